@@ -1,0 +1,223 @@
+/* json_out.c - the JSON writer.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/json_out.h"
+
+#include "base/must.h"
+#include "base/utf8.h"
+
+#include <string.h>
+
+void json_out_init(struct json_out *j, struct buf *out)
+{
+    *j = (struct json_out){.out = out};
+}
+
+/* Before each value: the comma, and the check that an object's values have keys. */
+static void value_begin(struct json_out *j)
+{
+    if (j->after_key) {
+        j->after_key = false;
+        return;
+    }
+    if (j->depth > 0) {
+        must(j->in_array[j->depth - 1]);
+        if (j->not_first[j->depth - 1]) {
+            buf_add_char(j->out, ',');
+        }
+        j->not_first[j->depth - 1] = true;
+    }
+}
+
+static void nest(struct json_out *j, bool array)
+{
+    value_begin(j);
+    must(j->depth < JSON_OUT_DEPTH_MAX);
+    j->in_array[j->depth] = array;
+    j->not_first[j->depth] = false;
+    j->depth++;
+    buf_add_char(j->out, array ? '[' : '{');
+}
+
+void json_out_object(struct json_out *j)
+{
+    nest(j, false);
+}
+
+void json_out_array(struct json_out *j)
+{
+    nest(j, true);
+}
+
+void json_out_end(struct json_out *j)
+{
+    must(j->depth > 0);
+    must(!j->after_key);
+    j->depth--;
+    buf_add_char(j->out, j->in_array[j->depth] ? ']' : '}');
+}
+
+static const char *escape_of(unsigned char c)
+{
+    switch (c) {
+    case '"':
+        return "\\\"";
+    case '\\':
+        return "\\\\";
+    case '\n':
+        return "\\n";
+    case '\r':
+        return "\\r";
+    case '\t':
+        return "\\t";
+    default:
+        return NULL;
+    }
+}
+
+static void quoted(struct buf *out, struct str text)
+{
+    buf_add_char(out, '"');
+    size_t plain = 0; /* start of the run not yet written */
+    size_t i = 0;
+    while (i < text.len) {
+        unsigned char c = (unsigned char)text.p[i];
+        size_t step = c < 0x80 ? 1 : utf8_step(text.p + i, text.len - i);
+        const char *escape = escape_of(c);
+        if (step > 0 && escape == NULL && c >= 0x20 && c != 0x7f) {
+            i += step;
+            continue;
+        }
+        buf_add(out, text.p + plain, i - plain);
+        if (step == 0) {
+            buf_add_str(out, "\xef\xbf\xbd");
+        } else if (escape != NULL) {
+            buf_add_str(out, escape);
+        } else {
+            buf_addf(out, "\\u%04x", c);
+        }
+        i++;
+        plain = i;
+    }
+    buf_add(out, text.p + plain, text.len - plain);
+    buf_add_char(out, '"');
+}
+
+void json_out_key(struct json_out *j, const char *key)
+{
+    must(j->depth > 0);
+    must(!j->in_array[j->depth - 1]);
+    must(!j->after_key);
+    if (j->not_first[j->depth - 1]) {
+        buf_add_char(j->out, ',');
+    }
+    j->not_first[j->depth - 1] = true;
+    quoted(j->out, str_of(key));
+    buf_add_char(j->out, ':');
+    j->after_key = true;
+}
+
+void json_out_str(struct json_out *j, struct str text)
+{
+    value_begin(j);
+    quoted(j->out, text);
+}
+
+void json_out_text(struct json_out *j, const char *text)
+{
+    if (text == NULL) {
+        json_out_null(j);
+    } else {
+        json_out_str(j, str_of(text));
+    }
+}
+
+static void digits(struct buf *out, uint64_t value)
+{
+    char text[20];
+    size_t at = sizeof text;
+    do {
+        text[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    buf_add(out, text + at, sizeof text - at);
+}
+
+void json_out_u64(struct json_out *j, uint64_t value)
+{
+    value_begin(j);
+    digits(j->out, value);
+}
+
+void json_out_i64(struct json_out *j, int64_t value)
+{
+    value_begin(j);
+    if (value < 0) {
+        buf_add_char(j->out, '-');
+    }
+    digits(j->out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+void json_out_milli(struct json_out *j, int64_t milli)
+{
+    value_begin(j);
+    uint64_t magnitude = milli < 0 ? 0 - (uint64_t)milli : (uint64_t)milli;
+    if (milli < 0) {
+        buf_add_char(j->out, '-');
+    }
+    digits(j->out, magnitude / 1000);
+    unsigned rest = (unsigned)(magnitude % 1000);
+    if (rest > 0) {
+        char text[4] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
+                        (char)('0' + rest % 10)};
+        size_t len = rest % 10 != 0 ? 4 : rest % 100 != 0 ? 3 : 2;
+        buf_add(j->out, text, len);
+    }
+}
+
+void json_out_bool(struct json_out *j, bool value)
+{
+    value_begin(j);
+    buf_add_str(j->out, value ? "true" : "false");
+}
+
+void json_out_null(struct json_out *j)
+{
+    value_begin(j);
+    buf_add_str(j->out, "null");
+}
+
+void json_out_raw(struct json_out *j, struct str json)
+{
+    value_begin(j);
+    buf_add(j->out, json.p, json.len);
+}
+
+void json_out_kv_text(struct json_out *j, const char *key, const char *text)
+{
+    json_out_key(j, key);
+    json_out_text(j, text);
+}
+
+void json_out_kv_u64(struct json_out *j, const char *key, uint64_t value)
+{
+    json_out_key(j, key);
+    json_out_u64(j, value);
+}
+
+void json_out_kv_i64(struct json_out *j, const char *key, int64_t value)
+{
+    json_out_key(j, key);
+    json_out_i64(j, value);
+}
+
+void json_out_kv_bool(struct json_out *j, const char *key, bool value)
+{
+    json_out_key(j, key);
+    json_out_bool(j, value);
+}
+
+void json_out_kv_milli(struct json_out *j, const char *key, int64_t milli)
+{
+    json_out_key(j, key);
+    json_out_milli(j, milli);
+}

@@ -1,0 +1,143 @@
+/* log.c - format one line and write it with one call, so that lines of several threads do not mix.
+ * A warning or error whose phrase repeats within LOG_REPEAT_MS is counted and told with the next
+ * one. SPDX-License-Identifier: Apache-2.0 */
+#include "base/log.h"
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/json_out.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOG_LINE_MAX = 4096, LOG_REPEAT_MS = 5000, LOG_REPEAT_KEYS = 64 };
+
+static struct {
+    pthread_mutex_t mutex;
+    enum log_level level;
+    int json;
+    const char *who;
+    struct {
+        uint64_t key;
+        int64_t until_ms;
+        uint64_t dropped;
+    } repeats[LOG_REPEAT_KEYS];
+} sink = {.mutex = PTHREAD_MUTEX_INITIALIZER, .level = LOG_INFO, .who = "weir"};
+
+static const char *const level_names[] = {"error", "warn", "info", "debug"};
+
+void log_setup(enum log_level level, int json, const char *who)
+{
+    (void)pthread_mutex_lock(&sink.mutex);
+    sink.level = level;
+    sink.json = json;
+    sink.who = who;
+    (void)pthread_mutex_unlock(&sink.mutex);
+}
+
+/* Is this one held back? *ret_dropped: how many were before it. Called with the mutex held. */
+static bool repeated(enum log_level level, const char *phrase, uint64_t *ret_dropped)
+{
+    *ret_dropped = 0;
+    if (level > LOG_WARN) {
+        return false;
+    }
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    uint64_t key = hash_bytes(phrase, strlen(phrase));
+    size_t i = key % LOG_REPEAT_KEYS;
+    if (sink.repeats[i].key == key && now_ms < sink.repeats[i].until_ms) {
+        sink.repeats[i].dropped++;
+        return true;
+    }
+    *ret_dropped = sink.repeats[i].key == key ? sink.repeats[i].dropped : 0;
+    sink.repeats[i].key = key;
+    sink.repeats[i].until_ms = now_ms + LOG_REPEAT_MS;
+    sink.repeats[i].dropped = 0;
+    return false;
+}
+
+static void stamp(char *out, size_t size)
+{
+    struct timespec now;
+    struct tm parts;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    (void)gmtime_r(&now.tv_sec, &parts);
+    size_t used = strftime(out, size, "%Y-%m-%dT%H:%M:%S", &parts);
+    (void)snprintf(out + used, size - used, ".%03ldZ", now.tv_nsec / 1000000);
+}
+
+static void field_json(struct json_out *j, const struct log_field *field)
+{
+    json_out_key(j, field->key);
+    if (field->kind == LOG_FIELD_STR) {
+        json_out_text(j, field->text);
+    } else if (field->kind == LOG_FIELD_U64) {
+        json_out_u64(j, field->number);
+    } else {
+        json_out_i64(j, (int64_t)field->number);
+    }
+}
+
+static void line_json(struct buf *line, enum log_level level, const char *phrase,
+                      const struct log_field *fields)
+{
+    char when[40];
+    struct json_out j;
+    stamp(when, sizeof when);
+    json_out_init(&j, line);
+    json_out_object(&j);
+    json_out_kv_text(&j, "time", when);
+    json_out_kv_text(&j, "level", level_names[level]);
+    json_out_kv_text(&j, "who", sink.who);
+    json_out_kv_text(&j, "message", phrase);
+    for (; fields->kind != LOG_FIELD_NONE; fields++) {
+        field_json(&j, fields);
+    }
+    json_out_end(&j);
+}
+
+static void line_text(struct buf *line, enum log_level level, const char *phrase,
+                      const struct log_field *fields)
+{
+    buf_addf(line, "%s: %s%s%s", sink.who, level < LOG_INFO ? level_names[level] : "",
+             level < LOG_INFO ? ": " : "", phrase);
+    for (; fields->kind != LOG_FIELD_NONE; fields++) {
+        struct json_out j;
+        buf_addf(line, " %s=", fields->key);
+        json_out_init(&j, line);
+        if (fields->kind == LOG_FIELD_STR) {
+            json_out_text(&j, fields->text); /* quoted: control characters cannot forge a line */
+        } else if (fields->kind == LOG_FIELD_U64) {
+            json_out_u64(&j, fields->number);
+        } else {
+            json_out_i64(&j, (int64_t)fields->number);
+        }
+    }
+}
+
+void log_write(enum log_level level, const char *phrase, const struct log_field *fields)
+{
+    uint64_t dropped;
+    struct buf line;
+    (void)pthread_mutex_lock(&sink.mutex);
+    if (level <= sink.level && !repeated(level, phrase, &dropped)) {
+        buf_init(&line, LOG_LINE_MAX);
+        if (sink.json) {
+            line_json(&line, level, phrase, fields);
+        } else {
+            line_text(&line, level, phrase, fields);
+        }
+        if (dropped > 0 && !sink.json) {
+            buf_addf(&line, " (%llu more like it before)", (unsigned long long)dropped);
+        }
+        buf_add_char(&line, '\n');
+        (void)!write(STDERR_FILENO, buf_text(&line), line.len);
+        buf_done(&line);
+    }
+    (void)pthread_mutex_unlock(&sink.mutex);
+}

@@ -1,0 +1,120 @@
+/* core.h - the brain: pure, deterministic, integer-only. No clock, no I/O, no threads, no
+ * randomness.
+ *
+ *   input ─core_decide─▶ facts ─core_apply─▶ state         (and store ─▶ disk)
+ *                          └────core_react─▶ effects       (held until the facts are on disk)
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/effect.h"
+#include "core/fact.h"
+#include "core/input.h"
+#include "core/model/node.h"
+#include "core/model/pool.h"
+#include "core/model/shape.h"
+#include "core/model/task.h"
+#include "core/reason.h"
+
+struct core;
+
+enum verdict {
+    VERDICT_OK,        /* `out` has the facts (none: nothing changes) */
+    VERDICT_REFUSED,   /* out->refusal says why; no facts */
+    VERDICT_NOT_FOUND, /* the object named does not exist; out->refusal names it */
+    VERDICT_CONFLICT,  /* its state does not allow it */
+    VERDICT_REPEATED,  /* an idempotency key seen before with the same body: out->at[0] is its
+                          FACT_SUBMIT_KEY */
+};
+
+struct core *core_new(void);
+void core_free(struct core *core);
+
+/* Another core with the same state; shares memory until one of them writes. Cost: independent of
+ * the number of tasks but for a pointer per few thousand. The copy may be used and freed on another
+ * thread. */
+struct core *core_copy(const struct core *core);
+
+/* Indices and negative memory off: slower, same decisions. For tests. */
+void core_caches_off(struct core *core);
+
+/* What does this input change? Reads the state, changes nothing. */
+enum verdict core_decide(const struct core *core, const struct input *in, struct facts *out);
+
+/* Make it so. Total on what core_decide() produced; numbers the fact: core_seq() grows by one. */
+void core_apply(struct core *core, const struct fact *fact);
+
+/* What must the outside now do because of this fact? Called right after core_apply() of it. */
+void core_react(const struct core *core, const struct fact *fact, struct effects *out);
+
+/* A node has (re)connected: every order it should have. Starts for its allocations, stops for those
+ * under way. */
+void core_orders_for(const struct core *core, node_id node, struct effects *out);
+
+/* Every invariant of the state, by number; aborts on a breach. */
+void core_check(const struct core *core);
+
+/* The whole state as bytes: a snapshot. Equal states give equal bytes, whichever road led there. */
+void core_encode(const struct core *core, struct buf *out);
+must_use enum err core_decode(struct str bytes, struct core **ret, struct error *e);
+
+/* ---- queries ---- */
+
+uint64_t core_seq(const struct core *core);               /* number of the last fact applied */
+uint64_t core_epoch(const struct core *core);             /* counts server starts */
+const uint8_t *core_server_uuid(const struct core *core); /* 16 bytes */
+int64_t core_time_ms(const struct core *core);            /* time of the last fact */
+
+/* The earliest moment at which INPUT_TICK is due, INT64_MAX: none. */
+int64_t core_deadline(const struct core *core);
+
+/* A pool that needs INPUT_PASS now; false: none does. A hint kept beside the state: after a restart
+ * every pool is due.
+ */
+bool core_pass_due(const struct core *core, int64_t now_ms, pool_id *ret);
+
+/* The pass just decided for this pool gave no facts: it is not due until something changes. */
+void core_pass_idle(struct core *core, pool_id pool);
+
+const struct pool *core_pool(const struct core *core, pool_id id); /* NULL: none */
+const struct pool *core_pool_named(const struct core *core, const char *name);
+const struct pool *core_pool_next(const struct core *core, pool_id after); /* in order of id */
+const char *core_pool_name(const struct core *core, pool_id id);           /* "" for none */
+void core_pool_spec(const struct core *core, pool_id id, struct arena *arena,
+                    struct pool_spec *ret);
+
+const struct node *core_node(const struct core *core, node_id id);
+const struct node *core_node_named(const struct core *core,
+                                   const char *name); /* not removed ones */
+const struct node *core_node_next(const struct core *core, node_id after);
+const char *core_node_name(const struct core *core, node_id id);
+void core_node_spec(const struct core *core, node_id id, struct arena *arena,
+                    struct node_spec *ret); /* with labels */
+
+const struct task *core_task(const struct core *core, task_id id);
+const struct task *core_task_next(const struct core *core,
+                                  task_id after); /* live tasks in order of id */
+const struct task *core_task_prev(const struct core *core,
+                                  task_id before); /* before 0: the newest */
+task_id core_task_last(const struct core *core);   /* highest id ever given */
+void core_task_spec(const struct core *core, task_id id, struct arena *arena,
+                    struct task_spec *ret);
+const struct instance *core_instance(const struct core *core, task_id id, uint32_t index);
+const struct shape *core_shape(const struct core *core, shape_id id);
+
+/* Pending tasks of a pool in its order: start with task 0; returns 0 at the end. */
+task_id core_queue_next(const struct core *core, pool_id pool, task_id after);
+uint32_t core_queue_position(const struct core *core, task_id id,
+                             uint32_t max); /* from 1; `max` when further back */
+
+/* Tasks by state over all pools, for status and metrics; kept, not counted. */
+uint64_t core_task_count(const struct core *core, enum task_state state);
+
+/* "slots", "cpu", "memory", "foo"; "" beyond the last. */
+const char *core_resource_name(const struct core *core, resource_id id);
+bool core_resource_named(const struct core *core, const char *name, resource_id *ret);
+uint32_t core_resource_count(const struct core *core);
+
+/* How a task ended that has left the tables: TASK_COMPLETED, FAILED, KILLED or UNKNOWN;
+ * TASK_PENDING: never existed or lives. */
+enum task_state core_outcome(const struct core *core, task_id id);

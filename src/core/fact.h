@@ -1,0 +1,174 @@
+/* fact.h - one recorded change of the state. The log of facts is the truth: state = apply of all of
+ * them, in order.
+ *
+ * Each type has a version; old versions are read for ever by an upgrade function (none yet). The
+ * coding is docs/dev/formats/ facts.md; fact_encode() and fact_decode() are inverse, byte for byte.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "core/input.h"
+#include "core/model/ids.h"
+#include "core/model/resource.h"
+#include "core/model/spec.h"
+#include "core/model/task.h"
+#include "core/reason.h"
+
+/* Numbers are stored: never reuse or renumber one. */
+enum fact_type {
+    FACT_SERVER_STARTED = 1,
+    FACT_RESOURCE_DEFINED = 2,
+    FACT_POOL_SET = 3,
+    FACT_POOL_DELETED = 4,
+    FACT_NODE_SET = 5,
+    FACT_NODE_STATE = 6,
+    FACT_NODE_EDITED = 7,
+    FACT_TASK_SUBMITTED = 8,
+    FACT_SUBMIT_KEY = 9,
+    FACT_TASK_QUEUED = 10,
+    FACT_TASK_PAUSED = 11,
+    FACT_TASK_EDITED = 12,
+    FACT_TASK_KILL_ASKED = 13,
+    FACT_PASS = 14,
+    FACT_ALLOCATED = 15,
+    FACT_HEAD_BLOCKED = 16,
+    FACT_RESERVED = 17,
+    FACT_ATTEMPT_STARTED = 18,
+    FACT_ATTEMPT_STOPPING = 19,
+    FACT_ATTEMPT_ENDED = 20,
+    FACT_TASK_ENDED = 21,
+    FACT_TASK_ARCHIVED = 22,
+    FACT_SUBMIT_KEYS_EXPIRED = 23,
+};
+enum { FACT_TYPE_MAX = FACT_SUBMIT_KEYS_EXPIRED };
+
+/* "task-submitted" …: also the event names of the API. */
+const char *fact_type_name(enum fact_type type);
+
+struct fact {
+    enum fact_type type;
+    uint32_t version;
+    int64_t time_ms;
+    const char *actor;
+    const char *cause;
+    union {
+        struct {
+            uint64_t epoch;
+            uint8_t server_uuid[16];
+        } server_started;
+        struct {
+            resource_id resource;
+            const char *name;
+        } resource_defined;
+        struct {
+            pool_id pool;
+            struct pool_spec spec;
+        } pool_set;
+        struct {
+            pool_id pool;
+        } pool_deleted;
+        struct {
+            node_id node;
+            pool_id pool;
+            uint32_t incarnation;
+            struct node_spec spec;
+        } node_set;
+        struct {
+            node_id node;
+            enum node_state_code {
+                NODE_FACT_UP,
+                NODE_FACT_SILENT,
+                NODE_FACT_LOST,
+                NODE_FACT_REMOVED
+            } state;
+        } node_state;
+        struct {
+            node_id node;
+            struct node_edit edit;
+        } node_edited;
+        struct {
+            task_id task;
+            pool_id pool;
+            struct request request; /* resolved */
+            struct task_spec spec;
+        } task_submitted;
+        struct {
+            uint8_t key[16];
+            uint8_t body_hash[16];
+            task_id first;
+            uint32_t count;
+        } submit_key;
+        struct {
+            task_id task;
+        } task; /* queued, paused, kill_asked, archived */
+        struct {
+            task_id task;
+            struct task_edit edit;
+            pool_id pool; /* when the edit moves it */
+        } task_edited;
+        struct {
+            pool_id pool;
+            uint64_t work;   /* units spent */
+            uint32_t placed; /* instances */
+            bool complete;   /* false: stopped at its budget, goes on with the next */
+        } pass;
+        struct {
+            struct attempt_key key;
+            node_id node;
+            uint32_t incarnation;
+            uint64_t devices;
+            int64_t slots_milli;
+            int64_t cpu_milli;
+            int64_t memory_bytes;
+        } allocated;
+        struct {
+            pool_id pool;
+            task_id task; /* 0: nobody any more */
+        } head;           /* head_blocked, reserved */
+        struct {
+            struct attempt_key key;
+            int64_t at_ms;
+        } attempt_started;
+        struct {
+            struct attempt_key key;
+            enum end_cause cause;
+            int64_t deadline_ms; /* SIGKILL follows then */
+        } attempt_stopping;
+        struct {
+            struct report report;
+            enum end_cause cause;
+            bool again; /* the instance waits for another attempt */
+        } attempt_ended;
+        struct {
+            task_id task;
+            enum task_state state;
+            enum end_cause cause;
+            int32_t exit_code;
+        } task_ended;
+        struct {
+            int64_t before_ms;
+        } keys_expired;
+    };
+};
+
+struct facts {
+    struct arena *arena; /* everything the facts point to */
+    struct fact *at;
+    size_t count;
+    size_t room;
+    struct reason refusal;  /* why core_decide() said no */
+    uint32_t refused_index; /* which task of a submission */
+};
+
+void facts_init(struct facts *facts, struct arena *arena);
+
+/* A new fact at the end, stamped from the input. */
+struct fact *facts_add(struct facts *facts, const struct input *in, enum fact_type type);
+
+void fact_encode(const struct fact *fact, struct buf *out);
+
+/* Every pointer goes into the arena. ERR_CORRUPT names the field that is wrong. */
+must_use enum err fact_decode(struct str bytes, struct arena *arena, struct fact *ret,
+                              struct error *e);

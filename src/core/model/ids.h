@@ -1,0 +1,34 @@
+/* ids.h - names of objects inside the program: one-field structs, so that mixing them up does not
+ * compile. 0 is nobody. SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+typedef struct task_id {
+    uint64_t v;
+} task_id;
+
+typedef struct pool_id {
+    uint32_t v;
+} pool_id;
+
+typedef struct node_id {
+    uint32_t v;
+} node_id;
+
+typedef struct shape_id {
+    uint32_t v;
+} shape_id;
+
+typedef struct resource_id {
+    uint16_t v;
+} resource_id;
+
+/* One try at one instance of a task, written `1234.0:2`: the key of every order and report (P11).
+ */
+struct attempt_key {
+    task_id task;
+    uint32_t
+        index; /* which instance: 0 .. instance_count - 1 (INSTANCE_ID is array_first + index) */
+    uint32_t attempt; /* from 1 */
+};

@@ -1,0 +1,32 @@
+/* limits.h - every size a user can reach, in one place. Over a limit is refused with the limit's
+ * name and value. SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+enum {
+    POOLS_MAX = 1024,
+    NODES_MAX = 100000,
+    RESOURCES_MAX = 256,     /* names a server knows */
+    TASK_RESOURCES_MAX = 16, /* named resources one task asks for */
+    NODE_RESOURCES_MAX = 32, /* named resources one node offers */
+    NODE_DEVICES_MAX = 64,   /* GPUs of one node */
+    NODE_LABELS_MAX = 64,
+    NODE_AUX_TASKS_DEFAULT = 100, /* zero-slot instances a node takes */
+    TASK_INSTANCES_MAX = 10000,
+    TASK_ARGS_MAX = 4096,
+    TASK_ENV_MAX = 1024,
+    TASK_TAGS_MAX = 32,
+    TASK_DEPENDS_MAX = 64,
+    TASK_POOLS_MAX = 16,
+    TASK_SPEC_BYTES_MAX = 256 * 1024, /* all texts of one task together */
+    NAME_LEN_MAX = 63,
+    TEXT_LEN_MAX = 255,        /* titles, descriptions, tags, labels */
+    SUBMIT_TASKS_MAX = 100000, /* tasks of one submission */
+    PENDING_TASKS_MAX = 4000000,
+    PRIORITY_MIN = 1,
+    PRIORITY_MAX = 100,
+    PRIORITY_DEFAULT = 50,
+    PATIENCE_MS_DEFAULT = 60000,
+    GRACE_MS_DEFAULT = 30000,
+    RETRIES_MAX = 1000,
+    ACTOR_LEN_MAX = 63,
+};

@@ -1,0 +1,44 @@
+/* node.h - the row of a machine: what it has, what is free, and whether it may take work.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/model/blob.h"
+#include "core/model/ids.h"
+#include "core/model/resource.h"
+
+enum node_state {
+    NODE_UP,      /* its agent is connected */
+    NODE_SILENT,  /* not connected, not yet lost: takes no starts */
+    NODE_LOST,    /* silent for lost_after: its attempts were given up */
+    NODE_REMOVED, /* forgotten; the row stays so that ids are never reused */
+};
+enum { NODE_STATE_COUNT = NODE_REMOVED + 1 };
+
+const char *node_state_name(enum node_state state);
+
+struct node {
+    node_id id; /* 0: no row here */
+    pool_id pool;
+    uint32_t incarnation; /* counts its supervisors; orders and reports of lower ones are refused */
+    uint32_t device_count;
+    uint8_t state;
+    uint8_t draining;
+    uint8_t pad[2];
+    uint32_t named_count;
+    uint32_t aux_max;
+    uint32_t aux_used;       /* zero-slot instances on it */
+    uint32_t instance_count; /* instances that hold something on it */
+    uint64_t instance_first; /* list of instance rows through next_on_node */
+    int64_t slots_milli;
+    int64_t slots_free; /* may be negative: overhang after the node became smaller */
+    int64_t cpu_milli;
+    int64_t cpu_free;
+    int64_t memory_bytes;
+    int64_t memory_free;
+    int64_t gpu_memory_bytes;
+    struct amount named[NODE_RESOURCES_MAX]; /* sorted by resource id */
+    int64_t named_free[NODE_RESOURCES_MAX];
+    uint16_t device_free[NODE_DEVICES_MAX]; /* thousandths of each device */
+    uint8_t supervisor[16];
+    struct blob *text; /* encoded name, boot id, address, version, labels; see node_text_decode() */
+};

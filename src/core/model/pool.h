@@ -1,0 +1,27 @@
+/* pool.h - the row of a pool.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/model/blob.h"
+#include "core/model/ids.h"
+
+struct pool {
+    pool_id id;          /* 0: no row here */
+    uint32_t node_count; /* joined and not removed */
+    uint32_t accepts;    /* bit per task kind; 0: all */
+    uint32_t aux_tasks;
+    uint8_t paused;
+    uint8_t deleted;
+    uint8_t pad[2];
+    uint32_t pending_count; /* tasks with a waiting instance that may run */
+    uint32_t running_count; /* tasks with an allocation */
+    int64_t patience_ms;
+    task_id blocked_task; /* the first task of the order that did not fit, 0: none */
+    int64_t blocked_since_ms;
+    task_id
+        reserved_task;   /* it waited longer than patience: its places are kept as they fall free */
+    int64_t slots_milli; /* sum over its nodes that are not removed */
+    int64_t slots_free;  /* over the nodes that may take work */
+    int64_t created_ms;
+    struct blob *text; /* encoded name, title, description */
+};

@@ -1,0 +1,15 @@
+/* shape.h - equal requests are one shape: tried once a pass, and when it does not fit, none of its
+ * tasks is looked at. SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/model/ids.h"
+#include "core/model/resource.h"
+
+struct shape {
+    shape_id id;         /* 0: no row here */
+    uint32_t task_count; /* tasks that have it; the row goes with the last one */
+    uint32_t gang_size;  /* instances that start together; 1: each for itself */
+    pool_id pool;
+    uint64_t hash;
+    struct request request;
+};

@@ -1,0 +1,107 @@
+/* spec.h - what users and agents ask for, as checked structs with names still names. Made by spec/
+ * and wire/ from text, read by core_decide(), which resolves the names. All pointers are borrowed
+ * from the maker's arena. SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/model/ids.h"
+#include "core/model/limits.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum task_kind {
+    TASK_EXPERIMENT,
+    TASK_COMMAND,
+    TASK_SHELL,
+    TASK_NOTEBOOK,
+    TASK_TENSORBOARD,
+    TASK_SERVICE
+};
+enum { TASK_KIND_COUNT = TASK_SERVICE + 1 };
+
+/* "experiment" … ; NULL beyond the last. */
+const char *task_kind_name(enum task_kind kind);
+bool task_kind_parse(const char *name, enum task_kind *ret);
+
+struct named_amount {
+    const char *name;
+    int64_t milli;
+};
+
+struct label {
+    const char *key;
+    const char *value;
+};
+
+enum { ASK_NOTHING = -1 }; /* for slots, cpu and memory: the user named none */
+
+struct task_spec {
+    enum task_kind kind;
+    const char *name; /* may be empty */
+    const char *user; /* set by the server from the token, never by the body */
+    const char *project;
+    const char *image;   /* empty: none */
+    const char *workdir; /* empty: the job directory */
+    const char *const *argv;
+    uint32_t argv_count;
+    const char *const *env; /* "KEY=value" */
+    uint32_t env_count;
+    const char *const *tags;
+    uint32_t tag_count;
+    const char *const *pools; /* in order of preference; none: the server's default */
+    uint32_t pool_count;
+    const uint64_t *depends_on;
+    uint32_t depends_count;
+
+    /* per instance */
+    int64_t slots_milli; /* ASK_NOTHING, or the amount (thousandths) asked as `slots` or `gpu` */
+    int64_t cpu_milli;   /* ASK_NOTHING or the amount */
+    int64_t memory_bytes;
+    int64_t gpu_memory_bytes; /* 0: none */
+    uint64_t device_mask;
+    bool needs_gpu; /* asked as `gpu`, `gpu_memory` or `devices` */
+    const struct named_amount *resources;
+    uint32_t resource_count;
+
+    uint32_t instances;   /* 1 or more */
+    uint32_t array_first; /* INSTANCE_ID of instance 0 */
+    bool gang;
+    bool preemptible;
+    bool repeatable; /* false: never rerun after a loss, ends as `unknown` */
+    bool stage;
+    uint32_t priority;
+    uint32_t max_retries;
+    int64_t time_limit_ms; /* 0: none */
+    int64_t grace_ms;
+};
+
+enum pool_policy { POOL_PRIORITY, POOL_FIFO }; /* more with the fair-share scheduler */
+
+struct pool_spec {
+    const char *name;
+    const char *title;
+    const char *description;
+    int64_t patience_ms;
+    uint32_t accepts; /* bit per task_kind; 0: all */
+    bool paused;
+    uint32_t aux_tasks; /* zero-slot instances a node of this pool takes */
+};
+
+struct node_spec {
+    const char *name;
+    const char *pool;
+    const struct label *labels;
+    uint32_t label_count;
+    int64_t slots_milli; /* whole slots; equals 1000 * device_count where there are devices */
+    int64_t cpu_milli;
+    int64_t memory_bytes;
+    int64_t gpu_memory_bytes; /* of the smallest device; 0: unknown */
+    uint32_t device_count;
+    const struct named_amount *resources;
+    uint32_t resource_count;
+    uint8_t supervisor[16]; /* identity of the running supervisor process: a new one is a new
+                               incarnation */
+    const char *boot_id;
+    const char *address; /* where other nodes reach it */
+    const char *version; /* build of the agent */
+};

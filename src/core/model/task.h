@@ -1,0 +1,114 @@
+/* task.h - the rows of tasks and instances. A task leaves its table when it is archived; instance
+ * rows of one task lie next to each other: instance i of a task is row instance_first + i.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/model/blob.h"
+#include "core/model/ids.h"
+#include "core/model/spec.h"
+
+#include <stdint.h>
+
+enum task_state {
+    TASK_STAGED,
+    TASK_PENDING,
+    TASK_PAUSED,
+    TASK_STARTING,
+    TASK_RUNNING,
+    TASK_STOPPING,
+    TASK_COMPLETED,
+    TASK_FAILED,
+    TASK_KILLED,
+    TASK_UNAVAILABLE,
+    TASK_UNKNOWN,
+};
+enum { TASK_STATE_COUNT = TASK_UNKNOWN + 1 };
+
+const char *task_state_name(enum task_state state);
+bool task_state_parse(const char *name, enum task_state *ret);
+bool task_state_ended(enum task_state state); /* completed, failed, killed, unknown */
+
+/* Why a task or attempt ended, waits again or was stopped; shown with the state. */
+enum end_cause {
+    END_NONE,
+    END_EXIT,   /* by itself: exit code or signal */
+    END_KILLED, /* asked by a user */
+    END_TIME_LIMIT,
+    END_PREEMPTED,
+    END_NODE_LOST,  /* silent too long, rebooted, or its supervisor died */
+    END_SPAWN,      /* the program could not be started (code: errno) */
+    END_DEPENDENCY, /* what it depended on failed */
+    END_NODE_REMOVED,
+    END_GANG, /* another instance of the gang broke */
+};
+enum { END_CAUSE_COUNT = END_GANG + 1 };
+
+const char *end_cause_name(enum end_cause cause);
+
+struct task {
+    task_id id; /* 0: no row here */
+    uint64_t instance_first;
+    uint32_t instance_count;
+    uint32_t array_first;
+    pool_id pool;
+    shape_id shape; /* its request and gang form, shared with equal tasks */
+    uint32_t priority;
+    uint32_t max_retries;
+    int64_t rank; /* order in the pool: priority desc, rank asc, id asc. Submission = fact number;
+                     requeue after a fault: less */
+    int64_t submitted_ms;
+    int64_t queued_ms;  /* last time it became pending */
+    int64_t started_ms; /* first attempt's start, 0 before */
+    int64_t ended_ms;
+    int64_t time_limit_ms;
+    int64_t grace_ms;
+    uint32_t waiting_count; /* instances that want a place */
+    uint32_t active_count;  /* instances with an allocation */
+    uint32_t ended_count;
+    uint32_t failed_count;
+    uint32_t depends_left; /* dependencies that have not ended */
+    uint32_t lost_count;
+    uint32_t preempted_count;
+    int32_t exit_code; /* of the lowest-numbered failed instance; 128 + n for signals */
+    uint32_t kill_asked;
+    uint8_t state; /* enum task_state */
+    uint8_t kind;
+    uint8_t gang;
+    uint8_t preemptible;
+    uint8_t repeatable;
+    uint8_t cause; /* enum end_cause: why it ended, or why it is pending again */
+    uint8_t pad[2];
+    struct blob *spec; /* encoded task_spec: argv, env, names, tags; see task_spec_decode() */
+};
+
+enum instance_state {
+    INSTANCE_WAITING,
+    INSTANCE_STARTING, /* allocated; the agent has not said it runs */
+    INSTANCE_RUNNING,
+    INSTANCE_STOPPING, /* told to end */
+    INSTANCE_ENDED,
+};
+
+struct instance {
+    task_id task; /* 0: no row here */
+    uint32_t index;
+    uint32_t attempt;     /* the newest, 0 before the first */
+    node_id node;         /* while it has an allocation */
+    uint32_t incarnation; /* of the node, at allocation */
+    uint64_t devices;     /* bits of the devices it holds */
+    int64_t slots_milli;  /* what it holds; the named part is the shape's */
+    int64_t cpu_milli;
+    int64_t memory_bytes;
+    int64_t allocated_ms;
+    int64_t started_ms;
+    int64_t ended_ms;
+    int64_t stop_deadline_ms;
+    uint64_t next_on_node; /* instance rows on one node form a list; 0 ends it (row numbers start at
+                              1) */
+    uint64_t prev_on_node;
+    uint32_t retries;
+    int32_t exit_code;
+    uint8_t state; /* enum instance_state */
+    uint8_t cause; /* enum end_cause of the last end, or of the stop under way */
+    uint8_t pad[6];
+};

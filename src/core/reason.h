@@ -1,0 +1,69 @@
+/* reason.h - why something waits or is refused, as data. wire/reason_text.h turns it into a
+ * sentence; API, CLI and UI show the same one (P8, P9). SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/model/ids.h"
+#include "core/model/limits.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum reason_code {
+    REASON_NONE,
+    /* waits */
+    REASON_STAGED,     /* not queued: `weir task start` */
+    REASON_PAUSED,     /* by its user */
+    REASON_DEPENDENCY, /* `task` has not ended; `need` of them */
+    REASON_POOL_PAUSED,
+    REASON_POOL_EMPTY, /* no node has joined yet */
+    REASON_NODES_AWAY, /* nodes that could take it are silent, lost or draining: `have` of `need`
+                          are up */
+    REASON_NO_ROOM,    /* fits no node's free capacity: `resource` short, `wanted`, the nearest node
+                          has `available` */
+    REASON_DEVICES_BUSY, /* the chosen devices are in use on every node that has them */
+    REASON_AUX_FULL,     /* every node is at its cap of zero-slot tasks */
+    REASON_GANG_SHORT,   /* `have` of `need` places are free */
+    REASON_RESERVED,     /* what is free is kept for `task`, which waited longer than patience */
+    REASON_NEXT,         /* fits; the next pass starts it */
+    /* refusals */
+    REASON_UNKNOWN_POOL,      /* `text` */
+    REASON_UNKNOWN_PROJECT,   /* `text` */
+    REASON_UNKNOWN_RESOURCE,  /* `text`: no node of the pool defines it */
+    REASON_UNKNOWN_TASK,      /* depends on a task that does not exist: `task` */
+    REASON_KIND_NOT_ACCEPTED, /* the pool does not take this kind */
+    REASON_TOO_LARGE,         /* no node can ever hold it: `resource`, `wanted`, largest node has
+                                 `available` */
+    REASON_GANG_TOO_LARGE,    /* `have` instances could ever be placed together, `need` are asked */
+    REASON_NO_DEVICES,        /* no node has devices (or these indices) */
+    REASON_COMBINATION, /* each amount fits some node, all together fit none: `resource` binds on
+                           the nearest */
+    REASON_LIMIT,       /* a limit of limits.h: `text` names it, `available` is its value */
+    REASON_WRONG_STATE, /* the object's state does not allow it: `text` says which state it is in */
+    REASON_KEY_REUSED,  /* an idempotency key with another body */
+    REASON_EXISTS,      /* a name is taken: `text` */
+    REASON_IN_USE,      /* pool or node still has tasks: `need` of them */
+    REASON_NO_IMAGE,    /* the pool's nodes run no containers */
+    REASON_MANY_POOLS,  /* more than one pool is not possible yet */
+    REASON_UNKNOWN_OBJECT, /* no such pool, node or task: `text` */
+    REASON_STALE,          /* an order or report of an older epoch, incarnation or attempt */
+};
+enum { REASON_COUNT = REASON_STALE + 1 };
+
+/* "no-room", "gang-short" …: the code as API and CLI show it. */
+const char *reason_name(enum reason_code code);
+
+struct reason {
+    enum reason_code code;
+    resource_id resource; /* the binding one */
+    pool_id pool;
+    node_id node; /* the nearest, or 0 */
+    task_id task;
+    uint32_t have;
+    uint32_t need;
+    int64_t wanted; /* in the resource's unit */
+    int64_t available;
+    int64_t smallest; /* the smallest change that would be accepted: this amount (or count) instead;
+                         -1: none */
+    int64_t until_ms; /* when it will be looked at again at the latest, 0: unknown */
+    char text[NAME_LEN_MAX + 1];
+};

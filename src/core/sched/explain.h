@@ -1,0 +1,33 @@
+/* explain.h - why a task waits, now: computed from the state by the same code that places it, so it
+ * cannot be stale. SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/core.h"
+
+enum { EXPLAIN_NODES_MAX = 5 };
+
+/* A node that comes close, and the first thing it lacks. */
+struct explain_node {
+    node_id node;
+    enum reason_code code;
+    resource_id resource;
+    int64_t wanted;
+    int64_t available;
+};
+
+struct explanation {
+    struct reason reason; /* the first thing in the way; REASON_NONE when it does not wait */
+    uint32_t position;    /* in its pool's order, from 1; 0: not in it */
+    uint32_t nodes_total; /* nodes looked at */
+    uint32_t near_count;
+    struct explain_node near[EXPLAIN_NODES_MAX]; /* nearest first */
+    uint32_t blocker_count;
+    task_id blockers[EXPLAIN_NODES_MAX]; /* tasks that hold what it needs on the nearest node */
+};
+
+void explain_task(const struct core *core, task_id id, struct explanation *ret);
+
+/* Can this ever run (P9)? True, or false with the reason and the smallest change. Used at
+ * submission and at start. */
+bool explain_possible(const struct core *core, const struct pool *pool,
+                      const struct request *request, uint32_t gang_size, struct reason *ret);

@@ -1,0 +1,73 @@
+/* http_server.h - HTTP/1.1 on the loop's thread. A handler never waits: it answers, or parks the
+ * request and answers later (from the same thread). No type of the library behind it shows here.
+ *
+ *   head arrives ─▶ on_head (may refuse, or give the body limit) ─▶ body ─▶ on_request ─▶
+ * http_answer() now or later └──▶ http_stream_begin() … http_stream_end() SPDX-License-Identifier:
+ * Apache-2.0 */
+#pragma once
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "io/loop.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct http_server;
+struct http_request;
+struct http_stream;
+
+struct http_server_options {
+    struct loop *loop;
+    const char *address; /* "127.0.0.1" */
+    uint16_t port;       /* 0: any */
+    unsigned connections_max;
+    unsigned idle_s; /* keep-alive idle time, at least 75 */
+    /* The head is in. Return the number of body bytes this route takes; answer with http_answer()
+     * to refuse early. */
+    size_t (*on_head)(void *ctx, struct http_request *request);
+    /* The whole request is in. Must end in exactly one answer or stream, now or later. */
+    void (*on_request)(void *ctx, struct http_request *request);
+    /* A parked request's connection went away: forget it; it is freed after this call. */
+    void (*on_gone)(void *ctx, struct http_request *request);
+    void *ctx;
+};
+
+must_use enum err http_server_new(const struct http_server_options *options,
+                                  struct http_server **ret, struct error *e);
+void http_server_free(struct http_server *server);
+uint16_t http_server_port(const struct http_server *server);
+unsigned http_server_connections(const struct http_server *server);
+
+const char *http_method(const struct http_request *request);
+const char *http_path(const struct http_request *request); /* decoded, without the query */
+const char *http_query(const struct http_request *request,
+                       const char *name); /* decoded; NULL: absent; "" : no value */
+void http_query_each(const struct http_request *request,
+                     void (*fn)(void *ctx, const char *name, const char *value), void *ctx);
+const char *http_header(const struct http_request *request, const char *name); /* NULL: absent */
+struct str http_body(const struct http_request *request);
+const char *http_peer(const struct http_request *request);    /* address of the client */
+struct arena *http_arena(struct http_request *request);       /* freed with the request */
+void http_set_data(struct http_request *request, void *data); /* the handler's own */
+void *http_data(const struct http_request *request);
+
+/* Extra headers of the answer: before http_answer() or http_stream_begin(). Both texts are copied.
+ */
+void http_answer_header(struct http_request *request, const char *name, const char *value);
+
+/* The answer. `body` is copied. Ends the request. */
+void http_answer(struct http_request *request, unsigned status, const char *content_type,
+                 struct str body);
+
+/* An answer without known length that stays open. on_gone(ctx) is called once when the client has
+ * left; after it, or after http_stream_end(), the stream is no more. Never buffers more than
+ * `bytes_max`: http_stream_write() then returns false and the caller should end it. */
+struct http_stream *http_stream_begin(struct http_request *request, unsigned status,
+                                      const char *content_type, size_t bytes_max,
+                                      void (*on_gone)(void *ctx), void *ctx);
+must_use bool http_stream_write(struct http_stream *stream, struct str data);
+void http_stream_end(struct http_stream *stream);
+size_t
+http_stream_pending(const struct http_stream *stream); /* bytes not yet taken by the socket */
