@@ -1,15 +1,54 @@
-# The front door. `make run` and `make test` alone work on a fresh Debian 12; see README.md.
+# The front door; the build proper is meson's. `make run` and `make test` each work alone on a fresh Debian 12.
 BUILD ?= build
+TEST = tools/test
+
 all: weir
 
-$(BUILD)/build.ninja:
-	meson setup $(BUILD) >/dev/null
+deps:
+	@tools/deps test
 
+deps-build:
+	@tools/deps build
+
+$(BUILD)/build.ninja: | deps-build
+	@meson setup $(BUILD) -Dtests=false >/dev/null
+
+# The program, at ./weir.
 weir: $(BUILD)/build.ninja
-	ninja -C $(BUILD)
-	ln -sf $(BUILD)/src/weir weir
+	@ninja --quiet -C $(BUILD) src/weir
+	@ln -sf $(BUILD)/src/weir weir
+
+# A served Weir on this machine; Ctrl-C ends it and keeps the tasks.
+run: weir
+	./weir up $(ARGS)
+
+# Everything: every suite, both compilers, sanitizers.  `make test SUITES="unit cli"` runs some.
+test: deps
+	@$(TEST) $(SUITES)
+
+# The developer's two minutes.
+check: deps
+	@$(TEST) --check
+
+tidy: deps
+	@$(TEST) tidy
+
+# Figures beside their physical limits and peers, in one run on one machine.
+bench: weir deps
+	@bench/run $(ARGS)
+
+# Fuzz every parser for FUZZ_S seconds each.
+FUZZ_S ?= 60
+fuzz: deps
+	@tools/fuzz $(FUZZ_S)
 
 fmt:
-	git ls-files '*.c' '*.h' | xargs -r clang-format-14 -i
+	git ls-files '*.c' '*.h' | xargs clang-format-14 -i
 
-.PHONY: all weir fmt
+hooks:
+	ln -sf ../../tools/pre-commit .git/hooks/pre-commit
+
+clean:
+	rm -rf build build-* weir
+
+.PHONY: all deps deps-build weir run test check tidy bench fuzz fmt hooks clean
