@@ -1,6 +1,7 @@
 /* amount.h - amounts as people write them. Memory is in bytes (`64Gi`, `500M`); durations in
  * milliseconds (`5m`, `1h30m`, `250ms`); every other amount in thousandths (`0.5`, at most three
- * places). All are 0 or more and bounded. SPDX-License-Identifier: Apache-2.0 */
+ * places). All are 0 or more and bounded.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/error.h"

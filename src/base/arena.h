@@ -1,7 +1,8 @@
 /* arena.h - memory that is freed as one: everything a request or a step makes.
  *
  *   first block ─▶ next ─▶ …        allocation bumps the newest block; a block doubles up to
- * ARENA_BLOCK_MAX SPDX-License-Identifier: Apache-2.0 */
+ * ARENA_BLOCK_MAX
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include <stddef.h>

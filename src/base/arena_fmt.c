@@ -1,5 +1,6 @@
 /* arena_fmt.c - formatted strings in an arena; apart from arena.c so that the core's archive needs
- * no stdio. SPDX-License-Identifier: Apache-2.0 */
+ * no stdio.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
 

@@ -1,6 +1,6 @@
 /* buf.h - a growing byte buffer with a maximum given at the start. Adding past the maximum marks it
- * `full` and adds nothing more; the caller looks once, at the end. SPDX-License-Identifier:
- * Apache-2.0 */
+ * `full` and adds nothing more; the caller looks once, at the end.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include <stdbool.h>

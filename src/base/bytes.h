@@ -1,6 +1,7 @@
 /* bytes.h - the one binary coding: varints, byte strings, nothing else. The writer appends to a
  * struct buf; the reader is bounds-checked, remembers its first failure and then yields zeroes, so
- * that a decoder looks once, at the end. SPDX-License-Identifier: Apache-2.0 */
+ * that a decoder looks once, at the end.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"

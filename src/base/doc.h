@@ -3,7 +3,8 @@
  * Lives in the caller's arena.
  *
  * YAML scalars keep their text: `no` is a string; whether `8` is a number is for the reader of the
- * field to say. SPDX-License-Identifier: Apache-2.0 */
+ * field to say.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"

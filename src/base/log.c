@@ -1,6 +1,7 @@
 /* log.c - format one line and write it with one call, so that lines of several threads do not mix.
  * A warning or error whose phrase repeats within LOG_REPEAT_MS is counted and told with the next
- * one. SPDX-License-Identifier: Apache-2.0 */
+ * one.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/log.h"
 
 #include "base/buf.h"

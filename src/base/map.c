@@ -2,7 +2,8 @@
  *
  *   slots:   [ . 2 . 0 1 . ]   index into entries + 1, 0 = free, SLOT_GONE = was used
  *   entries: [ k0 k1 k2 … ]    in order of insertion; removed ones have value NULL until the next
- * rebuild SPDX-License-Identifier: Apache-2.0 */
+ * rebuild
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 
 #include "base/hash.h"

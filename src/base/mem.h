@@ -1,5 +1,6 @@
 /* mem.h - memory that is there or ends the program, and the two helpers of ownership: auto_free and
- * steal. SPDX-License-Identifier: Apache-2.0 */
+ * steal.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* must.h - assertions that stay on in every build. A broken assumption in our own code aborts with
  * the place and the condition; the state is rebuilt by replay. Never for anything that input, disk
- * or network can cause. SPDX-License-Identifier: Apache-2.0 */
+ * or network can cause.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #define must(cond) ((cond) ? (void)0 : must_failed(#cond, __FILE__, __LINE__))

@@ -1,6 +1,6 @@
 /* effect.h - what the outside must now do. Each carries its key, so doing one twice is harmless.
- * Held by the server until the facts it rests on are on disk (P10). SPDX-License-Identifier:
- * Apache-2.0 */
+ * Held by the server until the facts it rests on are on disk (P10).
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/model/ids.h"

@@ -1,5 +1,6 @@
 /* input.h - everything that can happen to the core. The shell stamps each with the time, the actor
- * and the cause. SPDX-License-Identifier: Apache-2.0 */
+ * and the cause.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/model/ids.h"

@@ -1,5 +1,6 @@
 /* reason.h - why something waits or is refused, as data. wire/reason_text.h turns it into a
- * sentence; API, CLI and UI show the same one (P8, P9). SPDX-License-Identifier: Apache-2.0 */
+ * sentence; API, CLI and UI show the same one (P8, P9).
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/model/ids.h"

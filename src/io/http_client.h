@@ -1,5 +1,6 @@
 /* http_client.h - blocking HTTP requests with timeouts, keep-alive, and line-wise streams. One
- * client per thread. SPDX-License-Identifier: Apache-2.0 */
+ * client per thread.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"

@@ -1,9 +1,10 @@
 /* http_server.h - HTTP/1.1 on the loop's thread. A handler never waits: it answers, or parks the
  * request and answers later (from the same thread). No type of the library behind it shows here.
  *
- *   head arrives ─▶ on_head (may refuse, or give the body limit) ─▶ body ─▶ on_request ─▶
- * http_answer() now or later └──▶ http_stream_begin() … http_stream_end() SPDX-License-Identifier:
- * Apache-2.0 */
+ *   head arrives ─▶ on_head (may refuse, or gives the body limit) ─▶ body ─▶ on_request
+ *       ├─▶ http_answer(), now or later
+ *       └─▶ http_stream_begin() … http_stream_write() … http_stream_end()
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"

@@ -1,5 +1,6 @@
 /* loop.h - one thread's event loop: descriptors by epoll, timers by a heap, one clock reading per
- * turn. SPDX-License-Identifier: Apache-2.0 */
+ * turn.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/error.h"

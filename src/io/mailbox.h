@@ -1,5 +1,6 @@
 /* mailbox.h - messages from one thread to another: a bounded list and an eventfd. Never blocks the
- * sender: a full box says so. SPDX-License-Identifier: Apache-2.0 */
+ * sender: a full box says so.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/must.h"

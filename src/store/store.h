@@ -1,6 +1,7 @@
 /* store.h - what is on disk: facts, snapshots, history, logs' index, tokens. One writer (the store
  * thread calls store_commit), any number of readers with connections of their own. Blocking; knows
- * nothing of threads or of the core's types. SPDX-License-Identifier: Apache-2.0 */
+ * nothing of threads or of the core's types.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"

@@ -1,5 +1,6 @@
 /* blob.h - immutable bytes shared by copies of the state: reference-counted, because copies live on
- * other threads. SPDX-License-Identifier: Apache-2.0 */
+ * other threads.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/str.h"

@@ -1,5 +1,6 @@
 /* ids.h - names of objects inside the program: one-field structs, so that mixing them up does not
- * compile. 0 is nobody. SPDX-License-Identifier: Apache-2.0 */
+ * compile. 0 is nobody.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include <stdint.h>

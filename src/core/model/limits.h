@@ -1,5 +1,6 @@
 /* limits.h - every size a user can reach, in one place. Over a limit is refused with the limit's
- * name and value. SPDX-License-Identifier: Apache-2.0 */
+ * name and value.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 enum {

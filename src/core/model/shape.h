@@ -1,5 +1,6 @@
 /* shape.h - equal requests are one shape: tried once a pass, and when it does not fit, none of its
- * tasks is looked at. SPDX-License-Identifier: Apache-2.0 */
+ * tasks is looked at.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/model/ids.h"

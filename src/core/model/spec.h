@@ -1,6 +1,7 @@
 /* spec.h - what users and agents ask for, as checked structs with names still names. Made by spec/
  * and wire/ from text, read by core_decide(), which resolves the names. All pointers are borrowed
- * from the maker's arena. SPDX-License-Identifier: Apache-2.0 */
+ * from the maker's arena.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/model/ids.h"

@@ -1,5 +1,6 @@
 /* explain.h - why a task waits, now: computed from the state by the same code that places it, so it
- * cannot be stale. SPDX-License-Identifier: Apache-2.0 */
+ * cannot be stale.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/core.h"
