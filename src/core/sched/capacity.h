@@ -1,0 +1,31 @@
+/* capacity.h - which nodes of a pool have how much free: an index beside the state, so that placing
+ * does not scan all nodes, and the memory of what did not fit. A cache: never stored, never compared,
+ * changes cost only. The core owns one, tells it of every change of a node row, and asks nothing.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/model/ids.h"
+#include "core/model/node.h"
+
+#include <stdbool.h>
+
+struct capacity;
+struct core;
+
+struct capacity *capacity_new(void);
+void capacity_free(struct capacity *capacity); /* NULL is fine */
+
+/* Another one with the same content, sharing memory until one of them writes. What was remembered
+ * of misses is not taken along. */
+struct capacity *capacity_copy(const struct capacity *capacity);
+
+/* A node row has changed: core_apply() calls it after each change of free amounts, totals, state,
+ * draining or pool, with the row as it was (NULL: there was none) and as it is. Rebuilding after
+ * core_decode(): once per node with before = NULL. Does nothing when neither may take work. */
+void capacity_changed(struct capacity *capacity, const struct node *before,
+                      const struct node *after);
+
+/* A completed pass over this pool has just been applied, or had nothing to say: every shape that
+ * waits in it fits nowhere until something there falls free. core_apply() of FACT_PASS with
+ * `complete` and core_pass_idle() call it. */
+void capacity_settled(struct core *core, pool_id pool);
