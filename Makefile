@@ -34,7 +34,9 @@ tidy: deps
 	@$(TEST) tidy
 
 # Figures beside their physical limits and peers, in one run on one machine.
-bench: weir deps
+bench: weir
+	@tools/deps bench
+	@meson configure $(BUILD) -Dbench=true && ninja --quiet -C $(BUILD)
 	@bench/run $(ARGS)
 
 # Fuzz every parser for FUZZ_S seconds each.
