@@ -1,0 +1,39 @@
+/* heap.h - a binary min-heap of pointers whose entries know their place, so that any of them can be
+ * moved or removed in O(log n). The entry is embedded in the caller's object.
+ *
+ *   struct timer { struct heap_entry entry; … };   heap_set(&heap, &timer->entry, at_ms);
+ *
+ * Entries of equal key leave in the order in which they were set.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct heap_entry {
+    int64_t key;
+    uint64_t order; /* breaks ties: earlier first */
+    size_t place;   /* 1 + index in the heap; 0: not in it */
+};
+
+struct heap {
+    struct heap_entry **at;
+    size_t count;
+    size_t room;
+    uint64_t order_next;
+};
+
+/* Frees the array, not the entries. */
+void heap_done(struct heap *heap);
+
+/* Put the entry in with this key, or move it there. */
+void heap_set(struct heap *heap, struct heap_entry *entry, int64_t key);
+
+/* Take the entry out; nothing happens when it is not in. */
+void heap_remove(struct heap *heap, struct heap_entry *entry);
+
+/* The entry with the smallest key, or NULL. */
+struct heap_entry *heap_first(const struct heap *heap);
+
+bool heap_has(const struct heap_entry *entry);
