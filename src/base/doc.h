@@ -14,7 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DOC_DEPTH_MAX = 32 };
+enum {
+    DOC_DEPTH_MAX = 32,
+    DOC_NODES_MAX = 2000000,              /* values of one document: about 160 MB */
+    DOC_YAML_BYTES_MAX = 4 * 1024 * 1024, /* libyaml is slow: this takes about a second */
+};
 
 enum doc_kind {
     DOC_NULL,
@@ -27,12 +31,12 @@ enum doc_kind {
 
 struct doc {
     enum doc_kind kind;
-    bool quoted;       /* a quoted scalar is never a number, a boolean or null */
-    bool yes;          /* DOC_BOOL */
-    unsigned line;     /* from 1 */
-    unsigned column;   /* from 1 */
-    struct str text;   /* DOC_STRING, DOC_NUMBER; NUL-terminated too */
-    struct str key;    /* when it is a map's value */
+    bool quoted;     /* a quoted scalar (every JSON string) is never a number, a boolean or null */
+    bool yes;        /* DOC_BOOL */
+    unsigned line;   /* from 1 */
+    unsigned column; /* from 1 */
+    struct str text; /* DOC_STRING, DOC_NUMBER; NUL-terminated too */
+    struct str key;  /* when it is a map's value */
     struct doc *first; /* children of a list or map, in order */
     struct doc *next;
     uint32_t count;
