@@ -1,0 +1,100 @@
+"""The first five minutes of a new user, and that nothing is lost or doubled.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+
+import pytest
+
+from ledger import Ledger, output_of
+
+
+def test_run_prints_the_output_and_hands_on_the_exit_code(weir):
+    w = weir()
+    hello = w.weir("run", "--", "echo", "hello")
+    assert hello.stdout == "hello\n"
+    assert w.weir("run", "--", "sh", "-c", "exit 7", check=False).returncode == 7
+    assert w.weir("run", "--", "sh", "-c", "kill -9 $$", check=False).returncode == 128 + 9
+    both = w.weir("run", "--", "sh", "-c", "echo out; echo err >&2")
+    assert both.stdout == "out\n"
+    assert "err\n" in both.stderr
+
+
+def test_a_task_never_runs_as_root(weir):
+    w = weir()
+    uid = int(w.weir("run", "--", "id", "-u").stdout)
+    assert uid != 0
+    if os.geteuid() != 0:
+        assert uid == os.geteuid()
+    groups = w.weir("run", "--", "id", "-G").stdout.split()
+    assert "0" not in groups
+
+
+def test_a_program_that_does_not_exist_is_named(weir):
+    w = weir()
+    result = w.weir("run", "--", "no-such-program-here", check=False)
+    assert result.returncode != 0
+    assert "no-such-program-here" in result.stderr
+
+
+def test_a_thousand_tasks_complete_once_each(weir):
+    w = weir("--slots", "32")
+    ledger = Ledger(w.root)
+    answer = w.api("POST", "tasks", [{"command": ledger.command()}] * 1000)
+    assert answer.status == 201, answer.body
+    ids = [task["id"] for task in answer.json["tasks"]]
+    assert ids == list(range(ids[0], ids[0] + 1000))
+    w.wait_until(lambda: w.api("GET", "status").json["tasks"]["completed"] == 1000, "1,000 completed tasks")
+    assert ledger.breaches(ids) == []
+    for task in ids[::100]:
+        out, err = output_of(task)
+        assert w.api("GET", f"tasks/{task}/logs?stream=stdout&format=raw").body.decode() == out
+        assert w.api("GET", f"tasks/{task}/logs?stream=stderr&format=raw").body.decode() == err
+
+
+def test_the_checker_sees_a_lost_and_a_doubled_task(tmp_path):
+    ledger = Ledger(tmp_path)
+    ledger.path.write_text("start 1 0 1\nend 1 0 1\nstart 2 0 1\nstart 3 0 1\nend 3 0 1\nstart 3 0 1\nend 3 0 1\n")
+    wrong = "\n".join(ledger.breaches([1, 2, 3]))
+    assert "task 2 was acknowledged and never ended" in wrong
+    assert "task 3 was started 2 times" in wrong
+    assert "task 1 " not in wrong
+
+
+def test_environment_is_built_from_nothing(weir):
+    w = weir("--fake-gpus", "2", env={"SECRET_OF_THE_SERVER": "no"})
+    text = w.weir("run", "--gpus", "1", "--env", "MINE=1", "--", "env").stdout
+    env = dict(line.split("=", 1) for line in text.splitlines())
+    assert env["MINE"] == "1"
+    assert env["WEIR_POOL"] == "default"
+    assert env["CUDA_VISIBLE_DEVICES"] in ("0", "1")
+    assert env["WEIR_SLOTS"] == "1"
+    assert env["INSTANCE_ID"] == env["WEIR_INSTANCE_ID"] == "0"
+    assert {"WEIR_TASK_ID", "WEIR_NODE", "WEIR_JOB_DIR"} <= set(env)
+    assert "SECRET_OF_THE_SERVER" not in env
+
+
+def test_a_gang_has_ranks_and_starts_whole(weir):
+    w = weir("--slots", "3")
+    task = w.submit("sh", "-c", "echo $WEIR_RANK/$WEIR_WORLD_SIZE", instances=3, gang=True)
+    assert w.wait(task)["state"] == "completed"
+    lines = w.api("GET", f"tasks/{task}/logs?stream=stdout&format=raw").body.decode().split()
+    assert sorted(lines) == ["0/3", "1/3", "2/3"]
+
+
+def test_an_array_is_one_task_of_independent_instances(weir):
+    w = weir("--slots", "2")
+    task = int(w.weir("submit", "--array", "5-14", "--", "sh", "-c", "echo $INSTANCE_ID").stdout)
+    assert w.weir("task", "wait", str(task)).returncode == 0
+    lines = w.api("GET", f"tasks/{task}/logs?stream=stdout&format=raw").body.decode().split()
+    assert sorted(map(int, lines)) == list(range(5, 15))
+
+
+@pytest.mark.parametrize("policy", ["failed", "completed"])
+def test_a_dependent_follows_its_dependency(weir, policy):
+    w = weir()
+    first = w.submit("sh", "-c", "exit 3" if policy == "failed" else "exit 0")
+    second = w.submit("echo", "after", depends_on=[first])
+    ended = w.wait(second)
+    assert ended["state"] == policy
+    assert ended["cause"] == ("dependency" if policy == "failed" else "exit")

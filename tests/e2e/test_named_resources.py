@@ -1,0 +1,163 @@
+"""Named resources: what fits runs side by side, what does not waits its turn, what never fits is refused.
+
+The tasks write down when they run; the overlap is read from that, not from Weir.
+SPDX-License-Identifier: Apache-2.0
+"""
+import time
+
+import pytest
+
+# Writes "+NAME", stays until the gate file exists (or for SECONDS), writes "-NAME".
+SPAN = 'echo "+$1" >>"$2"; until [ -e "$3" ]; do sleep 0.02; done; echo "-$1" >>"$2"'
+TIMED = 'echo "+$1 $(date +%s.%N)" >>"$2"; sleep "$3"; echo "-$1 $(date +%s.%N)" >>"$2"'
+
+
+@pytest.fixture
+def spans(weir):
+    class Spans:
+        def __init__(self, *args):
+            self.w = weir(*args)
+            self.path = self.w.root / "spans"
+            self.path.touch()
+            self.path.chmod(0o666)
+
+        def submit(self, name, resources):
+            gate = self.w.root / f"gate-{name}"
+            return self.w.submit("sh", "-c", SPAN, "sh", name, str(self.path), str(gate), name=name, resources=resources)
+
+        def open(self, name):
+            (self.w.root / f"gate-{name}").touch()
+
+        def seen(self, word):
+            self.w.wait_until(lambda: word in self.path.read_text().split(), f"{word} in {self.path.read_text()!r}")
+
+        def words(self):
+            return self.path.read_text().split()
+
+        def settle(self, task):
+            """The pass over the queue that follows the submission has been made: the task has a lasting reason."""
+            return self.w.wait_until(
+                lambda: (self.w.task(task)["reason"] or {}).get("code") not in (None, "next") and self.w.task(task),
+                f"a reason for task {task}")
+
+    return Spans
+
+
+def test_two_fives_do_not_fit_seven(spans):
+    s = spans("--resources", "foo=7")
+    s.submit("a", {"foo": 5})
+    b = s.submit("b", {"foo": 5})
+    s.seen("+a")
+    waiting = s.settle(b)
+    assert waiting["state"] == "pending"
+    assert waiting["reason"]["code"] == "no-room"
+    assert waiting["reason"]["resource"] == "foo"
+    assert waiting["reason"]["wanted"] == 5 and waiting["reason"]["available"] == 2
+    s.open("a")
+    s.open("b")
+    s.seen("-b")
+    assert s.words() == ["+a", "-a", "+b", "-b"]
+
+
+def test_two_fives_fit_twelve_side_by_side(spans):
+    s = spans("--resources", "foo=12")
+    s.submit("a", {"foo": 5})
+    s.submit("b", {"foo": 5})
+    s.seen("+a")
+    s.seen("+b")
+    s.open("a")
+    s.open("b")
+    s.seen("-a")
+    s.seen("-b")
+
+
+def test_sixteen_and_eight_share_and_a_second_sixteen_waits(spans):
+    s = spans("--resources", "gpu0=24")
+    s.submit("a", {"gpu0": 16})
+    c = s.submit("c", {"gpu0": 16})
+    s.submit("b", {"gpu0": 8})
+    s.seen("+a")
+    s.seen("+b")
+    assert s.settle(c)["state"] == "pending"
+    assert "+c" not in s.words()
+    s.open("b")
+    s.seen("-b")
+    assert s.settle(c)["reason"]["available"] == 8
+    s.open("a")
+    s.open("c")
+    s.seen("-c")
+
+
+def test_a_task_that_fits_passes_one_that_does_not(spans):
+    s = spans("--resources", "gpu0=1 gpu1=1")
+    s.submit("aaa", {"gpu0": 1})
+    s.submit("bbb", {"gpu0": 1})
+    s.submit("ccc", {"gpu0": 1, "gpu1": 1})
+    s.submit("ddd", {"gpu1": 1})
+    s.seen("+aaa")
+    s.seen("+ddd")
+    assert set(s.words()) == {"+aaa", "+ddd"}
+    for name in ("aaa", "bbb", "ccc", "ddd"):
+        s.open(name)
+    s.seen("-ccc")
+
+
+def test_an_undefined_name_is_refused_by_name(weir):
+    w = weir("--resources", "foo=7")
+    for verb in ("submit", "run"):
+        refused = w.weir(verb, "--resources", "bar=1", "--", "true", check=False)
+        assert refused.returncode == 9
+        assert "bar" in refused.stderr
+    too_much = w.weir("submit", "--resources", "foo=8", "--", "true", check=False)
+    assert too_much.returncode == 9
+    assert "foo" in too_much.stderr and "7" in too_much.stderr
+    assert w.api("GET", "tasks").json["items"] == []
+
+
+@pytest.mark.parametrize("text, named", [("foo", "foo"), ("foo=-1", "foo"), ("foo=NaN", "foo"), ("foo=1e99", "foo"), ("=1", "name"),
+                                         ("foo=1 foo=2", "foo"), ("foo=", "foo"), ("foo=1.2345", "foo")])
+def test_malformed_resources_submit_nothing(weir, text, named):
+    w = weir("--resources", "foo=7")
+    refused = w.weir("submit", "--resources", text, "--", "true", check=False)
+    assert refused.returncode == 2, refused.stderr
+    assert named in refused.stderr
+    assert w.api("GET", "tasks").json["items"] == []
+
+
+@pytest.mark.parametrize("value", ["x", -1, 1e99, None, [], "NaN", ""])
+def test_malformed_amounts_in_a_body_name_the_path(weir, value):
+    w = weir("--resources", "foo=7")
+    answer = w.api("POST", "tasks", {"command": ["true"], "resources": {"foo": value}})
+    assert answer.status == 400, answer.body
+    assert answer.json["error"]["path"] == "resources.foo"
+    assert w.api("GET", "tasks").json["items"] == []
+
+
+def test_patience_ends_overtaking(weir):
+    """A stream of small tasks keeps gpu1 busy; the one that needs both starts within patience plus one task's length."""
+    w = weir("--resources", "gpu0=1 gpu1=1")
+    assert w.weir("pool", "edit", "default", "--patience", "5s").returncode == 0
+    spans = w.root / "spans"
+    spans.touch()
+    spans.chmod(0o666)
+
+    def submit(name, resources, seconds):
+        return w.submit("sh", "-c", TIMED, "sh", name, str(spans), str(seconds), resources=resources)
+
+    submit("ddd-first", {"gpu1": 1}, 1)
+    ccc = submit("ccc", {"gpu0": 1, "gpu1": 1}, 0)
+    submitted = time.time()
+    number = 0
+    while "+ccc" not in spans.read_text() and time.time() < submitted + 60:
+        submit(f"ddd{number}", {"gpu1": 1}, 1)
+        number += 1
+        time.sleep(0.5)  # the load is part of the scenario: one new task every half second
+    assert w.wait(ccc)["state"] == "completed"
+    lines = dict(line.split() for line in spans.read_text().splitlines())
+    waited = float(lines["+ccc"]) - submitted
+    others = [name for name in lines if name.startswith("+ddd")]
+    assert number >= 8 and len(others) >= 3, "the small tasks did not keep the resource busy"
+    # Patience is 5 s and a small task 1 s; what a slow machine adds is bounded by seconds, never by the minute of load.
+    assert waited < 15, f"waited {waited:.1f} s"
+    earlier = [name for name in others if float(lines[name]) < float(lines["+ccc"])]
+    assert len(earlier) >= 2, "nobody overtook it before its patience was over"
