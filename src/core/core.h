@@ -100,10 +100,18 @@ task_id core_task_last(const struct core *core);   /* highest id ever given */
 void core_task_spec(const struct core *core, task_id id, struct arena *arena,
                     struct task_spec *ret);
 const struct instance *core_instance(const struct core *core, task_id id, uint32_t index);
+/* The instances that hold something on a node, in order of task and index: start with a zeroed
+ * cursor; NULL at the end. */
+const struct instance *core_node_instance_next(const struct core *core, node_id node,
+                                               struct attempt_key *cursor);
+/* The nodes of a pool that are not removed, in order of id: start with node 0; NULL at the end. */
+const struct node *core_pool_node_next(const struct core *core, pool_id pool, node_id after);
 const struct shape *core_shape(const struct core *core, shape_id id);
 
 /* Pending tasks of a pool in its order: start with task 0; returns 0 at the end. */
 task_id core_queue_next(const struct core *core, pool_id pool, task_id after);
+/* Pending tasks of one shape in the same order. */
+task_id core_shape_queue_next(const struct core *core, shape_id shape, task_id after);
 uint32_t core_queue_position(const struct core *core, task_id id,
                              uint32_t max); /* from 1; `max` when further back */
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "core/input.h"
 #include "core/model/ids.h"
+#include "core/model/node.h"
 #include "core/model/resource.h"
 #include "core/model/spec.h"
 #include "core/model/task.h"
@@ -64,7 +65,7 @@ struct fact {
         } resource_defined;
         struct {
             pool_id pool;
-            struct pool_spec spec;
+            const struct pool_spec *spec;
         } pool_set;
         struct {
             pool_id pool;
@@ -73,16 +74,11 @@ struct fact {
             node_id node;
             pool_id pool;
             uint32_t incarnation;
-            struct node_spec spec;
+            const struct node_spec *spec;
         } node_set;
         struct {
             node_id node;
-            enum node_state_code {
-                NODE_FACT_UP,
-                NODE_FACT_SILENT,
-                NODE_FACT_LOST,
-                NODE_FACT_REMOVED
-            } state;
+            enum node_state state;
         } node_state;
         struct {
             node_id node;
@@ -91,8 +87,8 @@ struct fact {
         struct {
             task_id task;
             pool_id pool;
-            struct request request; /* resolved */
-            struct task_spec spec;
+            const struct request *request; /* resolved */
+            const struct task_spec *spec;
         } task_submitted;
         struct {
             uint8_t key[16];
@@ -134,7 +130,7 @@ struct fact {
         struct {
             struct attempt_key key;
             enum end_cause cause;
-            int64_t deadline_ms; /* SIGKILL follows then */
+            int64_t deadline_ms; /* SIGKILL follows then; 0: now */
         } attempt_stopping;
         struct {
             struct report report;

@@ -23,12 +23,12 @@ struct node {
     uint32_t device_count;
     uint8_t state;
     uint8_t draining;
-    uint8_t pad[2];
+    uint8_t overhang; /* it became smaller than what runs on it: some free amount is negative */
+    uint8_t pad;
     uint32_t named_count;
     uint32_t aux_max;
     uint32_t aux_used;       /* zero-slot instances on it */
     uint32_t instance_count; /* instances that hold something on it */
-    uint64_t instance_first; /* list of instance rows through next_on_node */
     int64_t slots_milli;
     int64_t slots_free; /* may be negative: overhang after the node became smaller */
     int64_t cpu_milli;

@@ -45,6 +45,10 @@ enum { END_CAUSE_COUNT = END_GANG + 1 };
 
 const char *end_cause_name(enum end_cause cause);
 
+/* What a requeue after a node fault takes off the rank: such tasks come first in their priority, in
+ * order of submission among themselves. */
+#define RANK_FRONT ((int64_t)1 << 62)
+
 struct task {
     task_id id; /* 0: no row here */
     uint64_t instance_first;
@@ -55,18 +59,23 @@ struct task {
     uint32_t priority;
     uint32_t max_retries;
     int64_t rank; /* order in the pool: priority desc, rank asc, id asc. Submission = fact number;
-                     requeue after a fault: less */
+                     requeue after a fault: less by RANK_FRONT, once */
     int64_t submitted_ms;
     int64_t queued_ms;  /* last time it became pending */
     int64_t started_ms; /* first attempt's start, 0 before */
     int64_t ended_ms;
     int64_t time_limit_ms;
     int64_t grace_ms;
-    uint32_t waiting_count; /* instances that want a place */
-    uint32_t active_count;  /* instances with an allocation */
+    uint32_t waiting_count;  /* instances that want a place */
+    uint32_t waiting_from;   /* the lowest waiting index; instance_count: none waits */
+    uint32_t active_count;   /* instances with an allocation */
+    uint32_t starting_count; /* of the active ones */
+    uint32_t stopping_count; /* of the active ones */
     uint32_t ended_count;
-    uint32_t failed_count;
-    uint32_t depends_left; /* dependencies that have not ended */
+    uint32_t failed_count;  /* of the ended ones: for good, by their own fault */
+    uint32_t unknown_count; /* of the ended ones: lost, and not to be repeated */
+    uint32_t retries;       /* of a gang as a whole; other instances count their own */
+    uint32_t depends_left;  /* dependencies that have not ended */
     uint32_t lost_count;
     uint32_t preempted_count;
     int32_t exit_code; /* of the lowest-numbered failed instance; 128 + n for signals */
@@ -76,8 +85,9 @@ struct task {
     uint8_t gang;
     uint8_t preemptible;
     uint8_t repeatable;
-    uint8_t cause; /* enum end_cause: why it ended, or why it is pending again */
-    uint8_t pad[2];
+    uint8_t cause;  /* enum end_cause: why it ended, or why it is pending again */
+    uint8_t queued; /* it stands in its pool's queue (core_queue_next) */
+    uint8_t pad;
     struct blob *spec; /* encoded task_spec: argv, env, names, tags; see task_spec_decode() */
 };
 
@@ -103,9 +113,6 @@ struct instance {
     int64_t started_ms;
     int64_t ended_ms;
     int64_t stop_deadline_ms;
-    uint64_t next_on_node; /* instance rows on one node form a list; 0 ends it (row numbers start at
-                              1) */
-    uint64_t prev_on_node;
     uint32_t retries;
     int32_t exit_code;
     uint8_t state; /* enum instance_state */

@@ -1,0 +1,102 @@
+/* core_internal.h - the state itself, and what decide, apply, check and the scheduler share of it.
+ * Only apply_*.c (and state_decode.c) write; everybody else reads through const.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/core.h"
+#include "core/model/oindex.h"
+#include "core/model/table.h"
+#include "core/sched/capacity.h"
+
+/* The orders. Each line: what the four numbers of a key are. */
+enum order {
+    ORDER_QUEUE,      /* pool, PRIORITY_KEY, RANK_KEY, task: queued tasks of a pool */
+    ORDER_SHAPE,      /* shape, PRIORITY_KEY, RANK_KEY, task: the same by shape */
+    ORDER_DEADLINE,   /* time, enum deadline_kind, task or pool, index */
+    ORDER_POOL_NAME,  /* hash of the name, pool, 0, 0: pools that are not deleted */
+    ORDER_NODE_NAME,  /* hash of the name, node, 0, 0: nodes that are not removed */
+    ORDER_POOL_NODE,  /* pool, node, 0, 0: nodes that are not removed */
+    ORDER_ON_NODE,    /* node, task, index, instance row: instances that hold something */
+    ORDER_DEPENDENT,  /* dependency, dependent, 0, 0: dependencies that have not ended well */
+    ORDER_SHAPE_HASH, /* hash, shape, 0, 0 */
+    ORDER_SUBMIT_KEY, /* key's first half, second half, row, 0 */
+};
+enum { ORDER_COUNT = ORDER_SUBMIT_KEY + 1 };
+
+enum deadline_kind {
+    DEADLINE_TIME_LIMIT, /* of a started attempt */
+    DEADLINE_STOP,       /* of an attempt told to end: the agent should have killed it by now */
+    DEADLINE_PATIENCE,   /* of a pool's blocked task: a pass is due, no tick */
+};
+
+/* Higher priorities and lower ranks first. */
+#define PRIORITY_KEY(priority) (~(uint64_t)(priority))
+#define RANK_KEY(rank) ((uint64_t)(rank) ^ ((uint64_t)1 << 63))
+
+/* How long the core waits for an agent's SIGKILL before it orders one itself. */
+enum { STOP_SLACK_MS = 5000 };
+
+/* Idempotency keys live this long. */
+#define SUBMIT_KEY_MS ((int64_t)24 * 60 * 60 * 1000)
+
+/* An idempotency key seen. Rows are in order of time. */
+struct submit_key {
+    uint8_t key[16];
+    uint8_t body_hash[16];
+    task_id first;
+    uint32_t count;
+    uint32_t pad;
+    int64_t time_ms;
+};
+
+/* Two bits per ended task that did not complete: row id / OUTCOMES_PER_ROW + 1; no row, or 0: it
+ * completed, or never ended. */
+enum { OUTCOMES_PER_ROW = 32 };
+struct outcome_row {
+    uint64_t bits;
+};
+
+struct core {
+    uint64_t seq;
+    uint64_t epoch;
+    uint8_t uuid[16];
+    int64_t time_ms;
+    struct table pools;     /* struct pool, by pool_id; deleted ones stay */
+    struct table nodes;     /* struct node, by node_id; removed ones stay */
+    struct table tasks;     /* struct task, by task_id; archived ones leave */
+    struct table instances; /* struct instance, by row: task.instance_first + index */
+    struct table shapes;    /* struct shape, by shape_id; unused ones leave */
+    struct table keys;      /* struct submit_key, by row, in order of time */
+    struct table outcomes;  /* struct outcome_row */
+    struct oindex orders[ORDER_COUNT];
+    struct blob *resources[RESOURCES_MAX]; /* names, NUL-terminated; by resource_id */
+    uint32_t resource_count;
+    uint32_t pool_count;                    /* not deleted */
+    uint32_t node_count;                    /* not removed */
+    uint64_t task_counts[TASK_STATE_COUNT]; /* of ended states: ever */
+    struct capacity *capacity;              /* the scheduler's index; NULL: caches are off */
+    pool_id due_last;                       /* hint: the pool passed last, so that all take turns */
+};
+
+/* ---- keys ---- */
+
+struct okey key_queue(const struct task *task);
+struct okey key_shape(const struct task *task);
+
+/* ---- reading ---- */
+
+const struct instance *instance_row(const struct core *core, uint64_t row);
+/* The live attempt that `key` names, or NULL: another attempt, no allocation, no such task. */
+const struct instance *attempt_live(const struct core *core, struct attempt_key key);
+/* STARTING, RUNNING or STOPPING. */
+bool instance_active(const struct instance *instance);
+
+/* The number of instances that start together: a gang's size, or 1. */
+uint32_t task_gang_size(const struct task *task);
+
+/* May a start go there: up and not draining. */
+bool node_takes_work(const struct node *node);
+
+/* The amount of a named resource that a node has (free of it): 0 when it has none. */
+int64_t node_named(const struct node *node, resource_id resource);
+int64_t node_named_free(const struct node *node, resource_id resource);
