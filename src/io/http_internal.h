@@ -1,0 +1,105 @@
+/* http_internal.h - what the files of the HTTP server share: the server, its requests and streams.
+ *
+ * A request's life, and which thread of control holds it:
+ *
+ *   READING ─▶ HANDLING ─┬─▶ ANSWERED ─▶ freed        (the library completed it)
+ *      │          │      ├─▶ STREAMING ─▶ ENDED ─▶ freed
+ *      │          └─▶ PARKED ─┴──────────▶ (resumed with its answer)
+ *      └─▶ ANSWERED (refused at the head)
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/buf.h"
+#include "io/http_server.h"
+#include "io/http_url.h"
+
+#include <microhttpd.h>
+#include <netinet/in.h>
+
+enum http_phase {
+    HTTP_READING,
+    HTTP_HANDLING,
+    HTTP_PARKED,
+    HTTP_ANSWERED,
+    HTTP_STREAMING,
+    HTTP_ENDED,
+};
+
+struct http_answer_field {
+    struct http_answer_field *next;
+    const char *name;
+    const char *value;
+};
+
+struct http_stream {
+    struct buf out;
+    size_t out_sent; /* of `out`, already given to the library */
+    void (*on_gone)(void *ctx);
+    void *ctx;
+    bool head_pushed;
+};
+
+struct http_request {
+    struct http_server *server;
+    struct MHD_Connection *connection;
+    struct http_request *next; /* in the server's live list, or its list of spares */
+    struct http_request *prev;
+    struct loop_fd *watch; /* tells when the client leaves while the library does not look */
+    enum http_phase phase;
+    bool head_seen;
+    bool body_over; /* longer than the route takes: read to the end, then refused */
+    bool waited;    /* has been called once without an answer; see access_complete() */
+    bool suspended; /* the library leaves the connection alone */
+    bool lost;      /* the client has left; the connection is to be closed */
+    int64_t parked_ms;
+    struct arena arena;
+    const char *method;
+    const char *target; /* as it came */
+    struct http_url url;
+    struct buf body;
+    size_t body_discarded;
+    void *data;
+    char peer[INET6_ADDRSTRLEN];
+    struct http_answer_field *fields;
+    unsigned status;
+    struct MHD_Response *response; /* made, not yet queued */
+    struct http_stream stream;
+};
+
+struct http_server {
+    struct http_server_options options;
+    struct MHD_Daemon *daemon;
+    struct loop_fd *watch;
+    struct loop_timer *timer; /* the library's next time-out */
+    int64_t timer_at_ms;
+    struct loop_timer *sweep; /* looks after long-parked requests */
+    uint16_t port;
+    unsigned connections;
+    bool resumed; /* since the library last ran */
+    bool closing;
+    uint64_t calls; /* of handlers, ever */
+    struct http_request *live;
+    struct http_request *spares;
+    size_t spare_count;
+};
+
+/* A request for this target, in the live list. */
+struct http_request *http_request_new(struct http_server *server, const char *target);
+
+/* Out of the live list; kept as a spare or freed. */
+void http_request_drop(struct http_request *request);
+
+void http_spares_free(struct http_server *server);
+
+/* An error in the API's form. Ends the request like http_answer(). */
+void http_refuse(struct http_request *request, unsigned status, enum err code, const char *message);
+
+/* Let the library look at the connection again, before the loop waits. */
+void http_resume(struct http_request *request);
+
+/* Watch for a client that leaves: `events` EPOLLRDHUP, or 0 for a broken connection only. */
+void http_watch(struct http_request *request, uint32_t events);
+
+/* Take `response`, with the extra headers, as the request's answer; wakes a parked one. */
+void http_respond(struct http_request *request, unsigned status, const char *content_type,
+                  struct MHD_Response *response);

@@ -1,0 +1,482 @@
+/* http_server.c - the HTTP library run from our loop: its epoll descriptor is one of ours, its next
+ * time-out one of our timers.
+ *
+ * Holds (see README.md): H1 every request handed to on_request ends in exactly one of answer, stream
+ * or on_gone; H2 a request answered inside on_request is never suspended; H3 what was resumed is
+ * run in the same turn, after the turn-end hooks, not after the next wait.
+ * Surprising: refusals at the head of a request with a body are held back until the (bounded) body
+ * has been read, because closing a socket with unread bytes resets the connection, and the client
+ * would lose the answer; and the library closes the connection of any request answered at its head.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "io/http_server.h"
+
+#include "base/mem.h"
+#include "io/http_internal.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    SERVER_BACKLOG = 1024,
+    SERVER_PUMP_MAX = 16,                  /* runs of the library in a row before others' turn */
+    SERVER_DISCARD_MAX = 16 * 1024 * 1024, /* of a refused body; beyond it the connection closes */
+    SERVER_SWEEP_MS = 1000,
+};
+
+/* Running the library. */
+
+static void timer_arm(struct http_server *server, int64_t at_ms)
+{
+    /* An earlier call is harmless: it finds nothing to do and arms again. */
+    if (!loop_timer_armed(server->timer) || at_ms < server->timer_at_ms) {
+        server->timer_at_ms = at_ms;
+        loop_timer_set(server->timer, at_ms);
+    }
+}
+
+static void pump(struct http_server *server)
+{
+    int64_t now_ms = loop_now_ms(server->options.loop);
+    for (unsigned i = 0; i < SERVER_PUMP_MAX; i++) {
+        server->resumed = false;
+        must(MHD_run(server->daemon) == MHD_YES);
+        unsigned long long wait_ms = 0;
+        bool timed = MHD_get_timeout(server->daemon, &wait_ms) == MHD_YES;
+        if (server->resumed || (timed && wait_ms == 0)) {
+            continue;
+        }
+        if (timed) {
+            timer_arm(server, now_ms + (int64_t)wait_ms);
+        }
+        return;
+    }
+    timer_arm(server, now_ms);
+}
+
+static void daemon_ready(void *ctx, uint32_t events)
+{
+    (void)events;
+    pump(ctx);
+}
+
+static void daemon_timeout(void *ctx)
+{
+    pump(ctx);
+}
+
+static bool daemon_flush(void *ctx)
+{
+    struct http_server *server = ctx;
+    if (!server->resumed) {
+        return false;
+    }
+    uint64_t calls = server->calls;
+    pump(server);
+    return server->calls != calls;
+}
+
+void http_resume(struct http_request *request)
+{
+    if (request->suspended) {
+        request->suspended = false;
+        request->server->resumed = true;
+        MHD_resume_connection(request->connection);
+    }
+}
+
+/* Clients that leave. */
+
+static int socket_of(const struct http_request *request)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info->connect_fd;
+}
+
+static void client_left(void *ctx, uint32_t events)
+{
+    (void)events;
+    struct http_request *request = ctx;
+    loop_fd_remove(request->watch);
+    request->watch = NULL;
+    request->lost = true;
+    /* The library may be waiting for room in the socket: this wakes it with an error. */
+    (void)shutdown(socket_of(request), SHUT_RDWR);
+    http_resume(request);
+}
+
+void http_watch(struct http_request *request, uint32_t events)
+{
+    must(request->watch == NULL);
+    request->watch = loop_fd_add(request->server->options.loop, socket_of(request), events,
+                                 client_left, request);
+}
+
+/* Most parked requests are answered within milliseconds and never watched. Half-closed clients
+ * still want their answer, so only broken connections count. */
+static void parked_sweep(void *ctx)
+{
+    struct http_server *server = ctx;
+    int64_t now_ms = loop_now_ms(server->options.loop);
+    bool again = false;
+    for (struct http_request *request = server->live; request != NULL; request = request->next) {
+        if (!request->suspended || request->phase != HTTP_PARKED || request->watch != NULL) {
+            continue;
+        }
+        if (now_ms - request->parked_ms >= SERVER_SWEEP_MS) {
+            http_watch(request, 0);
+        } else {
+            again = true;
+        }
+    }
+    if (again) {
+        loop_timer_set(server->sweep, now_ms + SERVER_SWEEP_MS);
+    }
+}
+
+/* The library's calls. */
+
+static void *target_seen(void *cls, const char *target, struct MHD_Connection *connection)
+{
+    struct http_server *server = cls;
+    struct http_request *request = http_request_new(server, target != NULL ? target : "");
+    request->connection = connection;
+    return request;
+}
+
+/* We decode targets ourselves: the library's way cannot fail. */
+static size_t target_kept(void *cls, struct MHD_Connection *connection, char *text)
+{
+    (void)cls;
+    (void)connection;
+    return strlen(text);
+}
+
+static enum MHD_Result answer_queue(struct http_request *request)
+{
+    struct MHD_Response *response = steal(request->response);
+    enum MHD_Result r = MHD_queue_response(request->connection, request->status, response);
+    MHD_destroy_response(response);
+    return r;
+}
+
+/* Framing that the library lets pass: refused here. True when it is in order. */
+static bool head_check(struct http_request *request, const char *version)
+{
+    const char *encoding = http_header(request, "Transfer-Encoding");
+    if (encoding != NULL && strcasecmp(encoding, "chunked") != 0) {
+        http_refuse(request, 400, ERR_INVALID, "the only transfer encoding taken is chunked");
+        return false;
+    }
+    if (encoding != NULL && http_header(request, "Content-Length") != NULL) {
+        http_refuse(request, 400, ERR_INVALID,
+                    "a request has Content-Length or Transfer-Encoding, not both");
+        return false;
+    }
+    if (strcmp(version, "HTTP/1.0") != 0 && http_header(request, "Host") == NULL) {
+        http_refuse(request, 400, ERR_INVALID, "the Host header is missing");
+        return false;
+    }
+    struct error e;
+    if (http_url_parse(request->target, HTTP_QUERY_MAX, &request->arena, &request->url, &e) !=
+        ERR_OK) {
+        http_refuse(request, 400, e.code, e.text);
+        return false;
+    }
+    return true;
+}
+
+static void body_refuse(struct http_request *request)
+{
+    struct error e;
+    (void)fail(&e, ERR_LIMIT, "the body is larger than the %zu bytes taken here",
+               request->body.max);
+    http_refuse(request, 413, e.code, e.text);
+}
+
+static void head_handle(struct http_request *request, uint64_t length)
+{
+    struct http_server *server = request->server;
+    if (server->connections > server->options.connections_max) {
+        http_answer_header(request, "Retry-After", "1");
+        http_answer_header(request, "Connection", "close");
+        http_refuse(request, 503, ERR_BUSY, "too many connections");
+        return;
+    }
+    size_t max = 0;
+    if (server->options.on_head != NULL) {
+        server->calls++;
+        max = server->options.on_head(server->options.ctx, request);
+    }
+    request->body.max = max;
+    if (request->phase == HTTP_READING && length > max) {
+        body_refuse(request);
+    }
+}
+
+static enum MHD_Result access_head(struct http_request *request, const char *version)
+{
+    request->head_seen = true;
+    bool chunked = http_header(request, "Transfer-Encoding") != NULL;
+    const char *length_text = http_header(request, "Content-Length");
+    uint64_t length = 0;
+    if (length_text != NULL) {
+        (void)str_to_u64(str_of(length_text), &length); /* the library has checked it */
+    }
+    bool sane = head_check(request, version);
+    if (sane) {
+        head_handle(request, length);
+    }
+    if (request->response == NULL || (sane && length == 0 && !chunked)) {
+        return MHD_YES;
+    }
+    bool expects = http_header(request, "Expect") != NULL;
+    if (!sane || expects || length > SERVER_DISCARD_MAX) {
+        return answer_queue(request); /* and close */
+    }
+    return MHD_YES;
+}
+
+static enum MHD_Result access_body(struct http_request *request, const char *data, size_t len)
+{
+    if (request->response == NULL && !request->body_over) {
+        buf_add(&request->body, data, len);
+        if (!request->body.full) {
+            return MHD_YES;
+        }
+        request->body_over = true;
+    }
+    request->body_discarded += len;
+    return request->body_discarded <= SERVER_DISCARD_MAX ? MHD_YES : MHD_NO;
+}
+
+static void park(struct http_request *request)
+{
+    struct http_server *server = request->server;
+    request->parked_ms = loop_now_ms(server->options.loop);
+    request->suspended = true;
+    MHD_suspend_connection(request->connection);
+    if (!loop_timer_armed(server->sweep)) {
+        loop_timer_set(server->sweep, request->parked_ms + SERVER_SWEEP_MS);
+    }
+}
+
+/* The request is complete, or the library looks at it again after it was resumed. */
+static enum MHD_Result access_complete(struct http_request *request)
+{
+    if (request->lost) {
+        return MHD_NO;
+    }
+    if (request->phase == HTTP_READING && request->body_over) {
+        body_refuse(request);
+    }
+    if (request->phase == HTTP_READING) {
+        request->phase = HTTP_HANDLING;
+        request->server->calls++;
+        request->server->options.on_request(request->server->options.ctx, request);
+    }
+    if (request->response != NULL) {
+        return answer_queue(request);
+    }
+    must(request->phase == HTTP_HANDLING || request->phase == HTTP_PARKED);
+    request->phase = HTTP_PARKED;
+    if (!request->waited) {
+        /* Suspended right now, the connection would be read from when it is resumed, and a client
+         * that has closed its sending side taken for gone. Suspended at the library's next look,
+         * it is not. */
+        request->waited = true;
+        return MHD_YES;
+    }
+    park(request);
+    return MHD_YES;
+}
+
+static enum MHD_Result access_any(void *cls, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *data,
+                                  size_t *len, void **con_cls)
+{
+    (void)cls;
+    (void)connection;
+    (void)url;
+    struct http_request *request = *con_cls;
+    if (!request->head_seen) {
+        request->method = method;
+        return access_head(request, version);
+    }
+    if (*len > 0) {
+        size_t taken = *len;
+        *len = 0;
+        return access_body(request, data, taken);
+    }
+    return access_complete(request);
+}
+
+static void completed(void *cls, struct MHD_Connection *connection, void **con_cls,
+                      enum MHD_RequestTerminationCode why)
+{
+    (void)connection;
+    (void)why;
+    struct http_server *server = cls;
+    struct http_request *request = *con_cls;
+    if (request == NULL) {
+        return;
+    }
+    *con_cls = NULL;
+    loop_fd_remove(request->watch);
+    request->watch = NULL;
+    if (request->phase == HTTP_PARKED && server->options.on_gone != NULL) {
+        server->calls++;
+        server->options.on_gone(server->options.ctx, request);
+    } else if (request->phase == HTTP_STREAMING && request->stream.on_gone != NULL) {
+        server->calls++;
+        request->stream.on_gone(request->stream.ctx);
+    }
+    http_request_drop(request);
+}
+
+static void connection_counted(void *cls, struct MHD_Connection *connection, void **socket_context,
+                               enum MHD_ConnectionNotificationCode what)
+{
+    (void)connection;
+    (void)socket_context;
+    struct http_server *server = cls;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        server->connections++;
+    } else {
+        must(server->connections > 0);
+        server->connections--;
+    }
+}
+
+/* Life. */
+
+static enum err address_parse(const struct http_server_options *options,
+                              struct sockaddr_storage *ret, socklen_t *ret_len, struct error *e)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(options->port)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(options->port)};
+    if (inet_pton(AF_INET, options->address, &v4.sin_addr) == 1) {
+        memcpy(ret, &v4, sizeof v4);
+        *ret_len = sizeof v4;
+    } else if (inet_pton(AF_INET6, options->address, &v6.sin6_addr) == 1) {
+        memcpy(ret, &v6, sizeof v6);
+        *ret_len = sizeof v6;
+    } else {
+        return fail(e, ERR_INVALID, "'%s' is not an IPv4 or IPv6 address", options->address);
+    }
+    return ERR_OK;
+}
+
+static enum err socket_listen(const struct http_server_options *options, int *ret_fd,
+                              uint16_t *ret_port, struct error *e)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t len = 0;
+    enum err r = address_parse(options, &address, &len, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
+        return fail_errno(e, ERR_IO, errno, "cannot make a socket");
+    }
+    int on = 1;
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* inherited by accept() */
+    if (bind(fd, (struct sockaddr *)&address, len) != 0 || listen(fd, SERVER_BACKLOG) != 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &len) != 0) {
+        int number = errno;
+        (void)close(fd);
+        return fail_errno(e, number == EADDRINUSE ? ERR_CONFLICT : ERR_IO, number,
+                          "cannot listen on %s port %u", options->address, options->port);
+    }
+    in_port_t port = address.ss_family == AF_INET
+                         ? ((struct sockaddr_in *)(void *)&address)->sin_port
+                         : ((struct sockaddr_in6 *)(void *)&address)->sin6_port;
+    *ret_fd = fd;
+    *ret_port = ntohs(port);
+    return ERR_OK;
+}
+
+static struct MHD_Daemon *daemon_start(struct http_server *server, int fd)
+{
+    const struct http_server_options *options = &server->options;
+    unsigned idle_s = options->idle_s < HTTP_IDLE_S_MIN ? HTTP_IDLE_S_MIN : options->idle_s;
+    /* Those above connections_max are told so; above this limit they wait in the backlog. */
+    unsigned limit = options->connections_max + options->connections_max / 8 + 16;
+    return MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, access_any, server,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, limit,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_HEAD_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+        idle_s, MHD_OPTION_URI_LOG_CALLBACK, target_seen, server, MHD_OPTION_UNESCAPE_CALLBACK,
+        target_kept, server, MHD_OPTION_NOTIFY_COMPLETED, completed, server,
+        MHD_OPTION_NOTIFY_CONNECTION, connection_counted, server, MHD_OPTION_END);
+}
+
+must_use enum err http_server_new(const struct http_server_options *options,
+                                  struct http_server **ret, struct error *e)
+{
+    must(options->on_request != NULL);
+    must(options->connections_max > 0);
+    int fd = -1;
+    uint16_t port = 0;
+    enum err r = socket_listen(options, &fd, &port, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    struct http_server *server = xcalloc(1, sizeof *server);
+    server->options = *options;
+    server->options.address = NULL; /* borrowed for this call only */
+    server->port = port;
+    server->daemon = daemon_start(server, fd);
+    if (server->daemon == NULL) {
+        (void)close(fd);
+        free(server);
+        return fail(e, ERR_IO, "cannot start the HTTP server on port %u", port);
+    }
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    struct loop *loop = options->loop;
+    server->watch = loop_fd_add(loop, info->epoll_fd, EPOLLIN, daemon_ready, server);
+    server->timer = loop_timer_new(loop, daemon_timeout, server);
+    server->sweep = loop_timer_new(loop, parked_sweep, server);
+    loop_turn_flush(loop, daemon_flush, server);
+    pump(server); /* only now does the library watch the listening socket */
+    *ret = server;
+    return ERR_OK;
+}
+
+void http_server_free(struct http_server *server)
+{
+    if (server == NULL) {
+        return;
+    }
+    server->closing = true;
+    for (struct http_request *request = server->live; request != NULL; request = request->next) {
+        http_resume(request); /* the library cannot stop with suspended connections */
+    }
+    loop_hooks_remove(server->options.loop, server);
+    loop_fd_remove(server->watch);
+    loop_timer_free(server->timer);
+    loop_timer_free(server->sweep);
+    MHD_stop_daemon(server->daemon);
+    must(server->live == NULL);
+    http_spares_free(server);
+    free(server);
+}
+
+uint16_t http_server_port(const struct http_server *server)
+{
+    return server->port;
+}
+
+unsigned http_server_connections(const struct http_server *server)
+{
+    return server->connections;
+}

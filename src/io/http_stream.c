@@ -1,0 +1,124 @@
+/* http_stream.c - answers that stay open: a bounded buffer between the writer and the library.
+ *
+ *   http_stream_write ─▶ out ─▶ stream_read (called by the library) ─▶ socket
+ *
+ * Holds (see README.md): H4 an empty stream is suspended in the library and costs nothing until it
+ * is written; H5 a client that leaves is noticed at once, because our own loop watches the socket
+ * for EPOLLRDHUP: the library does not look at suspended connections.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
+#include "io/http_internal.h"
+
+#include <netinet/tcp.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+enum {
+    STREAM_BLOCK_BYTES = 1024,         /* per read for HTTP/1.0 clients, who get no chunks */
+    STREAM_KEEP_BYTES_MAX = 16 * 1024, /* an empty buffer larger than this is given back */
+};
+
+static struct http_request *request_of(struct http_stream *stream)
+{
+    return (struct http_request *)(void *)((char *)stream - offsetof(struct http_request, stream));
+}
+
+/* The library sends the head of a chunked answer with MSG_MORE, which the kernel holds back for up
+ * to 200 ms when no data follows. Setting TCP_NODELAY, even again, pushes it out. */
+static void head_push(struct http_request *request)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    int on = 1;
+    (void)setsockopt(info->connect_fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+static void out_empty(struct http_stream *stream)
+{
+    stream->out_sent = 0;
+    if (stream->out.room > STREAM_KEEP_BYTES_MAX) {
+        buf_done(&stream->out);
+    }
+    buf_clear(&stream->out);
+}
+
+/* The library asks for up to `max` more bytes. */
+static ssize_t stream_read(void *cls, uint64_t position, char *out, size_t max)
+{
+    (void)position;
+    struct http_request *request = cls;
+    struct http_stream *stream = &request->stream;
+    if (request->lost) {
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    }
+    size_t len = http_stream_pending(stream);
+    if (len == 0) {
+        out_empty(stream);
+        if (request->phase == HTTP_ENDED) {
+            return MHD_CONTENT_READER_END_OF_STREAM;
+        }
+        if (!stream->head_pushed) {
+            stream->head_pushed = true;
+            head_push(request);
+        }
+        request->suspended = true;
+        MHD_suspend_connection(request->connection);
+        return 0;
+    }
+    len = len < max ? len : max;
+    memcpy(out, stream->out.data + stream->out_sent, len);
+    stream->out_sent += len;
+    return (ssize_t)len;
+}
+
+struct http_stream *http_stream_begin(struct http_request *request, unsigned status,
+                                      const char *content_type, size_t bytes_max,
+                                      void (*on_gone)(void *ctx), void *ctx)
+{
+    must(bytes_max > 0);
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, stream_read, request, NULL);
+    http_respond(request, status, content_type, response);
+    request->phase = HTTP_STREAMING;
+    struct http_stream *stream = &request->stream;
+    buf_init(&stream->out, bytes_max);
+    stream->on_gone = on_gone;
+    stream->ctx = ctx;
+    http_watch(request, EPOLLRDHUP);
+    return stream;
+}
+
+must_use bool http_stream_write(struct http_stream *stream, struct str data)
+{
+    struct http_request *request = request_of(stream);
+    must(request->phase == HTTP_STREAMING);
+    if (request->lost) {
+        return true; /* on_gone is on its way */
+    }
+    if (data.len > stream->out.max - http_stream_pending(stream)) {
+        return false;
+    }
+    if (data.len > stream->out.max - stream->out.len) {
+        buf_drop(&stream->out, stream->out_sent);
+        stream->out_sent = 0;
+    }
+    buf_add(&stream->out, data.p, data.len);
+    must(!stream->out.full);
+    http_resume(request);
+    return true;
+}
+
+void http_stream_end(struct http_stream *stream)
+{
+    struct http_request *request = request_of(stream);
+    must(request->phase == HTTP_STREAMING);
+    request->phase = HTTP_ENDED;
+    http_resume(request);
+}
+
+size_t http_stream_pending(const struct http_stream *stream)
+{
+    return stream->out.len - stream->out_sent;
+}
