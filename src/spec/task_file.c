@@ -1,0 +1,452 @@
+/* task_file.c - the fields of a task.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "spec/task_file.h"
+
+#include "base/amount.h"
+#include "spec/resources_text.h"
+#include "spec/task_internal.h"
+
+#include <string.h>
+
+void task_spec_init(struct task_spec *spec)
+{
+    *spec = (struct task_spec){
+        .kind = TASK_COMMAND,
+        .name = "",
+        .user = "",
+        .project = "default",
+        .image = "",
+        .workdir = "",
+        .slots_milli = ASK_NOTHING,
+        .cpu_milli = ASK_NOTHING,
+        .memory_bytes = ASK_NOTHING,
+        .instances = 1,
+        .repeatable = true,
+        .priority = PRIORITY_DEFAULT,
+        .grace_ms = GRACE_MS_DEFAULT,
+    };
+    spec->preemptible = task_kind_preemptible(spec->kind);
+}
+
+bool task_kind_preemptible(enum task_kind kind)
+{
+    return kind == TASK_EXPERIMENT || kind == TASK_COMMAND;
+}
+
+/* ---- lists of texts ---- */
+
+/* A list of `min` to `max` texts of at most `len_max` bytes; NULL: a problem was noted. */
+static const char *const *texts_read(struct reader *in, const struct place *place,
+                                     const struct doc *doc, const struct field *field,
+                                     uint32_t *ret_count)
+{
+    if (doc->kind != DOC_LIST) {
+        problem_add(in, place, doc, "a list of texts is wanted, not %s%s", doc_what(doc),
+                    field->note);
+        return NULL;
+    }
+    if (doc->count < field->min || doc->count > field->max) {
+        problem_add(in, place, doc, "a list of %d to %d texts is wanted, this one has %u",
+                    (int)field->min, (int)field->max, doc->count);
+        return NULL;
+    }
+    const char **texts = arena_new(in->arena, const char *, doc->count + 1);
+    uint32_t count = 0;
+    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
+        struct place at = {.up = place, .index = count};
+        bool number = item->kind == DOC_NUMBER; /* an argument like 8080 needs no quotes */
+        if (number) {
+            in->text_bytes += item->text.len + 1;
+            texts[count] = item->text.p;
+        } else if (!value_text(in, &at, item, TASK_SPEC_BYTES_MAX, &texts[count])) {
+            return NULL;
+        }
+        count++;
+    }
+    *ret_count = count;
+    return texts;
+}
+
+static void command_read(struct reader *in, const struct place *place, const struct doc *doc,
+                         const struct field *field, void *object)
+{
+    struct task_draft *draft = object;
+    draft->command = doc;
+    uint32_t count;
+    const char *const *argv = texts_read(in, place, doc, field, &count);
+    if (argv == NULL) {
+        return;
+    }
+    if (argv[0][0] == '\0') {
+        struct place at = {.up = place, .index = 0};
+        problem_add(in, &at, doc->first, "the program's name is empty");
+        return;
+    }
+    draft->spec.argv = argv;
+    draft->spec.argv_count = count;
+}
+
+/* A shell line, or (as Determined allows) an argv. */
+static void entrypoint_read(struct reader *in, const struct place *place, const struct doc *doc,
+                            const struct field *field, void *object)
+{
+    struct task_draft *draft = object;
+    if (doc->kind == DOC_LIST) {
+        command_read(in, place, doc, field, object);
+        draft->command = NULL;
+        draft->entrypoint = doc;
+        return;
+    }
+    draft->entrypoint = doc;
+    const char *line;
+    if (!value_text(in, place, doc, TASK_SPEC_BYTES_MAX, &line)) {
+        return;
+    }
+    if (line[0] == '\0') {
+        problem_add(in, place, doc, "it is empty; a shell command is wanted");
+        return;
+    }
+    const char **argv = arena_new(in->arena, const char *, 4);
+    argv[0] = "sh";
+    argv[1] = "-c";
+    argv[2] = line;
+    draft->spec.argv = argv;
+    draft->spec.argv_count = 3;
+}
+
+static void tags_read(struct reader *in, const struct place *place, const struct doc *doc,
+                      const struct field *field, void *object)
+{
+    struct task_draft *draft = object;
+    uint32_t count;
+    const char *const *tags = texts_read(in, place, doc, field, &count);
+    if (tags == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct place at = {.up = place, .index = i};
+        size_t len = strlen(tags[i]);
+        if (len == 0 || len > TEXT_LEN_MAX) {
+            problem_add(in, &at, doc, "a tag has 1 to %d bytes, not %zu", TEXT_LEN_MAX, len);
+            return;
+        }
+    }
+    draft->spec.tags = tags;
+    draft->spec.tag_count = count;
+}
+
+static void pools_read(struct reader *in, const struct place *place, const struct doc *doc,
+                       const struct field *field, void *object)
+{
+    struct task_draft *draft = object;
+    if (doc->kind == DOC_STRING) {
+        task_pool_read(in, place, doc, field, object);
+        return;
+    }
+    if (draft->pools != NULL) {
+        problem_add(in, place, doc, "the pool is given twice (also in line %u)",
+                    draft->pools->line);
+        return;
+    }
+    draft->pools = doc;
+    uint32_t count;
+    const char *const *pools = texts_read(in, place, doc, field, &count);
+    uint32_t index = 0;
+    for (const struct doc *item = doc->first; pools != NULL && item != NULL; item = item->next) {
+        struct place at = {.up = place, .index = index++};
+        const char *name;
+        if (!value_name(in, &at, item, "a pool", &name)) {
+            return;
+        }
+    }
+    if (pools != NULL) {
+        draft->spec.pools = pools;
+        draft->spec.pool_count = count;
+    }
+}
+
+/* ---- maps and numbers ---- */
+
+/* The value of an environment variable as text: numbers and booleans as they are written. */
+static bool env_value(struct reader *in, const struct place *place, const struct doc *doc,
+                      struct str *ret)
+{
+    switch (doc->kind) {
+    case DOC_STRING:
+    case DOC_NUMBER:
+        *ret = doc->text;
+        return true;
+    case DOC_BOOL:
+        *ret = str_of(doc->yes ? "true" : "false");
+        return true;
+    case DOC_NULL:
+        *ret = str_of("");
+        return true;
+    case DOC_LIST:
+    case DOC_MAP:
+        break;
+    }
+    problem_add(in, place, doc, "a text is wanted, not %s", doc_what(doc));
+    return false;
+}
+
+static void env_read(struct reader *in, const struct place *place, const struct doc *doc,
+                     const struct field *field, void *object)
+{
+    struct task_draft *draft = object;
+    if (doc->kind != DOC_MAP || doc->count > field->max) {
+        problem_add(in, place, doc, "a map of at most %d names and values is wanted, not %s",
+                    (int)field->max, doc->kind == DOC_MAP ? "a larger one" : doc_what(doc));
+        return;
+    }
+    const char **env = arena_new(in->arena, const char *, doc->count + 1);
+    uint32_t count = 0;
+    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
+        struct place at = {.up = place, .key = item->key.p};
+        struct str value;
+        struct error e;
+        if (env_name_check(item->key, &e) != ERR_OK) {
+            problem_add(in, &at, item, "%s", e.text);
+            return;
+        }
+        if (!env_value(in, &at, item, &value)) {
+            return;
+        }
+        size_t len = item->key.len + 1 + value.len;
+        char *text = arena_alloc(in->arena, len + 1);
+        memcpy(text, item->key.p, item->key.len);
+        text[item->key.len] = '=';
+        memcpy(text + item->key.len + 1, value.p, value.len);
+        in->text_bytes += len + 1;
+        env[count++] = text;
+    }
+    draft->spec.env = env;
+    draft->spec.env_count = count;
+}
+
+static void kind_read(struct reader *in, const struct place *place, const struct doc *doc,
+                      const struct field *field, void *object)
+{
+    (void)field;
+    struct task_draft *draft = object;
+    const char *name;
+    if (!value_text(in, place, doc, SIZE_MAX, &name)) {
+        return;
+    }
+    if (!task_kind_parse(name, &draft->spec.kind)) {
+        problem_add(in, place, doc,
+                    "a kind is experiment, command, shell, notebook, tensorboard or service, not "
+                    "'%.40s'",
+                    name);
+    }
+}
+
+static void preemptible_read(struct reader *in, const struct place *place, const struct doc *doc,
+                             const struct field *field, void *object)
+{
+    struct task_draft *draft = object;
+    draft->preemptible = doc;
+    field_bool(in, place, doc, field, object);
+}
+
+static void instances_read(struct reader *in, const struct place *place, const struct doc *doc,
+                           const struct field *field, void *object)
+{
+    struct task_draft *draft = object;
+    draft->instances = doc;
+    field_u32(in, place, doc, field, object);
+}
+
+static void array_read(struct reader *in, const struct place *place, const struct doc *doc,
+                       const struct field *field, void *object)
+{
+    (void)field;
+    struct task_draft *draft = object;
+    struct error e;
+    draft->array = doc;
+    if (doc->kind != DOC_STRING) {
+        problem_add(in, place, doc, "a range like \"0-99\" is wanted, not %s", doc_what(doc));
+    } else if (array_text_parse(doc->text, &draft->spec.array_first, &draft->spec.instances, &e) !=
+               ERR_OK) {
+        problem_add(in, place, doc, "%s", e.text);
+    }
+}
+
+static void depends_read(struct reader *in, const struct place *place, const struct doc *doc,
+                         const struct field *field, void *object)
+{
+    struct task_draft *draft = object;
+    if (doc->kind != DOC_LIST || doc->count > field->max) {
+        problem_add(in, place, doc, "a list of at most %d task numbers is wanted, not %s",
+                    (int)field->max, doc->kind == DOC_LIST ? "a longer one" : doc_what(doc));
+        return;
+    }
+    uint64_t *ids = arena_new(in->arena, uint64_t, doc->count + 1);
+    uint32_t count = 0;
+    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
+        struct place at = {.up = place, .index = count};
+        if (!value_u64(in, &at, item, 1, INT64_MAX, &ids[count])) {
+            return;
+        }
+        count++;
+    }
+    draft->spec.depends_on = ids;
+    draft->spec.depends_count = count;
+}
+
+/* ---- the table ---- */
+
+#define IN_SPEC(member) offsetof(struct task_draft, spec.member)
+
+static const struct field task_fields[] = {
+    {"command", command_read, 0, 1, TASK_ARGS_MAX,
+     ", like [python, train.py]; a shell line goes into 'entrypoint'"},
+    {"resources", task_resources_read, 0, 0, 0, NULL},
+    {"name", field_text, IN_SPEC(name), 0, TEXT_LEN_MAX, NULL},
+    {"kind", kind_read, 0, 0, 0, NULL},
+    {"env", env_read, 0, 0, TASK_ENV_MAX, NULL},
+    {"entrypoint", entrypoint_read, 0, 1, TASK_ARGS_MAX, ""},
+    {"workdir", field_text, IN_SPEC(workdir), 0, TASK_PATH_MAX, NULL},
+    {"image", field_text, IN_SPEC(image), 0, TASK_PATH_MAX, NULL},
+    {"project", field_name, IN_SPEC(project), 0, 0, "a project"},
+    {"pools", pools_read, 0, 1, TASK_POOLS_MAX, ""},
+    {"pool", task_pool_read, 0, 0, 0, NULL},
+    {"devices", task_devices_read, 0, 0, 0, NULL},
+    {"instances", instances_read, IN_SPEC(instances), 1, TASK_INSTANCES_MAX, NULL},
+    {"array", array_read, 0, 0, 0, NULL},
+    {"gang", field_bool, IN_SPEC(gang), 0, 0, NULL},
+    {"priority", field_u32, IN_SPEC(priority), PRIORITY_MIN, PRIORITY_MAX, NULL},
+    {"preemptible", preemptible_read, IN_SPEC(preemptible), 0, 0, NULL},
+    {"repeatable", field_bool, IN_SPEC(repeatable), 0, 0, NULL},
+    {"time_limit", field_duration, IN_SPEC(time_limit_ms), 0, 0, NULL},
+    {"grace", field_duration, IN_SPEC(grace_ms), 0, 0, NULL},
+    {"max_retries", field_u32, IN_SPEC(max_retries), 0, RETRIES_MAX, NULL},
+    {"depends_on", depends_read, 0, 0, TASK_DEPENDS_MAX, NULL},
+    {"tags", tags_read, 0, 0, TASK_TAGS_MAX, ""},
+    {"stage", field_bool, IN_SPEC(stage), 0, 0, NULL},
+    {"min_instances", NULL, 0, 0, 0, "gangs of changing size are not possible yet"},
+    {"fallback", NULL, 0, 0, 0, "a task goes to one pool for now; fallback is not possible yet"},
+    {"user", NULL, 0, 0, 0, "the user is the one whose token is used; it cannot be given"},
+    {"slots", NULL, 0, 0, 0, "it belongs under resources, like resources: {slots: 1}"},
+    {"gpu", NULL, 0, 0, 0, "it belongs under resources, like resources: {gpu: 1}"},
+    {"cpu", NULL, 0, 0, 0, "it belongs under resources, like resources: {cpu: 2}"},
+    {"memory", NULL, 0, 0, 0, "it belongs under resources, like resources: {memory: 4Gi}"},
+    {0},
+};
+
+/* What several fields say together. */
+static void task_finish(struct reader *in, const struct place *place, const struct doc *doc,
+                        struct task_draft *draft)
+{
+    struct task_spec *spec = &draft->spec;
+    struct place command = {.up = place, .key = "command"};
+    struct place array = {.up = place, .key = "array"};
+    if (draft->preemptible == NULL) {
+        spec->preemptible = task_kind_preemptible(spec->kind);
+    }
+    if (draft->command != NULL && draft->entrypoint != NULL) {
+        problem_add(in, &command, draft->command, "command and entrypoint are both given");
+    } else if (draft->command == NULL && draft->entrypoint == NULL) {
+        problem_add(in, &command, doc,
+                    "it is missing: what to run, like [\"python\", \"train.py\"]");
+    }
+    if (draft->array != NULL && draft->instances != NULL) {
+        problem_add(in, &array, draft->array, "array and instances are both given");
+    }
+    if (draft->array != NULL && spec->gang) {
+        problem_add(in, &array, draft->array, "the instances of an array are no gang");
+    }
+    task_resources_finish(in, place, doc, draft);
+    if (in->text_bytes > TASK_SPEC_BYTES_MAX) {
+        problem_add(in, place, doc,
+                    "all texts of the task together are %zu bytes; at most %d are "
+                    "allowed",
+                    in->text_bytes, TASK_SPEC_BYTES_MAX);
+    }
+}
+
+static void task_read(struct reader *in, const struct place *place, const struct doc *doc,
+                      struct task_spec *ret)
+{
+    struct task_draft draft = {0};
+    task_spec_init(&draft.spec);
+    in->text_bytes = 0;
+    fields_read(in, place, doc, task_fields, &draft);
+    if (doc->kind == DOC_MAP) {
+        task_finish(in, place, doc, &draft);
+    }
+    *ret = draft.spec;
+}
+
+static void tasks_read(struct reader *in, const struct doc *doc, const struct task_spec **ret,
+                       uint32_t *ret_count)
+{
+    if (doc->kind != DOC_LIST) {
+        struct task_spec *spec = arena_new(in->arena, struct task_spec, 1);
+        task_read(in, NULL, doc, spec);
+        *ret = spec;
+        *ret_count = 1;
+        return;
+    }
+    if (doc->count < 1 || doc->count > SUBMIT_TASKS_MAX) {
+        problem_add(in, NULL, doc, "1 to %d tasks are wanted, these are %u", SUBMIT_TASKS_MAX,
+                    doc->count);
+        return;
+    }
+    struct task_spec *specs = arena_new(in->arena, struct task_spec, doc->count);
+    uint32_t count = 0;
+    for (const struct doc *item = doc->first; item != NULL && in->problems->count < PROBLEMS_MAX;
+         item = item->next) {
+        struct place at = {.index = count};
+        task_read(in, &at, item, &specs[count++]);
+    }
+    *ret = specs;
+    *ret_count = count;
+}
+
+enum err task_spec_read(const struct doc *doc, struct arena *arena, struct task_spec *ret,
+                        struct error *e)
+{
+    struct problems problems = {0};
+    struct reader in = {.arena = arena, .problems = &problems};
+    struct task_spec spec;
+    task_read(&in, NULL, doc, &spec);
+    if (problems.total == 0) {
+        *ret = spec;
+    }
+    return problems_error(&problems, e);
+}
+
+enum err task_specs_read(const struct doc *doc, struct arena *arena, const struct task_spec **ret,
+                         uint32_t *ret_count, struct error *e)
+{
+    struct problems problems = {0};
+    struct reader in = {.arena = arena, .problems = &problems};
+    const struct task_spec *specs = NULL;
+    uint32_t count = 0;
+    tasks_read(&in, doc, &specs, &count);
+    if (problems.total == 0) {
+        *ret = specs;
+        *ret_count = count;
+    }
+    return problems_error(&problems, e);
+}
+
+enum err task_file_read(struct str text, const char *file, struct arena *arena,
+                        const struct task_spec **ret, uint32_t *ret_count, struct error *e)
+{
+    struct doc *doc;
+    if (doc_parse_yaml(arena, text, &doc, e) != ERR_OK) {
+        return fail_in(e, "%s", file);
+    }
+    struct problems problems = {0};
+    struct reader in = {.arena = arena, .problems = &problems};
+    const struct task_spec *specs = NULL;
+    uint32_t count = 0;
+    tasks_read(&in, doc, &specs, &count);
+    if (problems.total == 0) {
+        *ret = specs;
+        *ret_count = count;
+    }
+    return problems_file_error(&problems, file, e);
+}

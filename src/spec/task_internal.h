@@ -1,0 +1,39 @@
+/* task_internal.h - a task while it is being read: the spec and what only the whole can judge.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/model/spec.h"
+#include "spec/fields_internal.h"
+
+enum { TASK_PATH_MAX = 4096 };
+
+struct task_draft {
+    struct task_spec spec;
+    const struct doc *preemptible; /* where these were given; NULL: not */
+    const struct doc *command;
+    const struct doc *entrypoint;
+    const struct doc *pools;
+    const struct doc *instances;
+    const struct doc *array;
+    const struct doc *slots;
+    const struct doc *gpu;
+    const struct doc *devices;
+    int64_t gpu_milli;
+    struct named_amount *named; /* TASK_RESOURCES_MAX of them, once there is one */
+};
+
+/* The `resources` map. */
+void task_resources_read(struct reader *in, const struct place *place, const struct doc *doc,
+                         const struct field *field, void *draft);
+
+/* `devices: [0, 1]`. */
+void task_devices_read(struct reader *in, const struct place *place, const struct doc *doc,
+                       const struct field *field, void *draft);
+
+/* One pool's name, from `pool` or `resources.resource_pool`. */
+void task_pool_read(struct reader *in, const struct place *place, const struct doc *doc,
+                    const struct field *field, void *draft);
+
+/* slots, gpu, gpu_memory and devices together. */
+void task_resources_finish(struct reader *in, const struct place *place, const struct doc *doc,
+                           struct task_draft *draft);
