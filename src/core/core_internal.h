@@ -11,7 +11,7 @@
 /* The orders. Each line: what the four numbers of a key are. */
 enum order {
     ORDER_QUEUE,      /* pool, PRIORITY_KEY, RANK_KEY, task: queued tasks of a pool */
-    ORDER_SHAPE,      /* shape, PRIORITY_KEY, RANK_KEY, task: the same by shape */
+    ORDER_SHAPE,      /* SHAPE_KEY, PRIORITY_KEY, RANK_KEY, task: the same by shape of a pool */
     ORDER_DEADLINE,   /* time, enum deadline_kind, task or pool, index */
     ORDER_POOL_NAME,  /* hash of the name, pool, 0, 0: pools that are not deleted */
     ORDER_NODE_NAME,  /* hash of the name, node, 0, 0: nodes that are not removed */
@@ -32,6 +32,9 @@ enum deadline_kind {
 /* Higher priorities and lower ranks first. */
 #define PRIORITY_KEY(priority) (~(uint64_t)(priority))
 #define RANK_KEY(rank) ((uint64_t)(rank) ^ ((uint64_t)1 << 63))
+
+/* The shapes of one pool lie together: task->pool, task->shape. */
+#define SHAPE_KEY(pool, shape) ((uint64_t)(pool).v << 32 | (uint64_t)(shape).v)
 
 /* How long the core waits for an agent's SIGKILL before it orders one itself. */
 enum { STOP_SLACK_MS = 5000 };

@@ -1,11 +1,14 @@
 /* capacity.h - which nodes of a pool have how much free: an index beside the state, so that placing
- * does not scan all nodes, and the memory of what did not fit. A cache: never stored, never compared,
- * changes cost only. The core owns one, tells it of every change of a node row, and asks nothing.
+ * does not scan all nodes, and the memory of what did not fit. A cache: never stored, never
+ * compared, changes cost only. The core owns one, tells it of every change of a node row, and asks
+ * nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/model/ids.h"
 #include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/shape.h"
 
 #include <stdbool.h>
 
@@ -29,3 +32,17 @@ void capacity_changed(struct capacity *capacity, const struct node *before,
  * waits in it fits nowhere until something there falls free. core_apply() of FACT_PASS with
  * `complete` and core_pass_idle() call it. */
 void capacity_settled(struct core *core, pool_id pool);
+
+/* ---- for the scheduler ---- */
+
+/* Zero-slot instances count like one more resource of a node. */
+enum { RESOURCE_AUX = UINT16_MAX };
+
+/* The keys, ascending: CAPACITY_KEY(pool, resource), free amount, node, 0. Only nodes that may take
+ * work, only amounts above 0. */
+#define CAPACITY_KEY(pool, resource) ((uint64_t)(pool).v << 32 | (uint64_t)(resource))
+const struct oindex *capacity_order(const struct capacity *capacity);
+
+/* Did this shape fit nowhere when its pool was last settled, and has nothing fallen free there
+ * since? */
+bool capacity_missed(const struct capacity *capacity, const struct shape *shape);

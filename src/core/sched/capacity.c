@@ -1,0 +1,210 @@
+/* capacity.c - the index of free amounts and the memory of misses.
+ *
+ * Surprising: full nodes, and nodes that may take no work, are not in the index at all, so a search
+ * never meets them. A miss is remembered as the pool's count of "something fell free" at that
+ * moment; the memory is forgotten by that count moving on, not by being erased.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/capacity.h"
+
+#include "base/mem.h"
+#include "base/must.h"
+#include "base/vec.h"
+#include "core/core_internal.h"
+#include "core/sched/fit.h"
+#include "core/sched/queue.h"
+
+#include <string.h>
+
+struct miss {
+    uint64_t hash; /* of the shape: numbers of shapes may be used again */
+    uint64_t freed;
+};
+
+struct capacity {
+    struct oindex order;
+    VEC(uint64_t) freed;     /* by pool: grows whenever something may fit that did not; from 1 */
+    VEC(struct miss) misses; /* by shape */
+};
+
+struct capacity *capacity_new(void)
+{
+    struct capacity *capacity = xcalloc(1, sizeof *capacity);
+    oindex_init(&capacity->order);
+    return capacity;
+}
+
+void capacity_free(struct capacity *capacity)
+{
+    if (capacity == NULL) {
+        return;
+    }
+    oindex_done(&capacity->order);
+    vec_done(&capacity->freed);
+    vec_done(&capacity->misses);
+    free(capacity);
+}
+
+struct capacity *capacity_copy(const struct capacity *capacity)
+{
+    struct capacity *copy = xcalloc(1, sizeof *copy);
+    oindex_copy(&copy->order, &capacity->order);
+    return copy;
+}
+
+const struct oindex *capacity_order(const struct capacity *capacity)
+{
+    return &capacity->order;
+}
+
+/* One line of the index: none when `free` is not above 0. */
+struct line {
+    uint16_t resource;
+    int64_t free;
+};
+enum { LINES_MAX = NODE_RESOURCES_MAX + 4 };
+
+static uint32_t lines_of(const struct node *node, struct line *lines)
+{
+    if (node == NULL || !fit_usable(node)) {
+        return 0;
+    }
+    uint32_t count = 0;
+    lines[count++] = (struct line){RESOURCE_SLOTS, node->slots_free};
+    lines[count++] = (struct line){RESOURCE_CPU, node->cpu_free};
+    lines[count++] = (struct line){RESOURCE_MEMORY, node->memory_free};
+    for (uint32_t i = 0; i < node->named_count; i++) {
+        lines[count++] = (struct line){node->named[i].resource.v, node->named_free[i]};
+    }
+    lines[count++] = (struct line){RESOURCE_AUX, (int64_t)node->aux_max - (int64_t)node->aux_used};
+    must(count <= LINES_MAX);
+    return count;
+}
+
+static struct okey line_key(const struct node *node, struct line line)
+{
+    return (struct okey){
+        {CAPACITY_KEY(node->pool, line.resource), (uint64_t)line.free, node->id.v, 0}};
+}
+
+static void line_change(struct oindex *order, const struct node *node, struct line line, bool add)
+{
+    if (line.free <= 0) {
+        return;
+    }
+    const struct okey key = line_key(node, line);
+    must(add ? oindex_insert(order, key) : oindex_remove(order, key));
+}
+
+static bool totals_equal(const struct node *a, const struct node *b)
+{
+    return a->slots_milli == b->slots_milli && a->cpu_milli == b->cpu_milli &&
+           a->memory_bytes == b->memory_bytes && a->gpu_memory_bytes == b->gpu_memory_bytes &&
+           a->device_count == b->device_count && a->named_count == b->named_count &&
+           memcmp(a->named, b->named, a->named_count * sizeof a->named[0]) == 0;
+}
+
+static bool devices_grew(const struct node *before, const struct node *after)
+{
+    for (uint32_t i = 0; i < after->device_count; i++) {
+        if (after->device_free[i] > before->device_free[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* May something fit on the node that did not fit before? Totals count because the proportional part
+ * of a slot follows them. */
+static bool node_freed(const struct node *before, const struct node *after)
+{
+    if (!fit_usable(after)) {
+        return false;
+    }
+    if (before == NULL || !fit_usable(before) || before->pool.v != after->pool.v ||
+        !totals_equal(before, after)) {
+        return true;
+    }
+    struct line old[LINES_MAX];
+    struct line new[LINES_MAX];
+    const uint32_t count = lines_of(before, old);
+    must(lines_of(after, new) == count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (new[i].free > old[i].free) {
+            return true;
+        }
+    }
+    return devices_grew(before, after);
+}
+
+static void pool_freed(struct capacity *capacity, pool_id pool)
+{
+    while (capacity->freed.count <= pool.v) {
+        vec_push(&capacity->freed, 1);
+    }
+    capacity->freed.at[pool.v]++;
+}
+
+static uint64_t pool_freed_count(const struct capacity *capacity, pool_id pool)
+{
+    return pool.v < capacity->freed.count ? capacity->freed.at[pool.v] : 1;
+}
+
+/* Both rows have the same lines in the same order: change only those that differ. */
+static void lines_update(struct oindex *order, const struct node *before, const struct node *after)
+{
+    struct line old[LINES_MAX];
+    struct line new[LINES_MAX];
+    const uint32_t old_count = lines_of(before, old);
+    const uint32_t new_count = lines_of(after, new);
+    const bool same = old_count == new_count && old_count > 0 && before->pool.v == after->pool.v &&
+                      totals_equal(before, after);
+    for (uint32_t i = 0; i < old_count; i++) {
+        if (!same || old[i].free != new[i].free) {
+            line_change(order, before, old[i], false);
+        }
+    }
+    for (uint32_t i = 0; i < new_count; i++) {
+        if (!same || old[i].free != new[i].free) {
+            line_change(order, after, new[i], true);
+        }
+    }
+}
+
+void capacity_changed(struct capacity *capacity, const struct node *before,
+                      const struct node *after)
+{
+    must(after != NULL);
+    const struct node *old = before != NULL && before->id.v != 0 ? before : NULL;
+    lines_update(&capacity->order, old, after);
+    if (node_freed(old, after)) {
+        pool_freed(capacity, after->pool);
+    }
+}
+
+void capacity_settled(struct core *core, pool_id pool)
+{
+    struct capacity *capacity = core->capacity;
+    const struct pool *row = core_pool(core, pool);
+    /* What a reservation turned away may fit as soon as the reservation moves. */
+    if (capacity == NULL || row == NULL || row->reserved_task.v != 0 || row->paused) {
+        return;
+    }
+    const uint64_t freed = pool_freed_count(capacity, pool);
+    struct okey head;
+    for (shape_id at = queue_shape(core, pool, (shape_id){0}, &head); at.v != 0;
+         at = queue_shape(core, pool, at, &head)) {
+        while (capacity->misses.count <= at.v) {
+            vec_push(&capacity->misses, ((struct miss){0, 0}));
+        }
+        capacity->misses.at[at.v] = (struct miss){core_shape(core, at)->hash, freed};
+    }
+}
+
+bool capacity_missed(const struct capacity *capacity, const struct shape *shape)
+{
+    if (capacity == NULL || shape->id.v >= capacity->misses.count) {
+        return false;
+    }
+    const struct miss *miss = &capacity->misses.at[shape->id.v];
+    return miss->hash == shape->hash && miss->freed == pool_freed_count(capacity, shape->pool);
+}

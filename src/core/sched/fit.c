@@ -1,0 +1,369 @@
+/* fit.c - one request against one node.
+ *
+ * Everything is a minimum over the resources asked: how many times does the request go into what is
+ * free? Surprising: a node with devices hands out whole devices for whole slots, so free slots that
+ * are spread over half-used devices hold no whole-slot task. Keeps S1 of README.md (never over).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/fit.h"
+
+#include "base/checked.h"
+
+#include <string.h>
+
+void place_now(const struct node *node, struct place *ret)
+{
+    must(node->id.v != 0);
+    *ret = (struct place){
+        .node = node,
+        .slots_free = node->slots_free,
+        .cpu_free = node->cpu_free,
+        .memory_free = node->memory_free,
+        .aux_used = node->aux_used,
+        .named_free = node->named_free,
+        .device_free = node->device_free,
+    };
+}
+
+void place_empty(const struct node *node, struct place_room *room, struct place *ret)
+{
+    must(node->named_count <= NODE_RESOURCES_MAX);
+    must(node->device_count <= NODE_DEVICES_MAX);
+    for (uint32_t i = 0; i < node->named_count; i++) {
+        room->named_free[i] = node->named[i].milli;
+    }
+    for (uint32_t i = 0; i < node->device_count; i++) {
+        room->device_free[i] = SLOT_MILLI;
+    }
+    *ret = (struct place){
+        .node = node,
+        .slots_free = node->slots_milli,
+        .cpu_free = node->cpu_milli,
+        .memory_free = node->memory_bytes,
+        .named_free = room->named_free,
+        .device_free = room->device_free,
+    };
+}
+
+void place_copy(const struct place *from, struct place_room *room, struct place *ret)
+{
+    *ret = *from;
+    memcpy(room->named_free, from->named_free,
+           from->node->named_count * sizeof room->named_free[0]);
+    memcpy(room->device_free, from->device_free,
+           from->node->device_count * sizeof room->device_free[0]);
+    ret->named_free = room->named_free;
+    ret->device_free = room->device_free;
+}
+
+/* Where the node keeps this named resource; its named_count: nowhere. Both lists are sorted, and a
+ * node has few, so a walk is shorter than a search. */
+static uint32_t named_index(const struct node *node, resource_id resource)
+{
+    uint32_t i = 0;
+    while (i < node->named_count && node->named[i].resource.v < resource.v) {
+        i++;
+    }
+    return i < node->named_count && node->named[i].resource.v == resource.v ? i : node->named_count;
+}
+
+/* Adds (sign 1) or removes (-1) what an instance holds. A device index or name that the node has
+ * lost in the meantime (overhang) has nothing to add to. */
+static void place_move(struct place *place, struct place_room *room, const struct request *request,
+                       const struct grant *grant, int sign)
+{
+    const struct node *node = place->node;
+    place->slots_free = i64_add(place->slots_free, sign * grant->slots_milli);
+    place->cpu_free = i64_add(place->cpu_free, sign * grant->cpu_milli);
+    place->memory_free = i64_add(place->memory_free, sign * grant->memory_bytes);
+    if (grant->slots_milli == 0) {
+        place->aux_used = sign < 0 ? place->aux_used + 1 : place->aux_used - 1;
+    }
+    const int64_t share = grant->slots_milli < SLOT_MILLI ? grant->slots_milli : SLOT_MILLI;
+    for (uint32_t i = 0; i < node->device_count; i++) {
+        if (grant->devices >> i & 1) {
+            room->device_free[i] = (uint16_t)(room->device_free[i] + sign * share);
+        }
+    }
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        const uint32_t at = named_index(node, request->named[i].resource);
+        if (at < node->named_count) {
+            room->named_free[at] = i64_add(room->named_free[at], sign * request->named[i].milli);
+        }
+    }
+}
+
+void place_take(struct place *place, struct place_room *room, const struct request *request,
+                const struct grant *grant)
+{
+    must(place->named_free == room->named_free);
+    place_move(place, room, request, grant, -1);
+}
+
+void place_give(struct place *place, struct place_room *room, const struct request *request,
+                const struct grant *grant)
+{
+    must(place->named_free == room->named_free);
+    place_move(place, room, request, grant, 1);
+}
+
+bool fit_usable(const struct node *node)
+{
+    return node->state == NODE_UP && !node->draining;
+}
+
+int64_t fit_part(int64_t total, const struct node *node, int64_t slots_milli)
+{
+    must(slots_milli >= 0);
+    if (node->slots_milli <= 0 || total <= 0) {
+        return 0;
+    }
+    const int64_t part = i64_mul_div(total, SLOT_MILLI, node->slots_milli);
+    return i64_mul_div(part, slots_milli, SLOT_MILLI);
+}
+
+static int64_t cpu_wanted(const struct node *node, const struct request *request)
+{
+    return request->cpu_milli >= 0 ? request->cpu_milli
+                                   : fit_part(node->cpu_milli, node, request->slots_milli);
+}
+
+static int64_t memory_wanted(const struct node *node, const struct request *request)
+{
+    return request->memory_bytes >= 0 ? request->memory_bytes
+                                      : fit_part(node->memory_bytes, node, request->slots_milli);
+}
+
+/* How often `wanted` goes into `free`, at most `max`; nothing wanted: always. */
+static uint32_t times(int64_t free, int64_t wanted, uint32_t max)
+{
+    if (wanted <= 0) {
+        return max;
+    }
+    if (free < wanted) {
+        return 0;
+    }
+    const int64_t count = free / wanted;
+    return count < (int64_t)max ? (uint32_t)count : max;
+}
+
+static bool device_allowed(const struct request *request, uint32_t index)
+{
+    return request->device_mask == 0 || (request->device_mask >> index & 1) != 0;
+}
+
+/* Does this request hold devices on this node? */
+static bool takes_devices(const struct node *node, const struct request *request)
+{
+    return node->device_count > 0 && request->slots_milli > 0;
+}
+
+static uint32_t devices_whole(const struct place *place)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < place->node->device_count; i++) {
+        count += place->device_free[i] == SLOT_MILLI;
+    }
+    return count;
+}
+
+/* Does the node have all the chosen devices? */
+static bool devices_exist(const struct node *node, const struct request *request)
+{
+    const uint64_t have =
+        node->device_count >= 64 ? UINT64_MAX : ((uint64_t)1 << node->device_count) - 1;
+    return (request->device_mask & ~have) == 0 && (!request->needs_gpu || node->device_count > 0);
+}
+
+static uint32_t count_shares(const struct place *place, const struct request *request, uint32_t max)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < place->node->device_count && count < max; i++) {
+        if (device_allowed(request, i)) {
+            count += times(place->device_free[i], request->slots_milli, max - count);
+        }
+    }
+    return count;
+}
+
+static uint32_t count_chosen(const struct place *place, const struct request *request)
+{
+    for (uint32_t i = 0; i < place->node->device_count; i++) {
+        if ((request->device_mask >> i & 1) != 0 && place->device_free[i] != SLOT_MILLI) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static uint32_t count_devices(const struct place *place, const struct request *request,
+                              uint32_t max)
+{
+    if (!devices_exist(place->node, request)) {
+        return 0;
+    }
+    if (!takes_devices(place->node, request)) {
+        return max;
+    }
+    if (request->slots_milli < SLOT_MILLI) {
+        return count_shares(place, request, max);
+    }
+    if (request->device_mask != 0) {
+        const uint32_t chosen = count_chosen(place, request);
+        return chosen < max ? chosen : max;
+    }
+    return times((int64_t)devices_whole(place) * SLOT_MILLI, request->slots_milli, max);
+}
+
+uint32_t fit_count(const struct place *place, const struct request *request, uint32_t max)
+{
+    const struct node *node = place->node;
+    uint32_t count = times(place->slots_free, request->slots_milli, max);
+    if (count == 0) {
+        return 0;
+    }
+    if (request->slots_milli == 0) {
+        const int64_t aux_free = (int64_t)node->aux_max - (int64_t)place->aux_used;
+        count = times(aux_free, 1, count);
+    }
+    count = times(place->cpu_free, cpu_wanted(node, request), count);
+    count = times(place->memory_free, memory_wanted(node, request), count);
+    if (request->gpu_memory_bytes > node->gpu_memory_bytes) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < request->named_count && count > 0; i++) {
+        const uint32_t at = named_index(node, request->named[i].resource);
+        const int64_t free = at < node->named_count ? place->named_free[at] : 0;
+        count = times(free, request->named[i].milli, count);
+    }
+    return count == 0 ? 0 : count_devices(place, request, count);
+}
+
+/* A share goes to the fullest device that still has it, so that whole devices stay whole. */
+static uint64_t choose_share(const struct place *place, const struct request *request)
+{
+    uint32_t best = NODE_DEVICES_MAX;
+    for (uint32_t i = 0; i < place->node->device_count; i++) {
+        if (!device_allowed(request, i) || place->device_free[i] < request->slots_milli) {
+            continue;
+        }
+        if (best == NODE_DEVICES_MAX || place->device_free[i] < place->device_free[best]) {
+            best = i;
+        }
+    }
+    must(best < NODE_DEVICES_MAX);
+    return (uint64_t)1 << best;
+}
+
+static uint64_t choose_whole(const struct place *place, const struct request *request)
+{
+    if (request->device_mask != 0) {
+        return request->device_mask;
+    }
+    uint64_t devices = 0;
+    int64_t left = request->slots_milli;
+    for (uint32_t i = 0; i < place->node->device_count && left > 0; i++) {
+        if (place->device_free[i] == SLOT_MILLI) {
+            devices |= (uint64_t)1 << i;
+            left -= SLOT_MILLI;
+        }
+    }
+    must(left <= 0);
+    return devices;
+}
+
+void fit_grant(const struct place *place, const struct request *request, struct grant *ret)
+{
+    const struct node *node = place->node;
+    *ret = (struct grant){
+        .slots_milli = request->slots_milli,
+        .cpu_milli = cpu_wanted(node, request),
+        .memory_bytes = memory_wanted(node, request),
+    };
+    if (takes_devices(node, request)) {
+        ret->devices = request->slots_milli < SLOT_MILLI ? choose_share(place, request)
+                                                         : choose_whole(place, request);
+    }
+}
+
+/* The best that one device has free for a share, or all whole devices together. */
+static int64_t devices_available(const struct place *place, const struct request *request)
+{
+    if (request->slots_milli >= SLOT_MILLI) {
+        return (int64_t)devices_whole(place) * SLOT_MILLI;
+    }
+    int64_t best = 0;
+    for (uint32_t i = 0; i < place->node->device_count; i++) {
+        if (device_allowed(request, i) && place->device_free[i] > best) {
+            best = place->device_free[i];
+        }
+    }
+    return best;
+}
+
+static bool lacks_amount(struct lack *ret, uint16_t resource, int64_t wanted, int64_t free)
+{
+    if (wanted <= 0 || free >= wanted) {
+        return false;
+    }
+    *ret = (struct lack){
+        .code = REASON_NO_ROOM,
+        .resource = {resource},
+        .wanted = wanted,
+        .available = free > 0 ? free : 0,
+    };
+    return true;
+}
+
+static bool lacks_devices(const struct place *place, const struct request *request,
+                          struct lack *ret)
+{
+    const struct node *node = place->node;
+    *ret = (struct lack){
+        .code = REASON_NO_DEVICES,
+        .resource = {RESOURCE_SLOTS},
+        .wanted = request->slots_milli,
+        .available = (int64_t)node->device_count * SLOT_MILLI,
+    };
+    if (!devices_exist(node, request)) {
+        return true;
+    }
+    if (count_devices(place, request, 1) > 0) {
+        return false;
+    }
+    ret->code = request->device_mask != 0 ? REASON_DEVICES_BUSY : REASON_NO_ROOM;
+    ret->available = devices_available(place, request);
+    return true;
+}
+
+bool fit_lack(const struct place *place, const struct request *request, struct lack *ret)
+{
+    const struct node *node = place->node;
+    if (!devices_exist(node, request)) {
+        return lacks_devices(place, request, ret);
+    }
+    if (request->gpu_memory_bytes > node->gpu_memory_bytes) {
+        *ret = (struct lack){.code = REASON_NO_DEVICES,
+                             .resource = {RESOURCE_SLOTS},
+                             .wanted = request->gpu_memory_bytes,
+                             .available = node->gpu_memory_bytes};
+        return true;
+    }
+    if (lacks_amount(ret, RESOURCE_SLOTS, request->slots_milli, place->slots_free) ||
+        lacks_devices(place, request, ret) ||
+        lacks_amount(ret, RESOURCE_CPU, cpu_wanted(node, request), place->cpu_free) ||
+        lacks_amount(ret, RESOURCE_MEMORY, memory_wanted(node, request), place->memory_free)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        const uint32_t at = named_index(node, request->named[i].resource);
+        const int64_t free = at < node->named_count ? place->named_free[at] : 0;
+        if (lacks_amount(ret, request->named[i].resource.v, request->named[i].milli, free)) {
+            return true;
+        }
+    }
+    if (request->slots_milli == 0 && place->aux_used >= node->aux_max) {
+        *ret = (struct lack){.code = REASON_AUX_FULL, .wanted = 1, .available = 0};
+        return true;
+    }
+    return false;
+}

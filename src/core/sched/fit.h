@@ -1,0 +1,74 @@
+/* fit.h - does an instance with this request fit this node, now or ever, and what would it hold
+ * there? Plain arithmetic on one node; knows nothing of queues.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/model/node.h"
+#include "core/model/resource.h"
+#include "core/reason.h"
+
+#include <stdbool.h>
+
+/* What is free on a node, as far as a step has come. The arrays are the node's own or a step's
+ * copies: `named_free` has node->named_count elements, `device_free` node->device_count. */
+struct place {
+    const struct node *node;
+    int64_t slots_free;
+    int64_t cpu_free;
+    int64_t memory_free;
+    uint32_t aux_used;
+    const int64_t *named_free;
+    const uint16_t *device_free;
+};
+
+/* Arrays for a place that is not the node's own state. */
+struct place_room {
+    int64_t named_free[NODE_RESOURCES_MAX];
+    uint16_t device_free[NODE_DEVICES_MAX];
+};
+
+/* What an instance holds beside the named amounts of its request. */
+struct grant {
+    uint64_t devices;
+    int64_t slots_milli;
+    int64_t cpu_milli;
+    int64_t memory_bytes;
+};
+
+/* The first thing that is missing. */
+struct lack {
+    enum reason_code code;
+    resource_id resource;
+    int64_t wanted;
+    int64_t available;
+};
+
+/* The node as the state has it; borrows its arrays. */
+void place_now(const struct node *node, struct place *ret);
+
+/* The node as if nothing ran on it. */
+void place_empty(const struct node *node, struct place_room *room, struct place *ret);
+
+/* A copy of `from` whose arrays are in `room`, so that it can be taken from. */
+void place_copy(const struct place *from, struct place_room *room, struct place *ret);
+
+/* An instance takes what it was granted, or gives it back. `room` holds the arrays of `place`. */
+void place_take(struct place *place, struct place_room *room, const struct request *request,
+                const struct grant *grant);
+void place_give(struct place *place, struct place_room *room, const struct request *request,
+                const struct grant *grant);
+
+/* May the node take starts at all: up, not draining? */
+bool fit_usable(const struct node *node);
+
+/* How many such instances fit together, at most `max`. Does not ask whether the node is usable. */
+uint32_t fit_count(const struct place *place, const struct request *request, uint32_t max);
+
+/* What the next instance would hold. fit_count() must have said 1 or more. */
+void fit_grant(const struct place *place, const struct request *request, struct grant *ret);
+
+/* What is missing for one instance; false: nothing. */
+bool fit_lack(const struct place *place, const struct request *request, struct lack *ret);
+
+/* The node's proportional part of cpu or memory for these slots, rounded down for each slot. */
+int64_t fit_part(int64_t total, const struct node *node, int64_t slots_milli);

@@ -1,0 +1,242 @@
+/* reserve.c - which places the holder of a reservation will use.
+ *
+ * For each node: let its instances end one after the other, in the order of their known ends, until
+ * the holder fits. The nodes for which that comes soonest are kept; what others may still use there
+ * is what is left beside the holder at that moment. Nobody but tasks ahead of the holder takes from
+ * that, so the number of ends it waits for only falls: S6 of README.md (the holder starts).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/reserve.h"
+
+#include "base/checked.h"
+#include "core/core_internal.h"
+
+/* An instance that holds something on a node, and when it gives it back. */
+struct holding {
+    int64_t end_ms; /* INT64_MAX: not known */
+    uint64_t task;
+    uint32_t index;
+    bool ended; /* in the course of the calculation */
+    const struct request *request;
+    struct grant grant;
+};
+
+/* A node the holder may use. */
+struct candidate {
+    const struct node *node;
+    int64_t end_ms;  /* when it takes `count` instances; 0: now, INT64_MAX: not known */
+    uint32_t ends;   /* after that many ends */
+    uint32_t count;  /* instances of the holder that go there */
+    uint32_t chosen; /* 1: kept */
+};
+
+static int64_t instance_end_ms(const struct task *task, const struct instance *instance)
+{
+    if (instance->state == INSTANCE_STOPPING) {
+        return instance->stop_deadline_ms;
+    }
+    if (task->time_limit_ms == 0) {
+        return INT64_MAX;
+    }
+    const int64_t from = instance->started_ms != 0 ? instance->started_ms : instance->allocated_ms;
+    return i64_add(from, task->time_limit_ms);
+}
+
+static uint32_t placed_count(const struct spot *spot)
+{
+    uint32_t count = 0;
+    for (const struct placed *p = spot == NULL ? NULL : spot->placed; p != NULL; p = p->next) {
+        count++;
+    }
+    return count;
+}
+
+/* Everything that holds something on the node, in the state and in this step. */
+static struct holding *holdings_of(const struct overlay *overlay, const struct node *node,
+                                   uint32_t *ret_count)
+{
+    const struct core *core = overlay->core;
+    const struct spot *spot = overlay_find(overlay, node->id);
+    const uint32_t room = node->instance_count + placed_count(spot);
+    struct holding *list = arena_new(overlay->arena, struct holding, room);
+    uint32_t count = 0;
+    struct okey key = {{node->id.v, 0, 0, 0}};
+    while (oindex_next(&core->orders[ORDER_ON_NODE], key, &key) && key.at[0] == node->id.v) {
+        const struct task *task = core_task(core, (task_id){key.at[1]});
+        const struct instance *instance = instance_row(core, key.at[3]);
+        must(count < room);
+        list[count++] = (struct holding){
+            .end_ms = instance_end_ms(task, instance),
+            .task = task->id.v,
+            .index = instance->index,
+            .request = &core_shape(core, task->shape)->request,
+            .grant = {instance->devices, instance->slots_milli, instance->cpu_milli,
+                      instance->memory_bytes},
+        };
+    }
+    for (const struct placed *p = spot == NULL ? NULL : spot->placed; p != NULL; p = p->next) {
+        must(count < room);
+        list[count++] = (struct holding){
+            .end_ms = p->asker->end_ms,
+            .task = p->asker->task->id.v,
+            .index = p->index,
+            .request = p->asker->request,
+            .grant = p->grant,
+        };
+    }
+    *ret_count = count;
+    return list;
+}
+
+static bool holding_before(const struct holding *a, const struct holding *b)
+{
+    if (a->end_ms != b->end_ms) {
+        return a->end_ms < b->end_ms;
+    }
+    return a->task != b->task ? a->task < b->task : a->index < b->index;
+}
+
+/* The one that ends next; NULL: all have. Few are asked for, so the list is not sorted. */
+static struct holding *next_end(struct holding *list, uint32_t count)
+{
+    struct holding *first = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!list[i].ended && (first == NULL || holding_before(&list[i], first))) {
+            first = &list[i];
+        }
+    }
+    return first;
+}
+
+/* How many instances of the holder the node would take if nothing ran on it. */
+static uint32_t node_holds(const struct node *node, const struct request *request, uint32_t max)
+{
+    struct place_room room;
+    struct place place;
+    if (!fit_usable(node)) {
+        return 0;
+    }
+    place_empty(node, &room, &place);
+    return fit_count(&place, request, max);
+}
+
+/* Lets instances end until the node takes `candidate->count`; leaves the place as it is then. */
+static void wait_for_ends(const struct overlay *overlay, const struct request *request,
+                          struct candidate *candidate, struct place_room *room, struct place *ret)
+{
+    const struct spot *spot = overlay_find(overlay, candidate->node->id);
+    struct place now;
+    place_now(candidate->node, &now);
+    place_copy(spot == NULL ? &now : &spot->place, room, ret);
+    candidate->end_ms = 0;
+    candidate->ends = 0;
+    uint32_t fits = fit_count(ret, request, candidate->count);
+    if (fits == candidate->count) {
+        return;
+    }
+    uint32_t count = 0;
+    struct holding *list = holdings_of(overlay, candidate->node, &count);
+    struct holding *next;
+    while (fits < candidate->count && (next = next_end(list, count)) != NULL) {
+        next->ended = true;
+        place_give(ret, room, next->request, &next->grant);
+        candidate->end_ms = next->end_ms;
+        candidate->ends++;
+        fits = fit_count(ret, request, candidate->count);
+    }
+    candidate->count = fits;
+}
+
+/* Sooner known ends first; then fewer ends for each instance; then the lower id. */
+static bool candidate_before(const struct candidate *a, const struct candidate *b)
+{
+    if (a->end_ms != b->end_ms) {
+        return a->end_ms < b->end_ms;
+    }
+    const uint64_t ends_a = (uint64_t)a->ends * b->count;
+    const uint64_t ends_b = (uint64_t)b->ends * a->count;
+    return ends_a != ends_b ? ends_a < ends_b : a->node->id.v < b->node->id.v;
+}
+
+static bool node_next(const struct overlay *overlay, struct okey *key)
+{
+    return oindex_next(&overlay->core->orders[ORDER_POOL_NODE], *key, key) &&
+           key->at[0] == overlay->pool.v;
+}
+
+bool reserve_possible(const struct overlay *overlay, const struct request *request, uint32_t count)
+{
+    must(count > 0);
+    uint32_t left = count;
+    struct okey key = {{overlay->pool.v, 0, 0, 0}};
+    while (left > 0 && node_next(overlay, &key)) {
+        left -= node_holds(core_node(overlay->core, (node_id){(uint32_t)key.at[1]}), request, left);
+    }
+    return left == 0;
+}
+
+static struct candidate *candidates_of(struct overlay *overlay, const struct request *request,
+                                       uint32_t max, uint32_t *ret_count)
+{
+    const struct pool *pool = core_pool(overlay->core, overlay->pool);
+    struct candidate *list = arena_new(overlay->arena, struct candidate, pool->node_count);
+    uint32_t count = 0;
+    struct okey key = {{overlay->pool.v, 0, 0, 0}};
+    while (node_next(overlay, &key)) {
+        const struct node *node = core_node(overlay->core, (node_id){(uint32_t)key.at[1]});
+        struct candidate candidate = {.node = node, .count = node_holds(node, request, max)};
+        if (candidate.count == 0) {
+            continue;
+        }
+        struct place_room room;
+        struct place place;
+        wait_for_ends(overlay, request, &candidate, &room, &place);
+        if (candidate.count > 0) {
+            must(count < pool->node_count);
+            list[count++] = candidate;
+        }
+    }
+    *ret_count = count;
+    return list;
+}
+
+static void node_keep(struct overlay *overlay, const struct request *request,
+                      struct candidate *candidate, uint32_t take)
+{
+    struct spot *spot = overlay_touch(overlay, candidate->node);
+    struct keep *keep = arena_new(overlay->arena, struct keep, 1);
+    candidate->chosen = 1;
+    wait_for_ends(overlay, request, candidate, &keep->room, &keep->left);
+    for (uint32_t i = 0; i < take; i++) {
+        struct grant grant;
+        fit_grant(&keep->left, request, &grant);
+        place_take(&keep->left, &keep->room, request, &grant);
+    }
+    spot->keep = keep;
+    overlay->keep_end_known = overlay->keep_end_known && candidate->end_ms != INT64_MAX;
+    if (candidate->end_ms > overlay->keep_end_ms) {
+        overlay->keep_end_ms = candidate->end_ms;
+    }
+}
+
+void reserve_keep(struct overlay *overlay, const struct request *request, uint32_t count)
+{
+    must(count > 0);
+    uint32_t candidate_count = 0;
+    struct candidate *list = candidates_of(overlay, request, count, &candidate_count);
+    overlay->keep_end_known = true;
+    overlay->keep_end_ms = 0;
+    for (uint32_t left = count; left > 0;) {
+        struct candidate *best = NULL;
+        for (uint32_t i = 0; i < candidate_count; i++) {
+            if (!list[i].chosen && (best == NULL || candidate_before(&list[i], best))) {
+                best = &list[i];
+            }
+        }
+        if (best == NULL) {
+            return; /* overhang on a shrunken node: what there is, is kept */
+        }
+        const uint32_t take = best->count < left ? best->count : left;
+        node_keep(overlay, request, best, take);
+        left -= take;
+    }
+}

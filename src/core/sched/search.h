@@ -1,0 +1,25 @@
+/* search.h - the order in which nodes are tried, and the first that fits: fewest free of what the
+ * request is measured by, then lowest id (pack).
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/sched/overlay.h"
+
+/* The resource by whose free amount nodes are ordered for a request, and how much of it one
+ * instance asks: slots, else the first named one, else cpu, else memory, else RESOURCE_AUX. */
+struct measure {
+    uint16_t resource;
+    int64_t wanted;
+};
+struct measure search_measure(const struct request *request);
+
+/* The first node that takes `count` such instances; NULL: there is none. */
+const struct node *search_first(struct overlay *overlay, const struct asker *asker, uint32_t count);
+
+/* The most instances, at most `max`, that any one node takes. */
+uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_t max);
+
+/* For overlay.c: an instance with this request was placed on (taken from) a node that had `old`
+ * free. */
+void search_moved(struct overlay *overlay, const struct place *old, const struct spot *spot,
+                  const struct request *request);
