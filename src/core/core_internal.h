@@ -81,7 +81,12 @@ struct core {
     pool_id due_last;                       /* hint: the pool passed last, so that all take turns */
 };
 
+/* A copy without the scheduler's index: for looking ahead inside one decision. */
+struct core *core_scratch(const struct core *core);
+
 /* ---- keys ---- */
+
+uint64_t name_hash(const char *name);
 
 struct okey key_queue(const struct task *task);
 struct okey key_shape(const struct task *task);

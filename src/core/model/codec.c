@@ -1,0 +1,121 @@
+/* codec.c - small readers and writers.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/codec.h"
+
+#include "base/amount.h"
+#include "base/must.h"
+
+void codec_bad(struct bytes_reader *in)
+{
+    in->bad = true;
+    in->left = 0;
+}
+
+int64_t codec_get_range(struct bytes_reader *in, int64_t low, int64_t high)
+{
+    must(low <= high);
+    int64_t value = bytes_get_i64(in);
+    if (value < low || value > high) {
+        codec_bad(in);
+        return low;
+    }
+    return value;
+}
+
+void codec_put_bool(struct buf *out, bool value)
+{
+    bytes_put_u64(out, value ? 1 : 0);
+}
+
+bool codec_get_bool(struct bytes_reader *in)
+{
+    return bytes_get_max(in, 1) == 1;
+}
+
+void codec_put_16(struct buf *out, const uint8_t *bytes)
+{
+    buf_add(out, bytes, 16);
+}
+
+void codec_get_16(struct bytes_reader *in, uint8_t *ret)
+{
+    memset(ret, 0, 16);
+    if (in->left < 16) {
+        codec_bad(in);
+        return;
+    }
+    memcpy(ret, in->p, 16);
+    in->p += 16;
+    in->left -= 16;
+}
+
+uint32_t codec_get_count(struct bytes_reader *in, uint32_t max)
+{
+    uint64_t count = bytes_get_max(in, max);
+    if (count > in->left) {
+        codec_bad(in);
+        return 0;
+    }
+    return (uint32_t)count;
+}
+
+void codec_put_texts(struct buf *out, const char *const *texts, uint32_t count)
+{
+    bytes_put_u64(out, count);
+    for (uint32_t i = 0; i < count; i++) {
+        bytes_put_text(out, texts[i]);
+    }
+}
+
+const char *const *codec_get_texts(struct bytes_reader *in, struct arena *arena, uint32_t count_max,
+                                   size_t len_max, uint32_t *ret_count)
+{
+    uint32_t count = codec_get_count(in, count_max);
+    const char **texts = arena_new(arena, const char *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        texts[i] = bytes_get_text(in, arena, len_max);
+    }
+    *ret_count = count;
+    return texts;
+}
+
+void codec_put_request(struct buf *out, const struct request *request)
+{
+    bytes_put_i64(out, request->slots_milli);
+    bytes_put_i64(out, request->cpu_milli);
+    bytes_put_i64(out, request->memory_bytes);
+    bytes_put_i64(out, request->gpu_memory_bytes);
+    bytes_put_u64(out, request->device_mask);
+    bytes_put_u64(out, request->needs_gpu);
+    bytes_put_u64(out, request->named_count);
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        bytes_put_u64(out, request->named[i].resource.v);
+        bytes_put_i64(out, request->named[i].milli);
+    }
+}
+
+void codec_get_request(struct bytes_reader *in, uint32_t resource_count, struct request *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->slots_milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
+    ret->cpu_milli = codec_get_range(in, -1, AMOUNT_MILLI_MAX);
+    ret->memory_bytes = codec_get_range(in, -1, AMOUNT_BYTES_MAX);
+    ret->gpu_memory_bytes = codec_get_range(in, 0, AMOUNT_BYTES_MAX);
+    ret->device_mask = bytes_get_u64(in);
+    ret->needs_gpu = (uint32_t)bytes_get_max(in, 1);
+    ret->named_count = codec_get_count(in, TASK_RESOURCES_MAX);
+    uint32_t lowest = RESOURCE_NAMED_FIRST;
+    for (uint32_t i = 0; i < ret->named_count; i++) {
+        uint64_t resource = bytes_get_u64(in);
+        if (resource < lowest || resource >= resource_count) {
+            codec_bad(in);
+            break;
+        }
+        ret->named[i].resource.v = (uint16_t)resource;
+        ret->named[i].milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
+        lowest = (uint32_t)resource + 1;
+    }
+    if (in->bad) {
+        memset(ret, 0, sizeof *ret);
+    }
+}

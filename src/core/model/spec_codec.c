@@ -1,0 +1,204 @@
+/* spec_codec.c - specs as bytes. The order of fields here is the format (docs/dev/formats/facts.md).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/spec_codec.h"
+
+#include "base/amount.h"
+#include "base/must.h"
+#include "core/model/codec.h"
+
+static void amounts_put(struct buf *out, const struct named_amount *amounts, uint32_t count)
+{
+    bytes_put_u64(out, count);
+    for (uint32_t i = 0; i < count; i++) {
+        bytes_put_text(out, amounts[i].name);
+        bytes_put_i64(out, amounts[i].milli);
+    }
+}
+
+static const struct named_amount *amounts_get(struct bytes_reader *in, struct arena *arena,
+                                              uint32_t max, uint32_t *ret_count)
+{
+    uint32_t count = codec_get_count(in, max);
+    struct named_amount *amounts = arena_new(arena, struct named_amount, count);
+    for (uint32_t i = 0; i < count; i++) {
+        amounts[i].name = bytes_get_text(in, arena, NAME_LEN_MAX);
+        amounts[i].milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
+    }
+    *ret_count = count;
+    return amounts;
+}
+
+void codec_put_labels(struct buf *out, const struct label *labels, uint32_t count)
+{
+    bytes_put_u64(out, count);
+    for (uint32_t i = 0; i < count; i++) {
+        bytes_put_text(out, labels[i].key);
+        bytes_put_text(out, labels[i].value);
+    }
+}
+
+const struct label *codec_get_labels(struct bytes_reader *in, struct arena *arena,
+                                     uint32_t *ret_count)
+{
+    uint32_t count = codec_get_count(in, NODE_LABELS_MAX);
+    struct label *labels = arena_new(arena, struct label, count);
+    for (uint32_t i = 0; i < count; i++) {
+        labels[i].key = bytes_get_text(in, arena, TEXT_LEN_MAX);
+        labels[i].value = bytes_get_text(in, arena, TEXT_LEN_MAX);
+    }
+    *ret_count = count;
+    return labels;
+}
+
+static void task_asks_put(const struct task_spec *spec, struct buf *out)
+{
+    bytes_put_i64(out, spec->slots_milli);
+    bytes_put_i64(out, spec->cpu_milli);
+    bytes_put_i64(out, spec->memory_bytes);
+    bytes_put_i64(out, spec->gpu_memory_bytes);
+    bytes_put_u64(out, spec->device_mask);
+    codec_put_bool(out, spec->needs_gpu);
+    amounts_put(out, spec->resources, spec->resource_count);
+    bytes_put_u64(out, spec->instances);
+    bytes_put_u64(out, spec->array_first);
+    codec_put_bool(out, spec->gang);
+    codec_put_bool(out, spec->preemptible);
+    codec_put_bool(out, spec->repeatable);
+    codec_put_bool(out, spec->stage);
+    bytes_put_u64(out, spec->priority);
+    bytes_put_u64(out, spec->max_retries);
+    bytes_put_i64(out, spec->time_limit_ms);
+    bytes_put_i64(out, spec->grace_ms);
+}
+
+static void task_asks_get(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
+{
+    ret->slots_milli = codec_get_range(in, ASK_NOTHING, AMOUNT_MILLI_MAX);
+    ret->cpu_milli = codec_get_range(in, ASK_NOTHING, AMOUNT_MILLI_MAX);
+    ret->memory_bytes = codec_get_range(in, ASK_NOTHING, AMOUNT_BYTES_MAX);
+    ret->gpu_memory_bytes = codec_get_range(in, 0, AMOUNT_BYTES_MAX);
+    ret->device_mask = bytes_get_u64(in);
+    ret->needs_gpu = codec_get_bool(in);
+    ret->resources = amounts_get(in, arena, TASK_RESOURCES_MAX, &ret->resource_count);
+    ret->instances = (uint32_t)bytes_get_max(in, TASK_INSTANCES_MAX);
+    ret->array_first = (uint32_t)bytes_get_max(in, UINT32_MAX - TASK_INSTANCES_MAX);
+    ret->gang = codec_get_bool(in);
+    ret->preemptible = codec_get_bool(in);
+    ret->repeatable = codec_get_bool(in);
+    ret->stage = codec_get_bool(in);
+    ret->priority = (uint32_t)bytes_get_max(in, PRIORITY_MAX);
+    ret->max_retries = (uint32_t)bytes_get_max(in, RETRIES_MAX);
+    ret->time_limit_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
+    ret->grace_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
+    if (ret->instances == 0 || ret->priority < PRIORITY_MIN) {
+        codec_bad(in);
+    }
+}
+
+void task_spec_encode(const struct task_spec *spec, struct buf *out)
+{
+    bytes_put_u64(out, spec->kind);
+    bytes_put_text(out, spec->name);
+    bytes_put_text(out, spec->user);
+    bytes_put_text(out, spec->project);
+    bytes_put_text(out, spec->image);
+    bytes_put_text(out, spec->workdir);
+    codec_put_texts(out, spec->argv, spec->argv_count);
+    codec_put_texts(out, spec->env, spec->env_count);
+    codec_put_texts(out, spec->tags, spec->tag_count);
+    codec_put_texts(out, spec->pools, spec->pool_count);
+    bytes_put_u64(out, spec->depends_count);
+    for (uint32_t i = 0; i < spec->depends_count; i++) {
+        bytes_put_u64(out, spec->depends_on[i]);
+    }
+    task_asks_put(spec, out);
+}
+
+void task_spec_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->kind = (enum task_kind)bytes_get_max(in, TASK_KIND_COUNT - 1);
+    ret->name = bytes_get_text(in, arena, TEXT_LEN_MAX);
+    ret->user = bytes_get_text(in, arena, TEXT_LEN_MAX);
+    ret->project = bytes_get_text(in, arena, NAME_LEN_MAX);
+    ret->image = bytes_get_text(in, arena, TASK_SPEC_BYTES_MAX);
+    ret->workdir = bytes_get_text(in, arena, TASK_SPEC_BYTES_MAX);
+    ret->argv = codec_get_texts(in, arena, TASK_ARGS_MAX, TASK_SPEC_BYTES_MAX, &ret->argv_count);
+    ret->env = codec_get_texts(in, arena, TASK_ENV_MAX, TASK_SPEC_BYTES_MAX, &ret->env_count);
+    ret->tags = codec_get_texts(in, arena, TASK_TAGS_MAX, TEXT_LEN_MAX, &ret->tag_count);
+    ret->pools = codec_get_texts(in, arena, TASK_POOLS_MAX, NAME_LEN_MAX, &ret->pool_count);
+    ret->depends_count = codec_get_count(in, TASK_DEPENDS_MAX);
+    uint64_t *depends = arena_new(arena, uint64_t, ret->depends_count);
+    for (uint32_t i = 0; i < ret->depends_count; i++) {
+        depends[i] = bytes_get_u64(in);
+    }
+    ret->depends_on = depends;
+    task_asks_get(in, arena, ret);
+}
+
+void pool_spec_encode(const struct pool_spec *spec, struct buf *out)
+{
+    bytes_put_text(out, spec->name);
+    bytes_put_text(out, spec->title);
+    bytes_put_text(out, spec->description);
+    bytes_put_i64(out, spec->patience_ms);
+    bytes_put_u64(out, spec->accepts);
+    codec_put_bool(out, spec->paused);
+    bytes_put_u64(out, spec->aux_tasks);
+}
+
+void pool_spec_decode(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->name = bytes_get_text(in, arena, NAME_LEN_MAX);
+    ret->title = bytes_get_text(in, arena, TEXT_LEN_MAX);
+    ret->description = bytes_get_text(in, arena, TEXT_LEN_MAX);
+    ret->patience_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
+    ret->accepts = (uint32_t)bytes_get_max(in, (1U << TASK_KIND_COUNT) - 1);
+    ret->paused = codec_get_bool(in);
+    ret->aux_tasks = (uint32_t)bytes_get_max(in, AUX_TASKS_MAX);
+    if (ret->name[0] == '\0') {
+        codec_bad(in);
+    }
+}
+
+void node_spec_encode(const struct node_spec *spec, struct buf *out)
+{
+    bytes_put_text(out, spec->name);
+    bytes_put_text(out, spec->pool);
+    codec_put_labels(out, spec->labels, spec->label_count);
+    bytes_put_i64(out, spec->slots_milli);
+    bytes_put_i64(out, spec->cpu_milli);
+    bytes_put_i64(out, spec->memory_bytes);
+    bytes_put_i64(out, spec->gpu_memory_bytes);
+    bytes_put_u64(out, spec->device_count);
+    amounts_put(out, spec->resources, spec->resource_count);
+    codec_put_16(out, spec->supervisor);
+    bytes_put_text(out, spec->boot_id);
+    bytes_put_text(out, spec->address);
+    bytes_put_text(out, spec->version);
+}
+
+void node_spec_decode(struct bytes_reader *in, struct arena *arena, struct node_spec *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->name = bytes_get_text(in, arena, NAME_LEN_MAX);
+    ret->pool = bytes_get_text(in, arena, NAME_LEN_MAX);
+    ret->labels = codec_get_labels(in, arena, &ret->label_count);
+    ret->slots_milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
+    ret->cpu_milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
+    ret->memory_bytes = codec_get_range(in, 0, AMOUNT_BYTES_MAX);
+    ret->gpu_memory_bytes = codec_get_range(in, 0, AMOUNT_BYTES_MAX);
+    ret->device_count = (uint32_t)bytes_get_max(in, NODE_DEVICES_MAX);
+    ret->resources = amounts_get(in, arena, NODE_RESOURCES_MAX, &ret->resource_count);
+    codec_get_16(in, ret->supervisor);
+    ret->boot_id = bytes_get_text(in, arena, TEXT_LEN_MAX);
+    ret->address = bytes_get_text(in, arena, TEXT_LEN_MAX);
+    ret->version = bytes_get_text(in, arena, TEXT_LEN_MAX);
+    if (ret->name[0] == '\0') {
+        codec_bad(in);
+    }
+    if (ret->device_count > 0 && ret->slots_milli != (int64_t)ret->device_count * 1000) {
+        codec_bad(in);
+    }
+}

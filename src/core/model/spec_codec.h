@@ -1,0 +1,26 @@
+/* spec_codec.h - specs as bytes: inside facts, and as the blobs of pool, node and task rows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/bytes.h"
+#include "core/model/spec.h"
+
+/* Texts that are NULL are written, and come back, as "". */
+void task_spec_encode(const struct task_spec *spec, struct buf *out);
+void pool_spec_encode(const struct pool_spec *spec, struct buf *out);
+void node_spec_encode(const struct node_spec *spec, struct buf *out);
+
+/* Everything bounded by limits.h; what is wrong marks the reader bad. Pointers go into the arena. */
+void task_spec_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
+void pool_spec_decode(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret);
+void node_spec_decode(struct bytes_reader *in, struct arena *arena, struct node_spec *ret);
+
+void codec_put_labels(struct buf *out, const struct label *labels, uint32_t count);
+const struct label *codec_get_labels(struct bytes_reader *in, struct arena *arena,
+                                     uint32_t *ret_count);
+
+/* Would decode take what encode writes? False: `*ret_limit` names the limit that is broken and
+ * `*ret_max` is its value. Also the rules between fields that every spec must keep. */
+bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max);
+bool pool_spec_in_limits(const struct pool_spec *spec, const char **ret_limit, int64_t *ret_max);
+bool node_spec_in_limits(const struct node_spec *spec, const char **ret_limit, int64_t *ret_max);

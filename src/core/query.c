@@ -1,0 +1,232 @@
+/* query.c - reading the state.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/core_internal.h"
+
+#include "base/hash.h"
+#include "base/must.h"
+#include "core/model/spec_codec.h"
+
+/* Blobs of pool and node rows, and resource names, begin with the name and its NUL. */
+static const char *blob_name(const struct blob *blob)
+{
+    return blob != NULL ? blob_bytes(blob).p : "";
+}
+
+/* What follows the name. */
+static void blob_reader(const struct blob *blob, struct bytes_reader *ret)
+{
+    struct str bytes = blob_bytes(blob);
+    size_t skip = strlen(bytes.p) + 1;
+    must(skip <= bytes.len);
+    bytes_reader_init(ret, bytes.p + skip, bytes.len - skip);
+}
+
+struct okey key_queue(const struct task *task)
+{
+    return (struct okey){
+        {task->pool.v, PRIORITY_KEY(task->priority), RANK_KEY(task->rank), task->id.v}};
+}
+
+struct okey key_shape(const struct task *task)
+{
+    return (struct okey){{SHAPE_KEY(task->pool, task->shape), PRIORITY_KEY(task->priority),
+                          RANK_KEY(task->rank), task->id.v}};
+}
+
+uint64_t name_hash(const char *name)
+{
+    return hash_bytes(name, strlen(name));
+}
+
+uint64_t core_seq(const struct core *core)
+{
+    return core->seq;
+}
+
+uint64_t core_epoch(const struct core *core)
+{
+    return core->epoch;
+}
+
+const uint8_t *core_server_uuid(const struct core *core)
+{
+    return core->uuid;
+}
+
+int64_t core_time_ms(const struct core *core)
+{
+    return core->time_ms;
+}
+
+/* ---- pools ---- */
+
+const struct pool *core_pool(const struct core *core, pool_id id)
+{
+    const struct pool *pool = table_get(&core->pools, id.v);
+    return pool != NULL && !pool->deleted ? pool : NULL;
+}
+
+const struct pool *core_pool_named(const struct core *core, const char *name)
+{
+    uint64_t hash = name_hash(name);
+    struct okey key = {{hash}};
+    const struct oindex *names = &core->orders[ORDER_POOL_NAME];
+    for (bool more = oindex_from(names, key, &key); more && key.at[0] == hash;
+         more = oindex_next(names, key, &key)) {
+        const struct pool *pool = core_pool(core, (pool_id){(uint32_t)key.at[1]});
+        must(pool != NULL);
+        if (strcmp(blob_name(pool->text), name) == 0) {
+            return pool;
+        }
+    }
+    return NULL;
+}
+
+const struct pool *core_pool_next(const struct core *core, pool_id after)
+{
+    for (uint64_t id = table_next(&core->pools, after.v); id != 0;
+         id = table_next(&core->pools, id)) {
+        const struct pool *pool = core_pool(core, (pool_id){(uint32_t)id});
+        if (pool != NULL) {
+            return pool;
+        }
+    }
+    return NULL;
+}
+
+const char *core_pool_name(const struct core *core, pool_id id)
+{
+    const struct pool *pool = table_get(&core->pools, id.v);
+    return pool != NULL ? blob_name(pool->text) : "";
+}
+
+void core_pool_spec(const struct core *core, pool_id id, struct arena *arena, struct pool_spec *ret)
+{
+    const struct pool *pool = table_get(&core->pools, id.v);
+    must(pool != NULL);
+    struct bytes_reader in;
+    blob_reader(pool->text, &in);
+    pool_spec_decode(&in, arena, ret);
+    must(bytes_reader_ok(&in));
+}
+
+const struct node *core_pool_node_next(const struct core *core, pool_id pool, node_id after)
+{
+    struct okey key = {{pool.v, after.v, UINT64_MAX, UINT64_MAX}};
+    if (!oindex_next(&core->orders[ORDER_POOL_NODE], key, &key) || key.at[0] != pool.v) {
+        return NULL;
+    }
+    return core_node(core, (node_id){(uint32_t)key.at[1]});
+}
+
+/* ---- nodes ---- */
+
+const struct node *core_node(const struct core *core, node_id id)
+{
+    return table_get(&core->nodes, id.v);
+}
+
+const struct node *core_node_named(const struct core *core, const char *name)
+{
+    uint64_t hash = name_hash(name);
+    struct okey key = {{hash}};
+    const struct oindex *names = &core->orders[ORDER_NODE_NAME];
+    for (bool more = oindex_from(names, key, &key); more && key.at[0] == hash;
+         more = oindex_next(names, key, &key)) {
+        const struct node *node = core_node(core, (node_id){(uint32_t)key.at[1]});
+        must(node != NULL);
+        if (strcmp(blob_name(node->text), name) == 0) {
+            return node;
+        }
+    }
+    return NULL;
+}
+
+const struct node *core_node_next(const struct core *core, node_id after)
+{
+    for (uint64_t id = table_next(&core->nodes, after.v); id != 0;
+         id = table_next(&core->nodes, id)) {
+        const struct node *node = core_node(core, (node_id){(uint32_t)id});
+        if (node->state != NODE_REMOVED) {
+            return node;
+        }
+    }
+    return NULL;
+}
+
+const char *core_node_name(const struct core *core, node_id id)
+{
+    const struct node *node = core_node(core, id);
+    return node != NULL ? blob_name(node->text) : "";
+}
+
+void core_node_spec(const struct core *core, node_id id, struct arena *arena, struct node_spec *ret)
+{
+    const struct node *node = core_node(core, id);
+    must(node != NULL);
+    struct bytes_reader in;
+    blob_reader(node->text, &in);
+    node_spec_decode(&in, arena, ret);
+    must(bytes_reader_ok(&in));
+    ret->pool = core_pool_name(core, node->pool);
+}
+
+const struct instance *core_node_instance_next(const struct core *core, node_id node,
+                                               struct attempt_key *cursor)
+{
+    struct okey key = {{node.v, cursor->task.v, cursor->index, UINT64_MAX}};
+    if (!oindex_next(&core->orders[ORDER_ON_NODE], key, &key) || key.at[0] != node.v) {
+        return NULL;
+    }
+    const struct instance *instance = instance_row(core, key.at[3]);
+    *cursor = (struct attempt_key){instance->task, instance->index, instance->attempt};
+    return instance;
+}
+
+bool node_takes_work(const struct node *node)
+{
+    return node->state == NODE_UP && !node->draining;
+}
+
+static int64_t named_of(const struct node *node, resource_id resource, bool free)
+{
+    for (uint32_t i = 0; i < node->named_count; i++) {
+        if (node->named[i].resource.v == resource.v) {
+            return free ? node->named_free[i] : node->named[i].milli;
+        }
+    }
+    return 0;
+}
+
+int64_t node_named(const struct node *node, resource_id resource)
+{
+    return named_of(node, resource, false);
+}
+
+int64_t node_named_free(const struct node *node, resource_id resource)
+{
+    return named_of(node, resource, true);
+}
+
+/* ---- resources ---- */
+
+const char *core_resource_name(const struct core *core, resource_id id)
+{
+    return id.v < core->resource_count ? blob_name(core->resources[id.v]) : "";
+}
+
+bool core_resource_named(const struct core *core, const char *name, resource_id *ret)
+{
+    for (uint32_t i = 0; i < core->resource_count; i++) {
+        if (strcmp(blob_name(core->resources[i]), name) == 0) {
+            *ret = (resource_id){(uint16_t)i};
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t core_resource_count(const struct core *core)
+{
+    return core->resource_count;
+}

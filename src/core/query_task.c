@@ -1,0 +1,211 @@
+/* query_task.c - reading tasks, instances, queues and deadlines.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/core_internal.h"
+
+#include "base/must.h"
+#include "core/model/spec_codec.h"
+
+const struct task *core_task(const struct core *core, task_id id)
+{
+    return table_get(&core->tasks, id.v);
+}
+
+const struct task *core_task_next(const struct core *core, task_id after)
+{
+    uint64_t id = table_next(&core->tasks, after.v);
+    return id != 0 ? core_task(core, (task_id){id}) : NULL;
+}
+
+const struct task *core_task_prev(const struct core *core, task_id before)
+{
+    uint64_t id = table_prev(&core->tasks, before.v != 0 ? before.v : UINT64_MAX);
+    return id != 0 ? core_task(core, (task_id){id}) : NULL;
+}
+
+task_id core_task_last(const struct core *core)
+{
+    return (task_id){core->tasks.last};
+}
+
+void core_task_spec(const struct core *core, task_id id, struct arena *arena, struct task_spec *ret)
+{
+    const struct task *task = core_task(core, id);
+    must(task != NULL);
+    struct bytes_reader in;
+    struct str bytes = blob_bytes(task->spec);
+    bytes_reader_init(&in, bytes.p, bytes.len);
+    task_spec_decode(&in, arena, ret);
+    must(bytes_reader_ok(&in));
+    /* Edits change the row; only texts are written back to the blob. */
+    ret->priority = task->priority;
+    ret->max_retries = task->max_retries;
+    ret->time_limit_ms = task->time_limit_ms;
+    ret->grace_ms = task->grace_ms;
+}
+
+const struct instance *instance_row(const struct core *core, uint64_t row)
+{
+    const struct instance *instance = table_get(&core->instances, row);
+    must(instance != NULL);
+    return instance;
+}
+
+const struct instance *core_instance(const struct core *core, task_id id, uint32_t index)
+{
+    const struct task *task = core_task(core, id);
+    if (task == NULL || index >= task->instance_count) {
+        return NULL;
+    }
+    return instance_row(core, task->instance_first + index);
+}
+
+bool instance_active(const struct instance *instance)
+{
+    return instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING ||
+           instance->state == INSTANCE_STOPPING;
+}
+
+const struct instance *attempt_live(const struct core *core, struct attempt_key key)
+{
+    const struct instance *instance = core_instance(core, key.task, key.index);
+    if (instance == NULL || instance->attempt != key.attempt || !instance_active(instance)) {
+        return NULL;
+    }
+    return instance;
+}
+
+uint32_t task_gang_size(const struct task *task)
+{
+    return task->gang ? task->instance_count : 1;
+}
+
+const struct shape *core_shape(const struct core *core, shape_id id)
+{
+    return table_get(&core->shapes, id.v);
+}
+
+static task_id order_next(const struct oindex *order, struct okey after)
+{
+    struct okey key;
+    if (!oindex_next(order, after, &key) || key.at[0] != after.at[0]) {
+        return (task_id){0};
+    }
+    return (task_id){key.at[3]};
+}
+
+task_id core_queue_next(const struct core *core, pool_id pool, task_id after)
+{
+    struct okey key = {{pool.v, 0, 0, 0}};
+    if (after.v != 0) {
+        const struct task *task = core_task(core, after);
+        if (task == NULL || task->pool.v != pool.v) {
+            return (task_id){0};
+        }
+        key = key_queue(task);
+    }
+    return order_next(&core->orders[ORDER_QUEUE], key);
+}
+
+task_id core_shape_queue_next(const struct core *core, shape_id shape, task_id after)
+{
+    const struct shape *row = core_shape(core, shape);
+    if (row == NULL) {
+        return (task_id){0};
+    }
+    struct okey key = {{SHAPE_KEY(row->pool, shape), 0, 0, 0}};
+    if (after.v != 0) {
+        const struct task *task = core_task(core, after);
+        if (task == NULL || task->shape.v != shape.v) {
+            return (task_id){0};
+        }
+        key = key_shape(task);
+    }
+    return order_next(&core->orders[ORDER_SHAPE], key);
+}
+
+uint32_t core_queue_position(const struct core *core, task_id id, uint32_t max)
+{
+    const struct task *task = core_task(core, id);
+    if (task == NULL || !task->queued) {
+        return 0;
+    }
+    const struct oindex *queue = &core->orders[ORDER_QUEUE];
+    struct okey key = key_queue(task);
+    uint32_t position = 1;
+    while (position < max && oindex_prev(queue, key, &key) && key.at[0] == task->pool.v) {
+        position++;
+    }
+    return position;
+}
+
+uint64_t core_task_count(const struct core *core, enum task_state state)
+{
+    must((unsigned)state < TASK_STATE_COUNT);
+    return core->task_counts[state];
+}
+
+enum task_state core_outcome(const struct core *core, task_id id)
+{
+    static const enum task_state outcomes[4] = {TASK_COMPLETED, TASK_FAILED, TASK_KILLED,
+                                                TASK_UNKNOWN};
+    if (id.v == 0 || id.v > core->tasks.last || core_task(core, id) != NULL) {
+        return TASK_PENDING;
+    }
+    const struct outcome_row *row = table_get(&core->outcomes, id.v / OUTCOMES_PER_ROW + 1);
+    return outcomes[row != NULL ? row->bits >> id.v % OUTCOMES_PER_ROW * 2 & 3 : 0];
+}
+
+/* ---- what is due ---- */
+
+static bool patience_rests(const struct core *core, struct okey key)
+{
+    if (key.at[1] != DEADLINE_PATIENCE) {
+        return false;
+    }
+    const struct pool *pool = core_pool(core, (pool_id){(uint32_t)key.at[2]});
+    must(pool != NULL);
+    return pool->rested;
+}
+
+int64_t core_deadline(const struct core *core)
+{
+    int64_t earliest = INT64_MAX;
+    uint64_t row = table_next(&core->keys, 0);
+    if (row != 0) {
+        earliest =
+            ((const struct submit_key *)table_get(&core->keys, row))->time_ms + SUBMIT_KEY_MS;
+    }
+    const struct oindex *order = &core->orders[ORDER_DEADLINE];
+    struct okey key = {{0}};
+    for (bool more = oindex_from(order, key, &key); more; more = oindex_next(order, key, &key)) {
+        if (!patience_rests(core, key)) {
+            return (int64_t)key.at[0] < earliest ? (int64_t)key.at[0] : earliest;
+        }
+    }
+    return earliest;
+}
+
+bool core_pass_due(const struct core *core, int64_t now_ms, pool_id *ret)
+{
+    /* Every pool takes its turn: those behind the last one first. */
+    const struct pool *first = NULL;
+    for (const struct pool *pool = core_pool_next(core, (pool_id){0}); pool != NULL;
+         pool = core_pool_next(core, pool->id)) {
+        bool patience_over = pool->blocked_task.v != 0 &&
+                             pool->reserved_task.v != pool->blocked_task.v && !pool->rested &&
+                             pool->blocked_since_ms + pool->patience_ms <= now_ms;
+        if (!pool->due && !patience_over) {
+            continue;
+        }
+        if (pool->id.v > core->due_last.v) {
+            *ret = pool->id;
+            return true;
+        }
+        first = first != NULL ? first : pool;
+    }
+    if (first == NULL) {
+        return false;
+    }
+    *ret = first->id;
+    return true;
+}
