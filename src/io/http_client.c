@@ -1,0 +1,478 @@
+/* http_client.c - libcurl behind our own header.
+ *
+ * Holds (see README.md): C1 a call that may not be repeated is sent at most once: it is tried again
+ * only when no connection came about, and never uses a kept connection, on which the library itself
+ * would send it again; C2 no call outlives its time-outs by more than one poll.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "io/http_client.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <time.h>
+
+enum {
+    CLIENT_POLL_MS = 200,
+    CLIENT_BACKOFF_MS_MIN = 50,
+    CLIENT_BACKOFF_MS_MAX = 2000,
+    CLIENT_CONNECT_MS_MAX = 10 * 1000,
+    CLIENT_KEEP_S_MAX = 60, /* below the server's idle time, so that it is not the first to close */
+    CLIENT_RETRY_AFTER_S_MAX = 3600,
+    CLIENT_URL_BYTES_MAX = 64 * 1024,
+};
+
+struct http_client {
+    CURL *easy;
+    CURLM *multi;
+    char *url;
+    char *token;
+};
+
+/* One try of one call. */
+struct exchange {
+    struct http_client *client;
+    const struct http_call *call;
+    const struct http_stream_call *stream; /* NULL: a plain call */
+    struct arena scratch;
+    struct curl_slist *headers;
+    unsigned status;
+    int64_t retry_after_ms;
+    int64_t heard_ms; /* the last byte came then */
+    struct buf body;
+    struct buf line;
+    bool ended;    /* by on_line or `stop` */
+    enum err over; /* ERR_LIMIT: more than we take; ERR_TIMEOUT: too late */
+    char text[CURL_ERROR_SIZE];
+};
+
+static pthread_once_t global_once = PTHREAD_ONCE_INIT;
+
+static void global_init(void)
+{
+    must(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
+}
+
+struct http_client *http_client_new(const char *url, const char *token)
+{
+    must(pthread_once(&global_once, global_init) == 0);
+    struct http_client *client = xcalloc(1, sizeof *client);
+    client->easy = curl_easy_init();
+    client->multi = curl_multi_init();
+    must(client->easy != NULL);
+    must(client->multi != NULL);
+    client->url = xstrdup(url);
+    size_t len = strlen(client->url);
+    while (len > 0 && client->url[len - 1] == '/') {
+        client->url[--len] = '\0';
+    }
+    client->token = token != NULL ? xstrdup(token) : NULL;
+    return client;
+}
+
+void http_client_free(struct http_client *client)
+{
+    if (client == NULL) {
+        return;
+    }
+    curl_easy_cleanup(client->easy);
+    (void)curl_multi_cleanup(client->multi);
+    free(client->url);
+    free(client->token);
+    free(client);
+}
+
+static int64_t clock_ms(void)
+{
+    struct timespec t;
+    must(clock_gettime(CLOCK_BOOTTIME, &t) == 0);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* What the library calls with bytes. */
+
+static size_t on_header(char *data, size_t size, size_t count, void *ctx)
+{
+    static const char name[] = "retry-after:";
+    struct exchange *x = ctx;
+    struct str line = {data, size * count};
+    x->heard_ms = clock_ms();
+    if (line.len > sizeof name && strncasecmp(line.p, name, sizeof name - 1) == 0) {
+        struct str text = {line.p + sizeof name - 1, line.len - (sizeof name - 1)};
+        while (text.len > 0 && strchr("\r\n", text.p[text.len - 1]) != NULL) {
+            text.len--;
+        }
+        uint64_t seconds = 0;
+        if (str_to_u64(str_trim(text), &seconds)) {
+            bool long_wait = seconds > CLIENT_RETRY_AFTER_S_MAX;
+            x->retry_after_ms = (int64_t)(long_wait ? CLIENT_RETRY_AFTER_S_MAX : seconds) * 1000;
+        }
+    }
+    return line.len;
+}
+
+static bool stop_asked(const struct exchange *x)
+{
+    const volatile int *stop = x->stream != NULL ? x->stream->stop : NULL;
+    return stop != NULL && __atomic_load_n(stop, __ATOMIC_RELAXED) != 0;
+}
+
+/* One whole line, or the rest of the stream, to the caller. False: enough. */
+static bool line_give(struct exchange *x)
+{
+    struct str line = {buf_text(&x->line), x->line.len};
+    bool more = !stop_asked(x) && x->stream->on_line(x->stream->ctx, line);
+    x->ended = !more;
+    buf_clear(&x->line);
+    return more;
+}
+
+static bool lines_take(struct exchange *x, struct str data)
+{
+    while (data.len > 0) {
+        const char *newline = memchr(data.p, '\n', data.len);
+        size_t len = newline != NULL ? (size_t)(newline - data.p) : data.len;
+        buf_add(&x->line, data.p, len);
+        if (x->line.full) {
+            x->over = ERR_LIMIT;
+            return false;
+        }
+        if (newline == NULL) {
+            return true;
+        }
+        if (!line_give(x)) {
+            return false;
+        }
+        data.p += len + 1;
+        data.len -= len + 1;
+    }
+    return true;
+}
+
+static size_t on_data(char *data, size_t size, size_t count, void *ctx)
+{
+    struct exchange *x = ctx;
+    struct str bytes = {data, size * count};
+    x->heard_ms = clock_ms();
+    long status = 0;
+    (void)curl_easy_getinfo(x->client->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (x->stream != NULL && status == 200) {
+        return lines_take(x, bytes) ? bytes.len : 0;
+    }
+    buf_add(&x->body, bytes.p, bytes.len);
+    if (x->body.full) {
+        x->over = ERR_LIMIT;
+        return 0;
+    }
+    return bytes.len;
+}
+
+/* Setting up. */
+
+static bool method_is(const struct http_call *call, const char *method)
+{
+    return strcmp(call->method, method) == 0;
+}
+
+static bool may_repeat(const struct http_call *call)
+{
+    return call->repeatable || call->idempotency_key != NULL || method_is(call, "GET") ||
+           method_is(call, "HEAD") || method_is(call, "PUT") || method_is(call, "DELETE");
+}
+
+static void header_add(struct exchange *x, const char *line)
+{
+    struct curl_slist *list = curl_slist_append(x->headers, line);
+    must(list != NULL);
+    x->headers = list;
+}
+
+static void headers_make(struct exchange *x)
+{
+    struct arena *arena = &x->scratch;
+    const struct http_call *call = x->call;
+    if (x->client->token != NULL) {
+        header_add(x, arena_fmt(arena, "Authorization: Bearer %s", x->client->token));
+    }
+    if (call->idempotency_key != NULL) {
+        header_add(x, arena_fmt(arena, "Idempotency-Key: %s", call->idempotency_key));
+    }
+    if (call->body.len > 0) {
+        header_add(x, "Content-Type: application/json");
+    }
+    for (size_t i = 0; call->headers != NULL && call->headers[i] != NULL; i++) {
+        header_add(x, call->headers[i]);
+    }
+}
+
+static void method_set(CURL *easy, const struct http_call *call)
+{
+    if (method_is(call, "HEAD")) {
+        (void)curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+    } else if (call->body.len > 0 || method_is(call, "POST")) {
+        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
+        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body.len > 0 ? call->body.p : "");
+        (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method);
+    } else {
+        (void)curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+        (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method);
+    }
+}
+
+static int64_t timeout_ms_of(const struct http_call *call)
+{
+    return call->timeout_ms > 0 ? call->timeout_ms : HTTP_TIMEOUT_MS;
+}
+
+static enum err options_set(struct exchange *x, struct error *e)
+{
+    CURL *easy = x->client->easy;
+    const struct http_call *call = x->call;
+    int64_t timeout_ms = timeout_ms_of(call);
+    int64_t connect_ms = timeout_ms < CLIENT_CONNECT_MS_MAX ? timeout_ms : CLIENT_CONNECT_MS_MAX;
+    headers_make(x);
+    curl_easy_reset(easy);
+    char *url = arena_fmt(&x->scratch, "%s%s", x->client->url, call->path);
+    CURLcode r = strlen(url) < CLIENT_URL_BYTES_MAX ? curl_easy_setopt(easy, CURLOPT_URL, url)
+                                                    : CURLE_URL_MALFORMAT;
+    if (r == CURLE_OK) {
+        r = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    }
+    (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, x->text);
+    (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    (void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    (void)curl_easy_setopt(easy, CURLOPT_USERAGENT, "weir/" WEIR_VERSION);
+    (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)CLIENT_KEEP_S_MAX);
+    (void)curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, may_repeat(call) ? 0L : 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
+    (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, x->stream != NULL ? 0L : (long)timeout_ms);
+    (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, x->headers);
+    (void)curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    (void)curl_easy_setopt(easy, CURLOPT_HEADERDATA, x);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, x);
+    method_set(easy, call);
+    return r == CURLE_OK ? ERR_OK : fail(e, ERR_INVALID, "'%s' is not a URL", x->client->url);
+}
+
+/* Running one try. */
+
+/* How long a stream may still be silent; 0: too long already. */
+static int64_t silence_left_ms(const struct exchange *x)
+{
+    long status = 0;
+    (void)curl_easy_getinfo(x->client->easy, CURLINFO_RESPONSE_CODE, &status);
+    int64_t limit_ms = status == 0 ? timeout_ms_of(x->call) : x->stream->idle_ms;
+    if (limit_ms <= 0) {
+        return CLIENT_POLL_MS;
+    }
+    int64_t left_ms = x->heard_ms + limit_ms - clock_ms();
+    return left_ms > 0 ? left_ms : 0;
+}
+
+/* CURLE_OK, the library's failure, or CURLE_ABORTED_BY_CALLBACK when we ended it. */
+static CURLcode transfer(struct exchange *x)
+{
+    CURLM *multi = x->client->multi;
+    for (;;) {
+        int running = 0;
+        must(curl_multi_perform(multi, &running) == CURLM_OK);
+        if (running == 0) {
+            int left = 0;
+            const CURLMsg *message = curl_multi_info_read(multi, &left);
+            must(message != NULL);
+            return message->data.result;
+        }
+        int64_t wait_ms = CLIENT_POLL_MS;
+        if (x->stream != NULL) {
+            int64_t left_ms = silence_left_ms(x);
+            x->over = left_ms == 0 ? ERR_TIMEOUT : x->over;
+            x->ended = x->ended || stop_asked(x);
+            wait_ms = left_ms < wait_ms ? left_ms : wait_ms;
+        }
+        if (x->ended || x->over != ERR_OK) {
+            return CURLE_ABORTED_BY_CALLBACK;
+        }
+        must(curl_multi_poll(multi, NULL, 0, (int)wait_ms, NULL) == CURLM_OK);
+    }
+}
+
+/* Not a byte of the call has left: the server has seen nothing. */
+static bool never_sent(CURL *easy)
+{
+    long sent = 0;
+    (void)curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &sent);
+    return sent == 0;
+}
+
+static enum err failure_of(const struct exchange *x, CURLcode code, struct error *e)
+{
+    const char *url = x->client->url;
+    const char *text = x->text[0] != '\0' ? x->text : curl_easy_strerror(code);
+    if (x->over == ERR_LIMIT) {
+        return fail(e, ERR_LIMIT, "%s sent more than is taken here", url);
+    }
+    if (x->over == ERR_TIMEOUT) {
+        return fail(e, ERR_TIMEOUT, "%s has been silent for too long", url);
+    }
+    if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL) {
+        return fail(e, ERR_INVALID, "'%s' is not an http or https URL", url);
+    }
+    if (code == CURLE_PEER_FAILED_VERIFICATION) {
+        return fail(e, ERR_DENIED, "%s is not who it should be: %s", url, text);
+    }
+    if (code == CURLE_OPERATION_TIMEDOUT && !never_sent(x->client->easy)) {
+        return fail(e, ERR_TIMEOUT, "no answer from %s: %s", url, text);
+    }
+    return fail(e, ERR_UNREACHABLE, "cannot reach %s: %s", url, text);
+}
+
+/* *ret_sent: the server may have seen the call. */
+static enum err try_once(struct exchange *x, bool *ret_sent, struct error *e)
+{
+    CURL *easy = x->client->easy;
+    *ret_sent = false;
+    enum err r = options_set(x, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    x->heard_ms = clock_ms();
+    must(curl_multi_add_handle(x->client->multi, easy) == CURLM_OK);
+    CURLcode code = transfer(x);
+    long status = 0;
+    (void)curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    x->status = (unsigned)status;
+    *ret_sent = !never_sent(easy);
+    must(curl_multi_remove_handle(x->client->multi, easy) == CURLM_OK);
+    if (code == CURLE_OK && x->stream != NULL && x->line.len > 0) {
+        (void)line_give(x); /* the last line came without its newline */
+    }
+    return code == CURLE_OK || x->ended ? ERR_OK : failure_of(x, code, e);
+}
+
+static void exchange_clear(struct exchange *x)
+{
+    curl_slist_free_all(x->headers);
+    arena_done(&x->scratch);
+    buf_done(&x->body);
+    buf_done(&x->line);
+    *x = (struct exchange){.client = x->client, .call = x->call, .stream = x->stream};
+    buf_init(&x->body, HTTP_REPLY_BYTES_MAX);
+    buf_init(&x->line, HTTP_LINE_BYTES_MAX);
+}
+
+/* Trying again. */
+
+/* Half of it fixed, half of it by chance, so that many clients do not come back at once. */
+static int64_t jittered(int64_t ms)
+{
+    uint32_t chance = 0;
+    if (getrandom(&chance, sizeof chance, 0) != (ssize_t)sizeof chance) {
+        chance = 0; /* less spread, nothing worse */
+    }
+    return ms / 2 + (int64_t)(chance % (uint32_t)(ms / 2 + 1));
+}
+
+/* False when `stop` was asked for meanwhile. */
+static bool pause_ms(const struct exchange *x, int64_t ms)
+{
+    int64_t until = clock_ms() + ms;
+    for (int64_t left = ms; left > 0; left = until - clock_ms()) {
+        if (stop_asked(x)) {
+            return false;
+        }
+        (void)poll(NULL, 0, (int)(left < CLIENT_POLL_MS ? left : CLIENT_POLL_MS));
+    }
+    return true;
+}
+
+static bool worth_retrying(const struct exchange *x, enum err r, bool sent)
+{
+    if (sent && !may_repeat(x->call)) {
+        return false;
+    }
+    bool stream_began = x->stream != NULL && x->status == 200;
+    if (r == ERR_UNREACHABLE) {
+        return !stream_began;
+    }
+    return r == ERR_OK && (x->status == 503 || x->status == 429);
+}
+
+static enum err call_run(struct exchange *x, struct arena *arena, struct http_reply *ret,
+                         struct error *e)
+{
+    int64_t give_up_ms = clock_ms() + x->call->retry_ms;
+    int64_t backoff_ms = CLIENT_BACKOFF_MS_MIN;
+    enum err r = ERR_OK;
+    for (;;) {
+        exchange_clear(x);
+        bool sent = false;
+        r = try_once(x, &sent, e);
+        if (!worth_retrying(x, r, sent)) {
+            break;
+        }
+        int64_t wait_ms = jittered(backoff_ms);
+        wait_ms = x->retry_after_ms > wait_ms ? x->retry_after_ms : wait_ms;
+        if (clock_ms() + wait_ms > give_up_ms || !pause_ms(x, wait_ms)) {
+            break;
+        }
+        backoff_ms =
+            backoff_ms * 2 < CLIENT_BACKOFF_MS_MAX ? backoff_ms * 2 : CLIENT_BACKOFF_MS_MAX;
+    }
+    if (r == ERR_OK) {
+        ret->status = x->status;
+        ret->retry_after_ms = x->retry_after_ms;
+        ret->body.p = arena_strn(arena, buf_text(&x->body), x->body.len);
+        ret->body.len = x->body.len;
+    }
+    exchange_clear(x);
+    return r;
+}
+
+/* Texts from files and the environment: a line break in one would be a header of its own. */
+static enum err call_check(const struct http_client *client, const struct http_call *call,
+                           struct error *e)
+{
+    must(call->method != NULL);
+    must(call->path != NULL);
+    if (client->token != NULL && strpbrk(client->token, "\r\n") != NULL) {
+        return fail(e, ERR_INVALID, "the token holds a line break");
+    }
+    if (call->idempotency_key != NULL && strpbrk(call->idempotency_key, "\r\n") != NULL) {
+        return fail(e, ERR_INVALID, "the idempotency key holds a line break");
+    }
+    return ERR_OK;
+}
+
+must_use enum err http_client_call(struct http_client *client, const struct http_call *call,
+                                   struct arena *arena, struct http_reply *ret, struct error *e)
+{
+    enum err r = call_check(client, call, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    struct exchange x = {.client = client, .call = call};
+    return call_run(&x, arena, ret, e);
+}
+
+must_use enum err http_client_stream(struct http_client *client,
+                                     const struct http_stream_call *call, struct arena *arena,
+                                     struct http_reply *ret, struct error *e)
+{
+    must(call->on_line != NULL);
+    enum err r = call_check(client, &call->call, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    struct exchange x = {.client = client, .call = &call->call, .stream = call};
+    return call_run(&x, arena, ret, e);
+}
