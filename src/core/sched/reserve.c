@@ -233,7 +233,9 @@ void reserve_keep(struct overlay *overlay, const struct request *request, uint32
             }
         }
         if (best == NULL) {
-            return; /* overhang on a shrunken node: what there is, is kept */
+            /* Overhang on a shrunken node: what there is, is kept. */
+            overlay->keep_end_known = false;
+            return;
         }
         const uint32_t take = best->count < left ? best->count : left;
         node_keep(overlay, request, best, take);

@@ -1,0 +1,330 @@
+/* explain.c - why a task waits: the same arithmetic that places it, asked of every node.
+ *
+ * Surprising: a task may be pending although no node can ever hold it any more, because nodes were
+ * removed or became smaller after it was accepted; then the reason is the refusal it would get now.
+ * Keeps S8 of README.md. SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/explain.h"
+
+#include "base/checked.h"
+#include "core/core_internal.h"
+#include "core/sched/change.h"
+#include "core/sched/reserve.h"
+
+/* Further back than this the position is not counted out. */
+enum { POSITION_MAX = 100000 };
+
+struct look {
+    const struct core *core;
+    const struct task *task;
+    const struct pool *pool;
+    const struct shape *shape;
+    struct overlay overlay;
+    struct explanation *ret;
+    uint32_t count;     /* instances that start together */
+    uint32_t have;      /* places for them that are free and not kept */
+    uint32_t have_kept; /* places that are free */
+    uint32_t able;      /* nodes that could hold one if nothing ran there */
+    uint32_t able_up;   /* those of them that may take work */
+    uint32_t holds_up;  /* places on them if nothing ran there */
+};
+
+/* How far a node is from taking the task; less is nearer. */
+enum distance { DISTANCE_LACK, DISTANCE_AUX, DISTANCE_AWAY, DISTANCE_NEVER };
+
+static enum distance distance_of(const struct explain_node *near)
+{
+    if (near->code == REASON_NO_DEVICES || near->code == REASON_TOO_LARGE) {
+        return DISTANCE_NEVER;
+    }
+    if (near->code == REASON_NODES_AWAY) {
+        return DISTANCE_AWAY;
+    }
+    return near->code == REASON_AUX_FULL ? DISTANCE_AUX : DISTANCE_LACK;
+}
+
+/* The node that has the larger part of what it lacks is nearer; the tie goes to the lower id. */
+static bool nearer(const struct explain_node *a, const struct explain_node *b)
+{
+    const enum distance distance_a = distance_of(a);
+    const enum distance distance_b = distance_of(b);
+    if (distance_a != distance_b) {
+        return distance_a < distance_b;
+    }
+    const __int128 part_a = (__int128)a->available * b->wanted;
+    const __int128 part_b = (__int128)b->available * a->wanted;
+    return part_a != part_b ? part_a > part_b : a->node.v < b->node.v;
+}
+
+static void near_add(struct explanation *ret, struct explain_node near)
+{
+    uint32_t at = ret->near_count;
+    while (at > 0 && nearer(&near, &ret->near[at - 1])) {
+        at--;
+    }
+    if (at == EXPLAIN_NODES_MAX) {
+        return;
+    }
+    if (ret->near_count < EXPLAIN_NODES_MAX) {
+        ret->near_count++;
+    }
+    for (uint32_t i = ret->near_count - 1; i > at; i--) {
+        ret->near[i] = ret->near[i - 1];
+    }
+    ret->near[at] = near;
+}
+
+/* What this node lacks for one instance, as far as it is free and not kept. */
+static struct explain_node node_near(const struct look *look, const struct node *node,
+                                     const struct place *place, uint32_t holds)
+{
+    const struct request *request = &look->shape->request;
+    struct place_room room;
+    struct place empty;
+    struct place now;
+    place_empty(node, &room, &empty);
+    place_now(node, &now);
+    struct lack lack = {.code = REASON_NEXT, .wanted = 1, .available = 1};
+    if (holds == 0) {
+        (void)fit_lack(&empty, request, &lack);
+        lack.code = lack.code == REASON_NO_ROOM ? REASON_TOO_LARGE : lack.code;
+    } else if (!fit_usable(node)) {
+        lack = (struct lack){.code = REASON_NODES_AWAY, .wanted = 1};
+    } else if (!fit_lack(&now, request, &lack) && fit_lack(place, request, &lack)) {
+        lack.code = REASON_RESERVED;
+    }
+    return (struct explain_node){
+        .node = node->id,
+        .code = lack.code,
+        .resource = lack.resource,
+        .wanted = lack.wanted,
+        .available = lack.available,
+    };
+}
+
+static uint32_t add_up_to(uint32_t sum, uint32_t more, uint32_t max)
+{
+    return more < max - sum ? sum + more : max;
+}
+
+static void look_at_node(struct look *look, const struct node *node)
+{
+    const struct request *request = &look->shape->request;
+    struct place_room room;
+    struct place empty;
+    place_empty(node, &room, &empty);
+    const uint32_t holds = fit_count(&empty, request, look->count);
+    struct place_room kept_room;
+    struct place place;
+    overlay_place(&look->overlay, node, overlay_end_ms(look->task, core_time_ms(look->core)),
+                  &kept_room, &place);
+    look->ret->nodes_total++;
+    look->able += holds > 0;
+    if (fit_usable(node)) {
+        struct place now;
+        place_now(node, &now);
+        look->able_up += holds > 0;
+        look->holds_up = add_up_to(look->holds_up, holds, look->count);
+        look->have = add_up_to(look->have, fit_count(&place, request, look->count), look->count);
+        look->have_kept =
+            add_up_to(look->have_kept, fit_count(&now, request, look->count), look->count);
+    }
+    near_add(look->ret, node_near(look, node, &place, holds));
+}
+
+static bool node_next(const struct look *look, struct okey *key, const struct node **ret)
+{
+    if (!oindex_next(&look->core->orders[ORDER_POOL_NODE], *key, key) ||
+        key->at[0] != look->pool->id.v) {
+        return false;
+    }
+    *ret = core_node(look->core, (node_id){(uint32_t)key->at[1]});
+    return true;
+}
+
+/* The most of what the nearest node lacks with which the task would start on some node now. */
+static int64_t smallest_now(const struct look *look, const struct explain_node *near)
+{
+    const struct request *request = &look->shape->request;
+    const struct lack lack = {near->code, near->resource, near->wanted, near->available};
+    struct change change;
+    int64_t best = -1;
+    if (look->count > 1 || !change_for(request, &lack, &change)) {
+        return best;
+    }
+    const struct node *node;
+    struct okey key = {{look->pool->id.v, 0, 0, 0}};
+    while (node_next(look, &key, &node)) {
+        struct place_room room;
+        struct place place;
+        overlay_place(&look->overlay, node, overlay_end_ms(look->task, core_time_ms(look->core)),
+                      &room, &place);
+        if (fit_usable(node)) {
+            best = change_largest(&place, request, change, near->wanted, best);
+        }
+    }
+    return best;
+}
+
+/* Does this instance hold some of what the nearest node lacks? */
+static bool holds_it(const struct core *core, const struct instance *instance,
+                     const struct explain_node *near)
+{
+    if (near->code == REASON_AUX_FULL) {
+        return instance->slots_milli == 0;
+    }
+    switch (near->resource.v) {
+    case RESOURCE_SLOTS:
+        return instance->slots_milli > 0;
+    case RESOURCE_CPU:
+        return instance->cpu_milli > 0;
+    case RESOURCE_MEMORY:
+        return instance->memory_bytes > 0;
+    }
+    const struct task *task = core_task(core, instance->task);
+    const struct request *request = &core_shape(core, task->shape)->request;
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        if (request->named[i].resource.v == near->resource.v) {
+            return request->named[i].milli > 0;
+        }
+    }
+    return false;
+}
+
+static void look_for_blockers(const struct look *look)
+{
+    struct explanation *ret = look->ret;
+    if (ret->near_count == 0 || distance_of(&ret->near[0]) > DISTANCE_AUX) {
+        return;
+    }
+    const uint64_t node = ret->near[0].node.v;
+    struct okey key = {{node, 0, 0, 0}};
+    while (ret->blocker_count < EXPLAIN_NODES_MAX &&
+           oindex_next(&look->core->orders[ORDER_ON_NODE], key, &key) && key.at[0] == node) {
+        const struct instance *instance = instance_row(look->core, key.at[3]);
+        const bool again =
+            ret->blocker_count > 0 && ret->blockers[ret->blocker_count - 1].v == instance->task.v;
+        if (!again && holds_it(look->core, instance, &ret->near[0])) {
+            ret->blockers[ret->blocker_count++] = instance->task;
+        }
+    }
+}
+
+/* Keep what the holder of the reservation keeps, if the task comes behind it. */
+static void look_keep(struct look *look)
+{
+    const struct task *holder = core_task(look->core, look->pool->reserved_task);
+    if (holder == NULL || holder->waiting_count == 0 || holder->pool.v != look->pool->id.v ||
+        okey_compare(key_queue(look->task), key_queue(holder)) <= 0) {
+        return;
+    }
+    const struct shape *shape = core_shape(look->core, holder->shape);
+    const uint32_t count = task_gang_size(holder) > 1 ? holder->waiting_count : 1;
+    if (reserve_possible(&look->overlay, &shape->request, count)) {
+        reserve_keep(&look->overlay, &shape->request, count);
+    }
+}
+
+static void reason_of_room(struct look *look, struct reason *reason)
+{
+    const struct explain_node *near = &look->ret->near[0];
+    reason->have = look->have;
+    reason->need = look->count;
+    if (look->have >= look->count) {
+        reason->code = REASON_NEXT;
+        return;
+    }
+    if (look->have_kept >= look->count) {
+        reason->code = REASON_RESERVED;
+        reason->task = look->pool->reserved_task;
+        return;
+    }
+    if (look->holds_up < look->count) {
+        struct reason refusal;
+        if (!explain_possible(look->core, look->pool, &look->shape->request, look->count,
+                              &refusal)) {
+            *reason = refusal;
+            return;
+        }
+        reason->code = REASON_NODES_AWAY;
+        reason->have = look->able_up;
+        reason->need = look->able;
+        return;
+    }
+    reason->node = near->node;
+    reason->resource = near->resource;
+    reason->wanted = near->wanted;
+    reason->available = near->available;
+    reason->code = look->count > 1 ? REASON_GANG_SHORT : near->code;
+    reason->smallest = smallest_now(look, near);
+}
+
+static void explain_room(struct look *look)
+{
+    struct arena arena;
+    arena_init(&arena);
+    overlay_init(&look->overlay, look->core, look->pool->id, &arena);
+    look_keep(look);
+    const struct node *node;
+    struct okey key = {{look->pool->id.v, 0, 0, 0}};
+    while (node_next(look, &key, &node)) {
+        look_at_node(look, node);
+    }
+    reason_of_room(look, &look->ret->reason);
+    look_for_blockers(look);
+    overlay_done(&look->overlay);
+    arena_done(&arena);
+}
+
+/* The first dependency that has not ended. */
+static task_id dependency_of(const struct core *core, const struct task *task)
+{
+    struct arena arena;
+    struct task_spec spec;
+    task_id first = {0};
+    arena_init(&arena);
+    core_task_spec(core, task->id, &arena, &spec);
+    for (uint32_t i = 0; i < spec.depends_count && first.v == 0; i++) {
+        const struct task *other = core_task(core, (task_id){spec.depends_on[i]});
+        if (other != NULL && !task_state_ended((enum task_state)other->state)) {
+            first = other->id;
+        }
+    }
+    arena_done(&arena);
+    return first;
+}
+
+void explain_task(const struct core *core, task_id id, struct explanation *ret)
+{
+    *ret = (struct explanation){.reason = {.smallest = -1}};
+    const struct task *task = core_task(core, id);
+    if (task == NULL || task->waiting_count == 0 || task->kill_asked ||
+        task_state_ended((enum task_state)task->state)) {
+        return;
+    }
+    const struct pool *pool = core_pool(core, task->pool);
+    must(pool != NULL);
+    ret->reason.pool = pool->id;
+    if (task->state == TASK_STAGED) {
+        ret->reason.code = REASON_STAGED;
+    } else if (task->state == TASK_PAUSED) {
+        ret->reason.code = REASON_PAUSED;
+    } else if (task->depends_left > 0) {
+        ret->reason.code = REASON_DEPENDENCY;
+        ret->reason.task = dependency_of(core, task);
+        ret->reason.need = task->depends_left;
+    } else {
+        ret->position = core_queue_position(core, id, POSITION_MAX);
+        ret->reason.code = pool->paused || pool->deleted ? REASON_POOL_PAUSED : REASON_POOL_EMPTY;
+        if (!pool->paused && !pool->deleted && pool->node_count > 0) {
+            struct look look = {
+                .core = core,
+                .task = task,
+                .pool = pool,
+                .shape = core_shape(core, task->shape),
+                .ret = ret,
+                .count = task_gang_size(task) > 1 ? task->waiting_count : 1,
+            };
+            explain_room(&look);
+        }
+    }
+}
