@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { SHOWN_MAX = 60 };
+enum { SHOWN_MAX = 60, ARRAY_LAST_MAX = INT32_MAX };
 
 static int shown(struct str text)
 {
@@ -152,7 +152,7 @@ enum err array_text_parse(struct str text, uint32_t *ret_first, uint32_t *ret_co
     uint64_t first;
     uint64_t last;
     bool good = str_to_u64(head, &first) && str_to_u64(rest.p != NULL ? rest : head, &last);
-    if (!good || first > last || last > UINT32_MAX) {
+    if (!good || first > last || last > ARRAY_LAST_MAX) {
         return fail(e, ERR_INVALID, "an array is a range like 0-99, not '%.*s'", shown(text),
                     text.p);
     }

@@ -1,0 +1,176 @@
+/* edit.c - changes to tasks and nodes. Each field that is read sets its bit.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "spec/edit.h"
+
+#include "spec/fields_internal.h"
+#include "spec/resources_text.h"
+
+#include <string.h>
+
+static void priority_read(struct reader *in, const struct place *place, const struct doc *doc,
+                          const struct field *field, void *object)
+{
+    struct task_edit *edit = object;
+    edit->fields |= EDIT_PRIORITY;
+    field_u32(in, place, doc, field, object);
+}
+
+static void retries_read(struct reader *in, const struct place *place, const struct doc *doc,
+                         const struct field *field, void *object)
+{
+    struct task_edit *edit = object;
+    edit->fields |= EDIT_RETRIES;
+    field_u32(in, place, doc, field, object);
+}
+
+static void time_limit_read(struct reader *in, const struct place *place, const struct doc *doc,
+                            const struct field *field, void *object)
+{
+    struct task_edit *edit = object;
+    edit->fields |= EDIT_TIME_LIMIT;
+    field_duration(in, place, doc, field, object);
+}
+
+static void grace_read(struct reader *in, const struct place *place, const struct doc *doc,
+                       const struct field *field, void *object)
+{
+    struct task_edit *edit = object;
+    edit->fields |= EDIT_GRACE;
+    field_duration(in, place, doc, field, object);
+}
+
+static void edit_name_read(struct reader *in, const struct place *place, const struct doc *doc,
+                           const struct field *field, void *object)
+{
+    struct task_edit *edit = object;
+    edit->fields |= EDIT_NAME;
+    field_text(in, place, doc, field, object);
+}
+
+static void pool_read(struct reader *in, const struct place *place, const struct doc *doc,
+                      const struct field *field, void *object)
+{
+    struct task_edit *edit = object;
+    edit->fields |= EDIT_POOL;
+    field_name(in, place, doc, field, object);
+}
+
+static void edit_tags_read(struct reader *in, const struct place *place, const struct doc *doc,
+                           const struct field *field, void *object)
+{
+    struct task_edit *edit = object;
+    if (doc->kind != DOC_LIST || doc->count > field->max) {
+        problem_add(in, place, doc, "a list of at most %d texts is wanted, not %s", (int)field->max,
+                    doc->kind == DOC_LIST ? "a longer one" : doc_what(doc));
+        return;
+    }
+    const char **tags = arena_new(in->arena, const char *, doc->count + 1);
+    uint32_t count = 0;
+    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
+        struct place at = {.up = place, .index = count};
+        if (!value_text(in, &at, item, TEXT_LEN_MAX, &tags[count])) {
+            return;
+        }
+        if (tags[count][0] == '\0') {
+            problem_add(in, &at, item, "a tag is not empty");
+            return;
+        }
+        count++;
+    }
+    edit->fields |= EDIT_TAGS;
+    edit->tags = tags;
+    edit->tag_count = count;
+}
+
+#define IN_EDIT(member) offsetof(struct task_edit, member)
+
+static const struct field task_edit_fields[] = {
+    {"priority", priority_read, IN_EDIT(priority), PRIORITY_MIN, PRIORITY_MAX, NULL},
+    {"time_limit", time_limit_read, IN_EDIT(time_limit_ms), 0, 0, NULL},
+    {"max_retries", retries_read, IN_EDIT(max_retries), 0, RETRIES_MAX, NULL},
+    {"grace", grace_read, IN_EDIT(grace_ms), 0, 0, NULL},
+    {"name", edit_name_read, IN_EDIT(name), 0, TEXT_LEN_MAX, NULL},
+    {"tags", edit_tags_read, 0, 0, TASK_TAGS_MAX, NULL},
+    {"pool", pool_read, IN_EDIT(pool), 0, 0, "a pool"},
+    {0},
+};
+
+enum err task_edit_read(const struct doc *doc, struct arena *arena, struct task_edit *ret,
+                        struct error *e)
+{
+    struct problems problems = {0};
+    struct reader in = {.arena = arena, .problems = &problems};
+    struct task_edit edit = {0};
+    fields_read(&in, NULL, doc, task_edit_fields, &edit);
+    if (problems.total == 0 && edit.fields == 0) {
+        problem_add(&in, NULL, doc,
+                    "nothing to change; give some of priority, time_limit, max_retries, grace, "
+                    "name, tags, pool");
+    }
+    enum err r = problems_error(&problems, e);
+    if (r == ERR_OK) {
+        *ret = edit;
+    }
+    return r;
+}
+
+static void draining_read(struct reader *in, const struct place *place, const struct doc *doc,
+                          const struct field *field, void *object)
+{
+    struct node_edit *edit = object;
+    edit->fields |= NODE_EDIT_DRAIN;
+    field_bool(in, place, doc, field, object);
+}
+
+static void labels_read(struct reader *in, const struct place *place, const struct doc *doc,
+                        const struct field *field, void *object)
+{
+    struct node_edit *edit = object;
+    if (doc->kind != DOC_MAP || doc->count > field->max) {
+        problem_add(in, place, doc, "a map of at most %d labels is wanted, not %s", (int)field->max,
+                    doc->kind == DOC_MAP ? "a larger one" : doc_what(doc));
+        return;
+    }
+    struct label *labels = arena_new(in->arena, struct label, doc->count + 1);
+    uint32_t count = 0;
+    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
+        struct place at = {.up = place, .key = item->key.p};
+        struct error e;
+        const char *value = NULL;
+        bool gone = item->kind == DOC_NULL;
+        if (!gone && !value_text(in, &at, item, TEXT_LEN_MAX, &value)) {
+            return;
+        }
+        if (label_check(item->key, str_of(value), &e) != ERR_OK) {
+            problem_add(in, &at, item, "%s", e.text);
+            return;
+        }
+        labels[count++] = (struct label){item->key.p, value};
+    }
+    edit->fields |= NODE_EDIT_LABELS;
+    edit->labels = labels;
+    edit->label_count = count;
+}
+
+static const struct field node_edit_fields[] = {
+    {"draining", draining_read, offsetof(struct node_edit, drain), 0, 0, NULL},
+    {"labels", labels_read, 0, 0, NODE_LABELS_MAX, NULL},
+    {0},
+};
+
+enum err node_edit_read(const struct doc *doc, struct arena *arena, struct node_edit *ret,
+                        struct error *e)
+{
+    struct problems problems = {0};
+    struct reader in = {.arena = arena, .problems = &problems};
+    struct node_edit edit = {0};
+    fields_read(&in, NULL, doc, node_edit_fields, &edit);
+    if (problems.total == 0 && edit.fields == 0) {
+        problem_add(&in, NULL, doc, "nothing to change; give draining, labels or both");
+    }
+    enum err r = problems_error(&problems, e);
+    if (r == ERR_OK) {
+        *ret = edit;
+    }
+    return r;
+}

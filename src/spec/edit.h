@@ -1,0 +1,17 @@
+/* edit.h - the bodies of PATCH /tasks/{id} and PATCH /nodes/{name}.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/arena.h"
+#include "base/doc.h"
+#include "base/error.h"
+#include "core/input.h"
+
+/* {priority, time_limit, max_retries, grace, name, tags, pool}; at least one. */
+must_use enum err task_edit_read(const struct doc *doc, struct arena *arena, struct task_edit *ret,
+                                 struct error *e);
+
+/* {"draining": true, "labels": {"k": "v", "gone": null}}. A label with value NULL is to be removed;
+ * labels not named stay. */
+must_use enum err node_edit_read(const struct doc *doc, struct arena *arena, struct node_edit *ret,
+                                 struct error *e);

@@ -1,0 +1,186 @@
+/* pool_spec.c - the fields of a pool. Policies, placements and providers that do not exist yet are
+ * refused by name, saying which do. SPDX-License-Identifier: Apache-2.0 */
+#include "spec/pool_spec.h"
+
+#include "spec/pool_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void pool_spec_init(struct pool_spec *spec, const char *name)
+{
+    *spec = (struct pool_spec){
+        .name = name,
+        .title = "",
+        .description = "",
+        .patience_ms = PATIENCE_MS_DEFAULT,
+        .aux_tasks = NODE_AUX_TASKS_DEFAULT,
+    };
+}
+
+/* One of the words that exist, which `note` lists. Nothing is kept: so far each has one meaning. */
+static void word_check(struct reader *in, const struct place *place, const struct doc *doc,
+                       const struct field *field, void *object)
+{
+    (void)object;
+    const char *word;
+    if (!value_text(in, place, doc, SIZE_MAX, &word)) {
+        return;
+    }
+    struct str rest = str_of(field->note);
+    while (rest.p != NULL) {
+        if (str_equal(str_cut(rest, ' ', &rest), doc->text)) {
+            return;
+        }
+    }
+    problem_add(in, place, doc, "'%.40s' does not exist yet; there is: %s", word, field->note);
+}
+
+static const struct field scheduler_fields[] = {
+    {"policy", word_check, 0, 0, 0, "priority"},
+    {"placement", word_check, 0, 0, 0, "pack"},
+    {"patience", field_duration, offsetof(struct pool_spec, patience_ms), 0, 0, NULL},
+    {"preemption", NULL, 0, 0, 0, "preemption does not exist yet"},
+    {"victims", NULL, 0, 0, 0, "preemption does not exist yet"},
+    {0},
+};
+
+static const struct field provider_fields[] = {
+    {"type", word_check, 0, 0, 0, "static local"},
+    {0},
+};
+
+/* A map of its own fields inside the pool's. */
+static void scheduler_read(struct reader *in, const struct place *place, const struct doc *doc,
+                           const struct field *field, void *object)
+{
+    (void)field;
+    fields_read(in, place, doc, scheduler_fields, object);
+}
+
+/* Nothing of it is kept: agents of a static pool are started by hand. A type that does not exist is
+ * the one problem; its own fields would only distract from that. */
+static void provider_read(struct reader *in, const struct place *place, const struct doc *doc,
+                          const struct field *field, void *object)
+{
+    (void)field;
+    const struct doc *type = doc_get(doc, "type");
+    struct place at = {.up = place, .key = "type"};
+    uint32_t before = in->problems->total;
+    if (doc->kind == DOC_MAP && type == NULL) {
+        problem_add(in, &at, doc, "it is missing; there is: static local");
+        return;
+    }
+    if (type != NULL) {
+        word_check(in, &at, type, &provider_fields[0], object);
+    }
+    if (in->problems->total == before) {
+        fields_read(in, place, doc, provider_fields, object);
+    }
+}
+
+static void accepts_read(struct reader *in, const struct place *place, const struct doc *doc,
+                         const struct field *field, void *object)
+{
+    (void)field;
+    struct pool_spec *spec = object;
+    if (doc->kind != DOC_LIST) {
+        problem_add(in, place, doc, "a list of task kinds is wanted, not %s", doc_what(doc));
+        return;
+    }
+    uint32_t accepts = 0;
+    uint32_t index = 0;
+    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
+        struct place at = {.up = place, .index = index++};
+        const char *name;
+        enum task_kind kind;
+        if (!value_text(in, &at, item, SIZE_MAX, &name)) {
+            return;
+        }
+        if (!task_kind_parse(name, &kind)) {
+            problem_add(in, &at, item,
+                        "a kind is experiment, command, shell, notebook, tensorboard or service, "
+                        "not '%.40s'",
+                        name);
+            return;
+        }
+        accepts |= (uint32_t)1 << kind;
+    }
+    bool all = accepts == ((uint32_t)1 << TASK_KIND_COUNT) - 1;
+    spec->accepts = all ? 0 : accepts; /* all of them and none are one thing: everything */
+}
+
+static void name_read(struct reader *in, const struct place *place, const struct doc *doc,
+                      const struct field *field, void *object)
+{
+    struct pool_spec *spec = object;
+    const char *before = spec->name;
+    field_name(in, place, doc, field, object);
+    if (before != NULL && strcmp(before, spec->name) != 0) {
+        problem_add(in, place, doc, "a pool cannot be renamed");
+    }
+}
+
+#define IN_POOL(member) offsetof(struct pool_spec, member)
+
+static const struct field pool_fields[] = {
+    {"name", name_read, IN_POOL(name), 0, 0, "a pool"},
+    {"title", field_text, IN_POOL(title), 0, TEXT_LEN_MAX, NULL},
+    {"description", field_text, IN_POOL(description), 0, TEXT_LEN_MAX, NULL},
+    {"paused", field_bool, IN_POOL(paused), 0, 0, NULL},
+    {"accepts", accepts_read, 0, 0, 0, NULL},
+    {"patience", field_duration, IN_POOL(patience_ms), 0, 0, NULL},
+    {"aux_tasks", field_u32, IN_POOL(aux_tasks), 0, AUX_TASKS_MAX, NULL},
+    {"scheduler", scheduler_read, 0, 0, 0, NULL},
+    {"provider", provider_read, 0, 0, 0, NULL},
+    {"access", NULL, 0, 0, 0, "pools are open to every user for now"},
+    {"zones", NULL, 0, 0, 0, "zones do not exist yet"},
+    {"network", NULL, 0, 0, 0, "networks do not exist yet"},
+    {"flavor", NULL, 0, 0, 0, "flavors do not exist yet"},
+    {"nodes", NULL, 0, 0, 0, "a static pool has the nodes whose agents join it"},
+    {"selector", NULL, 0, 0, 0, "label selectors do not exist yet; an agent names its pool"},
+    {0},
+};
+
+void pool_fields_read(struct reader *in, const struct place *place, const struct doc *doc,
+                      bool create, struct pool_spec *spec)
+{
+    uint32_t before = in->problems->total;
+    fields_read(in, place, doc, pool_fields, spec);
+    if (create && spec->name == NULL && in->problems->total == before) {
+        struct place at = {.up = place, .key = "name"};
+        problem_add(in, &at, doc, "it is missing");
+    }
+}
+
+static enum err read_into(const struct doc *doc, struct arena *arena, bool create,
+                          struct pool_spec *spec, struct error *e)
+{
+    struct problems problems = {0};
+    struct reader in = {.arena = arena, .problems = &problems};
+    struct pool_spec draft = *spec;
+    pool_fields_read(&in, NULL, doc, create, &draft);
+    enum err r = problems_error(&problems, e);
+    if (r == ERR_OK) {
+        *spec = draft;
+    }
+    return r;
+}
+
+enum err pool_spec_read(const struct doc *doc, struct arena *arena, struct pool_spec *ret,
+                        struct error *e)
+{
+    struct pool_spec spec;
+    pool_spec_init(&spec, NULL);
+    enum err r = read_into(doc, arena, true, &spec, e);
+    if (r == ERR_OK) {
+        *ret = spec;
+    }
+    return r;
+}
+
+enum err pool_spec_patch(const struct doc *doc, struct arena *arena, struct pool_spec *spec,
+                         struct error *e)
+{
+    return read_into(doc, arena, false, spec, e);
+}

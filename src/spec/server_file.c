@@ -1,0 +1,218 @@
+/* server_file.c - the fields of the server file.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "spec/server_file.h"
+
+#include "spec/fields_internal.h"
+#include "spec/pool_internal.h"
+#include "spec/pool_spec.h"
+
+#include <string.h>
+
+enum { PATH_LEN_MAX = 4096, ADDRESS_LEN_MAX = 255, LISTEN_PORT_DEFAULT = 8080 };
+
+#define MINUTE_MS ((int64_t)60 * 1000)
+#define DAY_MS (24 * 60 * MINUTE_MS)
+#define FACTS_KEEP_DEFAULT 1000000
+#define FACTS_KEEP_MAX 1000000000
+
+void server_file_init(struct server_file *file)
+{
+    *file = (struct server_file){
+        .listen_address = "127.0.0.1",
+        .listen_port = LISTEN_PORT_DEFAULT,
+        .listen_loopback = true,
+        .data_dir = "/var/lib/weir",
+        .gpu_pool = "default",
+        .cpu_pool = "default",
+        .lost_after_ms = 5 * MINUTE_MS,
+        .history_keep_ms = 90 * DAY_MS,
+        .facts_keep = FACTS_KEEP_DEFAULT,
+    };
+}
+
+enum err listen_parse(struct str text, struct arena *arena, const char **ret_address,
+                      uint16_t *ret_port, struct error *e)
+{
+    const char *colon = text.len > 0 ? memrchr(text.p, ':', text.len) : NULL;
+    struct str address = {text.p, colon != NULL ? (size_t)(colon - text.p) : 0};
+    struct str port_text = {colon, 0};
+    uint64_t port = UINT64_MAX;
+    if (colon != NULL) {
+        port_text = (struct str){colon + 1, text.len - address.len - 1};
+    }
+    bool bracketed = address.len > 2 && address.p[0] == '[' && address.p[address.len - 1] == ']';
+    if (bracketed) {
+        address = (struct str){address.p + 1, address.len - 2};
+    }
+    bool ipv6 = address.len > 0 && memchr(address.p, ':', address.len) != NULL;
+    if (colon == NULL || address.len == 0 || address.len > ADDRESS_LEN_MAX || ipv6 != bracketed ||
+        !str_to_u64(port_text, &port) || port > UINT16_MAX) {
+        return fail(e, ERR_INVALID,
+                    "an address and a port are wanted, like 127.0.0.1:8080 or [::1]:8080, not "
+                    "'%.*s'",
+                    (int)(text.len < 80 ? text.len : 80), text.p);
+    }
+    *ret_address = arena_strn(arena, address.p, address.len);
+    *ret_port = (uint16_t)port;
+    return ERR_OK;
+}
+
+bool listen_is_loopback(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0 ||
+           strcmp(address, "localhost") == 0;
+}
+
+static void listen_read(struct reader *in, const struct place *place, const struct doc *doc,
+                        const struct field *field, void *object)
+{
+    (void)field;
+    struct server_file *file = object;
+    const char *text;
+    struct error e;
+    if (!value_text(in, place, doc, SIZE_MAX, &text)) {
+        return;
+    }
+    if (listen_parse(doc->text, in->arena, &file->listen_address, &file->listen_port, &e) !=
+        ERR_OK) {
+        problem_add(in, place, doc, "%s", e.text);
+        return;
+    }
+    file->listen_loopback = listen_is_loopback(file->listen_address);
+}
+
+static void keep_facts_read(struct reader *in, const struct place *place, const struct doc *doc,
+                            const struct field *field, void *object)
+{
+    (void)field;
+    struct server_file *file = object;
+    (void)value_u64(in, place, doc, 0, FACTS_KEEP_MAX, &file->facts_keep);
+}
+
+static const struct field retention_fields[] = {
+    {"tasks", field_duration, offsetof(struct server_file, history_keep_ms), 0, 0, NULL},
+    {"facts", keep_facts_read, 0, 0, 0, NULL},
+    {0},
+};
+
+static const struct field defaults_fields[] = {
+    {"gpu_pool", field_name, offsetof(struct server_file, gpu_pool), 0, 0, "a pool"},
+    {"cpu_pool", field_name, offsetof(struct server_file, cpu_pool), 0, 0, "a pool"},
+    {0},
+};
+
+static void retention_read(struct reader *in, const struct place *place, const struct doc *doc,
+                           const struct field *field, void *object)
+{
+    (void)field;
+    fields_read(in, place, doc, retention_fields, object);
+}
+
+static void defaults_read(struct reader *in, const struct place *place, const struct doc *doc,
+                          const struct field *field, void *object)
+{
+    (void)field;
+    fields_read(in, place, doc, defaults_fields, object);
+}
+
+/* Sizes are small (POOLS_MAX) and files are read once: comparing all pairs is fine. */
+static bool pool_known(const struct pool_spec *pools, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(pools[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void pools_read(struct reader *in, const struct place *place, const struct doc *doc,
+                       const struct field *field, void *object)
+{
+    struct server_file *file = object;
+    if (doc->kind != DOC_LIST || doc->count > field->max) {
+        problem_add(in, place, doc, "a list of at most %d pools is wanted, not %s", (int)field->max,
+                    doc->kind == DOC_LIST ? "a longer one" : doc_what(doc));
+        return;
+    }
+    struct pool_spec *pools = arena_new(in->arena, struct pool_spec, doc->count + 1);
+    uint32_t count = 0;
+    uint32_t index = 0;
+    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
+        struct place at = {.up = place, .index = index++};
+        struct pool_spec *spec = &pools[count];
+        pool_spec_init(spec, NULL);
+        pool_fields_read(in, &at, item, true, spec);
+        if (spec->name == NULL) {
+            continue;
+        }
+        if (pool_known(pools, count, spec->name)) {
+            struct place name = {.up = &at, .key = "name"};
+            problem_add(in, &name, doc_get(item, "name"), "a second pool '%s'", spec->name);
+            continue;
+        }
+        count++;
+    }
+    file->pools = pools;
+    file->pool_count = count;
+}
+
+#define IN_FILE(member) offsetof(struct server_file, member)
+
+static const struct field server_fields[] = {
+    {"listen", listen_read, 0, 0, 0, NULL},
+    {"data", field_text, IN_FILE(data_dir), 1, PATH_LEN_MAX, NULL},
+    {"defaults", defaults_read, 0, 0, 0, NULL},
+    {"pools", pools_read, 0, 0, POOLS_MAX, NULL},
+    {"lost_after", field_duration, IN_FILE(lost_after_ms), 0, 0, NULL},
+    {"retention", retention_read, 0, 0, 0, NULL},
+    {"tls", NULL, 0, 0, 0, "TLS does not exist yet; listen on loopback, or behind a proxy"},
+    {"store", NULL, 0, 0, 0, "SQLite under 'data' is the only store for now"},
+    {0},
+};
+
+/* The default pools must be declared, or be `default`, which always exists. */
+static void defaults_check(struct reader *in, const struct doc *doc, const struct server_file *file)
+{
+    const struct doc *defaults = doc_get(doc, "defaults");
+    const char *const keys[] = {"gpu_pool", "cpu_pool"};
+    const char *const names[] = {file->gpu_pool, file->cpu_pool};
+    for (size_t i = 0; i < 2; i++) {
+        const struct doc *given = doc_get(defaults, keys[i]);
+        bool known =
+            strcmp(names[i], "default") == 0 || pool_known(file->pools, file->pool_count, names[i]);
+        if (given != NULL && !known) {
+            struct place up = {.key = "defaults"};
+            struct place at = {.up = &up, .key = keys[i]};
+            problem_add(in, &at, given, "no pool '%s' is declared under pools", names[i]);
+        }
+    }
+}
+
+enum err server_file_read(struct str text, const char *name, struct arena *arena,
+                          struct server_file *ret, struct problems *problems, struct error *e)
+{
+    *problems = (struct problems){0};
+    struct reader in = {.arena = arena, .problems = problems};
+    struct doc *doc;
+    if (doc_parse_yaml(arena, text, &doc, e) != ERR_OK) {
+        problems->at[0] =
+            (struct problem){.path = arena_str(arena, e->path), .text = arena_str(arena, e->text)};
+        problems->count = 1;
+        problems->total = 1;
+        return fail_in(e, "%s", name);
+    }
+    struct server_file file;
+    server_file_init(&file);
+    fields_read(&in, NULL, doc, server_fields, &file);
+    defaults_check(&in, doc, &file);
+    if (file.lost_after_ms < 1000) {
+        struct place at = {.key = "lost_after"};
+        problem_add(&in, &at, doc_get(doc, "lost_after"), "at least 1s is wanted");
+    }
+    enum err r = problems_file_error(problems, name, e);
+    if (r == ERR_OK) {
+        *ret = file;
+    }
+    return r;
+}

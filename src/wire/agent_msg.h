@@ -1,0 +1,192 @@
+/* agent_msg.h - the messages between server and agent (docs/dev/formats/agent-protocol.md), both
+ * directions: the server encodes orders and decodes hellos and reports, the agent the reverse.
+ *
+ * Decoders take what the other side sent as hostile: every number, text and list is bounded.
+ * Unknown fields are ignored, because the other side may be newer. Decoded texts live in the arena.
+ * Encoders append one JSON object without a line end. SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json_out.h"
+#include "base/str.h"
+#include "core/input.h"
+#include "core/model/ids.h"
+#include "core/model/spec.h"
+#include "core/model/task.h"
+
+enum { AGENT_PROTOCOL_MIN = 1, AGENT_PROTOCOL_MAX = 1 };
+enum {
+    AGENT_REPORT_BYTES_MAX = 4 * 1024 * 1024, /* body of one report batch */
+    AGENT_ORDER_BYTES_MAX = 4 * 1024 * 1024,  /* one line of the stream */
+    AGENT_HELLO_BYTES_MAX = 8 * 1024 * 1024,
+    AGENT_JOIN_BYTES_MAX = 4096,
+    AGENT_ATTEMPTS_MAX = 100000, /* of a hello */
+    AGENT_REPORTS_MAX = 100000,  /* of a batch */
+    AGENT_TEXT_MAX = 4096,       /* addresses, messages, directories */
+    AGENT_CREDENTIAL_MAX = 255,
+};
+
+/* ---- join ---- */
+
+struct agent_join {
+    const char *name;
+    const char *pool; /* "": the join token's */
+};
+struct agent_joined {
+    const char *node;
+    const char *credential;
+};
+
+void agent_join_encode(const struct agent_join *join, struct buf *out);
+must_use enum err agent_join_decode(struct str text, struct arena *arena, struct agent_join *ret,
+                                    struct error *e);
+void agent_joined_encode(const struct agent_joined *joined, struct buf *out);
+must_use enum err agent_joined_decode(struct str text, struct arena *arena,
+                                      struct agent_joined *ret, struct error *e);
+
+/* ---- hello ---- */
+
+enum agent_attempt_state { AGENT_ATTEMPT_STARTING, AGENT_ATTEMPT_RUNNING, AGENT_ATTEMPT_ENDED };
+
+struct agent_attempt {
+    struct attempt_key key;
+    enum agent_attempt_state state;
+};
+
+struct agent_hello {
+    uint32_t protocol_min;
+    uint32_t protocol_max;
+    uint64_t epoch_seen;
+    int64_t stop_after_ms;
+    struct node_spec node; /* name, pool, labels, capacity, supervisor, boot id, address; `version`
+                              is the build */
+    const struct agent_attempt *attempts; /* what its supervisor has and the server has not
+                                             acknowledged the end of */
+    uint32_t attempt_count;
+};
+
+void agent_hello_encode(const struct agent_hello *hello, struct buf *out);
+must_use enum err agent_hello_decode(struct str text, struct arena *arena, struct agent_hello *ret,
+                                     struct error *e);
+
+/* ---- orders ---- */
+
+enum agent_order_type {
+    AGENT_WELCOME,
+    AGENT_START,
+    AGENT_STOP,
+    AGENT_PING,
+    AGENT_BYE,
+    AGENT_OTHER, /* a type this build does not know: answered by a `refused` report */
+};
+
+struct agent_welcome {
+    uint32_t protocol;
+    const char *node;
+    int64_t now_ms;
+    int64_t heartbeat_ms;
+    int64_t lost_after_ms;
+    uint64_t report_bytes_max;
+};
+
+struct agent_start {
+    struct attempt_key key;
+    uint32_t instance;       /* INSTANCE_ID: array_first + key.index */
+    const char *const *argv; /* NULL-terminated when decoded */
+    uint32_t argv_count;
+    const char *const *env; /* the task's own, "K=V" */
+    uint32_t env_count;
+    const char *workdir;
+    const char *job_user;
+    int64_t slots_milli;
+    uint64_t devices; /* bits */
+    int64_t cpu_milli;
+    int64_t memory_bytes;
+    const char *pool;
+    const char *node;
+    uint32_t rank;
+    uint32_t world_size;
+    const char *master_addr; /* "": no gang */
+    uint32_t master_port;
+    int64_t grace_ms;
+    uint64_t output_max; /* bytes of each stream */
+};
+
+struct agent_stop {
+    struct attempt_key key;
+    int64_t grace_ms;
+    enum end_cause cause; /* END_NONE: one this build does not know */
+};
+
+struct agent_order {
+    enum agent_order_type type;
+    uint64_t epoch;
+    uint32_t incarnation;
+    union {
+        struct agent_welcome welcome;
+        struct agent_start start;
+        struct agent_stop stop;
+        struct {
+            const char *why;
+        } bye;
+        struct {
+            const char *type;
+            struct attempt_key key; /* all 0: it had none */
+        } other;
+    };
+};
+
+/* A few microseconds for a start: it is made for every attempt. Not AGENT_OTHER. */
+void agent_order_encode(const struct agent_order *order, struct buf *out);
+must_use enum err agent_order_decode(struct str text, struct arena *arena, struct agent_order *ret,
+                                     struct error *e);
+
+/* ---- reports ---- */
+
+enum agent_report_type {
+    AGENT_OUTPUT,
+    AGENT_STARTED,
+    AGENT_ENDED,
+    AGENT_SPAWN_FAILED,
+    AGENT_LOST,
+    AGENT_REFUSED,
+    AGENT_REPORT_OTHER, /* of a newer agent: to be passed over */
+};
+
+struct agent_report {
+    enum agent_report_type type;
+    struct attempt_key key; /* all 0 only for AGENT_REFUSED and AGENT_REPORT_OTHER */
+    int64_t at_ms;
+    uint32_t pid;
+    int32_t exit_code; /* 0..255; errno of AGENT_SPAWN_FAILED */
+    uint32_t stream;   /* 1 stdout, 2 stderr */
+    uint64_t offset;
+    struct str data; /* of AGENT_OUTPUT: the bytes themselves */
+    uint64_t out_bytes;
+    uint64_t err_bytes;
+    int64_t cpu_ms;
+    int64_t memory_peak_bytes;
+    const char *text; /* `message` or `why` */
+};
+
+struct agent_batch {
+    uint64_t epoch;
+    uint32_t incarnation;
+    uint64_t batch;
+    const struct agent_report *reports;
+    uint32_t count;
+};
+
+/* A batch is written piece by piece: begin, add…, end. */
+void agent_batch_begin(struct json_out *j, struct buf *out, const struct agent_batch *batch);
+void agent_batch_add(struct json_out *j, const struct agent_report *report);
+void agent_batch_end(struct json_out *j);
+
+must_use enum err agent_batch_decode(struct str text, struct arena *arena, struct agent_batch *ret,
+                                     struct error *e);
+
+/* What the core hears of it. False: nothing (output, refused, other). */
+bool agent_report_input(const struct agent_report *report, uint32_t incarnation,
+                        struct report *ret);

@@ -1,0 +1,54 @@
+/* attempt_key.c - attempt keys to and from text, by hand: every order and report has one.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/attempt_key.h"
+
+#include <string.h>
+
+static size_t digits_add(char *out, size_t at, uint64_t value)
+{
+    char text[20];
+    size_t from = sizeof text;
+    do {
+        text[--from] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    memcpy(out + at, text + from, sizeof text - from);
+    return at + (sizeof text - from);
+}
+
+size_t attempt_key_text(struct attempt_key key, char *out)
+{
+    size_t at = digits_add(out, 0, key.task.v);
+    out[at++] = '.';
+    at = digits_add(out, at, key.index);
+    out[at++] = ':';
+    at = digits_add(out, at, key.attempt);
+    out[at] = '\0';
+    return at;
+}
+
+/* Digits without leading zeros: one key, one text. */
+static bool number(struct str text, uint64_t max, uint64_t *ret)
+{
+    if (text.len > 1 && text.p[0] == '0') {
+        return false;
+    }
+    return str_to_u64(text, ret) && *ret <= max;
+}
+
+bool attempt_key_parse(struct str text, struct attempt_key *ret)
+{
+    struct str rest;
+    struct str attempt_text;
+    struct str task_text = str_cut(text, '.', &rest);
+    struct str index_text = str_cut(rest, ':', &attempt_text);
+    uint64_t task;
+    uint64_t index;
+    uint64_t attempt;
+    if (!number(task_text, UINT64_MAX, &task) || !number(index_text, UINT32_MAX, &index) ||
+        !number(attempt_text, UINT32_MAX, &attempt) || task == 0 || attempt == 0) {
+        return false;
+    }
+    *ret = (struct attempt_key){{task}, (uint32_t)index, (uint32_t)attempt};
+    return true;
+}

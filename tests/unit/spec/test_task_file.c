@@ -1,0 +1,383 @@
+/* test_task_file.c - tasks as users write them, and the errors they get.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "spec/task_file.h"
+
+#include "base/buf.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct arena arena;
+
+static struct task_spec reads(const char *text)
+{
+    struct doc *doc;
+    struct task_spec spec;
+    struct error e = {0};
+    assert_int_equal(doc_parse_yaml(&arena, str_of(text), &doc, &e), ERR_OK);
+    enum err r = task_spec_read(doc, &arena, &spec, &e);
+    if (r != ERR_OK) {
+        print_error("%s\n", e.text);
+    }
+    assert_int_equal(r, ERR_OK);
+    return spec;
+}
+
+static void refuses(const char *text, const char *path, const char *message)
+{
+    struct doc *doc;
+    const struct task_spec *specs = NULL;
+    uint32_t count = 77;
+    struct error e = {0};
+    assert_int_equal(doc_parse_yaml(&arena, str_of(text), &doc, &e), ERR_OK);
+    assert_int_equal(task_specs_read(doc, &arena, &specs, &count, &e), ERR_INVALID);
+    assert_null(specs);
+    assert_int_equal(count, 77);
+    assert_string_equal(e.path, path);
+    assert_string_equal(e.text, message);
+}
+
+/* The same with the fields of a good task around them. */
+static void refuses_field(const char *field, const char *path, const char *message)
+{
+    char text[1024];
+    (void)snprintf(text, sizeof text, "command: [true]\n%s\n", field);
+    refuses(text, path, message);
+}
+
+static void defaults_are_those_of_a_command(void **state)
+{
+    (void)state;
+    struct task_spec spec = reads("{\"command\":[\"echo\",\"hi\"]}");
+    assert_int_equal(spec.kind, TASK_COMMAND);
+    assert_string_equal(spec.name, "");
+    assert_string_equal(spec.user, "");
+    assert_string_equal(spec.project, "default");
+    assert_string_equal(spec.image, "");
+    assert_string_equal(spec.workdir, "");
+    assert_int_equal(spec.argv_count, 2);
+    assert_string_equal(spec.argv[1], "hi");
+    assert_int_equal(spec.env_count, 0);
+    assert_int_equal(spec.pool_count, 0);
+    assert_true(spec.slots_milli == ASK_NOTHING);
+    assert_true(spec.cpu_milli == ASK_NOTHING);
+    assert_true(spec.memory_bytes == ASK_NOTHING);
+    assert_false(spec.needs_gpu);
+    assert_int_equal(spec.instances, 1);
+    assert_false(spec.gang);
+    assert_true(spec.preemptible);
+    assert_true(spec.repeatable);
+    assert_false(spec.stage);
+    assert_int_equal(spec.priority, 50);
+    assert_int_equal(spec.max_retries, 0);
+    assert_true(spec.time_limit_ms == 0);
+    assert_true(spec.grace_ms == 30000);
+}
+
+static void every_field_is_read(void **state)
+{
+    (void)state;
+    struct task_spec spec =
+        reads("name: resnet\n"
+              "kind: experiment\n"
+              "command: [python, train.py, --lr, 0.1]\n"
+              "env: {A: 1, B: no, C: \"x y\", D: }\n"
+              "workdir: /src\n"
+              "image: repo/img:1\n"
+              "project: vision\n"
+              "pools: [v100-spot, v100]\n"
+              "resources: {slots: 4, cpu: 0.5, memory: 64Gi, foo: 2, bar: 0.125}\n"
+              "instances: 3\n"
+              "gang: yes\n"
+              "priority: 90\n"
+              "preemptible: no\n"
+              "repeatable: off\n"
+              "time_limit: 2h\n"
+              "grace: 90\n"
+              "max_retries: 5\n"
+              "depends_on: [7, 9]\n"
+              "tags: [a, b c]\n"
+              "stage: true\n");
+    assert_string_equal(spec.name, "resnet");
+    assert_int_equal(spec.kind, TASK_EXPERIMENT);
+    assert_int_equal(spec.argv_count, 4);
+    assert_string_equal(spec.argv[3], "0.1");
+    assert_int_equal(spec.env_count, 4);
+    assert_string_equal(spec.env[0], "A=1");
+    assert_string_equal(spec.env[1], "B=no");
+    assert_string_equal(spec.env[2], "C=x y");
+    assert_string_equal(spec.env[3], "D=");
+    assert_string_equal(spec.workdir, "/src");
+    assert_string_equal(spec.image, "repo/img:1");
+    assert_string_equal(spec.project, "vision");
+    assert_int_equal(spec.pool_count, 2);
+    assert_string_equal(spec.pools[1], "v100");
+    assert_true(spec.slots_milli == 4000);
+    assert_true(spec.cpu_milli == 500);
+    assert_true(spec.memory_bytes == (int64_t)64 << 30);
+    assert_int_equal(spec.resource_count, 2);
+    assert_string_equal(spec.resources[0].name, "foo");
+    assert_true(spec.resources[0].milli == 2000);
+    assert_true(spec.resources[1].milli == 125);
+    assert_int_equal(spec.instances, 3);
+    assert_true(spec.gang);
+    assert_int_equal(spec.priority, 90);
+    assert_false(spec.preemptible);
+    assert_false(spec.repeatable);
+    assert_true(spec.time_limit_ms == 7200000);
+    assert_true(spec.grace_ms == 90000);
+    assert_int_equal(spec.max_retries, 5);
+    assert_int_equal(spec.depends_count, 2);
+    assert_true(spec.depends_on[1] == 9);
+    assert_int_equal(spec.tag_count, 2);
+    assert_string_equal(spec.tags[1], "b c");
+    assert_true(spec.stage);
+}
+
+static void preemptible_depends_on_the_kind_unless_given(void **state)
+{
+    (void)state;
+    assert_true(reads("{\"command\":[\"x\"],\"kind\":\"experiment\"}").preemptible);
+    assert_false(reads("{\"command\":[\"x\"],\"kind\":\"notebook\"}").preemptible);
+    assert_false(reads("{\"command\":[\"x\"],\"kind\":\"service\"}").preemptible);
+    assert_true(reads("{\"preemptible\":true,\"command\":[\"x\"],\"kind\":\"shell\"}").preemptible);
+}
+
+static void an_entrypoint_is_a_shell_line(void **state)
+{
+    (void)state;
+    struct task_spec spec = reads("entrypoint: python train.py && echo done");
+    assert_int_equal(spec.argv_count, 3);
+    assert_string_equal(spec.argv[0], "sh");
+    assert_string_equal(spec.argv[1], "-c");
+    assert_string_equal(spec.argv[2], "python train.py && echo done");
+    assert_int_equal(reads("entrypoint: [a, b]").argv_count, 2);
+}
+
+static void determined_spellings_are_understood(void **state)
+{
+    (void)state;
+    struct task_spec spec = reads("entrypoint: x\nresources: {resource_pool: gpu-pool, slots: 8}");
+    assert_int_equal(spec.pool_count, 1);
+    assert_string_equal(spec.pools[0], "gpu-pool");
+    assert_true(spec.slots_milli == 8000);
+    assert_int_equal(spec.resource_count, 0);
+}
+
+static void gpus_are_slots_that_need_devices(void **state)
+{
+    (void)state;
+    struct task_spec spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu\":2}}");
+    assert_true(spec.slots_milli == 2000);
+    assert_true(spec.needs_gpu);
+    spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu\":0.25}}");
+    assert_true(spec.slots_milli == 250);
+    assert_true(spec.needs_gpu);
+    spec = reads("{\"command\":[\"x\"],\"resources\":{\"slots\":0.5}}");
+    assert_true(spec.needs_gpu);
+    spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu\":0}}");
+    assert_true(spec.slots_milli == 0);
+    assert_false(spec.needs_gpu);
+    spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu_memory\":\"16Gi\"}}");
+    assert_true(spec.slots_milli == 1000);
+    assert_true(spec.needs_gpu);
+    spec = reads("{\"command\":[\"x\"],\"devices\":[0,3]}");
+    assert_true(spec.device_mask == 9);
+    assert_true(spec.slots_milli == 2000);
+    assert_true(spec.needs_gpu);
+}
+
+static void an_array_is_instances_from_a_first_index(void **state)
+{
+    (void)state;
+    struct task_spec spec = reads("{\"command\":[\"x\"],\"array\":\"5-104\"}");
+    assert_int_equal(spec.instances, 100);
+    assert_int_equal(spec.array_first, 5);
+}
+
+static void null_counts_as_not_given(void **state)
+{
+    (void)state;
+    struct task_spec spec = reads("{\"command\":[\"x\"],\"name\":null,\"priority\":null}");
+    assert_string_equal(spec.name, "");
+    assert_int_equal(spec.priority, 50);
+}
+
+static void wrong_amounts_are_refused_by_path(void **state)
+{
+    (void)state;
+    const char *form = "resources.foo: an amount is a number of 0 or more with at most three "
+                       "decimal places, like 2 or 0.5, not '%s'";
+    const char *bad[] = {"-1", "NaN", "1e99", "x"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char field[64];
+        char message[240];
+        (void)snprintf(field, sizeof field, "resources: {foo: %s}", bad[i]);
+        size_t head = strlen(form) - 3;
+        (void)snprintf(message, sizeof message, "%.*s%s'", (int)head, form, bad[i]);
+        refuses_field(field, "resources.foo", message);
+    }
+    refuses_field("resources: {foo: }", "resources.foo",
+                  "resources.foo: an amount is missing, like foo: 1");
+    refuses("{\"command\":[\"x\"],\"resources\":{\"foo\":\"5\"}}", "resources.foo",
+            "resources.foo: an amount (a number of 0 or more) is wanted, not a text");
+    refuses("{\"command\":[\"x\"],\"resources\":{\"\":1}}", "resources.",
+            "resources.: the name of a resource is empty");
+    refuses_field("resources: [foo]", "resources",
+                  "resources: a map of names and amounts is wanted, like {slots: 1}, not a list");
+    refuses_field("resources: {gpu: 1.5}", "resources.gpu",
+                  "resources.gpu: above 1 only whole numbers are possible (below 1 it is a share "
+                  "of one device), not '1.5'");
+    refuses_field("resources: {gpu: 1, slots: 2}", "resources.gpu",
+                  "resources.gpu: gpu and slots are the same thing; give one of them");
+    refuses_field("devices: [1]\nresources: {slots: 2}", "devices",
+                  "devices: names 1 devices, but the slots asked for are another number");
+    refuses_field("devices: [1, 1]", "devices[1]", "devices[1]: device 1 stands twice");
+    refuses_field("devices: [64]", "devices[0]",
+                  "devices[0]: a whole number from 0 to 63 is wanted, not 64");
+}
+
+static void a_name_twice_is_refused_by_the_document(void **state)
+{
+    (void)state;
+    struct doc *doc = NULL;
+    struct error e;
+    const char *text = "command: [x]\nresources: {foo: 1, foo: 2}";
+    assert_int_equal(doc_parse_yaml(&arena, str_of(text), &doc, &e), ERR_INVALID);
+    assert_string_equal(e.path, "resources.foo");
+    assert_string_equal(e.text, "line 2, column 26: the key 'foo' stands twice");
+}
+
+static void unknown_fields_are_refused_with_the_nearest_name(void **state)
+{
+    (void)state;
+    refuses_field("pirority: 5", "pirority", "pirority: unknown field; did you mean 'priority'?");
+    refuses_field("xyz: 5", "xyz", "xyz: unknown field");
+    refuses_field("slots: 5", "slots",
+                  "slots: it belongs under resources, like resources: {slots: 1}");
+    refuses_field("user: root", "user",
+                  "user: the user is the one whose token is used; it cannot be given");
+    refuses_field("fallback: {}", "fallback",
+                  "fallback: a task goes to one pool for now; fallback is not possible yet");
+}
+
+static void wrong_kinds_of_values_are_refused(void **state)
+{
+    (void)state;
+    refuses("[]", "", "1 to 100000 tasks are wanted, these are 0");
+    refuses("\"x\"", "", "a map of fields is wanted, not a text");
+    refuses("{}", "command",
+            "command: it is missing: what to run, like [\"python\", \"train.py\"]");
+    refuses("{\"command\":\"ls -l\"}", "command",
+            "command: a list of texts is wanted, not a text, like [python, train.py]; a shell line "
+            "goes into 'entrypoint'");
+    refuses("{\"command\":[]}", "command",
+            "command: a list of 1 to 4096 texts is wanted, this one has 0");
+    refuses("[{\"command\":[\"x\"]},{\"command\":[\"x\",{}]}]", "[1].command[1]",
+            "[1].command[1]: a text is wanted, not a map");
+    refuses("{\"command\":[\"\"]}", "command[0]", "command[0]: the program's name is empty");
+    refuses("{\"command\":[\"x\"],\"entrypoint\":\"x\"}", "command",
+            "command: command and entrypoint are both given");
+    refuses("{\"command\":[\"x\"],\"array\":\"0-9\",\"instances\":3}", "array",
+            "array: array and instances are both given");
+    refuses("{\"command\":[\"x\"],\"pool\":\"a\",\"pools\":[\"b\"]}", "pools",
+            "pools: the pool is given twice (also in line 1)");
+    refuses_field("priority: 101", "priority",
+                  "priority: a whole number from 1 to 100 is wanted, not 101");
+    refuses_field("priority: '50'", "priority",
+                  "priority: a whole number from 1 to 100 is wanted, not the text '50'");
+    refuses_field("gang: maybe", "gang", "gang: true or false is wanted, not a text");
+    refuses_field("kind: job", "kind",
+                  "kind: a kind is experiment, command, shell, notebook, tensorboard or service, "
+                  "not 'job'");
+    refuses_field("time_limit: soon", "time_limit",
+                  "time_limit: a duration is like 2h, 1h30m, 90s or 250ms, or a number of seconds, "
+                  "not 'soon'");
+    refuses_field("env: {A=B: 1}", "env.A=B",
+                  "env.A=B: the name of an environment variable is not empty and has no '=' and no "
+                  "control characters, not 'A=B'");
+    refuses_field("pools: [a b]", "pools[0]",
+                  "pools[0]: the name of a pool is made of letters, digits, '-', '_' and '.' and "
+                  "starts with a letter or digit, not 'a b'");
+    refuses_field("depends_on: [0]", "depends_on[0]",
+                  "depends_on[0]: a whole number from 1 to 9223372036854775807 is wanted, not 0");
+    refuses_field("tags: ['']", "tags[0]", "tags[0]: a tag has 1 to 255 bytes, not 0");
+    refuses_field("name: \"a\\nb\"", "name",
+                  "name: control characters (line breaks too) are not possible here");
+}
+
+static void all_texts_together_are_bounded(void **state)
+{
+    (void)state;
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    buf_add_str(&text, "{\"command\":[\"x\"");
+    for (int i = 0; i < 3000; i++) {
+        buf_addf(&text, ",\"%0100d\"", i);
+    }
+    buf_add_str(&text, "]}");
+    refuses(buf_text(&text), "",
+            "all texts of the task together are 303002 bytes; at most 262144 are allowed");
+    buf_done(&text);
+}
+
+static void a_file_error_names_file_line_and_column(void **state)
+{
+    (void)state;
+    const struct task_spec *specs = NULL;
+    uint32_t count = 0;
+    struct error e;
+    const char *text = "name: x\ncommand: [x]\nresources:\n  foo: -1\n";
+    assert_int_equal(task_file_read(str_of(text), "task.yaml", &arena, &specs, &count, &e),
+                     ERR_INVALID);
+    assert_non_null(strstr(e.text, "task.yaml:4:8: resources.foo: an amount is a number"));
+    assert_string_equal(e.path, "resources.foo");
+    assert_int_equal(task_file_read(str_of("a: [b"), "t.yaml", &arena, &specs, &count, &e),
+                     ERR_INVALID);
+    assert_non_null(strstr(e.text, "t.yaml: line "));
+    text = "- command: [x]\n- command: [y]\n";
+    assert_int_equal(task_file_read(str_of(text), "t.yaml", &arena, &specs, &count, &e), ERR_OK);
+    assert_int_equal(count, 2);
+    assert_string_equal(specs[1].argv[0], "y");
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    arena_init(&arena);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_done(&arena);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(defaults_are_those_of_a_command),
+        TEST(every_field_is_read),
+        TEST(preemptible_depends_on_the_kind_unless_given),
+        TEST(an_entrypoint_is_a_shell_line),
+        TEST(determined_spellings_are_understood),
+        TEST(gpus_are_slots_that_need_devices),
+        TEST(an_array_is_instances_from_a_first_index),
+        TEST(null_counts_as_not_given),
+        TEST(wrong_amounts_are_refused_by_path),
+        TEST(a_name_twice_is_refused_by_the_document),
+        TEST(unknown_fields_are_refused_with_the_nearest_name),
+        TEST(wrong_kinds_of_values_are_refused),
+        TEST(all_texts_together_are_bounded),
+        TEST(a_file_error_names_file_line_and_column),
+    };
+    return cmocka_run_group_tests_name("task_file", tests, NULL, NULL);
+}
