@@ -87,6 +87,7 @@ struct core *core_scratch(const struct core *core);
 /* ---- keys ---- */
 
 uint64_t name_hash(const char *name);
+struct okey key_submit(const uint8_t *key, uint64_t row);
 
 struct okey key_queue(const struct task *task);
 struct okey key_shape(const struct task *task);
@@ -98,6 +99,9 @@ const struct instance *instance_row(const struct core *core, uint64_t row);
 const struct instance *attempt_live(const struct core *core, struct attempt_key key);
 /* STARTING, RUNNING or STOPPING. */
 bool instance_active(const struct instance *instance);
+
+/* Did an attempt that ended so fail by its own fault? Such ends count against max_retries. */
+bool attempt_failed(enum end_cause cause, int32_t exit_code);
 
 /* The number of instances that start together: a gang's size, or 1. */
 uint32_t task_gang_size(const struct task *task);

@@ -74,6 +74,11 @@ const struct instance *attempt_live(const struct core *core, struct attempt_key 
     return instance;
 }
 
+bool attempt_failed(enum end_cause cause, int32_t exit_code)
+{
+    return cause == END_TIME_LIMIT || cause == END_SPAWN || (cause == END_EXIT && exit_code != 0);
+}
+
 uint32_t task_gang_size(const struct task *task)
 {
     return task->gang ? task->instance_count : 1;
@@ -157,16 +162,6 @@ enum task_state core_outcome(const struct core *core, task_id id)
 
 /* ---- what is due ---- */
 
-static bool patience_rests(const struct core *core, struct okey key)
-{
-    if (key.at[1] != DEADLINE_PATIENCE) {
-        return false;
-    }
-    const struct pool *pool = core_pool(core, (pool_id){(uint32_t)key.at[2]});
-    must(pool != NULL);
-    return pool->rested;
-}
-
 int64_t core_deadline(const struct core *core)
 {
     int64_t earliest = INT64_MAX;
@@ -175,12 +170,9 @@ int64_t core_deadline(const struct core *core)
         earliest =
             ((const struct submit_key *)table_get(&core->keys, row))->time_ms + SUBMIT_KEY_MS;
     }
-    const struct oindex *order = &core->orders[ORDER_DEADLINE];
     struct okey key = {{0}};
-    for (bool more = oindex_from(order, key, &key); more; more = oindex_next(order, key, &key)) {
-        if (!patience_rests(core, key)) {
-            return (int64_t)key.at[0] < earliest ? (int64_t)key.at[0] : earliest;
-        }
+    if (oindex_from(&core->orders[ORDER_DEADLINE], key, &key) && (int64_t)key.at[0] < earliest) {
+        earliest = (int64_t)key.at[0];
     }
     return earliest;
 }
@@ -192,7 +184,7 @@ bool core_pass_due(const struct core *core, int64_t now_ms, pool_id *ret)
     for (const struct pool *pool = core_pool_next(core, (pool_id){0}); pool != NULL;
          pool = core_pool_next(core, pool->id)) {
         bool patience_over = pool->blocked_task.v != 0 &&
-                             pool->reserved_task.v != pool->blocked_task.v && !pool->rested &&
+                             pool->reserved_task.v != pool->blocked_task.v &&
                              pool->blocked_since_ms + pool->patience_ms <= now_ms;
         if (!pool->due && !patience_over) {
             continue;

@@ -12,8 +12,8 @@ struct pool {
     uint32_t aux_tasks;
     uint8_t paused;
     uint8_t deleted;
-    uint8_t due;    /* hint, not state: a pass may find something to do */
-    uint8_t rested; /* hint: a pass saw the blocked task's patience pass and had nothing to say */
+    uint8_t due; /* hint, not state: a pass may find something to do */
+    uint8_t pad;
     uint32_t task_count;    /* all that have not ended */
     uint32_t pending_count; /* tasks with a waiting instance that may run */
     uint32_t running_count; /* tasks with an allocation */

@@ -103,7 +103,7 @@ struct instance {
     task_id task; /* 0: no row here */
     uint32_t index;
     uint32_t attempt;     /* the newest, 0 before the first */
-    node_id node;         /* while it has an allocation */
+    node_id node;         /* of the newest attempt, 0 before the first */
     uint32_t incarnation; /* of the node, at allocation */
     uint64_t devices;     /* bits of the devices it holds */
     int64_t slots_milli;  /* what it holds; the named part is the shape's */

@@ -1,0 +1,208 @@
+/* apply_attempt.c - facts of attempts: from WAITING through an allocation to ENDED, or back.
+ *
+ *   WAITING ─allocated─▶ STARTING ─started─▶ RUNNING ─stopping─▶ STOPPING ─ended─▶ ENDED
+ *      ▲                    └──────stopping──────────────────────▶ │  (again: back to WAITING)
+ *      └───────────────────────────────────────────────────────────┘
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/change.h"
+
+#include "base/must.h"
+
+static struct instance *attempt_edit(struct core *core, const struct task *task,
+                                     struct attempt_key key)
+{
+    must(attempt_live(core, key) != NULL);
+    return instance_edit(core, task, key.index);
+}
+
+/* P1: nothing it takes goes below zero, not even where there is an overhang elsewhere. */
+static void check_not_over(const struct node *node, const struct instance *instance,
+                           const struct request *request)
+{
+    must(instance->slots_milli == 0 || node->slots_free >= 0);
+    must(instance->cpu_milli == 0 || node->cpu_free >= 0);
+    must(instance->memory_bytes == 0 || node->memory_free >= 0);
+    must(instance->slots_milli > 0 || node->aux_used <= node->aux_max);
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        resource_id resource = request->named[i].resource;
+        must(request->named[i].milli <= node_named(node, resource));
+        must(request->named[i].milli == 0 || node_named_free(node, resource) >= 0);
+    }
+}
+
+void apply_allocated(struct core *core, const struct fact *fact)
+{
+    struct attempt_key key = fact->allocated.key;
+    struct task_mark mark;
+    struct task *task = task_open(core, key.task, &mark);
+    struct instance *instance = instance_edit(core, task, key.index);
+    must(instance->state == INSTANCE_WAITING);
+    must(instance->attempt + 1 == key.attempt);
+    instance->attempt = key.attempt;
+    instance->node = fact->allocated.node;
+    instance->incarnation = fact->allocated.incarnation;
+    instance->devices = fact->allocated.devices;
+    instance->slots_milli = fact->allocated.slots_milli;
+    instance->cpu_milli = fact->allocated.cpu_milli;
+    instance->memory_bytes = fact->allocated.memory_bytes;
+    instance->allocated_ms = fact->time_ms;
+    instance->started_ms = 0;
+    instance->ended_ms = 0;
+    instance->stop_deadline_ms = 0;
+    instance->exit_code = 0;
+    instance->cause = END_NONE;
+    instance->state = INSTANCE_STARTING;
+    must(oindex_insert(&core->orders[ORDER_ON_NODE],
+                       (struct okey){{instance->node.v, task->id.v, key.index,
+                                      task->instance_first + key.index}}));
+    struct node before;
+    struct node *node = node_open(core, instance->node, &before);
+    must(node->pool.v == task->pool.v);
+    must(node->incarnation == instance->incarnation);
+    must(node_takes_work(node));
+    const struct request *request = &core_shape(core, task->shape)->request;
+    node_hold(node, instance, request);
+    check_not_over(node, instance, request);
+    node_close(core, node, &before);
+    task->waiting_count--;
+    task->active_count++;
+    task->starting_count++;
+    if (task->waiting_from == key.index) {
+        task_waiting_from(core, task, key.index + 1);
+    }
+    task_close(core, task, &mark);
+}
+
+void apply_attempt_started(struct core *core, const struct fact *fact)
+{
+    struct attempt_key key = fact->attempt_started.key;
+    struct task_mark mark;
+    struct task *task = task_open(core, key.task, &mark);
+    struct instance *instance = attempt_edit(core, task, key);
+    must(instance->state == INSTANCE_STARTING);
+    instance->state = INSTANCE_RUNNING;
+    instance->started_ms = fact->attempt_started.at_ms;
+    instance_deadline_put(core, task, instance);
+    if (task->started_ms == 0) {
+        task->started_ms = instance->started_ms;
+    }
+    task->starting_count--;
+    task_close(core, task, &mark);
+}
+
+void apply_attempt_stopping(struct core *core, const struct fact *fact)
+{
+    struct attempt_key key = fact->attempt_stopping.key;
+    struct task_mark mark;
+    struct task *task = task_open(core, key.task, &mark);
+    struct instance *instance = attempt_edit(core, task, key);
+    instance_deadline_drop(core, task, instance);
+    if (instance->state == INSTANCE_STARTING) {
+        task->starting_count--;
+    }
+    if (instance->state != INSTANCE_STOPPING) {
+        task->stopping_count++;
+    }
+    instance->state = INSTANCE_STOPPING;
+    instance->cause = (uint8_t)fact->attempt_stopping.cause;
+    instance->stop_deadline_ms = fact->attempt_stopping.deadline_ms;
+    instance_deadline_put(core, task, instance);
+    task_close(core, task, &mark);
+}
+
+static void place_free(struct core *core, const struct task *task, const struct instance *instance)
+{
+    struct okey key = {
+        {instance->node.v, task->id.v, instance->index, task->instance_first + instance->index}};
+    must(oindex_remove(&core->orders[ORDER_ON_NODE], key));
+    struct node before;
+    struct node *node = node_open(core, instance->node, &before);
+    node_release(node, instance, &core_shape(core, task->shape)->request);
+    node_close(core, node, &before);
+    pool_due(core, node->pool);
+}
+
+/* An instance that ends is counted; whether it failed is for attempt_failed() to say. */
+static void end_count(struct task *task, const struct fact *fact)
+{
+    enum end_cause cause = fact->attempt_ended.cause;
+    if (cause == END_NODE_LOST || cause == END_NODE_REMOVED) {
+        task->lost_count++;
+    } else if (cause == END_PREEMPTED) {
+        task->preempted_count++;
+    }
+    if (fact->attempt_ended.again) {
+        return;
+    }
+    task->ended_count++;
+    if (attempt_failed(cause, fact->attempt_ended.report.exit_code)) {
+        task->failed_count++;
+    } else if (cause == END_NODE_LOST || cause == END_NODE_REMOVED) {
+        task->unknown_count++;
+    }
+}
+
+/* A broken gang begins again as a whole: those of it that had ended, too (P2). */
+static void gang_rewind(struct core *core, struct task *task)
+{
+    for (uint32_t i = 0; i < task->instance_count && task->ended_count > 0; i++) {
+        if (instance_row(core, task->instance_first + i)->state != INSTANCE_ENDED) {
+            continue;
+        }
+        instance_edit(core, task, i)->state = INSTANCE_WAITING;
+        task->ended_count--;
+        task->waiting_count++;
+        task->waiting_from = task->waiting_from < i ? task->waiting_from : i;
+    }
+}
+
+static void wait_again(struct core *core, struct task *task, struct instance *instance,
+                       const struct fact *fact)
+{
+    enum end_cause cause = fact->attempt_ended.cause;
+    instance->state = INSTANCE_WAITING;
+    task->waiting_count++;
+    if (instance->index < task->waiting_from) {
+        task->waiting_from = instance->index;
+    }
+    task->queued_ms = fact->time_ms;
+    if (cause != END_GANG) {
+        task->cause = (uint8_t)cause;
+    }
+    if (attempt_failed(cause, fact->attempt_ended.report.exit_code)) {
+        instance->retries++;
+        task->retries += task->gang;
+    }
+    if ((cause == END_NODE_LOST || cause == END_NODE_REMOVED) && task->rank >= 0) {
+        task->rank -= RANK_FRONT;
+    }
+    if (task->gang) {
+        gang_rewind(core, task);
+    }
+}
+
+void apply_attempt_ended(struct core *core, const struct fact *fact)
+{
+    const struct report *report = &fact->attempt_ended.report;
+    struct task_mark mark;
+    struct task *task = task_open(core, report->key.task, &mark);
+    struct instance *instance = attempt_edit(core, task, report->key);
+    instance_deadline_drop(core, task, instance);
+    place_free(core, task, instance);
+    if (instance->state == INSTANCE_STARTING) {
+        task->starting_count--;
+    } else if (instance->state == INSTANCE_STOPPING) {
+        task->stopping_count--;
+    }
+    task->active_count--;
+    instance->state = INSTANCE_ENDED;
+    instance->cause = (uint8_t)fact->attempt_ended.cause;
+    instance->exit_code = report->exit_code;
+    instance->ended_ms = fact->time_ms;
+    instance->stop_deadline_ms = 0;
+    end_count(task, fact);
+    if (fact->attempt_ended.again) {
+        wait_again(core, task, instance, fact);
+    }
+    task_close(core, task, &mark);
+}

@@ -1,0 +1,134 @@
+/* apply_node.c - facts of nodes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/change.h"
+
+#include "base/must.h"
+#include "core/model/spec_codec.h"
+
+static void node_text_set(struct node *node, const struct node_spec *spec)
+{
+    struct buf text;
+    buf_init(&text, TASK_SPEC_BYTES_MAX);
+    buf_add(&text, spec->name, strlen(spec->name) + 1);
+    node_spec_encode(spec, &text);
+    must(!text.full);
+    blob_unref(node->text);
+    node->text = blob_new(text.data, text.len);
+    buf_done(&text);
+}
+
+static void node_named_set(const struct core *core, struct node *node, const struct node_spec *spec)
+{
+    memset(node->named, 0, sizeof node->named);
+    memset(node->named_free, 0, sizeof node->named_free);
+    must(spec->resource_count <= NODE_RESOURCES_MAX);
+    node->named_count = spec->resource_count;
+    for (uint32_t i = 0; i < spec->resource_count; i++) {
+        resource_id id;
+        must(core_resource_named(core, spec->resources[i].name, &id));
+        uint32_t at = i;
+        for (; at > 0 && node->named[at - 1].resource.v > id.v; at--) {
+            node->named[at] = node->named[at - 1];
+        }
+        node->named[at].resource = id;
+        node->named[at].milli = spec->resources[i].milli;
+    }
+}
+
+static struct node *node_create(struct core *core, node_id id, const struct fact *fact)
+{
+    must(id.v == core->nodes.last + 1);
+    struct node *node = table_add(&core->nodes);
+    node->id = id;
+    node->state = NODE_SILENT;
+    core->node_count++;
+    must(oindex_insert(&core->orders[ORDER_NODE_NAME],
+                       (struct okey){{name_hash(fact->node_set.spec->name), id.v}}));
+    must(oindex_insert(&core->orders[ORDER_POOL_NODE],
+                       (struct okey){{fact->node_set.pool.v, id.v}}));
+    return node;
+}
+
+static void node_move(struct core *core, const struct node *node, pool_id to)
+{
+    if (node->pool.v == to.v) {
+        return;
+    }
+    must(node->instance_count == 0);
+    struct oindex *order = &core->orders[ORDER_POOL_NODE];
+    must(oindex_remove(order, (struct okey){{node->pool.v, node->id.v}}));
+    must(oindex_insert(order, (struct okey){{to.v, node->id.v}}));
+}
+
+void apply_node_set(struct core *core, const struct fact *fact)
+{
+    const struct node_spec *spec = fact->node_set.spec;
+    node_id id = fact->node_set.node;
+    struct node before = {0};
+    struct node *node;
+    if (core_node(core, id) == NULL) {
+        node = node_create(core, id, fact);
+    } else {
+        node = node_open(core, id, &before);
+        must(node->state != NODE_REMOVED);
+        node_move(core, node, fact->node_set.pool);
+    }
+    must(fact->node_set.incarnation >= node->incarnation);
+    must(fact->node_set.incarnation == node->incarnation || node->instance_count == 0);
+    node->pool = fact->node_set.pool;
+    node->incarnation = fact->node_set.incarnation;
+    node->device_count = spec->device_count;
+    node->slots_milli = spec->slots_milli;
+    node->cpu_milli = spec->cpu_milli;
+    node->memory_bytes = spec->memory_bytes;
+    node->gpu_memory_bytes = spec->gpu_memory_bytes;
+    memcpy(node->supervisor, spec->supervisor, sizeof node->supervisor);
+    node->aux_max = pool_edit(core, node->pool)->aux_tasks;
+    node_named_set(core, node, spec);
+    node_text_set(node, spec);
+    node_recount(core, node);
+    node->overhang = 1; /* may be; closing looks */
+    node_close(core, node, &before);
+    pool_due(core, node->pool);
+}
+
+void apply_node_state(struct core *core, const struct fact *fact)
+{
+    struct node before;
+    struct node *node = node_open(core, fact->node_state.node, &before);
+    must(node->state != NODE_REMOVED);
+    node->state = (uint8_t)fact->node_state.state;
+    if (node->state == NODE_REMOVED) {
+        must(node->instance_count == 0);
+        uint64_t hash = name_hash(core_node_name(core, node->id));
+        must(oindex_remove(&core->orders[ORDER_NODE_NAME], (struct okey){{hash, node->id.v}}));
+        must(oindex_remove(&core->orders[ORDER_POOL_NODE],
+                           (struct okey){{node->pool.v, node->id.v}}));
+        core->node_count--;
+    }
+    node_close(core, node, &before);
+    pool_due(core, node->pool);
+}
+
+void apply_node_edited(struct core *core, const struct fact *fact)
+{
+    const struct node_edit *edit = &fact->node_edited.edit;
+    node_id id = fact->node_edited.node;
+    struct arena arena;
+    arena_init(&arena);
+    struct node_spec spec;
+    core_node_spec(core, id, &arena, &spec);
+    struct node before;
+    struct node *node = node_open(core, id, &before);
+    if (edit->fields & NODE_EDIT_DRAIN) {
+        node->draining = edit->drain;
+    }
+    if (edit->fields & NODE_EDIT_LABELS) {
+        spec.labels = edit->labels;
+        spec.label_count = edit->label_count;
+        node_text_set(node, &spec);
+    }
+    arena_done(&arena);
+    node_close(core, node, &before);
+    pool_due(core, node->pool);
+}

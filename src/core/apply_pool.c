@@ -1,0 +1,120 @@
+/* apply_pool.c - facts of pools and passes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/change.h"
+
+#include "base/must.h"
+#include "core/model/spec_codec.h"
+
+static void pool_text_set(struct pool *pool, const struct pool_spec *spec)
+{
+    struct buf text;
+    buf_init(&text, TASK_SPEC_BYTES_MAX);
+    buf_add(&text, spec->name, strlen(spec->name) + 1);
+    pool_spec_encode(spec, &text);
+    must(!text.full);
+    blob_unref(pool->text);
+    pool->text = blob_new(text.data, text.len);
+    buf_done(&text);
+}
+
+static void pool_aux_set(struct core *core, pool_id pool, uint32_t aux_max)
+{
+    node_id after = {0};
+    const struct node *found;
+    while ((found = core_pool_node_next(core, pool, after)) != NULL) {
+        after = found->id;
+        struct node before;
+        struct node *node = node_open(core, found->id, &before);
+        node->overhang = node->overhang || aux_max < node->aux_used;
+        node->aux_max = aux_max;
+        node_close(core, node, &before);
+    }
+}
+
+void apply_pool_set(struct core *core, const struct fact *fact)
+{
+    const struct pool_spec *spec = fact->pool_set.spec;
+    pool_id id = fact->pool_set.pool;
+    struct pool *pool = table_edit(&core->pools, id.v);
+    if (pool == NULL) {
+        must(id.v == core->pools.last + 1);
+        pool = table_add(&core->pools);
+        pool->id = id;
+        pool->created_ms = fact->time_ms;
+        core->pool_count++;
+        must(oindex_insert(&core->orders[ORDER_POOL_NAME],
+                           (struct okey){{name_hash(spec->name), id.v}}));
+    }
+    must(!pool->deleted);
+    pool_text_set(pool, spec);
+    pool_patience_drop(core, pool);
+    pool->patience_ms = spec->patience_ms;
+    pool_patience_put(core, pool);
+    pool->accepts = spec->accepts;
+    pool->paused = spec->paused;
+    bool aux_changed = pool->aux_tasks != spec->aux_tasks;
+    pool->aux_tasks = spec->aux_tasks;
+    if (aux_changed) {
+        pool_aux_set(core, id, spec->aux_tasks);
+    }
+    pool_due(core, id);
+}
+
+/* Its tasks stay, as unavailable. */
+void apply_pool_deleted(struct core *core, const struct fact *fact)
+{
+    pool_id id = fact->pool_deleted.pool;
+    struct pool *pool = pool_edit(core, id);
+    must(!pool->deleted);
+    must(pool->node_count == 0);
+    pool_head_set(core, pool, (task_id){0}, 0, (task_id){0});
+    pool->deleted = 1;
+    core->pool_count--;
+    uint64_t hash = name_hash(core_pool_name(core, id));
+    must(oindex_remove(&core->orders[ORDER_POOL_NAME], (struct okey){{hash, id.v}}));
+    if (pool->task_count == 0) {
+        return;
+    }
+    for (uint64_t task_at = table_next(&core->tasks, 0); task_at != 0;
+         task_at = table_next(&core->tasks, task_at)) {
+        if (core_task(core, (task_id){task_at})->pool.v == id.v) {
+            struct task_mark mark;
+            struct task *task = task_open(core, (task_id){task_at}, &mark);
+            task_close(core, task, &mark);
+        }
+    }
+}
+
+void apply_head(struct core *core, const struct fact *fact)
+{
+    struct pool *pool = pool_edit(core, fact->head.pool);
+    if (fact->type == FACT_RESERVED) {
+        pool_head_set(core, pool, pool->blocked_task, pool->blocked_since_ms, fact->head.task);
+        return;
+    }
+    pool_head_set(core, pool, fact->head.task, fact->time_ms, pool->reserved_task);
+}
+
+static void pass_settle(struct core *core, pool_id pool)
+{
+    pool_edit(core, pool)->due = 0;
+    core->due_last = pool;
+    if (core->capacity != NULL) {
+        capacity_settled(core, pool);
+    }
+}
+
+void apply_pass(struct core *core, const struct fact *fact)
+{
+    core->due_last = fact->pass.pool;
+    if (fact->pass.complete) {
+        pass_settle(core, fact->pass.pool);
+    }
+}
+
+void core_pass_idle(struct core *core, pool_id pool)
+{
+    if (core_pool(core, pool) != NULL) {
+        pass_settle(core, pool);
+    }
+}

@@ -1,0 +1,267 @@
+/* apply_task.c - facts of tasks.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/change.h"
+
+#include "base/must.h"
+#include "core/model/spec_codec.h"
+
+static void task_spec_set(struct task *task, const struct task_spec *spec)
+{
+    struct buf text;
+    buf_init(&text, TASK_SPEC_BYTES_MAX);
+    task_spec_encode(spec, &text);
+    must(!text.full);
+    blob_unref(task->spec);
+    task->spec = blob_new(text.data, text.len);
+    buf_done(&text);
+}
+
+static void instances_add(struct core *core, const struct task *task)
+{
+    for (uint32_t i = 0; i < task->instance_count; i++) {
+        struct instance *instance = table_add(&core->instances);
+        instance->task = task->id;
+        instance->index = i;
+        instance->state = INSTANCE_WAITING;
+    }
+}
+
+/* It waits for those that live; one that has ended badly is for decide to see. */
+static void depends_add(struct core *core, struct task *task, const struct task_spec *spec)
+{
+    for (uint32_t i = 0; i < spec->depends_count; i++) {
+        task_id dependency = {spec->depends_on[i]};
+        must(dependency.v < task->id.v);
+        if (core_task(core, dependency) != NULL &&
+            oindex_insert(&core->orders[ORDER_DEPENDENT],
+                          (struct okey){{dependency.v, task->id.v}})) {
+            task->depends_left++;
+        }
+    }
+}
+
+void apply_task_submitted(struct core *core, const struct fact *fact)
+{
+    const struct task_spec *spec = fact->task_submitted.spec;
+    must(fact->task_submitted.task.v == core->tasks.last + 1);
+    struct task *task = table_add(&core->tasks);
+    task->id = fact->task_submitted.task;
+    task->pool = fact->task_submitted.pool;
+    task->instance_first = core->instances.last + 1;
+    task->instance_count = spec->instances;
+    task->waiting_count = spec->instances;
+    task->array_first = spec->array_first;
+    task->priority = spec->priority;
+    task->max_retries = spec->max_retries;
+    task->rank = (int64_t)core->seq;
+    task->submitted_ms = fact->time_ms;
+    task->queued_ms = fact->time_ms;
+    task->time_limit_ms = spec->time_limit_ms;
+    task->grace_ms = spec->grace_ms;
+    task->state = spec->stage ? TASK_STAGED : TASK_PENDING;
+    task->kind = (uint8_t)spec->kind;
+    task->gang = spec->gang;
+    task->preemptible = spec->preemptible;
+    task->repeatable = spec->repeatable;
+    task_spec_set(task, spec);
+    instances_add(core, task);
+    depends_add(core, task, spec);
+    task->shape = shape_take(core, task->pool, task_gang_size(task), fact->task_submitted.request);
+    pool_edit(core, task->pool)->task_count++;
+    struct task_mark mark;
+    task_mark_new(task, &mark);
+    task_close(core, task, &mark);
+}
+
+void apply_task_queued(struct core *core, const struct fact *fact)
+{
+    struct task_mark mark;
+    struct task *task = task_open(core, fact->task.task, &mark);
+    must(task->state == TASK_STAGED || task->state == TASK_PAUSED);
+    task->state = TASK_PENDING;
+    task->queued_ms = fact->time_ms;
+    task_close(core, task, &mark);
+}
+
+void apply_task_paused(struct core *core, const struct fact *fact)
+{
+    struct task_mark mark;
+    struct task *task = task_open(core, fact->task.task, &mark);
+    must(task->active_count == 0);
+    task->state = TASK_PAUSED;
+    task_close(core, task, &mark);
+}
+
+/* The texts of the blob, and the pool it lists. */
+static void texts_edit(struct core *core, struct task *task, const struct task_edit *edit)
+{
+    if ((edit->fields & (EDIT_NAME | EDIT_TAGS | EDIT_POOL)) == 0) {
+        return;
+    }
+    struct arena arena;
+    arena_init(&arena);
+    struct task_spec spec;
+    core_task_spec(core, task->id, &arena, &spec);
+    if (edit->fields & EDIT_NAME) {
+        spec.name = edit->name;
+    }
+    if (edit->fields & EDIT_TAGS) {
+        spec.tags = edit->tags;
+        spec.tag_count = edit->tag_count;
+    }
+    if (edit->fields & EDIT_POOL) {
+        spec.pools = &edit->pool;
+        spec.pool_count = 1;
+    }
+    task_spec_set(task, &spec);
+    arena_done(&arena);
+}
+
+static void time_limit_edit(struct core *core, struct task *task, int64_t time_limit_ms)
+{
+    for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
+        instance_deadline_drop(core, task, instance_row(core, task->instance_first + i));
+    }
+    task->time_limit_ms = time_limit_ms;
+    for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
+        instance_deadline_put(core, task, instance_row(core, task->instance_first + i));
+    }
+}
+
+static void pool_change(struct core *core, struct task *task, pool_id to)
+{
+    must(task->active_count == 0);
+    struct request request = core_shape(core, task->shape)->request;
+    shape_drop(core, task->shape);
+    must(pool_edit(core, task->pool)->task_count > 0);
+    pool_edit(core, task->pool)->task_count--;
+    task->pool = to;
+    task->shape = shape_take(core, to, task_gang_size(task), &request);
+    pool_edit(core, to)->task_count++;
+}
+
+void apply_task_edited(struct core *core, const struct fact *fact)
+{
+    const struct task_edit *edit = &fact->task_edited.edit;
+    struct task_mark mark;
+    struct task *task = task_open(core, fact->task_edited.task, &mark);
+    texts_edit(core, task, edit);
+    if (edit->fields & EDIT_PRIORITY) {
+        task->priority = edit->priority;
+    }
+    if (edit->fields & EDIT_RETRIES) {
+        task->max_retries = edit->max_retries;
+    }
+    if (edit->fields & EDIT_GRACE) {
+        task->grace_ms = edit->grace_ms;
+    }
+    if (edit->fields & EDIT_TIME_LIMIT) {
+        time_limit_edit(core, task, edit->time_limit_ms);
+        pool_due(core, task->pool); /* it may now end before a reservation begins */
+    }
+    if (edit->fields & EDIT_POOL && fact->task_edited.pool.v != task->pool.v) {
+        pool_change(core, task, fact->task_edited.pool);
+    }
+    task_close(core, task, &mark);
+}
+
+void apply_task_kill_asked(struct core *core, const struct fact *fact)
+{
+    struct task_mark mark;
+    struct task *task = task_open(core, fact->task.task, &mark);
+    must(!task->kill_asked);
+    task->kill_asked = 1;
+    instances_give_up(core, task, END_KILLED, fact->time_ms);
+    task_close(core, task, &mark);
+}
+
+static void outcome_set(struct core *core, task_id id, enum task_state state)
+{
+    static const uint8_t codes[TASK_STATE_COUNT] = {
+        [TASK_COMPLETED] = 0, [TASK_FAILED] = 1, [TASK_KILLED] = 2, [TASK_UNKNOWN] = 3};
+    uint64_t at = id.v / OUTCOMES_PER_ROW + 1;
+    if (state == TASK_COMPLETED) {
+        return;
+    }
+    struct outcome_row *row = table_edit(&core->outcomes, at);
+    if (row == NULL) {
+        row = table_put(&core->outcomes, at);
+    }
+    row->bits |= (uint64_t)codes[state] << id.v % OUTCOMES_PER_ROW * 2;
+}
+
+/* Those that waited for a task that has completed. */
+static void dependents_release(struct core *core, task_id id)
+{
+    struct oindex *order = &core->orders[ORDER_DEPENDENT];
+    struct okey key;
+    while (oindex_from(order, (struct okey){{id.v}}, &key) && key.at[0] == id.v) {
+        must(oindex_remove(order, key));
+        struct task_mark mark;
+        struct task *task = task_open(core, (task_id){key.at[1]}, &mark);
+        must(task->depends_left > 0);
+        task->depends_left--;
+        task_close(core, task, &mark);
+    }
+}
+
+/* It ends without having waited for all it depends on. */
+static void depends_forget(struct core *core, struct task *task)
+{
+    if (task->depends_left == 0) {
+        return;
+    }
+    struct arena arena;
+    arena_init(&arena);
+    struct task_spec spec;
+    core_task_spec(core, task->id, &arena, &spec);
+    for (uint32_t i = 0; i < spec.depends_count; i++) {
+        struct okey key = {{spec.depends_on[i], task->id.v}};
+        if (oindex_remove(&core->orders[ORDER_DEPENDENT], key)) {
+            task->depends_left--;
+        }
+    }
+    arena_done(&arena);
+    must(task->depends_left == 0);
+}
+
+void apply_task_ended(struct core *core, const struct fact *fact)
+{
+    enum task_state state = fact->task_ended.state;
+    struct task_mark mark;
+    struct task *task = task_open(core, fact->task_ended.task, &mark);
+    must(task_state_ended(state));
+    must(!task_state_ended(task->state));
+    must(task->active_count == 0);
+    task_id id = task->id;
+    instances_give_up(core, task, fact->task_ended.cause, fact->time_ms);
+    depends_forget(core, task);
+    task->state = (uint8_t)state;
+    task->cause = (uint8_t)fact->task_ended.cause;
+    task->exit_code = fact->task_ended.exit_code;
+    task->ended_ms = fact->time_ms;
+    must(pool_edit(core, task->pool)->task_count > 0);
+    pool_edit(core, task->pool)->task_count--;
+    task_close(core, task, &mark);
+    outcome_set(core, id, state);
+    if (state == TASK_COMPLETED) {
+        dependents_release(core, id);
+    }
+}
+
+void apply_task_archived(struct core *core, const struct fact *fact)
+{
+    const struct task *task = core_task(core, fact->task.task);
+    must(task != NULL);
+    must(task_state_ended(task->state));
+    must(!task->queued);
+    task_id id = task->id;
+    struct okey key;
+    must(!oindex_from(&core->orders[ORDER_DEPENDENT], (struct okey){{id.v}}, &key) ||
+         key.at[0] != id.v);
+    for (uint32_t i = 0; i < task->instance_count; i++) {
+        table_remove(&core->instances, task->instance_first + i);
+    }
+    shape_drop(core, task->shape);
+    table_remove(&core->tasks, id.v);
+}

@@ -1,0 +1,192 @@
+/* change_node.c - opening and closing node and pool rows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/change.h"
+
+#include "base/checked.h"
+#include "base/must.h"
+
+/* ---- pools ---- */
+
+struct pool *pool_edit(struct core *core, pool_id id)
+{
+    struct pool *pool = table_edit(&core->pools, id.v);
+    must(pool != NULL);
+    return pool;
+}
+
+void pool_due(struct core *core, pool_id id)
+{
+    pool_edit(core, id)->due = 1;
+}
+
+static bool patience_key(const struct pool *pool, struct okey *ret)
+{
+    if (pool->blocked_task.v == 0 || pool->reserved_task.v == pool->blocked_task.v) {
+        return false;
+    }
+    *ret = (struct okey){{(uint64_t)i64_add(pool->blocked_since_ms, pool->patience_ms),
+                          DEADLINE_PATIENCE, pool->id.v, 0}};
+    return true;
+}
+
+void pool_patience_drop(struct core *core, const struct pool *pool)
+{
+    struct okey key;
+    if (patience_key(pool, &key)) {
+        must(oindex_remove(&core->orders[ORDER_DEADLINE], key));
+    }
+}
+
+void pool_patience_put(struct core *core, const struct pool *pool)
+{
+    struct okey key;
+    if (patience_key(pool, &key)) {
+        must(oindex_insert(&core->orders[ORDER_DEADLINE], key));
+    }
+}
+
+void pool_head_set(struct core *core, struct pool *pool, task_id blocked, int64_t since_ms,
+                   task_id reserved)
+{
+    pool_patience_drop(core, pool);
+    pool->blocked_task = blocked;
+    pool->blocked_since_ms = blocked.v != 0 ? since_ms : 0;
+    pool->reserved_task = reserved;
+    pool_patience_put(core, pool);
+}
+
+/* ---- nodes ---- */
+
+struct node *node_open(struct core *core, node_id id, struct node *ret_before)
+{
+    struct node *node = table_edit(&core->nodes, id.v);
+    must(node != NULL);
+    *ret_before = *node;
+    return node;
+}
+
+static int64_t slots_usable(const struct node *node)
+{
+    return node_takes_work(node) && node->slots_free > 0 ? node->slots_free : 0;
+}
+
+static void pool_count_node(struct pool *pool, const struct node *node, int sign)
+{
+    if (node->state == NODE_REMOVED) {
+        return;
+    }
+    pool->node_count = (uint32_t)((int64_t)pool->node_count + sign);
+    pool->slots_milli = i64_add(pool->slots_milli, sign * node->slots_milli);
+    pool->slots_free = i64_add(pool->slots_free, sign * slots_usable(node));
+}
+
+/* Only where slots or membership changed is there anything to count anew. */
+static bool pool_counts_differ(const struct node *node, const struct node *before)
+{
+    return node->pool.v != before->pool.v || node->state != before->state ||
+           node->slots_milli != before->slots_milli || slots_usable(node) != slots_usable(before);
+}
+
+static void overhang_update(struct node *node)
+{
+    bool overhang = node->slots_free < 0 || node->cpu_free < 0 || node->memory_free < 0 ||
+                    node->aux_used > node->aux_max;
+    for (uint32_t i = 0; i < node->named_count; i++) {
+        overhang = overhang || node->named_free[i] < 0;
+    }
+    must(node->overhang || !overhang); /* P1: only a node that became smaller has one */
+    node->overhang = overhang;
+}
+
+void node_close(struct core *core, struct node *node, const struct node *before)
+{
+    overhang_update(node);
+    bool was_there = before->id.v != 0;
+    if (!was_there || pool_counts_differ(node, before)) {
+        if (was_there) {
+            pool_count_node(pool_edit(core, before->pool), before, -1);
+        }
+        pool_count_node(pool_edit(core, node->pool), node, 1);
+    }
+    if (core->capacity != NULL) {
+        capacity_changed(core->capacity, was_there ? before : NULL, node);
+    }
+}
+
+static void named_change(struct node *node, const struct request *request, int sign)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        while (at < node->named_count &&
+               node->named[at].resource.v < request->named[i].resource.v) {
+            at++;
+        }
+        if (at < node->named_count && node->named[at].resource.v == request->named[i].resource.v) {
+            node->named_free[at] = i64_add(node->named_free[at], sign * request->named[i].milli);
+        }
+    }
+}
+
+/* A share of one device, or each of them whole. A device that the node no longer has is gone. */
+static void devices_change(struct node *node, const struct instance *instance, int sign)
+{
+    int64_t each = instance->slots_milli < SLOT_MILLI ? instance->slots_milli : SLOT_MILLI;
+    for (uint64_t bits = instance->devices; bits != 0; bits &= bits - 1) {
+        unsigned device = (unsigned)__builtin_ctzll(bits);
+        if (device >= node->device_count) {
+            return;
+        }
+        int64_t free = node->device_free[device] + sign * each;
+        must(free >= 0); /* P1 */
+        must(free <= SLOT_MILLI);
+        node->device_free[device] = (uint16_t)free;
+    }
+}
+
+static void hold_change(struct node *node, const struct instance *instance,
+                        const struct request *request, int sign)
+{
+    node->slots_free = i64_sub(node->slots_free, sign * instance->slots_milli);
+    node->cpu_free = i64_sub(node->cpu_free, sign * instance->cpu_milli);
+    node->memory_free = i64_sub(node->memory_free, sign * instance->memory_bytes);
+    if (instance->slots_milli == 0) {
+        node->aux_used = (uint32_t)((int64_t)node->aux_used + sign);
+    }
+    node->instance_count = (uint32_t)((int64_t)node->instance_count + sign);
+    named_change(node, request, -sign);
+    devices_change(node, instance, -sign);
+}
+
+void node_hold(struct node *node, const struct instance *instance, const struct request *request)
+{
+    hold_change(node, instance, request, 1);
+}
+
+void node_release(struct node *node, const struct instance *instance, const struct request *request)
+{
+    must(node->instance_count > 0);
+    hold_change(node, instance, request, -1);
+}
+
+void node_recount(const struct core *core, struct node *node)
+{
+    node->slots_free = node->slots_milli;
+    node->cpu_free = node->cpu_milli;
+    node->memory_free = node->memory_bytes;
+    node->aux_used = 0;
+    node->instance_count = 0;
+    for (uint32_t i = 0; i < node->named_count; i++) {
+        node->named_free[i] = node->named[i].milli;
+    }
+    memset(node->device_free, 0, sizeof node->device_free);
+    for (uint32_t i = 0; i < node->device_count; i++) {
+        node->device_free[i] = SLOT_MILLI;
+    }
+    struct attempt_key cursor = {0};
+    const struct instance *instance;
+    while ((instance = core_node_instance_next(core, node->id, &cursor)) != NULL) {
+        const struct task *task = core_task(core, instance->task);
+        must(task != NULL);
+        node_hold(node, instance, &core_shape(core, task->shape)->request);
+    }
+}

@@ -1,0 +1,252 @@
+/* change_task.c - opening and closing task rows.
+ *
+ * A task stands in its pool's queue when it has an instance that wants a place and may have one:
+ * task_may_queue(). Its state follows from its instances: state_derive().
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/change.h"
+
+#include "base/hash.h"
+#include "base/must.h"
+
+static bool task_may_queue(const struct core *core, const struct task *task)
+{
+    if (task->waiting_count == 0 || task->depends_left > 0 || task->kill_asked) {
+        return false;
+    }
+    if (task->state != TASK_PENDING && task->state != TASK_STARTING &&
+        task->state != TASK_RUNNING && task->state != TASK_STOPPING) {
+        return false;
+    }
+    if (task->gang && task->active_count > 0) {
+        return false; /* the rest of a broken gang has not ended yet (P2) */
+    }
+    return core_pool(core, task->pool) != NULL;
+}
+
+static enum task_state state_derive(const struct core *core, const struct task *task)
+{
+    enum task_state state = task->state;
+    if (task->active_count == 0) {
+        bool kept = state == TASK_STAGED || state == TASK_PAUSED || task_state_ended(state);
+        if (kept) {
+            return state;
+        }
+        return core_pool(core, task->pool) != NULL ? TASK_PENDING : TASK_UNAVAILABLE;
+    }
+    if (task->stopping_count > 0) {
+        return TASK_STOPPING;
+    }
+    return task->starting_count > 0 ? TASK_STARTING : TASK_RUNNING;
+}
+
+static void mark_take(const struct task *task, struct task_mark *ret)
+{
+    *ret = (struct task_mark){.queued = task->queued,
+                              .active = task->active_count > 0,
+                              .pool = task->pool,
+                              .state = task->state,
+                              .queue = key_queue(task),
+                              .shape = key_shape(task)};
+}
+
+void task_mark_new(const struct task *task, struct task_mark *ret)
+{
+    mark_take(task, ret);
+    ret->state = TASK_STATE_COUNT;
+}
+
+struct task *task_open(struct core *core, task_id id, struct task_mark *ret)
+{
+    struct task *task = table_edit(&core->tasks, id.v);
+    must(task != NULL);
+    mark_take(task, ret);
+    return task;
+}
+
+/* A task that no longer waits is nobody's head. */
+static void head_leave(struct core *core, struct pool *pool, task_id task)
+{
+    if (pool->blocked_task.v != task.v && pool->reserved_task.v != task.v) {
+        return;
+    }
+    task_id nobody = {0};
+    pool_head_set(core, pool, pool->blocked_task.v == task.v ? nobody : pool->blocked_task,
+                  pool->blocked_since_ms,
+                  pool->reserved_task.v == task.v ? nobody : pool->reserved_task);
+    pool_due(core, pool->id);
+}
+
+static void queue_leave(struct core *core, const struct task *task, const struct task_mark *mark)
+{
+    must(oindex_remove(&core->orders[ORDER_QUEUE], mark->queue));
+    must(oindex_remove(&core->orders[ORDER_SHAPE], mark->shape));
+    struct pool *pool = pool_edit(core, mark->pool);
+    must(pool->pending_count > 0);
+    pool->pending_count--;
+    head_leave(core, pool, task->id);
+}
+
+static void queue_join(struct core *core, const struct task *task)
+{
+    must(oindex_insert(&core->orders[ORDER_QUEUE], key_queue(task)));
+    must(oindex_insert(&core->orders[ORDER_SHAPE], key_shape(task)));
+    pool_edit(core, task->pool)->pending_count++;
+    pool_due(core, task->pool);
+}
+
+static void counts_update(struct core *core, const struct task *task, const struct task_mark *mark)
+{
+    bool active = task->active_count > 0;
+    if (active && !mark->active) {
+        pool_edit(core, task->pool)->running_count++;
+    } else if (!active && mark->active) {
+        pool_edit(core, mark->pool)->running_count--;
+    }
+    if (task->state == mark->state) {
+        return;
+    }
+    core->task_counts[task->state]++;
+    if (mark->state < TASK_STATE_COUNT) {
+        must(core->task_counts[mark->state] > 0);
+        core->task_counts[mark->state]--;
+    }
+}
+
+void task_close(struct core *core, struct task *task, const struct task_mark *mark)
+{
+    task->state = (uint8_t)state_derive(core, task);
+    task->queued = task_may_queue(core, task);
+    counts_update(core, task, mark);
+    if (task->queued == mark->queued) {
+        bool moved = okey_compare(key_queue(task), mark->queue) != 0 ||
+                     okey_compare(key_shape(task), mark->shape) != 0;
+        if (!task->queued || !moved) {
+            return;
+        }
+    }
+    if (mark->queued) {
+        queue_leave(core, task, mark);
+    }
+    if (task->queued) {
+        queue_join(core, task);
+    }
+}
+
+struct instance *instance_edit(struct core *core, const struct task *task, uint32_t index)
+{
+    must(index < task->instance_count);
+    struct instance *instance = table_edit(&core->instances, task->instance_first + index);
+    must(instance != NULL);
+    return instance;
+}
+
+void task_waiting_from(const struct core *core, struct task *task, uint32_t from)
+{
+    while (from < task->instance_count &&
+           instance_row(core, task->instance_first + from)->state != INSTANCE_WAITING) {
+        from++;
+    }
+    task->waiting_from = from;
+}
+
+void instances_give_up(struct core *core, struct task *task, enum end_cause cause, int64_t now_ms)
+{
+    for (uint32_t i = task->waiting_from; i < task->instance_count && task->waiting_count > 0;
+         i++) {
+        if (instance_row(core, task->instance_first + i)->state != INSTANCE_WAITING) {
+            continue;
+        }
+        struct instance *instance = instance_edit(core, task, i);
+        instance->state = INSTANCE_ENDED;
+        instance->cause = (uint8_t)cause;
+        instance->ended_ms = now_ms;
+        task->waiting_count--;
+        task->ended_count++;
+    }
+    must(task->waiting_count == 0);
+    task->waiting_from = task->instance_count;
+}
+
+/* ---- deadlines ---- */
+
+static bool deadline_key(const struct task *task, const struct instance *instance, struct okey *ret)
+{
+    if (instance->state == INSTANCE_RUNNING && task->time_limit_ms > 0) {
+        *ret = (struct okey){{(uint64_t)(instance->started_ms + task->time_limit_ms),
+                              DEADLINE_TIME_LIMIT, task->id.v, instance->index}};
+        return true;
+    }
+    if (instance->state == INSTANCE_STOPPING && instance->stop_deadline_ms > 0) {
+        *ret = (struct okey){{(uint64_t)(instance->stop_deadline_ms + STOP_SLACK_MS), DEADLINE_STOP,
+                              task->id.v, instance->index}};
+        return true;
+    }
+    return false;
+}
+
+void instance_deadline_put(struct core *core, const struct task *task,
+                           const struct instance *instance)
+{
+    struct okey key;
+    if (deadline_key(task, instance, &key)) {
+        must(oindex_insert(&core->orders[ORDER_DEADLINE], key));
+    }
+}
+
+void instance_deadline_drop(struct core *core, const struct task *task,
+                            const struct instance *instance)
+{
+    struct okey key;
+    if (deadline_key(task, instance, &key)) {
+        must(oindex_remove(&core->orders[ORDER_DEADLINE], key));
+    }
+}
+
+/* ---- shapes ---- */
+
+/* The hash of what makes two shapes one. */
+static uint64_t shape_hash(pool_id pool, uint32_t gang_size, const struct request *request)
+{
+    uint64_t seed = hash_u64((uint64_t)pool.v << 32 | gang_size);
+    return hash_u64(seed ^ hash_bytes(request, sizeof *request));
+}
+
+shape_id shape_take(struct core *core, pool_id pool, uint32_t gang_size,
+                    const struct request *request)
+{
+    uint64_t hash = shape_hash(pool, gang_size, request);
+    const struct oindex *order = &core->orders[ORDER_SHAPE_HASH];
+    struct okey key = {{hash}};
+    for (bool more = oindex_from(order, key, &key); more && key.at[0] == hash;
+         more = oindex_next(order, key, &key)) {
+        const struct shape *found = core_shape(core, (shape_id){(uint32_t)key.at[1]});
+        must(found != NULL);
+        if (found->pool.v == pool.v && found->gang_size == gang_size &&
+            memcmp(&found->request, request, sizeof *request) == 0) {
+            struct shape *shape = table_edit(&core->shapes, found->id.v);
+            shape->task_count++;
+            return shape->id;
+        }
+    }
+    must(core->shapes.last < UINT32_MAX);
+    struct shape *shape = table_add(&core->shapes);
+    shape->id = (shape_id){(uint32_t)core->shapes.last};
+    shape->task_count = 1;
+    shape->gang_size = gang_size;
+    shape->pool = pool;
+    shape->hash = hash;
+    shape->request = *request;
+    must(oindex_insert(&core->orders[ORDER_SHAPE_HASH], (struct okey){{hash, shape->id.v}}));
+    return shape->id;
+}
+
+void shape_drop(struct core *core, shape_id id)
+{
+    struct shape *shape = table_edit(&core->shapes, id.v);
+    must(shape != NULL);
+    must(shape->task_count > 0);
+    if (--shape->task_count == 0) {
+        must(oindex_remove(&core->orders[ORDER_SHAPE_HASH], (struct okey){{shape->hash, id.v}}));
+        table_remove(&core->shapes, id.v);
+    }
+}
