@@ -15,15 +15,19 @@
 
 #include <string.h>
 
+/* Numbers of shapes grow for ever, so a miss is kept under the number's last bits; two that meet
+ * there cost each other a search. */
+enum { MISSES_MAX = 4096 };
+
 struct miss {
-    uint64_t hash; /* of the shape: numbers of shapes may be used again */
+    uint32_t shape;
     uint64_t freed;
 };
 
 struct capacity {
     struct oindex order;
-    VEC(uint64_t) freed;     /* by pool: grows whenever something may fit that did not; from 1 */
-    VEC(struct miss) misses; /* by shape */
+    VEC(uint64_t) freed; /* by pool: grows whenever something may fit that did not; from 1 */
+    struct miss *misses; /* MISSES_MAX of them; NULL: none yet */
 };
 
 struct capacity *capacity_new(void)
@@ -40,7 +44,7 @@ void capacity_free(struct capacity *capacity)
     }
     oindex_done(&capacity->order);
     vec_done(&capacity->freed);
-    vec_done(&capacity->misses);
+    free(capacity->misses);
     free(capacity);
 }
 
@@ -189,22 +193,22 @@ void capacity_settled(struct core *core, pool_id pool)
     if (capacity == NULL || row == NULL || row->reserved_task.v != 0 || row->paused) {
         return;
     }
+    if (capacity->misses == NULL) {
+        capacity->misses = xcalloc(MISSES_MAX, sizeof *capacity->misses);
+    }
     const uint64_t freed = pool_freed_count(capacity, pool);
     struct okey head;
     for (shape_id at = queue_shape(core, pool, (shape_id){0}, &head); at.v != 0;
          at = queue_shape(core, pool, at, &head)) {
-        while (capacity->misses.count <= at.v) {
-            vec_push(&capacity->misses, ((struct miss){0, 0}));
-        }
-        capacity->misses.at[at.v] = (struct miss){core_shape(core, at)->hash, freed};
+        capacity->misses[at.v % MISSES_MAX] = (struct miss){at.v, freed};
     }
 }
 
 bool capacity_missed(const struct capacity *capacity, const struct shape *shape)
 {
-    if (capacity == NULL || shape->id.v >= capacity->misses.count) {
+    if (capacity == NULL || capacity->misses == NULL) {
         return false;
     }
-    const struct miss *miss = &capacity->misses.at[shape->id.v];
-    return miss->hash == shape->hash && miss->freed == pool_freed_count(capacity, shape->pool);
+    const struct miss *miss = &capacity->misses[shape->id.v % MISSES_MAX];
+    return miss->shape == shape->id.v && miss->freed == pool_freed_count(capacity, shape->pool);
 }

@@ -6,8 +6,9 @@
 #include "core/sched/explain.h"
 
 #include "base/checked.h"
+#include "base/str.h"
 #include "core/core_internal.h"
-#include "core/sched/change.h"
+#include "core/sched/lower.h"
 #include "core/sched/reserve.h"
 
 /* Further back than this the position is not counted out. */
@@ -146,9 +147,9 @@ static int64_t smallest_now(const struct look *look, const struct explain_node *
 {
     const struct request *request = &look->shape->request;
     const struct lack lack = {near->code, near->resource, near->wanted, near->available};
-    struct change change;
+    struct lower what;
     int64_t best = -1;
-    if (look->count > 1 || !change_for(request, &lack, &change)) {
+    if (look->count > 1 || !lower_for(request, &lack, &what)) {
         return best;
     }
     const struct node *node;
@@ -159,7 +160,7 @@ static int64_t smallest_now(const struct look *look, const struct explain_node *
         overlay_place(&look->overlay, node, overlay_end_ms(look->task, core_time_ms(look->core)),
                       &room, &place);
         if (fit_usable(node)) {
-            best = change_largest(&place, request, change, near->wanted, best);
+            best = lower_largest(&place, request, what, near->wanted, best);
         }
     }
     return best;
@@ -293,6 +294,32 @@ static task_id dependency_of(const struct core *core, const struct task *task)
     return first;
 }
 
+static void explain_queued(const struct core *core, const struct task *task,
+                           const struct pool *pool, struct explanation *ret)
+{
+    ret->position = core_queue_position(core, task->id, POSITION_MAX);
+    if (!task->queued) {
+        /* A gang broke, and not all of it has ended yet. */
+        ret->reason.code = REASON_GANG_SHORT;
+        ret->reason.have = task->waiting_count;
+        ret->reason.need = task->instance_count;
+    } else if (pool->paused) {
+        ret->reason.code = REASON_POOL_PAUSED;
+    } else if (pool->node_count == 0) {
+        ret->reason.code = REASON_POOL_EMPTY;
+    } else {
+        struct look look = {
+            .core = core,
+            .task = task,
+            .pool = pool,
+            .shape = core_shape(core, task->shape),
+            .ret = ret,
+            .count = task_gang_size(task) > 1 ? task->waiting_count : 1,
+        };
+        explain_room(&look);
+    }
+}
+
 void explain_task(const struct core *core, task_id id, struct explanation *ret)
 {
     *ret = (struct explanation){.reason = {.smallest = -1}};
@@ -302,8 +329,7 @@ void explain_task(const struct core *core, task_id id, struct explanation *ret)
         return;
     }
     const struct pool *pool = core_pool(core, task->pool);
-    must(pool != NULL);
-    ret->reason.pool = pool->id;
+    ret->reason.pool = task->pool;
     if (task->state == TASK_STAGED) {
         ret->reason.code = REASON_STAGED;
     } else if (task->state == TASK_PAUSED) {
@@ -312,19 +338,10 @@ void explain_task(const struct core *core, task_id id, struct explanation *ret)
         ret->reason.code = REASON_DEPENDENCY;
         ret->reason.task = dependency_of(core, task);
         ret->reason.need = task->depends_left;
+    } else if (pool == NULL) {
+        ret->reason.code = REASON_UNKNOWN_POOL;
+        (void)str_copy(ret->reason.text, sizeof ret->reason.text, core_pool_name(core, task->pool));
     } else {
-        ret->position = core_queue_position(core, id, POSITION_MAX);
-        ret->reason.code = pool->paused || pool->deleted ? REASON_POOL_PAUSED : REASON_POOL_EMPTY;
-        if (!pool->paused && !pool->deleted && pool->node_count > 0) {
-            struct look look = {
-                .core = core,
-                .task = task,
-                .pool = pool,
-                .shape = core_shape(core, task->shape),
-                .ret = ret,
-                .count = task_gang_size(task) > 1 ? task->waiting_count : 1,
-            };
-            explain_room(&look);
-        }
+        explain_queued(core, task, pool, ret);
     }
 }

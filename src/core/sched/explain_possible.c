@@ -6,7 +6,7 @@
 #include "base/must.h"
 #include "base/str.h"
 #include "core/core_internal.h"
-#include "core/sched/change.h"
+#include "core/sched/lower.h"
 #include "core/sched/explain.h"
 
 /* The next node of the pool, as if nothing ran on it. */
@@ -36,32 +36,31 @@ static uint32_t holds_together(const struct core *core, const struct pool *pool,
 /* The largest amount that one node holds together with the rest of the request; -1: lowering this
  * one alone does not help. */
 static int64_t largest_with_rest(const struct core *core, const struct pool *pool,
-                                 const struct request *request, struct change change)
+                                 const struct request *request, struct lower what)
 {
     int64_t best = -1;
     struct okey key = {{pool->id.v, 0, 0, 0}};
     struct place_room room;
     struct place place;
     while (next_empty(core, pool, &key, &room, &place)) {
-        best = change_largest(&place, request, change, change_asked(request, change), best);
+        best = lower_largest(&place, request, what, lower_asked(request, what), best);
     }
     return best;
 }
 
-static int64_t node_total(const struct node *node, const struct request *request,
-                          struct change change)
+static int64_t node_total(const struct node *node, const struct request *request, struct lower what)
 {
-    switch (change.kind) {
-    case CHANGE_SLOTS:
+    switch (what.kind) {
+    case LOWER_SLOTS:
         return request->needs_gpu && node->device_count == 0 ? 0 : node->slots_milli;
-    case CHANGE_CPU:
+    case LOWER_CPU:
         return node->cpu_milli;
-    case CHANGE_MEMORY:
+    case LOWER_MEMORY:
         return node->memory_bytes;
-    case CHANGE_GPU_MEMORY:
+    case LOWER_GPU_MEMORY:
         return node->gpu_memory_bytes;
-    case CHANGE_NAMED:
-        return node_named(node, request->named[change.named].resource);
+    case LOWER_NAMED:
+        return node_named(node, request->named[what.named].resource);
     }
     must(false);
     return 0;
@@ -69,25 +68,25 @@ static int64_t node_total(const struct node *node, const struct request *request
 
 /* The largest that any node has of it, whatever else is asked. */
 static int64_t largest_alone(const struct core *core, const struct pool *pool,
-                             const struct request *request, struct change change)
+                             const struct request *request, struct lower what)
 {
     int64_t best = 0;
     struct okey key = {{pool->id.v, 0, 0, 0}};
     struct place_room room;
     struct place place;
     while (next_empty(core, pool, &key, &room, &place)) {
-        const int64_t total = node_total(place.node, request, change);
+        const int64_t total = node_total(place.node, request, what);
         best = total > best ? total : best;
     }
     return best;
 }
 
-static void refuse_amount(const struct core *core, const struct request *request,
-                          struct change change, struct reason *ret)
+static void refuse_amount(const struct core *core, const struct request *request, struct lower what,
+                          struct reason *ret)
 {
-    ret->resource = change_resource(request, change);
-    ret->wanted = change_asked(request, change);
-    if (change.kind == CHANGE_GPU_MEMORY) {
+    ret->resource = lower_resource(request, what);
+    ret->wanted = lower_asked(request, what);
+    if (what.kind == LOWER_GPU_MEMORY) {
         (void)str_copy(ret->text, sizeof ret->text, "gpu_memory");
     } else {
         (void)str_copy(ret->text, sizeof ret->text, core_resource_name(core, ret->resource));
@@ -120,17 +119,17 @@ static bool refuse_devices(const struct core *core, const struct pool *pool,
 static bool refuse_too_large(const struct core *core, const struct pool *pool,
                              const struct request *request, struct reason *ret)
 {
-    for (uint32_t i = 0; i < change_count(request); i++) {
-        const struct change change = change_at(i);
-        const int64_t largest = largest_alone(core, pool, request, change);
-        if (change_asked(request, change) <= largest) {
+    for (uint32_t i = 0; i < lower_count(request); i++) {
+        const struct lower what = lower_at(i);
+        const int64_t largest = largest_alone(core, pool, request, what);
+        if (lower_asked(request, what) <= largest) {
             continue;
         }
-        refuse_amount(core, request, change, ret);
-        ret->code = change.kind == CHANGE_NAMED && largest == 0 ? REASON_UNKNOWN_RESOURCE
-                                                                : REASON_TOO_LARGE;
+        refuse_amount(core, request, what, ret);
+        ret->code =
+            what.kind == LOWER_NAMED && largest == 0 ? REASON_UNKNOWN_RESOURCE : REASON_TOO_LARGE;
         ret->available = largest;
-        ret->smallest = largest_with_rest(core, pool, request, change);
+        ret->smallest = largest_with_rest(core, pool, request, what);
         return true;
     }
     return false;
@@ -141,14 +140,14 @@ static void refuse_combination(const struct core *core, const struct pool *pool,
                                const struct request *request, struct reason *ret)
 {
     ret->code = REASON_COMBINATION;
-    for (uint32_t i = 0; i < change_count(request); i++) {
-        const struct change change = change_at(i);
-        if (change_asked(request, change) <= 0) {
+    for (uint32_t i = 0; i < lower_count(request); i++) {
+        const struct lower what = lower_at(i);
+        if (lower_asked(request, what) <= 0) {
             continue;
         }
-        const int64_t largest = largest_with_rest(core, pool, request, change);
-        if (largest > 0 || (largest == 0 && change.kind != CHANGE_SLOTS)) {
-            refuse_amount(core, request, change, ret);
+        const int64_t largest = largest_with_rest(core, pool, request, what);
+        if (largest > 0 || (largest == 0 && what.kind != LOWER_SLOTS)) {
+            refuse_amount(core, request, what, ret);
             ret->available = largest;
             ret->smallest = largest;
             return;

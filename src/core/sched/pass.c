@@ -78,7 +78,7 @@ static uint32_t next_waiting(const struct pass *pass, const struct task *task, u
 static enum outcome place_each(struct pass *pass, const struct asker *asker)
 {
     const struct task *task = asker->task;
-    for (uint32_t i = next_waiting(pass, task, 0); i < task->instance_count;
+    for (uint32_t i = next_waiting(pass, task, task->waiting_from); i < task->instance_count;
          i = next_waiting(pass, task, i + 1)) {
         if (budget_spent(pass)) {
             return OUTCOME_STOPPED;
@@ -119,7 +119,7 @@ static enum outcome place_gang(struct pass *pass, const struct asker *asker)
     const uint32_t size = task->waiting_count;
     struct seat *seats = arena_new(pass->arena, struct seat, size);
     uint32_t seated = 0;
-    uint32_t index = next_waiting(pass, task, 0);
+    uint32_t index = next_waiting(pass, task, task->waiting_from);
     while (seated < size) {
         uint32_t count = 0;
         const struct node *node = gang_node(pass, asker, size - seated, &count);
