@@ -1,0 +1,392 @@
+/* attempt.c - one attempt from its start to its recorded end.
+ *
+ *   start ─▶ RUNNING ─first process ends─▶ CLOSING ─all gone, pipes empty─▶ ENDED ─ack─▶ forgotten
+ *
+ * Holds (README.md): A2 a key is started at most once; A3 `ended` is recorded after the last byte
+ * of output and after the last process is gone. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/spawn.h"
+#include "agent/supervisor.h"
+#include "agent/taskenv.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SIGNAL_CODE_BASE = 128, MARKER_BYTES_MAX = 128 };
+
+static struct record record_of(const struct attempt *attempt, enum record_type type)
+{
+    return (struct record){.type = type, .key = attempt->key, .at_ms = supervisor_wall_ms()};
+}
+
+static void started_record(const struct attempt *attempt)
+{
+    struct record record = record_of(attempt, RECORD_STARTED);
+    record.at_ms = attempt->started_ms;
+    record.pid = (uint64_t)attempt->pid;
+    record.workdir_used = attempt->workdir_used;
+    spool_put(attempt->sup->spool, &record);
+}
+
+/* Behind the cap: what comes is thrown away, after one line that says so. */
+static long stream_discard(struct attempt_stream *stream)
+{
+    struct attempt *attempt = stream->attempt;
+    char waste[READ_CHUNK / 4];
+    long got = read(stream->fd, waste, sizeof waste);
+    if (got <= 0 || stream->capped) {
+        return got;
+    }
+    stream->capped = true;
+    char marker[MARKER_BYTES_MAX];
+    int len = snprintf(marker, sizeof marker,
+                       "\n[weir: output is over its limit of %llu bytes, the rest is dropped]\n",
+                       (unsigned long long)attempt->output_max);
+    struct record record = record_of(attempt, RECORD_OUTPUT);
+    record.stream = (unsigned)(stream - attempt->streams) + 1;
+    record.offset = stream->offset;
+    record.data = (struct str){marker, (size_t)len};
+    spool_put(attempt->sup->spool, &record);
+    stream->offset += (uint64_t)len;
+    return got;
+}
+
+/* One helping of at most READ_CHUNK, so that a noisy task has its turn like any other. The result
+ * of read(): 0 at the end, -1 and EAGAIN when there is nothing. */
+static long stream_read(struct attempt_stream *stream)
+{
+    struct attempt *attempt = stream->attempt;
+    if (stream->offset >= attempt->output_max) {
+        return stream_discard(stream);
+    }
+    uint64_t room = attempt->output_max - stream->offset;
+    struct record record = {.type = RECORD_OUTPUT,
+                            .key = attempt->key,
+                            .stream = (unsigned)(stream - attempt->streams) + 1,
+                            .offset = stream->offset};
+    long got = spool_put_from(attempt->sup->spool, &record, stream->fd,
+                              room < READ_CHUNK ? (size_t)room : READ_CHUNK);
+    stream->offset += got > 0 ? (uint64_t)got : 0;
+    return got;
+}
+
+static void stream_close(struct attempt_stream *stream)
+{
+    if (stream->fd < 0) {
+        return;
+    }
+    loop_fd_remove(stream->watch);
+    stream->watch = NULL;
+    (void)close(stream->fd);
+    stream->fd = -1;
+}
+
+static void stream_ready(void *ctx, uint32_t events)
+{
+    (void)events;
+    struct attempt_stream *stream = ctx;
+    long got = stream_read(stream);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
+        stream_close(stream);
+    }
+}
+
+static void stream_watch(struct attempt_stream *stream)
+{
+    struct supervisor *sup = stream->attempt->sup;
+    if (stream->fd >= 0 && stream->watch == NULL && !sup->paused) {
+        stream->watch = loop_fd_add(sup->loop, stream->fd, EPOLLIN, stream_ready, stream);
+    }
+}
+
+void attempt_pause(struct supervisor *sup, bool paused)
+{
+    sup->paused = paused;
+    size_t cursor = 0;
+    for (struct attempt *attempt = map_next(sup->attempts, &cursor); attempt != NULL;
+         attempt = map_next(sup->attempts, &cursor)) {
+        for (size_t i = 0; i < STREAM_COUNT; i++) {
+            struct attempt_stream *stream = &attempt->streams[i];
+            if (paused && stream->fd >= 0) {
+                loop_fd_remove(stream->watch);
+                stream->watch = NULL;
+            } else {
+                stream_watch(stream);
+            }
+        }
+    }
+}
+
+void attempt_free(struct attempt *attempt)
+{
+    for (size_t i = 0; i < STREAM_COUNT; i++) {
+        stream_close(&attempt->streams[i]);
+    }
+    loop_timer_free(attempt->kill_timer);
+    if (attempt->cgroup != NULL) {
+        cgroups_give(attempt->sup->cgroups, attempt->cgroup);
+    }
+    free(attempt);
+}
+
+/* Records the end of what never ran; the key stays known like any other. */
+static void ended_keep(struct attempt *attempt)
+{
+    struct supervisor *sup = attempt->sup;
+    attempt->state = ATTEMPT_ENDED;
+    attempt->end = spool_end(sup->spool);
+    if (sup->ended_last == NULL) {
+        sup->ended_first = attempt;
+    } else {
+        sup->ended_last->ended_next = attempt;
+    }
+    sup->ended_last = attempt;
+}
+
+static void start_failed(struct attempt *attempt, int error_number, const char *message)
+{
+    struct record record = record_of(attempt, RECORD_SPAWN_FAILED);
+    record.error_number = error_number;
+    record.message = str_of(message);
+    spool_put(attempt->sup->spool, &record);
+    ended_keep(attempt);
+}
+
+/* Both pipes; the ends the task gets are put into `give`. */
+static bool streams_open(struct attempt *attempt, int give[STREAM_COUNT])
+{
+    for (size_t i = 0; i < STREAM_COUNT; i++) {
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) != 0) {
+            int why = errno;
+            if (i > 0) {
+                (void)close(give[0]);
+            }
+            errno = why;
+            return false;
+        }
+        (void)fcntl(ends[0], F_SETFL, O_NONBLOCK); /* our end alone; the task's stays plain */
+        attempt->streams[i] = (struct attempt_stream){.attempt = attempt, .fd = ends[0]};
+        give[i] = ends[1];
+    }
+    return true;
+}
+
+static struct spawn_result spawn_call(struct attempt *attempt, const struct start_order *order,
+                                      const int give[STREAM_COUNT])
+{
+    struct supervisor *sup = attempt->sup;
+    struct arena arena;
+    arena_init(&arena);
+    char job_dir[AGENT_PATH_MAX];
+    jobdirs_path(sup->jobdirs, attempt->key.task.v, attempt->instance, job_dir);
+    struct taskenv_input input = {
+        .order = order, .account = &sup->account, .supervisor = sup->hex, .job_dir = job_dir};
+    char **env = taskenv_build(&arena, &input);
+    char **argv = arena_new(&arena, char *, order->argv_count + 2);
+    for (size_t i = 0; i < order->argv_count; i++) {
+        argv[i + 1] = arena_str(&arena, order->argv[i]);
+    }
+    const char *path = taskenv_get(env, "PATH");
+    struct spawn_order spawn = {
+        .candidates = taskenv_candidates(&arena, order->argv[0], path == NULL ? "" : path),
+        .argv = argv,
+        .env = env,
+        .job_dir = job_dir,
+        .workdir = order->workdir,
+        .account = &sup->account,
+        .files = &sup->task_files,
+        .null_fd = sup->null_fd,
+        .out_fd = give[0],
+        .err_fd = give[1],
+        .cgroup_fd = attempt->cgroup == NULL ? -1 : cgroup_fd(attempt->cgroup)};
+    struct spawn_result result = spawn_start(&spawn);
+    arena_done(&arena);
+    return result;
+}
+
+/* The process, its directory and its group. False: the failure is recorded. */
+static bool run(struct attempt *attempt, const struct start_order *order)
+{
+    struct supervisor *sup = attempt->sup;
+    struct error e;
+    if (jobdirs_take(sup->jobdirs, attempt->key.task.v, attempt->instance, &e) != ERR_OK) {
+        start_failed(attempt, EIO, e.text);
+        return false;
+    }
+    attempt->cgroup = sup->cgroups == NULL ? NULL : cgroups_take(sup->cgroups);
+    int give[STREAM_COUNT];
+    struct spawn_result result = {.error_number = 0, .step = "make pipes"};
+    if (streams_open(attempt, give)) {
+        result = spawn_call(attempt, order, give);
+        (void)close(give[0]);
+        (void)close(give[1]);
+    } else {
+        result.error_number = errno;
+    }
+    if (result.pid == 0) {
+        (void)fail_errno(&e, ERR_IO, result.error_number, "cannot %s '%s'", result.step,
+                         order->argv[0]);
+        for (size_t i = 0; i < STREAM_COUNT; i++) {
+            stream_close(&attempt->streams[i]);
+        }
+        start_failed(attempt, result.error_number, e.text);
+        jobdirs_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
+        return false;
+    }
+    attempt->pid = result.pid;
+    attempt->workdir_used = result.workdir_used;
+    return true;
+}
+
+/* A start that was asked before: say again what became of it. */
+static bool known_answer(struct supervisor *sup, const struct attempt_key *key)
+{
+    const struct attempt *known = map_get(sup->attempts, key, sizeof *key);
+    if (known != NULL) {
+        if (known->state != ATTEMPT_ENDED) {
+            started_record(known);
+        }
+        return true; /* an end not yet acknowledged is still in the spool */
+    }
+    if (keyring_has(sup->recent, key)) {
+        struct record record = {.type = RECORD_LOST, .key = *key};
+        spool_put(sup->spool, &record);
+        return true;
+    }
+    return false;
+}
+
+void attempt_start(struct supervisor *sup, const struct start_order *order)
+{
+    if (known_answer(sup, &order->key)) {
+        return;
+    }
+    struct attempt *attempt = xcalloc(1, sizeof *attempt);
+    attempt->sup = sup;
+    attempt->key = order->key;
+    attempt->instance = order->instance;
+    attempt->sequence = ++sup->start_count;
+    attempt->output_max = order->output_max == 0 ? OUTPUT_MAX_DEFAULT : order->output_max;
+    for (size_t i = 0; i < STREAM_COUNT; i++) {
+        attempt->streams[i].fd = -1;
+    }
+    (void)map_put(sup->attempts, &attempt->key, sizeof attempt->key, attempt);
+    if (sup->open_count >= ATTEMPTS_MAX || sup->ending) {
+        start_failed(attempt, EAGAIN,
+                     sup->ending ? "the supervisor is ending" : "too many tasks run on this node");
+        return;
+    }
+    attempt->started_ms = supervisor_wall_ms();
+    if (!run(attempt, order)) {
+        return;
+    }
+    sup->open_count++;
+    (void)map_put(sup->by_pid, &attempt->pid, sizeof attempt->pid, attempt);
+    started_record(attempt);
+    for (size_t i = 0; i < STREAM_COUNT; i++) {
+        stream_watch(&attempt->streams[i]);
+    }
+}
+
+/* To every process of the group. The leader is our child and not yet reaped, so its number cannot
+ * have passed to another. */
+static void group_signal(const struct attempt *attempt, int signal_number)
+{
+    must(attempt->state == ATTEMPT_RUNNING);
+    (void)kill(-attempt->pid, signal_number);
+    (void)kill(attempt->pid, SIGCONT);
+}
+
+static void kill_due(void *ctx)
+{
+    struct attempt *attempt = ctx;
+    if (attempt->state == ATTEMPT_RUNNING) {
+        group_signal(attempt, SIGKILL);
+    }
+}
+
+void attempt_stop(struct attempt *attempt, int64_t grace_ms)
+{
+    if (attempt->state != ATTEMPT_RUNNING) {
+        return;
+    }
+    if (grace_ms <= 0) {
+        kill_due(attempt);
+        return;
+    }
+    int64_t now = loop_now_ms(attempt->sup->loop);
+    int64_t at = now + (grace_ms < GRACE_LIMIT_MS ? grace_ms : GRACE_LIMIT_MS);
+    if (attempt->kill_timer == NULL) {
+        attempt->kill_timer = loop_timer_new(attempt->sup->loop, kill_due, attempt);
+        attempt->kill_at_ms = at;
+        group_signal(attempt, SIGTERM);
+    }
+    attempt->kill_at_ms = at < attempt->kill_at_ms ? at : attempt->kill_at_ms;
+    loop_timer_set(attempt->kill_timer, attempt->kill_at_ms);
+}
+
+static uint64_t time_ms(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_usec / 1000;
+}
+
+void attempt_leader_ended(struct attempt *attempt, int status, const struct rusage *use)
+{
+    struct supervisor *sup = attempt->sup;
+    must(attempt->state == ATTEMPT_RUNNING);
+    attempt->state = ATTEMPT_CLOSING;
+    attempt->exit_code =
+        WIFSIGNALED(status) ? SIGNAL_CODE_BASE + WTERMSIG(status) : WEXITSTATUS(status);
+    attempt->cpu_ms = time_ms(use->ru_utime) + time_ms(use->ru_stime);
+    attempt->memory_peak = (uint64_t)use->ru_maxrss * 1024;
+    (void)map_remove(sup->by_pid, &attempt->pid, sizeof attempt->pid);
+    loop_timer_free(attempt->kill_timer);
+    attempt->kill_timer = NULL;
+}
+
+void attempt_finish(struct attempt *attempt)
+{
+    struct supervisor *sup = attempt->sup;
+    must(attempt->state == ATTEMPT_CLOSING);
+    /* Every writer is gone, so what is in the pipe is all there will be; should somebody outside
+     * hold it open, the end of file would never come, and is not waited for. */
+    for (size_t i = 0; i < STREAM_COUNT; i++) {
+        while (attempt->streams[i].fd >= 0 && stream_read(&attempt->streams[i]) > 0) {
+        }
+        stream_close(&attempt->streams[i]);
+    }
+    struct record record = record_of(attempt, RECORD_ENDED);
+    record.exit_code = attempt->exit_code;
+    record.out_bytes = attempt->streams[0].offset;
+    record.err_bytes = attempt->streams[1].offset;
+    record.cpu_ms = attempt->cpu_ms;
+    record.memory_peak = attempt->memory_peak;
+    spool_put(sup->spool, &record);
+    jobdirs_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
+    if (attempt->cgroup != NULL) {
+        cgroups_give(sup->cgroups, attempt->cgroup);
+        attempt->cgroup = NULL;
+    }
+    sup->open_count--;
+    ended_keep(attempt);
+    supervisor_idle_check(sup);
+}
+
+void attempt_forget(struct supervisor *sup, struct spool_position at)
+{
+    while (sup->ended_first != NULL && spool_position_compare(sup->ended_first->end, at) <= 0) {
+        struct attempt *attempt = sup->ended_first;
+        sup->ended_first = attempt->ended_next;
+        if (sup->ended_first == NULL) {
+            sup->ended_last = NULL;
+        }
+        keyring_add(sup->recent, &attempt->key);
+        (void)map_remove(sup->attempts, &attempt->key, sizeof attempt->key);
+        attempt_free(attempt);
+    }
+}

@@ -1,0 +1,216 @@
+/* frame.c - coding of the messages between agent and supervisor.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "agent/frame.h"
+
+#include "base/bytes.h"
+#include "base/must.h"
+#include "core/model/limits.h"
+
+#include <limits.h>
+#include <string.h>
+
+static void key_put(struct buf *out, const struct attempt_key *key)
+{
+    bytes_put_u64(out, key->task.v);
+    bytes_put_u64(out, key->index);
+    bytes_put_u64(out, key->attempt);
+}
+
+static struct attempt_key key_get(struct bytes_reader *in)
+{
+    struct attempt_key key = {0};
+    key.task.v = bytes_get_u64(in);
+    key.index = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    key.attempt = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    return key;
+}
+
+static void position_put(struct buf *out, const struct spool_position *at)
+{
+    bytes_put_u64(out, at->segment);
+    bytes_put_u64(out, at->offset);
+}
+
+static struct spool_position position_get(struct bytes_reader *in)
+{
+    struct spool_position at;
+    at.segment = bytes_get_u64(in);
+    at.offset = bytes_get_u64(in);
+    return at;
+}
+
+static void texts_put(struct buf *out, const char *const *texts, size_t count)
+{
+    bytes_put_u64(out, count);
+    for (size_t i = 0; i < count; i++) {
+        bytes_put_text(out, texts[i]);
+    }
+}
+
+static const char *const *texts_get(struct bytes_reader *in, struct arena *arena, size_t max,
+                                    size_t *ret_count)
+{
+    size_t count = (size_t)bytes_get_max(in, max);
+    const char **texts = arena_new(arena, const char *, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        texts[i] = bytes_get_text(in, arena, TASK_SPEC_BYTES_MAX);
+    }
+    *ret_count = count;
+    return texts;
+}
+
+static void start_put(struct buf *out, const struct start_order *order)
+{
+    key_put(out, &order->key);
+    bytes_put_u64(out, order->instance);
+    texts_put(out, order->argv, order->argv_count);
+    texts_put(out, order->env, order->env_count);
+    bytes_put_text(out, order->workdir);
+    bytes_put_text(out, order->pool);
+    bytes_put_text(out, order->node);
+    bytes_put_u64(out, order->slots);
+    bytes_put_u64(out, order->device_count);
+    for (size_t i = 0; i < order->device_count; i++) {
+        bytes_put_u64(out, order->devices[i]);
+    }
+    bytes_put_u64(out, order->rank);
+    bytes_put_u64(out, order->world_size);
+    bytes_put_text(out, order->master_addr);
+    bytes_put_u64(out, order->master_port);
+    bytes_put_u64(out, order->output_max);
+}
+
+static void start_get(struct bytes_reader *in, struct arena *arena, struct start_order *order)
+{
+    order->key = key_get(in);
+    order->instance = bytes_get_u64(in);
+    order->argv = texts_get(in, arena, TASK_ARGS_MAX, &order->argv_count);
+    order->env = texts_get(in, arena, TASK_ENV_MAX, &order->env_count);
+    order->workdir = bytes_get_text(in, arena, TASK_SPEC_BYTES_MAX);
+    order->pool = bytes_get_text(in, arena, TEXT_LEN_MAX);
+    order->node = bytes_get_text(in, arena, TEXT_LEN_MAX);
+    order->slots = bytes_get_u64(in);
+    order->device_count = (size_t)bytes_get_max(in, NODE_DEVICES_MAX);
+    uint32_t *devices = arena_new(arena, uint32_t, order->device_count + 1);
+    for (size_t i = 0; i < order->device_count; i++) {
+        devices[i] = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    }
+    order->devices = devices;
+    order->rank = bytes_get_u64(in);
+    order->world_size = bytes_get_u64(in);
+    order->master_addr = bytes_get_text(in, arena, TEXT_LEN_MAX);
+    order->master_port = bytes_get_max(in, UINT16_MAX);
+    order->output_max = bytes_get_u64(in);
+    if (order->argv_count == 0) {
+        in->bad = true;
+    }
+}
+
+static void body_put(struct buf *out, const struct frame *frame)
+{
+    bytes_put_u64(out, (uint64_t)frame->type);
+    switch (frame->type) {
+    case FRAME_HELLO:
+        bytes_put_u64(out, frame->version);
+        bytes_put_str(out, (struct str){(const char *)frame->id, sizeof frame->id});
+        bytes_put_u64(out, frame->pid);
+        position_put(out, &frame->acked);
+        position_put(out, &frame->at);
+        break;
+    case FRAME_ATTEMPT:
+        key_put(out, &frame->key);
+        bytes_put_u64(out, frame->ended ? 1 : 0);
+        break;
+    case FRAME_GROWN:
+    case FRAME_ACK:
+        position_put(out, &frame->at);
+        break;
+    case FRAME_START:
+        start_put(out, &frame->start);
+        break;
+    case FRAME_STOP:
+        key_put(out, &frame->key);
+        bytes_put_i64(out, frame->grace_ms);
+        break;
+    case FRAME_NONE:
+    case FRAME_READY:
+        break;
+    }
+}
+
+void frame_put(struct buf *out, const struct frame *frame)
+{
+    must(frame->type != FRAME_NONE);
+    size_t head = out->len;
+    buf_add(out, "\0\0\0\0", FRAME_HEAD_LEN);
+    body_put(out, frame);
+    if (out->full) {
+        return;
+    }
+    size_t len = out->len - head - FRAME_HEAD_LEN;
+    for (unsigned i = 0; i < FRAME_HEAD_LEN; i++) {
+        out->data[head + i] = (char)(unsigned char)(len >> (8 * i));
+    }
+}
+
+static void body_get(struct bytes_reader *in, struct arena *arena, struct frame *frame)
+{
+    frame->type = (enum frame_type)bytes_get_max(in, FRAME_ACK);
+    switch (frame->type) {
+    case FRAME_HELLO: {
+        frame->version = bytes_get_u64(in);
+        struct str id = bytes_get_str(in, SUPERVISOR_ID_LEN);
+        if (id.len == SUPERVISOR_ID_LEN) {
+            memcpy(frame->id, id.p, SUPERVISOR_ID_LEN);
+        } else {
+            in->bad = true;
+        }
+        frame->pid = bytes_get_u64(in);
+        frame->acked = position_get(in);
+        frame->at = position_get(in);
+        break;
+    }
+    case FRAME_ATTEMPT:
+        frame->key = key_get(in);
+        frame->ended = bytes_get_max(in, 1) != 0;
+        break;
+    case FRAME_GROWN:
+    case FRAME_ACK:
+        frame->at = position_get(in);
+        break;
+    case FRAME_START:
+        start_get(in, arena, &frame->start);
+        break;
+    case FRAME_STOP:
+        frame->key = key_get(in);
+        frame->grace_ms = bytes_get_i64(in);
+        break;
+    case FRAME_NONE:
+        in->bad = true;
+        break;
+    case FRAME_READY:
+        break;
+    }
+}
+
+long frame_get(const char *data, size_t len, struct arena *arena, struct frame *ret)
+{
+    if (len < FRAME_HEAD_LEN) {
+        return 0;
+    }
+    size_t body = 0;
+    for (unsigned i = 0; i < FRAME_HEAD_LEN; i++) {
+        body |= (size_t)(unsigned char)data[i] << (8 * i);
+    }
+    if (body == 0 || body > FRAME_BYTES_MAX) {
+        return -1;
+    }
+    if (len < FRAME_HEAD_LEN + body) {
+        return 0;
+    }
+    struct bytes_reader in;
+    bytes_reader_init(&in, data + FRAME_HEAD_LEN, body);
+    *ret = (struct frame){0};
+    body_get(&in, arena, ret);
+    return bytes_reader_ok(&in) ? (long)(FRAME_HEAD_LEN + body) : -1;
+}

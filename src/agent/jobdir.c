@@ -1,0 +1,328 @@
+/* jobdir.c - the pool of job directories.
+ *
+ * A ready one is a shell with a directory in it: .ready/17/0. For the first instance of a task the
+ * whole shell becomes job/TASK; for further ones only the inside moves, and the shell stays behind
+ * as an empty one that takes a returned inside later. So neither a task nor an array makes
+ * directories while it runs. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/jobdir.h"
+
+#include "agent/limits.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAME_MAX_LEN = 64, SHELLS_MAX = 4 * JOBDIR_READY };
+
+struct jobdirs {
+    char *dir;
+    int job_fd;
+    int ready_fd;
+    struct account account;
+    uint64_t shell_next;
+    VEC(uint64_t) full;  /* shells with a ready inside */
+    VEC(uint64_t) empty; /* shells whose inside is in use */
+    struct map *live;    /* task -> count of its instances here, as a pointer's value */
+};
+
+void jobdirs_path(const struct jobdirs *dirs, uint64_t task, uint64_t instance, char *out)
+{
+    (void)snprintf(out, AGENT_PATH_MAX, "%s/job/%" PRIu64 "/%" PRIu64, dirs->dir, task, instance);
+}
+
+static void pair_name(char *out, uint64_t outer, uint64_t inner)
+{
+    (void)snprintf(out, NAME_MAX_LEN, "%" PRIu64 "/%" PRIu64, outer, inner);
+}
+
+static void one_name(char *out, uint64_t number)
+{
+    (void)snprintf(out, NAME_MAX_LEN, "%" PRIu64, number);
+}
+
+static uintptr_t live_count(const struct jobdirs *dirs, uint64_t task)
+{
+    return (uintptr_t)map_get(dirs->live, &task, sizeof task);
+}
+
+static void live_set(struct jobdirs *dirs, uint64_t task, uintptr_t count)
+{
+    if (count == 0) {
+        (void)map_remove(dirs->live, &task, sizeof task);
+    } else {
+        (void)map_put(dirs->live, &task, sizeof task, (void *)count);
+    }
+}
+
+/* A new directory for a task's user. */
+static must_use enum err inside_make(struct jobdirs *dirs, int at_fd, const char *name,
+                                     struct error *e)
+{
+    if (mkdirat(at_fd, name, 0700) != 0 && errno != EEXIST) {
+        return fail_errno(e, ERR_IO, errno, "cannot make the job directory '%s'", name);
+    }
+    if (dirs->account.switch_user &&
+        fchownat(at_fd, name, dirs->account.uid, dirs->account.gid, AT_SYMLINK_NOFOLLOW) != 0) {
+        return fail_errno(e, ERR_IO, errno, "cannot give away the job directory '%s'", name);
+    }
+    return ERR_OK;
+}
+
+static must_use enum err shell_make(struct jobdirs *dirs, struct error *e)
+{
+    char name[NAME_MAX_LEN];
+    uint64_t shell = ++dirs->shell_next;
+    one_name(name, shell);
+    if (mkdirat(dirs->ready_fd, name, 0711) != 0 && errno != EEXIST) {
+        return fail_errno(e, ERR_IO, errno, "cannot make a job directory");
+    }
+    pair_name(name, shell, 0);
+    enum err r = inside_make(dirs, dirs->ready_fd, name, e);
+    if (r == ERR_OK) {
+        vec_push(&dirs->full, shell);
+    }
+    return r;
+}
+
+/* Take over what an earlier supervisor left ready: its shells, whole or empty. */
+static void shells_find(struct jobdirs *dirs)
+{
+    int fd = openat(dirs->ready_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+    if (entries == NULL) {
+        return;
+    }
+    for (struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {
+        uint64_t shell;
+        char inside[NAME_MAX_LEN];
+        struct stat info;
+        if (!str_to_u64(str_of(entry->d_name), &shell)) {
+            continue;
+        }
+        dirs->shell_next = shell > dirs->shell_next ? shell : dirs->shell_next;
+        pair_name(inside, shell, 0);
+        bool whole = fstatat(dirs->ready_fd, inside, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+                     info.st_uid == dirs->account.uid;
+        if (whole) {
+            vec_push(&dirs->full, shell);
+        } else if (dirs->empty.count < SHELLS_MAX) {
+            vec_push(&dirs->empty, shell);
+        }
+    }
+    (void)closedir(entries);
+}
+
+static must_use enum err open_dirs(struct jobdirs *dirs, struct error *e)
+{
+    char path[AGENT_PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/job", dirs->dir);
+    if (mkdir(path, 0711) != 0 && errno != EEXIST) {
+        return fail_errno(e, ERR_IO, errno, "cannot make '%s'", path);
+    }
+    dirs->job_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dirs->job_fd >= 0 && mkdirat(dirs->job_fd, ".ready", 0700) != 0 && errno != EEXIST) {
+        return fail_errno(e, ERR_IO, errno, "cannot make '%s/.ready'", path);
+    }
+    dirs->ready_fd = openat(dirs->job_fd, ".ready", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dirs->job_fd < 0 || dirs->ready_fd < 0) {
+        return fail_errno(e, ERR_IO, errno, "cannot open '%s'", path);
+    }
+    return ERR_OK;
+}
+
+must_use enum err jobdirs_new(const char *dir, const struct account *account, struct jobdirs **ret,
+                              struct error *e)
+{
+    struct jobdirs *dirs = xcalloc(1, sizeof *dirs);
+    dirs->dir = xstrdup(dir);
+    dirs->job_fd = -1;
+    dirs->ready_fd = -1;
+    dirs->account = *account;
+    dirs->live = map_new();
+    enum err r = open_dirs(dirs, e);
+    if (r == ERR_OK) {
+        shells_find(dirs);
+    }
+    while (r == ERR_OK && dirs->full.count < JOBDIR_READY) {
+        r = shell_make(dirs, e);
+    }
+    if (r != ERR_OK) {
+        jobdirs_free(dirs);
+        return r;
+    }
+    *ret = dirs;
+    return ERR_OK;
+}
+
+void jobdirs_free(struct jobdirs *dirs)
+{
+    if (dirs == NULL) {
+        return;
+    }
+    if (dirs->job_fd >= 0) {
+        (void)close(dirs->job_fd);
+    }
+    if (dirs->ready_fd >= 0) {
+        (void)close(dirs->ready_fd);
+    }
+    vec_done(&dirs->full);
+    vec_done(&dirs->empty);
+    map_free(dirs->live);
+    free(dirs->dir);
+    free(dirs);
+}
+
+bool jobdirs_refill(struct jobdirs *dirs)
+{
+    if (dirs->full.count >= JOBDIR_READY / 2) {
+        return false;
+    }
+    return shell_make(dirs, NULL) == ERR_OK;
+}
+
+size_t jobdirs_ready(const struct jobdirs *dirs)
+{
+    return dirs->full.count;
+}
+
+/* The whole shell becomes the task's directory. False: the task has one already. */
+static bool take_whole(struct jobdirs *dirs, uint64_t shell, uint64_t task, uint64_t instance)
+{
+    char from[NAME_MAX_LEN];
+    char to[NAME_MAX_LEN];
+    one_name(from, shell);
+    one_name(to, task);
+    if (renameat(dirs->ready_fd, from, dirs->job_fd, to) != 0) {
+        return false;
+    }
+    if (instance == 0) {
+        return true;
+    }
+    pair_name(from, task, 0);
+    pair_name(to, task, instance);
+    return renameat(dirs->job_fd, from, dirs->job_fd, to) == 0;
+}
+
+must_use enum err jobdirs_take(struct jobdirs *dirs, uint64_t task, uint64_t instance,
+                               struct error *e)
+{
+    if (dirs->full.count == 0) {
+        enum err r = shell_make(dirs, e);
+        if (r != ERR_OK) {
+            return r;
+        }
+    }
+    uint64_t shell = dirs->full.at[dirs->full.count - 1];
+    uintptr_t live = live_count(dirs, task);
+    if (live == 0 && take_whole(dirs, shell, task, instance)) {
+        dirs->full.count--;
+        live_set(dirs, task, 1);
+        return ERR_OK;
+    }
+    char from[NAME_MAX_LEN];
+    char to[NAME_MAX_LEN];
+    pair_name(from, shell, 0);
+    pair_name(to, task, instance);
+    if (renameat(dirs->ready_fd, from, dirs->job_fd, to) == 0) {
+        dirs->full.count--;
+        vec_push(&dirs->empty, shell);
+    } else if (errno != ENOTEMPTY && errno != EEXIST) { /* those: an earlier attempt left files */
+        return fail_errno(e, ERR_IO, errno, "cannot make the job directory '%s'", to);
+    }
+    live_set(dirs, task, live + 1);
+    return ERR_OK;
+}
+
+enum content { CONTENT_NONE, CONTENT_ONE, CONTENT_MORE };
+
+/* How many entries the directory has. Makes it 0700 again, should its owner have opened it. */
+static enum content content_of(int at_fd, const char *name, bool is_inside)
+{
+    int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+    if (entries == NULL) {
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return CONTENT_MORE;
+    }
+    unsigned count = 0;
+    struct dirent *entry = readdir(entries);
+    for (; entry != NULL && count < 2; entry = readdir(entries)) {
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    }
+    struct stat info;
+    if (is_inside && count == 0 && fstat(fd, &info) == 0 && (info.st_mode & 07777) != 0700) {
+        (void)fchmod(fd, 0700);
+    }
+    (void)closedir(entries);
+    return count == 0 ? CONTENT_NONE : count == 1 ? CONTENT_ONE : CONTENT_MORE;
+}
+
+/* job/TASK with its one empty inside becomes a ready shell again. */
+static bool give_whole(struct jobdirs *dirs, uint64_t task, uint64_t instance)
+{
+    char from[NAME_MAX_LEN];
+    char to[NAME_MAX_LEN];
+    uint64_t shell = dirs->shell_next + 1;
+    if (instance != 0) {
+        pair_name(from, task, instance);
+        pair_name(to, task, 0);
+        if (renameat(dirs->job_fd, from, dirs->job_fd, to) != 0) {
+            return false;
+        }
+    }
+    one_name(from, task);
+    one_name(to, shell);
+    if (renameat(dirs->job_fd, from, dirs->ready_fd, to) != 0) {
+        return false;
+    }
+    dirs->shell_next = shell;
+    vec_push(&dirs->full, shell);
+    return true;
+}
+
+/* The inside goes to a shell without one, or away. */
+static void give_inside(struct jobdirs *dirs, const char *inside)
+{
+    if (dirs->empty.count == 0 || dirs->full.count >= SHELLS_MAX) {
+        (void)unlinkat(dirs->job_fd, inside, AT_REMOVEDIR);
+        return;
+    }
+    uint64_t shell = dirs->empty.at[dirs->empty.count - 1];
+    char to[NAME_MAX_LEN];
+    pair_name(to, shell, 0);
+    if (renameat(dirs->job_fd, inside, dirs->ready_fd, to) == 0) {
+        dirs->empty.count--;
+        vec_push(&dirs->full, shell);
+    }
+}
+
+void jobdirs_give(struct jobdirs *dirs, uint64_t task, uint64_t instance)
+{
+    char inside[NAME_MAX_LEN];
+    char outer[NAME_MAX_LEN];
+    pair_name(inside, task, instance);
+    one_name(outer, task);
+    uintptr_t live = live_count(dirs, task);
+    must(live > 0);
+    live_set(dirs, task, live - 1);
+    if (content_of(dirs->job_fd, inside, true) != CONTENT_NONE) {
+        return;
+    }
+    if (live == 1 && dirs->full.count < SHELLS_MAX &&
+        content_of(dirs->job_fd, outer, false) == CONTENT_ONE && give_whole(dirs, task, instance)) {
+        return;
+    }
+    give_inside(dirs, inside);
+    if (live == 1) {
+        (void)unlinkat(dirs->job_fd, outer, AT_REMOVEDIR); /* fails when others left files there */
+    }
+}

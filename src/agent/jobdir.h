@@ -1,0 +1,36 @@
+/* jobdir.h - job directories D/job/TASK/INSTANCE, out of a pool of ready ones by rename.
+ *
+ *   job/.ready/17/0  ──rename──▶  job/TASK/INSTANCE     (the task's user's, 0700)
+ *                    ◀─rename──   when the task left nothing in it
+ *
+ * What a task wrote stays: a later attempt of the same instance finds it, and nobody removes it
+ * here. SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "agent/runas.h"
+#include "base/error.h"
+
+#include <stdint.h>
+
+struct jobdirs;
+
+/* Makes D/job and JOBDIR_READY ready directories owned by the account. */
+must_use enum err jobdirs_new(const char *dir, const struct account *account, struct jobdirs **ret,
+                              struct error *e);
+void jobdirs_free(struct jobdirs *dirs);
+
+/* D/job/TASK/INSTANCE exists and belongs to the task's user. */
+must_use enum err jobdirs_take(struct jobdirs *dirs, uint64_t task, uint64_t instance,
+                               struct error *e);
+
+/* The instance is over: back into the pool when empty, else it stays. */
+void jobdirs_give(struct jobdirs *dirs, uint64_t task, uint64_t instance);
+
+/* Makes one ready directory if some are missing; true when more are. Called when there is time. */
+bool jobdirs_refill(struct jobdirs *dirs);
+
+/* How many are ready. */
+size_t jobdirs_ready(const struct jobdirs *dirs);
+
+/* The path; `out` has AGENT_PATH_MAX. */
+void jobdirs_path(const struct jobdirs *dirs, uint64_t task, uint64_t instance, char *out);

@@ -1,0 +1,149 @@
+/* reaper.c - children that ended, and what they left behind.
+ *
+ * The supervisor is a subreaper: whoever loses his parent below it becomes its child. So strays are
+ * either in the attempt's cgroup, or (without cgroups) our children that lead no attempt. One that
+ * hides its environment cannot be attributed; it is ended when everything that ran when it was
+ * first seen has ended. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/strays.h"
+#include "agent/supervisor.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+/* The next child that ended, without reaping it: 0 when there is none. */
+static pid_t ended_peek(void)
+{
+    siginfo_t info = {0};
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+        return 0;
+    }
+    return info.si_pid;
+}
+
+static void child_reap(struct supervisor *sup, pid_t pid)
+{
+    struct attempt *attempt = map_get(sup->by_pid, &pid, sizeof pid);
+    if (attempt != NULL) {
+        /* While its leader is not reaped the group's number is its own. */
+        (void)kill(-pid, SIGKILL);
+    }
+    int status = 0;
+    struct rusage use;
+    if (wait4(pid, &status, 0, &use) != pid || attempt == NULL) {
+        return;
+    }
+    attempt_leader_ended(attempt, status, &use);
+    if (attempt->cgroup != NULL && cgroup_populated(attempt->cgroup)) {
+        cgroup_kill(attempt->cgroup);
+    }
+    attempt->closing_next = sup->closing;
+    sup->closing = attempt;
+}
+
+/* The lowest count of starts among attempts that still run. */
+static uint64_t sequence_oldest(const struct supervisor *sup)
+{
+    uint64_t oldest = UINT64_MAX;
+    size_t cursor = 0;
+    for (const struct attempt *attempt = map_next(sup->by_pid, &cursor); attempt != NULL;
+         attempt = map_next(sup->by_pid, &cursor)) {
+        oldest = attempt->sequence < oldest ? attempt->sequence : oldest;
+    }
+    return oldest;
+}
+
+struct look {
+    bool unowned; /* somebody's, but it does not say whose */
+    bool dying;   /* one that is just ending may still hand us its children */
+};
+
+/* What to do with a child that leads no attempt. */
+static void stray_judge(struct supervisor *sup, pid_t pid, struct look *look)
+{
+    struct attempt_key key;
+    if (strays_owner(pid, sup->hex, &key)) {
+        struct attempt *owner = map_get(sup->attempts, &key, sizeof key);
+        if (owner != NULL && owner->state == ATTEMPT_RUNNING) {
+            return; /* it may have daemons as long as it runs */
+        }
+        (void)kill(pid, SIGKILL);
+        if (owner != NULL) {
+            owner->stray_seen = true;
+        }
+        return;
+    }
+    if (strays_dying(pid)) {
+        look->dying = true;
+        return;
+    }
+    look->unowned = true;
+    if (sup->orphan_sequence == 0) {
+        sup->orphan_sequence = sup->start_count;
+    }
+    if (sequence_oldest(sup) > sup->orphan_sequence) {
+        (void)kill(pid, SIGKILL);
+    }
+}
+
+/* Without cgroups: end the strays among our children, and mark their attempts. True: look again
+ * before anything is finished. */
+static bool strays_look(struct supervisor *sup)
+{
+    auto_free(freep) pid_t *children = xcalloc(ORPHANS_MAX, sizeof *children);
+    size_t count = strays_children(children, ORPHANS_MAX);
+    struct look look = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (map_get(sup->by_pid, &children[i], sizeof children[i]) == NULL) {
+            stray_judge(sup, children[i], &look);
+        }
+    }
+    if (!look.unowned) {
+        sup->orphan_sequence = 0;
+    }
+    return look.dying;
+}
+
+/* Finish those of which nothing is left; keep the others for another look. */
+static void closing_look(struct supervisor *sup, bool dying)
+{
+    struct attempt *left = NULL;
+    struct attempt *next;
+    for (struct attempt *attempt = sup->closing; attempt != NULL; attempt = next) {
+        next = attempt->closing_next;
+        bool strays = attempt->cgroup != NULL ? cgroup_populated(attempt->cgroup)
+                                              : attempt->stray_seen || dying;
+        attempt->stray_seen = false;
+        if (strays) {
+            attempt->closing_next = left;
+            left = attempt;
+        } else {
+            attempt_finish(attempt);
+        }
+    }
+    sup->closing = left;
+}
+
+static bool any_without_cgroup(const struct supervisor *sup)
+{
+    const struct attempt *attempt = sup->closing;
+    while (attempt != NULL && attempt->cgroup != NULL) {
+        attempt = attempt->closing_next;
+    }
+    return attempt != NULL;
+}
+
+void reaper_run(struct supervisor *sup)
+{
+    for (pid_t pid = ended_peek(); pid > 0; pid = ended_peek()) {
+        child_reap(sup, pid);
+    }
+    if (sup->closing == NULL) {
+        return;
+    }
+    closing_look(sup, any_without_cgroup(sup) && strays_look(sup));
+    if (sup->closing != NULL) {
+        loop_timer_set(sup->stray_timer, loop_now_ms(sup->loop) + STRAY_ROUND_MS);
+    }
+}

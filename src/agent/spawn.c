@@ -1,0 +1,208 @@
+/* spawn.c - clone, become the task's user, execute.
+ *
+ * The child runs in the parent's memory (CLONE_VM) while the parent waits (CLONE_VFORK): a fork of
+ * a process with much memory is sixty times slower. So the child may only make system calls, and
+ * must not use libc's setuid family, which would tell the parent's threads. It has a stack of its
+ * own. Most of what a task must inherit is set once in the supervisor itself (spawn_prepare).
+ * Holds (README.md): A1 never uid 0. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/spawn.h"
+
+#include "base/must.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CHILD_STACK_BYTES = 64 * 1024, KERNEL_SIGSET_BYTES = 8 };
+
+/* The sanitizers keep books about stacks and functions that do not hold in a borrowed memory. */
+#define CHILD_CODE __attribute__((no_sanitize("address", "undefined", "thread"), noinline))
+
+struct child {
+    const struct spawn_order *order;
+    pid_t parent;
+    volatile int error_number;
+    const char *volatile step;
+    volatile bool workdir_used;
+};
+
+static char child_stack[CHILD_STACK_BYTES] __attribute__((aligned(16)));
+
+static CHILD_CODE bool failed(struct child *child, const char *step)
+{
+    child->error_number = errno;
+    child->step = step;
+    return false;
+}
+
+static CHILD_CODE bool become_user(struct child *child)
+{
+    const struct account *account = child->order->account;
+    if (!account->switch_user) {
+        return true;
+    }
+    if (syscall(SYS_setgroups, account->group_count, account->groups) != 0 ||
+        syscall(SYS_setresgid, account->gid, account->gid, account->gid) != 0 ||
+        syscall(SYS_setresuid, account->uid, account->uid, account->uid) != 0) {
+        return failed(child, "change user");
+    }
+    if (syscall(SYS_geteuid) == 0) {
+        errno = EPERM;
+        return failed(child, "change user");
+    }
+    return true;
+}
+
+static CHILD_CODE bool set_up(struct child *child)
+{
+    const struct spawn_order *order = child->order;
+    if (syscall(SYS_setsid) < 0) {
+        return failed(child, "make a session");
+    }
+    if (syscall(SYS_dup3, order->null_fd, 0, 0) < 0 || syscall(SYS_dup3, order->out_fd, 1, 0) < 0 ||
+        syscall(SYS_dup3, order->err_fd, 2, 0) < 0) {
+        return failed(child, "set up output");
+    }
+    (void)syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, order->files, NULL);
+    /* As root first: the directory's parents may be closed to the user. */
+    long in_job_dir = syscall(SYS_chdir, order->job_dir);
+    if (!become_user(child)) {
+        return false;
+    }
+    if (in_job_dir != 0 && syscall(SYS_chdir, order->job_dir) != 0) {
+        return failed(child, "enter the job directory");
+    }
+    child->workdir_used = order->workdir[0] != '\0' && syscall(SYS_chdir, order->workdir) == 0;
+    /* After the change of user, which clears it. Should the parent be gone already, nobody would
+     * send the signal. */
+    if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 ||
+        syscall(SYS_getppid) != child->parent) {
+        return failed(child, "tie it to the supervisor");
+    }
+    return true;
+}
+
+static CHILD_CODE void execute(struct child *child)
+{
+    const struct spawn_order *order = child->order;
+    const uint64_t no_signals = 0;
+    (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &no_signals, NULL, KERNEL_SIGSET_BYTES);
+    int worst = ENOENT;
+    for (const char **path = order->candidates; *path != NULL; path++) {
+        (void)syscall(SYS_execve, *path, order->argv + 1, order->env);
+        if (errno == ENOEXEC) { /* a script that does not say by what: the shell's, as in execvp */
+            order->argv[0] = (char *)(uintptr_t) "sh";
+            order->argv[1] = (char *)(uintptr_t)*path;
+            (void)syscall(SYS_execve, "/bin/sh", order->argv, order->env);
+        }
+        if (errno != ENOENT && errno != ENOTDIR) {
+            worst = errno; /* found but not to be executed says more than not found */
+        }
+    }
+    errno = worst;
+    (void)failed(child, "execute");
+}
+
+static CHILD_CODE void child_run(void *arg)
+{
+    struct child *child = arg;
+    if (set_up(child)) {
+        execute(child);
+    }
+    for (;;) {
+        (void)syscall(SYS_exit, 127);
+    }
+}
+
+#if defined(__x86_64__)
+/* clone3 with a function to run on the new stack: libc has no such call, and the cgroup to be born
+ * in cannot be told to clone(). */
+static long clone_call(struct clone_args *args, void (*run)(void *), void *arg)
+{
+    long result;
+    __asm__ volatile("syscall\n\t"
+                     "test %%rax, %%rax\n\t"
+                     "jnz 1f\n\t"
+                     "xor %%ebp, %%ebp\n\t"
+                     "mov %[arg], %%rdi\n\t"
+                     "call *%[run]\n\t"
+                     "ud2\n"
+                     "1:"
+                     : "=a"(result)
+                     : "a"((long)SYS_clone3), "D"(args),
+                       "S"(sizeof *args), [run] "r"(run), [arg] "r"(arg)
+                     : "rcx", "r11", "cc", "memory");
+    return result;
+}
+#else
+struct trampoline {
+    void (*run)(void *);
+    void *arg;
+};
+
+static CHILD_CODE int trampoline_run(void *arg)
+{
+    struct trampoline *trampoline = arg;
+    trampoline->run(trampoline->arg);
+    return 127;
+}
+
+static long clone_call(struct clone_args *args, void (*run)(void *), void *arg)
+{
+    if ((args->flags & CLONE_INTO_CGROUP) != 0) {
+        return -EINVAL;
+    }
+    struct trampoline trampoline = {run, arg};
+    int pid = clone(trampoline_run, child_stack + sizeof child_stack, (int)args->flags | SIGCHLD,
+                    &trampoline);
+    return pid < 0 ? -errno : pid;
+}
+#endif
+
+struct spawn_result spawn_start(const struct spawn_order *order)
+{
+    struct child child = {.order = order, .parent = getpid()};
+    struct clone_args args = {.flags = (uint64_t)CLONE_VM | CLONE_VFORK,
+                              .exit_signal = SIGCHLD,
+                              .stack = (uintptr_t)child_stack,
+                              .stack_size = sizeof child_stack};
+    if (order->cgroup_fd >= 0) {
+        args.flags |= (unsigned long long)CLONE_INTO_CGROUP;
+        args.cgroup = (unsigned)order->cgroup_fd;
+    }
+    long pid = clone_call(&args, child_run, &child);
+    if (pid < 0) {
+        return (struct spawn_result){.error_number = (int)-pid, .step = "make a process"};
+    }
+    struct spawn_result result = {.pid = (pid_t)pid, .workdir_used = child.workdir_used};
+    if (child.step != NULL) {
+        (void)waitpid(result.pid, NULL, 0);
+        result = (struct spawn_result){.error_number = child.error_number, .step = child.step};
+    }
+    return result;
+}
+
+void spawn_prepare(void)
+{
+    for (int i = 1; i <= SIGRTMAX; i++) {
+        struct sigaction now;
+        if (sigaction(i, NULL, &now) == 0 && now.sa_handler == SIG_IGN) {
+            (void)signal(i, SIG_DFL); /* handlers end at exec by themselves, ignoring does not */
+        }
+    }
+    (void)umask(022);
+    struct rlimit none = {0, 0};
+    must(setrlimit(RLIMIT_CORE, &none) == 0);
+    must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    must(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0);
+    (void)syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+}

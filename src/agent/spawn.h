@@ -1,0 +1,39 @@
+/* spawn.h - starts one program without fork: the child borrows the caller's memory until it has
+ * executed the program. Only for a process with one thread. SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "agent/runas.h"
+
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+struct spawn_order {
+    const char **candidates; /* paths tried in order, NULL at the end */
+    char **argv;             /* argv[0] is room for the shell of a script without one; the
+                                program's own begins at argv[1] */
+    char **env;
+    const char *job_dir;
+    const char *workdir; /* "": stay in the job directory */
+    const struct account *account;
+    const struct rlimit *files; /* the open-files limit tasks get */
+    int null_fd;
+    int out_fd;
+    int err_fd;
+    int cgroup_fd; /* -1: none */
+};
+
+struct spawn_result {
+    pid_t pid;         /* 0: not started */
+    bool workdir_used; /* the asked working directory could be entered by the task's user */
+    int error_number;
+    const char *step; /* what failed: "execute", "change user" … */
+};
+
+/* In its own session, as the account, with nothing open but standard input (the null device),
+ * output and error. */
+struct spawn_result spawn_start(const struct spawn_order *order);
+
+/* Once, before the first spawn: default signals, umask, no core files, no new privileges, orphans
+ * come to us, everything inherited closes on exec. */
+void spawn_prepare(void);

@@ -1,0 +1,240 @@
+/* spool.c - the writing end of the spool.
+ *
+ * Holds (README.md): A4 what is in the spool stays until acknowledged; A5 each segment begins by
+ * saying whose it is and what was open. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/spool.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Gathered records beyond what is written: only a full disk lets it come near. */
+enum { GATHER_BYTES_MAX = 64 * 1024 * 1024, GATHER_KEEP = 1024 * 1024, GATHER_FLUSH = 256 * 1024 };
+
+struct spool {
+    struct spool_options options;
+    char *dir;
+    int fd;
+    uint64_t segment;
+    uint64_t written;     /* bytes of the segment in the file */
+    uint64_t low;         /* lowest segment not yet deleted */
+    uint64_t older_bytes; /* of segments below `segment`, not acknowledged */
+    struct spool_position acked;
+    struct buf gathered;
+};
+
+int spool_position_compare(struct spool_position a, struct spool_position b)
+{
+    if (a.segment != b.segment) {
+        return a.segment < b.segment ? -1 : 1;
+    }
+    return a.offset < b.offset ? -1 : a.offset > b.offset;
+}
+
+void spool_path(const char *dir, uint64_t segment, char *out)
+{
+    (void)snprintf(out, AGENT_PATH_MAX, "%s/spool/%08llu", dir, (unsigned long long)segment);
+}
+
+void spool_range(const char *dir, uint64_t *ret_low, uint64_t *ret_high)
+{
+    char path[AGENT_PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/spool", dir);
+    *ret_low = 0;
+    *ret_high = 0;
+    DIR *entries = opendir(path);
+    if (entries == NULL) {
+        return;
+    }
+    for (struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries)) {
+        uint64_t number;
+        if (!str_to_u64(str_of(entry->d_name), &number) || number == 0) {
+            continue;
+        }
+        *ret_low = *ret_low == 0 || number < *ret_low ? number : *ret_low;
+        *ret_high = number > *ret_high ? number : *ret_high;
+    }
+    (void)closedir(entries);
+}
+
+static uint64_t segment_size(const char *dir, uint64_t segment)
+{
+    char path[AGENT_PATH_MAX];
+    struct stat info;
+    spool_path(dir, segment, path);
+    return stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
+}
+
+static must_use enum err segment_open(struct spool *spool, uint64_t segment, struct error *e)
+{
+    char path[AGENT_PATH_MAX];
+    spool_path(spool->dir, segment, path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return fail_errno(e, ERR_IO, errno, "cannot make the spool segment '%s'", path);
+    }
+    if (spool->fd >= 0) {
+        (void)close(spool->fd);
+        spool->older_bytes += spool->written;
+    }
+    spool->fd = fd;
+    spool->segment = segment;
+    spool->written = 0;
+    return ERR_OK;
+}
+
+static void segment_head_put(struct spool *spool)
+{
+    auto_free(freep) struct attempt_key *open = xcalloc(ATTEMPTS_MAX, sizeof *open);
+    struct record head = {.type = RECORD_SEGMENT, .open = open};
+    memcpy(head.id, spool->options.id, SUPERVISOR_ID_LEN);
+    head.open_count = spool->options.open_list(spool->options.ctx, open);
+    must(head.open_count <= ATTEMPTS_MAX);
+    record_put(&spool->gathered, &head);
+}
+
+must_use enum err spool_new(const struct spool_options *options, struct spool **ret,
+                            struct error *e)
+{
+    char path[AGENT_PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/spool", options->dir);
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+        return fail_errno(e, ERR_IO, errno, "cannot make the spool '%s'", path);
+    }
+    struct spool *spool = xcalloc(1, sizeof *spool);
+    spool->options = *options;
+    spool->dir = xstrdup(options->dir);
+    spool->fd = -1;
+    buf_init(&spool->gathered, GATHER_BYTES_MAX);
+    uint64_t high;
+    spool_range(spool->dir, &spool->low, &high);
+    for (uint64_t i = spool->low; i != 0 && i <= high; i++) {
+        spool->older_bytes += segment_size(spool->dir, i);
+    }
+    spool->low = spool->low == 0 ? 1 : spool->low;
+    spool->acked = (struct spool_position){spool->low, 0};
+    enum err r = segment_open(spool, high + 1, e);
+    if (r != ERR_OK) {
+        spool_free(spool);
+        return r;
+    }
+    segment_head_put(spool);
+    r = spool_flush(spool, e);
+    if (r != ERR_OK) {
+        spool_free(spool);
+        return r;
+    }
+    *ret = spool;
+    return ERR_OK;
+}
+
+void spool_free(struct spool *spool)
+{
+    if (spool == NULL) {
+        return;
+    }
+    if (spool->fd >= 0) {
+        (void)close(spool->fd);
+    }
+    buf_done(&spool->gathered);
+    free(spool->dir);
+    free(spool);
+}
+
+/* A full segment is closed and the next one begun; when that fails the old one just grows on. */
+static void roll_when_full(struct spool *spool)
+{
+    if (spool->written + spool->gathered.len < SPOOL_SEGMENT_BYTES) {
+        return;
+    }
+    struct error e;
+    if (spool_flush(spool, &e) != ERR_OK || segment_open(spool, spool->segment + 1, &e) != ERR_OK) {
+        return;
+    }
+    segment_head_put(spool);
+}
+
+void spool_put(struct spool *spool, const struct record *record)
+{
+    roll_when_full(spool);
+    record_put(&spool->gathered, record);
+}
+
+long spool_put_from(struct spool *spool, const struct record *record, int fd, size_t max)
+{
+    must(max <= READ_CHUNK);
+    roll_when_full(spool);
+    struct error e;
+    if (spool->gathered.len > GATHER_FLUSH && spool_flush(spool, &e) != ERR_OK) {
+        errno = EAGAIN; /* the disk is full: leave it in the pipe */
+        return -1;
+    }
+    char *room = record_output_begin(&spool->gathered, max);
+    long got = read(fd, room, max);
+    record_output_end(&spool->gathered, record, got > 0 ? (size_t)got : 0);
+    return got;
+}
+
+must_use enum err spool_flush(struct spool *spool, struct error *e)
+{
+    struct buf *gathered = &spool->gathered;
+    size_t done = 0;
+    while (done < gathered->len) {
+        ssize_t wrote = write(spool->fd, gathered->data + done, gathered->len - done);
+        if (wrote < 0 && errno == EINTR) {
+            continue;
+        }
+        if (wrote <= 0) {
+            int why = errno;
+            spool->written += done;
+            buf_drop(gathered, done);
+            return fail_errno(e, ERR_IO, why, "cannot write to the spool");
+        }
+        done += (size_t)wrote;
+    }
+    spool->written += done;
+    if (gathered->room > GATHER_KEEP) {
+        buf_done(gathered);
+    } else {
+        buf_clear(gathered);
+    }
+    return ERR_OK;
+}
+
+struct spool_position spool_end(const struct spool *spool)
+{
+    return (struct spool_position){spool->segment, spool->written + spool->gathered.len};
+}
+
+void spool_ack(struct spool *spool, struct spool_position at)
+{
+    if (spool_position_compare(at, spool->acked) <= 0 ||
+        spool_position_compare(at, spool_end(spool)) > 0) {
+        return;
+    }
+    spool->acked = at;
+    for (; spool->low < at.segment && spool->low < spool->segment; spool->low++) {
+        char path[AGENT_PATH_MAX];
+        uint64_t size = segment_size(spool->dir, spool->low);
+        spool_path(spool->dir, spool->low, path);
+        (void)unlink(path);
+        spool->older_bytes -= size < spool->older_bytes ? size : spool->older_bytes;
+    }
+}
+
+struct spool_position spool_acked(const struct spool *spool)
+{
+    return spool->acked;
+}
+
+uint64_t spool_bytes(const struct spool *spool)
+{
+    uint64_t here = spool->written + spool->gathered.len;
+    uint64_t taken = spool->acked.segment == spool->segment ? spool->acked.offset : 0;
+    return spool->older_bytes + here - taken;
+}

@@ -1,0 +1,155 @@
+/* spool_reader.c - the reading end of the spool.
+ *
+ * Surprising: a record that is not whole at the end of the newest segment is one that is just being
+ * written; the same in an older segment is what a killed supervisor left, and is skipped.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "agent/spool_reader.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { WINDOW_BYTES = 2 * (SPOOL_RECORD_MAX + RECORD_HEAD_LEN) };
+
+struct spool_reader {
+    char *dir;
+    int fd; /* -1: not open yet */
+    uint64_t segment;
+    uint64_t offset;     /* of the next record */
+    uint64_t window_off; /* file offset of window[0] */
+    size_t window_len;
+    struct arena arena;
+    char window[WINDOW_BYTES];
+};
+
+struct spool_reader *spool_reader_new(const char *dir, uint64_t segment)
+{
+    struct spool_reader *reader = xmalloc(sizeof *reader);
+    reader->dir = xstrdup(dir);
+    reader->fd = -1;
+    reader->segment = segment;
+    reader->offset = 0;
+    reader->window_off = 0;
+    reader->window_len = 0;
+    arena_init(&reader->arena);
+    return reader;
+}
+
+static void segment_close(struct spool_reader *reader)
+{
+    if (reader->fd >= 0) {
+        (void)close(reader->fd);
+    }
+    reader->fd = -1;
+    reader->window_len = 0;
+}
+
+void spool_reader_free(struct spool_reader *reader)
+{
+    if (reader == NULL) {
+        return;
+    }
+    segment_close(reader);
+    arena_done(&reader->arena);
+    free(reader->dir);
+    free(reader);
+}
+
+struct spool_position spool_reader_at(const struct spool_reader *reader)
+{
+    return (struct spool_position){reader->segment, reader->offset};
+}
+
+void spool_reader_seek(struct spool_reader *reader, struct spool_position at)
+{
+    if (at.segment != reader->segment) {
+        segment_close(reader);
+        reader->segment = at.segment;
+    }
+    reader->offset = at.offset;
+}
+
+static int segment_try(const struct spool_reader *reader, uint64_t segment)
+{
+    char path[AGENT_PATH_MAX];
+    spool_path(reader->dir, segment, path);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* The record at `offset` out of the window, or 0 or -1 as record_get(). */
+static long window_get(struct spool_reader *reader, struct record *ret)
+{
+    if (reader->offset < reader->window_off ||
+        reader->offset >= reader->window_off + reader->window_len) {
+        return 0;
+    }
+    size_t skip = (size_t)(reader->offset - reader->window_off);
+    arena_clear(&reader->arena);
+    return record_get(reader->window + skip, reader->window_len - skip, &reader->arena, ret);
+}
+
+/* Read the file anew from `offset`. */
+static void window_fill(struct spool_reader *reader)
+{
+    ssize_t got = pread(reader->fd, reader->window, sizeof reader->window, (off_t)reader->offset);
+    reader->window_off = reader->offset;
+    reader->window_len = got > 0 ? (size_t)got : 0;
+}
+
+static bool record_here(struct spool_reader *reader, struct record *ret)
+{
+    long len = window_get(reader, ret);
+    if (len <= 0) {
+        window_fill(reader);
+        len = window_get(reader, ret);
+    }
+    if (len <= 0) {
+        return false;
+    }
+    reader->offset += (uint64_t)len;
+    return true;
+}
+
+/* On to the next segment, when there is one and this one has no more. */
+static bool segment_next(struct spool_reader *reader)
+{
+    int fd = segment_try(reader, reader->segment + 1);
+    if (fd < 0) {
+        return false;
+    }
+    segment_close(reader);
+    reader->fd = fd;
+    reader->segment++;
+    reader->offset = 0;
+    return true;
+}
+
+bool spool_reader_next(struct spool_reader *reader, struct record *ret)
+{
+    for (;;) {
+        if (reader->fd < 0) {
+            reader->fd = segment_try(reader, reader->segment);
+        }
+        if (reader->fd < 0) {
+            return false;
+        }
+        if (record_here(reader, ret)) {
+            return true;
+        }
+        /* The writer may have added to this segment and begun the next one since we looked: look
+         * once more after the next one is known to exist. */
+        int next = segment_try(reader, reader->segment + 1);
+        if (next < 0) {
+            return false;
+        }
+        (void)close(next);
+        if (record_here(reader, ret)) {
+            return true;
+        }
+        if (!segment_next(reader)) {
+            return false;
+        }
+    }
+}

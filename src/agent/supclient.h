@@ -1,0 +1,32 @@
+/* supclient.h - the agent's side of the connection with the supervisor, and how one is started.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "agent/frame.h"
+#include "base/error.h"
+
+struct supclient;
+
+/* ERR_UNREACHABLE: no supervisor answers in this directory. */
+must_use enum err supclient_connect(const char *dir, struct supclient **ret, struct error *e);
+void supclient_free(struct supclient *client);
+
+/* Starts a supervisor by running this program anew (/proc/self/exe) in a session of its own, and
+ * waits until it serves. run_as may be NULL. */
+must_use enum err supclient_launch(const char *dir, const char *run_as, struct error *e);
+
+int supclient_fd(const struct supclient *client);
+
+/* Queue a message; supclient_flush() sends. */
+void supclient_put(struct supclient *client, const struct frame *frame);
+
+/* Sends what the socket takes. False: the supervisor is gone. */
+must_use bool supclient_flush(struct supclient *client);
+
+/* Is there more to send than the socket took? */
+bool supclient_pending(const struct supclient *client);
+
+enum supclient_got { SUPCLIENT_FRAME, SUPCLIENT_NOTHING, SUPCLIENT_GONE };
+
+/* The next message, without waiting; its texts are in the arena. */
+enum supclient_got supclient_get(struct supclient *client, struct arena *arena, struct frame *ret);

@@ -1,0 +1,134 @@
+/* taskenv.c - a task's environment, built from nothing.
+ *
+ * Surprising: relative entries of PATH are not searched; the working directory of a task is no
+ * place to find programs by accident. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/taskenv.h"
+
+#include "base/must.h"
+#include "core/model/limits.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Weir's own names, and the defaults before the task's. */
+enum { OWN_NAMES_MAX = 32, PATH_DIRS_MAX = 64 };
+
+struct list {
+    struct arena *arena;
+    char **at;
+    size_t count;
+    size_t room;
+};
+
+static size_t name_len(const char *entry)
+{
+    const char *equals = strchr(entry, '=');
+    return equals == NULL ? 0 : (size_t)(equals - entry);
+}
+
+/* Adds "K=V", or puts it in the place of an earlier K. Entries without a name are dropped. */
+static void list_set(struct list *list, char *entry)
+{
+    size_t len = name_len(entry);
+    if (len == 0) {
+        return;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        if (strncmp(list->at[i], entry, len + 1) == 0) {
+            list->at[i] = entry;
+            return;
+        }
+    }
+    must(list->count < list->room);
+    list->at[list->count++] = entry;
+}
+
+static void set_text(struct list *list, const char *name, const char *value)
+{
+    list_set(list, arena_fmt(list->arena, "%s=%s", name, value));
+}
+
+static void set_number(struct list *list, const char *name, uint64_t value)
+{
+    list_set(list, arena_fmt(list->arena, "%s=%" PRIu64, name, value));
+}
+
+/* "0,2", or empty: a task without devices sees none. */
+static void set_devices(struct list *list, const struct start_order *order)
+{
+    struct buf text;
+    buf_init(&text, NODE_DEVICES_MAX * 12);
+    for (size_t i = 0; i < order->device_count; i++) {
+        buf_addf(&text, "%s%" PRIu32, i == 0 ? "" : ",", order->devices[i]);
+    }
+    set_text(list, "CUDA_VISIBLE_DEVICES", buf_text(&text));
+    buf_done(&text);
+}
+
+static void set_own(struct list *list, const struct taskenv_input *input)
+{
+    const struct start_order *order = input->order;
+    set_number(list, "WEIR_TASK_ID", order->key.task.v);
+    set_number(list, "WEIR_INSTANCE_ID", order->instance);
+    set_number(list, "INSTANCE_ID", order->instance);
+    set_number(list, "WEIR_ATTEMPT", order->key.attempt);
+    set_number(list, "WEIR_INDEX", order->key.index);
+    set_text(list, "WEIR_NODE", order->node);
+    set_text(list, "WEIR_POOL", order->pool);
+    set_number(list, "WEIR_SLOTS", order->slots);
+    set_devices(list, order);
+    set_text(list, "WEIR_SUPERVISOR", input->supervisor);
+    set_text(list, "WEIR_JOB_DIR", input->job_dir);
+    list_set(list, arena_fmt(list->arena, "WEIR_CHECKPOINT_FILE=%s/checkpoint", input->job_dir));
+    if (order->world_size > 1) {
+        set_number(list, "WEIR_RANK", order->rank);
+        set_number(list, "WEIR_WORLD_SIZE", order->world_size);
+        set_text(list, "MASTER_ADDR", order->master_addr);
+        set_number(list, "MASTER_PORT", order->master_port);
+    }
+}
+
+char **taskenv_build(struct arena *arena, const struct taskenv_input *input)
+{
+    const struct start_order *order = input->order;
+    struct list list = {.arena = arena, .room = order->env_count + OWN_NAMES_MAX};
+    list.at = arena_new(arena, char *, list.room + 1);
+    list_set(&list, arena_str(arena, "PATH=" TASKENV_PATH_DEFAULT));
+    set_text(&list, "HOME", input->account->home);
+    set_text(&list, "USER", input->account->name);
+    set_text(&list, "LOGNAME", input->account->name);
+    list_set(&list, arena_str(arena, "LANG=C.UTF-8"));
+    for (size_t i = 0; i < order->env_count; i++) {
+        list_set(&list, arena_str(arena, order->env[i]));
+    }
+    set_own(&list, input);
+    return list.at;
+}
+
+const char *taskenv_get(char *const *env, const char *name)
+{
+    size_t len = strlen(name);
+    for (; *env != NULL; env++) {
+        if (strncmp(*env, name, len) == 0 && (*env)[len] == '=') {
+            return *env + len + 1;
+        }
+    }
+    return NULL;
+}
+
+const char **taskenv_candidates(struct arena *arena, const char *program, const char *path)
+{
+    const char **paths = arena_new(arena, const char *, PATH_DIRS_MAX + 1);
+    if (strchr(program, '/') != NULL || program[0] == '\0') {
+        paths[0] = arena_str(arena, program);
+        return paths;
+    }
+    struct str rest = str_of(path);
+    for (size_t count = 0; count < PATH_DIRS_MAX && rest.p != NULL;) {
+        struct str dir = str_cut(rest, ':', &rest);
+        if (dir.len > 0 && dir.p[0] == '/') {
+            paths[count++] = arena_fmt(arena, "%.*s/%s", (int)dir.len, dir.p, program);
+        }
+    }
+    return paths;
+}
