@@ -14,6 +14,16 @@
 struct store;
 struct store_reader;
 
+enum {
+    STORE_HISTORY_PAGE_MAX = 10000, /* rows of one store_history_list(); more are not given */
+    STORE_FINDINGS_MAX = 1000,
+    STORE_PAGE_BYTES = 4096,        /* of the database */
+    STORE_WAL_BYTES = 4 << 20,      /* write-ahead log that store_tend() leaves alone */
+    STORE_WAL_BYTES_MAX = 64 << 20, /* beyond it store_commit() tends by itself */
+};
+#define STORE_SNAPSHOT_BYTES_MAX (UINT64_C(4) << 30)
+#define STORE_LOG_OFFSET_MAX (UINT64_C(1) << 53) /* end of one stream of an attempt */
+
 struct store_options {
     const char *dir;         /* data directory; made with mode 0711 when missing */
     uint64_t facts_keep;     /* facts older than the last snapshot that are kept for replay (default
@@ -42,7 +52,9 @@ struct store_history {
     struct str json;
 };
 
-/* A piece of output. `data` goes to the log segments before the transaction that names it. */
+/* A piece of output. `data` goes to the log segments before the transaction that names it. Pieces
+ * of a stream come in order of their offsets; what is known already (a repeated or overlapping
+ * piece) is left out. */
 struct store_log {
     uint64_t task;
     uint32_t index;
@@ -80,10 +92,19 @@ must_use enum err store_open(const struct store_options *options, struct store *
                              struct error *e);
 void store_close(struct store *store);
 
-/* All of it, durable, or nothing (ERR_IO: full disk, failed write). Logs are appended and flushed
- * first. */
+/* All of it, durable, or nothing (ERR_IO: full disk, failed write; ERR_BUSY: locked for too long by
+ * another process; ERR_INVALID: a log offset out of range). Logs are appended and flushed first.
+ * After a failure the next call starts afresh and may succeed. Facts must continue the stored
+ * numbers (else ERR_INTERNAL). */
 must_use enum err store_commit(struct store *store, const struct store_batch *batch,
                                struct error *e);
+
+/* The number of the newest stored fact; 0: none. */
+uint64_t store_last_seq(const struct store *store);
+
+/* Housekeeping that would cost a commit its latency (moves a grown write-ahead log into the
+ * database). Call between batches, once the answers to the last are out; usually does nothing. */
+must_use enum err store_tend(struct store *store, struct error *e);
 
 /* The newest whole snapshot: its fact number and bytes (in `arena`); seq 0 when there is none. A
  * damaged one is passed over. */
@@ -91,14 +112,15 @@ must_use enum err store_snapshot_load(struct store *store, struct arena *arena, 
                                       struct str *ret, struct error *e);
 
 /* Every fact after `seq`, in order, in pages; stops when the callback fails. A gap in the numbers
- * is ERR_CORRUPT. */
+ * is ERR_CORRUPT. The callback must not use the store. */
 typedef enum err (*store_fact_fn)(void *ctx, const struct store_fact *fact, struct error *e);
 must_use enum err store_facts_after(struct store *store, uint64_t seq, store_fact_fn fn, void *ctx,
                                     struct error *e);
 
 /* Write a snapshot to a file beside the database: temporary name, flush, rename, flush of the
  * directory. May be called from another thread than the committing one. store_snapshot_taken() then
- * records it and prunes facts (on the store thread). */
+ * records it and removes snapshots but the two newest (on the store thread); store_prune() can then
+ * take old facts. */
 must_use enum err store_snapshot_write(const char *dir, uint64_t seq, struct str bytes,
                                        struct error *e);
 must_use enum err store_snapshot_taken(struct store *store, uint64_t seq, struct error *e);
@@ -171,11 +193,14 @@ must_use enum err store_logs_read(struct store_reader *reader,
 
 /* ---- `weir db` ---- */
 
-/* A consistent copy of a data directory (a server may be running) into one new directory. */
+/* A consistent copy of a data directory (a server may be running) into one new directory. It
+ * appears whole: until then it is called TO.partial. ERR_CONFLICT when either exists. */
 must_use enum err store_backup(const char *dir, const char *to, struct error *e);
-/* Puts a backup into an empty or missing data directory. */
+/* Puts a backup into an empty or missing data directory (else ERR_CONFLICT). The database comes
+ * last: a directory whose restore was interrupted has none. */
 must_use enum err store_restore(const char *from, const char *dir, struct error *e);
 /* Integrity: database pages, fact numbers without gaps, snapshots whole, log segments as the index
- * says. Findings go to the callback. */
+ * says. Findings, each naming file and place, go to the callback (at most STORE_FINDINGS_MAX and a
+ * last one that says so). ERR_OK when the check could be made, whatever it found. */
 must_use enum err store_check(const char *dir, void (*finding)(void *ctx, const char *text),
                               void *ctx, struct error *e);

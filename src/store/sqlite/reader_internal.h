@@ -1,0 +1,30 @@
+/* reader_internal.h - a reader's insides, shared by reader.c and history.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "store/logstore.h"
+#include "store/sqlite/db.h"
+#include "store/store.h"
+
+/* Prepared once at open; reader.c has their texts. */
+enum read_stmt {
+    READ_FACT_FIRST,
+    READ_FACT_PAGE,
+    READ_HISTORY_GET,
+    READ_HISTORY_ALL,
+    READ_HISTORY_RECENT,
+    READ_HISTORY_POOL,
+    READ_HISTORY_USER,
+    READ_HISTORY_PROJECT,
+    READ_HISTORY_NAME,
+    READ_HISTORY_STATE,
+    READ_LOG,
+};
+enum { READ_STMT_COUNT = READ_LOG + 1 };
+
+struct store_reader {
+    char *dir;
+    sqlite3 *db;
+    sqlite3_stmt *stmt[READ_STMT_COUNT];
+    struct log_reader *logs;
+};

@@ -1,0 +1,301 @@
+/* store.c - opening and closing the store, replay, snapshots, tokens. Read this file first.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "store/sqlite/store_internal.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "store/datadir.h"
+#include "store/file.h"
+#include "store/snapshot.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    FACT_PAGE_ROWS = 4096, /* of one read transaction during replay */
+    FACTS_KEEP_DEFAULT = 1000000,
+};
+
+static const char *const stmt_sql[STMT_COUNT] = {
+    [STMT_BEGIN] = "BEGIN IMMEDIATE",
+    [STMT_COMMIT] = "COMMIT",
+    [STMT_ROLLBACK] = "ROLLBACK",
+    [STMT_FACT_PUT] = "INSERT INTO fact (seq, time_ms, type, body) VALUES (?1, ?2, ?3, ?4)",
+    [STMT_FACT_LAST] = "SELECT max(seq) FROM fact",
+    [STMT_FACT_FIRST] = "SELECT min(seq) FROM fact",
+    [STMT_FACT_PAGE] = "SELECT seq, time_ms, type, body FROM fact WHERE seq > ?1 ORDER BY seq "
+                       "LIMIT ?2",
+    [STMT_FACT_PRUNE] = "DELETE FROM fact WHERE seq <= ?1",
+    [STMT_HISTORY_PUT] = "INSERT OR REPLACE INTO history (task, submitted_ms, ended_ms, state, "
+                         "kind, pool, user, project, name, json) "
+                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    [STMT_HISTORY_OLDEST] = "SELECT task FROM history INDEXED BY history_ended "
+                            "WHERE ended_ms < ?1 ORDER BY ended_ms LIMIT 1",
+    [STMT_HISTORY_DELETE] = "DELETE FROM history WHERE task = ?1",
+    [STMT_CHUNK_PUT] = "INSERT INTO log_chunk "
+                       "(task, idx, attempt, stream, offset, length, time_ms, place) "
+                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) "
+                       "ON CONFLICT (task, idx, attempt, stream, offset) DO NOTHING",
+    [STMT_CHUNK_END] = "SELECT offset + length FROM log_chunk WHERE task = ?1 AND idx = ?2 "
+                       "AND attempt = ?3 AND stream = ?4 ORDER BY offset DESC LIMIT 1",
+    [STMT_CHUNK_FIRST] = "SELECT place FROM log_chunk INDEXED BY log_chunk_arrival "
+                         "WHERE task = ?1 ORDER BY place LIMIT ?2",
+    [STMT_CHUNK_DELETE] = "DELETE FROM log_chunk WHERE task = ?1 AND place <= ?2",
+    [STMT_SEGMENT_ADD] = "INSERT INTO log_segment (segment, chunks, bytes) VALUES (?1, ?2, ?3) "
+                         "ON CONFLICT (segment) DO UPDATE SET "
+                         "chunks = chunks + excluded.chunks, bytes = excluded.bytes",
+    [STMT_SEGMENT_TAKE] = "UPDATE log_segment SET chunks = chunks - ?2 WHERE segment = ?1",
+    [STMT_SEGMENT_LAST] = "SELECT segment, bytes FROM log_segment ORDER BY segment DESC LIMIT 1",
+    [STMT_SEGMENT_KNOWN] = "SELECT 1 FROM log_segment WHERE segment = ?1",
+    [STMT_SEGMENT_EMPTY] = "SELECT segment FROM log_segment WHERE chunks = 0 AND segment < ?1 "
+                           "ORDER BY segment LIMIT ?2",
+    [STMT_SEGMENT_DELETE] = "DELETE FROM log_segment WHERE segment = ?1",
+    [STMT_SNAPSHOT_PUT] = "INSERT OR REPLACE INTO snapshot (seq, bytes) VALUES (?1, ?2)",
+    [STMT_SNAPSHOT_SECOND] = "SELECT seq FROM snapshot ORDER BY seq DESC LIMIT 1 OFFSET 1",
+    [STMT_SNAPSHOT_DELETE] = "DELETE FROM snapshot WHERE seq < ?1",
+    [STMT_TOKEN_PUT] = "INSERT OR REPLACE INTO token "
+                       "(hash, id, scope, name, created_ms, expires_ms) "
+                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [STMT_TOKEN_DELETE] = "DELETE FROM token WHERE hash = ?1",
+    [STMT_TOKEN_ALL] = "SELECT hash, id, scope, name, created_ms, expires_ms FROM token "
+                       "ORDER BY created_ms, id",
+};
+
+static int wal_grew(void *ctx, sqlite3 *db, const char *name, int pages)
+{
+    (void)db;
+    (void)name;
+    struct store *store = ctx;
+    store->wal_pages = pages;
+    return SQLITE_OK;
+}
+
+/* Where the log goes on: behind what the index vouches for. A segment that is shorter than that
+ * (somebody cut it) is left as it is for store_check() to name, and the next one begun. */
+static enum err log_resume(struct store *store, struct error *e)
+{
+    sqlite3_stmt *stmt = store->stmt[STMT_SEGMENT_LAST];
+    bool row;
+    enum err r = db_row(stmt, &row, "read", e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    uint64_t segment = row ? db_u64(stmt, 0) : 1;
+    uint64_t bytes = row ? db_u64(stmt, 1) : 0;
+    (void)sqlite3_reset(stmt);
+    struct path path = datadir_segment(store->dir, segment);
+    struct stat status;
+    if (bytes > LOG_SEGMENT_BYTES ||
+        (bytes > 0 && (stat(path.text, &status) != 0 || (uint64_t)status.st_size < bytes))) {
+        segment++;
+        bytes = 0;
+    }
+    logstore_free(store->log);
+    store->log = logstore_new(store->dir, segment, bytes);
+    return ERR_OK;
+}
+
+enum err store_sync_up(struct store *store, struct error *e)
+{
+    if (!store->stale) {
+        return ERR_OK;
+    }
+    int64_t last;
+    enum err r = db_number(store->stmt[STMT_FACT_LAST], 0, &last, e);
+    if (r == ERR_OK) {
+        r = log_resume(store, e);
+    }
+    if (r != ERR_OK) {
+        return r;
+    }
+    store->last_seq = (uint64_t)last;
+    store->stale = false;
+    return ERR_OK;
+}
+
+/* A snapshot ahead of the facts (of a database that was put back) would become a lie once the
+ * facts reach its number: it is set aside. */
+static enum err snapshots_ahead_move(struct store *store, struct error *e)
+{
+    struct datadir_numbers numbers;
+    enum err r = datadir_list(store->dir, "snapshot", ".snap", &numbers, e);
+    for (size_t i = 0; r == ERR_OK && i < numbers.count; i++) {
+        struct path path = datadir_snapshot(store->dir, numbers.at[i]);
+        char aside[DATADIR_PATH_MAX + 8];
+        (void)snprintf(aside, sizeof aside, "%s.ahead", path.text);
+        if (numbers.at[i] > store->last_seq && rename(path.text, aside) != 0) {
+            r = fail_errno(e, ERR_IO, errno, "cannot rename '%s'", path.text);
+        }
+    }
+    vec_done(&numbers);
+    return r;
+}
+
+static enum err store_set_up(struct store *store, struct error *e)
+{
+    enum err r = datadir_make(store->dir, e);
+    if (r == ERR_OK) {
+        r = datadir_lock(store->dir, &store->lock_fd, e);
+    }
+    if (r == ERR_OK) {
+        r = db_open(store->dir, DB_WRITE, &store->db, e);
+    }
+    if (r == ERR_OK) {
+        r = db_prepare(store->db, stmt_sql, STMT_COUNT, store->stmt, e);
+    }
+    if (r != ERR_OK) {
+        return r;
+    }
+    (void)sqlite3_wal_hook(store->db, wal_grew, store);
+    store->stale = true;
+    r = store_sync_up(store, e);
+    if (r == ERR_OK) {
+        r = snapshots_ahead_move(store, e);
+    }
+    if (r == ERR_OK) {
+        snapshot_sweep(store->dir);
+        prune_orphans(store);
+    }
+    return r;
+}
+
+enum err store_open(const struct store_options *options, struct store **ret, struct error *e)
+{
+    enum err r = datadir_valid(options->dir, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    struct store *store = xcalloc(1, sizeof *store);
+    store->dir = xstrdup(options->dir);
+    store->lock_fd = -1;
+    store->facts_keep = options->facts_keep != 0 ? options->facts_keep : FACTS_KEEP_DEFAULT;
+    store->history_keep_ms = options->history_keep_ms;
+    store->wal_pages_tend_at = STORE_WAL_BYTES / STORE_PAGE_BYTES;
+    r = store_set_up(store, e);
+    if (r != ERR_OK) {
+        store_close(store);
+        return r;
+    }
+    *ret = store;
+    return ERR_OK;
+}
+
+void store_close(struct store *store)
+{
+    if (store == NULL) {
+        return;
+    }
+    db_finalize(store->stmt, STMT_COUNT);
+    if (store->db != NULL) {
+        (void)sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+        int rc = sqlite3_close(store->db);
+        must(rc == SQLITE_OK);
+    }
+    logstore_free(store->log);
+    file_closep(&store->lock_fd); /* last: with it the directory is free */
+    free(store->dir);
+    free(store);
+}
+
+enum err store_snapshot_load(struct store *store, struct arena *arena, uint64_t *ret_seq,
+                             struct str *ret, struct error *e)
+{
+    struct datadir_numbers numbers;
+    enum err r = datadir_list(store->dir, "snapshot", ".snap", &numbers, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    *ret_seq = 0;
+    *ret = (struct str){"", 0};
+    /* Whatever is wrong with one, the one before it and more facts give the same state; that they
+     * are there is what store_facts_after() looks at. */
+    for (size_t i = numbers.count; i > 0 && *ret_seq == 0; i--) {
+        uint64_t seq = numbers.at[i - 1];
+        if (seq <= store->last_seq && snapshot_read(store->dir, seq, arena, ret, NULL) == ERR_OK) {
+            *ret_seq = seq;
+        }
+    }
+    vec_done(&numbers);
+    return ERR_OK;
+}
+
+/* Gives one page to the callback; *seq moves to the last fact given. */
+static enum err facts_page(struct store *store, uint64_t *seq, size_t *ret_count, store_fact_fn fn,
+                           void *ctx, struct error *e)
+{
+    sqlite3_stmt *stmt = store->stmt[STMT_FACT_PAGE];
+    db_bind_u64(stmt, 1, *seq);
+    db_bind_i64(stmt, 2, FACT_PAGE_ROWS);
+    *ret_count = 0;
+    for (;;) {
+        bool row;
+        enum err r = db_row(stmt, &row, "read facts", e);
+        if (r != ERR_OK || !row) {
+            return r;
+        }
+        struct store_fact fact = {.seq = db_u64(stmt, 0),
+                                  .time_ms = sqlite3_column_int64(stmt, 1),
+                                  .type = (uint32_t)sqlite3_column_int64(stmt, 2),
+                                  .body = db_str(stmt, 3)};
+        if (fact.seq != *seq + 1) {
+            r = fail(e, ERR_CORRUPT, "facts %" PRIu64 " to %" PRIu64 " are missing in '%s/weir.db'",
+                     *seq + 1, fact.seq - 1, store->dir);
+        } else {
+            r = fn(ctx, &fact, e);
+        }
+        if (r != ERR_OK) {
+            (void)sqlite3_reset(stmt);
+            return r;
+        }
+        *seq = fact.seq;
+        (*ret_count)++;
+    }
+}
+
+enum err store_facts_after(struct store *store, uint64_t seq, store_fact_fn fn, void *ctx,
+                           struct error *e)
+{
+    enum err r = store_sync_up(store, e);
+    size_t count = 1;
+    while (r == ERR_OK && count > 0) {
+        r = facts_page(store, &seq, &count, fn, ctx, e);
+    }
+    return r;
+}
+
+/* A text column into a field of fixed size; cut, since it came from such a field. */
+static void column_copy(sqlite3_stmt *stmt, int column, char *out, size_t size)
+{
+    struct str text = db_str(stmt, column);
+    size_t len = text.len < size ? text.len : size - 1;
+    memcpy(out, text.p, len);
+    out[len] = '\0';
+}
+
+enum err store_tokens(struct store *store, store_token_fn fn, void *ctx, struct error *e)
+{
+    sqlite3_stmt *stmt = store->stmt[STMT_TOKEN_ALL];
+    for (;;) {
+        bool row;
+        enum err r = db_row(stmt, &row, "read tokens", e);
+        if (r != ERR_OK || !row) {
+            return r;
+        }
+        struct store_token token = {.created_ms = sqlite3_column_int64(stmt, 4),
+                                    .expires_ms = sqlite3_column_int64(stmt, 5)};
+        struct str hash = db_str(stmt, 0);
+        if (hash.len != sizeof token.hash) {
+            (void)sqlite3_reset(stmt);
+            return fail(e, ERR_CORRUPT, "a token's hash has %zu bytes in '%s/weir.db'", hash.len,
+                        store->dir);
+        }
+        memcpy(token.hash, hash.p, sizeof token.hash);
+        column_copy(stmt, 1, token.id, sizeof token.id);
+        column_copy(stmt, 2, token.scope, sizeof token.scope);
+        column_copy(stmt, 3, token.name, sizeof token.name);
+        fn(ctx, &token);
+    }
+}

@@ -1,0 +1,84 @@
+/* store_internal.h - the store's insides, shared by the files that commit, prune and open.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "store/logstore.h"
+#include "store/sqlite/db.h"
+#include "store/store.h"
+
+/* Prepared once at open; store.c has their texts. */
+enum stmt {
+    STMT_BEGIN,
+    STMT_COMMIT,
+    STMT_ROLLBACK,
+    STMT_FACT_PUT,
+    STMT_FACT_LAST,
+    STMT_FACT_FIRST,
+    STMT_FACT_PAGE,
+    STMT_FACT_PRUNE,
+    STMT_HISTORY_PUT,
+    STMT_HISTORY_OLDEST,
+    STMT_HISTORY_DELETE,
+    STMT_CHUNK_PUT,
+    STMT_CHUNK_END,
+    STMT_CHUNK_FIRST,
+    STMT_CHUNK_DELETE,
+    STMT_SEGMENT_ADD,
+    STMT_SEGMENT_TAKE,
+    STMT_SEGMENT_LAST,
+    STMT_SEGMENT_KNOWN,
+    STMT_SEGMENT_EMPTY,
+    STMT_SEGMENT_DELETE,
+    STMT_SNAPSHOT_PUT,
+    STMT_SNAPSHOT_SECOND,
+    STMT_SNAPSHOT_DELETE,
+    STMT_TOKEN_PUT,
+    STMT_TOKEN_DELETE,
+    STMT_TOKEN_ALL,
+};
+enum { STMT_COUNT = STMT_TOKEN_ALL + 1 };
+
+/* How far a stream is known; a small cache in front of table log_chunk. */
+struct stream_end {
+    uint64_t task; /* 0: free */
+    uint64_t end;
+    uint32_t index;
+    uint32_t attempt;
+    uint32_t stream;
+};
+enum { STREAM_ENDS = 1024 };
+
+/* Chunks that the running transaction puts into one segment. */
+struct segment_count {
+    uint64_t segment;
+    uint64_t chunks;
+    uint64_t bytes;
+};
+
+struct store {
+    char *dir;
+    int lock_fd;
+    uint64_t facts_keep;
+    int64_t history_keep_ms;
+    sqlite3 *db;
+    sqlite3_stmt *stmt[STMT_COUNT];
+    struct logstore *log;
+    struct stream_end ends[STREAM_ENDS];
+    uint64_t last_seq;
+    int wal_pages;         /* after the last commit */
+    int wal_pages_tend_at; /* store_tend() acts from here on */
+    bool stale;            /* something failed: read last_seq and the log's end again first */
+};
+
+/* After a failure: memory as the disk is. Cheap when nothing failed. */
+must_use enum err store_sync_up(struct store *store, struct error *e);
+
+/* Ends a transaction that failed, and forgets what it did in memory. */
+void store_undo(struct store *store);
+
+/* Removes segments that a crash left between the commit that forgot them and their removal. */
+void prune_orphans(struct store *store);
+
+/* The log chunks of a batch: index rows into the open transaction, data flushed to the segments. */
+must_use enum err commit_logs(struct store *store, const struct store_log *logs, size_t count,
+                              struct error *e);
