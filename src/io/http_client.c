@@ -420,13 +420,15 @@ static enum err call_run(struct exchange *x, struct arena *arena, struct http_re
         if (!worth_retrying(x, r, sent)) {
             break;
         }
+        int64_t left_ms = give_up_ms - clock_ms();
         int64_t wait_ms = jittered(backoff_ms);
+        wait_ms = wait_ms < left_ms ? wait_ms : left_ms; /* one last try at the very end */
         wait_ms = x->retry_after_ms > wait_ms ? x->retry_after_ms : wait_ms;
-        if (clock_ms() + wait_ms > give_up_ms || !pause_ms(x, wait_ms)) {
+        if (left_ms <= 0 || wait_ms > left_ms || !pause_ms(x, wait_ms)) {
             break;
         }
-        backoff_ms =
-            backoff_ms * 2 < CLIENT_BACKOFF_MS_MAX ? backoff_ms * 2 : CLIENT_BACKOFF_MS_MAX;
+        backoff_ms = 2 * backoff_ms;
+        backoff_ms = backoff_ms < CLIENT_BACKOFF_MS_MAX ? backoff_ms : CLIENT_BACKOFF_MS_MAX;
     }
     if (r == ERR_OK) {
         ret->status = x->status;

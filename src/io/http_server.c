@@ -70,15 +70,17 @@ static void daemon_timeout(void *ctx)
     pump(ctx);
 }
 
-static bool daemon_flush(void *ctx)
+static void daemon_flush(void *ctx)
 {
     struct http_server *server = ctx;
     if (!server->resumed) {
-        return false;
+        return;
     }
     uint64_t calls = server->calls;
     pump(server);
-    return server->calls != calls;
+    if (server->calls != calls) {
+        loop_wake(server->options.loop); /* what the handlers did is for the turn-end hooks */
+    }
 }
 
 void http_resume(struct http_request *request)
@@ -87,6 +89,7 @@ void http_resume(struct http_request *request)
         request->suspended = false;
         request->server->resumed = true;
         MHD_resume_connection(request->connection);
+        loop_wake(request->server->options.loop);
     }
 }
 

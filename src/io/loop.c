@@ -41,14 +41,14 @@ struct loop_timer {
 
 struct hook {
     loop_fn end;
-    loop_flush_fn flush;
+    loop_fn flush;
     void *ctx;
 };
 
 struct loop {
     int epoll_fd;
     bool stop;
-    bool again; /* the next turn does not wait */
+    bool woken; /* there is work for the hooks */
     int64_t now_ms;
     struct heap timers;
     size_t watch_count;
@@ -224,7 +224,7 @@ void loop_turn_end(struct loop *loop, loop_fn fn, void *ctx)
     hook_add(loop, (struct hook){.end = fn, .ctx = ctx});
 }
 
-void loop_turn_flush(struct loop *loop, loop_flush_fn fn, void *ctx)
+void loop_turn_flush(struct loop *loop, loop_fn fn, void *ctx)
 {
     hook_add(loop, (struct hook){.flush = fn, .ctx = ctx});
 }
@@ -240,20 +240,26 @@ void loop_hooks_remove(struct loop *loop, const void *ctx)
     loop->hook_count = kept;
 }
 
-static bool hooks_round(struct loop *loop)
+void loop_wake(struct loop *loop)
+{
+    loop->woken = true;
+}
+
+/* Work made by the turn-end hooks is seen by the flush hooks of the same round; only what comes up
+ * during the flush needs another. */
+static void hooks_round(struct loop *loop)
 {
     for (size_t i = 0; i < loop->hook_count; i++) {
         if (loop->hooks[i].end != NULL) {
             loop->hooks[i].end(loop->hooks[i].ctx);
         }
     }
-    bool more = false;
+    loop->woken = false;
     for (size_t i = 0; i < loop->hook_count; i++) {
-        if (loop->hooks[i].flush != NULL && loop->hooks[i].flush(loop->hooks[i].ctx)) {
-            more = true;
+        if (loop->hooks[i].flush != NULL) {
+            loop->hooks[i].flush(loop->hooks[i].ctx);
         }
     }
-    return more;
 }
 
 /* Signals. */
@@ -299,7 +305,7 @@ must_use enum err loop_signal(struct loop *loop, int signal_number, loop_fn fn, 
 
 static int wait_ms_of(const struct loop *loop, int wait_ms)
 {
-    if (loop->again) {
+    if (loop->woken) {
         return 0;
     }
     const struct heap_entry *first = heap_first(&loop->timers);
@@ -320,7 +326,6 @@ void loop_turn(struct loop *loop, int wait_ms)
     struct epoll_event events[LOOP_EVENTS_MAX];
     int count = epoll_wait(loop->epoll_fd, events, LOOP_EVENTS_MAX, wait_ms_of(loop, wait_ms));
     must(count >= 0 || errno == EINTR);
-    loop->again = false;
     loop->now_ms = clock_ms();
     for (int i = 0; i < count; i++) {
         struct loop_fd *watch = events[i].data.ptr;
@@ -329,12 +334,8 @@ void loop_turn(struct loop *loop, int wait_ms)
         }
     }
     timers_call(loop);
-    unsigned rounds = 0;
-    while (hooks_round(loop)) {
-        if (++rounds == LOOP_ROUNDS_MAX) {
-            loop->again = true;
-            break;
-        }
+    for (unsigned round = 0; round == 0 || (loop->woken && round < LOOP_ROUNDS_MAX); round++) {
+        hooks_round(loop);
     }
     dead_free(loop);
 }

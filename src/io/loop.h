@@ -19,7 +19,6 @@ struct loop_timer;
 
 typedef void (*loop_fd_fn)(void *ctx, uint32_t epoll_events);
 typedef void (*loop_fn)(void *ctx);
-typedef bool (*loop_flush_fn)(void *ctx);
 
 enum { LOOP_HOOKS_MAX = 8 };
 
@@ -62,9 +61,11 @@ void loop_timer_free(struct loop_timer *timer); /* NULL is fine */
  * batch. In order of registration. */
 void loop_turn_end(struct loop *loop, loop_fn fn, void *ctx);
 
-/* Called after the turn-end hooks: the place to push out what they produced. Returns true when that
- * called back into handlers; then the turn-end hooks are called once more in the same turn. */
-void loop_turn_flush(struct loop *loop, loop_flush_fn fn, void *ctx);
+/* Called after the turn-end hooks: the place to push out what they produced. */
+void loop_turn_flush(struct loop *loop, loop_fn fn, void *ctx);
+
+/* There is (more) work for the hooks: they are called, again if need be, before the loop waits. */
+void loop_wake(struct loop *loop);
 
 /* Forgets all hooks of either kind with this ctx. */
 void loop_hooks_remove(struct loop *loop, const void *ctx);
