@@ -102,7 +102,7 @@ static void quoted(struct buf *out, struct str text)
     buf_add_char(out, '"');
 }
 
-void json_out_key(struct json_out *j, const char *key)
+void json_out_key_str(struct json_out *j, struct str key)
 {
     must(j->depth > 0);
     must(!j->in_array[j->depth - 1]);
@@ -111,9 +111,14 @@ void json_out_key(struct json_out *j, const char *key)
         buf_add_char(j->out, ',');
     }
     j->not_first[j->depth - 1] = true;
-    quoted(j->out, str_of(key));
+    quoted(j->out, key);
     buf_add_char(j->out, ':');
     j->after_key = true;
+}
+
+void json_out_key(struct json_out *j, const char *key)
+{
+    json_out_key_str(j, str_of(key));
 }
 
 void json_out_str(struct json_out *j, struct str text)

@@ -29,6 +29,7 @@ void json_out_array(struct json_out *j);
 void json_out_end(struct json_out *j); /* closes the innermost object or array */
 
 void json_out_key(struct json_out *j, const char *key);
+void json_out_key_str(struct json_out *j, struct str key);
 
 void json_out_str(struct json_out *j, struct str text); /* bytes that are not UTF-8 become U+FFFD */
 void json_out_text(struct json_out *j, const char *text); /* NULL is written as null */

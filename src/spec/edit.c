@@ -174,3 +174,43 @@ enum err node_edit_read(const struct doc *doc, struct arena *arena, struct node_
     }
     return r;
 }
+
+/* The edit of this key, or NULL. */
+static const struct label *label_find(const struct label *labels, uint32_t count, const char *key)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(labels[i].key, key) == 0) {
+            return &labels[i];
+        }
+    }
+    return NULL;
+}
+
+enum err labels_merge(const struct label *have, uint32_t have_count, const struct node_edit *edit,
+                      struct arena *arena, struct node_edit *ret, struct error *e)
+{
+    struct label *merged = arena_new(arena, struct label, have_count + edit->label_count + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < have_count; i++) {
+        const struct label *change = label_find(edit->labels, edit->label_count, have[i].key);
+        if (change == NULL) {
+            merged[count++] = have[i];
+        } else if (change->value != NULL) {
+            merged[count++] = *change;
+        }
+    }
+    for (uint32_t i = 0; i < edit->label_count; i++) {
+        bool had = label_find(have, have_count, edit->labels[i].key) != NULL;
+        if (!had && edit->labels[i].value != NULL) {
+            merged[count++] = edit->labels[i];
+        }
+    }
+    if (count > NODE_LABELS_MAX) {
+        return fail_at(e, ERR_LIMIT, "labels", "labels: a node has at most %d labels, not %u",
+                       NODE_LABELS_MAX, count);
+    }
+    *ret = *edit;
+    ret->labels = merged;
+    ret->label_count = count;
+    return ERR_OK;
+}

@@ -15,3 +15,9 @@ must_use enum err task_edit_read(const struct doc *doc, struct arena *arena, str
  * labels not named stay. */
 must_use enum err node_edit_read(const struct doc *doc, struct arena *arena, struct node_edit *ret,
                                  struct error *e);
+
+/* The labels a node has after such an edit: those it had, changed, removed and added to. The array
+ * is in the arena. ERR_LIMIT: more than NODE_LABELS_MAX. */
+must_use enum err labels_merge(const struct label *have, uint32_t have_count,
+                               const struct node_edit *edit, struct arena *arena,
+                               struct node_edit *ret, struct error *e);

@@ -1,0 +1,58 @@
+/* error_json.c - failures and refusals.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/error_json.h"
+
+#include "base/json_out.h"
+#include "wire/reason_text.h"
+
+enum { MESSAGE_MAX = 1024 };
+
+static void head(struct json_out *j, struct buf *out, const char *code, const char *message,
+                 const char *path)
+{
+    json_out_init(j, out);
+    json_out_object(j);
+    json_out_key(j, "error");
+    json_out_object(j);
+    json_out_kv_text(j, "code", code);
+    json_out_kv_text(j, "message", message);
+    json_out_kv_text(j, "path", path);
+}
+
+void error_json(const struct error *e, struct buf *out)
+{
+    struct json_out j;
+    head(&j, out, err_name(e->code), e->text, e->path);
+    json_out_end(&j);
+    json_out_end(&j);
+}
+
+void error_code_json(const char *code, const char *message, struct buf *out)
+{
+    struct json_out j;
+    head(&j, out, code, message, "");
+    json_out_end(&j);
+    json_out_end(&j);
+}
+
+void refusal_json(const struct core *core, const struct facts *facts, bool of_many,
+                  struct arena *arena, struct buf *out)
+{
+    const struct reason *reason = &facts->refusal;
+    bool reused = reason->code == REASON_KEY_REUSED;
+    const char *code = reused ? reason_name(reason->code) : err_name(reason_err(reason->code));
+    const char *path = reason_path(core, reason, arena);
+    if (of_many && path[0] != '\0') {
+        path = arena_fmt(arena, "[%u].%s", facts->refused_index, path);
+    }
+    struct buf message;
+    struct json_out j;
+    buf_init(&message, MESSAGE_MAX);
+    reason_text(core, reason, &message);
+    head(&j, out, code, buf_text(&message), path);
+    json_out_key(&j, "reason");
+    reason_json(&j, core, reason);
+    json_out_end(&j);
+    json_out_end(&j);
+    buf_done(&message);
+}

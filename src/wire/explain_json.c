@@ -1,0 +1,87 @@
+/* explain_json.c - why a task waits, the nodes that come closest, and what would help.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/json_internal.h"
+#include "wire/reason_text.h"
+#include "wire/task_json.h"
+
+enum { MESSAGE_MAX = 1024 };
+
+/* What this node lacks, in words. */
+static void near_text(const struct core *core, const struct explain_node *near, struct buf *out)
+{
+    const struct node *node = core_node(core, near->node);
+    if (near->code == REASON_TOO_LARGE) {
+        buf_add_str(out, "is smaller than ");
+        resource_amount_text(core, near->resource, near->wanted, out);
+    } else if (near->code == REASON_NO_ROOM || near->code == REASON_RESERVED) {
+        resource_amount_text(core, near->resource, near->available, out);
+        buf_add_str(out, near->code == REASON_NO_ROOM ? " free of the " : " not kept of the ");
+        resource_amount_text(core, near->resource, near->wanted, out);
+        buf_add_str(out, " it needs");
+    } else if (near->code == REASON_NODES_AWAY) {
+        bool draining = node != NULL && node->state == NODE_UP && node->draining;
+        buf_addf(out, "is %s",
+                 draining       ? "draining"
+                 : node != NULL ? node_state_name((enum node_state)node->state)
+                                : "gone");
+    } else if (near->code == REASON_NO_DEVICES) {
+        buf_add_str(out, "does not have the devices");
+    } else if (near->code == REASON_DEVICES_BUSY) {
+        buf_add_str(out, "the devices are in use");
+    } else if (near->code == REASON_AUX_FULL) {
+        buf_add_str(out, "runs as many tasks without slots as it takes");
+    } else {
+        buf_add_str(out, "has room");
+    }
+}
+
+static void near_json(struct json_out *j, const struct core *core, const struct explain_node *near)
+{
+    struct buf message;
+    bool amount = near->code == REASON_NO_ROOM || near->code == REASON_TOO_LARGE ||
+                  near->code == REASON_RESERVED;
+    buf_init(&message, MESSAGE_MAX);
+    near_text(core, near, &message);
+    json_out_object(j);
+    json_out_kv_text(j, "node", core_node_name(core, near->node));
+    json_out_kv_text(j, "code", reason_name(near->code));
+    json_out_kv_text(j, "resource", amount ? core_resource_name(core, near->resource) : NULL);
+    json_out_key(j, "wanted");
+    resource_amount_json(j, near->resource, amount ? near->wanted : 0);
+    json_out_key(j, "available");
+    resource_amount_json(j, near->resource, amount ? near->available : 0);
+    json_out_kv_text(j, "message", buf_text(&message));
+    json_out_end(j);
+    buf_done(&message);
+}
+
+void explain_json(struct json_out *j, const struct core *core, const struct task *task,
+                  struct arena *arena)
+{
+    struct explanation why;
+    const char *suggestions[SUGGESTIONS_MAX];
+    explain_task(core, task->id, &why);
+    json_out_object(j);
+    json_out_kv_u64(j, "task", task->id.v);
+    json_out_kv_text(j, "state", task_state_name((enum task_state)task->state));
+    u64_or_null_json(j, "position", why.position);
+    json_out_kv_text(j, "pool", core_pool_name(core, task->pool));
+    json_out_key(j, "reason");
+    reason_json(j, core, &why.reason);
+    json_out_kv_u64(j, "nodes_total", why.nodes_total);
+    json_out_key(j, "nearest");
+    json_out_array(j);
+    for (uint32_t i = 0; i < why.near_count; i++) {
+        near_json(j, core, &why.near[i]);
+    }
+    json_out_end(j);
+    json_out_key(j, "blockers");
+    json_out_array(j);
+    for (uint32_t i = 0; i < why.blocker_count; i++) {
+        json_out_u64(j, why.blockers[i].v);
+    }
+    json_out_end(j);
+    uint32_t count = reason_suggestions(core, task->id, &why, arena, suggestions);
+    texts_json(j, "suggestions", suggestions, count);
+    json_out_end(j);
+}

@@ -1,0 +1,21 @@
+/* json_internal.h - pieces of JSON that several objects have.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/json_out.h"
+#include "core/core.h"
+
+/* "key":["a","b"] */
+void texts_json(struct json_out *j, const char *key, const char *const *texts, uint32_t count);
+
+/* "key":[0,2] for bits 0 and 2. */
+void devices_json(struct json_out *j, const char *key, uint64_t devices);
+
+/* "key":7, or null for 0. */
+void u64_or_null_json(struct json_out *j, const char *key, uint64_t value);
+
+/* {"slots":1,"foo":5} */
+void request_json(struct json_out *j, const struct core *core, const struct request *request);
+
+/* "env":{"K":"V"} */
+void env_json(struct json_out *j, const struct task_spec *spec);

@@ -1,0 +1,69 @@
+/* json_pieces.c - pieces of JSON that several objects have.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/json_internal.h"
+
+void request_json(struct json_out *j, const struct core *core, const struct request *request)
+{
+    json_out_object(j);
+    json_out_kv_milli(j, "slots", request->slots_milli);
+    if (request->needs_gpu) {
+        json_out_kv_milli(j, "gpu", request->slots_milli);
+    }
+    if (request->gpu_memory_bytes > 0) {
+        json_out_kv_i64(j, "gpu_memory", request->gpu_memory_bytes);
+    }
+    if (request->cpu_milli >= 0) {
+        json_out_kv_milli(j, "cpu", request->cpu_milli);
+    }
+    if (request->memory_bytes >= 0) {
+        json_out_kv_i64(j, "memory", request->memory_bytes);
+    }
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        json_out_kv_milli(j, core_resource_name(core, request->named[i].resource),
+                          request->named[i].milli);
+    }
+    json_out_end(j);
+}
+
+void env_json(struct json_out *j, const struct task_spec *spec)
+{
+    json_out_key(j, "env");
+    json_out_object(j);
+    for (uint32_t i = 0; i < spec->env_count; i++) {
+        struct str value;
+        struct str name = str_cut(str_of(spec->env[i]), '=', &value);
+        json_out_key_str(j, name);
+        json_out_str(j, value);
+    }
+    json_out_end(j);
+}
+
+void texts_json(struct json_out *j, const char *key, const char *const *texts, uint32_t count)
+{
+    json_out_key(j, key);
+    json_out_array(j);
+    for (uint32_t i = 0; i < count; i++) {
+        json_out_text(j, texts[i]);
+    }
+    json_out_end(j);
+}
+
+void devices_json(struct json_out *j, const char *key, uint64_t devices)
+{
+    json_out_key(j, key);
+    json_out_array(j);
+    for (; devices != 0; devices &= devices - 1) {
+        json_out_u64(j, (uint64_t)__builtin_ctzll(devices));
+    }
+    json_out_end(j);
+}
+
+void u64_or_null_json(struct json_out *j, const char *key, uint64_t value)
+{
+    json_out_key(j, key);
+    if (value != 0) {
+        json_out_u64(j, value);
+    } else {
+        json_out_null(j);
+    }
+}

@@ -1,0 +1,162 @@
+/* pool_json.c - the pool and node objects.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/pool_json.h"
+
+#include "wire/attempt_key.h"
+#include "wire/json_internal.h"
+#include "wire/reason_text.h"
+#include "wire/time_text.h"
+
+struct pool_counts {
+    uint32_t total;
+    uint32_t up;
+    uint32_t draining;
+    uint32_t lost;
+    int64_t slots_used;
+};
+
+static struct pool_counts count_nodes(const struct core *core, pool_id pool)
+{
+    struct pool_counts counts = {0};
+    for (const struct node *node = core_pool_node_next(core, pool, (node_id){0}); node != NULL;
+         node = core_pool_node_next(core, pool, node->id)) {
+        counts.total++;
+        counts.up += node->state == NODE_UP;
+        counts.draining += node->draining != 0;
+        counts.lost += node->state == NODE_LOST;
+        counts.slots_used += node->slots_milli - node->slots_free;
+    }
+    return counts;
+}
+
+static void accepts_json(struct json_out *j, uint32_t accepts)
+{
+    json_out_key(j, "accepts");
+    json_out_array(j);
+    for (int kind = 0; kind < TASK_KIND_COUNT; kind++) {
+        if ((accepts >> kind & 1) != 0) {
+            json_out_text(j, task_kind_name((enum task_kind)kind));
+        }
+    }
+    json_out_end(j);
+}
+
+void pool_json(struct json_out *j, const struct core *core, const struct pool *pool,
+               struct arena *arena)
+{
+    struct pool_spec spec;
+    struct pool_counts counts = count_nodes(core, pool->id);
+    core_pool_spec(core, pool->id, arena, &spec);
+    json_out_object(j);
+    json_out_kv_text(j, "name", core_pool_name(core, pool->id));
+    json_out_kv_text(j, "title", spec.title);
+    json_out_kv_text(j, "description", spec.description);
+    json_out_kv_bool(j, "paused", pool->paused != 0);
+    accepts_json(j, pool->accepts);
+    json_out_kv_i64(j, "patience_ms", pool->patience_ms);
+    json_out_kv_u64(j, "aux_tasks", pool->aux_tasks);
+    json_out_key(j, "nodes");
+    json_out_object(j);
+    json_out_kv_u64(j, "total", counts.total);
+    json_out_kv_u64(j, "up", counts.up);
+    json_out_kv_u64(j, "draining", counts.draining);
+    json_out_kv_u64(j, "lost", counts.lost);
+    json_out_end(j);
+    json_out_key(j, "slots");
+    json_out_object(j);
+    json_out_kv_milli(j, "total", pool->slots_milli);
+    json_out_kv_milli(j, "free", pool->slots_free);
+    json_out_kv_milli(j, "used", counts.slots_used);
+    json_out_end(j);
+    json_out_key(j, "tasks");
+    json_out_object(j);
+    json_out_kv_u64(j, "pending", pool->pending_count);
+    json_out_kv_u64(j, "running", pool->running_count);
+    json_out_end(j);
+    u64_or_null_json(j, "reserved_task", pool->reserved_task.v);
+    u64_or_null_json(j, "blocked_task", pool->blocked_task.v);
+    time_json(j, "created_at", pool->created_ms);
+    json_out_end(j);
+}
+
+static void total_free_json(struct json_out *j, const char *key, resource_id resource,
+                            int64_t total, int64_t free)
+{
+    json_out_key(j, key);
+    json_out_object(j);
+    json_out_key(j, "total");
+    resource_amount_json(j, resource, total);
+    json_out_key(j, "free");
+    resource_amount_json(j, resource, free);
+    json_out_end(j);
+}
+
+static void node_resources_json(struct json_out *j, const struct core *core,
+                                const struct node *node)
+{
+    json_out_key(j, "resources");
+    json_out_object(j);
+    total_free_json(j, "slots", (resource_id){RESOURCE_SLOTS}, node->slots_milli, node->slots_free);
+    total_free_json(j, "cpu", (resource_id){RESOURCE_CPU}, node->cpu_milli, node->cpu_free);
+    total_free_json(j, "memory", (resource_id){RESOURCE_MEMORY}, node->memory_bytes,
+                    node->memory_free);
+    for (uint32_t i = 0; i < node->named_count; i++) {
+        total_free_json(j, core_resource_name(core, node->named[i].resource),
+                        node->named[i].resource, node->named[i].milli, node->named_free[i]);
+    }
+    json_out_end(j);
+    json_out_key(j, "devices");
+    json_out_array(j);
+    for (uint32_t i = 0; i < node->device_count; i++) {
+        json_out_object(j);
+        json_out_kv_u64(j, "index", i);
+        json_out_kv_milli(j, "free", node->device_free[i]);
+        json_out_end(j);
+    }
+    json_out_end(j);
+}
+
+static void node_tasks_json(struct json_out *j, const struct core *core, const struct node *node)
+{
+    struct attempt_key key = {0};
+    json_out_key(j, "tasks");
+    json_out_array(j);
+    for (uint32_t i = 0; i < NODE_JSON_TASKS_MAX; i++) {
+        if (core_node_instance_next(core, node->id, &key) == NULL) {
+            break;
+        }
+        char text[ATTEMPT_KEY_TEXT_MAX];
+        (void)attempt_key_text(key, text);
+        json_out_text(j, text);
+    }
+    json_out_end(j);
+}
+
+void node_json(struct json_out *j, const struct core *core, const struct node *node,
+               struct arena *arena)
+{
+    struct node_spec spec;
+    core_node_spec(core, node->id, arena, &spec);
+    json_out_object(j);
+    json_out_kv_text(j, "name", core_node_name(core, node->id));
+    json_out_kv_text(j, "pool", core_pool_name(core, node->pool));
+    json_out_kv_text(j, "state", node_state_name((enum node_state)node->state));
+    json_out_kv_bool(j, "draining", node->draining != 0);
+    json_out_key(j, "labels");
+    json_out_object(j);
+    for (uint32_t i = 0; i < spec.label_count; i++) {
+        json_out_kv_text(j, spec.labels[i].key, spec.labels[i].value);
+    }
+    json_out_end(j);
+    node_resources_json(j, core, node);
+    json_out_key(j, "aux");
+    json_out_object(j);
+    json_out_kv_u64(j, "max", node->aux_max);
+    json_out_kv_u64(j, "used", node->aux_used);
+    json_out_end(j);
+    json_out_kv_u64(j, "incarnation", node->incarnation);
+    json_out_kv_text(j, "address", spec.address);
+    json_out_kv_text(j, "version", spec.version);
+    node_tasks_json(j, core, node);
+    json_out_end(j);
+}

@@ -1,0 +1,127 @@
+/* reason_help.c - what a refusal means to the caller, and what would help.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/reason_text.h"
+
+#include "base/must.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What kind of failure a refusal is, and which field of a submission it is about. A code that is
+ * not here is a conflict with the present state. */
+static const struct {
+    enum err code;
+    const char *path;
+} refusals[REASON_COUNT] = {
+    [REASON_UNKNOWN_POOL] = {ERR_INVALID, "pools"},
+    [REASON_UNKNOWN_PROJECT] = {ERR_INVALID, "project"},
+    [REASON_UNKNOWN_RESOURCE] = {ERR_NEVER, "resources."},
+    [REASON_UNKNOWN_TASK] = {ERR_INVALID, "depends_on"},
+    [REASON_KIND_NOT_ACCEPTED] = {ERR_NEVER, "kind"},
+    [REASON_TOO_LARGE] = {ERR_NEVER, "resources."},
+    [REASON_GANG_TOO_LARGE] = {ERR_NEVER, "instances"},
+    [REASON_NO_DEVICES] = {ERR_NEVER, "resources"},
+    [REASON_COMBINATION] = {ERR_NEVER, "resources."},
+    [REASON_LIMIT] = {ERR_LIMIT, ""},
+    [REASON_NO_IMAGE] = {ERR_NEVER, "image"},
+    [REASON_MANY_POOLS] = {ERR_INVALID, "pools"},
+    [REASON_UNKNOWN_OBJECT] = {ERR_NOT_FOUND, ""},
+};
+
+enum err reason_err(enum reason_code code)
+{
+    must((unsigned)code < REASON_COUNT);
+    return refusals[code].path != NULL ? refusals[code].code : ERR_CONFLICT;
+}
+
+const char *reason_path(const struct core *core, const struct reason *reason, struct arena *arena)
+{
+    must((unsigned)reason->code < REASON_COUNT);
+    const char *path = refusals[reason->code].path;
+    if (path == NULL) {
+        return "";
+    }
+    if (strcmp(path, "resources.") != 0) {
+        return path;
+    }
+    bool unknown = reason->code == REASON_UNKNOWN_RESOURCE && reason->text[0] != '\0';
+    return arena_fmt(arena, "resources.%s",
+                     unknown ? reason->text : core_resource_name(core, reason->resource));
+}
+
+/* "ask for 2 foo or less and it starts now", as the flag that says so. */
+static const char *smaller(const struct core *core, const struct reason *reason,
+                           struct arena *arena)
+{
+    struct buf text;
+    buf_init(&text, 256);
+    buf_add_str(&text, "ask for ");
+    resource_amount_text(core, reason->resource, reason->smallest, &text);
+    buf_add_str(&text, " or less, and it can start now");
+    const char *copy = arena_str(arena, buf_text(&text));
+    buf_done(&text);
+    return copy;
+}
+
+static uint32_t room_suggestions(const struct core *core, const struct explanation *why,
+                                 struct arena *arena, const char **ret)
+{
+    uint32_t count = 0;
+    if (why->reason.smallest > 0 && reason_has_amount(why->reason.code)) {
+        ret[count++] = smaller(core, &why->reason, arena);
+    }
+    if (why->blocker_count > 0) {
+        ret[count++] = arena_fmt(arena, "weir task show %" PRIu64, why->blockers[0].v);
+    }
+    return count;
+}
+
+/* A higher priority helps where others are ahead of it. */
+static const char *priority(const struct core *core, task_id id, struct arena *arena)
+{
+    const struct task *task = core_task(core, id);
+    if (task == NULL || task->priority >= PRIORITY_MAX) {
+        return NULL;
+    }
+    return arena_fmt(arena, "weir task edit %" PRIu64 " --priority %u", id.v, task->priority + 1);
+}
+
+/* The one command that fits the code; NULL: none. */
+static const char *command(const struct core *core, task_id id, const struct reason *reason,
+                           struct arena *arena)
+{
+    const char *pool = core_pool_name(core, reason->pool);
+    if (reason->code == REASON_STAGED) {
+        return arena_fmt(arena, "weir task start %" PRIu64, id.v);
+    }
+    if (reason->code == REASON_PAUSED) {
+        return arena_fmt(arena, "weir task activate %" PRIu64, id.v);
+    }
+    if (reason->code == REASON_DEPENDENCY || reason->code == REASON_RESERVED) {
+        return arena_fmt(arena, "weir explain %" PRIu64, reason->task.v);
+    }
+    if (reason->code == REASON_POOL_PAUSED) {
+        return arena_fmt(arena, "weir pool resume %s", pool);
+    }
+    if (reason->code == REASON_POOL_EMPTY) {
+        return arena_fmt(arena, "weir agent --server URL --pool %s --join-token TOKEN", pool);
+    }
+    return reason->code == REASON_NODES_AWAY ? "weir node list" : NULL;
+}
+
+uint32_t reason_suggestions(const struct core *core, task_id id, const struct explanation *why,
+                            struct arena *arena, const char *ret[SUGGESTIONS_MAX])
+{
+    uint32_t count = 0;
+    const char *first = command(core, id, &why->reason, arena);
+    if (first != NULL) {
+        ret[count++] = first;
+    } else {
+        count = room_suggestions(core, why, arena, ret);
+    }
+    const char *higher = why->position > 1 ? priority(core, id, arena) : NULL;
+    if (higher != NULL) {
+        ret[count++] = higher;
+    }
+    return count;
+}

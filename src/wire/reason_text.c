@@ -1,0 +1,216 @@
+/* reason_text.c - one sentence for every reason.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/reason_text.h"
+
+#include "base/amount.h"
+#include "base/must.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void resource_amount_text(const struct core *core, resource_id resource, int64_t amount,
+                          struct buf *out)
+{
+    char text[AMOUNT_TEXT_MAX];
+    if (resource.v == RESOURCE_MEMORY) {
+        amount_bytes_text(amount, text);
+        buf_addf(out, "%s of memory", text);
+        return;
+    }
+    amount_milli_text(amount, text);
+    if (resource.v == RESOURCE_SLOTS) {
+        buf_addf(out, "%s slot%s", text, amount == SLOT_MILLI ? "" : "s");
+    } else {
+        buf_addf(out, "%s %s", text, core_resource_name(core, resource));
+    }
+}
+
+void resource_amount_json(struct json_out *j, resource_id resource, int64_t amount)
+{
+    if (resource.v == RESOURCE_MEMORY) {
+        json_out_i64(j, amount);
+    } else {
+        json_out_milli(j, amount);
+    }
+}
+
+bool reason_has_amount(enum reason_code code)
+{
+    return code == REASON_NO_ROOM || code == REASON_TOO_LARGE || code == REASON_COMBINATION ||
+           code == REASON_UNKNOWN_RESOURCE || code == REASON_GANG_SHORT;
+}
+
+/* One sentence a code, without a full stop. {wanted} and {smallest} come with the resource's name,
+ * {available} without: it stands behind one of them. */
+static const char *const sentences[REASON_COUNT] = {
+    [REASON_NONE] = "",
+    [REASON_STAGED] = "is staged and not queued yet",
+    [REASON_PAUSED] = "is paused by its user",
+    [REASON_DEPENDENCY] = "waits for task {task} to end",
+    [REASON_POOL_PAUSED] = "pool '{pool}' is paused",
+    [REASON_POOL_EMPTY] = "no node has joined pool '{pool}' yet",
+    [REASON_NODES_AWAY] = "of the {need} nodes that could take it {have} are up; the others are "
+                          "silent, lost or draining",
+    [REASON_NO_ROOM] = "waits for {wanted}; the nearest node {node} has {available} free",
+    [REASON_DEVICES_BUSY] = "the devices it asks for are in use on every node that has them",
+    [REASON_AUX_FULL] = "every node of pool '{pool}' runs as many tasks without slots as it takes",
+    [REASON_GANG_SHORT] = "waits for {need} places at once; {have} are free",
+    [REASON_RESERVED] = "what is free is kept for task {task}, which has waited longer than the "
+                        "pool's patience",
+    [REASON_NEXT] = "fits, and starts with the next pass",
+    [REASON_UNKNOWN_POOL] = "there is no pool '{text}'",
+    [REASON_UNKNOWN_PROJECT] = "there is no project '{text}'",
+    [REASON_UNKNOWN_RESOURCE] = "no node of pool '{pool}' has the resource '{resource}'",
+    [REASON_UNKNOWN_TASK] = "depends on task {task}, which does not exist",
+    [REASON_KIND_NOT_ACCEPTED] = "pool '{pool}' does not take tasks of this kind",
+    [REASON_TOO_LARGE] = "asks for {wanted}; the largest node of pool '{pool}' has {available}",
+    [REASON_GANG_TOO_LARGE] = "{need} instances must start together; the nodes of pool '{pool}' "
+                              "hold {have}",
+    [REASON_NO_DEVICES] = "no node of pool '{pool}' has the devices it asks for",
+    [REASON_COMBINATION] = "no node of pool '{pool}' has all of it together",
+    [REASON_LIMIT] = "the limit on {text} is {count}",
+    [REASON_WRONG_STATE] = "not possible while it is {text}",
+    [REASON_KEY_REUSED] = "this idempotency key was used for another request",
+    [REASON_EXISTS] = "'{text}' exists already",
+    [REASON_IN_USE] = "it is still needed by tasks: {need}",
+    [REASON_NO_IMAGE] = "the nodes of pool '{pool}' run no containers; leave the image out",
+    [REASON_MANY_POOLS] = "a task goes to one pool for now; name one",
+    [REASON_UNKNOWN_OBJECT] = "there is no '{text}'",
+    [REASON_STALE] = "it is of an older epoch, incarnation or attempt",
+};
+
+/* The amount without the resource's name. */
+static void bare_amount(resource_id resource, int64_t amount, struct buf *out)
+{
+    char text[AMOUNT_TEXT_MAX];
+    if (resource.v == RESOURCE_MEMORY) {
+        amount_bytes_text(amount, text);
+    } else {
+        amount_milli_text(amount, text);
+    }
+    buf_add_str(out, text);
+}
+
+static const char *resource_of(const struct core *core, const struct reason *reason)
+{
+    bool unknown = reason->code == REASON_UNKNOWN_RESOURCE && reason->text[0] != '\0';
+    return unknown ? reason->text : core_resource_name(core, reason->resource);
+}
+
+/* What stands between the braces. */
+static void word_add(const struct core *core, const struct reason *reason, struct str word,
+                     struct buf *out)
+{
+    if (str_is(word, "pool")) {
+        buf_add_str(out, core_pool_name(core, reason->pool));
+    } else if (str_is(word, "node")) {
+        buf_add_str(out, core_node_name(core, reason->node));
+    } else if (str_is(word, "text")) {
+        buf_add_str(out, reason->text);
+    } else if (str_is(word, "task")) {
+        buf_addf(out, "%" PRIu64, reason->task.v);
+    } else if (str_is(word, "have")) {
+        buf_addf(out, "%u", reason->have);
+    } else if (str_is(word, "need")) {
+        buf_addf(out, "%u", reason->need);
+    } else if (str_is(word, "count")) {
+        buf_addf(out, "%" PRId64, reason->available);
+    } else if (str_is(word, "resource")) {
+        buf_add_str(out, resource_of(core, reason));
+    } else if (str_is(word, "wanted")) {
+        resource_amount_text(core, reason->resource, reason->wanted, out);
+    } else if (str_is(word, "smallest")) {
+        resource_amount_text(core, reason->resource, reason->smallest, out);
+    } else {
+        must(str_is(word, "available"));
+        bare_amount(reason->resource, reason->available, out);
+    }
+}
+
+static void sentence_add(const struct core *core, const struct reason *reason, const char *sentence,
+                         struct buf *out)
+{
+    struct str rest = str_of(sentence);
+    while (rest.p != NULL) {
+        struct str plain = str_cut(rest, '{', &rest);
+        buf_add(out, plain.p, plain.len);
+        if (rest.p != NULL) {
+            struct str word = str_cut(rest, '}', &rest);
+            word_add(core, reason, word, out);
+        }
+    }
+}
+
+void reason_text(const struct core *core, const struct reason *reason, struct buf *out)
+{
+    must((unsigned)reason->code < REASON_COUNT);
+    sentence_add(core, reason, sentences[reason->code], out);
+    bool amount = reason->code == REASON_TOO_LARGE || reason->code == REASON_COMBINATION;
+    if (amount && reason->smallest > 0) {
+        sentence_add(core, reason, "; with {smallest} it would be accepted", out);
+    }
+    if (reason->code == REASON_DEPENDENCY && reason->need > 1) {
+        buf_addf(out, ", and for %u more", reason->need - 1);
+    }
+}
+
+static void count_or_null(struct json_out *j, const char *key, int64_t value)
+{
+    json_out_key(j, key);
+    if (value < 0) {
+        json_out_null(j);
+    } else {
+        json_out_i64(j, value);
+    }
+}
+
+/* resource, wanted, available, smallest: amounts in their unit, or plain counts. */
+static void amounts_json(struct json_out *j, const struct core *core, const struct reason *reason)
+{
+    bool amount = reason_has_amount(reason->code);
+    json_out_kv_text(j, "resource", amount ? resource_of(core, reason) : NULL);
+    if (!amount) {
+        json_out_kv_i64(j, "wanted", reason->wanted);
+        json_out_kv_i64(j, "available", reason->available);
+        count_or_null(j, "smallest", reason->smallest);
+        return;
+    }
+    json_out_key(j, "wanted");
+    resource_amount_json(j, reason->resource, reason->wanted);
+    json_out_key(j, "available");
+    resource_amount_json(j, reason->resource, reason->available);
+    json_out_key(j, "smallest");
+    if (reason->smallest < 0) {
+        json_out_null(j);
+    } else {
+        resource_amount_json(j, reason->resource, reason->smallest);
+    }
+}
+
+enum { REASON_TEXT_MAX = 1024 };
+
+void reason_json(struct json_out *j, const struct core *core, const struct reason *reason)
+{
+    if (reason->code == REASON_NONE) {
+        json_out_null(j);
+        return;
+    }
+    struct buf message;
+    buf_init(&message, REASON_TEXT_MAX);
+    reason_text(core, reason, &message);
+    json_out_object(j);
+    json_out_kv_text(j, "code", reason_name(reason->code));
+    json_out_kv_text(j, "message", buf_text(&message));
+    amounts_json(j, core, reason);
+    json_out_kv_text(j, "node", reason->node.v != 0 ? core_node_name(core, reason->node) : NULL);
+    json_out_key(j, "task");
+    if (reason->task.v != 0) {
+        json_out_u64(j, reason->task.v);
+    } else {
+        json_out_null(j);
+    }
+    json_out_kv_u64(j, "have", reason->have);
+    json_out_kv_u64(j, "need", reason->need);
+    json_out_end(j);
+    buf_done(&message);
+}

@@ -1,0 +1,64 @@
+/* start_order.c - the start order of an attempt.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/start_order.h"
+
+#include "base/must.h"
+
+/* The node of instance 0 is where the others of a gang meet. */
+static const char *master_address(const struct core *core, const struct task *task,
+                                  struct arena *arena)
+{
+    const struct instance *first = core_instance(core, task->id, 0);
+    must(first != NULL);
+    if (first->node.v == 0) {
+        return "";
+    }
+    struct node_spec node;
+    core_node_spec(core, first->node, arena, &node);
+    return node.address;
+}
+
+bool start_order_fill(const struct core *core, const struct effect *effect, struct arena *arena,
+                      struct agent_order *ret)
+{
+    must(effect->type == EFFECT_START);
+    const struct task *task = core_task(core, effect->key.task);
+    const struct instance *instance =
+        task != NULL ? core_instance(core, task->id, effect->key.index) : NULL;
+    if (instance == NULL || instance->attempt != effect->key.attempt || instance->node.v == 0) {
+        return false;
+    }
+    struct task_spec spec;
+    core_task_spec(core, task->id, arena, &spec);
+    bool gang = task->gang != 0 && task->instance_count > 1;
+    *ret = (struct agent_order){
+        .type = AGENT_START,
+        .epoch = core_epoch(core),
+        .incarnation = instance->incarnation,
+        .start =
+            {
+                .key = effect->key,
+                .instance = task->array_first + effect->key.index,
+                .argv = spec.argv,
+                .argv_count = spec.argv_count,
+                .env = spec.env,
+                .env_count = spec.env_count,
+                .workdir = spec.workdir,
+                .job_user = "",
+                .slots_milli = instance->slots_milli,
+                .devices = instance->devices,
+                .cpu_milli = instance->cpu_milli,
+                .memory_bytes = instance->memory_bytes,
+                .pool = core_pool_name(core, task->pool),
+                .node = core_node_name(core, instance->node),
+                .rank = gang ? effect->key.index : 0,
+                .world_size = gang ? task->instance_count : 1,
+                .master_addr = gang ? master_address(core, task, arena) : "",
+                .master_port =
+                    gang ? MASTER_PORT_FIRST + (uint32_t)(task->id.v % MASTER_PORT_COUNT) : 0,
+                .grace_ms = task->grace_ms,
+                .output_max = OUTPUT_BYTES_MAX,
+            },
+    };
+    return true;
+}

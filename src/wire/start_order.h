@@ -1,0 +1,18 @@
+/* start_order.h - the start order of an attempt, out of the state.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/arena.h"
+#include "core/core.h"
+#include "wire/agent_msg.h"
+
+enum {
+    OUTPUT_BYTES_MAX = 64 * 1024 * 1024, /* kept of each stream of an attempt */
+    MASTER_PORT_FIRST = 20000,           /* below Linux's ephemeral ports */
+    MASTER_PORT_COUNT = 10000,
+};
+
+/* The order for an EFFECT_START; texts are borrowed from the state and the arena. False: the
+ * attempt is over or the task is gone, and there is nothing to order. */
+bool start_order_fill(const struct core *core, const struct effect *effect, struct arena *arena,
+                      struct agent_order *ret);

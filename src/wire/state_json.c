@@ -1,0 +1,62 @@
+/* state_json.c - the whole state as JSON.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/state_json.h"
+
+#include "wire/pool_json.h"
+#include "wire/task_json.h"
+#include "wire/time_text.h"
+
+static void pools_json(struct json_out *j, const struct core *core, struct arena *arena)
+{
+    json_out_key(j, "pools");
+    json_out_array(j);
+    for (const struct pool *pool = core_pool_next(core, (pool_id){0}); pool != NULL;
+         pool = core_pool_next(core, pool->id)) {
+        pool_json(j, core, pool, arena);
+        arena_clear(arena);
+    }
+    json_out_end(j);
+}
+
+static void nodes_json(struct json_out *j, const struct core *core, struct arena *arena)
+{
+    json_out_key(j, "nodes");
+    json_out_array(j);
+    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
+         node = core_node_next(core, node->id)) {
+        node_json(j, core, node, arena);
+        arena_clear(arena);
+    }
+    json_out_end(j);
+}
+
+static void tasks_json(struct json_out *j, const struct core *core, struct arena *arena)
+{
+    struct task_writer writer;
+    task_writer_init(&writer, core, arena);
+    json_out_key(j, "tasks");
+    json_out_array(j);
+    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
+         task = core_task_next(core, task->id)) {
+        task_json(&writer, j, task, TASK_JSON_ATTEMPTS | TASK_JSON_NO_ENV);
+        arena_clear(arena);
+    }
+    json_out_end(j);
+}
+
+void state_json(const struct core *core, struct buf *out)
+{
+    struct arena arena;
+    struct json_out j;
+    arena_init(&arena);
+    json_out_init(&j, out);
+    json_out_object(&j);
+    json_out_kv_u64(&j, "version", STATE_JSON_VERSION);
+    json_out_kv_u64(&j, "seq", core_seq(core));
+    time_json(&j, "time", core_time_ms(core));
+    pools_json(&j, core, &arena);
+    nodes_json(&j, core, &arena);
+    tasks_json(&j, core, &arena);
+    json_out_end(&j);
+    arena_done(&arena);
+}

@@ -1,0 +1,84 @@
+/* submit_json.c - a task as the body of POST /tasks.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/submit_json.h"
+
+#include "wire/json_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void resources_json(struct json_out *j, const struct task_spec *spec)
+{
+    json_out_key(j, "resources");
+    json_out_object(j);
+    if (spec->slots_milli != ASK_NOTHING) {
+        /* A choice of devices says "gpu" by itself, but repeating it changes nothing. */
+        json_out_kv_milli(j, spec->needs_gpu ? "gpu" : "slots", spec->slots_milli);
+    }
+    if (spec->cpu_milli != ASK_NOTHING) {
+        json_out_kv_milli(j, "cpu", spec->cpu_milli);
+    }
+    if (spec->memory_bytes != ASK_NOTHING) {
+        json_out_kv_i64(j, "memory", spec->memory_bytes);
+    }
+    if (spec->gpu_memory_bytes > 0) {
+        json_out_kv_i64(j, "gpu_memory", spec->gpu_memory_bytes);
+    }
+    for (uint32_t i = 0; i < spec->resource_count; i++) {
+        json_out_kv_milli(j, spec->resources[i].name, spec->resources[i].milli);
+    }
+    json_out_end(j);
+}
+
+static void instances_json(struct json_out *j, const struct task_spec *spec)
+{
+    if (spec->array_first == 0) {
+        json_out_kv_u64(j, "instances", spec->instances);
+        return;
+    }
+    char range[48];
+    (void)snprintf(range, sizeof range, "%u-%" PRIu64, spec->array_first,
+                   (uint64_t)spec->array_first + spec->instances - 1);
+    json_out_kv_text(j, "array", range);
+}
+
+static void duration_json(struct json_out *j, const char *key, int64_t ms)
+{
+    json_out_kv_milli(j, key, ms); /* seconds with three places */
+}
+
+void submit_json(struct json_out *j, const struct task_spec *spec)
+{
+    json_out_object(j);
+    json_out_kv_text(j, "name", spec->name);
+    json_out_kv_text(j, "kind", task_kind_name(spec->kind));
+    texts_json(j, "command", spec->argv, spec->argv_count);
+    env_json(j, spec);
+    json_out_kv_text(j, "workdir", spec->workdir);
+    json_out_kv_text(j, "image", spec->image);
+    json_out_kv_text(j, "project", spec->project);
+    if (spec->pool_count > 0) {
+        texts_json(j, "pools", spec->pools, spec->pool_count);
+    }
+    resources_json(j, spec);
+    if (spec->device_mask != 0) {
+        devices_json(j, "devices", spec->device_mask);
+    }
+    instances_json(j, spec);
+    json_out_kv_bool(j, "gang", spec->gang);
+    json_out_kv_u64(j, "priority", spec->priority);
+    json_out_kv_bool(j, "preemptible", spec->preemptible);
+    json_out_kv_bool(j, "repeatable", spec->repeatable);
+    duration_json(j, "time_limit", spec->time_limit_ms);
+    duration_json(j, "grace", spec->grace_ms);
+    json_out_kv_u64(j, "max_retries", spec->max_retries);
+    json_out_key(j, "depends_on");
+    json_out_array(j);
+    for (uint32_t i = 0; i < spec->depends_count; i++) {
+        json_out_u64(j, spec->depends_on[i]);
+    }
+    json_out_end(j);
+    texts_json(j, "tags", spec->tags, spec->tag_count);
+    json_out_kv_bool(j, "stage", spec->stage);
+    json_out_end(j);
+}

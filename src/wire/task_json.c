@@ -1,0 +1,208 @@
+/* task_json.c - the task object.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/task_json.h"
+
+#include "base/must.h"
+#include "core/sched/explain.h"
+#include "wire/attempt_key.h"
+#include "wire/json_internal.h"
+#include "wire/reason_text.h"
+#include "wire/time_text.h"
+
+#include <string.h>
+
+static const char *const instance_state_names[] = {
+    [INSTANCE_WAITING] = "waiting", [INSTANCE_STARTING] = "starting",
+    [INSTANCE_RUNNING] = "running", [INSTANCE_STOPPING] = "stopping",
+    [INSTANCE_ENDED] = "ended",
+};
+
+void task_writer_init(struct task_writer *writer, const struct core *core, struct arena *arena)
+{
+    writer->core = core;
+    writer->arena = arena;
+    writer->kept_count = 0;
+}
+
+/* Why it waits. Only queued tasks of one shape share a reason; the holder of a reservation has its
+ * own. */
+static struct reason reason_of(struct task_writer *writer, const struct task *task)
+{
+    const struct pool *pool = core_pool(writer->core, task->pool);
+    bool shared = task->queued && (pool == NULL || pool->reserved_task.v != task->id.v);
+    for (uint32_t i = 0; shared && i < writer->kept_count; i++) {
+        if (writer->kept[i].shape.v == task->shape.v) {
+            return writer->kept[i].reason;
+        }
+    }
+    struct explanation why;
+    explain_task(writer->core, task->id, &why);
+    if (shared && writer->kept_count < TASK_JSON_REASONS_KEPT) {
+        writer->kept[writer->kept_count].shape = task->shape;
+        writer->kept[writer->kept_count].reason = why.reason;
+        writer->kept_count++;
+    }
+    return why.reason;
+}
+
+/* The fields that are as they were submitted. */
+static void asked_json(struct task_writer *writer, struct json_out *j, const struct task *task,
+                       const struct task_spec *spec)
+{
+    const struct core *core = writer->core;
+    const char *pool = core_pool_name(core, task->pool);
+    const struct shape *shape = core_shape(core, task->shape);
+    must(shape != NULL);
+    json_out_kv_text(j, "user", spec->user);
+    json_out_kv_text(j, "project", spec->project);
+    json_out_kv_text(j, "pool", pool);
+    texts_json(j, "pools", spec->pool_count > 0 ? spec->pools : &pool,
+               spec->pool_count > 0 ? spec->pool_count : 1);
+    texts_json(j, "command", spec->argv, spec->argv_count);
+    env_json(j, spec);
+    json_out_kv_text(j, "workdir", spec->workdir);
+    json_out_kv_text(j, "image", spec->image);
+    json_out_key(j, "resources");
+    request_json(j, core, &shape->request);
+    devices_json(j, "devices", spec->device_mask);
+    json_out_kv_u64(j, "instances", task->instance_count);
+    json_out_kv_u64(j, "array_first", task->array_first);
+    json_out_kv_bool(j, "gang", task->gang != 0);
+    json_out_kv_u64(j, "priority", task->priority);
+    json_out_kv_bool(j, "preemptible", task->preemptible != 0);
+    json_out_kv_bool(j, "repeatable", task->repeatable != 0);
+    json_out_kv_i64(j, "time_limit_ms", task->time_limit_ms);
+    json_out_kv_i64(j, "grace_ms", task->grace_ms);
+    json_out_kv_u64(j, "max_retries", task->max_retries);
+    json_out_key(j, "depends_on");
+    json_out_array(j);
+    for (uint32_t i = 0; i < spec->depends_count; i++) {
+        json_out_u64(j, spec->depends_on[i]);
+    }
+    json_out_end(j);
+    texts_json(j, "tags", spec->tags, spec->tag_count);
+}
+
+/* A code, or null while there is none: it has not ended, or nothing ever ran. */
+static void exit_code_json(struct json_out *j, bool ended, int64_t started_ms, int32_t code)
+{
+    json_out_key(j, "exit_code");
+    if (ended && started_ms != 0) {
+        json_out_i64(j, code);
+    } else {
+        json_out_null(j);
+    }
+}
+
+/* The fields that change. */
+static void course_json(struct json_out *j, const struct task *task)
+{
+    time_json(j, "submitted_at", task->submitted_ms);
+    time_json(j, "queued_at", task->queued_ms);
+    time_json(j, "started_at", task->started_ms);
+    time_json(j, "ended_at", task->ended_ms);
+    exit_code_json(j, task_state_ended((enum task_state)task->state), task->started_ms,
+                   task->exit_code);
+    json_out_kv_text(j, "cause", end_cause_name((enum end_cause)task->cause));
+    json_out_key(j, "counts");
+    json_out_object(j);
+    json_out_kv_u64(j, "waiting", task->waiting_count);
+    json_out_kv_u64(j, "active", task->active_count);
+    json_out_kv_u64(j, "ended", task->ended_count);
+    json_out_kv_u64(j, "failed", task->failed_count);
+    json_out_kv_u64(j, "lost", task->lost_count);
+    json_out_kv_u64(j, "preempted", task->preempted_count);
+    json_out_end(j);
+}
+
+static void attempt_json(struct json_out *j, const struct core *core, const struct task *task,
+                         const struct instance *instance)
+{
+    char key[ATTEMPT_KEY_TEXT_MAX];
+    (void)attempt_key_text((struct attempt_key){task->id, instance->index, instance->attempt}, key);
+    json_out_object(j);
+    json_out_kv_text(j, "key", key);
+    json_out_kv_u64(j, "index", instance->index);
+    json_out_kv_u64(j, "instance", (uint64_t)task->array_first + instance->index);
+    json_out_kv_u64(j, "attempt", instance->attempt);
+    json_out_kv_text(j, "state", instance_state_names[instance->state]);
+    json_out_kv_text(j, "node",
+                     instance->node.v != 0 ? core_node_name(core, instance->node) : NULL);
+    devices_json(j, "devices", instance->devices);
+    json_out_kv_text(j, "cause", end_cause_name((enum end_cause)instance->cause));
+    exit_code_json(j, instance->state == INSTANCE_ENDED, instance->started_ms, instance->exit_code);
+    time_json(j, "started_at", instance->started_ms);
+    time_json(j, "ended_at", instance->ended_ms);
+    json_out_end(j);
+}
+
+static void attempts_json(struct json_out *j, const struct core *core, const struct task *task)
+{
+    json_out_key(j, "attempts");
+    json_out_array(j);
+    uint32_t written = 0;
+    for (uint32_t i = 0; i < task->instance_count && written < TASK_JSON_ATTEMPTS_MAX; i++) {
+        const struct instance *instance = core_instance(core, task->id, i);
+        must(instance != NULL);
+        if (instance->attempt > 0) {
+            attempt_json(j, core, task, instance);
+            written++;
+        }
+    }
+    json_out_end(j);
+}
+
+void task_json(struct task_writer *writer, struct json_out *j, const struct task *task,
+               unsigned parts)
+{
+    struct task_spec spec;
+    bool reasons = (parts & TASK_JSON_REASON) != 0;
+    core_task_spec(writer->core, task->id, writer->arena, &spec);
+    if ((parts & TASK_JSON_NO_ENV) != 0) {
+        spec.env_count = 0;
+    }
+    json_out_object(j);
+    json_out_kv_u64(j, "id", task->id.v);
+    json_out_kv_text(j, "name", spec.name);
+    json_out_kv_text(j, "kind", task_kind_name((enum task_kind)task->kind));
+    json_out_kv_text(j, "state", task_state_name((enum task_state)task->state));
+    asked_json(writer, j, task, &spec);
+    course_json(j, task);
+    u64_or_null_json(j, "position",
+                     reasons ? core_queue_position(writer->core, task->id, TASK_JSON_POSITION_MAX)
+                             : 0);
+    json_out_key(j, "reason");
+    if (reasons) {
+        struct reason reason = reason_of(writer, task);
+        reason_json(j, writer->core, &reason);
+    } else {
+        json_out_null(j);
+    }
+    if ((parts & TASK_JSON_ATTEMPTS) != 0) {
+        attempts_json(j, writer->core, task);
+    }
+    json_out_end(j);
+}
+
+void task_short_json(struct task_writer *writer, struct json_out *j, const struct task *task,
+                     uint32_t position)
+{
+    struct task_spec spec;
+    const struct shape *shape = core_shape(writer->core, task->shape);
+    must(shape != NULL);
+    core_task_spec(writer->core, task->id, writer->arena, &spec);
+    struct reason reason = reason_of(writer, task);
+    json_out_object(j);
+    json_out_kv_u64(j, "id", task->id.v);
+    json_out_kv_text(j, "name", spec.name);
+    json_out_kv_text(j, "user", spec.user);
+    json_out_kv_text(j, "state", task_state_name((enum task_state)task->state));
+    json_out_kv_u64(j, "priority", task->priority);
+    u64_or_null_json(j, "position", position);
+    json_out_key(j, "resources");
+    request_json(j, writer->core, &shape->request);
+    time_json(j, "submitted_at", task->submitted_ms);
+    json_out_key(j, "reason");
+    reason_json(j, writer->core, &reason);
+    json_out_end(j);
+}

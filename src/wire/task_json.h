@@ -1,0 +1,47 @@
+/* task_json.h - tasks as docs/api/objects.md has them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/arena.h"
+#include "base/json_out.h"
+#include "core/core.h"
+
+enum {
+    TASK_JSON_ATTEMPTS_MAX = 1000,
+    TASK_JSON_POSITION_MAX = 1000, /* in lists, further back is shown as this */
+    TASK_JSON_REASONS_KEPT = 16,
+};
+
+/* Parts of the object that cost more than the rest. */
+enum {
+    TASK_JSON_REASON = 1,   /* `reason` and `position`; null without */
+    TASK_JSON_ATTEMPTS = 2, /* `attempts`; left out without */
+    TASK_JSON_NO_ENV = 4,   /* `env` is written as {} */
+};
+
+/* What writing many tasks of one moment shares: tasks of one shape wait for the same reason, which
+ * is computed once. Valid while the state does not change. */
+struct task_writer {
+    const struct core *core;
+    struct arena *arena; /* cleared by the caller; specs are decoded into it */
+    uint32_t kept_count;
+    struct {
+        shape_id shape;
+        struct reason reason;
+    } kept[TASK_JSON_REASONS_KEPT];
+};
+
+void task_writer_init(struct task_writer *writer, const struct core *core, struct arena *arena);
+
+/* The task object; `parts` of the flags above. */
+void task_json(struct task_writer *writer, struct json_out *j, const struct task *task,
+               unsigned parts);
+
+/* id name user state priority position resources submitted_at reason: an item of the queue.
+ * `position` is the caller's count, which walks the queue. */
+void task_short_json(struct task_writer *writer, struct json_out *j, const struct task *task,
+                     uint32_t position);
+
+/* The answer to GET /tasks/{id}/explain. */
+void explain_json(struct json_out *j, const struct core *core, const struct task *task,
+                  struct arena *arena);
