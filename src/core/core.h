@@ -47,8 +47,9 @@ void core_apply(struct core *core, const struct fact *fact);
 /* What must the outside now do because of this fact? Called right after core_apply() of it. */
 void core_react(const struct core *core, const struct fact *fact, struct effects *out);
 
-/* A node has (re)connected: every order it should have. Starts for its allocations, stops for those
- * under way. */
+/* A node has (re)connected: every order it should have. Starts for what it has not said to run,
+ * stops for those under way; nothing for what runs. What it does not know although it should is for
+ * the server to report (REPORT_UNKNOWN). */
 void core_orders_for(const struct core *core, node_id node, struct effects *out);
 
 /* Every invariant of the state, by number; aborts on a breach. */

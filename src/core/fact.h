@@ -160,7 +160,7 @@ struct facts {
 
 void facts_init(struct facts *facts, struct arena *arena);
 
-/* A new fact at the end, stamped from the input. */
+/* A new fact at the end, stamped from the input, whose texts it borrows. */
 struct fact *facts_add(struct facts *facts, const struct input *in, enum fact_type type);
 
 void fact_encode(const struct fact *fact, struct buf *out);

@@ -29,6 +29,8 @@ enum input_type {
     INPUT_PASS,   /* run the scheduler on one pool */
 };
 
+enum { INPUT_TYPE_COUNT = INPUT_PASS + 1 };
+
 enum report_type {
     REPORT_STARTED,
     REPORT_ENDED, /* exit code or signal */
@@ -37,6 +39,8 @@ enum report_type {
     REPORT_UNKNOWN, /* ordered, but this supervisor never saw it: sent by the server after
                        reconciliation */
 };
+
+enum { REPORT_TYPE_COUNT = REPORT_UNKNOWN + 1 };
 
 struct report {
     enum report_type type;

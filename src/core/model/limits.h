@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+/* The latest moment a stored time can be: the year 10000, roughly. */
+#define TIME_MS_MAX ((long long)1 << 48)
+
 enum {
     POOLS_MAX = 1024,
     NODES_MAX = 100000,

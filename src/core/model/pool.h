@@ -5,6 +5,9 @@
 #include "core/model/blob.h"
 #include "core/model/ids.h"
 
+/* The pool that always exists. */
+#define POOL_DEFAULT_NAME "default"
+
 struct pool {
     pool_id id;          /* 0: no row here */
     uint32_t node_count; /* joined and not removed */

@@ -1,0 +1,113 @@
+/* decide_report.c - what agents say, and what deadlines bring.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/step.h"
+
+#include "base/must.h"
+
+/* Deadlines worked off by one tick; the rest is due again at once. */
+enum { TICK_WORK_MAX = 1000 };
+
+static void started(struct step *step, const struct instance *instance, const struct report *report)
+{
+    if (instance->state != INSTANCE_STARTING) {
+        return; /* said before, or told to stop meanwhile */
+    }
+    int64_t at_ms = report->at_ms; /* the agent's word, as far as it is possible */
+    at_ms = at_ms > step->in->now_ms ? step->in->now_ms : at_ms;
+    at_ms = at_ms < instance->allocated_ms ? instance->allocated_ms : at_ms;
+    struct fact *fact = step_fact(step, FACT_ATTEMPT_STARTED);
+    fact->attempt_started.key = report->key;
+    fact->attempt_started.at_ms = at_ms;
+}
+
+enum verdict decide_report(struct step *step)
+{
+    node_id node = step->in->report.node;
+    if (core_node(step->core, node) == NULL) {
+        step_refuse(step, REASON_UNKNOWN_OBJECT, "")->node = node;
+        return VERDICT_NOT_FOUND;
+    }
+    for (uint32_t i = 0; i < step->in->report.count; i++) {
+        const struct report *report = &step->in->report.reports[i];
+        const struct instance *instance = attempt_live(step_state(step), report->key);
+        if (instance == NULL || instance->node.v != node.v ||
+            instance->incarnation != report->incarnation) {
+            continue; /* stale or said before (P11) */
+        }
+        if (report->type == REPORT_STARTED) {
+            started(step, instance, report);
+        } else {
+            settle_attempt(step, report);
+        }
+    }
+    return VERDICT_OK;
+}
+
+static void stop_harder(struct step *step, const struct instance *instance)
+{
+    struct fact *fact = step_fact(step, FACT_ATTEMPT_STOPPING);
+    fact->attempt_stopping.key =
+        (struct attempt_key){instance->task, instance->index, instance->attempt};
+    fact->attempt_stopping.cause = instance->cause;
+    fact->attempt_stopping.deadline_ms = 0;
+}
+
+/* One deadline has come. Afterwards it is no longer in the order, unless it is a pool's. */
+static void deadline_come(struct step *step, const struct core *core, struct okey key)
+{
+    task_id id = {key.at[2]};
+    const struct instance *instance = core_instance(core, id, (uint32_t)key.at[3]);
+    must(instance != NULL);
+    if (key.at[1] == DEADLINE_STOP) {
+        stop_harder(step, instance);
+        return;
+    }
+    if (core_task(core, id)->gang) {
+        settle_stop(step, id, END_TIME_LIMIT, true);
+        return;
+    }
+    struct fact *fact = step_fact(step, FACT_ATTEMPT_STOPPING);
+    fact->attempt_stopping.key = (struct attempt_key){id, instance->index, instance->attempt};
+    fact->attempt_stopping.cause = END_TIME_LIMIT;
+    fact->attempt_stopping.deadline_ms = step->in->now_ms + core_task(core, id)->grace_ms;
+}
+
+static void keys_expire(struct step *step)
+{
+    const struct core *core = step->core;
+    int64_t before_ms = step->in->now_ms - SUBMIT_KEY_MS + 1;
+    uint32_t count = 0;
+    for (uint64_t row = table_next(&core->keys, 0); row != 0; row = table_next(&core->keys, row)) {
+        const struct submit_key *key = table_get(&core->keys, row);
+        if (key->time_ms >= before_ms) {
+            break;
+        }
+        if (++count == TICK_WORK_MAX) {
+            before_ms = key->time_ms + 1;
+            break;
+        }
+    }
+    if (count > 0) {
+        step_fact(step, FACT_SUBMIT_KEYS_EXPIRED)->keys_expired.before_ms = before_ms;
+    }
+}
+
+enum verdict decide_tick(struct step *step)
+{
+    struct okey cursor = {{0}};
+    for (uint32_t work = 0; work < TICK_WORK_MAX; work++) {
+        const struct core *core = step_state(step);
+        struct okey key;
+        if (!oindex_from(&core->orders[ORDER_DEADLINE], cursor, &key) ||
+            (int64_t)key.at[0] > step->in->now_ms) {
+            break;
+        }
+        cursor = key;
+        cursor.at[3]++; /* the next one; indices are far below the end of the range */
+        if (key.at[1] != DEADLINE_PATIENCE) {
+            deadline_come(step, core, key);
+        }
+    }
+    keys_expire(step);
+    return VERDICT_OK;
+}

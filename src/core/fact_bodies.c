@@ -1,0 +1,389 @@
+/* fact_bodies.c - the body of each type of fact. The order of the fields is the format.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/fact_codec.h"
+
+#include "base/amount.h"
+#include "core/model/spec_codec.h"
+
+static void put_server_started(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->server_started.epoch);
+    codec_put_16(out, fact->server_started.server_uuid);
+}
+
+static void get_server_started(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->server_started.epoch = bytes_get_u64(in);
+    codec_get_16(in, ret->server_started.server_uuid);
+}
+
+static void put_resource_defined(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->resource_defined.resource.v);
+    bytes_put_text(out, fact->resource_defined.name);
+}
+
+static void get_resource_defined(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    ret->resource_defined.resource.v = (uint16_t)bytes_get_max(in, RESOURCES_MAX - 1);
+    ret->resource_defined.name = bytes_get_text(in, arena, NAME_LEN_MAX);
+}
+
+static void put_pool_set(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->pool_set.pool.v);
+    pool_spec_encode(fact->pool_set.spec, out);
+}
+
+static void get_pool_set(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    ret->pool_set.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    struct pool_spec *spec = arena_new(arena, struct pool_spec, 1);
+    pool_spec_decode(in, arena, spec);
+    ret->pool_set.spec = spec;
+}
+
+static void put_pool_deleted(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->pool_deleted.pool.v);
+}
+
+static void get_pool_deleted(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->pool_deleted.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+}
+
+static void put_node_set(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->node_set.node.v);
+    bytes_put_u64(out, fact->node_set.pool.v);
+    bytes_put_u64(out, fact->node_set.incarnation);
+    node_spec_encode(fact->node_set.spec, out);
+}
+
+static void get_node_set(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    ret->node_set.node.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    ret->node_set.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    ret->node_set.incarnation = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    struct node_spec *spec = arena_new(arena, struct node_spec, 1);
+    node_spec_decode(in, arena, spec);
+    ret->node_set.spec = spec;
+}
+
+static void put_node_state(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->node_state.node.v);
+    bytes_put_u64(out, fact->node_state.state);
+}
+
+static void get_node_state(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->node_state.node.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    ret->node_state.state = (enum node_state)bytes_get_max(in, NODE_STATE_COUNT - 1);
+}
+
+/* Only the fields that the edit sets are written. */
+static void put_node_edited(const struct fact *fact, struct buf *out)
+{
+    const struct node_edit *edit = &fact->node_edited.edit;
+    bytes_put_u64(out, fact->node_edited.node.v);
+    bytes_put_u64(out, edit->fields);
+    if (edit->fields & NODE_EDIT_DRAIN) {
+        codec_put_bool(out, edit->drain);
+    }
+    if (edit->fields & NODE_EDIT_LABELS) {
+        codec_put_labels(out, edit->labels, edit->label_count);
+    }
+}
+
+static void get_node_edited(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    struct node_edit *edit = &ret->node_edited.edit;
+    ret->node_edited.node.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    edit->fields = (uint32_t)bytes_get_max(in, NODE_EDIT_DRAIN | NODE_EDIT_LABELS);
+    if (edit->fields & NODE_EDIT_DRAIN) {
+        edit->drain = codec_get_bool(in);
+    }
+    if (edit->fields & NODE_EDIT_LABELS) {
+        edit->labels = codec_get_labels(in, arena, &edit->label_count);
+    }
+}
+
+static void put_task_submitted(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->task_submitted.task.v);
+    bytes_put_u64(out, fact->task_submitted.pool.v);
+    codec_put_request(out, fact->task_submitted.request);
+    task_spec_encode(fact->task_submitted.spec, out);
+}
+
+static void get_task_submitted(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    ret->task_submitted.task.v = bytes_get_u64(in);
+    ret->task_submitted.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    struct request *request = arena_new(arena, struct request, 1);
+    codec_get_request(in, RESOURCES_MAX, request);
+    ret->task_submitted.request = request;
+    struct task_spec *spec = arena_new(arena, struct task_spec, 1);
+    task_spec_decode(in, arena, spec);
+    ret->task_submitted.spec = spec;
+}
+
+static void put_submit_key(const struct fact *fact, struct buf *out)
+{
+    codec_put_16(out, fact->submit_key.key);
+    codec_put_16(out, fact->submit_key.body_hash);
+    bytes_put_u64(out, fact->submit_key.first.v);
+    bytes_put_u64(out, fact->submit_key.count);
+}
+
+static void get_submit_key(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    codec_get_16(in, ret->submit_key.key);
+    codec_get_16(in, ret->submit_key.body_hash);
+    ret->submit_key.first.v = bytes_get_u64(in);
+    ret->submit_key.count = (uint32_t)bytes_get_max(in, SUBMIT_TASKS_MAX);
+}
+
+static void put_task(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->task.task.v);
+}
+
+static void get_task(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->task.task.v = bytes_get_u64(in);
+}
+
+/* Only the fields that the edit sets are written. */
+static void put_task_edited(const struct fact *fact, struct buf *out)
+{
+    const struct task_edit *edit = &fact->task_edited.edit;
+    bytes_put_u64(out, fact->task_edited.task.v);
+    bytes_put_u64(out, edit->fields);
+    if (edit->fields & EDIT_PRIORITY) {
+        bytes_put_u64(out, edit->priority);
+    }
+    if (edit->fields & EDIT_TIME_LIMIT) {
+        bytes_put_i64(out, edit->time_limit_ms);
+    }
+    if (edit->fields & EDIT_RETRIES) {
+        bytes_put_u64(out, edit->max_retries);
+    }
+    if (edit->fields & EDIT_GRACE) {
+        bytes_put_i64(out, edit->grace_ms);
+    }
+    if (edit->fields & EDIT_NAME) {
+        bytes_put_text(out, edit->name);
+    }
+    if (edit->fields & EDIT_TAGS) {
+        codec_put_texts(out, edit->tags, edit->tag_count);
+    }
+    if (edit->fields & EDIT_POOL) {
+        bytes_put_text(out, edit->pool);
+        bytes_put_u64(out, fact->task_edited.pool.v);
+    }
+}
+
+static void get_task_edited(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    struct task_edit *edit = &ret->task_edited.edit;
+    ret->task_edited.task.v = bytes_get_u64(in);
+    edit->fields = (uint32_t)bytes_get_max(in, EDIT_POOL * 2 - 1);
+    if (edit->fields & EDIT_PRIORITY) {
+        edit->priority = (uint32_t)bytes_get_max(in, PRIORITY_MAX);
+    }
+    if (edit->fields & EDIT_TIME_LIMIT) {
+        edit->time_limit_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
+    }
+    if (edit->fields & EDIT_RETRIES) {
+        edit->max_retries = (uint32_t)bytes_get_max(in, RETRIES_MAX);
+    }
+    if (edit->fields & EDIT_GRACE) {
+        edit->grace_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
+    }
+    if (edit->fields & EDIT_NAME) {
+        edit->name = bytes_get_text(in, arena, TEXT_LEN_MAX);
+    }
+    if (edit->fields & EDIT_TAGS) {
+        edit->tags = codec_get_texts(in, arena, TASK_TAGS_MAX, TEXT_LEN_MAX, &edit->tag_count);
+    }
+    if (edit->fields & EDIT_POOL) {
+        edit->pool = bytes_get_text(in, arena, NAME_LEN_MAX);
+        ret->task_edited.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    }
+}
+
+static void put_pass(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->pass.pool.v);
+    bytes_put_u64(out, fact->pass.work);
+    bytes_put_u64(out, fact->pass.placed);
+    codec_put_bool(out, fact->pass.complete);
+}
+
+static void get_pass(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->pass.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    ret->pass.work = bytes_get_u64(in);
+    ret->pass.placed = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    ret->pass.complete = codec_get_bool(in);
+}
+
+static void put_allocated(const struct fact *fact, struct buf *out)
+{
+    codec_put_key(out, fact->allocated.key);
+    bytes_put_u64(out, fact->allocated.node.v);
+    bytes_put_u64(out, fact->allocated.incarnation);
+    bytes_put_u64(out, fact->allocated.devices);
+    bytes_put_i64(out, fact->allocated.slots_milli);
+    bytes_put_i64(out, fact->allocated.cpu_milli);
+    bytes_put_i64(out, fact->allocated.memory_bytes);
+}
+
+static void get_allocated(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->allocated.key = codec_get_key(in);
+    ret->allocated.node.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    ret->allocated.incarnation = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    ret->allocated.devices = bytes_get_u64(in);
+    ret->allocated.slots_milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
+    ret->allocated.cpu_milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
+    ret->allocated.memory_bytes = codec_get_range(in, 0, AMOUNT_BYTES_MAX);
+}
+
+static void put_head(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->head.pool.v);
+    bytes_put_u64(out, fact->head.task.v);
+}
+
+static void get_head(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->head.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    ret->head.task.v = bytes_get_u64(in);
+}
+
+static void put_attempt_started(const struct fact *fact, struct buf *out)
+{
+    codec_put_key(out, fact->attempt_started.key);
+    bytes_put_i64(out, fact->attempt_started.at_ms);
+}
+
+static void get_attempt_started(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->attempt_started.key = codec_get_key(in);
+    ret->attempt_started.at_ms = codec_get_range(in, 0, TIME_MS_MAX);
+}
+
+static void put_attempt_stopping(const struct fact *fact, struct buf *out)
+{
+    codec_put_key(out, fact->attempt_stopping.key);
+    bytes_put_u64(out, fact->attempt_stopping.cause);
+    bytes_put_i64(out, fact->attempt_stopping.deadline_ms);
+}
+
+static void get_attempt_stopping(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->attempt_stopping.key = codec_get_key(in);
+    ret->attempt_stopping.cause = (enum end_cause)bytes_get_max(in, END_CAUSE_COUNT - 1);
+    ret->attempt_stopping.deadline_ms = codec_get_range(in, 0, TIME_MS_MAX);
+}
+
+static void put_attempt_ended(const struct fact *fact, struct buf *out)
+{
+    const struct report *report = &fact->attempt_ended.report;
+    bytes_put_u64(out, report->type);
+    codec_put_key(out, report->key);
+    bytes_put_u64(out, report->incarnation);
+    bytes_put_i64(out, report->at_ms);
+    bytes_put_i64(out, report->exit_code);
+    bytes_put_u64(out, report->out_bytes);
+    bytes_put_u64(out, report->err_bytes);
+    bytes_put_i64(out, report->cpu_ms);
+    bytes_put_i64(out, report->memory_peak_bytes);
+    bytes_put_u64(out, fact->attempt_ended.cause);
+    codec_put_bool(out, fact->attempt_ended.again);
+}
+
+static void get_attempt_ended(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    struct report *report = &ret->attempt_ended.report;
+    report->type = (enum report_type)bytes_get_max(in, REPORT_TYPE_COUNT - 1);
+    report->key = codec_get_key(in);
+    report->incarnation = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    report->at_ms = bytes_get_i64(in);
+    report->exit_code = (int32_t)codec_get_range(in, INT32_MIN, INT32_MAX);
+    report->out_bytes = bytes_get_u64(in);
+    report->err_bytes = bytes_get_u64(in);
+    report->cpu_ms = bytes_get_i64(in);
+    report->memory_peak_bytes = bytes_get_i64(in);
+    ret->attempt_ended.cause = (enum end_cause)bytes_get_max(in, END_CAUSE_COUNT - 1);
+    ret->attempt_ended.again = codec_get_bool(in);
+}
+
+static void put_task_ended(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->task_ended.task.v);
+    bytes_put_u64(out, fact->task_ended.state);
+    bytes_put_u64(out, fact->task_ended.cause);
+    bytes_put_i64(out, fact->task_ended.exit_code);
+}
+
+static void get_task_ended(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->task_ended.task.v = bytes_get_u64(in);
+    ret->task_ended.state = (enum task_state)bytes_get_max(in, TASK_STATE_COUNT - 1);
+    ret->task_ended.cause = (enum end_cause)bytes_get_max(in, END_CAUSE_COUNT - 1);
+    ret->task_ended.exit_code = (int32_t)codec_get_range(in, INT32_MIN, INT32_MAX);
+}
+
+static void put_keys_expired(const struct fact *fact, struct buf *out)
+{
+    bytes_put_i64(out, fact->keys_expired.before_ms);
+}
+
+static void get_keys_expired(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->keys_expired.before_ms = codec_get_range(in, 0, TIME_MS_MAX);
+}
+
+const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1] = {
+    [FACT_SERVER_STARTED] = {put_server_started, get_server_started},
+    [FACT_RESOURCE_DEFINED] = {put_resource_defined, get_resource_defined},
+    [FACT_POOL_SET] = {put_pool_set, get_pool_set},
+    [FACT_POOL_DELETED] = {put_pool_deleted, get_pool_deleted},
+    [FACT_NODE_SET] = {put_node_set, get_node_set},
+    [FACT_NODE_STATE] = {put_node_state, get_node_state},
+    [FACT_NODE_EDITED] = {put_node_edited, get_node_edited},
+    [FACT_TASK_SUBMITTED] = {put_task_submitted, get_task_submitted},
+    [FACT_SUBMIT_KEY] = {put_submit_key, get_submit_key},
+    [FACT_TASK_QUEUED] = {put_task, get_task},
+    [FACT_TASK_PAUSED] = {put_task, get_task},
+    [FACT_TASK_EDITED] = {put_task_edited, get_task_edited},
+    [FACT_TASK_KILL_ASKED] = {put_task, get_task},
+    [FACT_PASS] = {put_pass, get_pass},
+    [FACT_ALLOCATED] = {put_allocated, get_allocated},
+    [FACT_HEAD_BLOCKED] = {put_head, get_head},
+    [FACT_RESERVED] = {put_head, get_head},
+    [FACT_ATTEMPT_STARTED] = {put_attempt_started, get_attempt_started},
+    [FACT_ATTEMPT_STOPPING] = {put_attempt_stopping, get_attempt_stopping},
+    [FACT_ATTEMPT_ENDED] = {put_attempt_ended, get_attempt_ended},
+    [FACT_TASK_ENDED] = {put_task_ended, get_task_ended},
+    [FACT_TASK_ARCHIVED] = {put_task, get_task},
+    [FACT_SUBMIT_KEYS_EXPIRED] = {put_keys_expired, get_keys_expired},
+};

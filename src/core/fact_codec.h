@@ -1,0 +1,17 @@
+/* fact_codec.h - bodies of facts, by type. SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/fact.h"
+#include "core/model/codec.h"
+
+struct fact_codec {
+    void (*put)(const struct fact *fact, struct buf *out);
+    void (*get)(struct bytes_reader *in, struct arena *arena, struct fact *ret);
+};
+
+/* By fact_type; entry 0 is empty. */
+extern const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1];
+
+/* An attempt's key; index and attempt in their ranges. */
+void codec_put_key(struct buf *out, struct attempt_key key);
+struct attempt_key codec_get_key(struct bytes_reader *in);

@@ -1,0 +1,241 @@
+/* settle.c - what follows when an attempt or a task comes to its end.
+ *
+ *   attempt ends ─▶ again: waits once more          (lost, preempted, retries left, gang begins anew)
+ *       │      └──▶ for good ─▶ last one: task ends ─▶ failed dependents end, and theirs
+ *       └─ of a gang, and broken ─▶ the others are told to stop (P2)
+ *
+ * Everything is worked off in a list, never by recursion: chains of dependents are as long as users
+ * make them. SPDX-License-Identifier: Apache-2.0 */
+#include "core/step.h"
+
+#include "base/must.h"
+#include "base/vec.h"
+
+static bool cause_is_loss(enum end_cause cause)
+{
+    return cause == END_NODE_LOST || cause == END_NODE_REMOVED;
+}
+
+/* An attempt that was told to stop ends for the reason it was told, whatever its code. */
+static enum end_cause cause_of(const struct instance *instance, enum report_type type)
+{
+    if (instance->state == INSTANCE_STOPPING) {
+        return instance->cause;
+    }
+    switch (type) {
+    case REPORT_ENDED:
+        return END_EXIT;
+    case REPORT_SPAWN_FAILED:
+        return END_SPAWN;
+    case REPORT_STARTED:
+    case REPORT_LOST:
+    case REPORT_UNKNOWN:
+        break;
+    }
+    return END_NODE_LOST;
+}
+
+static bool retries_left(const struct task *task, const struct instance *instance)
+{
+    return (task->gang ? task->retries : instance->retries) < task->max_retries;
+}
+
+static bool again_of(const struct task *task, const struct instance *instance,
+                     const struct report *report, enum end_cause cause)
+{
+    if (task->kill_asked) {
+        return false;
+    }
+    switch (cause) {
+    case END_EXIT:
+        return report->exit_code != 0 && retries_left(task, instance);
+    case END_SPAWN:
+        return retries_left(task, instance);
+    case END_PREEMPTED:
+        return true;
+    case END_NODE_LOST:
+    case END_NODE_REMOVED:
+        /* What its supervisor never saw has not run, so it is no repetition. */
+        return task->repeatable || report->type == REPORT_UNKNOWN;
+    case END_GANG:
+        return task->failed_count == 0 && task->unknown_count == 0;
+    case END_NONE:
+    case END_KILLED:
+    case END_TIME_LIMIT:
+    case END_DEPENDENCY:
+        break;
+    }
+    return false;
+}
+
+static void stop_one(struct step *step, const struct task *task, const struct instance *instance,
+                     enum end_cause cause)
+{
+    int64_t deadline_ms = step->in->now_ms + task->grace_ms;
+    bool stopping = instance->state == INSTANCE_STOPPING;
+    struct fact *fact = step_fact(step, FACT_ATTEMPT_STOPPING);
+    fact->attempt_stopping.key =
+        (struct attempt_key){instance->task, instance->index, instance->attempt};
+    fact->attempt_stopping.cause = cause;
+    fact->attempt_stopping.deadline_ms = stopping && instance->stop_deadline_ms < deadline_ms
+                                             ? instance->stop_deadline_ms
+                                             : deadline_ms;
+}
+
+void settle_stop(struct step *step, task_id id, enum end_cause cause, bool running_only)
+{
+    const struct core *core = step_state(step);
+    const struct task *task = core_task(core, id);
+    must(task != NULL);
+    uint32_t left = task->active_count;
+    for (uint32_t i = 0; left > 0; i++) {
+        const struct instance *instance = core_instance(core, id, i);
+        must(instance != NULL);
+        if (!instance_active(instance)) {
+            continue;
+        }
+        left--;
+        bool stopping = instance->state == INSTANCE_STOPPING;
+        if (!stopping || (!running_only && instance->cause != cause)) {
+            stop_one(step, task, instance, cause);
+        }
+    }
+}
+
+/* ---- the end of a task ---- */
+
+/* End one task and remember it among those whose dependents must be looked at. */
+static void task_end(struct step *step, const struct fact *like)
+{
+    struct fact *fact = step_fact(step, FACT_TASK_ENDED);
+    fact->task_ended = like->task_ended;
+}
+
+static bool dependent_first(const struct core *core, task_id id, task_id *ret)
+{
+    struct okey key;
+    if (!oindex_from(&core->orders[ORDER_DEPENDENT], (struct okey){{id.v}}, &key) ||
+        key.at[0] != id.v) {
+        return false;
+    }
+    *ret = (task_id){key.at[1]};
+    return true;
+}
+
+static void dependents_fail(struct step *step, task_id first)
+{
+    VEC(task_id) failed = {0};
+    vec_push(&failed, first);
+    for (size_t i = 0; i < failed.count; i++) {
+        task_id dependent;
+        while (dependent_first(step_state(step), failed.at[i], &dependent)) {
+            struct fact end = {.task_ended = {.task = dependent,
+                                              .state = TASK_FAILED,
+                                              .cause = END_DEPENDENCY,
+                                              .exit_code = EXIT_CODE_WEIR}};
+            task_end(step, &end);
+            vec_push(&failed, dependent);
+        }
+        step_fact(step, FACT_TASK_ARCHIVED)->task.task = failed.at[i];
+    }
+    vec_done(&failed);
+}
+
+void settle_task(struct step *step, task_id id, enum task_state state, enum end_cause cause,
+                 int32_t exit_code)
+{
+    task_id dependent;
+    /* A dependent of `id` cannot come or go by the facts of this step that are not applied yet. */
+    const struct core *core = step->scratch != NULL ? step->scratch : step->core;
+    bool awaited = state != TASK_COMPLETED && dependent_first(core, id, &dependent);
+    struct fact end = {
+        .task_ended = {.task = id, .state = state, .cause = cause, .exit_code = exit_code}};
+    task_end(step, &end);
+    if (awaited) {
+        dependents_fail(step, id);
+    } else {
+        step_fact(step, FACT_TASK_ARCHIVED)->task.task = id;
+    }
+}
+
+/* How a task ends whose last instance is just ending so: nothing of `ending` is in the rows yet. */
+static void task_end_of(const struct core *core, const struct task *task, const struct fact *ending,
+                        struct fact *ret)
+{
+    const struct report *report = &ending->attempt_ended.report;
+    enum end_cause cause = ending->attempt_ended.cause;
+    bool fails = attempt_failed(cause, report->exit_code);
+    ret->task_ended.task = task->id;
+    ret->task_ended.state = TASK_COMPLETED;
+    ret->task_ended.cause = END_EXIT;
+    ret->task_ended.exit_code = 0;
+    if (task->kill_asked) {
+        ret->task_ended.state = TASK_KILLED;
+        ret->task_ended.cause = END_KILLED;
+        ret->task_ended.exit_code = EXIT_CODE_KILLED;
+    } else if (task->failed_count > 0 || fails) {
+        ret->task_ended.state = TASK_FAILED;
+    } else if (task->unknown_count > 0 || cause_is_loss(cause)) {
+        ret->task_ended.state = TASK_UNKNOWN;
+        ret->task_ended.cause = END_NODE_LOST;
+        ret->task_ended.exit_code = EXIT_CODE_WEIR;
+    }
+    if (ret->task_ended.state != TASK_FAILED && ret->task_ended.state != TASK_KILLED) {
+        return;
+    }
+    for (uint32_t i = 0; i < task->instance_count; i++) {
+        const struct instance *instance = core_instance(core, task->id, i);
+        bool last = i == report->key.index;
+        enum end_cause why = last ? cause : instance->cause;
+        int32_t code = last ? report->exit_code : instance->exit_code;
+        if (task->kill_asked ? code != 0 : attempt_failed(why, code)) {
+            ret->task_ended.cause = task->kill_asked ? END_KILLED : why;
+            ret->task_ended.exit_code = why == END_SPAWN ? EXIT_CODE_WEIR : code;
+            return;
+        }
+    }
+}
+
+/* ---- the end of an attempt ---- */
+
+void settle_attempt(struct step *step, const struct report *report)
+{
+    const struct core *core = step_state(step);
+    const struct instance *instance = attempt_live(core, report->key);
+    must(instance != NULL);
+    const struct task *task = core_task(core, report->key.task);
+    enum end_cause cause = cause_of(instance, report->type);
+    bool again = again_of(task, instance, report, cause);
+    bool broken = task->gang && task->active_count > 1 &&
+                  (attempt_failed(cause, report->exit_code) || cause_is_loss(cause));
+    bool last = !again && task->ended_count + 1 == task->instance_count;
+
+    struct fact *ended = step_fact(step, FACT_ATTEMPT_ENDED);
+    ended->attempt_ended.report = *report;
+    ended->attempt_ended.cause = cause;
+    ended->attempt_ended.again = again;
+    if (broken) {
+        settle_stop(step, report->key.task, END_GANG, true);
+    }
+    if (last) {
+        struct fact end = {0};
+        task_end_of(core, task, ended, &end);
+        settle_task(step, end.task_ended.task, end.task_ended.state, end.task_ended.cause,
+                    end.task_ended.exit_code);
+    }
+}
+
+void settle_node(struct step *step, node_id node)
+{
+    while (true) {
+        struct attempt_key key = {0};
+        const struct instance *instance = core_node_instance_next(step_state(step), node, &key);
+        if (instance == NULL) {
+            return;
+        }
+        settle_attempt(step, &(struct report){.type = REPORT_LOST,
+                                              .key = key,
+                                              .incarnation = instance->incarnation,
+                                              .at_ms = step->in->now_ms});
+    }
+}

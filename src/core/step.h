@@ -1,0 +1,76 @@
+/* step.h - one decision under way: the input, the facts so far, and the state as they leave it.
+ *
+ * Later parts of a decision must see what earlier parts decided (the second report of a batch may
+ * end the same task; a failed task fails its dependents and theirs). step_state() gives that: the
+ * core itself while no fact has been made, afterwards a scratch copy to which the facts are applied.
+ * A copy is cheap but not free, so decisions whose facts need no second look do without it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/core_internal.h"
+
+struct step {
+    const struct core *core;
+    const struct input *in;
+    struct facts *out;
+    struct core *scratch; /* NULL: not needed yet */
+    size_t applied;       /* facts that the scratch has seen */
+};
+
+/* The state after all facts so far, each of which must be filled in. Pointers into it are good until
+ * the next call. */
+const struct core *step_state(struct step *step);
+
+/* A new fact; fill it in before the next call of any of these. */
+struct fact *step_fact(struct step *step, enum fact_type type);
+
+/* Say no: the reason to fill in further. All facts are taken back. */
+struct reason *step_refuse(struct step *step, enum reason_code code, const char *text);
+
+/* ---- decisions by input ---- */
+
+enum verdict decide_server_start(struct step *step);
+enum verdict decide_pool_create(struct step *step);
+enum verdict decide_pool_edit(struct step *step);
+enum verdict decide_pool_delete(struct step *step);
+enum verdict decide_node_join(struct step *step);
+enum verdict decide_node_silent(struct step *step);
+enum verdict decide_node_lost(struct step *step);
+enum verdict decide_node_edit(struct step *step);
+enum verdict decide_node_remove(struct step *step);
+enum verdict decide_submit(struct step *step);
+enum verdict decide_task_start(struct step *step);
+enum verdict decide_task_pause(struct step *step);
+enum verdict decide_task_activate(struct step *step);
+enum verdict decide_task_kill(struct step *step);
+enum verdict decide_task_edit(struct step *step);
+enum verdict decide_report(struct step *step);
+enum verdict decide_tick(struct step *step);
+
+/* ---- shared by them ---- */
+
+/* The attempt that a report names has come to its end, with all that follows: the rest of its gang,
+ * its task, the tasks that depend on it. The attempt must be live. */
+void settle_attempt(struct step *step, const struct report *report);
+
+/* Every attempt on a node is given up. */
+void settle_node(struct step *step, node_id node);
+
+/* A task without allocations ends, is archived, and fails its dependents unless it completed. */
+void settle_task(struct step *step, task_id id, enum task_state state, enum end_cause cause,
+                 int32_t exit_code);
+
+/* Tell the active instances of a task to end, those under way for the same cause excepted; with
+ * `running_only` also all others that are under way. */
+void settle_stop(struct step *step, task_id id, enum end_cause cause, bool running_only);
+
+/* Does the pool take this kind; can the request ever run there (P9)? Else refused. */
+enum verdict pool_accepts(struct step *step, const struct pool *pool, enum task_kind kind);
+enum verdict request_possible(struct step *step, const struct pool *pool,
+                              const struct request *request, uint32_t gang_size);
+
+/* A spec is over a limit: refused. */
+enum verdict refuse_limit(struct step *step, const char *limit, int64_t max);
+
+/* The exit code shown for what never ran because of a kill, and for what Weir itself ended. */
+enum { EXIT_CODE_KILLED = 143, EXIT_CODE_WEIR = 125 };
