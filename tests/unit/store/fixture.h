@@ -13,7 +13,7 @@
 #include "store/store.h"
 
 struct fixture {
-    char dir[64];   /* the data directory; removed at the end with all beside it */
+    char dir[64];   /* the data directory, in memory; removed at the end with all beside it */
     char other[64]; /* a name beside it, for backups */
     struct store *store;
     struct error e;
@@ -33,6 +33,13 @@ enum err fixture_facts(struct fixture *f, uint64_t first, uint64_t last);
 /* Facts from `after` on, each checked against what fixture_facts() wrote; the number of the last.
  */
 uint64_t fixture_facts_check(struct fixture *f, uint64_t after);
+
+/* One step of a history that can be compared later: fact `seq` and, in the same batch, line `seq` of
+ * the output of task 1. */
+enum err fixture_step(struct fixture *f, uint64_t seq);
+
+/* The output of task 1 in `dir` is exactly lines 1..last. */
+void fixture_steps_check(struct fixture *f, const char *dir, uint64_t last);
 
 /* Output of instance 0, attempt 1, standard output; committed alone. */
 enum err fixture_log(struct fixture *f, uint64_t task, uint64_t offset, const char *text);
