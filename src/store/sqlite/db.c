@@ -305,12 +305,26 @@ static enum err migration_steps(sqlite3 *db, int version, struct error *e)
     return r;
 }
 
+/* SQLite opens for reading what it could not open for writing just then (the database, or the files
+ * beside it), and would refuse every write for as long as the connection lives. */
+static enum err writable_check(sqlite3 *db, const struct path *path, struct error *e)
+{
+    if (sqlite3_db_readonly(db, "main") != 0) {
+        return fail(e, ERR_IO, "cannot open '%s' for writing", path->text);
+    }
+    return db_exec(db, "BEGIN IMMEDIATE; ROLLBACK", "open for writing", e);
+}
+
 static enum err writer_set_up(sqlite3 *db, const struct path *path, struct error *e)
 {
-    enum err r = db_exec(db,
-                         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                         "PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY",
-                         "set up the connection", e);
+    enum err r = writable_check(db, path, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    r = db_exec(db,
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                "PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY",
+                "set up the connection", e);
     if (r != ERR_OK) {
         return r;
     }
