@@ -1,0 +1,60 @@
+/* agent.c - the agents' three routes. Joining makes a credential; stream and reports belong to the
+ * host, which keeps the links.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
+#include "api/call.h"
+#include "api/handlers.h"
+#include "wire/agent_msg.h"
+
+/* The node's earlier credential ends with the commit that brings the new one. */
+static void credential_replace(struct call *call, const char *node, const struct store_token *token)
+{
+    const struct api_host *host = call->api->o.host;
+    const struct store_token *old = tokens_named(call->api->o.tokens, SCOPE_NODE, node);
+    if (old != NULL) {
+        struct store_token gone = *old;
+        gone.revoked = true;
+        host->token_put(host->ctx, &gone);
+    }
+    host->token_put(host->ctx, token);
+}
+
+void agent_join(struct call *call)
+{
+    const struct api_host *host = call->api->o.host;
+    struct agent_join join;
+    struct error e;
+    if (agent_join_decode(http_body(call->request), call_arena(call), &join, &e) != ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
+    if (host->agent_connected(host->ctx, join.name)) {
+        call_failf(call, ERR_CONFLICT, "name",
+                   "node '%s' is connected; stop its agent first, or take another name", join.name);
+        return;
+    }
+    const char *pool = join.pool[0] != '\0' ? join.pool : call->name;
+    const struct pool *found = core_pool_named(call_core(call), pool);
+    if (found == NULL || found->deleted) {
+        call_failf(call, ERR_NOT_FOUND, "pool", "no pool '%.63s'", pool);
+        return;
+    }
+    struct store_token token;
+    char secret[TOKEN_SECRET_MAX];
+    token_make(SCOPE_NODE, join.name, call_now_ms(call), &token, secret);
+    credential_replace(call, join.name, &token);
+    buf_clear(&call->out);
+    agent_joined_encode(&(struct agent_joined){.node = join.name, .credential = secret},
+                        &call->out);
+    call_answer_json(call, 201);
+}
+
+void agent_stream(struct call *call)
+{
+    call->api->o.host->agent_stream(call->api->o.host->ctx, call);
+}
+
+void agent_reports(struct call *call)
+{
+    call->api->o.host->agent_reports(call->api->o.host->ctx, call);
+}

@@ -1,0 +1,272 @@
+/* api.c - from a request's head to its handler: whose it is, whether it may, whether there is room.
+ *
+ * A1 no row in routes.def, no route; A2 everything but health needs a token, checked before anything
+ * is said about the path; A3 a browser page of another origin gets nothing: Host must be a loopback
+ * name, an address literal or the configured name (against DNS rebinding), Origin must match it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api.h"
+
+#include "api/api_internal.h"
+#include "api/events.h"
+#include "api/route.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "wire/error_json.h"
+
+#include <arpa/inet.h>
+#include <strings.h>
+
+enum { HOST_LEN_MAX = 255 };
+
+struct api *api_new(const struct api_options *options)
+{
+    struct api *api = xcalloc(1, sizeof *api);
+    api->o = *options;
+    api->watches = watches_new();
+    api->events = event_streams_new(api);
+    return api;
+}
+
+void api_free(struct api *api)
+{
+    if (api == NULL) {
+        return;
+    }
+    event_streams_free(api->events);
+    watches_free(api->watches);
+    free(api);
+}
+
+void api_count_answer(struct api *api, unsigned status)
+{
+    unsigned class = status / 100;
+    api->answers[class < STATUS_CLASSES ? class : 0]++;
+}
+
+/* ---- may it? ---- */
+
+/* The name or address of "name:port", "[v6]:port" or "name", lower-cased by the comparison later. */
+static bool host_name(const char *header, char *out, size_t size)
+{
+    size_t len = strcspn(header, ":");
+    if (header[0] == '[') {
+        header++;
+        len = strcspn(header, "]");
+        if (header[len] != ']') {
+            return false;
+        }
+    }
+    if (len == 0 || len >= size) {
+        return false;
+    }
+    memcpy(out, header, len);
+    out[len] = '\0';
+    return true;
+}
+
+static bool host_trusted(const struct api *api, const char *header)
+{
+    char name[HOST_LEN_MAX + 1];
+    unsigned char address[sizeof(struct in6_addr)];
+    if (!host_name(header, name, sizeof name)) {
+        return false;
+    }
+    return strcasecmp(name, "localhost") == 0 || inet_pton(AF_INET, name, address) == 1 ||
+           inet_pton(AF_INET6, name, address) == 1 ||
+           (api->o.listen_host != NULL && strcasecmp(name, api->o.listen_host) == 0);
+}
+
+static bool origin_trusted(const char *origin, const char *host)
+{
+    const char *rest = strstr(origin, "://");
+    return rest != NULL && host != NULL && strcasecmp(rest + 3, host) == 0;
+}
+
+static const struct store_token *token_of(const struct api *api, struct http_request *request)
+{
+    static const char prefix[] = "Bearer ";
+    const char *header = http_header(request, "Authorization");
+    if (header == NULL || strncasecmp(header, prefix, sizeof prefix - 1) != 0) {
+        return NULL;
+    }
+    const char *secret = header + sizeof prefix - 1;
+    if (strlen(secret) >= TOKEN_SECRET_MAX) {
+        return NULL;
+    }
+    return tokens_find(api->o.tokens, secret, api->o.host->now_ms(api->o.host->ctx));
+}
+
+/* ---- refusing at the head ---- */
+
+static size_t refuse(struct api *api, struct http_request *request, unsigned status,
+                     const struct error *e)
+{
+    struct buf out;
+    buf_init(&out, ANSWER_BYTES_MAX);
+    error_json(e, &out);
+    api_count_answer(api, status);
+    http_answer(request, status, "application/json", (struct str){buf_text(&out), out.len});
+    buf_done(&out);
+    return 0;
+}
+
+static size_t refuse_path(struct api *api, struct http_request *request, const char *allow)
+{
+    struct error e;
+    if (allow == NULL) {
+        (void)fail(&e, ERR_NOT_FOUND, "no such path '%.120s'", http_path(request));
+        return refuse(api, request, 404, &e);
+    }
+    (void)fail(&e, ERR_INVALID, "%.20s is not possible here, only %s", http_method(request), allow);
+    http_answer_header(request, "Allow", allow);
+    return refuse(api, request, 405, &e);
+}
+
+static size_t refuse_token(struct api *api, struct http_request *request)
+{
+    struct error e;
+    (void)fail(&e, ERR_DENIED, "a valid token is needed: Authorization: Bearer …");
+    http_answer_header(request, "WWW-Authenticate", "Bearer");
+    return refuse(api, request, 401, &e);
+}
+
+static size_t refuse_scope(struct api *api, struct http_request *request,
+                           const struct store_token *token)
+{
+    struct error e;
+    (void)fail(&e, ERR_DENIED, "a token of scope '%s' may not %s %.120s", token->scope,
+               http_method(request), http_path(request));
+    return refuse(api, request, 403, &e);
+}
+
+static bool same_site(struct api *api, struct http_request *request)
+{
+    const char *host = http_header(request, "Host");
+    const char *origin = http_header(request, "Origin");
+    struct error e;
+    if (host != NULL && !host_trusted(api, host)) {
+        (void)fail(&e, ERR_DENIED, "Host '%.100s' is not this server", host);
+    } else if (origin != NULL && !origin_trusted(origin, host)) {
+        (void)fail(&e, ERR_DENIED, "Origin '%.100s' is not this server", origin);
+    } else {
+        return true;
+    }
+    (void)refuse(api, request, 403, &e);
+    return false;
+}
+
+/* ---- the three callbacks ---- */
+
+static void call_begin(struct api *api, struct http_request *request, const struct route *route,
+                       const char *const *params, const struct store_token *token)
+{
+    struct arena *arena = http_arena(request);
+    struct call *call = arena_new(arena, struct call, 1);
+    call->api = api;
+    call->request = request;
+    call->route = route;
+    memcpy(call->params, params, sizeof call->params);
+    call->name = "";
+    call->actor = "nobody";
+    if (token != NULL) {
+        must(token_scope_parse(token->scope, &call->scope));
+        const char *what = call->scope == SCOPE_NODE   ? "node"
+                           : call->scope == SCOPE_JOIN ? "join"
+                                                       : "user";
+        call->name = arena_str(arena, token->name);
+        call->actor = arena_fmt(arena, "%s:%.*s", what, ACTOR_LEN_MAX - 5, token->name);
+    }
+    const char *cause = http_header(request, "X-Request-Id");
+    call->cause = "";
+    if (cause != NULL && utf8_valid(cause, strlen(cause))) {
+        call->cause = arena_fmt(arena, "%.*s", ACTOR_LEN_MAX, cause);
+    }
+    buf_init(&call->out, ANSWER_BYTES_MAX);
+    http_set_data(request, call);
+}
+
+size_t api_on_head(void *ctx, struct http_request *request)
+{
+    struct api *api = ctx;
+    const char *params[CALL_PARAMS_MAX] = {NULL};
+    const char *allow;
+    const struct route *route =
+        route_find(http_method(request), http_path(request), http_arena(request), params, &allow);
+    if (!same_site(api, request)) {
+        return 0;
+    }
+    const struct store_token *token = token_of(api, request);
+    bool open = route != NULL && route->permission == PERMIT_NONE;
+    if (!open && token == NULL) {
+        return refuse_token(api, request);
+    }
+    if (route == NULL) {
+        return refuse_path(api, request, allow);
+    }
+    enum token_scope scope = SCOPE_READ;
+    must(token == NULL || token_scope_parse(token->scope, &scope));
+    if (!route_permits(route->permission, scope)) {
+        return refuse_scope(api, request, token);
+    }
+    call_begin(api, request, route, params, token);
+    return route->body_max;
+}
+
+/* Is there a state, may it be changed, is there room? Answers when not. */
+static bool admitted(struct call *call)
+{
+    const struct api_host *host = call->api->o.host;
+    struct error e;
+    bool changes = strcmp(call->route->method, "GET") != 0;
+    if (host->core(host->ctx) == NULL || changes) {
+        if (host->writable(host->ctx, &e) != ERR_OK) {
+            call_busy(call, 503, &e);
+            return false;
+        }
+    }
+    if (host->room(host->ctx, call->route->room, &e) != ERR_OK) {
+        call_busy(call, 429, &e);
+        return false;
+    }
+    return true;
+}
+
+void api_on_request(void *ctx, struct http_request *request)
+{
+    (void)ctx;
+    struct call *call = http_data(request);
+    must(call != NULL);
+    if (call->route->permission == PERMIT_NONE || admitted(call)) {
+        call->route->handler(call);
+    }
+}
+
+void api_on_gone(void *ctx, struct http_request *request)
+{
+    struct api *api = ctx;
+    struct call *call = http_data(request);
+    if (call == NULL) {
+        return;
+    }
+    api->o.host->unhold(api->o.host->ctx, &call->hold);
+    if (call->gone != NULL) {
+        call->gone(call, call->gone_ctx);
+    }
+    call_done(call);
+}
+
+void api_committed(struct api *api, const struct store_batch *batch)
+{
+    for (size_t i = 0; i < batch->log_count; i++) {
+        /* Pieces of one task come in a row: one wake-up does. */
+        uint64_t task = batch->logs[i].task;
+        if (i + 1 == batch->log_count || batch->logs[i + 1].task != task) {
+            watches_tell(api->watches, (task_id){task}, WATCH_OUTPUT, (struct str){0});
+        }
+    }
+    for (size_t i = 0; i < batch->history_count; i++) {
+        watches_tell(api->watches, (task_id){batch->history[i].task}, WATCH_ENDED,
+                     batch->history[i].json);
+    }
+    event_streams_committed(api->events, batch);
+}

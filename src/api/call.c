@@ -1,0 +1,261 @@
+/* call.c - answering. Every answer goes through call_answer(), so that nothing uncommitted is shown
+ * and every audited call leaves its line in the log.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/call.h"
+
+#include "api/api_internal.h"
+#include "api/http_status.h"
+#include "api/route.h"
+#include "base/log.h"
+#include "wire/error_json.h"
+#include "wire/task_json.h"
+
+#include <stdarg.h>
+
+struct arena *call_arena(const struct call *call)
+{
+    return http_arena(call->request);
+}
+
+const struct core *call_core(const struct call *call)
+{
+    const struct core *core = call->api->o.host->core(call->api->o.host->ctx);
+    must(core != NULL);
+    return core;
+}
+
+int64_t call_now_ms(const struct call *call)
+{
+    return call->api->o.host->now_ms(call->api->o.host->ctx);
+}
+
+void call_json(struct call *call, struct json_out *j)
+{
+    buf_clear(&call->out);
+    json_out_init(j, &call->out);
+}
+
+void call_done(struct call *call)
+{
+    http_set_data(call->request, NULL);
+    call->gone = NULL;
+    buf_done(&call->out);
+}
+
+static void give(struct call *call)
+{
+    if (call->out.full) {
+        buf_clear(&call->out);
+        call->out.full = false;
+        struct error e;
+        (void)fail(&e, ERR_LIMIT, "the answer is larger than %d bytes; ask for less",
+                   ANSWER_BYTES_MAX);
+        error_json(&e, &call->out);
+        call->status = http_status_of(e.code);
+        call->content_type = "application/json";
+    }
+    if (call->route != NULL && call->route->audited) {
+        log_info("request", kv_str("actor", call->actor), kv_str("method", call->route->method),
+                 kv_str("path", http_path(call->request)), kv_u64("status", call->status),
+                 kv_str("peer", http_peer(call->request)));
+    }
+    api_count_answer(call->api, call->status);
+    struct http_request *request = call->request;
+    struct buf out = call->out;
+    buf_init(&call->out, 0);
+    call_done(call);
+    http_answer(request, call->status, call->content_type, (struct str){buf_text(&out), out.len});
+    buf_done(&out);
+}
+
+/* Given without waiting: errors that show nothing of the state. */
+static void give_busy(struct call *call, unsigned status, const struct error *e)
+{
+    buf_clear(&call->out);
+    error_json(e, &call->out);
+    call->status = status;
+    call->content_type = "application/json";
+    http_answer_header(call->request, "Retry-After", "1");
+    give(call);
+}
+
+static void hold_released(struct hold *hold, const struct error *failure)
+{
+    struct call *call = (struct call *)hold;
+    if (failure != NULL) {
+        if (call->gone != NULL) {
+            call->gone(call, call->gone_ctx);
+        }
+        give_busy(call, 503, failure);
+        return;
+    }
+    call->stored(call);
+}
+
+void call_when_stored(struct call *call, void (*then)(struct call *call))
+{
+    const struct api_host *host = call->api->o.host;
+    call->stored = then;
+    call->hold.fn = hold_released;
+    host->hold(host->ctx, &call->hold);
+}
+
+void call_answer(struct call *call, unsigned status, const char *content_type)
+{
+    call->status = status;
+    call->content_type = content_type;
+    call_when_stored(call, give);
+}
+
+void call_answer_json(struct call *call, unsigned status)
+{
+    call_answer(call, status, "application/json");
+}
+
+void call_task_json(struct call *call, task_id id)
+{
+    struct json_out j;
+    struct task_writer writer;
+    const struct task *task = core_task(call_core(call), id);
+    must(task != NULL);
+    task_writer_init(&writer, call_core(call), call_arena(call));
+    call_json(call, &j);
+    task_json(&writer, &j, task, TASK_JSON_REASON | TASK_JSON_ATTEMPTS);
+    call_answer_json(call, 200);
+}
+
+void call_busy(struct call *call, unsigned status, const struct error *e)
+{
+    give_busy(call, status, e);
+}
+
+void call_fail(struct call *call, const struct error *e)
+{
+    buf_clear(&call->out);
+    error_json(e, &call->out);
+    call_answer_json(call, http_status_of(e->code));
+}
+
+void call_failf(struct call *call, enum err code, const char *path, const char *format, ...)
+{
+    char text[ERROR_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    struct error e;
+    (void)fail_at(&e, code, path, "%s", text);
+    call_fail(call, &e);
+}
+
+void call_refuse(struct call *call, enum verdict verdict, const struct facts *facts, bool of_many)
+{
+    buf_clear(&call->out);
+    refusal_json(call_core(call), facts, of_many, call_arena(call), &call->out);
+    call_answer_json(call, http_status_of_refusal(verdict, &facts->refusal));
+}
+
+bool call_input(struct call *call, struct input *in, struct facts *facts)
+{
+    const struct api_host *host = call->api->o.host;
+    in->actor = call->actor;
+    in->cause = call->cause;
+    facts_init(facts, call_arena(call));
+    enum verdict verdict = host->input(host->ctx, in, facts);
+    if (verdict == VERDICT_OK || verdict == VERDICT_REPEATED) {
+        return true;
+    }
+    bool of_many = in->type == INPUT_TASK_SUBMIT && in->submit.count > 1;
+    call_refuse(call, verdict, facts, of_many);
+    return false;
+}
+
+void call_park(struct call *call, void (*gone)(struct call *call, void *ctx), void *ctx)
+{
+    call->gone = gone;
+    call->gone_ctx = ctx;
+}
+
+void call_resume(struct call *call)
+{
+    call->gone = NULL;
+    call->gone_ctx = NULL;
+}
+
+/* ---- query parameters ---- */
+
+struct query_check {
+    const char *const *known;
+    const char *unknown;
+    unsigned count;
+};
+
+static void query_seen(void *ctx, const char *name, const char *value)
+{
+    struct query_check *check = ctx;
+    (void)value;
+    for (size_t i = 0; check->known[i] != NULL; i++) {
+        if (strcmp(check->known[i], name) == 0) {
+            return;
+        }
+    }
+    check->unknown = name;
+}
+
+bool call_query_only(struct call *call, const char *const *known)
+{
+    struct query_check check = {.known = known};
+    http_query_each(call->request, query_seen, &check);
+    if (check.unknown != NULL) {
+        call_failf(call, ERR_INVALID, check.unknown, "unknown query parameter '%.60s'",
+                   check.unknown);
+        return false;
+    }
+    return true;
+}
+
+bool call_query_u64(struct call *call, const char *name, uint64_t max, uint64_t *ret)
+{
+    const char *text = http_query(call->request, name);
+    uint64_t value;
+    if (text == NULL) {
+        return true;
+    }
+    if (!str_to_u64(str_of(text), &value) || value > max) {
+        call_failf(call, ERR_INVALID, name,
+                   "'%s' must be a whole number from 0 to %llu, not '%.60s'", name,
+                   (unsigned long long)max, text);
+        return false;
+    }
+    *ret = value;
+    return true;
+}
+
+bool call_query_bool(struct call *call, const char *name, bool *ret)
+{
+    const char *text = http_query(call->request, name);
+    if (text == NULL) {
+        return true;
+    }
+    if (strcmp(text, "true") == 0 || strcmp(text, "1") == 0 || *text == '\0') {
+        *ret = true;
+    } else if (strcmp(text, "false") == 0 || strcmp(text, "0") == 0) {
+        *ret = false;
+    } else {
+        call_failf(call, ERR_INVALID, name, "'%s' must be true or false, not '%.60s'", name, text);
+        return false;
+    }
+    return true;
+}
+
+bool call_task_id(struct call *call, task_id *ret)
+{
+    uint64_t id;
+    if (!str_to_u64(str_of(call->params[0]), &id) || id == 0) {
+        call_failf(call, ERR_NOT_FOUND, "", "no task '%.60s': tasks are numbered from 1",
+                   call->params[0]);
+        return false;
+    }
+    *ret = (task_id){id};
+    return true;
+}

@@ -1,0 +1,68 @@
+/* explain.c - GET /tasks/{id}/explain and GET /queue: why things wait, and in which order.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
+#include "api/handlers.h"
+#include "api/page.h"
+#include "wire/task_json.h"
+
+void explain_show(struct call *call)
+{
+    task_id id;
+    if (!call_task_id(call, &id)) {
+        return;
+    }
+    const struct core *core = call_core(call);
+    if (core_task(core, id) == NULL) {
+        enum task_state outcome = core_outcome(core, id);
+        if (outcome == TASK_PENDING) {
+            call_failf(call, ERR_NOT_FOUND, "", "no task %llu", (unsigned long long)id.v);
+        } else {
+            call_failf(call, ERR_CONFLICT, "", "task %llu does not wait: it is %s",
+                       (unsigned long long)id.v, task_state_name(outcome));
+        }
+        return;
+    }
+    struct json_out j;
+    call_json(call, &j);
+    explain_json(&j, core, core_task(core, id), call_arena(call));
+    call_answer_json(call, 200);
+}
+
+void queue_show(struct call *call)
+{
+    static const char *const known[] = {"limit", "cursor", "pool", NULL};
+    const char *name = http_query(call->request, "pool");
+    struct page page;
+    name = name != NULL ? name : "default";
+    if (!call_query_only(call, known) ||
+        !page_read(call, arena_fmt(call_arena(call), "queue %s", name), &page)) {
+        return;
+    }
+    const struct core *core = call_core(call);
+    const struct pool *pool = core_pool_named(core, name);
+    if (pool == NULL || pool->deleted) {
+        call_failf(call, ERR_NOT_FOUND, "pool", "no pool '%.63s'", name);
+        return;
+    }
+    struct json_out j;
+    call_json(call, &j);
+    page_begin(&j);
+    size_t shown = 0;
+    uint64_t next = 0;
+    struct task_writer writer;
+    task_writer_init(&writer, core, call_arena(call));
+    /* A cursor goes on after a task; where that one stands now is counted once. */
+    uint32_t position = 0;
+    if (page.after != 0) {
+        position = core_queue_position(core, (task_id){page.after}, UINT32_MAX);
+    }
+    task_id id = core_queue_next(core, pool->id, (task_id){page.after});
+    while (id.v != 0 && shown < page.limit) {
+        task_short_json(&writer, &j, core_task(core, id), ++position);
+        next = id.v;
+        shown++;
+        id = core_queue_next(core, pool->id, id);
+    }
+    page_end(&j, &page, id.v != 0 ? next : 0);
+    call_answer_json(call, 200);
+}

@@ -1,0 +1,10 @@
+/* handlers.h - every handler of routes.def, from the table itself.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+struct call;
+
+#define ROUTE(method, pattern, permission, body, room, audited, handler)                           \
+    void handler(struct call *call);
+#include "api/routes.def"
+#undef ROUTE

@@ -1,0 +1,301 @@
+/* logs.c - GET /tasks/{id}/logs: what the task wrote, as lines of JSON or as bytes, now or followed
+ * to its end. Pieces are read on the reader thread; the next ones are asked for when the client has
+ * taken most of the last, so a slow client costs LOG_BYTES_MAX and no more.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
+#include "api/call.h"
+#include "api/handlers.h"
+#include "base/base64.h"
+#include "base/doc.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "wire/time_text.h"
+
+enum {
+    LOG_READ_BYTES = 256 * 1024,     /* of one read */
+    LOG_BYTES_MAX = 8 * 1024 * 1024, /* not yet taken by one client */
+    LOG_BYTES_LOW = 512 * 1024,      /* below this more is read */
+    LOG_DRAIN_MS = 10,
+};
+
+struct log_stream {
+    struct watch watch; /* first */
+    struct api *api;
+    struct http_stream *http;
+    struct store_log_filter filter;
+    struct loop_timer *drain;
+    struct log_read *read; /* under way, or NULL */
+    bool follow;
+    bool raw;
+    bool watching;
+    bool news; /* something came while a read was under way */
+};
+
+struct log_read {
+    struct work work;
+    struct log_stream *stream; /* NULL: gone meanwhile */
+    struct store_log_filter filter;
+    bool raw;
+    struct arena arena;
+    struct buf out;
+    uint64_t last;
+    bool any;
+    bool ended; /* the task is in history: `end` is the last line */
+    struct buf end;
+    enum err err;
+    struct error error;
+};
+
+static void read_ask(struct log_stream *stream);
+
+/* ---- on the reader thread ---- */
+
+static void piece_json(struct buf *out, const struct store_log_piece *piece)
+{
+    struct json_out j;
+    json_out_init(&j, out);
+    json_out_object(&j);
+    json_out_kv_u64(&j, "n", piece->number);
+    json_out_kv_u64(&j, "instance", piece->index);
+    json_out_kv_u64(&j, "attempt", piece->attempt);
+    json_out_kv_text(&j, "stream", piece->stream == 2 ? "stderr" : "stdout");
+    json_out_kv_u64(&j, "offset", piece->offset);
+    time_json(&j, "at", piece->time_ms);
+    if (utf8_valid(piece->data.p, piece->data.len)) {
+        json_out_key(&j, "data");
+        json_out_str(&j, piece->data);
+    } else {
+        json_out_key(&j, "base64");
+        struct buf coded;
+        buf_init(&coded, LOG_BYTES_MAX);
+        base64_add(&coded, piece->data);
+        json_out_str(&j, (struct str){buf_text(&coded), coded.len});
+        buf_done(&coded);
+    }
+    json_out_end(&j);
+    buf_add_char(out, '\n');
+}
+
+static void piece_read(void *ctx, const struct store_log_piece *piece)
+{
+    struct log_read *read = ctx;
+    read->any = true;
+    read->last = piece->number;
+    if (read->raw) {
+        buf_add(&read->out, piece->data.p, piece->data.len);
+    } else {
+        piece_json(&read->out, piece);
+    }
+}
+
+/* {"end":true,"state":…,"exit_code":…} from the task as history has it. */
+static void end_read(struct log_read *read, struct store_reader *reader)
+{
+    struct str json;
+    struct doc *task;
+    const char *state = "unknown";
+    int64_t exit_code;
+    struct error e;
+    if (store_history_get(reader, read->filter.task, &read->arena, &json, &e) != ERR_OK ||
+        doc_parse_json(&read->arena, json, &task, &e) != ERR_OK) {
+        return;
+    }
+    struct json_out j;
+    json_out_init(&j, &read->end);
+    json_out_object(&j);
+    json_out_kv_bool(&j, "end", true);
+    (void)doc_text(doc_get(task, "state"), &state);
+    json_out_kv_text(&j, "state", state);
+    json_out_key(&j, "exit_code");
+    if (doc_i64(doc_get(task, "exit_code"), &exit_code)) {
+        json_out_i64(&j, exit_code);
+    } else {
+        json_out_null(&j);
+    }
+    json_out_end(&j);
+    buf_add_char(&read->end, '\n');
+    read->ended = true;
+}
+
+/* History first: a task that is there wrote nothing afterwards, so an empty read is the end. */
+static void read_run(struct work *work, struct store_reader *reader)
+{
+    struct log_read *read = (struct log_read *)work;
+    end_read(read, reader);
+    read->err =
+        store_logs_read(reader, &read->filter, &read->arena, piece_read, read, &read->error);
+}
+
+/* ---- on the loop ---- */
+
+static void read_free(struct log_read *read)
+{
+    buf_done(&read->out);
+    buf_done(&read->end);
+    arena_done(&read->arena);
+    free(read);
+}
+
+static void stream_free(struct log_stream *stream)
+{
+    if (stream->read != NULL) {
+        stream->read->stream = NULL;
+    }
+    if (stream->watching) {
+        watch_remove(&stream->watch);
+    }
+    loop_timer_free(stream->drain);
+    free(stream);
+}
+
+static void stream_gone(void *ctx)
+{
+    stream_free(ctx);
+}
+
+static void stream_end(struct log_stream *stream)
+{
+    http_stream_end(stream->http);
+    stream_free(stream);
+}
+
+static void stream_more(struct log_stream *stream)
+{
+    if (http_stream_pending(stream->http) > LOG_BYTES_LOW) {
+        loop_timer_set(stream->drain, loop_now_ms(stream->api->o.loop) + LOG_DRAIN_MS);
+    } else {
+        read_ask(stream);
+    }
+}
+
+static void drain_due(void *ctx)
+{
+    stream_more(ctx);
+}
+
+static void stream_told(struct watch *watch, enum watch_news news, struct str json)
+{
+    struct log_stream *stream = (struct log_stream *)watch;
+    (void)news;
+    (void)json;
+    stream->news = true;
+    if (stream->read == NULL) {
+        stream_more(stream);
+    }
+}
+
+static void read_back(struct work *work)
+{
+    struct log_read *read = (struct log_read *)work;
+    struct log_stream *stream = read->stream;
+    if (stream == NULL) {
+        read_free(read);
+        return;
+    }
+    stream->read = NULL;
+    if (read->any) {
+        stream->filter.after = read->last;
+    }
+    bool over = read->err != ERR_OK || (!read->any && (!stream->follow || read->ended));
+    bool kept = http_stream_write(stream->http, (struct str){buf_text(&read->out), read->out.len});
+    if (kept && over && stream->follow && !stream->raw) {
+        kept = http_stream_write(stream->http, (struct str){buf_text(&read->end), read->end.len});
+    }
+    if (!kept || over) {
+        stream_end(stream);
+    } else if (read->any || stream->news) {
+        stream_more(stream);
+    }
+    read_free(read);
+}
+
+static void read_ask(struct log_stream *stream)
+{
+    const struct api_host *host = stream->api->o.host;
+    struct log_read *read = xcalloc(1, sizeof *read);
+    read->work = (struct work){.run = read_run, .done = read_back};
+    read->stream = stream;
+    read->filter = stream->filter;
+    read->raw = stream->raw;
+    arena_init(&read->arena);
+    buf_init(&read->out, LOG_BYTES_MAX);
+    buf_init(&read->end, LOG_BYTES_MAX);
+    stream->news = false;
+    if (!host->read(host->ctx, &read->work)) {
+        read_free(read);
+        loop_timer_set(stream->drain, loop_now_ms(stream->api->o.loop) + LOG_DRAIN_MS);
+        return;
+    }
+    stream->read = read;
+}
+
+/* ---- opening ---- */
+
+static void stream_open(struct call *call)
+{
+    struct log_stream *stream = xcalloc(1, sizeof *stream);
+    *stream = *(const struct log_stream *)call->data;
+    stream->api = call->api;
+    stream->drain = loop_timer_new(call->api->o.loop, drain_due, stream);
+    if (stream->follow) {
+        stream->watch = (struct watch){.task = {stream->filter.task}, .fn = stream_told};
+        watch_add(call->api->watches, &stream->watch);
+        stream->watching = true;
+    }
+    struct http_request *request = call->request;
+    api_count_answer(call->api, 200);
+    call_done(call);
+    stream->http = http_stream_begin(
+        request, 200, stream->raw ? "application/octet-stream" : "application/x-ndjson",
+        LOG_BYTES_MAX, stream_gone, stream);
+    read_ask(stream);
+}
+
+static bool choice(struct call *call, const char *name, const char *const *words, uint32_t *ret)
+{
+    const char *text = http_query(call->request, name);
+    if (text == NULL) {
+        return true;
+    }
+    for (uint32_t i = 0; words[i] != NULL; i++) {
+        if (strcmp(words[i], text) == 0) {
+            *ret = i;
+            return true;
+        }
+    }
+    call_failf(call, ERR_INVALID, name, "'%s' cannot be '%.60s'", name, text);
+    return false;
+}
+
+void logs_show(struct call *call)
+{
+    static const char *const known[] = {"stream", "instance", "attempt", "follow",
+                                        "after",  "format",   NULL};
+    static const char *const streams[] = {"both", "stdout", "stderr", NULL};
+    static const char *const formats[] = {"ndjson", "raw", NULL};
+    struct log_stream *ask = arena_new(call_arena(call), struct log_stream, 1);
+    task_id id;
+    uint64_t instance = UINT32_MAX;
+    uint64_t attempt = 0;
+    uint32_t format = 0;
+    ask->filter.bytes_max = LOG_READ_BYTES;
+    if (!call_task_id(call, &id) || !call_query_only(call, known) ||
+        !choice(call, "stream", streams, &ask->filter.stream) ||
+        !choice(call, "format", formats, &format) ||
+        !call_query_u64(call, "instance", TASK_INSTANCES_MAX, &instance) ||
+        !call_query_u64(call, "attempt", INT32_MAX, &attempt) ||
+        !call_query_u64(call, "after", INT64_MAX, &ask->filter.after) ||
+        !call_query_bool(call, "follow", &ask->follow)) {
+        return;
+    }
+    if (core_task(call_core(call), id) == NULL && id.v > core_task_last(call_core(call)).v) {
+        call_failf(call, ERR_NOT_FOUND, "", "no task %llu", (unsigned long long)id.v);
+        return;
+    }
+    ask->raw = format == 1;
+    ask->filter.task = id.v;
+    ask->filter.index = instance == UINT32_MAX ? -1 : (int64_t)instance;
+    ask->filter.attempt = attempt == 0 ? -1 : (int64_t)attempt;
+    call->data = ask;
+    call_when_stored(call, stream_open);
+}

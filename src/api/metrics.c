@@ -1,0 +1,126 @@
+/* metrics.c - GET /metrics, the text form of Prometheus. Every metric is described in
+ * docs/user/metrics.md.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
+#include "api/call.h"
+#include "api/events.h"
+#include "api/handlers.h"
+
+static void head(struct buf *out, const char *name, const char *type, const char *help)
+{
+    buf_addf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void one(struct buf *out, const char *name, const char *type, const char *help,
+                uint64_t value)
+{
+    head(out, name, type, help);
+    buf_addf(out, "%s %llu\n", name, (unsigned long long)value);
+}
+
+static void tasks_and_nodes(struct buf *out, const struct core *core)
+{
+    head(out, "weir_tasks", "gauge", "Tasks that have not ended, by state.");
+    for (unsigned state = 0; state < TASK_STATE_COUNT; state++) {
+        if (!task_state_ended((enum task_state)state)) {
+            buf_addf(out, "weir_tasks{state=\"%s\"} %llu\n",
+                     task_state_name((enum task_state)state),
+                     (unsigned long long)core_task_count(core, (enum task_state)state));
+        }
+    }
+    uint64_t counts[NODE_STATE_COUNT] = {0};
+    const struct node *node = NULL;
+    while ((node = core_node_next(core, node != NULL ? node->id : (node_id){0})) != NULL) {
+        counts[node->state]++;
+    }
+    head(out, "weir_nodes", "gauge", "Nodes that were not removed, by state.");
+    for (unsigned state = 0; state < NODE_REMOVED; state++) {
+        buf_addf(out, "weir_nodes{state=\"%s\"} %llu\n", node_state_name((enum node_state)state),
+                 (unsigned long long)counts[state]);
+    }
+}
+
+/* Pool names are letters, digits, '-', '_' and '.': nothing to escape. */
+static void pools(struct buf *out, const struct core *core)
+{
+    static const struct {
+        const char *name;
+        const char *help;
+    } gauges[] = {
+        {"weir_pool_slots", "Slots of a pool's nodes."},
+        {"weir_pool_slots_free", "Free slots on the nodes of a pool that may take work."},
+        {"weir_pool_tasks_pending", "Tasks of a pool with an instance that waits."},
+        {"weir_pool_tasks_active", "Tasks of a pool with an allocation."},
+    };
+    for (size_t i = 0; i < sizeof gauges / sizeof gauges[0]; i++) {
+        head(out, gauges[i].name, "gauge", gauges[i].help);
+        const struct pool *pool = NULL;
+        while ((pool = core_pool_next(core, pool != NULL ? pool->id : (pool_id){0})) != NULL) {
+            const int64_t values[] = {pool->slots_milli / SLOT_MILLI, pool->slots_free / SLOT_MILLI,
+                                      pool->pending_count, pool->running_count};
+            if (!pool->deleted) {
+                buf_addf(out, "%s{pool=\"%s\"} %lld\n", gauges[i].name,
+                         core_pool_name(core, pool->id), (long long)values[i]);
+            }
+        }
+    }
+}
+
+static void requests(struct buf *out, const struct api *api)
+{
+    head(out, "weir_http_answers_total", "counter", "Answers given, by hundreds of the status.");
+    for (unsigned class = 2; class < STATUS_CLASSES; class ++) {
+        buf_addf(out, "weir_http_answers_total{class=\"%uxx\"} %llu\n", class,
+                 (unsigned long long)api->answers[class]);
+    }
+    one(out, "weir_tasks_submitted_total", "counter", "Tasks taken in since the start.",
+        api->submitted);
+    one(out, "weir_event_streams", "gauge", "Open event streams.",
+        event_streams_count(api->events));
+}
+
+static void store_numbers(struct buf *out, const struct host_numbers *numbers)
+{
+    one(out, "weir_store_commits_total", "counter", "Successful commits.", numbers->commits);
+    one(out, "weir_store_commit_failures_total", "counter", "Commits the disk refused.",
+        numbers->commit_failures);
+    head(out, "weir_store_commit_seconds_total", "counter", "Time spent in commits.");
+    buf_addf(out, "weir_store_commit_seconds_total %llu.%06llu\n",
+             (unsigned long long)(numbers->commit_us_total / 1000000),
+             (unsigned long long)(numbers->commit_us_total % 1000000));
+    one(out, "weir_store_facts_total", "counter", "Number of the last fact on disk.",
+        numbers->seq_committed);
+    one(out, "weir_store_facts_waiting", "gauge", "Facts on their way to the disk.",
+        numbers->facts_waiting);
+    one(out, "weir_http_requests_waiting", "gauge", "Requests that wait for the disk.",
+        numbers->holds_waiting);
+    one(out, "weir_store_snapshots_total", "counter", "Snapshots written since the start.",
+        numbers->snapshots);
+    one(out, "weir_http_connections", "gauge", "Open connections.", numbers->connections);
+    one(out, "weir_agents_connected", "gauge", "Agents with an open stream.",
+        numbers->agents_connected);
+    one(out, "weir_agent_reports_total", "counter", "Reports taken from agents since the start.",
+        numbers->reports);
+    one(out, "weir_scheduler_passes_total", "counter", "Passes that changed something.",
+        numbers->passes);
+}
+
+void metrics_show(struct call *call)
+{
+    const struct api_host *host = call->api->o.host;
+    struct host_numbers numbers;
+    struct error e;
+    host->numbers(host->ctx, &numbers);
+    buf_clear(&call->out);
+    head(&call->out, "weir_build_info", "gauge", "The build, as a label; always 1.");
+    buf_addf(&call->out, "weir_build_info{version=\"%s\"} 1\n", WEIR_VERSION);
+    one(&call->out, "weir_writable", "gauge", "1 while changes can be stored, 0 while not.",
+        host->writable(host->ctx, &e) == ERR_OK ? 1 : 0);
+    one(&call->out, "weir_epoch", "gauge", "How often a server has started on this data.",
+        core_epoch(call_core(call)));
+    tasks_and_nodes(&call->out, call_core(call));
+    pools(&call->out, call_core(call));
+    requests(&call->out, call->api);
+    store_numbers(&call->out, &numbers);
+    call_answer(call, 200, "text/plain; version=0.0.4");
+}

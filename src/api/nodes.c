@@ -1,0 +1,118 @@
+/* nodes.c - /nodes: list, show, drain and label, remove. Nodes come by joining, not by POST.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
+#include "api/body.h"
+#include "api/handlers.h"
+#include "api/page.h"
+#include "spec/edit.h"
+#include "wire/pool_json.h"
+
+static void node_answer(struct call *call, node_id id)
+{
+    struct json_out j;
+    call_json(call, &j);
+    node_json(&j, call_core(call), core_node(call_core(call), id), call_arena(call));
+    call_answer_json(call, 200);
+}
+
+static const struct node *node_of(struct call *call)
+{
+    const struct node *node = core_node_named(call_core(call), call->params[0]);
+    if (node == NULL) {
+        call_failf(call, ERR_NOT_FOUND, "", "no node '%.63s'", call->params[0]);
+    }
+    return node;
+}
+
+void nodes_list(struct call *call)
+{
+    static const char *const known[] = {"limit", "cursor", "pool", NULL};
+    const char *pool = http_query(call->request, "pool");
+    struct page page;
+    if (!call_query_only(call, known) ||
+        !page_read(call, arena_fmt(call_arena(call), "nodes %s", pool != NULL ? pool : ""),
+                   &page)) {
+        return;
+    }
+    const struct core *core = call_core(call);
+    struct json_out j;
+    call_json(call, &j);
+    page_begin(&j);
+    size_t shown = 0;
+    uint64_t next = 0;
+    const struct node *node = core_node_next(core, (node_id){(uint32_t)page.after});
+    for (; node != NULL; node = core_node_next(core, node->id)) {
+        bool wanted = pool == NULL || strcmp(core_pool_name(core, node->pool), pool) == 0;
+        if (node->state == NODE_REMOVED || !wanted) {
+            continue;
+        }
+        if (shown == page.limit) {
+            break;
+        }
+        node_json(&j, core, node, call_arena(call));
+        next = node->id.v;
+        shown++;
+    }
+    page_end(&j, &page, node != NULL ? next : 0);
+    call_answer_json(call, 200);
+}
+
+void nodes_show(struct call *call)
+{
+    const struct node *node = node_of(call);
+    if (node != NULL) {
+        node_answer(call, node->id);
+    }
+}
+
+void nodes_edit(struct call *call)
+{
+    const struct node *node = node_of(call);
+    const struct doc *body;
+    struct node_edit edit;
+    struct error e;
+    struct facts facts;
+    if (node == NULL || !body_read(call, &body)) {
+        return;
+    }
+    node_id id = node->id;
+    if (node_edit_read(body, call_arena(call), &edit, &e) != ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
+    struct node_spec spec;
+    core_node_spec(call_core(call), id, call_arena(call), &spec);
+    struct node_edit whole;
+    if (labels_merge(spec.labels, spec.label_count, &edit, call_arena(call), &whole, &e) !=
+        ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
+    struct input in = {.type = INPUT_NODE_EDIT, .node = {.node = id, .edit = &whole}};
+    if (call_input(call, &in, &facts)) {
+        node_answer(call, id);
+    }
+}
+
+void nodes_remove(struct call *call)
+{
+    const struct node *node = node_of(call);
+    struct facts facts;
+    if (node == NULL) {
+        return;
+    }
+    struct input in = {.type = INPUT_NODE_REMOVE, .node = {.node = node->id}};
+    if (!call_input(call, &in, &facts)) {
+        return;
+    }
+    /* It must join again: its credential goes with it. */
+    const struct api_host *host = call->api->o.host;
+    const struct store_token *token =
+        tokens_named(call->api->o.tokens, SCOPE_NODE, call->params[0]);
+    if (token != NULL) {
+        struct store_token gone = *token;
+        gone.revoked = true;
+        host->token_put(host->ctx, &gone);
+    }
+    call_answer(call, 204, NULL);
+}

@@ -1,0 +1,13 @@
+/* openapi.c - GET /openapi.yaml: the description that the tests hold the server to.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/openapi.h"
+
+#include "api/call.h"
+#include "api/handlers.h"
+
+void openapi_show(struct call *call)
+{
+    buf_clear(&call->out);
+    buf_add(&call->out, openapi_text, openapi_text_len);
+    call_answer(call, 200, "application/yaml");
+}

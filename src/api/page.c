@@ -1,0 +1,76 @@
+/* page.c - see page.h. The cursor is text of two numbers, "KEY-QUESTION" in hex: opaque to clients,
+ * checked when it comes back.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/page.h"
+
+#include "base/hash.h"
+
+static bool hex_read(struct str text, uint64_t *ret)
+{
+    uint64_t value = 0;
+    if (text.len == 0 || text.len > 16) {
+        return false;
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.p[i];
+        if (c >= '0' && c <= '9') {
+            value = value << 4 | (uint64_t)(c - '0');
+        } else if (c >= 'a' && c <= 'f') {
+            value = value << 4 | (uint64_t)(c - 'a' + 10);
+        } else {
+            return false;
+        }
+    }
+    *ret = value;
+    return true;
+}
+
+bool page_read(struct call *call, const char *question, struct page *ret)
+{
+    uint64_t limit = PAGE_LIMIT_DEFAULT;
+    *ret = (struct page){.arena = call_arena(call)};
+    ret->question = hash_bytes(question, strlen(question));
+    if (!call_query_u64(call, "limit", PAGE_LIMIT_MAX, &limit)) {
+        return false;
+    }
+    if (limit == 0) {
+        call_failf(call, ERR_INVALID, "limit", "'limit' must be from 1 to %d, not 0",
+                   PAGE_LIMIT_MAX);
+        return false;
+    }
+    ret->limit = (size_t)limit;
+    const char *cursor = http_query(call->request, "cursor");
+    if (cursor == NULL) {
+        return true;
+    }
+    struct str asked;
+    struct str key = str_cut(str_of(cursor), '-', &asked);
+    uint64_t hash;
+    if (asked.p == NULL || !hex_read(key, &ret->after) || !hex_read(asked, &hash) ||
+        hash != ret->question) {
+        call_failf(call, ERR_INVALID, "cursor",
+                   "'cursor' is not from this list with these filters");
+        return false;
+    }
+    return true;
+}
+
+void page_begin(struct json_out *j)
+{
+    json_out_object(j);
+    json_out_key(j, "items");
+    json_out_array(j);
+}
+
+void page_end(struct json_out *j, const struct page *page, uint64_t next)
+{
+    json_out_end(j);
+    json_out_key(j, "next");
+    if (next == 0) {
+        json_out_null(j);
+    } else {
+        json_out_text(j, arena_fmt(page->arena, "%llx-%llx", (unsigned long long)next,
+                                   (unsigned long long)page->question));
+    }
+    json_out_end(j);
+}

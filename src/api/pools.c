@@ -1,0 +1,123 @@
+/* pools.c - /pools: list, show, create, edit, delete.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
+#include "api/body.h"
+#include "api/handlers.h"
+#include "api/page.h"
+#include "spec/pool_spec.h"
+#include "wire/pool_json.h"
+
+static void pool_answer(struct call *call, unsigned status, const struct pool *pool)
+{
+    struct json_out j;
+    call_json(call, &j);
+    pool_json(&j, call_core(call), pool, call_arena(call));
+    call_answer_json(call, status);
+}
+
+/* The pool of the path, or NULL: answered 404. */
+static const struct pool *pool_of(struct call *call)
+{
+    const struct pool *pool = core_pool_named(call_core(call), call->params[0]);
+    if (pool == NULL || pool->deleted) {
+        call_failf(call, ERR_NOT_FOUND, "", "no pool '%.63s'", call->params[0]);
+        return NULL;
+    }
+    return pool;
+}
+
+void pools_list(struct call *call)
+{
+    static const char *const known[] = {"limit", "cursor", NULL};
+    struct page page;
+    if (!call_query_only(call, known) || !page_read(call, "pools", &page)) {
+        return;
+    }
+    const struct core *core = call_core(call);
+    struct json_out j;
+    call_json(call, &j);
+    page_begin(&j);
+    size_t shown = 0;
+    uint64_t next = 0;
+    const struct pool *pool = core_pool_next(core, (pool_id){(uint32_t)page.after});
+    for (; pool != NULL; pool = core_pool_next(core, pool->id)) {
+        if (pool->deleted) {
+            continue;
+        }
+        if (shown == page.limit) {
+            break;
+        }
+        pool_json(&j, core, pool, call_arena(call));
+        next = pool->id.v;
+        shown++;
+    }
+    page_end(&j, &page, pool != NULL ? next : 0);
+    call_answer_json(call, 200);
+}
+
+void pools_show(struct call *call)
+{
+    const struct pool *pool = pool_of(call);
+    if (pool != NULL) {
+        pool_answer(call, 200, pool);
+    }
+}
+
+void pools_create(struct call *call)
+{
+    const struct doc *body;
+    struct pool_spec spec;
+    struct error e;
+    struct facts facts;
+    if (!body_read(call, &body)) {
+        return;
+    }
+    if (pool_spec_read(body, call_arena(call), &spec, &e) != ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
+    struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}};
+    if (call_input(call, &in, &facts)) {
+        pool_answer(call, 201, core_pool_named(call_core(call), spec.name));
+    }
+}
+
+void pools_edit(struct call *call)
+{
+    const struct pool *pool = pool_of(call);
+    const struct doc *body;
+    struct pool_spec spec;
+    struct error e;
+    struct facts facts;
+    if (pool == NULL || !body_read(call, &body)) {
+        return;
+    }
+    pool_id id = pool->id;
+    core_pool_spec(call_core(call), id, call_arena(call), &spec);
+    if (pool_spec_patch(body, call_arena(call), &spec, &e) != ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
+    struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = id}};
+    if (call_input(call, &in, &facts)) {
+        pool_answer(call, 200, core_pool(call_core(call), id));
+    }
+}
+
+void pools_delete(struct call *call)
+{
+    static const char *const known[] = {"force", NULL};
+    bool force = false;
+    struct facts facts;
+    if (!call_query_only(call, known) || !call_query_bool(call, "force", &force)) {
+        return;
+    }
+    const struct pool *pool = pool_of(call);
+    if (pool == NULL) {
+        return;
+    }
+    struct input in = {.type = INPUT_POOL_DELETE, .pool = {.pool = pool->id, .force = force}};
+    if (call_input(call, &in, &facts)) {
+        call_answer(call, 204, NULL);
+    }
+}

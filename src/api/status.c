@@ -1,0 +1,166 @@
+/* status.c - GET /status (counts for `weir status`) and GET /state (the whole state as JSON).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
+#include "api/call.h"
+#include "api/handlers.h"
+#include "base/mem.h"
+#include "wire/state_json.h"
+#include "wire/time_text.h"
+
+static void tasks_count(struct json_out *j, const struct core *core)
+{
+    json_out_key(j, "tasks");
+    json_out_object(j);
+    for (unsigned state = 0; state < TASK_STATE_COUNT; state++) {
+        if (!task_state_ended((enum task_state)state)) {
+            json_out_kv_u64(j, task_state_name((enum task_state)state),
+                            core_task_count(core, (enum task_state)state));
+        }
+    }
+    json_out_end(j);
+}
+
+static void nodes_count(struct json_out *j, const struct core *core)
+{
+    uint64_t counts[NODE_STATE_COUNT] = {0};
+    node_id id = {0};
+    const struct node *node;
+    while ((node = core_node_next(core, id)) != NULL) {
+        id = node->id;
+        counts[node->state]++;
+    }
+    json_out_key(j, "nodes");
+    json_out_object(j);
+    for (unsigned state = 0; state < NODE_REMOVED; state++) {
+        json_out_kv_u64(j, node_state_name((enum node_state)state), counts[state]);
+    }
+    json_out_end(j);
+}
+
+static void uuid_json(struct json_out *j, const uint8_t *uuid)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[37];
+    size_t n = 0;
+    for (size_t i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) {
+            text[n++] = '-';
+        }
+        text[n++] = digits[uuid[i] >> 4];
+        text[n++] = digits[uuid[i] & 15];
+    }
+    text[n] = '\0';
+    json_out_kv_text(j, "server", text);
+}
+
+void status_show(struct call *call)
+{
+    const struct core *core = call_core(call);
+    const struct api_host *host = call->api->o.host;
+    struct host_numbers numbers;
+    struct error e;
+    struct json_out j;
+    host->numbers(host->ctx, &numbers);
+    bool writable = host->writable(host->ctx, &e) == ERR_OK;
+    uint64_t pools = 0;
+    const struct pool *pool = NULL;
+    while ((pool = core_pool_next(core, pool != NULL ? pool->id : (pool_id){0})) != NULL) {
+        pools += pool->deleted ? 0 : 1;
+    }
+    call_json(call, &j);
+    json_out_object(&j);
+    uuid_json(&j, core_server_uuid(core));
+    json_out_kv_text(&j, "version", WEIR_VERSION);
+    json_out_kv_u64(&j, "epoch", core_epoch(core));
+    json_out_kv_u64(&j, "seq", core_seq(core));
+    time_json(&j, "time", call_now_ms(call));
+    time_json(&j, "started_at", numbers.started_ms);
+    json_out_kv_bool(&j, "writable", writable);
+    json_out_kv_text(&j, "problem", writable ? "" : e.text);
+    json_out_kv_u64(&j, "pools", pools);
+    nodes_count(&j, core);
+    tasks_count(&j, core);
+    json_out_kv_u64(&j, "agents_connected", numbers.agents_connected);
+    json_out_end(&j);
+    call_answer_json(call, 200);
+}
+
+/* ---- GET /state: on a worker, from a copy ---- */
+
+#define STATE_BYTES_MAX ((size_t)2 << 30)
+
+struct state_work {
+    struct work work;
+    struct call *call; /* NULL: the client has gone */
+    struct core *copy;
+    struct buf out;
+};
+
+static void state_run(struct work *work, struct store_reader *reader)
+{
+    struct state_work *state = (struct state_work *)work;
+    (void)reader;
+    state_json(state->copy, &state->out);
+    core_free(steal(state->copy));
+}
+
+static void state_free(struct state_work *state)
+{
+    core_free(state->copy);
+    buf_done(&state->out);
+    free(state);
+}
+
+static void state_back(struct work *work)
+{
+    struct state_work *state = (struct state_work *)work;
+    struct call *call = state->call;
+    if (call != NULL) {
+        call_resume(call);
+        buf_done(&call->out);
+        call->out = state->out;
+        buf_init(&state->out, 0);
+        call_answer_json(call, 200);
+    }
+    state_free(state);
+}
+
+static void state_gone(struct call *call, void *ctx)
+{
+    struct state_work *state = ctx;
+    (void)call;
+    state->call = NULL;
+}
+
+static void state_dropped(struct call *call, void *ctx)
+{
+    (void)call;
+    state_free(ctx);
+}
+
+static void state_ask(struct call *call)
+{
+    const struct api_host *host = call->api->o.host;
+    struct state_work *state = call->data;
+    call_resume(call);
+    if (!host->compute(host->ctx, &state->work)) {
+        struct error e;
+        state_free(state);
+        (void)fail(&e, ERR_BUSY, "too much is being computed already");
+        call_busy(call, 429, &e);
+        return;
+    }
+    call_park(call, state_gone, state);
+}
+
+void state_show(struct call *call)
+{
+    struct state_work *state = xcalloc(1, sizeof *state);
+    state->work = (struct work){.run = state_run, .done = state_back};
+    state->call = call;
+    state->copy = core_copy(call_core(call));
+    buf_init(&state->out, STATE_BYTES_MAX);
+    call->data = state;
+    call_park(call, state_dropped, state);
+    call_when_stored(call, state_ask);
+}

@@ -1,0 +1,177 @@
+/* task_filter.c - see task_filter.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/task_filter.h"
+
+#include "base/doc.h"
+#include "wire/time_text.h"
+
+static const char *const list_query[] = {"limit",   "cursor", "state", "kind",  "pool",  "user",
+                                         "project", "name",   "tag",   "ended", "since", NULL};
+
+/* Ended for good; the complement lives. */
+static uint64_t ended_states(void)
+{
+    uint64_t bits = 0;
+    for (unsigned state = 0; state < TASK_STATE_COUNT; state++) {
+        bits |= task_state_ended((enum task_state)state) ? UINT64_C(1) << state : 0;
+    }
+    return bits;
+}
+
+static uint64_t all_states(void)
+{
+    return (UINT64_C(1) << TASK_STATE_COUNT) - 1;
+}
+
+/* ?state=pending,running: any of them. */
+static bool words_read(struct call *call, const char *name, bool (*parse)(const char *, unsigned *),
+                       uint64_t *ret)
+{
+    const char *text = http_query(call->request, name);
+    if (text == NULL) {
+        return true;
+    }
+    struct str rest = str_of(text);
+    while (rest.p != NULL) {
+        struct str word = str_cut(rest, ',', &rest);
+        unsigned bit;
+        if (!parse(arena_strn(call_arena(call), word.p, word.len), &bit)) {
+            call_failf(call, ERR_INVALID, name, "no %s is called '%.*s'", name,
+                       (int)(word.len < 60 ? word.len : 60), word.p);
+            return false;
+        }
+        *ret |= UINT64_C(1) << bit;
+    }
+    return true;
+}
+
+static bool state_word(const char *word, unsigned *ret)
+{
+    enum task_state state;
+    if (!task_state_parse(word, &state)) {
+        return false;
+    }
+    *ret = (unsigned)state;
+    return true;
+}
+
+static bool kind_word(const char *word, unsigned *ret)
+{
+    enum task_kind kind;
+    if (!task_kind_parse(word, &kind)) {
+        return false;
+    }
+    *ret = (unsigned)kind;
+    return true;
+}
+
+static bool ended_read(struct call *call, struct task_filter *filter)
+{
+    bool ended = false;
+    if (http_query(call->request, "ended") == NULL) {
+        return true;
+    }
+    if (!call_query_bool(call, "ended", &ended)) {
+        return false;
+    }
+    uint64_t side = ended ? ended_states() : all_states() & ~ended_states();
+    uint64_t asked = filter->states != 0 ? filter->states : all_states();
+    /* Contradictory questions match nothing: a bit beyond the last state. */
+    filter->states = (asked & side) != 0 ? asked & side : UINT64_C(1) << TASK_STATE_COUNT;
+    return true;
+}
+
+bool task_filter_read(struct call *call, struct task_filter *ret, const char **ret_question)
+{
+    *ret = (struct task_filter){
+        .pool = http_query(call->request, "pool"),
+        .user = http_query(call->request, "user"),
+        .project = http_query(call->request, "project"),
+        .name = http_query(call->request, "name"),
+        .tag = http_query(call->request, "tag"),
+    };
+    if (!call_query_only(call, list_query) ||
+        !words_read(call, "state", state_word, &ret->states) ||
+        !words_read(call, "kind", kind_word, &ret->kinds) || !ended_read(call, ret)) {
+        return false;
+    }
+    const char *since = http_query(call->request, "since");
+    if (since != NULL && !time_parse(str_of(since), &ret->since_ms)) {
+        call_failf(call, ERR_INVALID, "since",
+                   "'since' must be a time such as 2026-11-15T12:00:00Z, not '%.60s'", since);
+        return false;
+    }
+    *ret_question =
+        arena_fmt(call_arena(call), "tasks %llx %llx %lld\n%s\n%s\n%s\n%s\n%s",
+                  (unsigned long long)ret->states, (unsigned long long)ret->kinds,
+                  (long long)ret->since_ms, ret->pool != NULL ? ret->pool : "",
+                  ret->user != NULL ? ret->user : "", ret->project != NULL ? ret->project : "",
+                  ret->name != NULL ? ret->name : "", ret->tag != NULL ? ret->tag : "");
+    return true;
+}
+
+void task_filter_keep(struct task_filter *filter, struct arena *arena)
+{
+    const char **texts[] = {&filter->pool, &filter->user, &filter->project, &filter->name,
+                            &filter->tag};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        *texts[i] = *texts[i] != NULL ? arena_str(arena, *texts[i]) : NULL;
+    }
+}
+
+bool task_filter_live(const struct task_filter *filter)
+{
+    /* An ended task is among the live ones for a moment, so that is no reason to skip them. */
+    return filter->states != UINT64_C(1) << TASK_STATE_COUNT;
+}
+
+bool task_filter_ended(const struct task_filter *filter)
+{
+    return filter->states == 0 || (filter->states & ended_states()) != 0;
+}
+
+static bool text_is(const char *asked, const char *text)
+{
+    return asked == NULL || strcmp(asked, text) == 0;
+}
+
+bool task_filter_matches(const struct task_filter *filter, const struct core *core,
+                         const struct task *task, struct arena *arena)
+{
+    if ((filter->states != 0 && (filter->states >> task->state & 1) == 0) ||
+        (filter->kinds != 0 && (filter->kinds >> task->kind & 1) == 0) ||
+        !text_is(filter->pool, core_pool_name(core, task->pool))) {
+        return false;
+    }
+    if (filter->user == NULL && filter->project == NULL && filter->name == NULL &&
+        filter->tag == NULL) {
+        return true;
+    }
+    struct task_spec spec;
+    core_task_spec(core, task->id, arena, &spec);
+    bool tagged = filter->tag == NULL;
+    for (uint32_t i = 0; i < spec.tag_count && !tagged; i++) {
+        tagged = strcmp(spec.tags[i], filter->tag) == 0;
+    }
+    return tagged && text_is(filter->user, spec.user) && text_is(filter->project, spec.project) &&
+           text_is(filter->name, spec.name);
+}
+
+bool task_filter_tagged(const struct task_filter *filter, struct str json, struct arena *arena)
+{
+    struct doc *task;
+    struct error e;
+    if (filter->tag == NULL) {
+        return true;
+    }
+    if (doc_parse_json(arena, json, &task, &e) != ERR_OK) {
+        return false;
+    }
+    const struct doc *tags = doc_get(task, "tags");
+    for (const struct doc *tag = tags != NULL ? tags->first : NULL; tag != NULL; tag = tag->next) {
+        if (str_is(tag->text, filter->tag)) {
+            return true;
+        }
+    }
+    return false;
+}

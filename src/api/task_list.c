@@ -1,0 +1,259 @@
+/* task_list.c - GET /tasks: live tasks from the core and ended ones from history, as one list, newest
+ * first. Ids only grow, so "older than the last one shown" is a cursor that neither repeats nor
+ * skips a task, whatever happens between two pages.
+ *
+ *   now:           live matches below the cursor      (at most SCAN_MAX tasks looked at)
+ *   after commit:  history matches below the cursor   (reader thread)
+ *   then:          both merged by id; a task that is in both is shown once, as history has it
+ *
+ * A page may be short when much had to be passed over; `next` is null only at the very end.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
+#include "api/handlers.h"
+#include "api/page.h"
+#include "api/task_filter.h"
+#include "base/vec.h"
+#include "wire/task_json.h"
+
+enum {
+    SCAN_MAX = 50000,                 /* live tasks looked at for one page */
+    SCAN_ROWS_MAX = 5000,             /* ended tasks looked at, where SQL cannot filter (tags) */
+    PAGE_BYTES_MAX = 8 * 1024 * 1024, /* a page ends early when it is so large */
+};
+
+struct row {
+    uint64_t id;
+    struct str json;
+};
+
+struct task_list {
+    struct work work;
+    struct call *call; /* NULL: the client has gone */
+    struct arena arena;
+    struct page page;
+    struct task_filter filter;
+    VEC(struct row) live;
+    VEC(struct row) ended;
+    uint64_t live_floor;  /* live tasks below this id were not looked at; 0: all were */
+    uint64_t ended_floor; /* likewise */
+    size_t bytes;
+    enum err err;
+    struct error error;
+};
+
+static void list_free(struct task_list *list)
+{
+    vec_done(&list->live);
+    vec_done(&list->ended);
+    arena_done(&list->arena);
+    free(list);
+}
+
+/* ---- live ---- */
+
+static void live_add(struct task_list *list, struct task_writer *writer, const struct task *task,
+                     struct buf *scratch)
+{
+    struct json_out j;
+    buf_clear(scratch);
+    json_out_init(&j, scratch);
+    task_json(writer, &j, task, TASK_JSON_REASON);
+    struct row row = {
+        .id = task->id.v,
+        .json = {arena_dup(&list->arena, scratch->data, scratch->len), scratch->len},
+    };
+    list->bytes += scratch->len;
+    vec_push(&list->live, row);
+}
+
+static void live_scan(struct task_list *list, const struct core *core)
+{
+    struct arena texts;
+    struct buf scratch;
+    struct task_writer writer;
+    arena_init(&texts);
+    task_writer_init(&writer, core, &texts);
+    buf_init(&scratch, ANSWER_BYTES_MAX);
+    const struct task *task = core_task_prev(core, (task_id){list->page.after});
+    for (size_t looked = 0; task != NULL; looked++) {
+        if (looked == SCAN_MAX || list->live.count > list->page.limit ||
+            list->bytes > PAGE_BYTES_MAX) {
+            list->live_floor = task->id.v + 1;
+            break;
+        }
+        arena_clear(&texts);
+        if (task_filter_matches(&list->filter, core, task, &texts)) {
+            live_add(list, &writer, task, &scratch);
+        }
+        task = core_task_prev(core, task->id);
+    }
+    buf_done(&scratch);
+    arena_done(&texts);
+}
+
+/* ---- ended: on the reader thread ---- */
+
+struct ended_scan {
+    struct task_list *list;
+    struct arena texts;
+    size_t rows;
+    uint64_t last;
+    size_t bytes;
+};
+
+static void ended_row(void *ctx, const struct store_history *row)
+{
+    struct ended_scan *scan = ctx;
+    struct task_list *list = scan->list;
+    scan->rows++;
+    if (list->ended.count > list->page.limit || scan->bytes > PAGE_BYTES_MAX) {
+        return;
+    }
+    scan->last = row->task;
+    arena_clear(&scan->texts);
+    if (task_filter_tagged(&list->filter, row->json, &scan->texts)) {
+        struct row copy = {
+            .id = row->task,
+            .json = {arena_dup(&list->arena, row->json.p, row->json.len), row->json.len},
+        };
+        scan->bytes += row->json.len;
+        vec_push(&list->ended, copy);
+    }
+}
+
+static void list_run(struct work *work, struct store_reader *reader)
+{
+    struct task_list *list = (struct task_list *)work;
+    struct ended_scan scan = {.list = list, .last = list->page.after};
+    struct store_history_filter filter = {
+        .states = list->filter.states,
+        .kinds = list->filter.kinds,
+        .pool = list->filter.pool,
+        .user = list->filter.user,
+        .project = list->filter.project,
+        .name = list->filter.name,
+        .ended_after_ms = list->filter.since_ms,
+        .limit = list->page.limit + 1,
+    };
+    arena_init(&scan.texts);
+    size_t looked = 0;
+    bool more = true;
+    while (more && list->err == ERR_OK) {
+        scan.rows = 0;
+        filter.before = scan.last;
+        list->err = store_history_list(reader, &filter, ended_row, &scan, &list->error);
+        looked += scan.rows;
+        bool enough = list->ended.count > list->page.limit || scan.bytes > PAGE_BYTES_MAX ||
+                      looked >= SCAN_ROWS_MAX;
+        more = scan.rows == filter.limit && !enough;
+        if (scan.rows == filter.limit && enough) {
+            list->ended_floor = scan.last;
+        }
+    }
+    arena_done(&scan.texts);
+}
+
+/* ---- both ---- */
+
+/* Merges down to the higher of the two floors; what is below belongs to the next page. */
+static void list_answer(struct task_list *list)
+{
+    struct call *call = list->call;
+    struct json_out j;
+    uint64_t floor = list->live_floor > list->ended_floor ? list->live_floor : list->ended_floor;
+    size_t live = 0;
+    size_t ended = 0;
+    size_t shown = 0;
+    uint64_t next = 0;
+    call_json(call, &j);
+    page_begin(&j);
+    while (live < list->live.count || ended < list->ended.count) {
+        uint64_t live_id = live < list->live.count ? list->live.at[live].id : 0;
+        uint64_t ended_id = ended < list->ended.count ? list->ended.at[ended].id : 0;
+        uint64_t id = live_id > ended_id ? live_id : ended_id;
+        if (id < floor) {
+            break;
+        }
+        if (shown == list->page.limit) {
+            floor = next;
+            break;
+        }
+        json_out_raw(&j, ended_id == id ? list->ended.at[ended].json : list->live.at[live].json);
+        live += live_id == id ? 1 : 0;
+        ended += ended_id == id ? 1 : 0;
+        shown++;
+        next = id;
+    }
+    page_end(&j, &list->page, floor);
+    call_answer_json(call, 200);
+}
+
+static void list_back(struct work *work)
+{
+    struct task_list *list = (struct task_list *)work;
+    if (list->call != NULL) {
+        call_resume(list->call);
+        if (list->err != ERR_OK) {
+            call_fail(list->call, &list->error);
+        } else {
+            list_answer(list);
+        }
+    }
+    list_free(list);
+}
+
+static void list_gone(struct call *call, void *ctx)
+{
+    struct task_list *list = ctx;
+    (void)call;
+    list->call = NULL;
+}
+
+static void list_dropped(struct call *call, void *ctx)
+{
+    (void)call;
+    list_free(ctx);
+}
+
+static void list_ask(struct call *call)
+{
+    const struct api_host *host = call->api->o.host;
+    struct task_list *list = call->data;
+    call_resume(call);
+    if (!task_filter_ended(&list->filter)) {
+        list_answer(list);
+        list_free(list);
+        return;
+    }
+    if (!host->read(host->ctx, &list->work)) {
+        struct error e;
+        list_free(list);
+        (void)fail(&e, ERR_BUSY, "too many requests wait for the history");
+        call_busy(call, 429, &e);
+        return;
+    }
+    call_park(call, list_gone, list);
+}
+
+void tasks_list(struct call *call)
+{
+    struct task_filter filter;
+    const char *question;
+    struct page page;
+    if (!task_filter_read(call, &filter, &question) || !page_read(call, question, &page)) {
+        return;
+    }
+    struct task_list *list = xcalloc(1, sizeof *list);
+    list->work = (struct work){.run = list_run, .done = list_back};
+    list->call = call;
+    list->page = page;
+    arena_init(&list->arena);
+    list->filter = filter;
+    task_filter_keep(&list->filter, &list->arena);
+    if (task_filter_live(&filter)) {
+        live_scan(list, call_core(call));
+    }
+    call->data = list;
+    call_park(call, list_dropped, list);
+    call_when_stored(call, list_ask);
+}

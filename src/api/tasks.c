@@ -1,0 +1,221 @@
+/* tasks.c - submit, show, edit, and the four things one can ask of a task.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
+#include "api/body.h"
+#include "api/handlers.h"
+#include "api/history.h"
+#include "spec/edit.h"
+#include "spec/task_file.h"
+#include "wire/task_json.h"
+
+#include <sodium.h>
+
+enum { KEY_LEN_MAX = 255 };
+
+/* ---- POST /tasks ---- */
+
+static bool key_valid(const char *key)
+{
+    size_t len = strlen(key);
+    for (size_t i = 0; i < len; i++) {
+        if (key[i] < 0x20 || key[i] > 0x7e) {
+            return false;
+        }
+    }
+    return len >= 1 && len <= KEY_LEN_MAX;
+}
+
+/* Two users' equal keys must not meet: the name goes in with its NUL. */
+static void key_hash(const char *user, const char *key, uint8_t *ret)
+{
+    crypto_generichash_state state;
+    must(crypto_generichash_init(&state, NULL, 0, 16) == 0);
+    must(crypto_generichash_update(&state, (const unsigned char *)user, strlen(user) + 1) == 0);
+    must(crypto_generichash_update(&state, (const unsigned char *)key, strlen(key)) == 0);
+    must(crypto_generichash_final(&state, ret, 16) == 0);
+}
+
+static bool submission_key(struct call *call, struct submission *submission)
+{
+    const char *key = http_header(call->request, "Idempotency-Key");
+    if (key == NULL) {
+        return true;
+    }
+    if (!key_valid(key)) {
+        call_failf(call, ERR_INVALID, "Idempotency-Key",
+                   "Idempotency-Key must be 1 to %d printable characters", KEY_LEN_MAX);
+        return false;
+    }
+    struct str body = http_body(call->request);
+    submission->has_key = true;
+    key_hash(call->name, key, submission->key);
+    must(crypto_generichash(submission->body_hash, sizeof submission->body_hash,
+                            (const unsigned char *)body.p, body.len, NULL, 0) == 0);
+    return true;
+}
+
+/* A task that names no pool goes to the GPU pool when it wants slots, else to the CPU pool. */
+static void pool_default(const struct api *api, struct task_spec *spec, struct arena *arena)
+{
+    if (spec->pool_count > 0) {
+        return;
+    }
+    bool names_nothing = spec->cpu_milli == ASK_NOTHING && spec->memory_bytes == ASK_NOTHING &&
+                         spec->resource_count == 0;
+    bool slots = spec->needs_gpu || spec->slots_milli > 0 ||
+                 (spec->slots_milli == ASK_NOTHING && names_nothing);
+    const char **pools = arena_new(arena, const char *, 1);
+    pools[0] = slots && spec->kind != TASK_TENSORBOARD ? api->o.gpu_pool : api->o.cpu_pool;
+    spec->pools = pools;
+    spec->pool_count = 1;
+}
+
+static bool submission_read(struct call *call, struct submission *submission)
+{
+    struct error e;
+    const struct doc *body;
+    const struct task_spec *specs;
+    struct arena *arena = call_arena(call);
+    if (!body_read(call, &body)) {
+        return false;
+    }
+    if (task_specs_read(body, arena, &specs, &submission->count, &e) != ERR_OK) {
+        call_fail(call, &e);
+        return false;
+    }
+    struct task_spec *own = arena_dup(arena, specs, sizeof *specs * submission->count);
+    for (uint32_t i = 0; i < submission->count; i++) {
+        own[i].user = call->name;
+        pool_default(call->api, &own[i], arena);
+    }
+    submission->specs = own;
+    return true;
+}
+
+static enum task_state state_now(const struct core *core, task_id id)
+{
+    const struct task *task = core_task(core, id);
+    return task != NULL ? (enum task_state)task->state : core_outcome(core, id);
+}
+
+static void submitted_answer(struct call *call, task_id first, uint32_t count, bool repeated)
+{
+    const struct core *core = call_core(call);
+    struct json_out j;
+    call_json(call, &j);
+    json_out_object(&j);
+    json_out_key(&j, "tasks");
+    json_out_array(&j);
+    for (uint32_t i = 0; i < count; i++) {
+        task_id id = {first.v + i};
+        json_out_object(&j);
+        json_out_kv_u64(&j, "id", id.v);
+        json_out_kv_text(&j, "state", task_state_name(state_now(core, id)));
+        json_out_end(&j);
+    }
+    json_out_end(&j);
+    json_out_kv_bool(&j, "repeated", repeated);
+    json_out_end(&j);
+    call_answer_json(call, 201);
+}
+
+void tasks_submit(struct call *call)
+{
+    const struct api_host *host = call->api->o.host;
+    struct input in = {.type = INPUT_TASK_SUBMIT};
+    struct facts facts;
+    if (!submission_read(call, &in.submit) || !submission_key(call, &in.submit)) {
+        return;
+    }
+    task_id first = {core_task_last(host->core(host->ctx)).v + 1};
+    if (!call_input(call, &in, &facts)) {
+        return;
+    }
+    if (facts.count > 0 && facts.at[0].type == FACT_SUBMIT_KEY &&
+        facts.at[0].submit_key.first.v < first.v) {
+        submitted_answer(call, facts.at[0].submit_key.first, facts.at[0].submit_key.count, true);
+        return;
+    }
+    call->api->submitted += in.submit.count;
+    submitted_answer(call, first, in.submit.count, false);
+}
+
+/* ---- one task ---- */
+
+/* The live task as JSON, or the ended one from history. */
+static void task_answer(struct call *call, task_id id)
+{
+    if (core_task(call_core(call), id) == NULL) {
+        history_answer(call, id);
+        return;
+    }
+    call_task_json(call, id);
+}
+
+void tasks_show(struct call *call)
+{
+    task_id id;
+    if (call_task_id(call, &id)) {
+        task_answer(call, id);
+    }
+}
+
+/* Ended tasks cannot be changed: 409, not 404, when there was one. */
+static bool task_alive(struct call *call, task_id id)
+{
+    enum task_state outcome = core_outcome(call_core(call), id);
+    if (core_task(call_core(call), id) != NULL || outcome == TASK_PENDING) {
+        return true;
+    }
+    call_failf(call, ERR_CONFLICT, "", "task %llu has ended: it is %s", (unsigned long long)id.v,
+               task_state_name(outcome));
+    return false;
+}
+
+static void task_act(struct call *call, enum input_type type, const struct task_edit *edit)
+{
+    task_id id;
+    struct facts facts;
+    if (!call_task_id(call, &id) || !task_alive(call, id)) {
+        return;
+    }
+    struct input in = {.type = type, .task = {.task = id, .edit = edit}};
+    if (call_input(call, &in, &facts)) {
+        task_answer(call, id);
+    }
+}
+
+void tasks_kill(struct call *call)
+{
+    task_act(call, INPUT_TASK_KILL, NULL);
+}
+
+void tasks_start(struct call *call)
+{
+    task_act(call, INPUT_TASK_START, NULL);
+}
+
+void tasks_pause(struct call *call)
+{
+    task_act(call, INPUT_TASK_PAUSE, NULL);
+}
+
+void tasks_activate(struct call *call)
+{
+    task_act(call, INPUT_TASK_ACTIVATE, NULL);
+}
+
+void tasks_edit(struct call *call)
+{
+    const struct doc *body;
+    struct task_edit edit;
+    struct error e;
+    if (!body_read(call, &body)) {
+        return;
+    }
+    if (task_edit_read(body, call_arena(call), &edit, &e) != ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
+    task_act(call, INPUT_TASK_EDIT, &edit);
+}

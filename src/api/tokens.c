@@ -1,0 +1,101 @@
+/* tokens.c - /tokens: list, make, revoke. The secret is in the answer to POST and nowhere else.
+ * Node credentials are made by joining, not here; they are listed and can be revoked.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
+#include "api/body.h"
+#include "api/call.h"
+#include "api/handlers.h"
+#include "api/page.h"
+#include "wire/time_text.h"
+
+static void token_json(struct json_out *j, const struct store_token *token, const char *secret)
+{
+    json_out_object(j);
+    json_out_kv_text(j, "id", token->id);
+    json_out_kv_text(j, "scope", token->scope);
+    json_out_kv_text(j, "name", token->name);
+    time_json(j, "created_at", token->created_ms);
+    time_json(j, "expires_at", token->expires_ms);
+    if (secret != NULL) {
+        json_out_kv_text(j, "token", secret);
+    }
+    json_out_end(j);
+}
+
+/* Order: creation, as the table keeps it; the cursor is the number of tokens passed. What is
+ * revoked in between shifts nothing that is listed later by more than the page it was on. */
+void tokens_list(struct call *call)
+{
+    static const char *const known[] = {"limit", "cursor", NULL};
+    struct page page;
+    if (!call_query_only(call, known) || !page_read(call, "tokens", &page)) {
+        return;
+    }
+    struct json_out j;
+    call_json(call, &j);
+    page_begin(&j);
+    size_t cursor = (size_t)page.after;
+    size_t listed = 0;
+    const struct store_token *token = NULL;
+    while (listed < page.limit && (token = tokens_next(call->api->o.tokens, &cursor)) != NULL) {
+        token_json(&j, token, NULL);
+        listed++;
+    }
+    size_t peek = cursor;
+    bool more = token != NULL && tokens_next(call->api->o.tokens, &peek) != NULL;
+    page_end(&j, &page, more ? cursor : 0);
+    call_answer_json(call, 200);
+}
+
+void tokens_create(struct call *call)
+{
+    static const char *const fields[] = {"scope", "name", "expires_in", NULL};
+    const struct doc *body;
+    if (!body_object(call, fields, &body)) {
+        return;
+    }
+    const char *scope_text = "read";
+    const char *name = call->name;
+    int64_t expires_in_ms = 0;
+    if (!body_text(call, body, "scope", &scope_text) || !body_name(call, body, "name", &name) ||
+        !body_duration(call, body, "expires_in", &expires_in_ms)) {
+        return;
+    }
+    enum token_scope scope;
+    if (!token_scope_parse(scope_text, &scope) || scope == SCOPE_NODE) {
+        call_failf(call, ERR_INVALID, "scope", "scope must be admin, read or join, not '%.60s'",
+                   scope_text);
+        return;
+    }
+    if (tokens_count(call->api->o.tokens) >= TOKENS_MAX) {
+        call_failf(call, ERR_LIMIT, "", "there are %d tokens; revoke some first", TOKENS_MAX);
+        return;
+    }
+    const struct api_host *host = call->api->o.host;
+    struct store_token token;
+    char secret[TOKEN_SECRET_MAX];
+    token_make(scope, name, call_now_ms(call), &token, secret);
+    token.expires_ms = expires_in_ms > 0 ? token.created_ms + expires_in_ms : 0;
+    host->token_put(host->ctx, &token);
+    struct json_out j;
+    call_json(call, &j);
+    token_json(&j, &token, secret);
+    call_answer_json(call, 201);
+}
+
+void tokens_revoke(struct call *call)
+{
+    const struct store_token *token = tokens_by_id(call->api->o.tokens, call->params[0]);
+    if (token == NULL) {
+        call_failf(call, ERR_NOT_FOUND, "", "no token '%.60s'", call->params[0]);
+        return;
+    }
+    const struct api_host *host = call->api->o.host;
+    struct store_token gone = *token;
+    gone.revoked = true;
+    host->token_put(host->ctx, &gone);
+    struct json_out j;
+    call_json(call, &j);
+    token_json(&j, token, NULL);
+    call_answer_json(call, 200);
+}

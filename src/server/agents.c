@@ -1,0 +1,371 @@
+/* agents.c - the life of links.
+ *
+ *   hello ─join recorded, on disk─▶ connected ──stream breaks, or 3 heartbeats unheard──▶ silent
+ *            ▲                                                                              │
+ *            └──────────────────────── hello ───────────────────── lost_after: lost ◀───────┘
+ *
+ * N1 an order leaves only after the commit of what it rests on; N2 a node has at most one stream:
+ * the newest; N3 while the disk refuses writes nothing is recorded about links, and what changed is
+ * caught up with when it heals.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "server/agents.h"
+
+#include "base/log.h"
+#include "server/agents_internal.h"
+
+enum { LOST_RETRY_MS = 1000, GREETING_BYTES_MAX = LINK_BYTES_MAX };
+
+struct agents *agents_new(const struct agents_options *options)
+{
+    struct agents *agents = xcalloc(1, sizeof *agents);
+    agents->o = *options;
+    agents->links = map_new();
+    arena_init(&agents->arena);
+    return agents;
+}
+
+void agents_free(struct agents *agents)
+{
+    if (agents == NULL) {
+        return;
+    }
+    size_t cursor = 0;
+    struct agent_link *link;
+    while ((link = map_next(agents->links, &cursor)) != NULL) {
+        if (link->stream != NULL) {
+            http_stream_end(link->stream);
+        }
+        loop_timer_free(link->timer);
+        buf_done(&link->out);
+        free(link);
+    }
+    map_free(agents->links);
+    arena_done(&agents->arena);
+    free(agents);
+}
+
+struct agent_link *link_of(const struct agents *agents, node_id node)
+{
+    return map_get(agents->links, &node.v, sizeof node.v);
+}
+
+/* A fact about a node that no request asks for. */
+static void record(struct agents *agents, enum input_type type, node_id node)
+{
+    struct facts facts;
+    if (ledger_state(agents->o.ledger) != LEDGER_OPEN) {
+        return;
+    }
+    struct input in = {.type = type, .actor = "server", .cause = "", .node = {.node = node}};
+    arena_clear(&agents->arena);
+    facts_init(&facts, &agents->arena);
+    (void)ledger_input(agents->o.ledger, &in, &facts);
+}
+
+static void link_silent(struct agent_link *link)
+{
+    link->stream = NULL;
+    link->owner->connected--;
+    record(link->owner, INPUT_NODE_SILENT, link->node);
+    loop_timer_set(link->timer, loop_now_ms(link->owner->o.loop) + link->owner->o.lost_after_ms);
+}
+
+void link_cut(struct agent_link *link, const char *why)
+{
+    http_stream_end(link->stream);
+    log_info("agent disconnected", kv_u64("node", link->node.v), kv_str("why", why));
+    link_silent(link);
+}
+
+static void stream_gone(void *ctx)
+{
+    struct agent_link *link = ctx;
+    log_info("agent disconnected", kv_u64("node", link->node.v),
+             kv_str("why", "connection closed"));
+    link_silent(link);
+}
+
+/* False: the agent does not read; it is cut off. */
+static bool link_write(struct agent_link *link, struct str text)
+{
+    if (http_stream_write(link->stream, text)) {
+        return true;
+    }
+    link_cut(link, "it does not read its orders");
+    return false;
+}
+
+static void heartbeat(struct agent_link *link)
+{
+    struct agents *agents = link->owner;
+    int64_t now_ms = loop_now_ms(agents->o.loop);
+    if (now_ms - link->heard_ms > HEARTBEATS_MISSED_MAX * agents->o.heartbeat_ms) {
+        link_cut(link, "nothing heard of it");
+        return;
+    }
+    loop_timer_set(link->timer, now_ms + agents->o.heartbeat_ms);
+    if (ledger_core(agents->o.ledger) == NULL) {
+        return;
+    }
+    buf_clear(&link->out);
+    orders_ping(agents, link, &link->out);
+    (void)link_write(link, (struct str){link->out.data, link->out.len});
+    buf_clear(&link->out);
+}
+
+static void timer_due(void *ctx)
+{
+    struct agent_link *link = ctx;
+    struct agents *agents = link->owner;
+    if (link->stream != NULL) {
+        heartbeat(link);
+    } else if (ledger_state(agents->o.ledger) == LEDGER_OPEN) {
+        record(agents, INPUT_NODE_LOST, link->node);
+    } else {
+        loop_timer_set(link->timer, loop_now_ms(agents->o.loop) + LOST_RETRY_MS);
+    }
+}
+
+static struct agent_link *link_make(struct agents *agents, node_id node)
+{
+    struct agent_link *link = link_of(agents, node);
+    if (link == NULL) {
+        link = xcalloc(1, sizeof *link);
+        link->owner = agents;
+        link->node = node;
+        link->timer = loop_timer_new(agents->o.loop, timer_due, link);
+        buf_init(&link->out, LINK_BYTES_MAX);
+        (void)map_put(agents->links, &node.v, sizeof node.v, link);
+    }
+    return link;
+}
+
+void agents_start(struct agents *agents)
+{
+    node_id id = {0};
+    const struct node *node;
+    while ((node = core_node_next(ledger_core(agents->o.ledger), id)) != NULL) {
+        id = node->id;
+        if (node->state != NODE_UP && node->state != NODE_SILENT) {
+            continue;
+        }
+        struct agent_link *link = link_make(agents, id);
+        loop_timer_set(link->timer, loop_now_ms(agents->o.loop) + agents->o.lost_after_ms);
+        if (node->state == NODE_UP) {
+            record(agents, INPUT_NODE_SILENT, id);
+        }
+    }
+}
+
+/* ---- hello ---- */
+
+/* What the hello led to, kept until it is on disk; the greeting is in call->out. */
+struct greeting {
+    struct agents *agents;
+    node_id node;
+    uint32_t incarnation;
+};
+
+static void greet(struct call *call)
+{
+    const struct greeting *greeting = call->data;
+    struct agents *agents = greeting->agents;
+    struct agent_link *link = link_make(agents, greeting->node);
+    if (link->stream != NULL) {
+        http_stream_end(link->stream);
+        agents->connected--;
+    }
+    struct buf text = call->out;
+    struct http_request *request = call->request;
+    buf_init(&call->out, 0);
+    call_done(call);
+    link->incarnation = greeting->incarnation;
+    link->heard_ms = loop_now_ms(agents->o.loop);
+    link->stream =
+        http_stream_begin(request, 200, "application/x-ndjson", LINK_BYTES_MAX, stream_gone, link);
+    agents->connected++;
+    loop_timer_set(link->timer, loop_now_ms(agents->o.loop) + agents->o.heartbeat_ms);
+    (void)link_write(link, (struct str){text.data, text.len});
+    buf_done(&text);
+    log_info("agent connected", kv_u64("node", link->node.v),
+             kv_u64("incarnation", link->incarnation));
+}
+
+static bool hello_read(struct call *call, struct agent_hello *ret)
+{
+    struct error e;
+    if (agent_hello_decode(http_body(call->request), call_arena(call), ret, &e) != ERR_OK) {
+        call_fail(call, &e);
+        return false;
+    }
+    if (strcmp(ret->node.name, call->name) != 0) {
+        call_failf(call, ERR_DENIED, "name", "this credential is for node '%s', not '%s'",
+                   call->name, ret->node.name);
+        return false;
+    }
+    if (ret->protocol_min > AGENT_PROTOCOL_MAX || ret->protocol_max < AGENT_PROTOCOL_MIN) {
+        call_failf(call, ERR_CONFLICT, "protocol_min",
+                   "protocol: the agent speaks %u to %u, this server %d to %d", ret->protocol_min,
+                   ret->protocol_max, AGENT_PROTOCOL_MIN, AGENT_PROTOCOL_MAX);
+        return false;
+    }
+    return true;
+}
+
+void agents_stream(struct agents *agents, struct call *call)
+{
+    struct agent_hello hello;
+    struct facts facts;
+    if (!hello_read(call, &hello)) {
+        return;
+    }
+    struct input in = {.type = INPUT_NODE_JOIN, .node = {.spec = &hello.node}};
+    if (!call_input(call, &in, &facts)) {
+        return;
+    }
+    const struct node *node = core_node_named(ledger_core(agents->o.ledger), call->name);
+    must(node != NULL);
+    struct greeting *greeting = arena_new(call_arena(call), struct greeting, 1);
+    *greeting =
+        (struct greeting){.agents = agents, .node = node->id, .incarnation = node->incarnation};
+    buf_done(&call->out);
+    buf_init(&call->out, GREETING_BYTES_MAX);
+    orders_welcome(agents, &hello, node, &call->out);
+    orders_reconcile(agents, &hello, greeting->node, &call->out);
+    call->data = greeting;
+    call_when_stored(call, greet);
+}
+
+bool agents_connected(const struct agents *agents, const char *node)
+{
+    const struct node *row = core_node_named(ledger_core(agents->o.ledger), node);
+    const struct agent_link *link = row != NULL ? link_of(agents, row->id) : NULL;
+    return link != NULL && link->stream != NULL;
+}
+
+/* ---- orders ---- */
+
+static void effect_gather(struct agents *agents, const struct core *core,
+                          const struct effect *effect)
+{
+    struct agent_link *link = link_of(agents, effect->node);
+    if (link == NULL || link->stream == NULL || link->incarnation != effect->incarnation) {
+        return;
+    }
+    if (!link->dirty) {
+        link->dirty = true;
+        link->dirty_next = agents->dirty;
+        agents->dirty = link;
+        buf_clear(&link->out);
+    }
+    orders_effect(agents, core, effect, &link->out);
+}
+
+/* One write a node, whatever the number of orders. */
+static void dirty_flush(struct agents *agents)
+{
+    while (agents->dirty != NULL) {
+        struct agent_link *link = agents->dirty;
+        agents->dirty = link->dirty_next;
+        link->dirty = false;
+        if (link->out.len > 0 && link->stream != NULL) {
+            (void)link_write(link, (struct str){link->out.data, link->out.len});
+        }
+        buf_done(&link->out);
+        buf_init(&link->out, LINK_BYTES_MAX);
+    }
+}
+
+static void link_cut_node(struct agents *agents, node_id node, const char *why)
+{
+    struct agent_link *link = link_of(agents, node);
+    if (link != NULL && link->stream != NULL) {
+        link_cut(link, why);
+    }
+}
+
+/* A node that was removed is told nothing more. */
+static void cut_removed(struct agents *agents, const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->facts.count; i++) {
+        struct fact fact;
+        struct error e;
+        if (batch->facts.at[i].type != FACT_NODE_STATE) {
+            continue;
+        }
+        arena_clear(&agents->arena);
+        must(fact_decode(batch->facts.at[i].body, &agents->arena, &fact, &e) == ERR_OK);
+        if (fact.node_state.state == NODE_REMOVED) {
+            link_cut_node(agents, fact.node_state.node, "it was removed");
+        }
+    }
+}
+
+static void cut_revoked(struct agents *agents, const struct core *core, const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->tokens.count; i++) {
+        const struct store_token *token = &batch->tokens.at[i];
+        if (!token->revoked || strcmp(token->scope, "node") != 0) {
+            continue;
+        }
+        const struct node *node = core_node_named(core, token->name);
+        if (node != NULL) {
+            link_cut_node(agents, node->id, "its credential was revoked");
+        }
+    }
+}
+
+void agents_committed(struct agents *agents, const struct batch *batch)
+{
+    const struct core *core = ledger_core(agents->o.ledger);
+    for (size_t i = 0; i < batch->effects.count; i++) {
+        effect_gather(agents, core, &batch->effects.at[i]);
+    }
+    dirty_flush(agents);
+    cut_removed(agents, batch);
+    cut_revoked(agents, core, batch);
+}
+
+void agents_healed(struct agents *agents)
+{
+    const struct core *core = ledger_core(agents->o.ledger);
+    size_t cursor = 0;
+    struct agent_link *link;
+    while ((link = map_next(agents->links, &cursor)) != NULL) {
+        const struct node *node = core_node(core, link->node);
+        if (link->stream == NULL) {
+            record(agents, INPUT_NODE_SILENT, link->node);
+        } else if (node == NULL || node->incarnation != link->incarnation) {
+            link_cut(link, "the server no longer knows it");
+        } else {
+            struct effects held = {0};
+            core_orders_for(core, link->node, &held);
+            for (size_t i = 0; i < held.count; i++) {
+                effect_gather(agents, core, &held.at[i]);
+            }
+            effects_done(&held);
+        }
+    }
+    dirty_flush(agents);
+}
+
+void agents_bye(struct agents *agents, const char *why)
+{
+    size_t cursor = 0;
+    struct agent_link *link;
+    while ((link = map_next(agents->links, &cursor)) != NULL) {
+        if (link->stream == NULL || ledger_core(agents->o.ledger) == NULL) {
+            continue;
+        }
+        buf_clear(&link->out);
+        orders_bye(agents, link, why, &link->out);
+        bool told = http_stream_write(link->stream, (struct str){link->out.data, link->out.len});
+        (void)told; /* an agent that does not read will see the connection close */
+    }
+}
+
+void agents_numbers(const struct agents *agents, struct host_numbers *ret)
+{
+    ret->agents_connected = agents->connected;
+    ret->reports = agents->reports;
+}

@@ -1,0 +1,46 @@
+/* archive.c - see archive.h. The row is made at once, because the next fact drops the task from the
+ * core.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "server/archive.h"
+
+#include "wire/task_json.h"
+
+enum { ARCHIVE_BYTES_MAX = 4 * 1024 * 1024 };
+
+static struct str text_keep(struct batch *batch, const char *text)
+{
+    struct str kept = str_of(text);
+    kept.p = arena_dup(&batch->arena, kept.p, kept.len + 1);
+    return kept;
+}
+
+void archive_task(const struct core *core, task_id id, struct batch *batch)
+{
+    const struct task *task = core_task(core, id);
+    must(task != NULL);
+    struct task_spec spec;
+    struct buf out;
+    struct json_out j;
+    struct task_writer writer;
+    core_task_spec(core, id, &batch->arena, &spec);
+    buf_init(&out, ARCHIVE_BYTES_MAX);
+    json_out_init(&j, &out);
+    task_writer_init(&writer, core, &batch->arena);
+    task_json(&writer, &j, task, TASK_JSON_ATTEMPTS);
+    must(!out.full);
+    struct store_history row = {
+        .task = id.v,
+        .submitted_ms = task->submitted_ms,
+        .ended_ms = task->ended_ms,
+        .state = task->state,
+        .kind = task->kind,
+        .pool = text_keep(batch, core_pool_name(core, task->pool)),
+        .user = str_of(spec.user),
+        .project = str_of(spec.project),
+        .name = str_of(spec.name),
+        .json = {arena_dup(&batch->arena, out.data, out.len), out.len},
+    };
+    batch->bytes += out.len;
+    buf_done(&out);
+    vec_push(&batch->history, row);
+}

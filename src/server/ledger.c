@@ -1,0 +1,402 @@
+/* ledger.c - see ledger.h and docs/dev/adr/0006-one-loop-held-effects.md.
+ *
+ * L1 a fact is applied in the order in which it will be stored, and once;
+ * L2 nothing that rests on a fact leaves the process before the commit that has it succeeded;
+ * L3 at most one commit is under way;
+ * L4 after a failed commit memory is never shown again: the core is rebuilt from disk.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "server/ledger.h"
+
+#include "base/log.h"
+#include "server/archive.h"
+
+enum {
+    FACT_BYTES_MAX = 64 * 1024 * 1024, /* one encoded fact */
+    RETRY_MS_MIN = 100,
+    RETRY_MS_MAX = 5000,
+    /* What may wait for the disk before requests are refused, by class. */
+    FACTS_WAITING_SUBMIT_MAX = 200000,
+    FACTS_WAITING_READ_MAX = 400000,
+    HOLDS_SUBMIT_MAX = 2048,
+    HOLDS_READ_MAX = 3072,
+    BYTES_WAITING_SUBMIT_MAX = 128 * 1024 * 1024,
+    BYTES_WAITING_MAX = 512 * 1024 * 1024,
+};
+
+struct ledger {
+    struct loop *loop;
+    struct core *core;
+    struct store_thread *store;
+    struct ledger_hooks hooks;
+    enum ledger_state state;
+    struct error failure; /* why it is not open */
+    bool probing;
+    int64_t retry_ms;
+    struct loop_timer *retry;
+    int64_t base_ms; /* recorded time at boot-time base_boot_ms */
+    int64_t base_boot_ms;
+    struct batch *gather;
+    struct batch *flight; /* NULL: the store thread is idle */
+    struct batch *spare;
+    struct buf scratch;
+    struct effects effects;
+    size_t holds;
+    uint64_t seq_committed;
+    uint64_t commits;
+    uint64_t commit_failures;
+    uint64_t commit_us_total;
+};
+
+static void retry_due(void *ctx);
+
+struct ledger *ledger_new(struct loop *loop, struct core *core, int64_t wall_ms,
+                          const struct ledger_hooks *hooks)
+{
+    struct ledger *ledger = xcalloc(1, sizeof *ledger);
+    ledger->loop = loop;
+    ledger->core = core;
+    ledger->hooks = *hooks;
+    /* Never backwards, also over restarts, and never standing still: when the wall clock is behind
+     * the last recorded time, time goes on from there at its own pace. */
+    ledger->base_ms = wall_ms > core_time_ms(core) ? wall_ms : core_time_ms(core);
+    ledger->base_boot_ms = loop_now_ms(loop);
+    ledger->gather = batch_new();
+    ledger->spare = batch_new();
+    ledger->retry = loop_timer_new(loop, retry_due, ledger);
+    ledger->retry_ms = RETRY_MS_MIN;
+    ledger->seq_committed = core_seq(core);
+    buf_init(&ledger->scratch, FACT_BYTES_MAX);
+    return ledger;
+}
+
+void ledger_attach(struct ledger *ledger, struct store_thread *store)
+{
+    ledger->store = store;
+}
+
+/* Everything that waits is told how it went. A callback may hold again: it goes to a newer batch,
+ * so the list given here only shrinks. */
+static void holds_release(struct ledger *ledger, struct batch *batch, const struct error *failure)
+{
+    struct hold *hold;
+    while ((hold = TAILQ_FIRST(&batch->holds)) != NULL) {
+        TAILQ_REMOVE(&batch->holds, hold, link);
+        hold->list = NULL;
+        ledger->holds--;
+        hold->fn(hold, failure);
+    }
+}
+
+void ledger_free(struct ledger *ledger)
+{
+    if (ledger == NULL) {
+        return;
+    }
+    struct error stopping;
+    (void)fail(&stopping, ERR_BUSY, "the server is stopping");
+    if (ledger->flight != NULL) {
+        holds_release(ledger, ledger->flight, &stopping);
+    }
+    holds_release(ledger, ledger->gather, &stopping);
+    batch_free(ledger->flight);
+    batch_free(ledger->gather);
+    batch_free(ledger->spare);
+    loop_timer_free(ledger->retry);
+    effects_done(&ledger->effects);
+    buf_done(&ledger->scratch);
+    core_free(ledger->core);
+    free(ledger);
+}
+
+enum ledger_state ledger_state(const struct ledger *ledger)
+{
+    return ledger->state;
+}
+
+const struct core *ledger_core(const struct ledger *ledger)
+{
+    return ledger->core;
+}
+
+int64_t ledger_now_ms(const struct ledger *ledger)
+{
+    int64_t now = ledger->base_ms + (loop_now_ms(ledger->loop) - ledger->base_boot_ms);
+    int64_t last = ledger->core != NULL ? core_time_ms(ledger->core) : 0;
+    return now > last ? now : last;
+}
+
+int64_t ledger_boot_ms(const struct ledger *ledger, int64_t time_ms)
+{
+    return ledger->base_boot_ms + (time_ms - ledger->base_ms);
+}
+
+enum err ledger_writable(const struct ledger *ledger, struct error *e)
+{
+    if (ledger->state == LEDGER_OPEN) {
+        return ERR_OK;
+    }
+    return fail(e, ERR_BUSY, "nothing can be changed now: %s", ledger->failure.text);
+}
+
+size_t ledger_facts_waiting(const struct ledger *ledger)
+{
+    size_t in_flight = ledger->flight != NULL ? ledger->flight->facts.count : 0;
+    return ledger->gather->facts.count + in_flight;
+}
+
+enum err ledger_room(const struct ledger *ledger, enum room_class class, struct error *e)
+{
+    size_t bytes = ledger->gather->bytes + (ledger->flight != NULL ? ledger->flight->bytes : 0);
+    size_t facts = ledger_facts_waiting(ledger);
+    bool full = bytes >= BYTES_WAITING_MAX;
+    if (class == ROOM_SUBMIT) {
+        full = full || bytes >= BYTES_WAITING_SUBMIT_MAX || facts >= FACTS_WAITING_SUBMIT_MAX ||
+               ledger->holds >= HOLDS_SUBMIT_MAX;
+    } else if (class == ROOM_READ) {
+        full = full || facts >= FACTS_WAITING_READ_MAX || ledger->holds >= HOLDS_READ_MAX;
+    }
+    if (full) {
+        return fail(e, ERR_BUSY, "%zu changes and %zu requests wait for the disk; try again", facts,
+                    ledger->holds);
+    }
+    return ERR_OK;
+}
+
+#ifdef WEIR_CHECKED
+/* A fact that cannot be read back never reaches the disk. */
+static void check_coding(const struct ledger *ledger)
+{
+    struct arena arena;
+    struct fact again;
+    struct error e;
+    struct buf twice;
+    struct str bytes = {ledger->scratch.data, ledger->scratch.len};
+    arena_init(&arena);
+    buf_init(&twice, FACT_BYTES_MAX);
+    must(fact_decode(bytes, &arena, &again, &e) == ERR_OK);
+    fact_encode(&again, &twice);
+    must(str_equal(bytes, (struct str){twice.data, twice.len}));
+    buf_done(&twice);
+    arena_done(&arena);
+}
+#endif
+
+static void fact_take(struct ledger *ledger, const struct fact *fact)
+{
+    buf_clear(&ledger->scratch);
+    fact_encode(fact, &ledger->scratch);
+    must(!ledger->scratch.full);
+#ifdef WEIR_CHECKED
+    check_coding(ledger);
+#endif
+    core_apply(ledger->core, fact);
+    batch_fact(ledger->gather, &(struct store_fact){
+                                   .seq = core_seq(ledger->core),
+                                   .time_ms = fact->time_ms,
+                                   .type = (uint32_t)fact->type,
+                                   .body = {ledger->scratch.data, ledger->scratch.len},
+                               });
+    ledger->effects.count = 0;
+    core_react(ledger->core, fact, &ledger->effects);
+    for (size_t i = 0; i < ledger->effects.count; i++) {
+        const struct effect *effect = &ledger->effects.at[i];
+        if (effect->type == EFFECT_ARCHIVE) {
+            archive_task(ledger->core, effect->key.task, ledger->gather);
+        } else {
+            vec_push(&ledger->gather->effects, *effect);
+        }
+    }
+}
+
+enum verdict ledger_input(struct ledger *ledger, struct input *in, struct facts *out)
+{
+    must(ledger->state == LEDGER_OPEN);
+    in->now_ms = ledger_now_ms(ledger);
+    enum verdict verdict = core_decide(ledger->core, in, out);
+    if (verdict != VERDICT_OK) {
+        return verdict;
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        fact_take(ledger, &out->at[i]);
+    }
+#ifdef WEIR_CHECKED
+    core_check(ledger->core);
+#endif
+    return VERDICT_OK;
+}
+
+void ledger_pass_idle(struct ledger *ledger, pool_id pool)
+{
+    core_pass_idle(ledger->core, pool);
+}
+
+void ledger_log(struct ledger *ledger, const struct store_log *log)
+{
+    batch_log(ledger->gather, log);
+}
+
+void ledger_token(struct ledger *ledger, const struct store_token *token)
+{
+    vec_push(&ledger->gather->tokens, *token);
+}
+
+void ledger_hold(struct ledger *ledger, struct hold *hold)
+{
+    must(hold->list == NULL);
+    struct batch *batch = batch_empty(ledger->gather) ? ledger->flight : ledger->gather;
+    if (batch == NULL) {
+        hold->fn(hold, NULL);
+        return;
+    }
+    hold->list = &batch->holds;
+    TAILQ_INSERT_TAIL(&batch->holds, hold, link);
+    ledger->holds++;
+}
+
+void ledger_unhold(struct ledger *ledger, struct hold *hold)
+{
+    if (hold->list != NULL) {
+        TAILQ_REMOVE(hold->list, hold, link);
+        hold->list = NULL;
+        ledger->holds--;
+    }
+}
+
+static void job_send(struct ledger *ledger, enum store_job_kind kind, struct batch *batch)
+{
+    struct store_job *job = xcalloc(1, sizeof *job);
+    job->kind = kind;
+    job->batch = batch;
+    store_thread_do(ledger->store, job);
+}
+
+void ledger_hand_over(struct ledger *ledger)
+{
+    if (ledger->flight != NULL || batch_empty(ledger->gather)) {
+        return;
+    }
+    ledger->flight = ledger->gather;
+    ledger->gather = ledger->spare != NULL ? steal(ledger->spare) : batch_new();
+    job_send(ledger, STORE_COMMIT, ledger->flight);
+}
+
+bool ledger_quiet(const struct ledger *ledger)
+{
+    return ledger->flight == NULL && batch_empty(ledger->gather);
+}
+
+/* L4: forget what never came to be, and read again what did. */
+static void fall_back(struct ledger *ledger, struct batch *failed, const struct error *why)
+{
+    ledger->commit_failures++;
+    ledger->failure = *why;
+    log_error("commit failed, the state is read again from disk", kv_error(why));
+    ledger->state = LEDGER_REBUILDING;
+    core_free(ledger->core);
+    ledger->core = NULL;
+    struct error told;
+    (void)fail(&told, ERR_BUSY, "it could not be stored: %s", why->text);
+    holds_release(ledger, failed, &told);
+    batch_clear(failed);
+    holds_release(ledger, ledger->gather, &told);
+    batch_clear(ledger->gather);
+    job_send(ledger, STORE_REBUILD, NULL);
+}
+
+static void retry_later(struct ledger *ledger)
+{
+    loop_timer_set(ledger->retry, loop_now_ms(ledger->loop) + ledger->retry_ms);
+    ledger->retry_ms = ledger->retry_ms * 2 < RETRY_MS_MAX ? ledger->retry_ms * 2 : RETRY_MS_MAX;
+}
+
+static void retry_due(void *ctx)
+{
+    struct ledger *ledger = ctx;
+    if (ledger->state == LEDGER_REBUILDING) {
+        job_send(ledger, STORE_REBUILD, NULL);
+        return;
+    }
+    must(ledger->state == LEDGER_READ_ONLY);
+    struct store_token token;
+    ledger->hooks.probe(ledger->hooks.ctx, &token);
+    ledger->probing = true;
+    ledger_token(ledger, &token);
+    ledger_hand_over(ledger);
+}
+
+static void rebuilt(struct ledger *ledger, const struct store_job *job)
+{
+    must(ledger->state == LEDGER_REBUILDING);
+    if (job->err != ERR_OK) {
+        ledger->failure = job->error;
+        log_warn("the state cannot be read, trying again", kv_error(&job->error));
+    } else {
+        ledger->core = job->core;
+        ledger->seq_committed = core_seq(job->core);
+        ledger->state = LEDGER_READ_ONLY;
+    }
+    retry_later(ledger);
+}
+
+static void probed(struct ledger *ledger, const struct store_job *job)
+{
+    ledger->probing = false;
+    if (job->err != ERR_OK) {
+        ledger->failure = job->error;
+        retry_later(ledger);
+        return;
+    }
+    ledger->state = LEDGER_OPEN;
+    ledger->retry_ms = RETRY_MS_MIN;
+    log_info("the disk takes writes again");
+    ledger->hooks.healed(ledger->hooks.ctx);
+}
+
+static void committed(struct ledger *ledger, struct batch *batch, const struct store_job *job)
+{
+    if (batch->facts.count > 0) {
+        ledger->seq_committed = batch->facts.at[batch->facts.count - 1].seq;
+    }
+    ledger->commits++;
+    ledger->commit_us_total += (uint64_t)job->spent_us;
+    holds_release(ledger, batch, NULL);
+    ledger->hooks.committed(ledger->hooks.ctx, batch);
+}
+
+void ledger_job_done(struct ledger *ledger, struct store_job *job)
+{
+    if (job->kind == STORE_REBUILD) {
+        rebuilt(ledger, job);
+        free(job);
+        return;
+    }
+    must(job->kind == STORE_COMMIT);
+    must(job->batch == ledger->flight);
+    struct batch *batch = ledger->flight;
+    ledger->flight = NULL;
+    if (ledger->probing) {
+        holds_release(ledger, batch, NULL);
+        probed(ledger, job);
+    } else if (job->err == ERR_OK) {
+        committed(ledger, batch, job);
+    } else {
+        fall_back(ledger, batch, &job->error);
+    }
+    batch_clear(batch);
+    if (ledger->spare == NULL) {
+        ledger->spare = batch;
+    } else {
+        batch_free(batch);
+    }
+    free(job);
+}
+
+void ledger_numbers(const struct ledger *ledger, struct host_numbers *ret)
+{
+    ret->seq_committed = ledger->seq_committed;
+    ret->commits = ledger->commits;
+    ret->commit_failures = ledger->commit_failures;
+    ret->commit_us_total = ledger->commit_us_total;
+    ret->facts_waiting = ledger_facts_waiting(ledger);
+    ret->holds_waiting = ledger->holds;
+}

@@ -1,0 +1,50 @@
+/* pools_file.c - pools declared in the configuration file are the same thing as pools made by the
+ * API: at start and on SIGHUP each becomes what the file says.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/log.h"
+#include "server/server_internal.h"
+#include "wire/reason_text.h"
+
+static bool spec_equal(const struct pool_spec *a, const struct pool_spec *b)
+{
+    return strcmp(a->title, b->title) == 0 && strcmp(a->description, b->description) == 0 &&
+           a->patience_ms == b->patience_ms && a->accepts == b->accepts && a->paused == b->paused &&
+           a->aux_tasks == b->aux_tasks;
+}
+
+static void pool_reconcile(struct server *server, const struct pool_spec *want, struct arena *arena)
+{
+    const struct core *core = ledger_core(server->ledger);
+    const struct pool *pool = core_pool_named(core, want->name);
+    struct input in = {
+        .type = INPUT_POOL_CREATE, .actor = "server", .cause = "config", .pool = {.spec = want}};
+    if (pool != NULL && !pool->deleted) {
+        struct pool_spec have;
+        core_pool_spec(core, pool->id, arena, &have);
+        if (spec_equal(&have, want)) {
+            return;
+        }
+        in.type = INPUT_POOL_EDIT;
+        in.pool.pool = pool->id;
+    }
+    struct facts facts;
+    facts_init(&facts, arena);
+    if (ledger_input(server->ledger, &in, &facts) != VERDICT_OK) {
+        struct buf text;
+        buf_init(&text, ERROR_TEXT_MAX);
+        reason_text(core, &facts.refusal, &text);
+        log_warn("the pool stays as it is", kv_str("pool", want->name),
+                 kv_str("reason", buf_text(&text)));
+        buf_done(&text);
+    }
+}
+
+void server_pools_reconcile(struct server *server, const struct server_file *file)
+{
+    struct arena arena;
+    arena_init(&arena);
+    for (uint32_t i = 0; i < file->pool_count; i++) {
+        pool_reconcile(server, &file->pools[i], &arena);
+    }
+    arena_done(&arena);
+}

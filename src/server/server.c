@@ -1,0 +1,381 @@
+/* server.c - a server's life: open the store, rebuild the state, start the threads, record the
+ * start, open the doors, serve, close in the reverse order.
+ *
+ * The doors open when the start is on disk: before that there is no epoch to speak in.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "server/server.h"
+
+#include "base/log.h"
+#include "server/secrets.h"
+#include "server/server_internal.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sodium.h>
+#include <unistd.h>
+
+enum {
+    HEARTBEAT_MS = 10000,
+    CONNECTIONS_MAX = 12000,
+    IDLE_S = 90,
+    PRUNE_FIRST_MS = 60 * 1000,
+    PRUNE_MS = 60 * 60 * 1000,
+    PRUNE_MORE_MS = 1000,
+    STOP_MS = 20,               /* for the last words to leave */
+    MMAP_THRESHOLD = 256 * 1024 /* large buffers go back to the system when freed */
+};
+
+static int64_t wall_ms(void)
+{
+    struct timespec now;
+    must(clock_gettime(CLOCK_REALTIME, &now) == 0);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- what comes back to the loop ---- */
+
+static void store_job_done(void *ctx, struct store_job *job)
+{
+    struct server *server = ctx;
+    switch (job->kind) {
+    case STORE_COMMIT:
+    case STORE_REBUILD:
+        ledger_job_done(server->ledger, job);
+        return;
+    case STORE_SNAPSHOT:
+        snapshots_job_done(server->snapshots, job);
+        return;
+    case STORE_PRUNE:
+        server->pruning = false;
+        if (job->err != ERR_OK) {
+            log_warn("old history could not be dropped, trying again later", kv_error(&job->error));
+        }
+        loop_timer_set(server->prune,
+                       loop_now_ms(server->loop) + (job->more ? PRUNE_MORE_MS : PRUNE_MS));
+        free(job);
+        return;
+    }
+}
+
+static void prune_due(void *ctx)
+{
+    struct server *server = ctx;
+    struct store_job *job = xcalloc(1, sizeof *job);
+    job->kind = STORE_PRUNE;
+    job->now_ms = ledger_now_ms(server->ledger);
+    server->pruning = true;
+    store_thread_do(server->store, job);
+}
+
+static void batch_committed(void *ctx, const struct batch *batch)
+{
+    struct server *server = ctx;
+    for (size_t i = 0; i < batch->tokens.count; i++) {
+        tokens_put(server->tokens, &batch->tokens.at[i]);
+    }
+    agents_committed(server->agents, batch);
+    struct store_batch stored = batch_for_store(batch);
+    api_committed(server->api, &stored);
+}
+
+static void ledger_healed(void *ctx)
+{
+    struct server *server = ctx;
+    agents_healed(server->agents);
+}
+
+/* Any token, written again as it is. */
+static void ledger_probe(void *ctx, struct store_token *ret)
+{
+    struct server *server = ctx;
+    size_t cursor = 0;
+    const struct store_token *token = tokens_next(server->tokens, &cursor);
+    must(token != NULL);
+    *ret = *token;
+}
+
+static void turn_end(void *ctx)
+{
+    struct server *server = ctx;
+    if (!server->stopping) {
+        schedule_turn_end(server->schedule);
+        snapshots_turn_end(server->snapshots);
+    }
+    ledger_hand_over(server->ledger);
+    bool settled = ledger_quiet(server->ledger) || ledger_state(server->ledger) != LEDGER_OPEN;
+    if (server->stopping && settled && loop_now_ms(server->loop) >= server->stop_ms) {
+        loop_stop(server->loop);
+    }
+}
+
+/* ---- signals ---- */
+
+static void stop_asked(void *ctx)
+{
+    struct server *server = ctx;
+    if (server->stopping) {
+        return;
+    }
+    log_info("stopping");
+    server->stopping = true;
+    server->stop_ms = loop_now_ms(server->loop) + STOP_MS;
+    agents_bye(server->agents, "the server is stopping");
+    /* The timer's turn is the one that ends the loop. */
+    loop_timer_set(server->prune, server->stop_ms);
+}
+
+static void reload_asked(void *ctx)
+{
+    struct server *server = ctx;
+    struct arena arena;
+    struct server_file file;
+    struct error e;
+    if (server->o.config == NULL || ledger_state(server->ledger) != LEDGER_OPEN) {
+        log_warn("nothing to reload now");
+        return;
+    }
+    arena_init(&arena);
+    if (server_options_file(server->o.config, &arena, &file, &e) != ERR_OK) {
+        log_error("the configuration stays as it is", kv_error(&e));
+    } else {
+        server_pools_reconcile(server, &file);
+        log_info("configuration read again", kv_u64("pools", file.pool_count));
+    }
+    arena_done(&arena);
+}
+
+/* ---- start ---- */
+
+static void url_write(struct server *server)
+{
+    char url[512];
+    struct error e;
+    bool v6 = strchr(server->o.address, ':') != NULL;
+    int len = snprintf(url, sizeof url, "http://%s%s%s:%u\n", v6 ? "[" : "", server->o.address,
+                       v6 ? "]" : "", http_server_port(server->http));
+    must(len > 0);
+    must(len < (int)sizeof url);
+    if (secrets_write_file(server->o.dir, "server.url", url, 0644, &e) != ERR_OK) {
+        log_warn("agents and commands must be told the address by hand", kv_error(&e));
+    }
+    if (server->o.ready_fd >= 0) {
+        if (write(server->o.ready_fd, url, (size_t)len) != len) {
+            log_warn("nobody hears that the server is ready");
+        }
+        (void)close(server->o.ready_fd);
+    }
+    url[len - 1] = '\0';
+    log_info("serving", kv_str("url", url), kv_str("data", server->o.dir));
+}
+
+/* The start is on disk: open the doors. */
+static void doors_open(struct hold *hold, const struct error *failure)
+{
+    struct server *server = (struct server *)((char *)hold - offsetof(struct server, ready));
+    struct error e;
+    struct http_server_options http = {
+        .loop = server->loop,
+        .address = server->o.address,
+        .port = server->o.port,
+        .connections_max = CONNECTIONS_MAX,
+        .idle_s = IDLE_S,
+        .on_head = api_on_head,
+        .on_request = api_on_request,
+        .on_gone = api_on_gone,
+        .ctx = server->api,
+    };
+    if (failure != NULL) {
+        log_error("the start could not be recorded", kv_error(failure));
+    } else if (http_server_new(&http, &server->http, &e) != ERR_OK) {
+        log_error("cannot listen", kv_str("address", server->o.address),
+                  kv_u64("port", server->o.port), kv_error(&e));
+    } else {
+        url_write(server);
+        return;
+    }
+    server->exit_status = 1;
+    loop_stop(server->loop);
+}
+
+/* Whose the administrator's token is: the account the server runs as. */
+static const char *account_name(void)
+{
+    const struct passwd *account = getpwuid(geteuid());
+    return account != NULL && strlen(account->pw_name) <= NAME_LEN_MAX ? account->pw_name : "admin";
+}
+
+static enum err tokens_ensure(struct server *server, struct error *e)
+{
+    static const enum token_scope scopes[] = {SCOPE_ADMIN, SCOPE_JOIN};
+    for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++) {
+        struct store_token token;
+        bool made;
+        const char *name = scopes[i] == SCOPE_ADMIN ? account_name() : "default";
+        enum err r = secrets_ensure(server->o.dir, scopes[i], name, server->tokens,
+                                    ledger_now_ms(server->ledger), &token, &made, e);
+        if (r != ERR_OK) {
+            return r;
+        }
+        if (made) {
+            ledger_token(server->ledger, &token);
+            /* Known at once: the doors open only after its commit. */
+            tokens_put(server->tokens, &token);
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err start_record(struct server *server, struct error *e)
+{
+    struct input in = {.type = INPUT_SERVER_START, .actor = "server", .cause = "start"};
+    struct facts facts;
+    struct arena arena;
+    randombytes_buf(in.server.server_uuid, sizeof in.server.server_uuid);
+    arena_init(&arena);
+    facts_init(&facts, &arena);
+    must(ledger_input(server->ledger, &in, &facts) == VERDICT_OK);
+    arena_done(&arena);
+    agents_start(server->agents);
+    server_pools_reconcile(server, &server->o.file);
+    enum err r = tokens_ensure(server, e);
+    if (r == ERR_OK) {
+        server->ready.fn = doors_open;
+        ledger_hold(server->ledger, &server->ready);
+    }
+    return r;
+}
+
+static void token_found(void *ctx, const struct store_token *token)
+{
+    tokens_put(ctx, token);
+}
+
+/* The state and the threads around it. */
+static enum err parts_make(struct server *server, struct store *store, struct error *e)
+{
+    struct core *core = NULL;
+    struct recovered what;
+    enum err r = store_tokens(store, token_found, server->tokens, e);
+    r = r == ERR_OK ? recover_core(store, &core, &what, e) : r;
+    if (r != ERR_OK) {
+        store_close(store);
+        return r;
+    }
+    log_info("state read", kv_u64("fact", core_seq(core)), kv_u64("snapshot", what.snapshot_seq),
+             kv_u64("replayed", what.facts));
+    struct ledger_hooks hooks = {.ctx = server,
+                                 .committed = batch_committed,
+                                 .healed = ledger_healed,
+                                 .probe = ledger_probe};
+    server->started_ms = wall_ms();
+    server->ledger = ledger_new(server->loop, core, server->started_ms, &hooks);
+    r = store_thread_start(server->loop, store, store_job_done, server, &server->store, e);
+    if (r != ERR_OK) {
+        store_close(store);
+        return r;
+    }
+    ledger_attach(server->ledger, server->store);
+    r = work_thread_start(server->loop, server->o.dir, &server->reader, e);
+    r = r == ERR_OK ? work_thread_start(server->loop, NULL, &server->worker, e) : r;
+    if (r != ERR_OK) {
+        return r;
+    }
+    server->schedule = schedule_new(server->loop, server->ledger);
+    server->snapshots = snapshots_new(&(struct snapshots_options){
+        .loop = server->loop,
+        .ledger = server->ledger,
+        .worker = server->worker,
+        .store = server->store,
+        .dir = server->o.dir,
+        .seq = what.snapshot_seq,
+    });
+    server->agents = agents_new(&(struct agents_options){
+        .loop = server->loop,
+        .ledger = server->ledger,
+        .heartbeat_ms = HEARTBEAT_MS,
+        .lost_after_ms = server->o.file.lost_after_ms,
+    });
+    return ERR_OK;
+}
+
+static enum err server_open(struct server *server, struct error *e)
+{
+    struct store *store;
+    struct store_options options = {
+        .dir = server->o.dir,
+        .facts_keep = server->o.file.facts_keep,
+        .history_keep_ms = server->o.file.history_keep_ms,
+    };
+    server->tokens = tokens_new();
+    enum err r = loop_new(&server->loop, e);
+    r = r == ERR_OK ? loop_signal(server->loop, SIGTERM, stop_asked, server, e) : r;
+    r = r == ERR_OK ? loop_signal(server->loop, SIGINT, stop_asked, server, e) : r;
+    r = r == ERR_OK ? loop_signal(server->loop, SIGHUP, reload_asked, server, e) : r;
+    r = r == ERR_OK ? store_open(&options, &store, e) : r;
+    r = r == ERR_OK ? parts_make(server, store, e) : r;
+    if (r != ERR_OK) {
+        return r;
+    }
+    server_host_init(server);
+    server->api = api_new(&(struct api_options){
+        .host = &server->host,
+        .tokens = server->tokens,
+        .loop = server->loop,
+        .listen_host = server->o.address,
+        .gpu_pool = server->o.file.gpu_pool,
+        .cpu_pool = server->o.file.cpu_pool,
+    });
+    server->prune = loop_timer_new(server->loop, prune_due, server);
+    loop_timer_set(server->prune, loop_now_ms(server->loop) + PRUNE_FIRST_MS);
+    loop_turn_end(server->loop, turn_end, server);
+    return start_record(server, e);
+}
+
+/* The reverse of server_open(); every part may be missing. */
+static void server_close(struct server *server)
+{
+    http_server_free(server->http);
+    server->http = NULL;
+    if (server->snapshots != NULL && server->exit_status == 0) {
+        snapshots_final(server->snapshots);
+    }
+    store_thread_stop(server->store);
+    work_thread_stop(server->reader);
+    work_thread_stop(server->worker);
+    api_free(server->api);
+    agents_free(server->agents);
+    schedule_free(server->schedule);
+    ledger_free(server->ledger);
+    snapshots_free(server->snapshots);
+    loop_timer_free(server->prune);
+    loop_free(server->loop);
+    tokens_free(server->tokens);
+}
+
+int server_main(int argc, char **argv)
+{
+    struct server server = {0};
+    struct error e;
+    log_setup(LOG_INFO, isatty(STDERR_FILENO) == 0, "server");
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
+    must(sodium_init() >= 0);
+    arena_init(&server.arena);
+    enum err r = server_options_read(argc, argv, &server.arena, &server.o, &e);
+    if (r != ERR_OK) {
+        (void)fprintf(stderr, "weir server: %s\n", e.text);
+        arena_done(&server.arena);
+        return r == ERR_USAGE ? 2 : 1;
+    }
+    if (server_open(&server, &e) == ERR_OK) {
+        loop_run(server.loop);
+    } else {
+        log_error("cannot start", kv_error(&e));
+        server.exit_status = e.code == ERR_CONFLICT ? 5 : 1;
+    }
+    server_close(&server);
+    arena_done(&server.arena);
+    return server.exit_status;
+}

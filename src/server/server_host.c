@@ -1,0 +1,116 @@
+/* server_host.c - the server as the API sees it (api/host.h).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "server/server_internal.h"
+
+static const struct core *host_core(void *ctx)
+{
+    const struct server *server = ctx;
+    return ledger_core(server->ledger);
+}
+
+static int64_t host_now_ms(void *ctx)
+{
+    const struct server *server = ctx;
+    return ledger_now_ms(server->ledger);
+}
+
+static enum err host_writable(void *ctx, struct error *e)
+{
+    const struct server *server = ctx;
+    if (server->stopping) {
+        return fail(e, ERR_BUSY, "the server is stopping");
+    }
+    return ledger_writable(server->ledger, e);
+}
+
+static enum err host_room(void *ctx, enum room_class class, struct error *e)
+{
+    const struct server *server = ctx;
+    return ledger_room(server->ledger, class, e);
+}
+
+static enum verdict host_input(void *ctx, struct input *in, struct facts *out)
+{
+    struct server *server = ctx;
+    return ledger_input(server->ledger, in, out);
+}
+
+static void host_token_put(void *ctx, const struct store_token *token)
+{
+    struct server *server = ctx;
+    ledger_token(server->ledger, token);
+}
+
+static void host_hold(void *ctx, struct hold *hold)
+{
+    struct server *server = ctx;
+    ledger_hold(server->ledger, hold);
+}
+
+static void host_unhold(void *ctx, struct hold *hold)
+{
+    struct server *server = ctx;
+    ledger_unhold(server->ledger, hold);
+}
+
+static bool host_read(void *ctx, struct work *work)
+{
+    struct server *server = ctx;
+    return work_thread_do(server->reader, work);
+}
+
+static bool host_compute(void *ctx, struct work *work)
+{
+    struct server *server = ctx;
+    return work_thread_do(server->worker, work);
+}
+
+static void host_numbers(void *ctx, struct host_numbers *ret)
+{
+    const struct server *server = ctx;
+    *ret = (struct host_numbers){.started_ms = server->started_ms};
+    ledger_numbers(server->ledger, ret);
+    snapshots_numbers(server->snapshots, ret);
+    agents_numbers(server->agents, ret);
+    ret->passes = schedule_passes(server->schedule);
+    ret->connections = server->http != NULL ? http_server_connections(server->http) : 0;
+}
+
+static void host_agent_stream(void *ctx, struct call *call)
+{
+    struct server *server = ctx;
+    agents_stream(server->agents, call);
+}
+
+static void host_agent_reports(void *ctx, struct call *call)
+{
+    struct server *server = ctx;
+    agents_reports(server->agents, call);
+}
+
+static bool host_agent_connected(void *ctx, const char *node)
+{
+    const struct server *server = ctx;
+    return agents_connected(server->agents, node);
+}
+
+void server_host_init(struct server *server)
+{
+    server->host = (struct api_host){
+        .ctx = server,
+        .core = host_core,
+        .now_ms = host_now_ms,
+        .writable = host_writable,
+        .room = host_room,
+        .input = host_input,
+        .token_put = host_token_put,
+        .hold = host_hold,
+        .unhold = host_unhold,
+        .read = host_read,
+        .compute = host_compute,
+        .numbers = host_numbers,
+        .agent_stream = host_agent_stream,
+        .agent_reports = host_agent_reports,
+        .agent_connected = host_agent_connected,
+    };
+}

@@ -1,0 +1,40 @@
+/* server_internal.h - the parts of a running server, in one struct.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "api/api.h"
+#include "server/agents.h"
+#include "server/options.h"
+#include "server/schedule.h"
+#include "server/snapshot.h"
+
+struct server {
+    struct arena arena; /* of the options */
+    struct server_options o;
+    struct loop *loop;
+    struct tokens *tokens;
+    struct ledger *ledger;
+    struct store_thread *store;
+    struct work_thread *reader;
+    struct work_thread *worker;
+    struct schedule *schedule;
+    struct snapshots *snapshots;
+    struct agents *agents;
+    struct api_host host;
+    struct api *api;
+    struct http_server *http; /* NULL until the start is on disk */
+    struct loop_timer *prune;
+    struct hold ready;
+    bool pruning;
+    bool stopping;
+    int64_t stop_ms; /* boot-time: not before */
+    int64_t started_ms;
+    int exit_status;
+};
+
+/* Fills server->host. */
+void server_host_init(struct server *server);
+
+/* Pools declared in the configuration file become what it says; pools it does not name are left
+ * alone. Refusals are logged. */
+void server_pools_reconcile(struct server *server, const struct server_file *file);
