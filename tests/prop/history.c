@@ -1,0 +1,435 @@
+/* history.c - random inputs, sane and not.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "history.h"
+
+#include "oracle.h"
+
+#include <string.h>
+
+enum { POOLS = 3, NODES = 6, TASKS_LIVE = 40, DEPENDS = 2 };
+
+static const char *const resource_names[] = {"foo", "bar", "baz"};
+static const char *const pool_names[POOLS] = {"default", "blue", "green"};
+static const char *const node_names[NODES + 2] = {"n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8"};
+
+/* ---- picking ---- */
+
+static const struct pool *pick_pool(struct world *world)
+{
+    return core_pool_named(world->core, pool_names[dice_roll(&world->dice, POOLS)]);
+}
+
+static const struct node *pick_node(struct world *world)
+{
+    return core_node_named(world->core, node_names[dice_roll(&world->dice, NODES + 2)]);
+}
+
+static const struct task *pick_task(struct world *world)
+{
+    const task_id last = core_task_last(world->core);
+    if (last.v == 0) {
+        return NULL;
+    }
+    const uint64_t back = dice_roll(&world->dice, TASKS_LIVE);
+    const struct task *task =
+        core_task_prev(world->core, (task_id){last.v > back ? last.v - back + 1 : last.v + 1});
+    return task;
+}
+
+/* A random instance that holds something; NULL: none found. */
+static const struct instance *pick_active(struct world *world)
+{
+    const struct instance *found = NULL;
+    uint32_t seen = 0;
+    for (const struct task *task = core_task_next(world->core, (task_id){0}); task != NULL;
+         task = core_task_next(world->core, task->id)) {
+        for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
+            const struct instance *instance = core_instance(world->core, task->id, i);
+            const bool active =
+                instance->state != INSTANCE_WAITING && instance->state != INSTANCE_ENDED;
+            if (active && dice_once_in(&world->dice, ++seen)) {
+                found = instance;
+            }
+        }
+    }
+    return found;
+}
+
+/* ---- pools ---- */
+
+static void pool_spec_roll(struct world *world, const char *name, struct pool_spec *ret)
+{
+    static const int64_t patience_ms[] = {0, 1000, 5000, 60000};
+    static const uint32_t aux[] = {100, 3, 1, 0};
+    *ret = (struct pool_spec){
+        .name = name,
+        .title = "",
+        .description = "",
+        .patience_ms = patience_ms[dice_roll(&world->dice, 4)],
+        .paused = dice_once_in(&world->dice, 10),
+        .aux_tasks = aux[dice_once_in(&world->dice, 3) ? dice_roll(&world->dice, 4) : 0],
+    };
+}
+
+static void pool_set(struct world *world)
+{
+    const char *name = pool_names[dice_roll(&world->dice, POOLS)];
+    const struct pool *pool = core_pool_named(world->core, name);
+    struct pool_spec spec;
+    pool_spec_roll(world, name, &spec);
+    struct input in = {.type = pool == NULL ? INPUT_POOL_CREATE : INPUT_POOL_EDIT};
+    in.pool.spec = &spec;
+    in.pool.pool = pool == NULL ? (pool_id){0} : pool->id;
+    (void)world_step(world, in);
+}
+
+static void pool_delete(struct world *world)
+{
+    const struct pool *pool = pick_pool(world);
+    if (pool != NULL && dice_once_in(&world->dice, 4)) {
+        struct input in = {.type = INPUT_POOL_DELETE};
+        in.pool.pool = pool->id;
+        in.pool.force = dice_once_in(&world->dice, 2);
+        (void)world_step(world, in);
+    }
+}
+
+/* ---- nodes ---- */
+
+static void node_join(struct world *world)
+{
+    struct dice *dice = &world->dice;
+    static const struct label labels[] = {{"zone", "a"}};
+    struct named_amount amounts[3];
+    struct node_spec spec = {
+        .name = node_names[dice_roll(dice, NODES + 2)],
+        .pool = pool_names[dice_roll(dice, POOLS)],
+        .labels = labels,
+        .label_count = dice_roll(dice, 2),
+        .cpu_milli = (int64_t)dice_roll(dice, 17) * 1000 + (int64_t)dice_roll(dice, 3) * 333,
+        .memory_bytes = dice_roll(dice, 1000),
+        .resources = amounts,
+        .boot_id = "boot",
+        .address = "127.0.0.1",
+        .version = "0",
+    };
+    if (dice_once_in(dice, 2)) {
+        spec.device_count = 1 + dice_roll(dice, 4);
+        spec.slots_milli = (int64_t)spec.device_count * SLOT_MILLI;
+        spec.gpu_memory_bytes = dice_roll(dice, 3) * 40;
+    } else {
+        spec.slots_milli = (int64_t)dice_roll(dice, 9) * SLOT_MILLI;
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        if (dice_once_in(dice, 2)) {
+            amounts[spec.resource_count++] =
+                (struct named_amount){resource_names[i], 500 * (int64_t)(1 + dice_roll(dice, 24))};
+        }
+    }
+    const struct node *node = core_node_named(world->core, spec.name);
+    if (node != NULL && !dice_once_in(dice, 4)) {
+        memcpy(spec.supervisor, node->supervisor, sizeof spec.supervisor);
+        spec.pool = core_pool_name(world->core, node->pool);
+    } else {
+        spec.supervisor[0] = ++world->supervisors;
+    }
+    struct input in = {.type = INPUT_NODE_JOIN};
+    in.node.spec = &spec;
+    (void)world_step(world, in);
+}
+
+static void node_change(struct world *world)
+{
+    static const enum input_type types[] = {INPUT_NODE_SILENT, INPUT_NODE_LOST, INPUT_NODE_EDIT,
+                                            INPUT_NODE_EDIT,   INPUT_NODE_EDIT, INPUT_NODE_REMOVE};
+    const struct node *node = pick_node(world);
+    if (node == NULL) {
+        return;
+    }
+    const struct node_edit edit = {.fields = NODE_EDIT_DRAIN,
+                                   .drain = dice_once_in(&world->dice, 2)};
+    struct input in = {.type = types[dice_roll(&world->dice, 6)]};
+    in.node.node = node->id;
+    in.node.edit = &edit;
+    (void)world_step(world, in);
+}
+
+/* ---- tasks ---- */
+
+static void ask_roll(struct world *world, struct task_spec *spec, struct named_amount *amounts)
+{
+    struct dice *dice = &world->dice;
+    spec->slots_milli = spec->cpu_milli = spec->memory_bytes = ASK_NOTHING;
+    switch (dice_roll(dice, 7)) {
+    case 0:
+        spec->slots_milli = (int64_t)dice_roll(dice, 7) * SLOT_MILLI;
+        break;
+    case 1:
+        spec->slots_milli = 100 * (int64_t)(1 + dice_roll(dice, 9));
+        spec->needs_gpu = true;
+        break;
+    case 2:
+        spec->slots_milli = (int64_t)(1 + dice_roll(dice, 3)) * SLOT_MILLI;
+        spec->needs_gpu = true;
+        spec->gpu_memory_bytes = dice_once_in(dice, 3) ? 40 : 0;
+        break;
+    case 3:
+        spec->device_mask = 1 + dice_roll(dice, 7);
+        spec->slots_milli = __builtin_popcountll(spec->device_mask) * SLOT_MILLI;
+        spec->needs_gpu = true;
+        break;
+    case 4:
+        spec->cpu_milli = 500 * (int64_t)(1 + dice_roll(dice, 12));
+        break;
+    case 5:
+        spec->memory_bytes = 1 + dice_roll(dice, 500);
+        break;
+    default:
+        break;
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        if (dice_once_in(dice, 4)) {
+            amounts[spec->resource_count++] =
+                (struct named_amount){resource_names[i], 500 * (int64_t)(1 + dice_roll(dice, 12))};
+        }
+    }
+    if (dice_once_in(dice, 6)) {
+        spec->cpu_milli = 250 * (int64_t)(1 + dice_roll(dice, 12));
+    }
+}
+
+static void spec_roll(struct world *world, struct task_spec *ret)
+{
+    static const char *const argv[] = {"true"};
+    static const int64_t limits[] = {0, 0, 1000, 10000, 60000};
+    struct dice *dice = &world->dice;
+    struct named_amount *amounts = arena_new(&world->arena, struct named_amount, 3);
+    uint64_t *depends = arena_new(&world->arena, uint64_t, DEPENDS);
+    const char **pools = arena_new(&world->arena, const char *, 1);
+    pools[0] = pool_names[dice_roll(dice, POOLS)];
+    *ret = (struct task_spec){
+        .kind = TASK_COMMAND,
+        .name = "t",
+        .user = "root",
+        .project = "default",
+        .image = "",
+        .workdir = "",
+        .argv = argv,
+        .argv_count = 1,
+        .pools = pools,
+        .pool_count = 1,
+        .depends_on = depends,
+        .resources = amounts,
+        .instances = dice_once_in(dice, 3) ? 1 + dice_roll(dice, 5) : 1,
+        .preemptible = true,
+        .repeatable = !dice_once_in(dice, 8),
+        .stage = dice_once_in(dice, 10),
+        .priority = 40 + 10 * dice_roll(dice, 3),
+        .max_retries = dice_roll(dice, 3),
+        .time_limit_ms = limits[dice_roll(dice, 5)],
+        .grace_ms = 1000,
+    };
+    ret->gang = ret->instances > 1 && dice_once_in(dice, 2);
+    ask_roll(world, ret, amounts);
+    const struct task *before = dice_once_in(dice, 6) ? pick_task(world) : NULL;
+    if (before != NULL) {
+        depends[ret->depends_count++] = before->id.v;
+    }
+}
+
+/* The amount that a refusal is about; NULL: not one of the spec's own amounts. */
+static int64_t *refused_amount(struct world *world, struct task_spec *spec,
+                               const struct reason *reason)
+{
+    if (strcmp(reason->text, "gpu_memory") == 0) {
+        return &spec->gpu_memory_bytes;
+    }
+    switch (reason->resource.v) {
+    case RESOURCE_SLOTS:
+        return spec->slots_milli > 0 ? &spec->slots_milli : NULL;
+    case RESOURCE_CPU:
+        return spec->cpu_milli > 0 ? &spec->cpu_milli : NULL;
+    case RESOURCE_MEMORY:
+        return spec->memory_bytes > 0 ? &spec->memory_bytes : NULL;
+    }
+    const char *name = core_resource_name(world->core, reason->resource);
+    struct named_amount *amounts =
+        arena_dup(&world->arena, spec->resources, spec->resource_count * sizeof *amounts);
+    spec->resources = amounts;
+    for (uint32_t i = 0; i < spec->resource_count; i++) {
+        if (strcmp(amounts[i].name, name) == 0) {
+            return &amounts[i].milli;
+        }
+    }
+    return NULL;
+}
+
+/* P9: with the smallest change it is accepted, with one step more it is not. */
+static void refusal_check(struct world *world, struct task_spec spec, const struct reason *reason)
+{
+    struct input in = {.type = INPUT_TASK_SUBMIT};
+    in.submit = (struct submission){.specs = &spec, .count = 1};
+    struct reason again;
+    if (reason->code == REASON_GANG_TOO_LARGE) {
+        law(reason->smallest >= 1, "P9: some of the gang would fit");
+        law(reason->smallest < spec.instances, "P9: a smaller gang");
+        spec.instances = (uint32_t)reason->smallest;
+        law(world_ask(world, in, &again) == VERDICT_OK, "P9: the smaller gang is accepted");
+        return;
+    }
+    const bool about_amount =
+        reason->code == REASON_TOO_LARGE || reason->code == REASON_COMBINATION;
+    int64_t *amount = about_amount ? refused_amount(world, &spec, reason) : NULL;
+    if (amount == NULL || reason->smallest <= 0) {
+        return;
+    }
+    const int64_t asked = *amount;
+    const int64_t step = amount == &spec.slots_milli && asked >= SLOT_MILLI ? SLOT_MILLI : 1;
+    law(reason->smallest < asked, "P9: the change is a smaller amount");
+    *amount = reason->smallest;
+    const enum verdict verdict = world_ask(world, in, &again);
+    law(verdict == VERDICT_OK || again.code == REASON_GANG_TOO_LARGE,
+        "P9: the smallest change is accepted");
+    *amount = reason->smallest + step;
+    law(*amount == asked || world_ask(world, in, &again) != VERDICT_OK,
+        "P9: the change is the smallest");
+}
+
+static void submit(struct world *world)
+{
+    struct task_spec specs[3];
+    struct input in = {.type = INPUT_TASK_SUBMIT};
+    in.submit.specs = specs;
+    in.submit.count = dice_once_in(&world->dice, 8) ? 1 + dice_roll(&world->dice, 3) : 1;
+    for (uint32_t i = 0; i < in.submit.count; i++) {
+        spec_roll(world, &specs[i]);
+    }
+    in.submit.has_key = dice_once_in(&world->dice, 8);
+    in.submit.key[0] = (uint8_t)dice_roll(&world->dice, 4);
+    if (world_step(world, in) == VERDICT_REFUSED && in.submit.count == 1) {
+        const struct reason reason = world->facts.refusal;
+        law(reason.code != REASON_NONE, "P8: a refusal has a reason");
+        refusal_check(world, specs[0], &reason);
+        return;
+    }
+    for (size_t i = 0; i < world->facts.count; i++) {
+        const struct fact *fact = &world->facts.at[i];
+        if (fact->type == FACT_TASK_SUBMITTED) {
+            const uint32_t size =
+                fact->task_submitted.spec->gang ? fact->task_submitted.spec->instances : 1;
+            law(oracle_possible(world->core, fact->task_submitted.pool,
+                                fact->task_submitted.request, size),
+                "P9: what can never run is refused");
+        }
+    }
+}
+
+static void task_change(struct world *world)
+{
+    static const enum input_type types[] = {INPUT_TASK_START, INPUT_TASK_PAUSE, INPUT_TASK_ACTIVATE,
+                                            INPUT_TASK_KILL,  INPUT_TASK_EDIT,  INPUT_TASK_EDIT};
+    static const uint32_t fields[] = {EDIT_PRIORITY, EDIT_TIME_LIMIT,           EDIT_POOL,
+                                      EDIT_RETRIES,  EDIT_PRIORITY | EDIT_POOL, EDIT_NAME};
+    const struct task *task = pick_task(world);
+    if (task == NULL) {
+        return;
+    }
+    const struct task_edit edit = {
+        .fields = fields[dice_roll(&world->dice, 6)],
+        .priority = 40 + 10 * dice_roll(&world->dice, 3),
+        .max_retries = dice_roll(&world->dice, 3),
+        .time_limit_ms = 1000 * dice_roll(&world->dice, 20),
+        .name = "edited",
+        .pool = pool_names[dice_roll(&world->dice, POOLS)],
+    };
+    struct input in = {.type = types[dice_roll(&world->dice, 6)]};
+    in.task.task = task->id;
+    in.task.edit = &edit;
+    (void)world_step(world, in);
+}
+
+/* ---- reports, time ---- */
+
+static void report(struct world *world)
+{
+    static const enum report_type types[] = {REPORT_STARTED, REPORT_STARTED, REPORT_ENDED,
+                                             REPORT_ENDED,   REPORT_ENDED,   REPORT_SPAWN_FAILED,
+                                             REPORT_LOST,    REPORT_UNKNOWN};
+    const struct instance *instance = pick_active(world);
+    if (instance == NULL) {
+        return;
+    }
+    struct report reports[2];
+    reports[0] = (struct report){
+        .type = types[dice_roll(&world->dice, 8)],
+        .key = {instance->task, instance->index, instance->attempt},
+        .incarnation = instance->incarnation,
+        .at_ms = world->now_ms,
+        .exit_code = dice_once_in(&world->dice, 3) ? 1 : 0,
+    };
+    if (dice_once_in(&world->dice, 10)) {
+        reports[0].key.attempt -= dice_roll(&world->dice, 2);
+        reports[0].incarnation -= dice_roll(&world->dice, 2);
+        reports[0].key.index += dice_roll(&world->dice, 2);
+    }
+    reports[1] = reports[0];
+    struct input in = {.type = INPUT_REPORT};
+    in.report.node = instance->node;
+    in.report.reports = reports;
+    in.report.count = 1 + (uint32_t)dice_once_in(&world->dice, 5);
+    (void)world_step(world, in);
+}
+
+static void tick(struct world *world)
+{
+    (void)world_step(world, (struct input){.type = INPUT_TICK});
+}
+
+static void server_start(struct world *world)
+{
+    (void)world_step(world, (struct input){.type = INPUT_SERVER_START});
+}
+
+static void settle(struct world *world)
+{
+    const struct pool *pool = pick_pool(world);
+    if (pool != NULL) {
+        world_settle(world, pool->id);
+    }
+}
+
+/* One pass with a small budget, perhaps in the middle of things. */
+static void pass_once(struct world *world)
+{
+    const struct pool *pool = pick_pool(world);
+    if (pool != NULL) {
+        struct input in = {.type = INPUT_PASS};
+        in.pass.pool = pool->id;
+        in.pass.work_max = 1 + dice_roll(&world->dice, 10);
+        (void)world_step(world, in);
+    }
+}
+
+void history_step(struct world *world)
+{
+    static const struct {
+        uint32_t weight;
+        void (*happen)(struct world *world);
+    } things[] = {
+        {2, pool_set},     {1, pool_delete}, {5, node_join}, {4, node_change},
+        {14, submit},      {5, task_change}, {16, report},   {4, tick},
+        {1, server_start}, {8, settle},      {4, pass_once},
+    };
+    uint32_t total = 0;
+    for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) {
+        total += things[i].weight;
+    }
+    uint32_t roll = dice_roll(&world->dice, total);
+    size_t at = 0;
+    while (roll >= things[at].weight) {
+        roll -= things[at++].weight;
+    }
+    world->now_ms += dice_once_in(&world->dice, 3) ? dice_roll(&world->dice, 4000) : 0;
+    arena_clear(&world->arena);
+    things[at].happen(world);
+}

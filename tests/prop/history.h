@@ -1,0 +1,8 @@
+/* history.h - random inputs: pools, nodes, tasks, reports, time. SPDX-License-Identifier:
+ * Apache-2.0 */
+#pragma once
+
+#include "world.h"
+
+/* One more thing happens. */
+void history_step(struct world *world);

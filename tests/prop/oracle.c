@@ -1,0 +1,277 @@
+/* oracle.c - brute force: free amounts are summed anew from all instances, instances are placed one
+ * by one on a scratch copy of a node. SPDX-License-Identifier: Apache-2.0 */
+#include "oracle.h"
+
+#include "core/sched/explain.h"
+#include "world.h"
+
+#include <string.h>
+
+struct free_node {
+    const struct node *node;
+    int64_t slots;
+    int64_t cpu;
+    int64_t memory;
+    int64_t aux;
+    int64_t named[RESOURCES_MAX];
+    bool has[RESOURCES_MAX];
+    int64_t device[NODE_DEVICES_MAX];
+};
+
+static void free_empty(const struct node *node, struct free_node *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->node = node;
+    ret->slots = node->slots_milli;
+    ret->cpu = node->cpu_milli;
+    ret->memory = node->memory_bytes;
+    ret->aux = node->aux_max;
+    for (uint32_t i = 0; i < node->named_count; i++) {
+        ret->named[node->named[i].resource.v] = node->named[i].milli;
+        ret->has[node->named[i].resource.v] = true;
+    }
+    for (uint32_t i = 0; i < node->device_count; i++) {
+        ret->device[i] = SLOT_MILLI;
+    }
+}
+
+static void free_take(struct free_node *free, const struct request *request, int64_t slots,
+                      int64_t cpu, int64_t memory, uint64_t devices)
+{
+    free->slots -= slots;
+    free->cpu -= cpu;
+    free->memory -= memory;
+    free->aux -= slots == 0;
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        free->named[request->named[i].resource.v] -= request->named[i].milli;
+    }
+    for (uint32_t i = 0; i < NODE_DEVICES_MAX; i++) {
+        if (devices >> i & 1) {
+            free->device[i] -= slots < SLOT_MILLI ? slots : SLOT_MILLI;
+        }
+    }
+}
+
+/* The node less everything that any instance holds on it. */
+static void free_now(const struct core *core, const struct node *node, struct free_node *ret)
+{
+    free_empty(node, ret);
+    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
+         task = core_task_next(core, task->id)) {
+        const struct request *request = &core_shape(core, task->shape)->request;
+        for (uint32_t i = 0; i < task->instance_count; i++) {
+            const struct instance *instance = core_instance(core, task->id, i);
+            const bool holds =
+                instance->state != INSTANCE_WAITING && instance->state != INSTANCE_ENDED;
+            if (holds && instance->node.v == node->id.v) {
+                free_take(ret, request, instance->slots_milli, instance->cpu_milli,
+                          instance->memory_bytes, instance->devices);
+            }
+        }
+    }
+}
+
+static int64_t part_of(int64_t asked, int64_t total, const struct node *node, int64_t slots)
+{
+    if (asked >= 0) {
+        return asked;
+    }
+    return node->slots_milli == 0 ? 0 : total * SLOT_MILLI / node->slots_milli * slots / SLOT_MILLI;
+}
+
+/* Devices for one instance by trying; UINT64_MAX: none. */
+static uint64_t devices_find(const struct free_node *free, const struct request *request)
+{
+    const bool share = request->slots_milli < SLOT_MILLI;
+    uint64_t chosen = 0;
+    int64_t left = request->slots_milli;
+    int best = -1;
+    for (int i = 0; i < (int)free->node->device_count; i++) {
+        const bool allowed = request->device_mask == 0 || (request->device_mask >> i & 1) != 0;
+        if (!allowed) {
+            continue;
+        }
+        if (share && free->device[i] >= left &&
+            (best < 0 || free->device[i] < free->device[best])) {
+            best = i;
+        } else if (!share && free->device[i] == SLOT_MILLI && left > 0) {
+            chosen |= (uint64_t)1 << i;
+            left -= SLOT_MILLI;
+        }
+    }
+    if (share) {
+        return best < 0 ? UINT64_MAX : (uint64_t)1 << best;
+    }
+    return left > 0 ? UINT64_MAX : chosen;
+}
+
+/* Place one instance if it fits. */
+static bool free_place(struct free_node *free, const struct request *request)
+{
+    const struct node *node = free->node;
+    const int64_t slots = request->slots_milli;
+    const int64_t cpu = part_of(request->cpu_milli, node->cpu_milli, node, slots);
+    const int64_t memory = part_of(request->memory_bytes, node->memory_bytes, node, slots);
+    uint64_t devices = 0;
+    if ((request->needs_gpu && node->device_count == 0) ||
+        (node->device_count < 64 && request->device_mask >> node->device_count != 0) ||
+        request->gpu_memory_bytes > node->gpu_memory_bytes) {
+        return false;
+    }
+    if ((slots > 0 && free->slots < slots) || (cpu > 0 && free->cpu < cpu) ||
+        (memory > 0 && free->memory < memory) || (slots == 0 && free->aux < 1)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        if (free->named[request->named[i].resource.v] < request->named[i].milli) {
+            return false;
+        }
+    }
+    if (slots > 0 && node->device_count > 0) {
+        devices = devices_find(free, request);
+        if (devices == UINT64_MAX) {
+            return false;
+        }
+    }
+    free_take(free, request, slots, cpu, memory, devices);
+    return true;
+}
+
+static uint32_t free_count(struct free_node *free, const struct request *request, uint32_t max)
+{
+    uint32_t count = 0;
+    while (count < max && free_place(free, request)) {
+        count++;
+    }
+    return count;
+}
+
+void oracle_not_over(const struct core *core, node_id id, task_id task)
+{
+    const struct request *request = &core_shape(core, core_task(core, task)->shape)->request;
+    struct free_node free;
+    free_now(core, core_node(core, id), &free);
+    law(request->slots_milli == 0 || free.slots >= 0, "P1: slots");
+    law(request->cpu_milli == 0 || request->slots_milli == 0 || free.cpu >= 0, "P1: cpu");
+    law(request->memory_bytes == 0 || request->slots_milli == 0 || free.memory >= 0, "P1: memory");
+    law(request->slots_milli > 0 || free.aux >= 0, "P1: zero-slot tasks");
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        law(free.named[request->named[i].resource.v] >= 0, "P1: named resources");
+    }
+    for (uint32_t i = 0; i < free.node->device_count; i++) {
+        law(free.device[i] >= 0, "P1: devices");
+    }
+}
+
+void oracle_gangs_whole(const struct core *core, const struct facts *facts)
+{
+    for (size_t i = 0; i < facts->count; i++) {
+        if (facts->at[i].type != FACT_ALLOCATED) {
+            continue;
+        }
+        const struct task *task = core_task(core, facts->at[i].allocated.key.task);
+        uint32_t together = 0;
+        for (size_t j = 0; task->gang && j < facts->count; j++) {
+            together += facts->at[j].type == FACT_ALLOCATED &&
+                        facts->at[j].allocated.key.task.v == task->id.v;
+        }
+        law(!task->gang || together == task->instance_count, "P2: a gang starts whole");
+    }
+}
+
+static bool usable(const struct node *node)
+{
+    return node->state == NODE_UP && !node->draining;
+}
+
+static bool may_run(const struct task *task)
+{
+    const bool live = task->state == TASK_PENDING || task->state == TASK_STARTING ||
+                      task->state == TASK_RUNNING || task->state == TASK_STOPPING;
+    return live && task->waiting_count > 0 && task->depends_left == 0 && !task->kill_asked &&
+           !(task->gang && task->active_count > 0);
+}
+
+static bool ahead_of(const struct task *a, const struct task *b)
+{
+    if (a->priority != b->priority) {
+        return a->priority > b->priority;
+    }
+    return a->rank != b->rank ? a->rank < b->rank : a->id.v < b->id.v;
+}
+
+/* Could this node ever be one of the holder's? */
+static bool holder_uses(const struct core *core, const struct node *node, const struct task *holder)
+{
+    struct free_node empty;
+    free_empty(node, &empty);
+    return free_place(&empty, &core_shape(core, holder->shape)->request);
+}
+
+static void task_must_not_fit(const struct core *core, const struct pool *pool,
+                              const struct task *task, const struct task *holder)
+{
+    const struct request *request = &core_shape(core, task->shape)->request;
+    const bool behind = holder != NULL && ahead_of(holder, task);
+    const uint32_t count = task->gang ? task->instance_count : 1;
+    uint32_t found = 0;
+    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
+         node = core_node_next(core, node->id)) {
+        if (node->pool.v == pool->id.v && usable(node) &&
+            !(behind && holder_uses(core, node, holder))) {
+            struct free_node free;
+            free_now(core, node, &free);
+            found += free_count(&free, request, count);
+        }
+    }
+    law(found < count, "P5: nothing that may run fits what is free");
+}
+
+void oracle_nothing_idles(const struct core *core, pool_id id)
+{
+    const struct pool *pool = core_pool(core, id);
+    if (pool == NULL || pool->paused) {
+        return;
+    }
+    const struct task *holder = core_task(core, pool->reserved_task);
+    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
+         task = core_task_next(core, task->id)) {
+        if (task->pool.v == id.v && may_run(task)) {
+            task_must_not_fit(core, pool, task, holder);
+        }
+    }
+}
+
+void oracle_reasons(const struct core *core, pool_id settled)
+{
+    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
+         task = core_task_next(core, task->id)) {
+        struct explanation explanation;
+        explain_task(core, task->id, &explanation);
+        const enum reason_code code = explanation.reason.code;
+        if (task_state_ended((enum task_state)task->state)) {
+            law(code == REASON_NONE, "P8: what has ended waits for nothing");
+            continue;
+        }
+        law(task->waiting_count == 0 || task->kill_asked || code != REASON_NONE,
+            "P8: every wait has a reason");
+        law(code != REASON_NEXT || task->pool.v != settled.v, "P8: nobody is next after a pass");
+    }
+}
+
+bool oracle_possible(const struct core *core, pool_id pool, const struct request *request,
+                     uint32_t count)
+{
+    uint32_t found = 0;
+    bool any = false;
+    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
+         node = core_node_next(core, node->id)) {
+        if (node->pool.v == pool.v) {
+            struct free_node empty;
+            free_empty(node, &empty);
+            any = true;
+            found += free_count(&empty, request, count - found);
+        }
+    }
+    return !any || found >= count;
+}

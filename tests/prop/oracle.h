@@ -1,0 +1,22 @@
+/* oracle.h - the laws, judged by plain counting over all tasks and nodes, with none of the
+ * scheduler's code. SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/core.h"
+
+/* P1: what was just placed on the node for this task is within what the node has. */
+void oracle_not_over(const struct core *core, node_id node, task_id task);
+
+/* P2: each gang among the allocations of one pass is there with all its instances. */
+void oracle_gangs_whole(const struct core *core, const struct facts *facts);
+
+/* P5: no queued task of the pool fits what is free and not kept. */
+void oracle_nothing_idles(const struct core *core, pool_id pool);
+
+/* P8: each task that waits has a reason; none of the pool that a pass has settled is "next". */
+void oracle_reasons(const struct core *core, pool_id settled);
+
+/* P9: could the pool's nodes, empty, hold `count` instances of this request together? True for a
+ * pool without nodes. */
+bool oracle_possible(const struct core *core, pool_id pool, const struct request *request,
+                     uint32_t count);

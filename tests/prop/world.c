@@ -1,0 +1,223 @@
+/* world.c - stepping the three cores.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "world.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "oracle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STATE_BYTES_MAX = 1 << 28 };
+
+_Noreturn void law_broken(const char *text, const char *cond, const char *file, int line)
+{
+    fprintf(stderr, "%s:%d: broken: %s (%s)\n", file, line, text, cond);
+    abort();
+}
+
+uint64_t dice_next(struct dice *dice)
+{
+    dice->state += 0x9e3779b97f4a7c15u;
+    return hash_u64(dice->state);
+}
+
+uint32_t dice_roll(struct dice *dice, uint32_t count)
+{
+    must(count > 0);
+    return (uint32_t)(dice_next(dice) >> 33) % count;
+}
+
+bool dice_once_in(struct dice *dice, uint32_t count)
+{
+    return dice_roll(dice, count) == 0;
+}
+
+void world_init(struct world *world, uint64_t seed, bool triple)
+{
+    *world = (struct world){.dice = {seed}, .core = core_new(), .triple = triple, .now_ms = 1000};
+    if (triple) {
+        world->plain = core_new();
+        core_caches_off(world->plain);
+        world->restarted = core_new();
+    }
+    world->attempts = map_new();
+    arena_init(&world->arena);
+    for (size_t i = 0; i < 4; i++) {
+        buf_init(&world->bytes[i], STATE_BYTES_MAX);
+    }
+}
+
+void world_done(struct world *world)
+{
+    core_free(world->core);
+    core_free(world->plain);
+    core_free(world->restarted);
+    map_free(world->attempts);
+    arena_done(&world->arena);
+    for (size_t i = 0; i < 4; i++) {
+        buf_done(&world->bytes[i]);
+    }
+}
+
+static bool bytes_equal(const struct buf *a, const struct buf *b)
+{
+    return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
+}
+
+/* P11: attempts of an instance are numbered 1, 2, 3 … and none comes twice. */
+static void attempt_note(struct world *world, const struct attempt_key *key)
+{
+    const uint64_t name[2] = {key->task.v, key->index};
+    const uintptr_t before = (uintptr_t)map_get(world->attempts, name, sizeof name);
+    law(key->attempt == before + 1, "P11: an attempt number is used once, in order");
+    (void)map_put(world->attempts, name, sizeof name, (void *)(uintptr_t)key->attempt);
+}
+
+/* The fact as the store would give it back. */
+static const struct fact *fact_through_bytes(struct world *world, const struct fact *fact)
+{
+    struct buf *first = &world->bytes[0];
+    struct buf *second = &world->bytes[1];
+    struct fact *decoded = arena_new(&world->arena, struct fact, 1);
+    struct error e;
+    buf_clear(first);
+    buf_clear(second);
+    fact_encode(fact, first);
+    const char *text = arena_dup(&world->arena, buf_text(first), first->len);
+    law(fact_decode((struct str){text, first->len}, &world->arena, decoded, &e) == ERR_OK,
+        "a fact can be read back");
+    fact_encode(decoded, second);
+    law(bytes_equal(first, second), "a fact read back is the same fact");
+    return decoded;
+}
+
+static struct core *restart(struct world *world, struct core *core)
+{
+    struct buf *bytes = &world->bytes[0];
+    struct core *again = NULL;
+    struct error e;
+    buf_clear(bytes);
+    core_encode(core, bytes);
+    law(core_decode((struct str){bytes->data, bytes->len}, &again, &e) == ERR_OK,
+        "a state can be read back");
+    core_free(core);
+    return again;
+}
+
+static void states_compare(struct world *world)
+{
+    const struct core *cores[3] = {world->core, world->plain, world->restarted};
+    for (size_t i = 0; i < 3; i++) {
+        buf_clear(&world->bytes[i]);
+        core_encode(cores[i], &world->bytes[i]);
+    }
+    law(bytes_equal(&world->bytes[0], &world->bytes[1]), "P12: same state with caches off");
+    law(bytes_equal(&world->bytes[0], &world->bytes[2]), "P12: same state after a restart");
+}
+
+static void fact_apply(struct world *world, const struct fact *fact)
+{
+    const struct fact *stored = fact_through_bytes(world, fact);
+    if (fact->type == FACT_ALLOCATED) {
+        attempt_note(world, &fact->allocated.key);
+    }
+    core_apply(world->core, stored);
+    core_check(world->core);
+    if (fact->type == FACT_ALLOCATED) {
+        oracle_not_over(world->core, fact->allocated.node, fact->allocated.key.task);
+    }
+    if (world->triple) {
+        core_apply(world->plain, stored);
+        core_apply(world->restarted, stored);
+        world->restarted = restart(world, world->restarted);
+        states_compare(world);
+    }
+    world->fact_count++;
+}
+
+/* The other cores decide the same. */
+static void verdict_compare(struct world *world, const struct core *other, const struct input *in,
+                            enum verdict verdict)
+{
+    struct facts facts;
+    facts_init(&facts, &world->arena);
+    law(core_decide(other, in, &facts) == verdict, "P12: same verdict");
+    law(facts.count == world->facts.count, "P12: same number of facts");
+    for (size_t i = 0; i < facts.count; i++) {
+        buf_clear(&world->bytes[0]);
+        buf_clear(&world->bytes[1]);
+        fact_encode(&facts.at[i], &world->bytes[0]);
+        fact_encode(&world->facts.at[i], &world->bytes[1]);
+        law(bytes_equal(&world->bytes[0], &world->bytes[1]), "P12: same facts");
+    }
+}
+
+static struct input stamped(const struct world *world, struct input in)
+{
+    in.now_ms = world->now_ms;
+    in.actor = "user:prop";
+    in.cause = "";
+    return in;
+}
+
+enum verdict world_step(struct world *world, struct input in)
+{
+    const struct input stamp = stamped(world, in);
+    facts_init(&world->facts, &world->arena);
+    const enum verdict verdict = core_decide(world->core, &stamp, &world->facts);
+    law(verdict == VERDICT_OK || verdict == VERDICT_REPEATED || world->facts.count == 0,
+        "a refusal changes nothing");
+    if (world->triple) {
+        verdict_compare(world, world->plain, &stamp, verdict);
+        verdict_compare(world, world->restarted, &stamp, verdict);
+    }
+    for (size_t i = 0; verdict == VERDICT_OK && i < world->facts.count; i++) {
+        fact_apply(world, &world->facts.at[i]);
+    }
+    if (in.type == INPUT_PASS) {
+        oracle_gangs_whole(world->core, &world->facts);
+    }
+    return verdict;
+}
+
+enum verdict world_ask(struct world *world, struct input in, struct reason *ret)
+{
+    const struct input stamp = stamped(world, in);
+    struct facts facts;
+    facts_init(&facts, &world->arena);
+    const enum verdict verdict = core_decide(world->core, &stamp, &facts);
+    *ret = facts.refusal;
+    return verdict;
+}
+
+static bool pass_incomplete(const struct facts *facts)
+{
+    return facts->count > 0 && facts->at[facts->count - 1].type == FACT_PASS &&
+           !facts->at[facts->count - 1].pass.complete;
+}
+
+void world_settle(struct world *world, pool_id pool)
+{
+    enum { PASSES_MAX = 10000, PASSES_MORE = 5 };
+    struct input in = {.type = INPUT_PASS};
+    in.pass.pool = pool;
+    uint32_t passes = 0;
+    do {
+        in.pass.work_max = 1 + dice_roll(&world->dice, 40);
+        law(world_step(world, in) == VERDICT_OK, "a pass is never refused");
+        law(++passes < PASSES_MAX, "P6: passes come to an end");
+    } while (pass_incomplete(&world->facts));
+    if (world->facts.count == 0) {
+        core_pass_idle(world->core, pool);
+    }
+    oracle_nothing_idles(world->core, pool);
+    oracle_reasons(world->core, pool);
+    for (int i = 0; i < PASSES_MORE; i++) {
+        (void)world_step(world, in);
+        law(world->facts.count == 0, "a settled pool stays settled");
+        core_pass_idle(world->core, pool);
+    }
+}

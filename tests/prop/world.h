@@ -1,0 +1,51 @@
+/* world.h - three cores that live through the same history: one as in service, one with caches off,
+ * one that is written out and read back after each fact. Every input goes to all of them, and they
+ * must agree to the byte (P12). SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/map.h"
+#include "core/core.h"
+
+/* A law of the design is broken: say which, and end. */
+#define law(cond, text) ((cond) ? (void)0 : law_broken(text, #cond, __FILE__, __LINE__))
+_Noreturn void law_broken(const char *text, const char *cond, const char *file, int line);
+
+/* Numbers from a seed: the same on every machine. */
+struct dice {
+    uint64_t state;
+};
+uint64_t dice_next(struct dice *dice);
+/* 0 .. count - 1. */
+uint32_t dice_roll(struct dice *dice, uint32_t count);
+/* True once in `count` times. */
+bool dice_once_in(struct dice *dice, uint32_t count);
+
+struct world {
+    struct dice dice;
+    struct core *core;
+    struct core *plain;     /* caches off */
+    struct core *restarted; /* decoded after each fact */
+    bool triple;            /* false: only the first lives, for long runs */
+    int64_t now_ms;
+    uint64_t fact_count;
+    struct map *attempts; /* "task.index" -> the newest attempt allocated (P11) */
+    struct arena arena;   /* of the step: inputs and facts */
+    struct facts facts;   /* what the last input gave */
+    struct buf bytes[4];
+    uint32_t names;
+    uint8_t supervisors; /* ever used */
+};
+
+void world_init(struct world *world, uint64_t seed, bool triple);
+void world_done(struct world *world);
+
+/* One input through decide and apply, checked after every fact; the facts stay until the next. */
+enum verdict world_step(struct world *world, struct input in);
+
+/* The verdict alone; changes nothing. */
+enum verdict world_ask(struct world *world, struct input in, struct reason *ret);
+
+/* Passes over one pool until nothing is left to do; checks the laws that hold then. */
+void world_settle(struct world *world, pool_id pool);
