@@ -1,0 +1,192 @@
+/* api.c - see api.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/api.h"
+
+#include "io/http_client.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { CALL_TIMEOUT_MS = 60000 };
+
+enum err api_open(struct cli *cli, struct error *e)
+{
+    if (cli->client != NULL) {
+        return ERR_OK;
+    }
+    enum err r = login_find(&cli->arena, args_text(&cli->args, "server"), &cli->login, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    if (cli->login.url == NULL) {
+        return fail(e, ERR_UNREACHABLE,
+                    "no server is known: no saved login in %s and WEIR_SERVER is not set",
+                    login_path(&cli->arena));
+    }
+    cli->client = http_client_new(cli->login.url, cli->login.token);
+    return ERR_OK;
+}
+
+static enum err code_of(unsigned status, const char *name)
+{
+    switch (status) {
+    case 400:
+    case 405:
+        return ERR_INVALID;
+    case 401:
+    case 403:
+        return ERR_DENIED;
+    case 404:
+        return ERR_NOT_FOUND;
+    case 409:
+        return ERR_CONFLICT;
+    case 413:
+        return ERR_LIMIT;
+    case 422:
+        return strcmp(name, "never") == 0 ? ERR_NEVER : ERR_CONFLICT;
+    case 429:
+    case 503:
+        return ERR_BUSY;
+    default:
+        return ERR_INTERNAL;
+    }
+}
+
+enum err api_refusal(unsigned status, struct str body, struct error *e)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct doc *doc = NULL;
+    const char *name = "";
+    const char *message = NULL;
+    const char *path = "";
+    if (body.len > 0 && doc_parse_json(&arena, body, &doc, NULL) == ERR_OK) {
+        const struct doc *error = doc_get(doc, "error");
+        (void)doc_text(doc_get(error, "code"), &name);
+        (void)doc_text(doc_get(error, "message"), &message);
+        (void)doc_text(doc_get(error, "path"), &path);
+    }
+    enum err code = code_of(status, name);
+    if (message == NULL) {
+        (void)fail(e, code, "the server answered with status %u and no explanation", status);
+    } else {
+        (void)fail_at(e, code, path, "%s", message);
+    }
+    arena_done(&arena);
+    return code;
+}
+
+static enum err call_once(struct cli *cli, struct arena *arena, const struct http_call *call,
+                          struct api_reply *ret, struct error *e)
+{
+    struct http_reply reply;
+    enum err r = http_client_call(cli->client, call, arena, &reply, e);
+    if (r == ERR_UNREACHABLE) {
+        return fail_in(e, "cannot reach the server at %s", cli->login.url);
+    }
+    if (r != ERR_OK) {
+        return fail_in(e, "%s", cli->login.url);
+    }
+    if (reply.status < 200 || reply.status > 299) {
+        return api_refusal(reply.status, reply.body, e);
+    }
+    *ret = (struct api_reply){.body = reply.body};
+    if (reply.body.len == 0) {
+        return ERR_OK;
+    }
+    r = doc_parse_json(arena, reply.body, &ret->doc, e);
+    return r == ERR_OK ? r : fail_in(e, "the server's answer to %s %s", call->method, call->path);
+}
+
+/* First once, so that a server that is away is told at once; then with patience. */
+static enum err call_patient(struct cli *cli, struct arena *arena, struct http_call *call,
+                             struct api_reply *ret, struct error *e)
+{
+    enum err r = call_once(cli, arena, call, ret, e);
+    int64_t ride_ms = args_duration(&cli->args, "retry", API_RIDE_MS);
+    if ((r != ERR_UNREACHABLE && r != ERR_BUSY) || ride_ms == 0) {
+        return r;
+    }
+    cli_say("weir: %s; trying for up to %lld s", e->text, (long long)(ride_ms / 1000));
+    call->retry_ms = ride_ms;
+    return call_once(cli, arena, call, ret, e);
+}
+
+enum err api_get(struct cli *cli, struct arena *arena, const char *path, struct api_reply *ret,
+                 struct error *e)
+{
+    enum err r = api_open(cli, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    struct http_call call = {
+        .method = "GET",
+        .path = arena_fmt(arena, "/api/v1%s", path),
+        .timeout_ms = CALL_TIMEOUT_MS,
+        .retry_ms = args_duration(&cli->args, "retry", 0),
+    };
+    return call_once(cli, arena, &call, ret, e);
+}
+
+enum err api_get_patient(struct cli *cli, struct arena *arena, const char *path,
+                         struct api_reply *ret, struct error *e)
+{
+    enum err r = api_open(cli, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    struct http_call call = {
+        .method = "GET",
+        .path = arena_fmt(arena, "/api/v1%s", path),
+        .timeout_ms = CALL_TIMEOUT_MS,
+    };
+    return call_patient(cli, arena, &call, ret, e);
+}
+
+void api_key(char *out)
+{
+    unsigned char random[16];
+    must(getrandom(random, sizeof random, 0) == (ssize_t)sizeof random);
+    for (size_t i = 0; i < sizeof random; i++) {
+        (void)snprintf(out + 2 * i, 3, "%02x", random[i]);
+    }
+}
+
+enum err api_change(struct cli *cli, struct arena *arena, const char *method, const char *path,
+                    struct str body, struct api_reply *ret, struct error *e)
+{
+    enum err r = api_open(cli, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    char key[API_KEY_MAX];
+    api_key(key);
+    struct http_call call = {
+        .method = method,
+        .path = arena_fmt(arena, "/api/v1%s", path),
+        .body = body,
+        .idempotency_key = key,
+        .timeout_ms = CALL_TIMEOUT_MS,
+    };
+    return call_patient(cli, arena, &call, ret, e);
+}
+
+const char *api_escape(struct arena *arena, const char *text)
+{
+    size_t len = strlen(text);
+    char *out = arena_alloc(arena, len * 3 + 1);
+    size_t at = 0;
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+        bool plain = isalnum(c) != 0 || strchr("-_.~", c) != NULL;
+        if (plain) {
+            out[at++] = (char)c;
+        } else {
+            (void)snprintf(out + at, 4, "%%%02X", c);
+            at += 3;
+        }
+    }
+    return out;
+}

@@ -1,0 +1,160 @@
+/* cli.c - from argv to a command and its exit status.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cli.h"
+
+#include "cli/context.h"
+#include "cli/help.h"
+#include "cli/suggest.h"
+#include "io/http_client.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { WIDTH_DEFAULT = 80, WIDTH_MIN = 20 };
+
+static void terminal_look(struct cli *cli)
+{
+    cli->out_tty = isatty(STDOUT_FILENO) == 1;
+    cli->err_tty = isatty(STDERR_FILENO) == 1;
+    const char *when = args_text(&cli->args, "color");
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    bool dumb = term == NULL || strcmp(term, "dumb") == 0;
+    cli->colour = cli->out_tty && !dumb && (no_color == NULL || no_color[0] == '\0');
+    if (when != NULL && strcmp(when, "auto") != 0) {
+        cli->colour = strcmp(when, "always") == 0;
+    }
+    if (!cli->out_tty) {
+        return;
+    }
+    struct winsize size = {0};
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    cli->width = known ? size.ws_col : WIDTH_DEFAULT;
+    cli->width = cli->width < WIDTH_MIN ? WIDTH_MIN : cli->width;
+    cli->height = known ? size.ws_row : 0;
+}
+
+static int usage_fail(const struct error *e)
+{
+    cli_say("weir: %s", e->text);
+    return EXIT_USAGE;
+}
+
+/* Offers the second words of `group`, or all first words when it is NULL. */
+static void offer_words(struct suggest *suggest, const char *group, struct arena *arena)
+{
+    suggest_offer(suggest, group == NULL ? "server" : "");
+    suggest_offer(suggest, group == NULL ? "agent" : "");
+    size_t len = group == NULL ? 0 : strlen(group);
+    struct command_cursor cursor = {0};
+    for (const struct command *c = command_next(&cursor); c != NULL; c = command_next(&cursor)) {
+        if (c->hidden) {
+            continue;
+        }
+        if (group == NULL) {
+            suggest_offer(suggest, arena_strn(arena, c->name, strcspn(c->name, " ")));
+        } else if (strncmp(c->name, group, len) == 0 && c->name[len] == ' ') {
+            suggest_offer(suggest, c->name + len + 1);
+        }
+    }
+}
+
+/* Short names people try: the verb alone, or what other programs call it. */
+static const char *other_name(const char *word)
+{
+    static const char *const pairs[][2] = {
+        {"ps", "task list"},    {"ls", "task list"},    {"list", "task list"},
+        {"logs", "task logs"},  {"kill", "task kill"},  {"cancel", "task kill"},
+        {"wait", "task wait"},  {"show", "task show"},  {"pools", "pool list"},
+        {"nodes", "node list"}, {"stop", "down"},       {"start", "up"},
+        {"exec", "run"},        {"squeue", "queue"},    {"sbatch", "submit"},
+        {"srun", "run"},        {"sinfo", "node list"}, {"scancel", "task kill"},
+        {"tasks", "task list"}, {"why", "explain"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (strcmp(pairs[i][0], word) == 0) {
+            return pairs[i][1];
+        }
+    }
+    return NULL;
+}
+
+static int unknown_command(int argc, char *const *argv, int words)
+{
+    struct arena arena;
+    arena_init(&arena);
+    const char *group = words == 1 ? argv[0] : NULL;
+    const char *typed = argv[words];
+    int code = EXIT_USAGE;
+    if (group != NULL && (argc == 1 || typed[0] == '-')) {
+        bool asked = argc > 1 && (strcmp(typed, "--help") == 0 || strcmp(typed, "-h") == 0);
+        help_group(group, asked ? stdout : stderr);
+        arena_done(&arena);
+        return asked ? EXIT_OK : EXIT_USAGE;
+    }
+    struct suggest suggest;
+    suggest_init(&suggest, typed);
+    offer_words(&suggest, group, &arena);
+    const char *other = group == NULL ? other_name(typed) : NULL;
+    const char *best = other != NULL ? other : suggest.best;
+    bool pair = group != NULL;
+    if (best != NULL) {
+        cli_say("weir: unknown command '%s%s%s'; did you mean `weir %s%s%s`?", pair ? group : "",
+                pair ? " " : "", typed, pair ? group : "", pair ? " " : "", best);
+    } else {
+        cli_say("weir: unknown command '%s%s%s'; `weir help` lists them", pair ? group : "",
+                pair ? " " : "", typed);
+    }
+    arena_done(&arena);
+    return code;
+}
+
+static int command_run(const struct command *command, int argc, char *const *argv)
+{
+    struct cli cli = {0};
+    struct error e;
+    enum err r = args_parse(command, argc, argv, &cli.args, &e);
+    if (r != ERR_OK) {
+        args_done(&cli.args);
+        return usage_fail(&e);
+    }
+    if (args_has(&cli.args, "help")) {
+        help_command(command, stdout);
+        args_done(&cli.args);
+        return EXIT_OK;
+    }
+    arena_init(&cli.arena);
+    terminal_look(&cli);
+    int code = command->run(&cli);
+    http_client_free(cli.client);
+    arena_done(&cli.arena);
+    args_done(&cli.args);
+    return code;
+}
+
+int cli_main(int argc, char **argv)
+{
+    /* A reader that goes away is told by write(), not by a signal: exit statuses stay ours. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        help_all(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        help_all(stdout);
+        return EXIT_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        argv[1] = (char[]){"version"};
+    }
+    int words = 0;
+    const struct command *command = command_find(argc - 1, argv + 1, &words);
+    if (command == NULL) {
+        return unknown_command(argc - 1, argv + 1, words);
+    }
+    return command_run(command, argc - 1 - words, argv + 1 + words);
+}

@@ -1,0 +1,59 @@
+/* cmd.h - the commands' functions, one per row of the command table.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+struct cli;
+
+int cmd_up(struct cli *cli);
+int cmd_down(struct cli *cli);
+int cmd_status(struct cli *cli);
+
+int cmd_run(struct cli *cli);
+int cmd_submit(struct cli *cli);
+
+int cmd_task_list(struct cli *cli);
+int cmd_task_show(struct cli *cli);
+int cmd_task_logs(struct cli *cli);
+int cmd_task_kill(struct cli *cli);
+int cmd_task_start(struct cli *cli);
+int cmd_task_pause(struct cli *cli);
+int cmd_task_activate(struct cli *cli);
+int cmd_task_edit(struct cli *cli);
+int cmd_task_wait(struct cli *cli);
+
+int cmd_pool_list(struct cli *cli);
+int cmd_pool_show(struct cli *cli);
+int cmd_pool_create(struct cli *cli);
+int cmd_pool_edit(struct cli *cli);
+int cmd_pool_delete(struct cli *cli);
+int cmd_pool_pause(struct cli *cli);
+int cmd_pool_resume(struct cli *cli);
+
+int cmd_node_list(struct cli *cli);
+int cmd_node_show(struct cli *cli);
+int cmd_node_drain(struct cli *cli);
+int cmd_node_resume(struct cli *cli);
+int cmd_node_label(struct cli *cli);
+int cmd_node_remove(struct cli *cli);
+
+int cmd_queue(struct cli *cli);
+int cmd_explain(struct cli *cli);
+int cmd_events(struct cli *cli);
+
+int cmd_login(struct cli *cli);
+int cmd_whoami(struct cli *cli);
+int cmd_token_list(struct cli *cli);
+int cmd_token_create(struct cli *cli);
+int cmd_token_delete(struct cli *cli);
+
+int cmd_config_check(struct cli *cli);
+int cmd_config_init(struct cli *cli);
+int cmd_state_export(struct cli *cli);
+int cmd_db_backup(struct cli *cli);
+int cmd_db_restore(struct cli *cli);
+int cmd_db_check(struct cli *cli);
+
+int cmd_completion(struct cli *cli);
+int cmd_complete(struct cli *cli);
+int cmd_help(struct cli *cli);
+int cmd_version(struct cli *cli);

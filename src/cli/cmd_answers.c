@@ -1,0 +1,279 @@
+/* cmd_answers.c - `weir status`, `queue`, `explain`, `events`: what is going on, and why.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/api.h"
+#include "cli/cells.h"
+#include "cli/cmd.h"
+#include "cli/list.h"
+#include "cli/show.h"
+#include "cli/text.h"
+#include "cli/value.h"
+#include "io/http_client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE_BYTES_MAX = 1 << 16, EVENTS_QUIET_MS = 300, EVENTS_IDLE_MS = 60000 };
+
+/* ---- queue ---- */
+
+static void cell_name(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    buf_add_str(out, value_text(item, "name"));
+}
+
+static const struct list_column queue_columns[] = {
+    {"position", "PLACE", COLUMN_NUMBER, "position", false, NULL},
+    {"id", "ID", COLUMN_NUMBER, "id", false, NULL},
+    {"name", "NAME", COLUMN_CUSTOM, "name", false, cell_name},
+    {"user", "USER", COLUMN_TEXT, "user", false, NULL},
+    {"state", "STATE", COLUMN_STATE, "state", true, NULL},
+    {"priority", "PRIO", COLUMN_NUMBER, "priority", false, NULL},
+    {"resources", "RESOURCES", COLUMN_RESOURCES, "resources", false, NULL},
+    {"submitted", "SUBMITTED", COLUMN_TIME, "submitted_at", false, NULL},
+    {"reason", "REASON", COLUMN_TEXT, "reason.message", false, NULL},
+    {0},
+};
+
+static const struct list_def queue_list = {
+    .what = "tasks waiting",
+    .id_path = "id",
+    .columns = queue_columns,
+    .empty = "everything that could run does",
+};
+
+int cmd_queue(struct cli *cli)
+{
+    const char *pool = args_text(&cli->args, "pool");
+    const char *path = arena_fmt(&cli->arena, "/queue?pool=%s",
+                                 api_escape(&cli->arena, pool == NULL ? "default" : pool));
+    return list_run(cli, &queue_list, path);
+}
+
+/* ---- explain ---- */
+
+static const struct list_column explain_fields[] = {
+    {"task", "task", COLUMN_NUMBER, "task", false, NULL},
+    {"state", "state", COLUMN_STATE, "state", false, NULL},
+    {"reason", "reason", COLUMN_TEXT, "reason.message", false, NULL},
+    {"pool", "pool", COLUMN_TEXT, "pool", false, NULL},
+    {"position", "place", COLUMN_NUMBER, "position", false, NULL},
+    {"nodes", "nodes looked at", COLUMN_NUMBER, "nodes_total", false, NULL},
+    {0},
+};
+
+static void explain_more(const struct cli *cli, const struct doc *doc)
+{
+    (void)cli;
+    struct buf out;
+    buf_init(&out, LINE_BYTES_MAX);
+    const struct doc *near = value_at(doc, "nearest");
+    const struct doc *blockers = value_at(doc, "blockers");
+    const struct doc *hints = value_at(doc, "suggestions");
+    buf_add_str(&out, near != NULL && near->count > 0 ? "\nnearest nodes\n" : "");
+    for (const struct doc *d = near == NULL ? NULL : near->first; d != NULL; d = d->next) {
+        buf_addf(&out, "  %s: ", value_text(d, "node"));
+        text_escape(&out, str_of(value_text(d, "message")));
+        buf_add_char(&out, '\n');
+    }
+    buf_add_str(&out, blockers != NULL && blockers->count > 0 ? "\nheld by tasks" : "");
+    for (const struct doc *d = blockers == NULL ? NULL : blockers->first; d != NULL; d = d->next) {
+        buf_addf(&out, " %s", d->text.p);
+    }
+    buf_add_str(&out, blockers != NULL && blockers->count > 0 ? "\n" : "");
+    buf_add_str(&out, hints != NULL && hints->count > 0 ? "\nwhat would help\n" : "");
+    for (const struct doc *d = hints == NULL ? NULL : hints->first; d != NULL; d = d->next) {
+        buf_add_str(&out, "  ");
+        text_escape(&out, d->text);
+        buf_add_char(&out, '\n');
+    }
+    cli_out((struct str){.p = buf_text(&out), .len = out.len});
+    buf_done(&out);
+}
+
+int cmd_explain(struct cli *cli)
+{
+    struct error e;
+    uint64_t id;
+    if (!str_to_u64(str_of(cli->args.words[0]), &id) || id == 0) {
+        (void)fail(&e, ERR_USAGE, "'%.60s' is no task id; a number like 12 would do",
+                   cli->args.words[0]);
+        return cli_fail(cli, &e);
+    }
+    return show_run(cli, arena_fmt(&cli->arena, "/tasks/%llu/explain", (unsigned long long)id),
+                    arena_fmt(&cli->arena, "task=%llu", (unsigned long long)id), explain_fields,
+                    explain_more);
+}
+
+/* ---- status ---- */
+
+/* The server's counts, whatever it counts: "tasks.running  3". */
+static void status_lines(const struct doc *doc, const char *prefix, struct buf *out)
+{
+    for (const struct doc *d = doc->first; d != NULL; d = d->next) {
+        if (d->kind == DOC_MAP || d->kind == DOC_LIST || d->kind == DOC_NULL) {
+            continue;
+        }
+        buf_addf(out, "%s%s ", prefix, d->key.p);
+        text_escape(out, str_of(value_text(d, "")));
+        buf_add_str(out, d->next == NULL ? "" : ", ");
+    }
+}
+
+static int status_print(struct cli *cli, const struct doc *doc)
+{
+    struct buf out;
+    buf_init(&out, LINE_BYTES_MAX);
+    buf_addf(&out, "%-8s  %s\n", "server", cli->login.url);
+    for (const struct doc *d = doc->first; d != NULL; d = d->next) {
+        if (d->kind == DOC_MAP) {
+            buf_addf(&out, "%-8s  ", d->key.p);
+            status_lines(d, "", &out);
+            buf_add_char(&out, '\n');
+        } else if (d->kind != DOC_LIST && d->kind != DOC_NULL) {
+            buf_addf(&out, "%-8s  ", d->key.p);
+            text_escape(&out, str_of(value_text(d, "")));
+            buf_add_char(&out, '\n');
+        }
+    }
+    cli_out((struct str){.p = buf_text(&out), .len = out.len});
+    buf_done(&out);
+    return EXIT_OK;
+}
+
+int cmd_status(struct cli *cli)
+{
+    struct error e;
+    struct api_reply reply;
+    if (api_get(cli, &cli->arena, "/status", &reply, &e) != ERR_OK) {
+        return cli_fail(cli, &e);
+    }
+    return show_json(cli, &reply) ? EXIT_OK : status_print(cli, reply.doc);
+}
+
+/* ---- events ---- */
+
+struct events {
+    struct cli *cli;
+    bool json;
+    uint64_t after;
+    struct arena arena;
+};
+
+/* "2026-…Z  task-ended  task 12  node n1  by admin". */
+static void event_print(const struct doc *doc)
+{
+    static const char *const shown[] = {"seq", "time", "type", "actor", "cause"};
+    struct buf out;
+    buf_init(&out, LINE_BYTES_MAX);
+    buf_addf(&out, "%s  %s  %s", value_text(doc, "seq"), value_text(doc, "time"),
+             value_text(doc, "type"));
+    for (const struct doc *d = doc->first; d != NULL; d = d->next) {
+        bool known = d->kind == DOC_MAP || d->kind == DOC_LIST || d->kind == DOC_NULL;
+        for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+            known = known || str_is(d->key, shown[i]);
+        }
+        const char *value = value_text(d, "");
+        if (!known && value[0] != '\0') {
+            buf_addf(&out, "  %s=", d->key.p);
+            text_escape(&out, str_of(value));
+        }
+    }
+    const char *actor = value_text(doc, "actor");
+    if (actor[0] != '\0') {
+        buf_add_str(&out, "  by ");
+        text_escape(&out, str_of(actor));
+    }
+    buf_add_char(&out, '\n');
+    cli_out((struct str){.p = buf_text(&out), .len = out.len});
+    buf_done(&out);
+}
+
+static bool on_event_line(void *ctx, struct str line)
+{
+    struct events *events = ctx;
+    struct str value;
+    struct str key = str_cut(line, ':', &value);
+    if (value.p == NULL) {
+        return true;
+    }
+    value = str_trim(value);
+    if (str_is(key, "id")) {
+        (void)str_to_u64(value, &events->after);
+    } else if (str_is(key, "event") && str_is(value, "reset")) {
+        cli_say("weir: some events are too old to be shown");
+    } else if (str_is(key, "data") && events->json) {
+        cli_out(value);
+        cli_out_text("\n");
+    } else if (str_is(key, "data")) {
+        struct doc *doc;
+        arena_clear(&events->arena);
+        if (doc_parse_json(&events->arena, value, &doc, NULL) == ERR_OK) {
+            event_print(doc);
+        }
+    }
+    return true;
+}
+
+static const char *events_path(struct events *events)
+{
+    struct cli *cli = events->cli;
+    struct arena *arena = &cli->arena;
+    const char *path =
+        arena_fmt(arena, "/api/v1/events?after=%llu", (unsigned long long)events->after);
+    static const char *const filters[] = {"task", "pool", "type"};
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+        const char *value = args_text(&cli->args, filters[i]);
+        if (value != NULL) {
+            path = arena_fmt(arena, "%s&%s=%s", path, filters[i], api_escape(arena, value));
+        }
+    }
+    return path;
+}
+
+/* Without --follow the stream is over when nothing more comes for a moment. */
+static enum err events_read(struct events *events, bool follow, struct error *e)
+{
+    struct http_stream_call call = {
+        .call = {.method = "GET",
+                 .path = events_path(events),
+                 .retry_ms = follow ? args_duration(&events->cli->args, "retry", API_RIDE_MS) : 0},
+        .idle_ms = follow ? EVENTS_IDLE_MS : EVENTS_QUIET_MS,
+        .on_line = on_event_line,
+        .ctx = events,
+    };
+    struct http_reply reply = {0};
+    struct arena arena;
+    arena_init(&arena);
+    enum err r = http_client_stream(events->cli->client, &call, &arena, &reply, e);
+    if (r == ERR_OK && reply.status != 200) {
+        r = api_refusal(reply.status, reply.body, e);
+    }
+    arena_done(&arena);
+    return r;
+}
+
+int cmd_events(struct cli *cli)
+{
+    struct error e;
+    struct events events = {
+        .cli = cli,
+        .json = args_has(&cli->args, "json"),
+        .after = args_number(&cli->args, "after", 0),
+    };
+    bool follow = args_has(&cli->args, "follow");
+    enum err r = api_open(cli, &e);
+    if (r != ERR_OK) {
+        return cli_fail(cli, &e);
+    }
+    arena_init(&events.arena);
+    uint64_t before;
+    do {
+        before = events.after;
+        r = events_read(&events, follow, &e);
+        /* A restart of the server breaks the stream; it is asked for again behind the last event. */
+    } while (follow && (r == ERR_OK || r == ERR_TIMEOUT || events.after != before));
+    arena_done(&events.arena);
+    bool quiet = !follow && r == ERR_TIMEOUT;
+    return r == ERR_OK || quiet ? EXIT_OK : cli_fail(cli, &e);
+}

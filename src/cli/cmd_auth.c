@@ -1,0 +1,180 @@
+/* cmd_auth.c - `weir login`, `whoami`, `token …`. SPDX-License-Identifier: Apache-2.0 */
+#include "base/json_out.h"
+#include "cli/api.h"
+#include "cli/cmd.h"
+#include "cli/list.h"
+#include "cli/show.h"
+#include "cli/value.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { TOKEN_MAX = 512, TOKEN_JSON_MAX = 4096 };
+
+static const struct list_column whoami_fields[] = {
+    {"name", "name", COLUMN_TEXT, "name", false, NULL},
+    {"scope", "scope", COLUMN_TEXT, "scope", false, NULL},
+    {"note", "note", COLUMN_TEXT, "note", false, NULL},
+    {0},
+};
+
+static void whoami_where(const struct cli *cli, const struct doc *doc)
+{
+    (void)doc;
+    cli_out_text("server  ");
+    cli_out_text(cli->login.url);
+    cli_out_text("\n");
+}
+
+int cmd_whoami(struct cli *cli)
+{
+    return show_run(cli, "/whoami", NULL, whoami_fields, whoami_where);
+}
+
+/* ---- login ---- */
+
+/* One line from standard input, unseen where that is a terminal. */
+static enum err token_ask(struct arena *arena, const char **ret, struct error *e)
+{
+    struct termios old;
+    bool tty = isatty(STDIN_FILENO) == 1 && tcgetattr(STDIN_FILENO, &old) == 0;
+    if (tty) {
+        struct termios silent = old;
+        silent.c_lflag &= ~(tcflag_t)ECHO;
+        (void)fputs("Token: ", stderr);
+        (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
+    }
+    char line[TOKEN_MAX] = "";
+    const char *got = fgets(line, sizeof line, stdin);
+    if (tty) {
+        (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &old);
+        (void)fputs("\n", stderr);
+    }
+    line[strcspn(line, "\r\n")] = '\0';
+    if (got == NULL || line[0] == '\0') {
+        return fail(e, ERR_USAGE, "no token was given");
+    }
+    *ret = arena_str(arena, line);
+    return ERR_OK;
+}
+
+int cmd_login(struct cli *cli)
+{
+    struct error e;
+    const char *url = cli->args.words[0];
+    const char *file = args_text(&cli->args, "token-file");
+    const char *token = getenv("WEIR_TOKEN");
+    enum err r = ERR_OK;
+    if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) {
+        r = fail(&e, ERR_USAGE, "'%.100s' is no address; http://127.0.0.1:8080 would do", url);
+    } else if (file != NULL && strcmp(file, "-") != 0) {
+        r = login_file_read(&cli->arena, file, &token, &e);
+    } else if (token == NULL || token[0] == '\0') {
+        r = token_ask(&cli->arena, &token, &e);
+    }
+    if (r != ERR_OK) {
+        return cli_fail(cli, &e);
+    }
+    (void)setenv("WEIR_SERVER", url, 1);
+    (void)setenv("WEIR_TOKEN", token, 1);
+    struct api_reply reply;
+    struct login_entry entry = {.url = url, .token = token};
+    r = api_get(cli, &cli->arena, "/whoami", &reply, &e);
+    r = r != ERR_OK ? r : login_save(&cli->arena, &entry, &e);
+    if (r != ERR_OK) {
+        return cli_fail(cli, &e);
+    }
+    if (!show_json(cli, &reply)) {
+        cli_say("logged in to %s as %s (%s)", url, value_text(reply.doc, "name"),
+                value_text(reply.doc, "scope"));
+    }
+    return EXIT_OK;
+}
+
+/* ---- tokens ---- */
+
+static const struct list_column token_columns[] = {
+    {"id", "ID", COLUMN_TEXT, "id", false, NULL},
+    {"scope", "SCOPE", COLUMN_TEXT, "scope", false, NULL},
+    {"name", "NAME", COLUMN_TEXT, "name", false, NULL},
+    {"created", "CREATED", COLUMN_TIME, "created_at", false, NULL},
+    {"expires", "EXPIRES", COLUMN_TIME, "expires_at", false, NULL},
+    {0},
+};
+
+static const struct list_def token_list = {
+    .what = "tokens",
+    .id_path = "id",
+    .columns = token_columns,
+    .empty = "`weir token create` makes one",
+};
+
+int cmd_token_list(struct cli *cli)
+{
+    return list_run(cli, &token_list, "/tokens");
+}
+
+int cmd_token_create(struct cli *cli)
+{
+    struct error e;
+    struct api_reply reply;
+    struct buf body;
+    buf_init(&body, TOKEN_JSON_MAX);
+    struct json_out j;
+    json_out_init(&j, &body);
+    const char *scope = args_text(&cli->args, "scope");
+    const char *name = args_text(&cli->args, "name");
+    const char *expires = args_text(&cli->args, "expires");
+    json_out_object(&j);
+    json_out_kv_text(&j, "scope", scope == NULL ? "read" : scope);
+    if (name != NULL) {
+        json_out_kv_text(&j, "name", name);
+    }
+    if (expires != NULL) {
+        json_out_kv_text(&j, "expires", expires);
+    }
+    json_out_end(&j);
+    enum err r = api_change(cli, &cli->arena, "POST", "/tokens",
+                            (struct str){.p = body.data, .len = body.len}, &reply, &e);
+    buf_done(&body);
+    if (r != ERR_OK) {
+        return cli_fail(cli, &e);
+    }
+    if (!show_json(cli, &reply)) {
+        const char *secret = value_text(reply.doc, "secret");
+        cli_out_text(secret[0] == '\0' ? value_text(reply.doc, "token") : secret);
+        cli_out_text("\n");
+        if (cli->err_tty) {
+            cli_say("token %s (%s); its secret is shown only now", value_text(reply.doc, "id"),
+                    value_text(reply.doc, "scope"));
+        }
+    }
+    return EXIT_OK;
+}
+
+int cmd_token_delete(struct cli *cli)
+{
+    struct error e;
+    bool yes = true;
+    size_t count = cli->args.word_count;
+    if (count > 1 && !args_has(&cli->args, "yes")) {
+        cli_say("this makes %zu tokens worthless", count);
+        if (cli_confirm(cli, count, &yes, &e) != ERR_OK) {
+            return cli_fail(cli, &e);
+        }
+    }
+    int code = yes ? EXIT_OK : EXIT_FAILED;
+    for (size_t i = 0; yes && i < count; i++) {
+        struct api_reply reply;
+        const char *path =
+            arena_fmt(&cli->arena, "/tokens/%s", api_escape(&cli->arena, cli->args.words[i]));
+        if (api_change(cli, &cli->arena, "DELETE", path, (struct str){0}, &reply, &e) != ERR_OK) {
+            int failed = cli_fail(cli, &e);
+            code = code == EXIT_OK ? failed : code;
+        }
+    }
+    return code;
+}

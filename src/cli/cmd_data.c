@@ -1,0 +1,180 @@
+/* cmd_data.c - `weir config …`, `state export`, `db …`: files and data directories. `db` and `config`
+ * need no server. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/api.h"
+#include "cli/cmd.h"
+#include "cli/updir.h"
+#include "spec/server_file.h"
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CONFIG_MAX = 4 << 20 };
+
+/* ---- config ---- */
+
+static enum err config_read(const char *path, struct buf *out, struct error *e)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        return fail_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, errno, "cannot read %s",
+                          path);
+    }
+    char piece[8192];
+    size_t n;
+    while ((n = fread(piece, 1, sizeof piece, file)) > 0) {
+        buf_add(out, piece, n);
+    }
+    bool bad = ferror(file) != 0;
+    (void)fclose(file);
+    if (bad) {
+        return fail(e, ERR_IO, "cannot read %s", path);
+    }
+    return out->full ? fail(e, ERR_LIMIT, "%s is larger than %d bytes", path, CONFIG_MAX) : ERR_OK;
+}
+
+/* The line itself, and a caret below the place. */
+static void place_show(struct str text, unsigned line, unsigned column)
+{
+    struct str rest = text;
+    struct str found = {0};
+    for (unsigned i = 0; i < line && rest.p != NULL; i++) {
+        found = str_cut(rest, '\n', &rest);
+    }
+    if (found.p != NULL && line > 0) {
+        (void)fprintf(stderr, "    %.*s\n    %*s^\n", (int)found.len, found.p,
+                      column > 1 ? (int)column - 1 : 0, "");
+    }
+}
+
+int cmd_config_check(struct cli *cli)
+{
+    struct error e;
+    const char *path = cli->args.words[0];
+    struct buf text;
+    buf_init(&text, CONFIG_MAX);
+    if (config_read(path, &text, &e) != ERR_OK) {
+        buf_done(&text);
+        return cli_fail(cli, &e);
+    }
+    struct str all = {.p = buf_text(&text), .len = text.len};
+    struct server_file file;
+    struct problems *problems = arena_new(&cli->arena, struct problems, 1);
+    enum err r = server_file_read(all, path, &cli->arena, &file, problems, &e);
+    for (uint32_t i = 0; r != ERR_OK && i < problems->count; i++) {
+        const struct problem *problem = &problems->at[i];
+        cli_say("%s:%u:%u: %s", path, problem->line, problem->column,
+                problem_text(problem, &cli->arena));
+        place_show(all, problem->line, problem->column);
+    }
+    int code = EXIT_OK;
+    if (r == ERR_OK) {
+        cli_out_text(arena_fmt(&cli->arena,
+                               "%s is right: %u pool%s, listens on %s:%u, data in %s\n", path,
+                               file.pool_count, file.pool_count == 1 ? "" : "s",
+                               file.listen_address, file.listen_port, file.data_dir));
+    } else if (problems->count > 0) {
+        cli_say("weir: %u problem%s in %s", problems->total, problems->total == 1 ? "" : "s", path);
+        code = EXIT_USAGE;
+    } else {
+        code = cli_fail(cli, &e);
+    }
+    buf_done(&text);
+    return code;
+}
+
+int cmd_config_init(struct cli *cli)
+{
+    struct error e;
+    const char *form = cli->args.words[0];
+    bool gpu = strstr(form, "gpu") != NULL;
+    bool cpu = strstr(form, "cpu") != NULL;
+    if (strcmp(form, "cpu") != 0 && strcmp(form, "gpu") != 0 && strcmp(form, "cpu+gpu") != 0) {
+        (void)fail(&e, ERR_USAGE, "'%.40s' is no form; cpu, gpu or cpu+gpu would do", form);
+        return cli_fail(cli, &e);
+    }
+    cli_out_text("# A Weir server. Check it with `weir config check FILE`, start it with\n"
+                 "# `weir server --config FILE`.\n"
+                 "listen: 127.0.0.1:8080\n"
+                 "data: /var/lib/weir\n");
+    cli_out_text(arena_fmt(&cli->arena, "defaults: {gpu_pool: %s, cpu_pool: %s}\n",
+                           gpu ? "gpu" : "cpu", cpu ? "cpu" : "gpu"));
+    cli_out_text("pools:\n");
+    cli_out_text(gpu ? "  - name: gpu\n    description: machines with GPUs\n    patience: 60s\n"
+                     : "");
+    cli_out_text(cpu ? "  - name: cpu\n    description: machines without GPUs\n    patience: 60s\n"
+                     : "");
+    return EXIT_OK;
+}
+
+/* ---- state ---- */
+
+int cmd_state_export(struct cli *cli)
+{
+    struct error e;
+    struct api_reply reply;
+    const char *path = args_text(&cli->args, "output");
+    enum err r = api_get(cli, &cli->arena, "/state", &reply, &e);
+    if (r == ERR_OK && path != NULL) {
+        r = login_file_write(&cli->arena, path, reply.body.p, 0644, &e);
+    } else if (r == ERR_OK) {
+        cli_out(reply.body);
+        cli_out_text(reply.body.len > 0 && reply.body.p[reply.body.len - 1] == '\n' ? "" : "\n");
+    }
+    return r == ERR_OK ? EXIT_OK : cli_fail(cli, &e);
+}
+
+/* ---- db ---- */
+
+static const char *data_dir(struct cli *cli)
+{
+    const char *named = args_text(&cli->args, "dir");
+    return named == NULL ? login_default_dir(&cli->arena) : named;
+}
+
+int cmd_db_backup(struct cli *cli)
+{
+    struct error e;
+    const char *dir = data_dir(cli);
+    const char *to = cli->args.words[0];
+    if (store_backup(dir, to, &e) != ERR_OK) {
+        return cli_fail(cli, &e);
+    }
+    cli_say("copied %s to %s; `weir db check --dir %s` checks it", dir, to, to);
+    return EXIT_OK;
+}
+
+int cmd_db_restore(struct cli *cli)
+{
+    struct error e;
+    const char *dir = data_dir(cli);
+    const char *from = cli->args.words[0];
+    if (store_restore(from, dir, &e) != ERR_OK) {
+        return cli_fail(cli, &e);
+    }
+    cli_say("restored %s into %s", from, dir);
+    return EXIT_OK;
+}
+
+static void finding(void *ctx, const char *text)
+{
+    size_t *count = ctx;
+    (*count)++;
+    cli_out_text(text);
+    cli_out_text("\n");
+}
+
+int cmd_db_check(struct cli *cli)
+{
+    struct error e;
+    size_t count = 0;
+    const char *dir = data_dir(cli);
+    if (store_check(dir, finding, &count, &e) != ERR_OK) {
+        return cli_fail(cli, &e);
+    }
+    cli_say("%s: %zu problem%s found", dir, count, count == 1 ? "" : "s");
+    return count == 0 ? EXIT_OK : EXIT_FAILED;
+}

@@ -1,0 +1,156 @@
+/* cmd_down.c - `weir down`: ends the `weir up` of a directory, and on request its tasks before that.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/api.h"
+#include "cli/cmd.h"
+#include "cli/updir.h"
+#include "cli/value.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { DOWN_MS = 40000, TASKS_PAGE = 1000, WAIT_S = 10 };
+
+struct down {
+    struct cli *cli;
+    struct arena arena; /* of one page */
+    size_t killed;
+};
+
+/* One page of tasks that have not ended. */
+static enum err active_page(struct down *down, struct api_reply *ret, struct error *e)
+{
+    arena_clear(&down->arena);
+    return api_get_patient(down->cli, &down->arena,
+                           arena_fmt(&down->arena, "/tasks?ended=false&limit=%d", TASKS_PAGE), ret,
+                           e);
+}
+
+static enum err task_call(struct down *down, const char *method, const char *task,
+                          const char *action, struct error *e)
+{
+    struct api_reply reply;
+    struct arena arena;
+    arena_init(&arena);
+    const char *path = arena_fmt(&arena, "/tasks/%s/%s", task, action);
+    enum err r = method[0] == 'P'
+                     ? api_change(down->cli, &arena, method, path, (struct str){0}, &reply, e)
+                     : api_get_patient(down->cli, &arena, path, &reply, e);
+    arena_done(&arena);
+    /* It may have ended by itself in between. */
+    return r == ERR_CONFLICT || r == ERR_NOT_FOUND ? ERR_OK : r;
+}
+
+/* Kills page after page until nothing is left, then each page is waited for. */
+static enum err tasks_stop(struct down *down, struct error *e)
+{
+    for (;;) {
+        struct api_reply page;
+        enum err r = active_page(down, &page, e);
+        const struct doc *items = r == ERR_OK ? value_at(page.doc, "items") : NULL;
+        if (r != ERR_OK || items == NULL || items->count == 0) {
+            return r;
+        }
+        for (const struct doc *d = items->first; d != NULL && r == ERR_OK; d = d->next) {
+            r = task_call(down, "POST", value_text(d, "id"), "kill", e);
+            down->killed++;
+        }
+        for (const struct doc *d = items->first; d != NULL && r == ERR_OK; d = d->next) {
+            r = task_call(down, "GET", value_text(d, "id"),
+                          arena_fmt(&down->arena, "wait?timeout=%d", WAIT_S), e);
+        }
+        if (r != ERR_OK) {
+            return r;
+        }
+        if (down->cli->err_tty) {
+            (void)fprintf(stderr, "\r\033[K%zu tasks told to end", down->killed);
+        }
+    }
+}
+
+/* Points the calls at the server of this directory, whatever the saved login says. */
+static enum err login_use(struct cli *cli, const char *dir, const struct updir_info *info,
+                          struct error *e)
+{
+    const char *token;
+    enum err r =
+        login_file_read(&cli->arena, arena_fmt(&cli->arena, "%s/admin.token", dir), &token, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    (void)setenv("WEIR_SERVER", info->url, 1);
+    (void)setenv("WEIR_TOKEN", token, 1);
+    return api_open(cli, e);
+}
+
+static enum err stop_tasks(struct cli *cli, const char *dir, const struct updir_info *info,
+                           struct error *e)
+{
+    bool yes = true;
+    enum err r = info->url == NULL ? fail(e, ERR_CONFLICT, "it is still starting")
+                                   : login_use(cli, dir, info, e);
+    if (r == ERR_OK && !args_has(&cli->args, "yes")) {
+        cli_say("this kills every task of %s", info->url);
+        r = cli_confirm(cli, 1, &yes, e);
+    }
+    if (r != ERR_OK) {
+        return r;
+    }
+    if (!yes) {
+        return fail(e, ERR_CONFLICT, "not done");
+    }
+    struct down down = {.cli = cli};
+    arena_init(&down.arena);
+    r = tasks_stop(&down, e);
+    arena_done(&down.arena);
+    if (down.cli->err_tty && down.killed > 0) {
+        (void)fputs("\n", stderr);
+    }
+    return r;
+}
+
+/* Ends it by a descriptor of the process, so that no other can be hit. */
+static enum err up_end(pid_t pid, struct error *e)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0) {
+        return errno == ESRCH ? ERR_OK : fail_errno(e, ERR_IO, errno, "process %d", (int)pid);
+    }
+    enum err r = ERR_OK;
+    if (syscall(SYS_pidfd_send_signal, fd, SIGTERM, NULL, 0) != 0 && errno != ESRCH) {
+        r = fail_errno(e, errno == EPERM ? ERR_DENIED : ERR_IO, errno, "cannot end process %d",
+                       (int)pid);
+    }
+    struct pollfd ended = {.fd = fd, .events = POLLIN};
+    if (r == ERR_OK && poll(&ended, 1, DOWN_MS) == 0) {
+        r = fail(e, ERR_TIMEOUT, "process %d has not ended after %d s", (int)pid, DOWN_MS / 1000);
+    }
+    (void)close(fd);
+    return r;
+}
+
+int cmd_down(struct cli *cli)
+{
+    struct error e;
+    struct updir_info info;
+    const char *named = args_text(&cli->args, "dir");
+    struct login login;
+    const char *dir = named;
+    if (dir == NULL && login_find(&cli->arena, NULL, &login, &e) == ERR_OK && login.dir != NULL) {
+        dir = login.dir; /* the one that the other commands talk to */
+    }
+    dir = dir == NULL ? login_default_dir(&cli->arena) : dir;
+    if (!updir_read(&cli->arena, dir, &info) || info.holder == 0) {
+        (void)fail(&e, ERR_NOT_FOUND, "no `weir up` runs on %s", dir);
+        return cli_fail(cli, &e);
+    }
+    enum err r = ERR_OK;
+    if (args_has(&cli->args, "stop-tasks")) {
+        r = stop_tasks(cli, dir, &info, &e);
+    }
+    r = r == ERR_OK ? up_end(info.holder, &e) : r;
+    return r == ERR_OK ? EXIT_OK : cli_fail(cli, &e);
+}

@@ -1,0 +1,274 @@
+/* cmd_node.c - `weir node …`. SPDX-License-Identifier: Apache-2.0 */
+#include "base/amount.h"
+#include "base/json_out.h"
+#include "cli/api.h"
+#include "cli/cmd.h"
+#include "cli/list.h"
+#include "cli/show.h"
+#include "cli/value.h"
+#include "spec/resources_text.h"
+
+#include <string.h>
+
+enum { NODE_JSON_MAX = 1 << 16 };
+
+/* "3/4" of one resource. */
+static void free_of(struct buf *out, const struct doc *item, const char *resource)
+{
+    const struct doc *map = value_at(item, "resources");
+    const struct doc *one = map == NULL ? NULL : doc_get(map, resource);
+    if (one == NULL) {
+        return;
+    }
+    int64_t free_bytes;
+    int64_t total_bytes;
+    bool bytes = strcmp(resource, "memory") == 0 || strcmp(resource, "gpu_memory") == 0;
+    if (bytes && doc_i64(value_at(one, "free"), &free_bytes) &&
+        doc_i64(value_at(one, "total"), &total_bytes)) {
+        char free_text[AMOUNT_TEXT_MAX];
+        char total_text[AMOUNT_TEXT_MAX];
+        amount_bytes_text(free_bytes, free_text);
+        amount_bytes_text(total_bytes, total_text);
+        buf_addf(out, "%s/%s", free_text, total_text);
+        return;
+    }
+    buf_addf(out, "%s/%s", value_text(one, "free"), value_text(one, "total"));
+}
+
+static void cell_state(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const char *state = value_text(item, "state");
+    bool draining = value_true(item, "draining") && strcmp(state, "up") == 0;
+    buf_add_str(out, draining ? "draining" : state);
+}
+
+static void cell_slots(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    free_of(out, item, "slots");
+}
+
+static void cell_cpu(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    free_of(out, item, "cpu");
+}
+
+static void cell_memory(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    free_of(out, item, "memory");
+}
+
+/* What the site gave names to. */
+static void cell_named(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    static const char *const known[] = {"slots", "cpu", "memory"};
+    (void)now_ms;
+    const struct doc *map = value_at(item, "resources");
+    size_t start = out->len;
+    for (const struct doc *d = map == NULL ? NULL : map->first; d != NULL; d = d->next) {
+        bool shown = false;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+            shown = shown || str_is(d->key, known[i]);
+        }
+        if (!shown) {
+            buf_addf(out, "%s%s=", out->len == start ? "" : " ", d->key.p);
+            free_of(out, item, d->key.p);
+        }
+    }
+}
+
+static void cell_labels(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const struct doc *labels = value_at(item, "labels");
+    for (const struct doc *d = labels == NULL ? NULL : labels->first; d != NULL; d = d->next) {
+        buf_addf(out, "%s%s=%s", d == labels->first ? "" : " ", d->key.p,
+                 d->text.p == NULL ? "" : d->text.p);
+    }
+}
+
+static void cell_tasks(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const struct doc *tasks = value_at(item, "tasks");
+    buf_addf(out, "%u", tasks == NULL ? 0 : tasks->count);
+}
+
+static void cell_task_list(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const struct doc *tasks = value_at(item, "tasks");
+    for (const struct doc *d = tasks == NULL ? NULL : tasks->first; d != NULL; d = d->next) {
+        buf_addf(out, "%s%s", d == tasks->first ? "" : " ", d->text.p);
+    }
+}
+
+static void cell_devices(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const struct doc *devices = value_at(item, "devices");
+    for (const struct doc *d = devices == NULL ? NULL : devices->first; d != NULL; d = d->next) {
+        buf_addf(out, "%s%s:%s", d == devices->first ? "" : " ", value_text(d, "index"),
+                 value_text(d, "free"));
+    }
+}
+
+static const struct list_column node_columns[] = {
+    {"name", "NAME", COLUMN_TEXT, "name", false, NULL},
+    {"pool", "POOL", COLUMN_TEXT, "pool", false, NULL},
+    {"state", "STATE", COLUMN_CUSTOM, "state", false, cell_state},
+    {"slots", "SLOTS FREE", COLUMN_CUSTOM_NUMBER, "resources.slots.free", false, cell_slots},
+    {"cpu", "CPU FREE", COLUMN_CUSTOM_NUMBER, "resources.cpu.free", false, cell_cpu},
+    {"memory", "MEMORY FREE", COLUMN_CUSTOM_NUMBER, "resources.memory.free", false, cell_memory},
+    {"tasks", "TASKS", COLUMN_CUSTOM_NUMBER, "tasks", false, cell_tasks},
+    {"resources", "OTHER FREE", COLUMN_CUSTOM, NULL, false, cell_named},
+    {"labels", "LABELS", COLUMN_CUSTOM, NULL, true, cell_labels},
+    {"address", "ADDRESS", COLUMN_TEXT, "address", true, NULL},
+    {"version", "VERSION", COLUMN_TEXT, "version", true, NULL},
+    {0},
+};
+
+static const struct list_column node_fields[] = {
+    {"name", "node", COLUMN_TEXT, "name", false, NULL},
+    {"pool", "pool", COLUMN_TEXT, "pool", false, NULL},
+    {"state", "state", COLUMN_CUSTOM, NULL, false, cell_state},
+    {"slots", "slots free", COLUMN_CUSTOM, NULL, false, cell_slots},
+    {"cpu", "cpu free", COLUMN_CUSTOM, NULL, false, cell_cpu},
+    {"memory", "memory free", COLUMN_CUSTOM, NULL, false, cell_memory},
+    {"resources", "other free", COLUMN_CUSTOM, NULL, false, cell_named},
+    {"devices", "devices free", COLUMN_CUSTOM, NULL, false, cell_devices},
+    {"aux", "aux tasks", COLUMN_NUMBER, "aux.used", false, NULL},
+    {"labels", "labels", COLUMN_CUSTOM, NULL, false, cell_labels},
+    {"address", "address", COLUMN_TEXT, "address", false, NULL},
+    {"version", "version", COLUMN_TEXT, "version", false, NULL},
+    {"incarnation", "incarnation", COLUMN_NUMBER, "incarnation", true, NULL},
+    {"tasks", "attempts", COLUMN_CUSTOM, NULL, false, cell_task_list},
+    {0},
+};
+
+static const struct list_def node_list = {
+    .what = "nodes",
+    .id_path = "name",
+    .columns = node_columns,
+    .empty = "`weir agent --server URL --pool P --join-token T` on a machine brings one",
+};
+
+int cmd_node_list(struct cli *cli)
+{
+    const char *pool = args_text(&cli->args, "pool");
+    const char *path =
+        pool == NULL ? "/nodes"
+                     : arena_fmt(&cli->arena, "/nodes?pool=%s", api_escape(&cli->arena, pool));
+    return list_run(cli, &node_list, path);
+}
+
+static const char *node_path(struct cli *cli, const char *name)
+{
+    return arena_fmt(&cli->arena, "/nodes/%s", api_escape(&cli->arena, name));
+}
+
+int cmd_node_show(struct cli *cli)
+{
+    return show_run(cli, node_path(cli, cli->args.words[0]), NULL, node_fields, NULL);
+}
+
+/* ---- changes ---- */
+
+/* The same change of the first `count` nodes named. */
+static int each(struct cli *cli, size_t count, const char *method, const char *query,
+                struct str body)
+{
+    int code = EXIT_OK;
+    for (size_t i = 0; i < count; i++) {
+        struct error e;
+        struct api_reply reply;
+        const char *path =
+            arena_fmt(&cli->arena, "%s%s", node_path(cli, cli->args.words[i]), query);
+        if (api_change(cli, &cli->arena, method, path, body, &reply, &e) == ERR_OK) {
+            (void)show_json(cli, &reply);
+        } else {
+            int failed = cli_fail(cli, &e);
+            code = code == EXIT_OK ? failed : code;
+        }
+    }
+    return code;
+}
+
+int cmd_node_drain(struct cli *cli)
+{
+    return each(cli, cli->args.word_count, "PATCH", "", str_of("{\"draining\":true}"));
+}
+
+int cmd_node_resume(struct cli *cli)
+{
+    return each(cli, cli->args.word_count, "PATCH", "", str_of("{\"draining\":false}"));
+}
+
+/* KEY=VALUE and KEY- as the body of a PATCH. */
+static enum err labels_json(struct cli *cli, struct buf *out, struct error *e)
+{
+    struct json_out j;
+    json_out_init(&j, out);
+    json_out_object(&j);
+    json_out_key(&j, "labels");
+    json_out_object(&j);
+    for (size_t i = 1; i < cli->args.word_count; i++) {
+        const char *word = cli->args.words[i];
+        size_t len = strlen(word);
+        struct label label;
+        if (len > 1 && word[len - 1] == '-' && strchr(word, '=') == NULL) {
+            json_out_key(&j, arena_strn(&cli->arena, word, len - 1));
+            json_out_null(&j);
+            continue;
+        }
+        if (label_text_parse(str_of(word), &cli->arena, &label, e) != ERR_OK) {
+            e->code = ERR_USAGE;
+            return ERR_USAGE;
+        }
+        json_out_kv_text(&j, label.key, label.value);
+    }
+    json_out_end(&j);
+    json_out_end(&j);
+    return ERR_OK;
+}
+
+int cmd_node_label(struct cli *cli)
+{
+    struct error e;
+    struct buf body;
+    buf_init(&body, NODE_JSON_MAX);
+    int code = labels_json(cli, &body, &e) == ERR_OK
+                   ? each(cli, 1, "PATCH", "", (struct str){.p = body.data, .len = body.len})
+                   : cli_fail(cli, &e);
+    buf_done(&body);
+    return code;
+}
+
+int cmd_node_remove(struct cli *cli)
+{
+    struct error e;
+    bool yes = true;
+    size_t attempts = 0;
+    size_t count = cli->args.word_count;
+    for (size_t i = 0; i < count; i++) {
+        struct api_reply reply;
+        if (api_get(cli, &cli->arena, node_path(cli, cli->args.words[i]), &reply, &e) != ERR_OK) {
+            return cli_fail(cli, &e);
+        }
+        const struct doc *tasks = value_at(reply.doc, "tasks");
+        attempts += tasks == NULL ? 0 : tasks->count;
+    }
+    if (!args_has(&cli->args, "yes")) {
+        cli_say("this removes %zu node%s, on which %zu instance%s run%s", count,
+                count == 1 ? "" : "s", attempts, attempts == 1 ? "" : "s",
+                attempts == 1 ? "s" : "");
+        if (cli_confirm(cli, count + attempts, &yes, &e) != ERR_OK) {
+            return cli_fail(cli, &e);
+        }
+    }
+    const char *force = args_has(&cli->args, "force") ? "?force=true" : "";
+    return yes ? each(cli, count, "DELETE", force, (struct str){0}) : EXIT_FAILED;
+}

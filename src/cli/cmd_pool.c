@@ -1,0 +1,229 @@
+/* cmd_pool.c - `weir pool …`. SPDX-License-Identifier: Apache-2.0 */
+#include "base/json_out.h"
+#include "cli/api.h"
+#include "cli/cmd.h"
+#include "cli/list.h"
+#include "cli/show.h"
+#include "cli/text.h"
+#include "cli/value.h"
+
+#include <string.h>
+
+enum { POOL_JSON_MAX = 1 << 16 };
+
+static void cell_state(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    buf_add_str(out, value_true(item, "paused") ? "paused" : "open");
+}
+
+static void cell_nodes(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    buf_addf(out, "%s/%s", value_text(item, "nodes.up"), value_text(item, "nodes.total"));
+}
+
+static void cell_slots(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    buf_addf(out, "%s/%s", value_text(item, "slots.free"), value_text(item, "slots.total"));
+}
+
+static void cell_accepts(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const struct doc *kinds = value_at(item, "accepts");
+    for (const struct doc *d = kinds == NULL ? NULL : kinds->first; d != NULL; d = d->next) {
+        buf_addf(out, "%s%s", d == kinds->first ? "" : ",", d->text.p);
+    }
+    if (kinds == NULL || kinds->count == 0) {
+        buf_add_str(out, "all");
+    }
+}
+
+static void cell_patience(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    text_span(out, value_number(item, "patience_ms", 0));
+}
+
+static const struct list_column pool_columns[] = {
+    {"name", "NAME", COLUMN_TEXT, "name", false, NULL},
+    {"state", "STATE", COLUMN_CUSTOM, "paused", false, cell_state},
+    {"nodes", "NODES UP", COLUMN_CUSTOM_NUMBER, "nodes.total", false, cell_nodes},
+    {"slots", "SLOTS FREE", COLUMN_CUSTOM_NUMBER, "slots.free", false, cell_slots},
+    {"running", "RUNNING", COLUMN_NUMBER, "tasks.running", false, NULL},
+    {"pending", "PENDING", COLUMN_NUMBER, "tasks.pending", false, NULL},
+    {"patience", "PATIENCE", COLUMN_CUSTOM_NUMBER, "patience_ms", true, cell_patience},
+    {"accepts", "ACCEPTS", COLUMN_CUSTOM, "accepts", true, cell_accepts},
+    {"created", "CREATED", COLUMN_TIME, "created_at", true, NULL},
+    {"title", "TITLE", COLUMN_TEXT, "title", false, NULL},
+    {0},
+};
+
+static const struct list_column pool_fields[] = {
+    {"name", "pool", COLUMN_TEXT, "name", false, NULL},
+    {"title", "title", COLUMN_TEXT, "title", false, NULL},
+    {"description", "about", COLUMN_TEXT, "description", false, NULL},
+    {"state", "state", COLUMN_CUSTOM, NULL, false, cell_state},
+    {"nodes", "nodes up", COLUMN_CUSTOM, NULL, false, cell_nodes},
+    {"draining", "draining", COLUMN_NUMBER, "nodes.draining", false, NULL},
+    {"lost", "lost", COLUMN_NUMBER, "nodes.lost", false, NULL},
+    {"slots", "slots free", COLUMN_CUSTOM, NULL, false, cell_slots},
+    {"running", "running", COLUMN_NUMBER, "tasks.running", false, NULL},
+    {"pending", "pending", COLUMN_NUMBER, "tasks.pending", false, NULL},
+    {"accepts", "accepts", COLUMN_CUSTOM, NULL, false, cell_accepts},
+    {"patience", "patience", COLUMN_CUSTOM, NULL, false, cell_patience},
+    {"aux", "aux tasks", COLUMN_NUMBER, "aux_tasks", false, NULL},
+    {"reserved", "reserved for", COLUMN_NUMBER, "reserved_task", false, NULL},
+    {"blocked", "first blocked", COLUMN_NUMBER, "blocked_task", false, NULL},
+    {"created", "created", COLUMN_TIME, "created_at", false, NULL},
+    {0},
+};
+
+static const struct list_def pool_list = {
+    .what = "pools",
+    .id_path = "name",
+    .columns = pool_columns,
+    .empty = "`weir pool create NAME` makes one",
+};
+
+int cmd_pool_list(struct cli *cli)
+{
+    return list_run(cli, &pool_list, "/pools");
+}
+
+static const char *pool_path(struct cli *cli)
+{
+    return arena_fmt(&cli->arena, "/pools/%s", api_escape(&cli->arena, cli->args.words[0]));
+}
+
+int cmd_pool_show(struct cli *cli)
+{
+    const char *events =
+        arena_fmt(&cli->arena, "pool=%s", api_escape(&cli->arena, cli->args.words[0]));
+    return show_run(cli, pool_path(cli), events, pool_fields, NULL);
+}
+
+/* ---- changes ---- */
+
+/* The flags of `create` and `edit`; false when none was given. */
+static bool pool_json(const struct cli *cli, struct json_out *j)
+{
+    static const char *const texts[][2] = {
+        {"title", "title"}, {"description", "description"}, {"patience", "patience"}};
+    bool any = false;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *value = args_text(&cli->args, texts[i][0]);
+        if (value != NULL) {
+            json_out_kv_text(j, texts[i][1], value);
+            any = true;
+        }
+    }
+    if (args_has(&cli->args, "aux-tasks")) {
+        json_out_kv_u64(j, "aux_tasks", args_number(&cli->args, "aux-tasks", 0));
+        any = true;
+    }
+    const char *accepts = args_text(&cli->args, "accepts");
+    if (accepts != NULL) {
+        json_out_key(j, "accepts");
+        json_out_array(j);
+        struct str rest = str_of(accepts);
+        while (rest.p != NULL) {
+            struct str one = str_trim(str_cut(rest, ',', &rest));
+            if (one.len > 0 && !str_is(one, "all")) {
+                json_out_str(j, one);
+            }
+        }
+        json_out_end(j);
+        any = true;
+    }
+    return any;
+}
+
+static int change(struct cli *cli, const char *method, const char *path, struct str body,
+                  const char *done)
+{
+    struct error e;
+    struct api_reply reply;
+    if (api_change(cli, &cli->arena, method, path, body, &reply, &e) != ERR_OK) {
+        return cli_fail(cli, &e);
+    }
+    if (!show_json(cli, &reply) && cli->err_tty) {
+        cli_say("pool %s %s", cli->args.words[0], done);
+    }
+    return EXIT_OK;
+}
+
+int cmd_pool_create(struct cli *cli)
+{
+    struct buf body;
+    buf_init(&body, POOL_JSON_MAX);
+    struct json_out j;
+    json_out_init(&j, &body);
+    json_out_object(&j);
+    json_out_kv_text(&j, "name", cli->args.words[0]);
+    (void)pool_json(cli, &j);
+    json_out_end(&j);
+    int code = change(cli, "POST", "/pools", (struct str){.p = body.data, .len = body.len}, "made");
+    buf_done(&body);
+    return code;
+}
+
+int cmd_pool_edit(struct cli *cli)
+{
+    struct error e;
+    struct buf body;
+    buf_init(&body, POOL_JSON_MAX);
+    struct json_out j;
+    json_out_init(&j, &body);
+    json_out_object(&j);
+    bool any = pool_json(cli, &j);
+    json_out_end(&j);
+    int code;
+    if (any) {
+        code = change(cli, "PATCH", pool_path(cli), (struct str){.p = body.data, .len = body.len},
+                      "changed");
+    } else {
+        (void)fail(&e, ERR_USAGE, "nothing to change; `weir pool edit --help` lists what can be");
+        code = cli_fail(cli, &e);
+    }
+    buf_done(&body);
+    return code;
+}
+
+int cmd_pool_pause(struct cli *cli)
+{
+    return change(cli, "PATCH", pool_path(cli), str_of("{\"paused\":true}"),
+                  "paused: nothing starts there, what runs goes on");
+}
+
+int cmd_pool_resume(struct cli *cli)
+{
+    return change(cli, "PATCH", pool_path(cli), str_of("{\"paused\":false}"), "starts tasks again");
+}
+
+int cmd_pool_delete(struct cli *cli)
+{
+    struct error e;
+    struct api_reply reply;
+    bool yes = true;
+    enum err r = api_get(cli, &cli->arena, pool_path(cli), &reply, &e);
+    if (r == ERR_OK && !args_has(&cli->args, "yes")) {
+        cli_say("this deletes pool %s: %s nodes, %s tasks running, %s pending", cli->args.words[0],
+                value_text(reply.doc, "nodes.total"), value_text(reply.doc, "tasks.running"),
+                value_text(reply.doc, "tasks.pending"));
+        int64_t tasks = value_number(reply.doc, "tasks.running", 0) +
+                        value_number(reply.doc, "tasks.pending", 0);
+        r = cli_confirm(cli, 1 + (size_t)tasks, &yes, &e);
+    }
+    if (r != ERR_OK) {
+        return cli_fail(cli, &e);
+    }
+    if (!yes) {
+        return EXIT_FAILED;
+    }
+    const char *force = args_has(&cli->args, "force") ? "?force=true" : "";
+    return change(cli, "DELETE", arena_fmt(&cli->arena, "%s%s", pool_path(cli), force),
+                  (struct str){0}, "deleted");
+}

@@ -1,0 +1,209 @@
+/* cmd_run.c - `weir run`: submit, follow, hand on the task's exit status.
+ *
+ * Ctrl-C on a terminal asks; elsewhere, and on SIGTERM, the command lets go of the task, which goes
+ * on. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/api.h"
+#include "cli/cmd.h"
+#include "cli/follow.h"
+#include "cli/task_args.h"
+#include "cli/value.h"
+#include "cli/wait_line.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TASK_JSON_MAX = 8 << 20, SIGNAL_BASE = 128 };
+
+/* The one thing a signal handler may write. */
+static volatile int signal_seen;
+
+static void on_signal(int number)
+{
+    signal_seen = number;
+}
+
+static void signals_catch(void)
+{
+    /* Without SA_RESTART: a question on the terminal is answered by a second Ctrl-C too. */
+    struct sigaction action = {.sa_handler = on_signal};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)sigaction(SIGHUP, &action, NULL);
+}
+
+static enum err run_submit(struct cli *cli, uint64_t *ret_task, struct api_reply *ret_reply,
+                           struct error *e)
+{
+    struct task_args task;
+    enum err r = task_args_read(cli, &task, e);
+    r = r != ERR_OK ? r : api_open(cli, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    task_args_workdir(cli, &task);
+    struct buf body;
+    buf_init(&body, TASK_JSON_MAX);
+    task_args_json(&task, NULL, &body);
+    r = body.full ? fail(e, ERR_LIMIT, "the task is larger than %d bytes", TASK_JSON_MAX)
+                  : api_change(cli, &cli->arena, "POST", "/tasks",
+                               (struct str){.p = body.data, .len = body.len}, ret_reply, e);
+    buf_done(&body);
+    if (r != ERR_OK) {
+        return r;
+    }
+    const struct doc *tasks = value_at(ret_reply->doc, "tasks");
+    int64_t id = tasks == NULL ? 0 : value_number(tasks->first, "id", 0);
+    if (id <= 0) {
+        return fail(e, ERR_INTERNAL, "the server's answer names no task");
+    }
+    *ret_task = (uint64_t)id;
+    return ERR_OK;
+}
+
+enum choice { CHOICE_DETACH, CHOICE_KILL, CHOICE_GO_ON };
+
+/* Asks on the terminal itself; a second Ctrl-C, or the end of input, detaches. */
+static enum choice ask(uint64_t task)
+{
+    int tty = open("/dev/tty", O_RDONLY | O_CLOEXEC);
+    if (tty < 0) {
+        return CHOICE_DETACH;
+    }
+    (void)fprintf(stderr,
+                  "\nweir: task %llu goes on. [d]etach, [k]ill it, or [c]ontinue following? ",
+                  (unsigned long long)task);
+    char line[16] = "";
+    ssize_t n = read(tty, line, sizeof line - 1);
+    (void)close(tty);
+    if (n > 0 && (line[0] == 'k' || line[0] == 'K')) {
+        return CHOICE_KILL;
+    }
+    if (n > 0 && (line[0] == 'c' || line[0] == 'C')) {
+        return CHOICE_GO_ON;
+    }
+    if (n <= 0) {
+        (void)fputs("\n", stderr);
+    }
+    return CHOICE_DETACH;
+}
+
+static int detach(uint64_t task, int number)
+{
+    cli_say("weir: task %llu goes on; `weir task logs -f %llu` follows it, `weir task kill %llu` "
+            "ends it",
+            (unsigned long long)task, (unsigned long long)task, (unsigned long long)task);
+    return number == 0 ? EXIT_OK : SIGNAL_BASE + number;
+}
+
+static enum err kill_task(struct cli *cli, uint64_t task, struct error *e)
+{
+    struct api_reply reply;
+    return api_change(cli, &cli->arena, "POST",
+                      arena_fmt(&cli->arena, "/tasks/%llu/kill", (unsigned long long)task),
+                      (struct str){0}, &reply, e);
+}
+
+/* Where the task did not simply exit by itself, say what happened to it. */
+static void end_say(struct cli *cli, uint64_t task, const struct follow_end *end)
+{
+    struct api_reply reply;
+    if (strcmp(end->state, "completed") == 0 ||
+        api_get_patient(cli, &cli->arena,
+                        arena_fmt(&cli->arena, "/tasks/%llu", (unsigned long long)task), &reply,
+                        NULL) != ERR_OK) {
+        return;
+    }
+    const char *cause = value_text(reply.doc, "cause");
+    const char *why = value_text(reply.doc, "reason.message");
+    bool by_itself = strcmp(cause, "exit") == 0 || cause[0] == '\0';
+    if (!by_itself || end->code < 0) {
+        cli_say("weir: task %llu %s (%s)%s%s", (unsigned long long)task, end->state, cause,
+                why[0] == '\0' ? "" : ": ", why);
+    }
+}
+
+static void before_output(void *ctx)
+{
+    wait_line_clear(ctx);
+}
+
+/* Follows until the end or a signal. */
+static enum err follow_once(struct cli *cli, uint64_t task, struct follow_end *end, struct error *e)
+{
+    struct wait_line *line = cli->err_tty ? wait_line_start(&cli->login, task) : NULL;
+    struct follow_options options = {
+        .task = task,
+        .query = "",
+        .follow = true,
+        .json = args_has(&cli->args, "json"),
+        .stop = &signal_seen,
+        .before_output = line == NULL ? NULL : before_output,
+        .ctx = line,
+    };
+    enum err r = follow_run(cli, &options, end, e);
+    wait_line_free(line);
+    return r;
+}
+
+static int run_follow(struct cli *cli, uint64_t task)
+{
+    struct error e;
+    struct follow_end end;
+    for (;;) {
+        enum err r = follow_once(cli, task, &end, &e);
+        if (r != ERR_OK) {
+            (void)cli_fail(cli, &e);
+            cli_say("weir: task %llu was submitted; it goes on without this command",
+                    (unsigned long long)task);
+            return EXIT_WEIR_FAILED;
+        }
+        if (end.ended) {
+            end_say(cli, task, &end);
+            return follow_exit(&end);
+        }
+        int number = signal_seen;
+        if (number != SIGINT || !cli->err_tty) {
+            return detach(task, number);
+        }
+        signal_seen = 0;
+        switch (ask(task)) {
+        case CHOICE_DETACH:
+            return detach(task, 0);
+        case CHOICE_KILL:
+            if (kill_task(cli, task, &e) != ERR_OK) {
+                return cli_fail_run(cli, &e);
+            }
+            break;
+        case CHOICE_GO_ON:
+            break;
+        }
+    }
+}
+
+int cmd_run(struct cli *cli)
+{
+    struct error e;
+    uint64_t task = 0;
+    struct api_reply reply;
+    if (cli->args.rest_count == 0) {
+        (void)fail(&e, ERR_USAGE, "no command to run: weir run [flags] -- CMD…");
+        return cli_fail(cli, &e);
+    }
+    if (!args_has(&cli->args, "detach")) {
+        signals_catch();
+    }
+    enum err r = run_submit(cli, &task, &reply, &e);
+    if (r != ERR_OK) {
+        return cli_fail_run(cli, &e);
+    }
+    if (args_has(&cli->args, "detach")) {
+        cli_out_text(arena_fmt(&cli->arena, "%llu\n", (unsigned long long)task));
+        return EXIT_OK;
+    }
+    return run_follow(cli, task);
+}

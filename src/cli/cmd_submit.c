@@ -1,0 +1,218 @@
+/* cmd_submit.c - `weir submit`: one task from the command line, or any number from files, posted in
+ * batches, each with its own idempotency key. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/api.h"
+#include "cli/cmd.h"
+#include "cli/show.h"
+#include "cli/task_args.h"
+#include "cli/text.h"
+#include "cli/value.h"
+#include "spec/task_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    FILE_MAX = 256 << 20,
+    BATCH_TASKS = 1000,
+    BATCH_BYTES = 2 << 20,
+    PROGRESS_MS = 1000, /* shorter work shows none */
+};
+
+struct submit {
+    struct cli *cli;
+    struct task_args args;
+    struct buf batch;
+    size_t batch_count;
+    size_t done;
+    size_t total;
+    int64_t start_ms;
+    bool progress_shown;
+};
+
+static void progress(struct submit *submit)
+{
+    int64_t past_ms = text_now_ms() - submit->start_ms;
+    if (!submit->cli->err_tty || past_ms < PROGRESS_MS || submit->done == 0) {
+        return;
+    }
+    int64_t rate = (int64_t)submit->done * 1000 / past_ms;
+    int64_t left_ms = (int64_t)(submit->total - submit->done) * past_ms / (int64_t)submit->done;
+    struct buf left;
+    buf_init(&left, 64);
+    text_span(&left, left_ms);
+    (void)fprintf(stderr, "\r\033[Ksubmitted %zu of %zu, %lld/s, %s left", submit->done,
+                  submit->total, (long long)rate, buf_text(&left));
+    buf_done(&left);
+    submit->progress_shown = true;
+}
+
+/* Posts the tasks gathered so far and prints their ids. */
+static enum err post(struct submit *submit, struct error *e)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct api_reply reply;
+    enum err r =
+        api_change(submit->cli, &arena, "POST", "/tasks",
+                   (struct str){.p = submit->batch.data, .len = submit->batch.len}, &reply, e);
+    if (r == ERR_OK && !show_json(submit->cli, &reply)) {
+        struct buf ids;
+        buf_init(&ids, BATCH_BYTES);
+        const struct doc *tasks = value_at(reply.doc, "tasks");
+        for (const struct doc *d = tasks == NULL ? NULL : tasks->first; d != NULL; d = d->next) {
+            buf_addf(&ids, "%s\n", value_text(d, "id"));
+        }
+        cli_out((struct str){.p = buf_text(&ids), .len = ids.len});
+        buf_done(&ids);
+    }
+    if (r == ERR_OK) {
+        submit->done += submit->batch_count;
+        progress(submit);
+    }
+    arena_done(&arena);
+    buf_clear(&submit->batch);
+    submit->batch_count = 0;
+    return r;
+}
+
+static enum err batch_post(struct submit *submit, struct error *e)
+{
+    if (submit->batch_count == 0) {
+        return ERR_OK;
+    }
+    buf_add_char(&submit->batch, ']');
+    return post(submit, e);
+}
+
+static enum err task_add(struct submit *submit, const struct doc *file, struct error *e)
+{
+    buf_add_char(&submit->batch, submit->batch_count == 0 ? '[' : ',');
+    task_args_json(&submit->args, file, &submit->batch);
+    submit->batch_count++;
+    if (submit->batch.full) {
+        return fail(e, ERR_LIMIT, "a task is larger than %d bytes", BATCH_BYTES);
+    }
+    bool enough = submit->batch_count >= BATCH_TASKS || submit->batch.len >= BATCH_BYTES;
+    return enough ? batch_post(submit, e) : ERR_OK;
+}
+
+static enum err file_read(const char *name, struct buf *out, struct error *e)
+{
+    bool is_stdin = strcmp(name, "-") == 0;
+    int fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return fail_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, errno, "cannot read %s",
+                          name);
+    }
+    char piece[65536];
+    ssize_t n;
+    while ((n = read(fd, piece, sizeof piece)) > 0) {
+        buf_add(out, piece, (size_t)n);
+    }
+    int number = errno;
+    if (!is_stdin) {
+        (void)close(fd);
+    }
+    if (n < 0) {
+        return fail_errno(e, ERR_IO, number, "cannot read %s", name);
+    }
+    return out->full ? fail(e, ERR_LIMIT, "%s is larger than %d bytes", name, FILE_MAX) : ERR_OK;
+}
+
+/* A file that is checked: its tasks as documents. */
+static enum err file_parse(struct submit *submit, const char *name, const struct doc **ret,
+                           struct error *e)
+{
+    struct arena *arena = &submit->cli->arena;
+    struct buf text;
+    buf_init(&text, FILE_MAX);
+    enum err r = file_read(name, &text, e);
+    const char *shown = strcmp(name, "-") == 0 ? "standard input" : name;
+    struct str all = {.p = arena_strn(arena, buf_text(&text), text.len), .len = text.len};
+    buf_done(&text);
+    const struct task_spec *specs;
+    uint32_t count = 0;
+    struct doc *doc = NULL;
+    /* A file may leave the command to the command line; then only the server sees the whole. */
+    bool whole = submit->cli->args.rest_count == 0;
+    r = r != ERR_OK || !whole ? r : task_file_read(all, shown, arena, &specs, &count, e);
+    if (r == ERR_OK) {
+        r = doc_parse_yaml(arena, all, &doc, e);
+        r = r == ERR_OK ? r : fail_in(e, "%s", shown);
+    }
+    if (r != ERR_OK) {
+        return r;
+    }
+    submit->total += doc->kind == DOC_LIST ? doc->count : 1;
+    *ret = doc;
+    return ERR_OK;
+}
+
+/* Every file is read and checked before the first task is sent. */
+static enum err files_submit(struct submit *submit, struct error *e)
+{
+    enum { FILES_MAX = 1024 };
+    const struct doc *docs[FILES_MAX];
+    size_t count = 0;
+    size_t cursor = 0;
+    const char *name;
+    while ((name = args_each(&submit->cli->args, "file", &cursor)) != NULL) {
+        if (count == FILES_MAX) {
+            return fail(e, ERR_USAGE, "more than %d files", FILES_MAX);
+        }
+        enum err r = file_parse(submit, name, &docs[count++], e);
+        if (r != ERR_OK) {
+            return r;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct doc *at = docs[i]->kind == DOC_LIST ? docs[i]->first : docs[i];
+        for (; at != NULL; at = docs[i]->kind == DOC_LIST ? at->next : NULL) {
+            enum err r = task_add(submit, at, e);
+            if (r != ERR_OK) {
+                return r;
+            }
+        }
+    }
+    return batch_post(submit, e);
+}
+
+static enum err one_submit(struct submit *submit, struct error *e)
+{
+    submit->total = 1;
+    submit->batch_count = 1;
+    task_args_json(&submit->args, NULL, &submit->batch);
+    return post(submit, e);
+}
+
+int cmd_submit(struct cli *cli)
+{
+    struct error e;
+    struct submit submit = {.cli = cli, .start_ms = text_now_ms()};
+    bool files = args_has(&cli->args, "file");
+    if (!files && cli->args.rest_count == 0) {
+        (void)fail(&e, ERR_USAGE, "nothing to submit: weir submit -- CMD… or weir submit -f FILE");
+        return cli_fail(cli, &e);
+    }
+    buf_init(&submit.batch, 2 * BATCH_BYTES + FILE_MAX);
+    enum err r = task_args_read(cli, &submit.args, &e);
+    r = r != ERR_OK ? r : api_open(cli, &e);
+    if (r == ERR_OK) {
+        task_args_workdir(cli, &submit.args);
+    }
+    r = r != ERR_OK ? r : files ? files_submit(&submit, &e) : one_submit(&submit, &e);
+    buf_done(&submit.batch);
+    if (submit.progress_shown) {
+        (void)fputs("\r\033[K", stderr);
+    }
+    if (r == ERR_OK) {
+        return EXIT_OK;
+    }
+    if (submit.done > 0) {
+        cli_say("weir: %zu of %zu tasks were submitted before this:", submit.done, submit.total);
+    }
+    return cli_fail(cli, &e);
+}

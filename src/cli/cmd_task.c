@@ -1,0 +1,344 @@
+/* cmd_task.c - `weir task list|show|logs|wait`: looking at tasks. Changing them is in
+ * cmd_task_change.c. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/api.h"
+#include "cli/cells.h"
+#include "cli/cmd.h"
+#include "cli/follow.h"
+#include "cli/ids.h"
+#include "cli/list.h"
+#include "cli/show.h"
+#include "cli/text.h"
+#include "cli/value.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { WAIT_STEP_S = 30, WAIT_STEP_MS = WAIT_STEP_S * 1000, TASK_LIST_DEFAULT = 100 };
+
+/* ---- list ---- */
+
+/* How long it has run, or ran. */
+static void cell_runtime(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    int64_t start_ms;
+    int64_t end_ms = now_ms;
+    if (value_time(item, "started_at", &start_ms)) {
+        (void)value_time(item, "ended_at", &end_ms);
+        text_span(out, end_ms - start_ms);
+    }
+}
+
+/* Why it waits, or how it ended. */
+static void cell_detail(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const char *state = value_text(item, "state");
+    const char *cause = value_text(item, "cause");
+    const char *code = value_text(item, "exit_code");
+    if (value_at(item, "reason.message") != NULL) {
+        buf_add_str(out, value_text(item, "reason.message"));
+    } else if (strcmp(state, "failed") == 0 && code[0] != '\0' && strcmp(cause, "exit") == 0) {
+        buf_addf(out, "exit code %s", code);
+    } else if (strcmp(cause, "none") != 0 && strcmp(cause, "exit") != 0) {
+        buf_add_str(out, cause);
+    }
+}
+
+static void cell_name(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const char *name = value_text(item, "name");
+    if (name[0] != '\0') {
+        buf_add_str(out, name);
+    } else {
+        list_command_text(out, value_at(item, "command"));
+    }
+}
+
+static const struct list_column task_columns[] = {
+    {"id", "ID", COLUMN_NUMBER, "id", false, NULL},
+    {"state", "STATE", COLUMN_STATE, "state", false, NULL},
+    {"name", "NAME", COLUMN_CUSTOM, "name", false, cell_name},
+    {"kind", "KIND", COLUMN_TEXT, "kind", true, NULL},
+    {"user", "USER", COLUMN_TEXT, "user", false, NULL},
+    {"project", "PROJECT", COLUMN_TEXT, "project", true, NULL},
+    {"pool", "POOL", COLUMN_TEXT, "pool", false, NULL},
+    {"priority", "PRIO", COLUMN_NUMBER, "priority", true, NULL},
+    {"resources", "RESOURCES", COLUMN_RESOURCES, "resources", false, NULL},
+    {"instances", "INST", COLUMN_NUMBER, "instances", true, NULL},
+    {"submitted", "SUBMITTED", COLUMN_TIME, "submitted_at", false, NULL},
+    {"started", "STARTED", COLUMN_TIME, "started_at", true, NULL},
+    {"ended", "ENDED", COLUMN_TIME, "ended_at", true, NULL},
+    {"runtime", "RUNTIME", COLUMN_CUSTOM_NUMBER, "started_at", false, cell_runtime},
+    {"exit", "EXIT", COLUMN_NUMBER, "exit_code", true, NULL},
+    {"command", "COMMAND", COLUMN_COMMAND, "command", true, NULL},
+    {"detail", "DETAIL", COLUMN_CUSTOM, "reason.code", false, cell_detail},
+    {0},
+};
+
+static const struct list_def task_list = {
+    .what = "tasks",
+    .id_path = "id",
+    .columns = task_columns,
+    .limit = TASK_LIST_DEFAULT,
+    .empty = "`weir run -- echo hello` runs one",
+};
+
+int cmd_task_list(struct cli *cli)
+{
+    static const char *const filters[] = {"state",   "kind", "pool", "user",
+                                          "project", "name", "tag"};
+    struct arena *arena = &cli->arena;
+    struct error e;
+    const char *path = "/tasks?";
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+        const char *value = args_text(&cli->args, filters[i]);
+        if (value != NULL) {
+            path = arena_fmt(arena, "%s%s=%s&", path, filters[i], api_escape(arena, value));
+        }
+    }
+    const char *since = args_text(&cli->args, "since");
+    int64_t since_ms;
+    if (since != NULL && !text_moment(str_of(since), text_now_ms(), &since_ms)) {
+        (void)fail(&e, ERR_USAGE, "--since is '%.60s'; 2h or 2026-11-15T12:00:00Z would do", since);
+        return cli_fail(cli, &e);
+    }
+    if (since != NULL) {
+        char time[TEXT_TIME_MAX];
+        text_time(since_ms, time);
+        path = arena_fmt(arena, "%ssince=%s&", path, api_escape(arena, time));
+    }
+    bool active = args_has(&cli->args, "active");
+    bool ended = args_has(&cli->args, "ended");
+    if (active != ended) {
+        path = arena_fmt(arena, "%sended=%s&", path, ended ? "true" : "false");
+    }
+    char *trimmed = arena_str(arena, path);
+    trimmed[strlen(trimmed) - 1] = '\0';
+    return list_run(cli, &task_list, trimmed);
+}
+
+/* ---- show ---- */
+
+static void cell_counts(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    static const char *const names[] = {"waiting", "active", "ended",
+                                        "failed",  "lost",   "preempted"};
+    (void)now_ms;
+    const struct doc *counts = value_at(item, "counts");
+    size_t start = out->len;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int64_t n = value_number(counts, names[i], 0);
+        if (n > 0) {
+            buf_addf(out, "%s%lld %s", out->len == start ? "" : ", ", (long long)n, names[i]);
+        }
+    }
+}
+
+static void cell_list(struct buf *out, const struct doc *list)
+{
+    for (const struct doc *d = list == NULL ? NULL : list->first; d != NULL; d = d->next) {
+        buf_addf(out, "%s%s", d == list->first ? "" : ", ", d->text.p == NULL ? "" : d->text.p);
+    }
+}
+
+static void cell_tags(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    cell_list(out, value_at(item, "tags"));
+}
+
+static void cell_depends(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    cell_list(out, value_at(item, "depends_on"));
+}
+
+static void cell_limit(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    int64_t ms = value_number(item, "time_limit_ms", 0);
+    if (ms > 0) {
+        text_span(out, ms);
+    }
+}
+
+static const struct list_column task_fields[] = {
+    {"id", "task", COLUMN_NUMBER, "id", false, NULL},
+    {"name", "name", COLUMN_TEXT, "name", false, NULL},
+    {"state", "state", COLUMN_STATE, "state", false, NULL},
+    {"detail", "detail", COLUMN_CUSTOM, NULL, false, cell_detail},
+    {"exit", "exit code", COLUMN_NUMBER, "exit_code", false, NULL},
+    {"position", "place", COLUMN_NUMBER, "position", false, NULL},
+    {"kind", "kind", COLUMN_TEXT, "kind", false, NULL},
+    {"user", "user", COLUMN_TEXT, "user", false, NULL},
+    {"project", "project", COLUMN_TEXT, "project", false, NULL},
+    {"pool", "pool", COLUMN_TEXT, "pool", false, NULL},
+    {"resources", "resources", COLUMN_RESOURCES, "resources", false, NULL},
+    {"instances", "instances", COLUMN_NUMBER, "instances", false, NULL},
+    {"counts", "", COLUMN_CUSTOM, NULL, false, cell_counts},
+    {"priority", "priority", COLUMN_NUMBER, "priority", false, NULL},
+    {"limit", "time limit", COLUMN_CUSTOM, NULL, false, cell_limit},
+    {"command", "command", COLUMN_COMMAND, "command", false, NULL},
+    {"workdir", "workdir", COLUMN_TEXT, "workdir", false, NULL},
+    {"tags", "tags", COLUMN_CUSTOM, NULL, false, cell_tags},
+    {"depends", "after", COLUMN_CUSTOM, NULL, false, cell_depends},
+    {"submitted", "submitted", COLUMN_TIME, "submitted_at", false, NULL},
+    {"queued", "queued", COLUMN_TIME, "queued_at", true, NULL},
+    {"started", "started", COLUMN_TIME, "started_at", false, NULL},
+    {"ended", "ended", COLUMN_TIME, "ended_at", false, NULL},
+    {"runtime", "runtime", COLUMN_CUSTOM, NULL, false, cell_runtime},
+    {0},
+};
+
+static const struct list_column attempt_columns[] = {
+    {"attempt", "ATTEMPT", COLUMN_TEXT, "key", false, NULL},
+    {"state", "STATE", COLUMN_STATE, "state", false, NULL},
+    {"node", "NODE", COLUMN_TEXT, "node", false, NULL},
+    {"cause", "CAUSE", COLUMN_TEXT, "cause", false, NULL},
+    {"exit", "EXIT", COLUMN_NUMBER, "exit_code", false, NULL},
+    {"started", "STARTED", COLUMN_TIME, "started_at", false, NULL},
+    {"ended", "ENDED", COLUMN_TIME, "ended_at", false, NULL},
+    {0},
+};
+
+static void attempts_show(const struct cli *cli, const struct doc *doc)
+{
+    enum { CELL_MAX = 4096, TABLE_MAX = 1 << 20 };
+    const struct doc *attempts = value_at(doc, "attempts");
+    if (attempts == NULL || attempts->count == 0) {
+        return;
+    }
+    auto_free(table_freep) struct table *table = table_new(cli->width, cli->colour);
+    for (const struct list_column *c = attempt_columns; c->name != NULL; c++) {
+        table_column(table, c->title, c->kind == COLUMN_NUMBER);
+    }
+    struct buf cell;
+    buf_init(&cell, CELL_MAX);
+    for (const struct doc *d = attempts->first; d != NULL; d = d->next) {
+        for (const struct list_column *c = attempt_columns; c->name != NULL; c++) {
+            buf_clear(&cell);
+            list_cell_text(&cell, c, d, args_has(&cli->args, "wide"), text_now_ms());
+            enum table_colour colour =
+                c->kind == COLUMN_STATE ? cells_state_colour(buf_text(&cell)) : COLOUR_NONE;
+            table_cell(table, (struct str){.p = buf_text(&cell), .len = cell.len}, colour);
+        }
+    }
+    buf_done(&cell);
+    struct buf out;
+    buf_init(&out, TABLE_MAX);
+    buf_add_char(&out, '\n');
+    table_print(table, true, 0, &out);
+    cli_out((struct str){.p = buf_text(&out), .len = out.len});
+    buf_done(&out);
+}
+
+int cmd_task_show(struct cli *cli)
+{
+    struct error e;
+    struct attempt_name name;
+    if (ids_name_parse(cli->args.words[0], &name, &e) != ERR_OK) {
+        return cli_fail(cli, &e);
+    }
+    unsigned long long id = name.task;
+    return show_run(cli, arena_fmt(&cli->arena, "/tasks/%llu", id),
+                    arena_fmt(&cli->arena, "task=%llu", id), task_fields, attempts_show);
+}
+
+/* ---- logs ---- */
+
+int cmd_task_logs(struct cli *cli)
+{
+    struct error e;
+    struct attempt_name name;
+    struct arena *arena = &cli->arena;
+    if (ids_name_parse(cli->args.words[0], &name, &e) != ERR_OK) {
+        return cli_fail(cli, &e);
+    }
+    if (args_has(&cli->args, "instance")) {
+        name.instance = (int64_t)args_number(&cli->args, "instance", 0);
+    }
+    if (args_has(&cli->args, "attempt")) {
+        name.attempt = (int64_t)args_number(&cli->args, "attempt", 0);
+    }
+    const char *stream = args_text(&cli->args, "stream");
+    const char *query = stream == NULL ? "" : arena_fmt(arena, "&stream=%s", stream);
+    if (name.instance >= 0) {
+        query = arena_fmt(arena, "%s&instance=%lld", query, (long long)name.instance);
+    }
+    if (name.attempt >= 0) {
+        query = arena_fmt(arena, "%s&attempt=%lld", query, (long long)name.attempt);
+    }
+    struct follow_options options = {
+        .task = name.task,
+        .query = query,
+        .follow = args_has(&cli->args, "follow"),
+        .json = args_has(&cli->args, "json"),
+    };
+    struct follow_end end;
+    return follow_run(cli, &options, &end, &e) == ERR_OK ? EXIT_OK : cli_fail(cli, &e);
+}
+
+/* ---- wait ---- */
+
+static bool has_ended(const char *state)
+{
+    return strcmp(state, "completed") == 0 || strcmp(state, "failed") == 0 ||
+           strcmp(state, "killed") == 0 || strcmp(state, "unknown") == 0;
+}
+
+/* One task, to its end or the deadline. */
+static enum err wait_one(struct cli *cli, uint64_t task, int64_t deadline_ms, struct arena *arena,
+                         struct api_reply *ret, struct error *e)
+{
+    for (;;) {
+        int64_t left_ms = deadline_ms == 0 ? WAIT_STEP_MS : deadline_ms - text_now_ms();
+        int64_t step_ms = left_ms < 0 ? 0 : left_ms > WAIT_STEP_MS ? WAIT_STEP_MS : left_ms;
+        arena_clear(arena);
+        const char *path = arena_fmt(arena, "/tasks/%llu/wait?timeout=%lld",
+                                     (unsigned long long)task, (long long)((step_ms + 999) / 1000));
+        enum err r = api_get_patient(cli, arena, path, ret, e);
+        if (r != ERR_OK || has_ended(value_text(ret->doc, "state"))) {
+            return r;
+        }
+        if (deadline_ms != 0 && text_now_ms() >= deadline_ms) {
+            return fail(e, ERR_TIMEOUT, "task %llu is still %s", (unsigned long long)task,
+                        value_text(ret->doc, "state"));
+        }
+    }
+}
+
+static int wait_all(struct cli *cli, const struct ids *ids)
+{
+    struct error e;
+    struct arena arena;
+    arena_init(&arena);
+    int code = EXIT_OK;
+    int64_t timeout_ms = args_duration(&cli->args, "timeout", 0);
+    int64_t deadline_ms = timeout_ms == 0 ? 0 : text_now_ms() + timeout_ms;
+    for (size_t i = 0; i < ids->at.count; i++) {
+        struct api_reply reply;
+        if (wait_one(cli, ids->at.at[i], deadline_ms, &arena, &reply, &e) != ERR_OK) {
+            code = cli_fail_run(cli, &e);
+            break;
+        }
+        (void)show_json(cli, &reply);
+        struct follow_end end = {.code = value_number(reply.doc, "exit_code", -1)};
+        (void)str_copy(end.state, sizeof end.state, value_text(reply.doc, "state"));
+        if (code == EXIT_OK) {
+            code = follow_exit(&end);
+        }
+    }
+    arena_done(&arena);
+    return code;
+}
+
+int cmd_task_wait(struct cli *cli)
+{
+    struct error e;
+    struct ids ids;
+    int code = ids_read(cli, &ids, &e) == ERR_OK ? wait_all(cli, &ids) : cli_fail(cli, &e);
+    ids_done(&ids);
+    return code;
+}

@@ -1,0 +1,276 @@
+/* commands.c - the command table, first half: the commands of every day. The rest is in
+ * commands_admin.c. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cmd.h"
+#include "cli/flags.h"
+
+const struct command *const command_tables[] = {
+    commands_first, commands_task,  commands_self, commands_pool,
+    commands_node,  commands_admin, NULL,
+};
+
+static const struct flag flags_up[] = {
+    {"port", 'p', FLAG_NUMBER, "N", "port on 127.0.0.1 (default 8080; 0: a free one)",
+     COMPLETE_NONE, NULL},
+    {"slots", 's', FLAG_NUMBER, "N", "slots of this node (default: its GPUs, else its cores)",
+     COMPLETE_NONE, NULL},
+    {"resources", 'r', FLAG_LIST, "'A=X B=Y'", "named amounts this node offers: 'foo=7 bar=1'",
+     COMPLETE_NONE, NULL},
+    {"fake-gpus", 0, FLAG_NUMBER, "N", "pretend to have N GPUs, for trying things out",
+     COMPLETE_NONE, NULL},
+    {"run-as", 0, FLAG_TEXT, "USER", "as root: run tasks as this user", COMPLETE_NONE, NULL},
+    {0},
+};
+
+static const struct flag flags_down[] = {
+    {"stop-tasks", 0, FLAG_BOOL, NULL, "kill all tasks first, and wait for them", COMPLETE_NONE,
+     NULL},
+    {0},
+};
+
+static const struct flag flags_run[] = {
+    {"detach", 'd', FLAG_BOOL, NULL, "submit, print the id, do not follow", COMPLETE_NONE, NULL},
+    {0},
+};
+
+static const struct flag flags_submit[] = {
+    {"file", 'f', FLAG_LIST, "FILE", "a task file (YAML or JSON; a task or a list); - is stdin",
+     COMPLETE_FILES, NULL},
+    {0},
+};
+
+const struct command commands_first[] = {
+    {.name = "up",
+     .args = "[flags]",
+     .help = "start a server and a node on this machine",
+     .more =
+         "Runs in the foreground. Once the node has joined, the first line on standard output is\n"
+         "`ready http://127.0.0.1:PORT`, and `weir run` works. Ctrl-C ends server and node and\n"
+         "keeps the tasks running; `weir down --stop-tasks` ends those too. A later `weir up` on\n"
+         "the same directory takes over what still runs.",
+     .examples = "weir up\n"
+                 "weir up --port 0 --dir /tmp/try --fake-gpus 4\n"
+                 "weir up --resources 'foo=7 license=2'",
+     .groups = {flags_dir, flags_up},
+     .run = cmd_up},
+    {.name = "down",
+     .args = "[flags]",
+     .help = "end the `weir up` of a directory",
+     .more =
+         "The tasks go on; the next `weir up` finds them. With --stop-tasks they are killed first.",
+     .examples = "weir down\nweir down --stop-tasks",
+     .groups = {flags_dir, flags_down, flags_yes},
+     .run = cmd_down},
+    {.name = "status",
+     .args = "",
+     .help = "is it well, what runs, what waits",
+     .examples = "weir status\nweir status --json",
+     .groups = {flags_json},
+     .run = cmd_status},
+    {.name = "run",
+     .args = "[flags] [--] CMD…",
+     .help = "run a command, follow its output, exit with its code",
+     .more =
+         "Ctrl-C asks whether to detach or to kill; a second Ctrl-C detaches. The exit status is\n"
+         "the task's own, 128+n when signal n ended it, 9 when it can never run, 125 when Weir\n"
+         "itself failed.",
+     .examples = "weir run -- echo hello\n"
+                 "weir run --gpus 4 --time 2h -- python train.py\n"
+                 "weir run --resources 'foo=5' -- ./simulate",
+     .groups = {flags_run, flags_task, flags_json},
+     .takes_rest = true,
+     .run = cmd_run},
+    {.name = "submit",
+     .args = "[flags] [--] CMD… | -f FILE…",
+     .help = "submit tasks and print their ids",
+     .more = "Flags win over what the files say.",
+     .examples = "weir submit -- ./job.sh\n"
+                 "weir submit --array 0-99 -- ./sweep.sh\n"
+                 "weir submit -f task.yaml -f more.yaml --priority 80\n"
+                 "generate-tasks | weir submit -f -",
+     .groups = {flags_submit, flags_task, flags_json},
+     .takes_rest = true,
+     .run = cmd_submit},
+    {0},
+};
+
+static const struct flag flags_task_list[] = {
+    {"state", 0, FLAG_TEXT, "S", "only tasks in this state", COMPLETE_WORDS, NULL},
+    {"kind", 0, FLAG_TEXT, "K", "only this kind", COMPLETE_NONE, NULL},
+    {"pool", 'p', FLAG_TEXT, "P", "only in this pool", COMPLETE_POOLS, NULL},
+    {"user", 'u', FLAG_TEXT, "U", "only this user's", COMPLETE_NONE, NULL},
+    {"project", 0, FLAG_TEXT, "P", "only this project's", COMPLETE_NONE, NULL},
+    {"name", 0, FLAG_TEXT, "S", "only with this name", COMPLETE_NONE, NULL},
+    {"tag", 0, FLAG_TEXT, "T", "only with this tag", COMPLETE_NONE, NULL},
+    {"since", 0, FLAG_TEXT, "2h", "only submitted since: a duration back, or a time", COMPLETE_NONE,
+     NULL},
+    {"active", 'a', FLAG_BOOL, NULL, "only what has not ended", COMPLETE_NONE, NULL},
+    {"ended", 0, FLAG_BOOL, NULL, "only what has ended", COMPLETE_NONE, NULL},
+    {0},
+};
+
+static const struct flag flags_logs[] = {
+    {"follow", 'f', FLAG_BOOL, NULL, "go on until the task ends", COMPLETE_NONE, NULL},
+    {"stream", 0, FLAG_TEXT, "S", "stdout, stderr or both (the default)", COMPLETE_WORDS,
+     "stdout,stderr,both"},
+    {"instance", 0, FLAG_NUMBER, "N", "of this instance only", COMPLETE_NONE, NULL},
+    {"attempt", 0, FLAG_NUMBER, "N", "of this attempt only", COMPLETE_NONE, NULL},
+    {0},
+};
+
+static const struct flag flags_edit[] = {
+    {"priority", 0, FLAG_NUMBER, "N", "1 to 100, higher first", COMPLETE_NONE, NULL},
+    {"time", 't', FLAG_DURATION, "2h", "time limit; 0: none", COMPLETE_NONE, NULL},
+    {"grace", 0, FLAG_DURATION, "30s", "from SIGTERM to SIGKILL", COMPLETE_NONE, NULL},
+    {"retries", 0, FLAG_NUMBER, "N", "how often a failed instance is run again", COMPLETE_NONE,
+     NULL},
+    {"name", 0, FLAG_TEXT, "S", "a name for people", COMPLETE_NONE, NULL},
+    {"tag", 0, FLAG_LIST, "T", "its tags from now on", COMPLETE_NONE, NULL},
+    {"pool", 'p', FLAG_TEXT, "P", "move it to this pool", COMPLETE_POOLS, NULL},
+    {0},
+};
+
+static const struct flag flags_wait[] = {
+    {"timeout", 0, FLAG_DURATION, "D", "give up after this time (exit status 7)", COMPLETE_NONE,
+     NULL},
+    {0},
+};
+
+const struct command commands_task[] = {
+    {.name = "task list",
+     .args = "[flags]",
+     .help = "list tasks, newest first",
+     .examples = "weir task list --active\n"
+                 "weir task list --state failed --since 2h -q\n"
+                 "weir task list --watch",
+     .groups = {flags_list, flags_task_list},
+     .run = cmd_task_list},
+    {.name = "task show",
+     .args = "TASK",
+     .help = "everything about one task",
+     .examples = "weir task show 12\nweir task show 12 --json",
+     .groups = {flags_show},
+     .args_min = 1,
+     .args_max = 1,
+     .complete = COMPLETE_TASKS,
+     .run = cmd_task_show},
+    {.name = "task logs",
+     .args = "TASK[.INSTANCE[:ATTEMPT]]",
+     .help = "the output of a task",
+     .examples = "weir task logs 12\nweir task logs -f 12.0\nweir task logs 12 --stream stderr",
+     .groups = {flags_logs, flags_json},
+     .args_min = 1,
+     .args_max = 1,
+     .complete = COMPLETE_TASKS,
+     .run = cmd_task_logs},
+    {.name = "task kill",
+     .args = "TASK… | -",
+     .help = "end tasks: SIGTERM, and SIGKILL after their grace time",
+     .examples = "weir task kill 12\nweir task list -q --state pending | weir task kill --yes -",
+     .groups = {flags_yes, flags_json},
+     .args_min = 1,
+     .args_max = ARGS_ANY,
+     .complete = COMPLETE_TASKS,
+     .run = cmd_task_kill},
+    {.name = "task start",
+     .args = "TASK… | -",
+     .help = "queue staged tasks",
+     .examples = "weir task start 12",
+     .groups = {flags_json},
+     .args_min = 1,
+     .args_max = ARGS_ANY,
+     .complete = COMPLETE_TASKS,
+     .run = cmd_task_start},
+    {.name = "task pause",
+     .args = "TASK… | -",
+     .help = "keep pending tasks from starting",
+     .examples = "weir task pause 12",
+     .groups = {flags_json},
+     .args_min = 1,
+     .args_max = ARGS_ANY,
+     .complete = COMPLETE_TASKS,
+     .run = cmd_task_pause},
+    {.name = "task activate",
+     .args = "TASK… | -",
+     .help = "let paused tasks start again",
+     .examples = "weir task activate 12",
+     .groups = {flags_json},
+     .args_min = 1,
+     .args_max = ARGS_ANY,
+     .complete = COMPLETE_TASKS,
+     .run = cmd_task_activate},
+    {.name = "task edit",
+     .args = "TASK… flags",
+     .help = "change a task that has not ended",
+     .examples = "weir task edit 12 --priority 80 --time 4h",
+     .groups = {flags_edit, flags_json},
+     .args_min = 1,
+     .args_max = ARGS_ANY,
+     .complete = COMPLETE_TASKS,
+     .run = cmd_task_edit},
+    {.name = "task wait",
+     .args = "TASK… | -",
+     .help = "wait until tasks have ended, exit with their code",
+     .more = "Of several, the exit status is that of the first (as given) that did not succeed.",
+     .examples = "weir task wait 12\nweir submit -f sweep.yaml | weir task wait -",
+     .groups = {flags_wait, flags_json},
+     .args_min = 1,
+     .args_max = ARGS_ANY,
+     .complete = COMPLETE_TASKS,
+     .run = cmd_task_wait},
+    {0},
+};
+
+static const struct flag flags_queue[] = {
+    {"pool", 'p', FLAG_TEXT, "P", "of this pool (default: default)", COMPLETE_POOLS, NULL},
+    {0},
+};
+
+static const struct flag flags_events[] = {
+    {"follow", 'f', FLAG_BOOL, NULL, "go on with what happens next", COMPLETE_NONE, NULL},
+    {"after", 0, FLAG_NUMBER, "N", "only behind event number N", COMPLETE_NONE, NULL},
+    {"task", 0, FLAG_NUMBER, "T", "only of this task", COMPLETE_TASKS, NULL},
+    {"pool", 'p', FLAG_TEXT, "P", "only of this pool", COMPLETE_POOLS, NULL},
+    {"type", 0, FLAG_TEXT, "T", "only of this type: task-ended, allocated, …", COMPLETE_NONE, NULL},
+    {0},
+};
+
+const struct command commands_self[] = {
+    {.name = "explain",
+     .args = "TASK",
+     .help = "why a task waits, and what would make it run",
+     .examples = "weir explain 12",
+     .groups = {flags_show},
+     .args_min = 1,
+     .args_max = 1,
+     .complete = COMPLETE_TASKS,
+     .run = cmd_explain},
+    {.name = "queue",
+     .args = "[flags]",
+     .help = "what waits in a pool, in order, and for what",
+     .examples = "weir queue\nweir queue --pool gpu --watch",
+     .groups = {flags_list, flags_queue},
+     .run = cmd_queue},
+    {.name = "events",
+     .args = "[flags]",
+     .help = "what happened, one line each",
+     .examples = "weir events -f\nweir events --task 12 --json=lines",
+     .groups = {flags_events, flags_json},
+     .run = cmd_events},
+    {.name = "completion",
+     .args = "bash|zsh|fish",
+     .help = "the completion script of a shell",
+     .examples = "source <(weir completion bash)\n"
+                 "weir completion fish > ~/.config/fish/completions/weir.fish",
+     .args_min = 1,
+     .args_max = 1,
+     .complete = COMPLETE_WORDS,
+     .choices = "bash,zsh,fish",
+     .run = cmd_completion},
+    {.name = "__complete",
+     .args = "WORD…",
+     .help = "what completion scripts ask",
+     .takes_rest = true,
+     .hidden = true,
+     .run = cmd_complete},
+    {0},
+};

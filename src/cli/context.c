@@ -1,0 +1,140 @@
+/* context.c - see context.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/context.h"
+
+#include "cli/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_MAX_BYTES = 8192 };
+
+int exit_of(enum err code)
+{
+    switch (code) {
+    case ERR_OK:
+        return EXIT_OK;
+    case ERR_USAGE:
+    case ERR_INVALID:
+    case ERR_LIMIT:
+        return EXIT_USAGE;
+    case ERR_NOT_FOUND:
+        return EXIT_NOT_FOUND;
+    case ERR_DENIED:
+        return EXIT_DENIED;
+    case ERR_CONFLICT:
+        return EXIT_CONFLICT;
+    case ERR_UNREACHABLE:
+    case ERR_BUSY:
+        return EXIT_UNREACHABLE;
+    case ERR_TIMEOUT:
+        return EXIT_TIMED_OUT;
+    case ERR_NEVER:
+        return EXIT_NEVER;
+    case ERR_IO:
+    case ERR_CORRUPT:
+    case ERR_INTERNAL:
+        return EXIT_FAILED;
+    }
+    return EXIT_FAILED;
+}
+
+void cli_say(const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    (void)fprintf(stderr, "%s\n", line);
+}
+
+/* What a person could do next, where the message alone does not say it. */
+static void hint(const struct cli *cli, enum err code)
+{
+    if (code == ERR_UNREACHABLE && cli->login.dir != NULL) {
+        cli_say("      is `weir up --dir %s` running? `weir status` tells once it is",
+                cli->login.dir);
+    } else if (code == ERR_UNREACHABLE) {
+        cli_say(
+            "      check the address (%s), that the server runs there, and that nothing between "
+            "refuses the connection;",
+            cli->login.from == NULL ? "WEIR_SERVER" : cli->login.from);
+        cli_say("      `weir up` starts one on this machine");
+    } else if (code == ERR_DENIED) {
+        cli_say(
+            "      `weir whoami` shows who you are there; `weir login URL` saves another token");
+    }
+}
+
+int cli_fail(const struct cli *cli, const struct error *e)
+{
+    struct buf text;
+    buf_init(&text, LINE_MAX_BYTES);
+    /* The server may quote what the user typed. */
+    text_escape(&text, str_of(e->text));
+    bool named = e->path[0] == '\0' || strstr(e->text, e->path) != NULL;
+    cli_say("weir: %s%s%s", named ? "" : e->path, named ? "" : ": ", buf_text(&text));
+    buf_done(&text);
+    hint(cli, e->code);
+    return exit_of(e->code);
+}
+
+int cli_fail_run(const struct cli *cli, const struct error *e)
+{
+    int code = cli_fail(cli, e);
+    bool about_request = code == EXIT_USAGE || code == EXIT_NEVER || code == EXIT_TIMED_OUT;
+    return about_request ? code : EXIT_WEIR_FAILED;
+}
+
+void cli_out(struct str text)
+{
+    size_t done = 0;
+    while (done < text.len) {
+        ssize_t n = write(STDOUT_FILENO, text.p + done, text.len - done);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            /* A closed pipe is the reader's good right (`weir task list | head`); anything else,
+             * a full disk say, must not look like success. */
+            if (errno != EPIPE) {
+                cli_say("weir: cannot write the output: %s", strerror(errno));
+            }
+            _exit(errno == EPIPE ? EXIT_OK : EXIT_FAILED);
+        }
+        done += (size_t)n;
+    }
+}
+
+void cli_out_text(const char *text)
+{
+    cli_out(str_of(text));
+}
+
+enum err cli_confirm(const struct cli *cli, size_t objects, bool *ret_yes, struct error *e)
+{
+    *ret_yes = true;
+    if (args_has(&cli->args, "yes")) {
+        return ERR_OK;
+    }
+    if (!isatty(STDIN_FILENO) || !cli->err_tty) {
+        return objects <= 1
+                   ? ERR_OK
+                   : fail(e, ERR_USAGE,
+                          "this touches %zu objects; say --yes to do it without a terminal "
+                          "to ask on",
+                          objects);
+    }
+    (void)fprintf(stderr, "Go on? [y/N] ");
+    char line[16] = "";
+    *ret_yes = fgets(line, sizeof line, stdin) != NULL && (line[0] == 'y' || line[0] == 'Y');
+    if (!*ret_yes) {
+        cli_say("nothing was changed");
+    }
+    return ERR_OK;
+}

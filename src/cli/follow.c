@@ -1,0 +1,181 @@
+/* follow.c - see follow.h. Each piece carries its number; after a lost connection the stream is asked
+ * for again behind the last number that was written whole. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/follow.h"
+
+#include "base/base64.h"
+#include "cli/api.h"
+#include "cli/value.h"
+#include "io/http_client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { IDLE_MS = 60000, AGAIN_MS = 200, EXIT_CODE_MAX = 255 };
+
+struct follow {
+    struct cli *cli;
+    const struct follow_options *options;
+    struct arena arena; /* of one line */
+    uint64_t after;
+    bool progressed; /* something came since the last connection */
+    struct follow_end end;
+    struct error *e;
+    enum err r;
+};
+
+static void write_all(int fd, struct str data)
+{
+    size_t done = 0;
+    while (done < data.len) {
+        ssize_t n = write(fd, data.p + done, data.len - done);
+        if (n < 0 && errno != EINTR) {
+            _exit(errno == EPIPE ? EXIT_OK : EXIT_FAILED);
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static void piece_write(struct follow *follow, const struct doc *doc, struct str line)
+{
+    if (follow->options->before_output != NULL) {
+        follow->options->before_output(follow->options->ctx);
+    }
+    if (follow->options->json) {
+        cli_out(line);
+        cli_out_text("\n");
+        return;
+    }
+    int fd = strcmp(value_text(doc, "stream"), "stderr") == 0 ? STDERR_FILENO : STDOUT_FILENO;
+    const struct doc *text = value_at(doc, "data");
+    const struct doc *coded = value_at(doc, "base64");
+    struct str bytes;
+    if (text != NULL) {
+        write_all(fd, text->text);
+    } else if (coded != NULL && base64_decode(&follow->arena, coded->text, &bytes)) {
+        write_all(fd, bytes);
+    }
+}
+
+static bool on_line(void *ctx, struct str line)
+{
+    struct follow *follow = ctx;
+    follow->progressed = true;
+    if (line.len == 0) {
+        return true;
+    }
+    arena_clear(&follow->arena);
+    struct doc *doc;
+    follow->r = doc_parse_json(&follow->arena, line, &doc, follow->e);
+    if (follow->r != ERR_OK) {
+        follow->r = fail_in(follow->e, "the server's log stream");
+        return false;
+    }
+    if (value_true(doc, "end")) {
+        follow->end.ended = true;
+        (void)str_copy(follow->end.state, sizeof follow->end.state, value_text(doc, "state"));
+        follow->end.code = value_number(doc, "exit_code", -1);
+        if (follow->options->json) {
+            cli_out(line);
+            cli_out_text("\n");
+        }
+        return false;
+    }
+    piece_write(follow, doc, line);
+    follow->after = (uint64_t)value_number(doc, "n", (int64_t)follow->after);
+    return follow->options->stop == NULL || *follow->options->stop == 0;
+}
+
+static bool stopped(const struct follow *follow)
+{
+    return follow->options->stop != NULL && *follow->options->stop != 0;
+}
+
+/* One connection. *ret_again: it broke, and there may be more. */
+static enum err stream_once(struct follow *follow, int64_t retry_ms, bool *ret_again)
+{
+    struct cli *cli = follow->cli;
+    const struct follow_options *options = follow->options;
+    char path[256];
+    (void)snprintf(path, sizeof path, "/api/v1/tasks/%llu/logs?follow=%s&after=%llu%s",
+                   (unsigned long long)options->task, options->follow ? "true" : "false",
+                   (unsigned long long)follow->after, options->query);
+    struct http_stream_call call = {
+        .call = {.method = "GET", .path = path, .retry_ms = retry_ms},
+        .idle_ms = IDLE_MS,
+        .on_line = on_line,
+        .ctx = follow,
+        .stop = options->stop,
+    };
+    struct http_reply reply = {0};
+    struct arena arena;
+    arena_init(&arena);
+    enum err r = http_client_stream(cli->client, &call, &arena, &reply, follow->e);
+    *ret_again = options->follow && !follow->end.ended && !stopped(follow);
+    if (follow->r != ERR_OK) {
+        r = follow->r;
+        *ret_again = false;
+    } else if (r == ERR_OK && reply.status != 0 && reply.status != 200) {
+        r = api_refusal(reply.status, reply.body, follow->e);
+        *ret_again = *ret_again && r == ERR_BUSY;
+    } else if (r == ERR_OK && !options->follow) {
+        *ret_again = false;
+    }
+    arena_done(&arena);
+    return r;
+}
+
+/* The stream broke off, or could not be opened: is the server there again within `ride_ms`? */
+static enum err server_await(struct cli *cli, int64_t ride_ms, struct error *e)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct http_call call = {.method = "GET", .path = "/healthz", .retry_ms = ride_ms};
+    struct http_reply reply;
+    enum err r = http_client_call(cli->client, &call, &arena, &reply, e);
+    arena_done(&arena);
+    return r;
+}
+
+enum err follow_run(struct cli *cli, const struct follow_options *options, struct follow_end *ret,
+                    struct error *e)
+{
+    enum err r = api_open(cli, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    int64_t ride_ms = args_duration(&cli->args, "retry", API_RIDE_MS);
+    struct follow follow = {.cli = cli, .options = options, .e = e, .end = {.code = -1}};
+    arena_init(&follow.arena);
+    bool again = true;
+    int64_t retry_ms = options->follow ? ride_ms : args_duration(&cli->args, "retry", 0);
+    while (again) {
+        follow.progressed = false;
+        r = stream_once(&follow, retry_ms, &again);
+        if (again && r == ERR_UNREACHABLE) {
+            r = server_await(cli, ride_ms, e);
+            again = r == ERR_OK;
+        } else if (again && !follow.progressed) {
+            struct timespec wait = {.tv_nsec = AGAIN_MS * 1000000L};
+            (void)nanosleep(&wait, NULL);
+        }
+    }
+    arena_done(&follow.arena);
+    bool well = follow.end.ended || stopped(&follow) || r == ERR_OK;
+    if (!well) {
+        return r == ERR_UNREACHABLE ? fail_in(e, "cannot reach the server at %s", cli->login.url)
+                                    : r;
+    }
+    *ret = follow.end;
+    return ERR_OK;
+}
+
+int follow_exit(const struct follow_end *end)
+{
+    if (end->code > 0 && end->code <= EXIT_CODE_MAX) {
+        return (int)end->code;
+    }
+    return strcmp(end->state, "completed") == 0 ? EXIT_OK : EXIT_WEIR_FAILED;
+}

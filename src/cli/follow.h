@@ -1,0 +1,28 @@
+/* follow.h - a task's output, live: standard output to standard output, errors to errors, resumed
+ * after a restart of the server without losing or repeating a byte.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "cli/context.h"
+
+struct follow_end {
+    bool ended;     /* the task has; else the log (not followed) is over, or `stop` was set */
+    char state[16]; /* "completed" … */
+    int64_t code;   /* its exit code; -1: it has none */
+};
+
+struct follow_options {
+    uint64_t task;
+    const char *query;                /* "&instance=0", or "" */
+    bool follow;                      /* until the task ends */
+    bool json;                        /* the lines as the API writes them */
+    const volatile int *stop;         /* NULL, or non-zero ends it */
+    void (*before_output)(void *ctx); /* NULL, or called before each piece is written */
+    void *ctx;
+};
+
+must_use enum err follow_run(struct cli *cli, const struct follow_options *options,
+                             struct follow_end *ret, struct error *e);
+
+/* The exit status of a task that ended so: its own code; 125 where it has none and is no success. */
+int follow_exit(const struct follow_end *end);

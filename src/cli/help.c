@@ -1,0 +1,298 @@
+/* help.c - see help.h. Examples come first: they are what people read.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/help.h"
+
+#include "base/str.h"
+#include "cli/cmd.h"
+#include "cli/context.h"
+#include "cli/flags.h"
+#include "cli/suggest.h"
+
+#include <string.h>
+
+enum { NAME_WIDTH = 16, FLAG_WIDTH = 26 };
+
+static void section(const char *title, const struct command *table, FILE *out)
+{
+    (void)fprintf(out, "\n%s\n", title);
+    for (const struct command *c = table; c->name != NULL; c++) {
+        if (!c->hidden) {
+            (void)fprintf(out, "  %-*s %s\n", NAME_WIDTH, c->name, c->help);
+        }
+    }
+}
+
+void help_all(FILE *out)
+{
+    (void)fputs("weir: run tasks on pools of machines\n\n"
+                "  weir up                       a server and a node on this machine\n"
+                "  weir run -- echo hello        the first task\n"
+                "  weir task list --watch        what runs, what waits\n",
+                out);
+    section("Every day", commands_first, out);
+    section("Tasks", commands_task, out);
+    section("Answers", commands_self, out);
+    section("Pools", commands_pool, out);
+    section("Nodes", commands_node, out);
+    section("Administration", commands_admin, out);
+    (void)fprintf(out, "  %-*s %s\n", NAME_WIDTH, "server",
+                  "the server alone; see weir server --help");
+    (void)fprintf(out, "  %-*s %s\n", NAME_WIDTH, "agent", "a node's agent; see weir agent --help");
+    (void)fputs("\n`weir COMMAND --help` shows examples and flags; `weir help TOPIC`: ", out);
+    for (size_t i = 0; help_topic_name(i) != NULL; i++) {
+        (void)fprintf(out, "%s%s", i == 0 ? "" : ", ", help_topic_name(i));
+    }
+    (void)fputs("\n", out);
+}
+
+void help_group(const char *group, FILE *out)
+{
+    (void)fprintf(out, "weir %s: one of\n", group);
+    size_t len = strlen(group);
+    struct command_cursor cursor = {0};
+    for (const struct command *c = command_next(&cursor); c != NULL; c = command_next(&cursor)) {
+        if (strncmp(c->name, group, len) == 0 && c->name[len] == ' ') {
+            (void)fprintf(out, "  %-*s %s\n", NAME_WIDTH, c->name, c->help);
+        }
+    }
+}
+
+static void lines_indented(const char *text, const char *indent, FILE *out)
+{
+    struct str rest = str_of(text);
+    while (rest.p != NULL) {
+        struct str line = str_cut(rest, '\n', &rest);
+        (void)fprintf(out, "%s%.*s\n", indent, (int)line.len, line.p);
+    }
+}
+
+/* "--time 2h", "--json[=lines]", "--yes". */
+static void flag_form(const struct flag *flag, char *out, size_t size)
+{
+    switch (flag->type) {
+    case FLAG_BOOL:
+        (void)snprintf(out, size, "--%s", flag->name);
+        break;
+    case FLAG_OPTIONAL:
+        (void)snprintf(out, size, "--%s[=%s]", flag->name, flag->value);
+        break;
+    case FLAG_TEXT:
+    case FLAG_LIST:
+    case FLAG_NUMBER:
+    case FLAG_DURATION:
+        (void)snprintf(out, size, "--%s %s", flag->name, flag->value);
+        break;
+    }
+}
+
+static void flag_lines(const struct flag *group, FILE *out)
+{
+    for (const struct flag *f = group; f->name != NULL; f++) {
+        char form[80];
+        flag_form(f, form, sizeof form);
+        char letter[8] = "    ";
+        if (f->letter != 0) {
+            (void)snprintf(letter, sizeof letter, "-%c, ", f->letter);
+        }
+        (void)fprintf(out, "  %s%-*s %s\n", letter, FLAG_WIDTH, form, f->help);
+    }
+}
+
+void help_command(const struct command *command, FILE *out)
+{
+    (void)fprintf(out, "weir %s: %s\n\n", command->name, command->help);
+    if (command->examples != NULL) {
+        lines_indented(command->examples, "  ", out);
+        (void)fputs("\n", out);
+    }
+    (void)fprintf(out, "Usage: weir %s%s%s\n", command->name, command->args[0] == '\0' ? "" : " ",
+                  command->args);
+    if (command->more != NULL) {
+        (void)fputs("\n", out);
+        lines_indented(command->more, "", out);
+    }
+    (void)fputs("\nFlags\n", out);
+    for (size_t i = 0; i < COMMAND_GROUPS_MAX && command->groups[i] != NULL; i++) {
+        flag_lines(command->groups[i], out);
+    }
+    flag_lines(flags_common, out);
+}
+
+/* ---- manual pages ---- */
+
+/* Text in roff: no line may begin with a dot or quote, a backslash is \e, a dash is \-. */
+static void roff(const char *text, FILE *out)
+{
+    bool line_start = true;
+    for (const char *p = text; *p != '\0'; p++) {
+        if (line_start && (*p == '.' || *p == '\'')) {
+            (void)fputs("\\&", out);
+        }
+        line_start = *p == '\n';
+        if (*p == '\\') {
+            (void)fputs("\\e", out);
+        } else if (*p == '-') {
+            (void)fputs("\\-", out);
+        } else {
+            (void)fputc(*p, out);
+        }
+    }
+}
+
+static void roff_flags(const struct flag *group, FILE *out)
+{
+    for (const struct flag *f = group; f->name != NULL; f++) {
+        char form[80];
+        flag_form(f, form, sizeof form);
+        (void)fputs(".TP\n.B ", out);
+        if (f->letter != 0) {
+            (void)fprintf(out, "\\-%c, ", f->letter);
+        }
+        roff(form, out);
+        (void)fputs("\n", out);
+        roff(f->help, out);
+        (void)fputs("\n", out);
+    }
+}
+
+static void man_head(const char *name, const char *help, FILE *out)
+{
+    (void)fputs(".TH \"", out);
+    for (const char *p = name; *p != '\0'; p++) {
+        (void)fputc(*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p, out);
+    }
+    (void)fprintf(out, "\" 1 \"\" \"Weir %s\" \"Weir\"\n.SH NAME\n%s \\- ", WEIR_VERSION, name);
+    roff(help, out);
+    (void)fputs("\n.SH SYNOPSIS\n.B ", out);
+}
+
+/* "weir-task-list": the page's name. */
+static void page_name(const struct command *command, char *out, size_t size)
+{
+    (void)snprintf(out, size, "weir-%s", command->name);
+    for (char *p = out; *p != '\0'; p++) {
+        *p = *p == ' ' ? '-' : *p;
+    }
+}
+
+static void man_command(const struct command *command, FILE *out)
+{
+    char page[64];
+    page_name(command, page, sizeof page);
+    man_head(page, command->help, out);
+    (void)fprintf(out, "weir %s\n", command->name);
+    roff(command->args, out);
+    (void)fputs("\n.SH DESCRIPTION\n", out);
+    roff(command->help, out);
+    (void)fputs(".\n", out);
+    if (command->more != NULL) {
+        (void)fputs(".PP\n", out);
+        roff(command->more, out);
+        (void)fputs("\n", out);
+    }
+    (void)fputs(".SH OPTIONS\n", out);
+    for (size_t i = 0; i < COMMAND_GROUPS_MAX && command->groups[i] != NULL; i++) {
+        roff_flags(command->groups[i], out);
+    }
+    roff_flags(flags_common, out);
+    if (command->examples != NULL) {
+        (void)fputs(".SH EXAMPLES\n.nf\n", out);
+        roff(command->examples, out);
+        (void)fputs("\n.fi\n", out);
+    }
+    (void)fputs(".SH EXIT STATUS\n.nf\n", out);
+    roff(help_topic("exit-codes"), out);
+    (void)fputs("\n.fi\n.SH SEE ALSO\n.BR weir (1)\n", out);
+}
+
+static void man_all(FILE *out)
+{
+    man_head("weir", "run tasks on pools of machines", out);
+    (void)fputs("weir\nCOMMAND [flags] [arguments]\n.SH COMMANDS\n", out);
+    struct command_cursor cursor = {0};
+    for (const struct command *c = command_next(&cursor); c != NULL; c = command_next(&cursor)) {
+        if (!c->hidden) {
+            char page[64];
+            page_name(c, page, sizeof page);
+            (void)fprintf(out, ".TP\n.BR %s (1)\n", page);
+            roff(c->help, out);
+            (void)fputs("\n", out);
+        }
+    }
+    for (size_t i = 0; help_topic_name(i) != NULL; i++) {
+        (void)fprintf(out, ".SH \"%s\"\n.nf\n", help_topic_title(i));
+        roff(help_topic(help_topic_name(i)), out);
+        (void)fputs("\n.fi\n", out);
+    }
+}
+
+void help_man(const struct command *command, FILE *out)
+{
+    command == NULL ? man_all(out) : man_command(command, out);
+}
+
+/* ---- weir help ---- */
+
+static int help_unknown(const char *word)
+{
+    struct suggest suggest;
+    suggest_init(&suggest, word);
+    for (size_t i = 0; help_topic_name(i) != NULL; i++) {
+        suggest_offer(&suggest, help_topic_name(i));
+    }
+    struct command_cursor cursor = {0};
+    for (const struct command *c = command_next(&cursor); c != NULL; c = command_next(&cursor)) {
+        suggest_offer(&suggest, c->hidden ? "" : c->name);
+    }
+    if (suggest.best != NULL) {
+        cli_say("weir: no help on '%s'; did you mean `weir help %s`?", word, suggest.best);
+    } else {
+        cli_say("weir: no help on '%s'; `weir help` lists commands and topics", word);
+    }
+    return EXIT_USAGE;
+}
+
+static int help_names(void)
+{
+    struct command_cursor cursor = {0};
+    for (const struct command *c = command_next(&cursor); c != NULL; c = command_next(&cursor)) {
+        if (!c->hidden) {
+            (void)printf("%s\n", c->name);
+        }
+    }
+    return EXIT_OK;
+}
+
+int cmd_help(struct cli *cli)
+{
+    const struct args *args = &cli->args;
+    bool man = args_has(args, "man");
+    if (args_has(args, "commands")) {
+        return help_names();
+    }
+    if (args->word_count == 0) {
+        man ? help_man(NULL, stdout) : help_all(stdout);
+        return EXIT_OK;
+    }
+    char *words[COMMAND_WORDS_MAX] = {0};
+    for (size_t i = 0; i < args->word_count; i++) {
+        words[i] = arena_str(&cli->arena, args->words[i]);
+    }
+    int used = 0;
+    const struct command *command = command_find((int)args->word_count, words, &used);
+    const char *topic = help_topic(words[0]);
+    if (command != NULL && (size_t)used == args->word_count) {
+        man ? help_man(command, stdout) : help_command(command, stdout);
+        return EXIT_OK;
+    }
+    if (args->word_count == 1 && topic != NULL) {
+        (void)printf("%s\n", topic);
+        return EXIT_OK;
+    }
+    if (args->word_count == 1 && command_is_group(words[0])) {
+        help_group(words[0], stdout);
+        return EXIT_OK;
+    }
+    return help_unknown(
+        args->word_count == 1 ? words[0] : arena_fmt(&cli->arena, "%s %s", words[0], words[1]));
+}

@@ -1,0 +1,27 @@
+/* ids.h - task ids on the command line: 12, 12.0, 12.0:2, or `-` for a list on standard input.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "cli/context.h"
+
+enum { IDS_MAX = 1000000 };
+
+struct ids {
+    VEC(uint64_t) at;
+};
+
+struct attempt_name {
+    uint64_t task;
+    int64_t instance; /* -1: none was named */
+    int64_t attempt;
+};
+
+/* "12", "12.0", "12.0:2"; ERR_USAGE says what would do. */
+must_use enum err ids_name_parse(const char *text, struct attempt_name *ret, struct error *e);
+
+/* The arguments as task ids; `-` reads more from standard input, one or more a line. ids_done()
+ * frees them, also after a failure. */
+must_use enum err ids_read(const struct cli *cli, struct ids *ret, struct error *e);
+void ids_done(struct ids *ids);

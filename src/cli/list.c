@@ -1,0 +1,356 @@
+/* list.c - see list.h. Items are gathered before anything is shown: a page that fails half-way shows
+ * nothing instead of half a list. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/list.h"
+
+#include "base/vec.h"
+#include "cli/api.h"
+#include "cli/cells.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "cli/value.h"
+#include "cli/watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LIST_ITEMS_MAX = 5000000,
+    LIST_PAGE = 1000,
+    OUT_MAX = 1 << 30,
+    REDRAW_MS = 1000, /* ages go on while nothing happens */
+};
+
+struct items {
+    VEC(const struct doc *) at;
+    bool more; /* the server has more than was asked for */
+};
+
+struct list {
+    struct cli *cli;
+    const struct list_def *def;
+    const char *path;
+    const struct list_column *shown[TABLE_COLUMNS_MAX];
+    size_t shown_count;
+    const struct list_column *sort; /* NULL: the server's order */
+    bool descending;
+    bool json;
+    bool json_lines;
+    bool quiet;
+    bool wide;
+};
+
+/* ---- what was asked for ---- */
+
+static const struct list_column *column_find(const struct list_def *def, struct str name,
+                                             struct error *e)
+{
+    struct buf names;
+    buf_init(&names, ERROR_TEXT_MAX);
+    for (const struct list_column *c = def->columns; c->name != NULL; c++) {
+        if (str_is(name, c->name)) {
+            buf_done(&names);
+            return c;
+        }
+        buf_addf(&names, "%s%s", names.len == 0 ? "" : ", ", c->name);
+    }
+    (void)fail(e, ERR_USAGE, "no column '%.*s'; there are %s", (int)(name.len > 40 ? 40 : name.len),
+               name.p, buf_text(&names));
+    buf_done(&names);
+    return NULL;
+}
+
+static enum err columns_choose(struct list *list, struct error *e)
+{
+    const char *named = args_text(&list->cli->args, "columns");
+    for (const struct list_column *c = list->def->columns; named == NULL && c->name != NULL; c++) {
+        if (list->wide || !c->extra) {
+            list->shown[list->shown_count++] = c;
+        }
+    }
+    struct str rest = named == NULL ? (struct str){0} : str_of(named);
+    while (rest.p != NULL) {
+        struct str one = str_trim(str_cut(rest, ',', &rest));
+        const struct list_column *column = column_find(list->def, one, e);
+        if (column == NULL) {
+            return ERR_USAGE;
+        }
+        if (list->shown_count == TABLE_COLUMNS_MAX) {
+            return fail(e, ERR_USAGE, "--columns: at most %d", TABLE_COLUMNS_MAX);
+        }
+        list->shown[list->shown_count++] = column;
+    }
+    const char *sort = args_text(&list->cli->args, "sort");
+    if (sort != NULL) {
+        list->descending = sort[0] == '-';
+        list->sort = column_find(list->def, str_of(sort + list->descending), e);
+        return list->sort == NULL ? ERR_USAGE : ERR_OK;
+    }
+    return ERR_OK;
+}
+
+/* ---- fetching ---- */
+
+static enum err fetch(struct list *list, struct arena *arena, bool patient, struct items *ret,
+                      struct error *e)
+{
+    size_t limit = args_number(&list->cli->args, "limit", list->def->limit);
+    const char *cursor = "";
+    const char *joint = strchr(list->path, '?') == NULL ? "?" : "&";
+    vec_clear(&ret->at);
+    ret->more = false;
+    while (cursor != NULL) {
+        size_t want =
+            limit == 0 || limit - ret->at.count > LIST_PAGE ? LIST_PAGE : limit - ret->at.count;
+        const char *path =
+            arena_fmt(arena, "%s%slimit=%zu%s%s", list->path, joint, want,
+                      cursor[0] == '\0' ? "" : "&cursor=", api_escape(arena, cursor));
+        struct api_reply reply;
+        enum err r = patient ? api_get_patient(list->cli, arena, path, &reply, e)
+                             : api_get(list->cli, arena, path, &reply, e);
+        if (r != ERR_OK) {
+            return r;
+        }
+        const struct doc *items = value_at(reply.doc, "items");
+        for (const struct doc *d = items == NULL ? NULL : items->first; d != NULL; d = d->next) {
+            vec_push(&ret->at, d);
+        }
+        const struct doc *next = value_at(reply.doc, "next");
+        cursor = next != NULL && next->kind == DOC_STRING ? next->text.p : NULL;
+        bool full = (limit != 0 && ret->at.count >= limit) || ret->at.count >= LIST_ITEMS_MAX;
+        if (full) {
+            ret->more = cursor != NULL;
+            return ERR_OK;
+        }
+    }
+    return ERR_OK;
+}
+
+static int item_compare(const void *a, const void *b, void *ctx)
+{
+    const struct list *list = ctx;
+    const struct doc *const *left = a;
+    const struct doc *const *right = b;
+    int order =
+        value_compare(value_at(*left, list->sort->path), value_at(*right, list->sort->path));
+    order = list->descending ? -order : order;
+    /* Where the documents lie tells their order on the server: the sort stays stable. */
+    return order != 0 ? order
+                      : value_compare(value_at(*left, list->def->id_path),
+                                      value_at(*right, list->def->id_path));
+}
+
+static enum err fetch_sorted(struct list *list, struct arena *arena, bool patient,
+                             struct items *ret, struct error *e)
+{
+    enum err r = fetch(list, arena, patient, ret, e);
+    if (r == ERR_OK && list->sort != NULL && ret->at.count > 0) {
+        qsort_r(ret->at.at, ret->at.count, sizeof ret->at.at[0], item_compare, list);
+    }
+    return r;
+}
+
+/* ---- showing ---- */
+
+static void items_json(const struct list *list, const struct items *items, struct buf *out)
+{
+    if (!list->json_lines) {
+        buf_add_char(out, '[');
+    }
+    for (size_t i = 0; i < items->at.count; i++) {
+        buf_add_str(out, i > 0 && !list->json_lines ? ",\n" : "");
+        value_json(out, items->at.at[i]);
+        buf_add_str(out, list->json_lines ? "\n" : "");
+    }
+    if (!list->json_lines) {
+        buf_add_str(out, "]\n");
+    }
+}
+
+static struct table *items_table(const struct list *list, const struct items *items)
+{
+    struct cli *cli = list->cli;
+    struct table *table = table_new(list->wide ? 0 : cli->width, cli->colour);
+    for (size_t i = 0; i < list->shown_count; i++) {
+        enum column_kind kind = list->shown[i]->kind;
+        table_column(table, list->shown[i]->title,
+                     kind == COLUMN_NUMBER || kind == COLUMN_BYTES || kind == COLUMN_CUSTOM_NUMBER);
+    }
+    struct buf cell;
+    buf_init(&cell, TABLE_CELL_MAX);
+    int64_t now_ms = text_now_ms();
+    for (size_t i = 0; i < items->at.count; i++) {
+        for (size_t c = 0; c < list->shown_count; c++) {
+            buf_clear(&cell);
+            list_cell_text(&cell, list->shown[c], items->at.at[i], list->wide, now_ms);
+            enum table_colour colour = list->shown[c]->kind == COLUMN_STATE
+                                           ? cells_state_colour(buf_text(&cell))
+                                           : COLOUR_NONE;
+            table_cell(table, (struct str){.p = buf_text(&cell), .len = cell.len}, colour);
+        }
+    }
+    buf_done(&cell);
+    return table;
+}
+
+static void items_print(const struct list *list, const struct items *items, size_t rows_max,
+                        struct buf *out)
+{
+    if (list->quiet) {
+        for (size_t i = 0; i < items->at.count; i++) {
+            buf_addf(out, "%s\n", value_text(items->at.at[i], list->def->id_path));
+        }
+        return;
+    }
+    if (list->json) {
+        items_json(list, items, out);
+        return;
+    }
+    auto_free(table_freep) struct table *table = items_table(list, items);
+    if (table_row_count(table) > 0) {
+        table_print(table, !args_has(&list->cli->args, "no-header"), rows_max, out);
+    }
+}
+
+static void talk(const struct list *list, const struct items *items)
+{
+    bool people = list->cli->err_tty && !list->quiet && !list->json;
+    if (items->at.count == 0 && !list->quiet && !list->json) {
+        cli_say("no %s; %s", list->def->what, list->def->empty);
+    } else if (items->more && people) {
+        cli_say("(the first %zu; --limit 0 shows all)", items->at.count);
+    }
+}
+
+static int list_once(struct list *list)
+{
+    struct error e;
+    struct items items = {0};
+    enum err r = fetch_sorted(list, &list->cli->arena, false, &items, &e);
+    if (r == ERR_OK) {
+        struct buf out;
+        buf_init(&out, OUT_MAX);
+        items_print(list, &items, 0, &out);
+        cli_out((struct str){.p = buf_text(&out), .len = out.len});
+        buf_done(&out);
+        talk(list, &items);
+    }
+    vec_done(&items.at);
+    return r == ERR_OK ? EXIT_OK : cli_fail(list->cli, &e);
+}
+
+/* ---- watching ---- */
+
+/* On a terminal: the whole table again, over the old one. */
+static void redraw(const struct list *list, const struct items *items, size_t *lines)
+{
+    struct buf out;
+    buf_init(&out, OUT_MAX);
+    if (*lines > 0) {
+        buf_addf(&out, "\033[%zuA\r\033[J", *lines);
+    }
+    size_t start = out.len;
+    size_t rows_max = list->cli->height > 4 ? list->cli->height - 3 : 0;
+    items_print(list, items, rows_max, &out);
+    if (items->at.count == 0) {
+        buf_addf(&out, "no %s\n", list->def->what);
+    }
+    if (rows_max != 0 && items->at.count > rows_max) {
+        buf_addf(&out, "… and %zu more\n", items->at.count - rows_max);
+    }
+    *lines = 0;
+    for (size_t i = start; i < out.len; i++) {
+        *lines += out.data[i] == '\n';
+    }
+    cli_out((struct str){.p = buf_text(&out), .len = out.len});
+    buf_done(&out);
+}
+
+/* In a pipe: the rows that are new or not as they were, one line each. */
+static void changes_print(const struct list *list, const struct items *items,
+                          struct watch_seen *seen, bool first)
+{
+    auto_free(table_freep) struct table *table = items_table(list, items);
+    struct buf out;
+    struct buf json;
+    buf_init(&out, OUT_MAX);
+    buf_init(&json, OUT_MAX);
+    bool plain = !list->json && !list->quiet;
+    if (first && plain && table_row_count(table) > 0) {
+        table_print(table, true, 0, &out);
+    }
+    for (size_t i = 0; i < items->at.count; i++) {
+        buf_clear(&json);
+        value_json(&json, items->at.at[i]);
+        const char *id = value_text(items->at.at[i], list->def->id_path);
+        bool changed = watch_seen_changed(seen, id, (struct str){.p = json.data, .len = json.len});
+        if (!changed || (first && plain)) {
+            continue;
+        }
+        if (list->json) {
+            buf_addf(&out, "%s\n", buf_text(&json));
+        } else if (list->quiet) {
+            buf_addf(&out, "%s\n", id);
+        } else {
+            table_print_row(table, i, &out);
+        }
+    }
+    cli_out((struct str){.p = buf_text(&out), .len = out.len});
+    buf_done(&json);
+    buf_done(&out);
+}
+
+static int list_watch(struct list *list)
+{
+    struct error e;
+    enum err r = api_open(list->cli, &e);
+    if (r != ERR_OK) {
+        return cli_fail(list->cli, &e);
+    }
+    struct watch *watch = watch_start(&list->cli->login, list->def->events);
+    struct watch_seen *seen = watch_seen_new();
+    struct arena arena;
+    arena_init(&arena);
+    struct items items = {0};
+    size_t lines = 0;
+    bool in_place = list->cli->out_tty && !list->json;
+    bool first = true;
+    bool again = true;
+    while (r == ERR_OK) {
+        if (again) {
+            arena_clear(&arena);
+            r = fetch_sorted(list, &arena, !first, &items, &e);
+        }
+        if (r == ERR_OK && in_place) {
+            redraw(list, &items, &lines);
+        } else if (r == ERR_OK && again) {
+            changes_print(list, &items, seen, first);
+        }
+        first = false;
+        again = r == ERR_OK && watch_wait(watch, REDRAW_MS);
+    }
+    vec_done(&items.at);
+    arena_done(&arena);
+    watch_seen_free(seen);
+    watch_free(watch);
+    return cli_fail(list->cli, &e);
+}
+
+int list_run(struct cli *cli, const struct list_def *def, const char *path)
+{
+    struct error e;
+    const char *json = args_text(&cli->args, "json");
+    struct list list = {
+        .cli = cli,
+        .def = def,
+        .path = path,
+        .json = args_has(&cli->args, "json"),
+        .json_lines = json != NULL && strcmp(json, "lines") == 0,
+        .quiet = args_has(&cli->args, "quiet"),
+        .wide = args_has(&cli->args, "wide"),
+    };
+    if (columns_choose(&list, &e) != ERR_OK) {
+        return cli_fail(cli, &e);
+    }
+    return args_has(&cli->args, "watch") ? list_watch(&list) : list_once(&list);
+}

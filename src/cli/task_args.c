@@ -1,0 +1,410 @@
+/* task_args.c - see task_args.h. Amounts are checked here with the same functions as the server's, so
+ * that a typing error costs no round trip and never depends on one; they are sent as they were
+ * typed. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/task_args.h"
+
+#include "base/amount.h"
+#include "base/json_out.h"
+#include "cli/value.h"
+#include "spec/resources_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { JSON_MAX = 1 << 20 };
+
+struct draft {
+    struct cli *cli;
+    struct task_args *out;
+    struct error *e;
+};
+
+static const char *json_of(struct draft *draft, struct str text)
+{
+    struct buf json;
+    buf_init(&json, JSON_MAX);
+    value_json_text(&json, text);
+    const char *copy = arena_strn(&draft->cli->arena, buf_text(&json), json.len);
+    buf_done(&json);
+    return copy;
+}
+
+static void field_add(struct draft *draft, const char *name, const char *json)
+{
+    must(draft->out->field_count < TASK_FIELDS_MAX);
+    draft->out->fields[draft->out->field_count++] = (struct task_field){name, json};
+}
+
+/* A flag that becomes a text of the same meaning. */
+static void text_field(struct draft *draft, const char *flag, const char *name)
+{
+    const char *text = args_text(&draft->cli->args, flag);
+    if (text != NULL) {
+        field_add(draft, name, json_of(draft, str_of(text)));
+    }
+}
+
+static void number_field(struct draft *draft, const char *flag, const char *name)
+{
+    if (args_has(&draft->cli->args, flag)) {
+        field_add(draft, name,
+                  arena_fmt(&draft->cli->arena, "%llu",
+                            (unsigned long long)args_number(&draft->cli->args, flag, 0)));
+    }
+}
+
+static void switch_field(struct draft *draft, const char *flag, const char *name, const char *value)
+{
+    if (args_has(&draft->cli->args, flag)) {
+        field_add(draft, name, value);
+    }
+}
+
+/* Every value of a flag that may be given again, each a comma-separated list, as a JSON array. */
+static void list_field(struct draft *draft, const char *flag, const char *name, bool numbers)
+{
+    if (!args_has(&draft->cli->args, flag)) {
+        return;
+    }
+    struct buf json;
+    buf_init(&json, JSON_MAX);
+    struct json_out j;
+    json_out_init(&j, &json);
+    json_out_array(&j);
+    size_t cursor = 0;
+    const char *value;
+    while ((value = args_each(&draft->cli->args, flag, &cursor)) != NULL) {
+        struct str rest = str_of(value);
+        while (rest.p != NULL) {
+            struct str one = str_trim(str_cut(rest, ',', &rest));
+            numbers ? json_out_raw(&j, one) : json_out_str(&j, one);
+        }
+    }
+    json_out_end(&j);
+    field_add(draft, name, arena_strn(&draft->cli->arena, buf_text(&json), json.len));
+    buf_done(&json);
+}
+
+static enum err usage(struct draft *draft, const char *flag)
+{
+    (void)fail_in(draft->e, "--%s", flag);
+    draft->e->code = ERR_USAGE;
+    return ERR_USAGE;
+}
+
+static enum err resource_add(struct draft *draft, const char *flag, struct str name,
+                             const char *json)
+{
+    for (size_t i = 0; i < draft->out->resource_count; i++) {
+        if (str_is(name, draft->out->resources[i].name)) {
+            (void)fail(draft->e, ERR_USAGE, "'%.*s' is asked for twice", (int)name.len, name.p);
+            return usage(draft, flag);
+        }
+    }
+    must(draft->out->resource_count < TASK_FIELDS_MAX);
+    const char *copy = arena_strn(&draft->cli->arena, name.p, name.len);
+    draft->out->resources[draft->out->resource_count++] = (struct task_field){copy, json};
+    return ERR_OK;
+}
+
+static const char *milli_json(struct draft *draft, int64_t milli)
+{
+    struct buf json;
+    buf_init(&json, JSON_MAX);
+    struct json_out j;
+    json_out_init(&j, &json);
+    json_out_milli(&j, milli);
+    const char *copy = arena_strn(&draft->cli->arena, buf_text(&json), json.len);
+    buf_done(&json);
+    return copy;
+}
+
+/* --slots, --gpus, --cpu: one amount each. */
+static enum err amount_flag(struct draft *draft, const char *flag, const char *name)
+{
+    const char *text = args_text(&draft->cli->args, flag);
+    int64_t milli;
+    if (text == NULL) {
+        return ERR_OK;
+    }
+    if (amount_milli(str_of(text), &milli, draft->e) != ERR_OK) {
+        return usage(draft, flag);
+    }
+    return resource_add(draft, flag, str_of(name), milli_json(draft, milli));
+}
+
+static enum err bytes_flag(struct draft *draft, const char *flag, const char *name)
+{
+    const char *text = args_text(&draft->cli->args, flag);
+    int64_t bytes;
+    if (text == NULL) {
+        return ERR_OK;
+    }
+    if (amount_bytes(str_of(text), &bytes, draft->e) != ERR_OK) {
+        return usage(draft, flag);
+    }
+    return resource_add(draft, flag, str_of(name),
+                        arena_fmt(&draft->cli->arena, "%lld", (long long)bytes));
+}
+
+/* --resources 'foo=5 memory=2Gi'. */
+static enum err named_flag(struct draft *draft)
+{
+    size_t cursor = 0;
+    const char *text;
+    struct arena *arena = &draft->cli->arena;
+    while ((text = args_each(&draft->cli->args, "resources", &cursor)) != NULL) {
+        struct resources_text parsed;
+        if (resources_text_parse(str_of(text), TASK_RESOURCES_MAX, arena, &parsed, draft->e) !=
+            ERR_OK) {
+            return usage(draft, "resources");
+        }
+        const struct {
+            const char *name;
+            int64_t amount;
+            bool bytes;
+        } known[] = {{"slots", parsed.slots_milli, false},
+                     {"gpu", parsed.gpu_milli, false},
+                     {"cpu", parsed.cpu_milli, false},
+                     {"memory", parsed.memory_bytes, true},
+                     {"gpu_memory", parsed.gpu_memory_bytes, true}};
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+            const char *json = known[i].bytes ? arena_fmt(arena, "%lld", (long long)known[i].amount)
+                                              : milli_json(draft, known[i].amount);
+            if (known[i].amount != ASK_NOTHING &&
+                resource_add(draft, "resources", str_of(known[i].name), json) != ERR_OK) {
+                return ERR_USAGE;
+            }
+        }
+        for (uint32_t i = 0; i < parsed.named_count; i++) {
+            if (draft->out->resource_count >= TASK_RESOURCES_MAX + 5) {
+                return fail(draft->e, ERR_USAGE, "--resources: more than %d names",
+                            TASK_RESOURCES_MAX);
+            }
+            if (resource_add(draft, "resources", str_of(parsed.named[i].name),
+                             milli_json(draft, parsed.named[i].milli)) != ERR_OK) {
+                return ERR_USAGE;
+            }
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err resources_read(struct draft *draft)
+{
+    enum err r = amount_flag(draft, "slots", "slots");
+    r = r != ERR_OK ? r : amount_flag(draft, "gpus", "gpu");
+    r = r != ERR_OK ? r : amount_flag(draft, "cpu", "cpu");
+    r = r != ERR_OK ? r : bytes_flag(draft, "memory", "memory");
+    return r != ERR_OK ? r : named_flag(draft);
+}
+
+static enum err env_read(struct draft *draft)
+{
+    if (!args_has(&draft->cli->args, "env")) {
+        return ERR_OK;
+    }
+    struct buf json;
+    buf_init(&json, JSON_MAX);
+    struct json_out j;
+    json_out_init(&j, &json);
+    json_out_object(&j);
+    size_t cursor = 0;
+    const char *text;
+    enum err r = ERR_OK;
+    while (r == ERR_OK && (text = args_each(&draft->cli->args, "env", &cursor)) != NULL) {
+        struct str value;
+        struct str name = str_cut(str_of(text), '=', &value);
+        if (value.p == NULL) { /* --env NAME hands on the caller's */
+            const char *own = getenv(text);
+            value = str_of(own == NULL ? "" : own);
+            r = env_name_check(name, draft->e);
+        } else {
+            r = env_text_check(str_of(text), draft->e);
+        }
+        json_out_key(&j, arena_strn(&draft->cli->arena, name.p, name.len));
+        json_out_str(&j, value);
+    }
+    json_out_end(&j);
+    field_add(draft, "env", arena_strn(&draft->cli->arena, buf_text(&json), json.len));
+    buf_done(&json);
+    return r == ERR_OK ? r : usage(draft, "env");
+}
+
+/* Flags whose text has a form of its own. */
+static enum err forms_check(struct draft *draft)
+{
+    uint64_t mask;
+    uint32_t first;
+    uint32_t count;
+    uint64_t number;
+    const struct args *args = &draft->cli->args;
+    const char *devices = args_text(args, "devices");
+    if (devices != NULL && devices_text_parse(str_of(devices), &mask, draft->e) != ERR_OK) {
+        return usage(draft, "devices");
+    }
+    const char *array = args_text(args, "array");
+    if (array != NULL && array_text_parse(str_of(array), &first, &count, draft->e) != ERR_OK) {
+        return usage(draft, "array");
+    }
+    size_t cursor = 0;
+    const char *after;
+    while ((after = args_each(args, "after", &cursor)) != NULL) {
+        struct str rest = str_of(after);
+        while (rest.p != NULL) {
+            struct str one = str_trim(str_cut(rest, ',', &rest));
+            if (!str_to_u64(one, &number) || number == 0) {
+                return fail(draft->e, ERR_USAGE,
+                            "--after is '%.60s'; task ids, like 12,13, would do", after);
+            }
+        }
+    }
+    if (args_has(args, "preemptible") && args_has(args, "no-preempt")) {
+        return fail(draft->e, ERR_USAGE, "--preemptible and --no-preempt exclude each other");
+    }
+    return ERR_OK;
+}
+
+static void fields_read(struct draft *draft)
+{
+    text_field(draft, "name", "name");
+    text_field(draft, "kind", "kind");
+    text_field(draft, "image", "image");
+    text_field(draft, "project", "project");
+    text_field(draft, "workdir", "workdir");
+    text_field(draft, "array", "array");
+    text_field(draft, "time", "time_limit");
+    text_field(draft, "grace", "grace");
+    list_field(draft, "pool", "pools", false);
+    list_field(draft, "tag", "tags", false);
+    list_field(draft, "devices", "devices", true);
+    list_field(draft, "after", "depends_on", true);
+    number_field(draft, "instances", "instances");
+    number_field(draft, "priority", "priority");
+    number_field(draft, "retries", "max_retries");
+    switch_field(draft, "gang", "gang", "true");
+    switch_field(draft, "preemptible", "preemptible", "true");
+    switch_field(draft, "no-preempt", "preemptible", "false");
+    switch_field(draft, "no-repeat", "repeatable", "false");
+    switch_field(draft, "stage", "stage", "true");
+}
+
+static void command_read(struct draft *draft)
+{
+    const struct args *args = &draft->cli->args;
+    if (args->rest_count == 0) {
+        return;
+    }
+    struct buf json;
+    buf_init(&json, 4 * JSON_MAX);
+    struct json_out j;
+    json_out_init(&j, &json);
+    json_out_array(&j);
+    for (size_t i = 0; i < args->rest_count; i++) {
+        json_out_text(&j, args->rest[i]);
+    }
+    json_out_end(&j);
+    field_add(draft, "command", arena_strn(&draft->cli->arena, buf_text(&json), json.len));
+    buf_done(&json);
+}
+
+enum err task_args_read(struct cli *cli, struct task_args *ret, struct error *e)
+{
+    *ret = (struct task_args){0};
+    struct draft draft = {.cli = cli, .out = ret, .e = e};
+    enum err r = forms_check(&draft);
+    r = r != ERR_OK ? r : resources_read(&draft);
+    r = r != ERR_OK ? r : env_read(&draft);
+    if (r != ERR_OK) {
+        return r;
+    }
+    fields_read(&draft);
+    command_read(&draft);
+    return ERR_OK;
+}
+
+void task_args_workdir(struct cli *cli, struct task_args *args)
+{
+    struct draft draft = {.cli = cli};
+    char cwd[4096];
+    bool own = !args_has(&cli->args, "workdir") && login_is_local(cli->login.url);
+    if (own && getcwd(cwd, sizeof cwd) != NULL) {
+        args->workdir = json_of(&draft, str_of(cwd));
+    }
+}
+
+/* ---- writing the task object ---- */
+
+/* Fields whose YAML scalars are texts, whatever they look like: `name: 12`. */
+static bool field_is_text(const char *name)
+{
+    static const char *const texts[] = {"name",    "kind",       "command", "entrypoint", "env",
+                                        "workdir", "image",      "project", "pool",       "pools",
+                                        "array",   "time_limit", "grace",   "tags"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (strcmp(texts[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_field(const struct task_field *fields, size_t count, struct str name)
+{
+    if (str_is(name, "pool")) { /* the short spelling of a list of one */
+        name = str_of("pools");
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (str_is(name, fields[i].name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The file's resources that no flag names, then the flags'. */
+static void resources_json(const struct task_args *args, const struct doc *file, struct json_out *j)
+{
+    json_out_key(j, "resources");
+    json_out_object(j);
+    for (const struct doc *d = file == NULL ? NULL : file->first; d != NULL; d = d->next) {
+        if (!has_field(args->resources, args->resource_count, d->key)) {
+            value_json_field(j, d, false);
+        }
+    }
+    for (size_t i = 0; i < args->resource_count; i++) {
+        json_out_key(j, args->resources[i].name);
+        json_out_raw(j, str_of(args->resources[i].json));
+    }
+    json_out_end(j);
+}
+
+void task_args_json(const struct task_args *args, const struct doc *file, struct buf *out)
+{
+    struct json_out j;
+    json_out_init(&j, out);
+    json_out_object(&j);
+    const struct doc *resources = NULL;
+    bool workdir = args->workdir == NULL;
+    for (const struct doc *d = file == NULL ? NULL : file->first; d != NULL; d = d->next) {
+        workdir = workdir || str_is(d->key, "workdir");
+        if (str_is(d->key, "resources") && d->kind == DOC_MAP) {
+            resources = d;
+        } else if (!has_field(args->fields, args->field_count, d->key)) {
+            value_json_field(&j, d, field_is_text(d->key.p));
+        }
+    }
+    for (size_t i = 0; i < args->field_count; i++) {
+        json_out_key(&j, args->fields[i].name);
+        json_out_raw(&j, str_of(args->fields[i].json));
+    }
+    if (resources != NULL || args->resource_count > 0) {
+        resources_json(args, resources, &j);
+    }
+    if (!workdir) {
+        json_out_key(&j, "workdir");
+        json_out_raw(&j, str_of(args->workdir));
+    }
+    json_out_end(&j);
+}
