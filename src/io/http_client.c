@@ -203,9 +203,8 @@ static void headers_make(struct exchange *x)
     if (call->idempotency_key != NULL) {
         header_add(x, arena_fmt(arena, "Idempotency-Key: %s", call->idempotency_key));
     }
-    if (call->body.len > 0) {
-        header_add(x, "Content-Type: application/json");
-    }
+    /* Without a body, none: the library would add that of a form. */
+    header_add(x, call->body.len > 0 ? "Content-Type: application/json" : "Content-Type:");
     for (size_t i = 0; call->headers != NULL && call->headers[i] != NULL; i++) {
         header_add(x, call->headers[i]);
     }

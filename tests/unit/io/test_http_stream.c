@@ -191,7 +191,9 @@ static void a_stream_nobody_reads_refuses_more_and_keeps_what_it_has(void **stat
     while (got < written) {
         client_clear(client);
         loop_turn(site->loop, -1);
-        got += client_count(client, "x");
+        for (size_t i = 0; i < client->len; i++) {
+            got += client->text[i] == 'x';
+        }
     }
     assert_int_equal(got, written);
     client_wait(client, "\r\n0\r\n\r\n");
