@@ -9,6 +9,10 @@
 #include <string.h>
 #include <time.h>
 
+/* glibc makes macros of these for clang when _FORTIFY_SOURCE is set. */
+#undef sprintf
+#undef vsprintf
+
 #pragma GCC poison strcpy    /* buf_add or memcpy with a known length */
 #pragma GCC poison strcat    /* buf_add */
 #pragma GCC poison sprintf   /* buf_addf or snprintf */

@@ -23,7 +23,8 @@ const char *err_name(enum err code)
     return err_names[code];
 }
 
-static void text_set(struct error *e, enum err code, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void text_set(struct error *e, enum err code,
+                                                           const char *format, va_list args)
 {
     must(code != ERR_OK);
     e->code = code;
