@@ -66,7 +66,7 @@ static enum err raw_read(int argc, char **argv, struct raw_options *ret, struct 
         {"insecure-listen", no_argument, NULL, 'i'}, {NULL, 0, NULL, 0},
     };
     int c;
-    optind = 2; /* after "weir server" */
+    optind = 1;
     opterr = 0;
     *ret = (struct raw_options){0};
     while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {

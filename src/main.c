@@ -1,0 +1,24 @@
+/* main.c - one program, four roles: `weir server`, `weir agent`, `weir supervisor`; everything else
+ * is a command of the CLI. Roles meet only by running the program again.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "agent/agent.h"
+#include "cli/cli.h"
+#include "server/server.h"
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*role_main)(int argc, char **argv); /* argv[0] is the role's name */
+    } roles[] = {
+        {"server", server_main},
+        {"agent", agent_main},
+        {"supervisor", supervisor_main},
+    };
+    for (size_t i = 0; argc > 1 && i < sizeof roles / sizeof roles[0]; i++) {
+        if (strcmp(argv[1], roles[i].name) == 0) {
+            return roles[i].role_main(argc - 1, argv + 1);
+        }
+    }
+    return cli_main(argc, argv);
+}
