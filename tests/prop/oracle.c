@@ -146,15 +146,16 @@ static uint32_t free_count(struct free_node *free, const struct request *request
     return count;
 }
 
-void oracle_not_over(const struct core *core, node_id id, task_id task)
+void oracle_not_over(const struct core *core, struct attempt_key key)
 {
-    const struct request *request = &core_shape(core, core_task(core, task)->shape)->request;
+    const struct instance *instance = core_instance(core, key.task, key.index);
+    const struct request *request = &core_shape(core, core_task(core, key.task)->shape)->request;
     struct free_node free;
-    free_now(core, core_node(core, id), &free);
-    law(request->slots_milli == 0 || free.slots >= 0, "P1: slots");
-    law(request->cpu_milli == 0 || request->slots_milli == 0 || free.cpu >= 0, "P1: cpu");
-    law(request->memory_bytes == 0 || request->slots_milli == 0 || free.memory >= 0, "P1: memory");
-    law(request->slots_milli > 0 || free.aux >= 0, "P1: zero-slot tasks");
+    free_now(core, core_node(core, instance->node), &free);
+    law(instance->slots_milli == 0 || free.slots >= 0, "P1: slots");
+    law(instance->cpu_milli == 0 || free.cpu >= 0, "P1: cpu");
+    law(instance->memory_bytes == 0 || free.memory >= 0, "P1: memory");
+    law(instance->slots_milli > 0 || free.aux >= 0, "P1: zero-slot tasks");
     for (uint32_t i = 0; i < request->named_count; i++) {
         law(free.named[request->named[i].resource.v] >= 0, "P1: named resources");
     }

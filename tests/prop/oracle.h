@@ -4,8 +4,8 @@
 
 #include "core/core.h"
 
-/* P1: what was just placed on the node for this task is within what the node has. */
-void oracle_not_over(const struct core *core, node_id node, task_id task);
+/* P1: what this attempt was just given is within what its node has. */
+void oracle_not_over(const struct core *core, struct attempt_key key);
 
 /* P2: each gang among the allocations of one pass is there with all its instances. */
 void oracle_gangs_whole(const struct core *core, const struct facts *facts);

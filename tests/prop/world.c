@@ -127,7 +127,7 @@ static void fact_apply(struct world *world, const struct fact *fact)
     core_apply(world->core, stored);
     core_check(world->core);
     if (fact->type == FACT_ALLOCATED) {
-        oracle_not_over(world->core, fact->allocated.node, fact->allocated.key.task);
+        oracle_not_over(world->core, fact->allocated.key);
     }
     if (world->triple) {
         core_apply(world->plain, stored);

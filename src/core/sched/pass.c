@@ -75,12 +75,15 @@ static uint32_t next_waiting(const struct pass *pass, const struct task *task, u
     return at;
 }
 
+/* The budget is asked only between placements, so that a task that does not fit is known to be
+ * blocked whether that was found by searching or remembered. */
 static enum outcome place_each(struct pass *pass, const struct asker *asker)
 {
     const struct task *task = asker->task;
+    const uint32_t placed = pass->placed;
     for (uint32_t i = next_waiting(pass, task, task->waiting_from); i < task->instance_count;
          i = next_waiting(pass, task, i + 1)) {
-        if (budget_spent(pass)) {
+        if (pass->placed > placed && budget_spent(pass)) {
             return OUTCOME_STOPPED;
         }
         const struct node *node = search_first(&pass->overlay, asker, 1);
@@ -186,14 +189,14 @@ static void head_note(struct pass *pass, const struct task *task, const struct s
 
 /* A task of this shape has just been turned away. May another of them be looked at? Only where it
  * would fit if nothing were kept, and short ones may use what is kept. */
-static bool shape_goes_on(struct pass *pass, const struct shape *shape)
+static bool shape_goes_on(struct pass *pass, const struct task *task, const struct shape *shape)
 {
     if (!pass->holding || !pass->overlay.keep_end_known || pass->head->shape.v == shape->id.v ||
         capacity_missed(pass->core->capacity, shape)) {
         return false;
     }
     const struct asker brief = {.request = &shape->request, .end_ms = INT64_MIN};
-    return search_first(&pass->overlay, &brief, 1) != NULL;
+    return search_total(&pass->overlay, &brief, start_count(task)) == start_count(task);
 }
 
 static void pass_run(struct pass *pass)
@@ -214,7 +217,7 @@ static void pass_run(struct pass *pass)
             break;
         case OUTCOME_BLOCKED:
             head_note(pass, task, shape, pass->placed > placed);
-            if (shape_goes_on(pass, shape)) {
+            if (shape_goes_on(pass, task, shape)) {
                 queue_advance(&pass->queue);
             } else {
                 queue_drop_shape(&pass->queue);

@@ -241,3 +241,16 @@ uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_
     }
     return most;
 }
+
+uint32_t search_total(struct overlay *overlay, const struct asker *asker, uint32_t max)
+{
+    const struct measure measure = search_measure(asker->request);
+    track(overlay, measure.resource);
+    uint32_t total = 0;
+    struct cursor cursor = {measure.resource, (uint64_t)measure.wanted - 1, UINT64_MAX};
+    const struct node *node;
+    while (total < max && (node = cursor_step(overlay, &cursor, true)) != NULL) {
+        total += node_takes(overlay, node, asker, max - total);
+    }
+    return total;
+}

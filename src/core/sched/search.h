@@ -19,6 +19,9 @@ const struct node *search_first(struct overlay *overlay, const struct asker *ask
 /* The most instances, at most `max`, that any one node takes. */
 uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_t max);
 
+/* The most instances, at most `max`, that all nodes together take. */
+uint32_t search_total(struct overlay *overlay, const struct asker *asker, uint32_t max);
+
 /* For overlay.c: an instance with this request was placed on (taken from) a node that had `old`
  * free. */
 void search_moved(struct overlay *overlay, const struct place *old, const struct spot *spot,
