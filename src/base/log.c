@@ -14,7 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOG_LINE_MAX = 4096, LOG_REPEAT_MS = 5000, LOG_REPEAT_KEYS = 64 };
+/* A text is cut at LOG_TEXT_MAX before quoting (which may take six bytes for one), so that a line
+ * always has room for its end. */
+enum {
+    LOG_LINE_MAX = 128 * 1024,
+    LOG_TEXT_MAX = 1024,
+    LOG_REPEAT_MS = 5000,
+    LOG_REPEAT_KEYS = 64,
+};
 
 static struct {
     pthread_mutex_t mutex;
@@ -72,11 +79,13 @@ static void stamp(char *out, size_t size)
     (void)snprintf(out + used, size - used, ".%03ldZ", now.tv_nsec / 1000000);
 }
 
-static void field_json(struct json_out *j, const struct log_field *field)
+/* The field's value; texts are quoted, so that control characters cannot forge a line. */
+static void value_json(struct json_out *j, const struct log_field *field)
 {
-    json_out_key(j, field->key);
     if (field->kind == LOG_FIELD_STR) {
-        json_out_text(j, field->text);
+        struct str text = str_of(field->text);
+        text.len = text.len < LOG_TEXT_MAX ? text.len : LOG_TEXT_MAX;
+        json_out_str(j, text);
     } else if (field->kind == LOG_FIELD_U64) {
         json_out_u64(j, field->number);
     } else {
@@ -85,7 +94,7 @@ static void field_json(struct json_out *j, const struct log_field *field)
 }
 
 static void line_json(struct buf *line, enum log_level level, const char *phrase,
-                      const struct log_field *fields)
+                      const struct log_field *fields, uint64_t dropped)
 {
     char when[40];
     struct json_out j;
@@ -97,13 +106,17 @@ static void line_json(struct buf *line, enum log_level level, const char *phrase
     json_out_kv_text(&j, "who", sink.who);
     json_out_kv_text(&j, "message", phrase);
     for (; fields->kind != LOG_FIELD_NONE; fields++) {
-        field_json(&j, fields);
+        json_out_key(&j, fields->key);
+        value_json(&j, fields);
+    }
+    if (dropped > 0) {
+        json_out_kv_u64(&j, "repeated", dropped);
     }
     json_out_end(&j);
 }
 
 static void line_text(struct buf *line, enum log_level level, const char *phrase,
-                      const struct log_field *fields)
+                      const struct log_field *fields, uint64_t dropped)
 {
     buf_addf(line, "%s: %s%s%s", sink.who, level < LOG_INFO ? level_names[level] : "",
              level < LOG_INFO ? ": " : "", phrase);
@@ -111,13 +124,10 @@ static void line_text(struct buf *line, enum log_level level, const char *phrase
         struct json_out j;
         buf_addf(line, " %s=", fields->key);
         json_out_init(&j, line);
-        if (fields->kind == LOG_FIELD_STR) {
-            json_out_text(&j, fields->text); /* quoted: control characters cannot forge a line */
-        } else if (fields->kind == LOG_FIELD_U64) {
-            json_out_u64(&j, fields->number);
-        } else {
-            json_out_i64(&j, (int64_t)fields->number);
-        }
+        value_json(&j, fields);
+    }
+    if (dropped > 0) {
+        buf_addf(line, " (%llu more like it before)", (unsigned long long)dropped);
     }
 }
 
@@ -129,12 +139,9 @@ void log_write(enum log_level level, const char *phrase, const struct log_field 
     if (level <= sink.level && !repeated(level, phrase, &dropped)) {
         buf_init(&line, LOG_LINE_MAX);
         if (sink.json) {
-            line_json(&line, level, phrase, fields);
+            line_json(&line, level, phrase, fields, dropped);
         } else {
-            line_text(&line, level, phrase, fields);
-        }
-        if (dropped > 0 && !sink.json) {
-            buf_addf(&line, " (%llu more like it before)", (unsigned long long)dropped);
+            line_text(&line, level, phrase, fields, dropped);
         }
         buf_add_char(&line, '\n');
         (void)!write(STDERR_FILENO, buf_text(&line), line.len);
