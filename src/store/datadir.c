@@ -89,13 +89,15 @@ enum err datadir_make(const char *dir, struct error *e)
     if (r != ERR_OK) {
         return r;
     }
-    /* SQLite gives its -wal and -shm files the mode of the database. */
+    /* SQLite gives its -wal and -shm files the mode of the database. One that exists is not opened
+     * here: see sqlite/db.c. */
     struct path db = datadir_db(dir);
-    auto_free(file_closep) int fd = open(db.text, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        return fail_errno(e, ERR_IO, errno, "cannot open '%s'", db.text);
+    auto_free(file_closep) int fd = open(db.text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno != EEXIST) {
+        return fail_errno(e, ERR_IO, errno, "cannot create '%s'", db.text);
     }
-    return file_sync_dir(dir, e);
+    r = file_sync_dir(dir, e);
+    return r == ERR_OK ? file_sync_parent(dir, e) : r;
 }
 
 enum err datadir_has_db(const char *dir, struct error *e)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { COPY_BYTES = 1024 * 1024 };
@@ -68,6 +69,21 @@ enum err file_sync_dir(const char *path, struct error *e)
         return fail_errno(e, ERR_IO, errno, "cannot flush directory '%s'", path);
     }
     return ERR_OK;
+}
+
+enum err file_sync_parent(const char *path, struct error *e)
+{
+    auto_free(freep) char *parent = xstrdup(path);
+    size_t len = strlen(parent);
+    while (len > 1 && parent[len - 1] == '/') {
+        parent[--len] = '\0';
+    }
+    char *slash = strrchr(parent, '/');
+    if (slash == NULL) {
+        return file_sync_dir(".", e);
+    }
+    slash[slash == parent ? 1 : 0] = '\0';
+    return file_sync_dir(parent, e);
 }
 
 static enum err bytes_copy(struct file in, struct file out, uint64_t bytes, struct error *e)

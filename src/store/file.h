@@ -27,6 +27,9 @@ must_use enum err file_sync(struct file file, struct error *e);
 /* The directory's entries are on disk: after creating, renaming or removing a file in it. */
 must_use enum err file_sync_dir(const char *path, struct error *e);
 
+/* The same for the directory that `path` lies in. */
+must_use enum err file_sync_parent(const char *path, struct error *e);
+
 /* The first `bytes` bytes of `from` into the new file `to`, flushed. ERR_CORRUPT when `from` is
  * shorter; ERR_NOT_FOUND when it is missing. */
 must_use enum err file_copy(const char *from, const char *to, uint64_t bytes, struct error *e);

@@ -120,7 +120,7 @@ must_use enum err store_facts_after(struct store *store, uint64_t seq, store_fac
 /* Write a snapshot to a file beside the database: temporary name, flush, rename, flush of the
  * directory. May be called from another thread than the committing one. store_snapshot_taken() then
  * records it and removes snapshots but the two newest (on the store thread); store_prune() can then
- * take old facts. */
+ * take old facts. ERR_CONFLICT: the facts it holds were never stored; it is removed. */
 must_use enum err store_snapshot_write(const char *dir, uint64_t seq, struct str bytes,
                                        struct error *e);
 must_use enum err store_snapshot_taken(struct store *store, uint64_t seq, struct error *e);

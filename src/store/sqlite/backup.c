@@ -170,28 +170,13 @@ static enum err directory_copy(const char *from, const char *to, struct error *e
     return r;
 }
 
-static enum err parent_sync(const char *path, struct error *e)
-{
-    auto_free(freep) char *parent = xstrdup(path);
-    size_t len = strlen(parent);
-    while (len > 1 && parent[len - 1] == '/') {
-        parent[--len] = '\0';
-    }
-    char *slash = strrchr(parent, '/');
-    if (slash == NULL) {
-        return file_sync_dir(".", e);
-    }
-    slash[slash == parent ? 1 : 0] = '\0';
-    return file_sync_dir(parent, e);
-}
-
 static enum err partial_publish(const char *partial, const char *to, struct error *e)
 {
     if (renameat2(AT_FDCWD, partial, AT_FDCWD, to, RENAME_NOREPLACE) != 0) {
         return fail_errno(e, errno == EEXIST ? ERR_CONFLICT : ERR_IO, errno, "cannot rename '%s'",
                           partial);
     }
-    return parent_sync(to, e);
+    return file_sync_parent(to, e);
 }
 
 enum err store_backup(const char *dir, const char *to, struct error *e)
@@ -277,7 +262,7 @@ enum err store_restore(const char *from, const char *dir, struct error *e)
         r = directory_copy(from, dir, e);
     }
     if (r == ERR_OK) {
-        return parent_sync(dir, e);
+        return file_sync_parent(dir, e);
     }
     contents_remove(dir);
     if (made) {

@@ -2,16 +2,17 @@
  *
  * A file is ours when its application id is 'WEIR'; its schema version is PRAGMA user_version, and
  * table meta keeps the name of the last migration and the program that made it, so that an older
- * program can say what it met. SPDX-License-Identifier: Apache-2.0 */
+ * program can say what it met.
+ *
+ * Surprising: nothing but SQLite ever opens the database file, not even to look at its head. Closing
+ * any descriptor of a file drops the process's POSIX locks on it, SQLite's too, and another process
+ * would then take the write-ahead log for nobody's. SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/db.h"
 
-#include "base/mem.h"
 #include "store/datadir.h"
-#include "store/file.h"
 #include "store/sqlite/migrations.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -160,29 +161,6 @@ static enum err db_exec(sqlite3 *db, const char *sql, const char *doing, struct 
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? ERR_OK : db_fail(db, doing, e);
 }
 
-/* A file that is no database at all is named before SQLite says something vaguer. */
-static enum err file_recognise(const struct path *path, enum db_mode mode, struct error *e)
-{
-    auto_free(file_closep) int fd = open(path->text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return fail_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, errno, "cannot open '%s'",
-                          path->text);
-    }
-    char head[16];
-    size_t got;
-    enum err r = file_read_at((struct file){fd, path->text}, head, sizeof head, 0, &got, e);
-    if (r != ERR_OK) {
-        return r;
-    }
-    if (got == 0) {
-        return mode == DB_WRITE ? ERR_OK : fail(e, ERR_CORRUPT, "'%s' is empty", path->text);
-    }
-    if (got < sizeof head || memcmp(head, "SQLite format 3", sizeof head) != 0) {
-        return fail(e, ERR_CORRUPT, "'%s' is not a database of Weir", path->text);
-    }
-    return ERR_OK;
-}
-
 /* With nothing left in the write-ahead log the file must be as long as it says. Before a server
  * works for days on a truncated file and meets the end by chance. */
 static enum err length_check(sqlite3 *db, const struct path *path, struct error *e)
@@ -237,6 +215,9 @@ static enum err schema_recognise(sqlite3 *db, const struct path *path, int64_t *
     int64_t id;
     int64_t objects;
     enum err r = db_query_number(db, "PRAGMA application_id", &id, e);
+    if (r == ERR_CORRUPT && sqlite3_errcode(db) == SQLITE_NOTADB) {
+        return fail(e, ERR_CORRUPT, "'%s' is not a database of Weir", path->text);
+    }
     if (r == ERR_OK) {
         r = db_query_number(db, "PRAGMA user_version", ret_version, e);
     }
@@ -365,14 +346,18 @@ static enum err connection_set_up(sqlite3 *db, const struct path *path, enum db_
 enum err db_open(const char *dir, enum db_mode mode, sqlite3 **ret, struct error *e)
 {
     struct path path = datadir_db(dir);
-    enum err r = file_recognise(&path, mode, e);
-    if (r != ERR_OK) {
-        return r;
+    struct stat status;
+    if (stat(path.text, &status) != 0) {
+        return fail_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, errno, "cannot open '%s'",
+                          path.text);
+    }
+    if (mode == DB_READ && status.st_size == 0) {
+        return fail(e, ERR_CORRUPT, "'%s' is empty", path.text);
     }
     sqlite3 *db = NULL;
     int rc = sqlite3_open_v2(path.text, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     must(db != NULL);
-    r = rc == SQLITE_OK ? connection_set_up(db, &path, mode, e) : db_fail(db, "open", e);
+    enum err r = rc == SQLITE_OK ? connection_set_up(db, &path, mode, e) : db_fail(db, "open", e);
     if (r != ERR_OK) {
         (void)sqlite3_close(db);
         return r;

@@ -10,6 +10,7 @@
 #include "store/datadir.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,7 +80,12 @@ enum err store_snapshot_taken(struct store *store, uint64_t seq, struct error *e
         return fail_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, errno, "cannot open '%s'",
                           path.text);
     }
-    must(seq <= store->last_seq);
+    if (seq > store->last_seq) {
+        (void)unlink(path.text); /* of a state that was never stored; its number will come again */
+        return fail(e, ERR_CONFLICT,
+                    "snapshot of fact %" PRIu64 " is ahead of the last stored one, %" PRIu64, seq,
+                    store->last_seq);
+    }
     uint64_t keep;
     r = snapshot_record(store, seq, (uint64_t)status.st_size, &keep, e);
     if (r != ERR_OK) {

@@ -135,6 +135,38 @@ static void a_second_server_is_refused_by_process_number(void **state)
     fixture_open(f); /* closing frees it */
 }
 
+/* Whether another process sees this one's lock on the database, as SQLite there would look. */
+static bool database_locked(struct fixture *f)
+{
+    char path[128];
+    fixture_path(f, "weir.db", path);
+    pid_t child = fork();
+    if (child == 0) {
+        struct flock lock = {.l_type = F_WRLCK, .l_start = 0x40000002, .l_len = 510};
+        int fd = open(path, O_RDWR | O_CLOEXEC);
+        _exit(fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type == F_RDLCK ? 7 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WEXITSTATUS(status) == 7;
+}
+
+static void readers_do_not_cost_the_writer_its_lock(void **state)
+{
+    struct fixture *f = *state;
+    struct store_reader *reader;
+    struct store *second = NULL;
+    fixture_open(f);
+    assert_ok(fixture_facts(f, 1, 1));
+    assert_true(database_locked(f));
+    assert_ok(store_reader_open(f->dir, &reader, &f->e));
+    store_reader_close(reader);
+    assert_int_equal(store_open(&(struct store_options){.dir = f->dir}, &second, &f->e),
+                     ERR_CONFLICT);
+    assert_ok(store_backup(f->dir, f->other, &f->e));
+    assert_true(database_locked(f));
+}
+
 static void a_dead_server_leaves_no_lock(void **state)
 {
     struct fixture *f = *state;
@@ -185,6 +217,9 @@ static void the_newest_whole_snapshot_is_loaded_and_two_are_kept(void **state)
     fixture_truncate(f, "snapshot/20.snap", 12);
     snapshot_expect(f, 0, "");
     assert_int_equal(store_snapshot_taken(f->store, 40, &f->e), ERR_NOT_FOUND);
+    assert_ok(store_snapshot_write(f->dir, 51, str_of("never stored"), &f->e));
+    assert_int_equal(store_snapshot_taken(f->store, 51, &f->e), ERR_CONFLICT);
+    assert_false(fixture_exists(f, "snapshot/51.snap"));
 }
 
 static void a_snapshot_ahead_of_the_facts_is_set_aside(void **state)
@@ -329,6 +364,7 @@ int main(void)
         store_test(a_gap_in_the_facts_is_named),
         store_test(the_directory_is_private_and_complete),
         store_test(a_second_server_is_refused_by_process_number),
+        store_test(readers_do_not_cost_the_writer_its_lock),
         store_test(a_dead_server_leaves_no_lock),
         store_test(the_newest_whole_snapshot_is_loaded_and_two_are_kept),
         store_test(a_snapshot_ahead_of_the_facts_is_set_aside),
