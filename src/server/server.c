@@ -370,6 +370,7 @@ int server_main(int argc, char **argv)
         return r == ERR_USAGE ? 2 : 1;
     }
     if (server_open(&server, &e) == ERR_OK) {
+        turn_end(&server); /* what the start recorded goes to the disk at once */
         loop_run(server.loop);
     } else {
         log_error("cannot start", kv_error(&e));
