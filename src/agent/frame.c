@@ -122,6 +122,9 @@ static void body_put(struct buf *out, const struct frame *frame)
         bytes_put_u64(out, frame->ended ? 1 : 0);
         break;
     case FRAME_GROWN:
+        position_put(out, &frame->at);
+        bytes_put_u64(out, frame->starts);
+        break;
     case FRAME_ACK:
         position_put(out, &frame->at);
         break;
@@ -134,6 +137,7 @@ static void body_put(struct buf *out, const struct frame *frame)
         break;
     case FRAME_NONE:
     case FRAME_READY:
+    case FRAME_LIST:
         break;
     }
 }
@@ -155,7 +159,7 @@ void frame_put(struct buf *out, const struct frame *frame)
 
 static void body_get(struct bytes_reader *in, struct arena *arena, struct frame *frame)
 {
-    frame->type = (enum frame_type)bytes_get_max(in, FRAME_ACK);
+    frame->type = (enum frame_type)bytes_get_max(in, FRAME_LIST);
     switch (frame->type) {
     case FRAME_HELLO: {
         frame->version = bytes_get_u64(in);
@@ -175,6 +179,9 @@ static void body_get(struct bytes_reader *in, struct arena *arena, struct frame 
         frame->ended = bytes_get_max(in, 1) != 0;
         break;
     case FRAME_GROWN:
+        frame->at = position_get(in);
+        frame->starts = bytes_get_u64(in);
+        break;
     case FRAME_ACK:
         frame->at = position_get(in);
         break;
@@ -189,6 +196,7 @@ static void body_get(struct bytes_reader *in, struct arena *arena, struct frame 
         in->bad = true;
         break;
     case FRAME_READY:
+    case FRAME_LIST:
         break;
     }
 }

@@ -17,10 +17,12 @@ enum frame_type {
     FRAME_HELLO,   /* supervisor: version, id, pid, acknowledged and written positions */
     FRAME_ATTEMPT, /* supervisor: key, running or ended */
     FRAME_READY,   /* supervisor: all ATTEMPTs have been said */
-    FRAME_GROWN,   /* supervisor: the spool may be read up to `at` */
+    FRAME_GROWN,   /* supervisor: the spool goes up to `at`, and the first `starts` STARTs of this
+                      connection are in it */
     FRAME_START,   /* agent */
     FRAME_STOP,    /* agent: key, grace */
     FRAME_ACK,     /* agent: the server has everything before `at` */
+    FRAME_LIST,    /* agent: say all ATTEMPTs and READY again */
 };
 
 /* Everything needed to start one attempt. Texts are borrowed. */
@@ -54,6 +56,7 @@ struct frame {
     uint64_t version;                    /* HELLO */
     uint64_t pid;                        /* HELLO */
     unsigned char id[SUPERVISOR_ID_LEN]; /* HELLO */
+    uint64_t starts;                     /* GROWN */
     struct start_order start;            /* START, in the decoder's arena */
 };
 

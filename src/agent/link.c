@@ -74,10 +74,26 @@ static void link_say(struct supervisor *sup, const struct frame *frame)
     }
 }
 
+static void attempts_say(struct supervisor *sup)
+{
+    size_t cursor = 0;
+    for (const struct attempt *attempt = map_next(sup->attempts, &cursor);
+         attempt != NULL && sup->link.fd >= 0; attempt = map_next(sup->attempts, &cursor)) {
+        struct frame frame = {
+            .type = FRAME_ATTEMPT, .key = attempt->key, .ended = attempt->state == ATTEMPT_ENDED};
+        link_say(sup, &frame);
+    }
+    if (sup->link.fd >= 0) {
+        link_say(sup, &(struct frame){.type = FRAME_READY});
+        link_flush(sup);
+    }
+}
+
 static void frame_do(struct supervisor *sup, const struct frame *frame)
 {
     switch (frame->type) {
     case FRAME_START:
+        sup->link.starts++;
         attempt_start(sup, &frame->start);
         supervisor_idle_check(sup);
         break;
@@ -91,6 +107,9 @@ static void frame_do(struct supervisor *sup, const struct frame *frame)
     case FRAME_ACK:
         spool_ack(sup->spool, frame->at);
         attempt_forget(sup, spool_acked(sup->spool));
+        break;
+    case FRAME_LIST:
+        attempts_say(sup);
         break;
     case FRAME_NONE:
     case FRAME_HELLO:
@@ -165,17 +184,7 @@ static void greet(struct supervisor *sup)
                           .at = spool_end(sup->spool)};
     memcpy(hello.id, sup->id, sizeof hello.id);
     link_say(sup, &hello);
-    size_t cursor = 0;
-    for (const struct attempt *attempt = map_next(sup->attempts, &cursor);
-         attempt != NULL && sup->link.fd >= 0; attempt = map_next(sup->attempts, &cursor)) {
-        struct frame frame = {
-            .type = FRAME_ATTEMPT, .key = attempt->key, .ended = attempt->state == ATTEMPT_ENDED};
-        link_say(sup, &frame);
-    }
-    if (sup->link.fd >= 0) {
-        link_say(sup, &(struct frame){.type = FRAME_READY});
-    }
-    link_flush(sup);
+    attempts_say(sup);
 }
 
 static void link_accept(void *ctx, uint32_t events)
@@ -199,6 +208,7 @@ static void link_accept(void *ctx, uint32_t events)
     buf_init(&link->in, FRAME_BYTES_MAX + 4 * LINK_READ_BYTES);
     buf_init(&link->out, FRAME_QUEUE_MAX);
     link->told = spool_acked(sup->spool);
+    link->starts = 0;
     link->events = EPOLLIN;
     link->watch = loop_fd_add(sup->loop, fd, link->events, link_ready, sup);
     supervisor_idle_check(sup);
@@ -233,6 +243,6 @@ void link_grown(struct supervisor *sup)
         return;
     }
     sup->link.told = end;
-    link_say(sup, &(struct frame){.type = FRAME_GROWN, .at = end});
+    link_say(sup, &(struct frame){.type = FRAME_GROWN, .at = end, .starts = sup->link.starts});
     link_flush(sup);
 }

@@ -63,6 +63,7 @@ struct link {
     struct buf in;
     struct buf out;
     struct loop_timer *more;    /* messages that came with others still wait in `in` */
+    uint64_t starts;            /* START messages of this connection */
     struct spool_position told; /* GROWN said up to here */
 };
 

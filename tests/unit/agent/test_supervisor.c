@@ -186,6 +186,8 @@ static void a_new_agent_finds_what_ran_and_what_ended(void **state)
     assert_int_equal(rig->attempts, 2);
     assert_int_equal(rig->attempts_ended, 1);
     rig_ack(rig);
+    rig_start(rig, 1, 1, "exit 4"); /* its answer shows that the acknowledgement was taken */
+    assert_int_equal(rig_next(rig).type, RECORD_LOST);
     rig_reconnect(rig);
     assert_int_equal(rig->attempts, 1);
     char path[128];

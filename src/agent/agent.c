@@ -1,0 +1,161 @@
+/* agent.c - the life of the agent: one loop between the server and the supervisor. It holds nothing
+ * that must survive it; kill it at any moment and start another.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "agent/agent.h"
+
+#include "agent/agent_internal.h"
+#include "agent/dirs.h"
+#include "agent/identity.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define LOCK_NAME "agent.lock"
+
+enum {
+    REPLACE_TERM_TRIES = 250, /* for the other to end by itself, then to be gone after a kill */
+    REPLACE_KILL_TRIES = 250,
+    REPLACE_WAIT_US = 20000,
+    INBOX_TURN_MAX = 1024,
+    EXIT_USAGE = 2,
+};
+
+static void inbox_ready(void *ctx, uint32_t events)
+{
+    (void)events;
+    struct agent *agent = ctx;
+    for (int i = 0; i < INBOX_TURN_MAX; i++) {
+        struct inbox_message *message = mailbox_take(agent->inbox);
+        if (message == NULL) {
+            return;
+        }
+        session_take(agent, message);
+    }
+}
+
+static void turn_end(void *ctx)
+{
+    keeper_flush(ctx);
+}
+
+static void end_asked(void *ctx)
+{
+    struct agent *agent = ctx;
+    log_info("ending; the supervisor and its tasks go on");
+    loop_stop(agent->loop);
+}
+
+static void ignore(void *ctx)
+{
+    (void)ctx;
+}
+
+/* The directory's lock; with --replace the agent that holds it is asked to go, then made to. */
+static must_use enum err lock_take(const struct agent_options *options, int *ret_fd,
+                                   struct error *e)
+{
+    enum err r = dirs_lock(options->dir, LOCK_NAME, ret_fd, e);
+    if (r != ERR_CONFLICT) {
+        return r;
+    }
+    if (!options->replace) {
+        return fail_in(e, "another agent runs here (--replace takes over)");
+    }
+    for (int i = 0; i < REPLACE_TERM_TRIES + REPLACE_KILL_TRIES && r == ERR_CONFLICT; i++) {
+        int holder = dirs_lock_holder(options->dir, LOCK_NAME);
+        if (holder > 0 && (i == 0 || i == REPLACE_TERM_TRIES)) {
+            (void)kill(holder, i == 0 ? SIGTERM : SIGKILL);
+        }
+        (void)usleep(REPLACE_WAIT_US);
+        r = dirs_lock(options->dir, LOCK_NAME, ret_fd, e);
+    }
+    return r;
+}
+
+static must_use enum err signals_take(struct agent *agent, struct error *e)
+{
+    enum err r = loop_signal(agent->loop, SIGTERM, end_asked, agent, e);
+    r = r == ERR_OK ? loop_signal(agent->loop, SIGINT, end_asked, agent, e) : r;
+    r = r == ERR_OK ? loop_signal(agent->loop, SIGPIPE, ignore, agent, e) : r;
+    return r == ERR_OK ? loop_signal(agent->loop, SIGHUP, ignore, agent, e) : r;
+}
+
+static must_use enum err agent_begin(struct agent *agent, struct error *e)
+{
+    enum err r = identity_read(&agent->options, &agent->arena, &agent->node, e);
+    r = r == ERR_OK ? loop_new(&agent->loop, e) : r;
+    r = r == ERR_OK ? signals_take(agent, e) : r;
+    if (r != ERR_OK) {
+        return r;
+    }
+    agent->inbox = mailbox_new(INBOX_MAX);
+    r = keeper_begin(agent, e);
+    struct stream_options options = {
+        .options = &agent->options, .node = &agent->node, .inbox = agent->inbox};
+    r = r == ERR_OK ? stream_new(&options, &agent->stream, e) : r;
+    if (r != ERR_OK) {
+        return r;
+    }
+    agent->inbox_watch =
+        loop_fd_add(agent->loop, mailbox_fd(agent->inbox), EPOLLIN, inbox_ready, agent);
+    loop_turn_end(agent->loop, turn_end, agent);
+    session_begin(agent);
+    return ERR_OK;
+}
+
+/* False: a thread is stuck in a call; leave everything to the kernel. */
+static bool agent_end(struct agent *agent)
+{
+    if (agent->inbox != NULL) {
+        mailbox_close(agent->inbox);
+    }
+    bool clean = stream_free(agent->stream);
+    clean = reporter_free(agent->reporter) && clean;
+    if (!clean) {
+        return false;
+    }
+    for (struct inbox_message *message = agent->inbox == NULL ? NULL : mailbox_take(agent->inbox);
+         message != NULL; message = mailbox_take(agent->inbox)) {
+        inbox_message_free(message);
+    }
+    keeper_end(agent);
+    session_end(agent);
+    loop_fd_remove(agent->inbox_watch);
+    mailbox_free(agent->inbox);
+    loop_free(agent->loop);
+    arena_done(&agent->arena);
+    return true;
+}
+
+int agent_main(int argc, char **argv)
+{
+    struct agent agent = {0};
+    struct error e;
+    int lock_fd = -1;
+    arena_init(&agent.arena);
+    enum err r = agent_options_parse(argc, argv, &agent.arena, &agent.options, &e);
+    if (r != ERR_OK) {
+        log_error("cannot start", kv_error(&e));
+        arena_done(&agent.arena);
+        return EXIT_USAGE;
+    }
+    r = dirs_make(agent.options.dir, &e);
+    r = r == ERR_OK ? lock_take(&agent.options, &lock_fd, &e) : r;
+    r = r == ERR_OK ? agent_begin(&agent, &e) : r;
+    if (r == ERR_OK) {
+        loop_run(agent.loop);
+    } else {
+        log_error("cannot start", kv_error(&e));
+    }
+    int code = r == ERR_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (!agent_end(&agent)) {
+        _exit(code);
+    }
+    if (lock_fd >= 0) {
+        (void)close(lock_fd);
+    }
+    return code;
+}

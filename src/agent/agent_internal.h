@@ -1,0 +1,79 @@
+/* agent_internal.h - the agent's loop: between the stream thread (orders), the reporter thread
+ * (reports) and the supervisor. Private to agent.c (life), keeper.c (the supervisor), session.c
+ * (the server). SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "agent/inbox.h"
+#include "agent/options.h"
+#include "agent/reporter.h"
+#include "agent/stream.h"
+#include "agent/supclient.h"
+#include "base/vec.h"
+#include "io/loop.h"
+
+/* Why the supervisor was asked for its attempts. */
+enum listing { LISTING_NONE, LISTING_HELLO, LISTING_CUT_OFF };
+
+struct agent {
+    struct agent_options options;
+    struct arena arena;
+    struct node_spec node;
+    struct loop *loop;
+    struct mailbox *inbox;
+    struct loop_fd *inbox_watch;
+    struct reporter *reporter;
+    struct stream *stream;
+
+    /* keeper.c */
+    struct supclient *supervisor; /* NULL: none */
+    struct loop_fd *supervisor_watch;
+    uint32_t supervisor_events;
+    struct loop_timer *launch_timer;
+    unsigned char supervisor_id[SUPERVISOR_ID_LEN];
+    enum listing listing;
+    VEC(struct agent_attempt) attempts; /* as listed */
+    VEC(struct attempt_key) ordered;    /* starts sent, not yet known to be in the spool */
+    uint64_t ordered_seen;              /* how many of this connection are */
+    bool settling; /* a supervisor died; what it left is being told before we say hello anew */
+
+    /* session.c */
+    struct loop_timer *connect_timer;
+    struct loop_timer *cut_off_timer;
+    bool streaming; /* the stream thread is at work */
+    bool welcomed;
+    bool ready_told;
+    uint64_t epoch;
+    uint32_t incarnation;
+    unsigned failures; /* in a row */
+};
+
+/* keeper.c */
+
+/* Connects to the supervisor that is there, or starts one. */
+must_use enum err keeper_begin(struct agent *agent, struct error *e);
+void keeper_end(struct agent *agent);
+
+/* Pass on to the supervisor; a start without one is told as lost. */
+void keeper_start(struct agent *agent, const struct agent_start *start);
+void keeper_stop(struct agent *agent, const struct attempt_key *key, int64_t grace_ms);
+void keeper_ack(struct agent *agent, struct spool_position at);
+
+/* Ask for its attempts; session_listed() or the stop of all of them follows. */
+void keeper_list(struct agent *agent, enum listing why);
+
+/* What was gathered in this turn goes out. */
+void keeper_flush(struct agent *agent);
+
+/* session.c */
+
+void session_begin(struct agent *agent);
+void session_end(struct agent *agent);
+
+/* The supervisor has said what it has: say hello. */
+void session_listed(struct agent *agent);
+
+/* A message of one of the threads. */
+void session_take(struct agent *agent, struct inbox_message *message);
+
+/* Drop the connection and say hello anew at once. */
+void session_restart(struct agent *agent);

@@ -1,0 +1,150 @@
+/* enrol.c - where the server is, and who we are to it. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/enrol.h"
+
+#include "agent/dirs.h"
+#include "base/log.h"
+#include "io/http_client.h"
+#include "wire/agent_msg.h"
+
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { JOIN_MS_MAX = 15000, STATUS_CREATED = 201 };
+
+#define FILE_CREDENTIAL "credential"
+#define FILE_EPOCH "epoch"
+#define FILE_URL "server.url"
+
+/* Was the file written after we began? Then whoever did it knows better than our command line. */
+static bool url_is_younger(const char *dir, struct timespec started)
+{
+    char path[AGENT_PATH_MAX];
+    struct stat info;
+    (void)snprintf(path, sizeof path, "%s/" FILE_URL, dir);
+    if (stat(path, &info) != 0) {
+        return false;
+    }
+    return info.st_mtim.tv_sec > started.tv_sec ||
+           (info.st_mtim.tv_sec == started.tv_sec && info.st_mtim.tv_nsec > started.tv_nsec);
+}
+
+must_use enum err enrol_url(const struct agent_options *options, struct timespec started,
+                            struct arena *arena, const char **ret, struct error *e)
+{
+    if (options->server != NULL && !url_is_younger(options->dir, started)) {
+        *ret = options->server;
+        return ERR_OK;
+    }
+    struct str text;
+    if (dirs_read(options->dir, FILE_URL, arena, &text, NULL) == ERR_OK && text.len > 0) {
+        *ret = text.p;
+        return ERR_OK;
+    }
+    if (options->server == NULL) {
+        return fail(e, ERR_USAGE, "no server: give --server URL, or write '%s/" FILE_URL "'",
+                    options->dir);
+    }
+    *ret = options->server;
+    return ERR_OK;
+}
+
+static must_use enum err token_find(const struct agent_options *options, struct arena *arena,
+                                    const char **ret, struct error *e)
+{
+    if (options->join_token != NULL) {
+        *ret = options->join_token;
+        return ERR_OK;
+    }
+    if (options->join_token_file == NULL) {
+        return fail(e, ERR_DENIED,
+                    "this node has not joined: give --join-token or "
+                    "--join-token-file");
+    }
+    struct str text;
+    enum err r = dirs_read(NULL, options->join_token_file, arena, &text, e);
+    if (r == ERR_OK) {
+        *ret = text.p;
+    }
+    return r;
+}
+
+static must_use enum err join(const struct agent_options *options, const struct node_spec *node,
+                              const char *url, struct arena *arena, const char **ret,
+                              struct error *e)
+{
+    const char *token = NULL;
+    enum err r = token_find(options, arena, &token, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    struct buf body;
+    buf_init(&body, AGENT_JOIN_BYTES_MAX);
+    agent_join_encode(&(struct agent_join){.name = node->name, .pool = node->pool}, &body);
+    struct http_client *client = http_client_new(url, token);
+    struct http_call call = {.method = "POST",
+                             .path = "/api/v1/agent/join",
+                             .body = {buf_text(&body), body.len},
+                             .repeatable = true,
+                             .timeout_ms = JOIN_MS_MAX};
+    struct http_reply reply;
+    r = http_client_call(client, &call, arena, &reply, e);
+    http_client_free(client);
+    buf_done(&body);
+    if (r != ERR_OK) {
+        return r;
+    }
+    if (reply.status != STATUS_CREATED) {
+        return fail(e, ERR_DENIED, "the server refuses to let '%s' join (%u): %.*s", node->name,
+                    reply.status, (int)reply.body.len, reply.body.p);
+    }
+    struct agent_joined joined;
+    r = agent_joined_decode(reply.body, arena, &joined, e);
+    r = r == ERR_OK ? dirs_write(options->dir, FILE_CREDENTIAL, str_of(joined.credential), e) : r;
+    if (r == ERR_OK) {
+        *ret = joined.credential;
+    }
+    return r;
+}
+
+must_use enum err enrol_credential(const struct agent_options *options,
+                                   const struct node_spec *node, const char *url,
+                                   struct arena *arena, const char **ret, struct error *e)
+{
+    struct str text;
+    if (dirs_read(options->dir, FILE_CREDENTIAL, arena, &text, NULL) == ERR_OK && text.len > 0) {
+        *ret = text.p;
+        return ERR_OK;
+    }
+    return join(options, node, url, arena, ret, e);
+}
+
+void enrol_forget(const struct agent_options *options)
+{
+    char path[AGENT_PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/" FILE_CREDENTIAL, options->dir);
+    (void)unlink(path);
+}
+
+uint64_t enrol_epoch(const char *dir)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct str text;
+    uint64_t epoch = 0;
+    if (dirs_read(dir, FILE_EPOCH, &arena, &text, NULL) == ERR_OK) {
+        (void)str_to_u64(text, &epoch);
+    }
+    arena_done(&arena);
+    return epoch;
+}
+
+void enrol_epoch_set(const char *dir, uint64_t epoch)
+{
+    char text[32];
+    struct error e;
+    int len = snprintf(text, sizeof text, "%" PRIu64 "\n", epoch);
+    if (dirs_write(dir, FILE_EPOCH, (struct str){text, (size_t)len}, &e) != ERR_OK) {
+        log_warn("cannot remember the server's epoch", kv_error(&e));
+    }
+}

@@ -1,0 +1,350 @@
+/* keeper.c - the agent's loop and the supervisor: finding one or starting one, passing orders on,
+ * and what follows when it dies. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/agent_internal.h"
+
+#include "agent/cgroup.h"
+#include "agent/spool_reader.h"
+#include "agent/strays.h"
+#include "base/log.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum {
+    LAUNCH_RETRY_MS = 1000,
+    STRAY_ROUNDS_MAX = 100, /* looks for what a dead supervisor left, STRAY_ROUND_MS apart */
+    SLOT_MILLI_UNIT = 1000,
+};
+
+static void hex_of(const unsigned char *id, char *out)
+{
+    for (size_t i = 0; i < SUPERVISOR_ID_LEN; i++) {
+        (void)snprintf(out + 2 * i, 3, "%02x", id[i]);
+    }
+}
+
+/* Everything a dead supervisor left running ends before anything new begins: its direct children
+ * ended with it, their children did not. */
+static void leftovers_end(const unsigned char *id)
+{
+    char hex[SUPERVISOR_HEX_LEN + 1];
+    hex_of(id, hex);
+    cgroups_end(hex);
+    for (int i = 0; i < STRAY_ROUNDS_MAX && strays_end(hex) > 0; i++) {
+        (void)usleep(STRAY_ROUND_MS * 1000);
+    }
+    cgroups_end(hex); /* now empty, they can be removed */
+}
+
+/* The supervisor that wrote the newest segment of the spool. */
+static bool last_writer(const char *dir, unsigned char *ret_id)
+{
+    uint64_t low;
+    uint64_t high;
+    spool_range(dir, &low, &high);
+    if (high == 0) {
+        return false;
+    }
+    struct spool_reader *reader = spool_reader_new(dir, high);
+    struct record record;
+    bool found = spool_reader_next(reader, &record) && record.type == RECORD_SEGMENT;
+    if (found) {
+        memcpy(ret_id, record.id, SUPERVISOR_ID_LEN);
+    }
+    spool_reader_free(reader);
+    return found;
+}
+
+static void supervisor_died(struct agent *agent);
+
+static void attempt_listed(struct agent *agent, const struct frame *frame)
+{
+    struct agent_attempt attempt = {
+        .key = frame->key, .state = frame->ended ? AGENT_ATTEMPT_ENDED : AGENT_ATTEMPT_RUNNING};
+    vec_push(&agent->attempts, attempt);
+}
+
+/* Cut off from the server for longer than allowed: the tasks stop. */
+static void all_stop(struct agent *agent)
+{
+    for (size_t i = 0; i < agent->attempts.count; i++) {
+        keeper_stop(agent, &agent->attempts.at[i].key, GRACE_MS_DEFAULT);
+    }
+}
+
+static void listed(struct agent *agent)
+{
+    enum listing why = agent->listing;
+    agent->listing = LISTING_NONE;
+    switch (why) {
+    case LISTING_HELLO:
+        session_listed(agent);
+        break;
+    case LISTING_CUT_OFF:
+        all_stop(agent);
+        break;
+    case LISTING_NONE:
+        break;
+    }
+}
+
+/* The first starts of this connection are in the spool: they need no watching any more. */
+static void grown(struct agent *agent, const struct frame *frame)
+{
+    size_t done = (size_t)(frame->starts - agent->ordered_seen);
+    done = done < agent->ordered.count ? done : agent->ordered.count;
+    memmove(agent->ordered.at, agent->ordered.at + done,
+            (agent->ordered.count - done) * sizeof *agent->ordered.at);
+    agent->ordered.count -= done;
+    agent->ordered_seen = frame->starts;
+    reporter_grown(agent->reporter);
+}
+
+static void frame_take(struct agent *agent, const struct frame *frame)
+{
+    switch (frame->type) {
+    case FRAME_ATTEMPT:
+        attempt_listed(agent, frame);
+        break;
+    case FRAME_READY:
+        listed(agent);
+        break;
+    case FRAME_GROWN:
+        grown(agent, frame);
+        break;
+    case FRAME_NONE:
+    case FRAME_HELLO:
+    case FRAME_START:
+    case FRAME_STOP:
+    case FRAME_ACK:
+    case FRAME_LIST:
+        break;
+    }
+}
+
+static void supervisor_ready_fd(void *ctx, uint32_t events)
+{
+    (void)events;
+    struct agent *agent = ctx;
+    struct arena arena;
+    arena_init(&arena);
+    struct frame frame;
+    enum supclient_got got = SUPCLIENT_FRAME;
+    while (got == SUPCLIENT_FRAME && agent->supervisor != NULL) {
+        arena_clear(&arena);
+        got = supclient_get(agent->supervisor, &arena, &frame);
+        if (got == SUPCLIENT_FRAME) {
+            frame_take(agent, &frame);
+        }
+    }
+    arena_done(&arena);
+    if (got == SUPCLIENT_GONE) {
+        supervisor_died(agent);
+        return;
+    }
+    keeper_flush(agent);
+}
+
+/* Waits for the greeting, which comes at once. */
+static must_use enum err hello_take(struct supclient *client, struct frame *ret, struct error *e)
+{
+    enum { HELLO_TRIES_MAX = 5000, HELLO_WAIT_US = 1000 };
+    struct arena arena;
+    arena_init(&arena);
+    enum supclient_got got = SUPCLIENT_NOTHING;
+    for (int i = 0; i < HELLO_TRIES_MAX && got == SUPCLIENT_NOTHING; i++) {
+        got = supclient_get(client, &arena, ret);
+        if (got == SUPCLIENT_NOTHING) {
+            (void)usleep(HELLO_WAIT_US);
+        }
+    }
+    arena_done(&arena);
+    if (got != SUPCLIENT_FRAME || ret->type != FRAME_HELLO) {
+        return fail(e, ERR_TIMEOUT, "the supervisor does not say hello");
+    }
+    if (ret->version != FRAME_VERSION) {
+        return fail(
+            e, ERR_CONFLICT,
+            "the supervisor speaks version %llu, not %d: let its tasks end, then start anew",
+            (unsigned long long)ret->version, FRAME_VERSION);
+    }
+    return ERR_OK;
+}
+
+/* Connects to the supervisor of the directory, starting one where none answers. */
+static must_use enum err supervisor_reach(struct agent *agent, struct frame *ret_hello,
+                                          struct error *e)
+{
+    const char *dir = agent->options.dir;
+    struct supclient *client;
+    enum err r = supclient_connect(dir, &client, e);
+    if (r == ERR_UNREACHABLE) {
+        unsigned char id[SUPERVISOR_ID_LEN];
+        if (last_writer(dir, id)) {
+            leftovers_end(id);
+        }
+        r = supclient_launch(dir, agent->options.run_as, e);
+        r = r == ERR_OK ? supclient_connect(dir, &client, e) : r;
+    }
+    if (r != ERR_OK) {
+        return r;
+    }
+    r = hello_take(client, ret_hello, e);
+    if (r != ERR_OK) {
+        supclient_free(client);
+        return r;
+    }
+    agent->supervisor = client;
+    memcpy(agent->supervisor_id, ret_hello->id, SUPERVISOR_ID_LEN);
+    agent->ordered_seen = 0;
+    vec_clear(&agent->ordered);
+    vec_clear(&agent->attempts);
+    agent->supervisor_events = EPOLLIN;
+    agent->supervisor_watch =
+        loop_fd_add(agent->loop, supclient_fd(client), EPOLLIN, supervisor_ready_fd, agent);
+    char hex[SUPERVISOR_HEX_LEN + 1];
+    hex_of(ret_hello->id, hex);
+    log_info("supervisor found", kv_str("id", hex), kv_u64("pid", ret_hello->pid));
+    return ERR_OK;
+}
+
+static void launch(void *ctx)
+{
+    struct agent *agent = ctx;
+    struct frame hello;
+    struct error e;
+    if (supervisor_reach(agent, &hello, &e) != ERR_OK) {
+        log_error("no supervisor, trying again", kv_error(&e));
+        loop_timer_set(agent->launch_timer, loop_now_ms(agent->loop) + LAUNCH_RETRY_MS);
+        return;
+    }
+    reporter_grown(agent->reporter); /* the new segment tells that the old supervisor is no more */
+    if (!agent->settling) {
+        session_restart(agent);
+    }
+}
+
+static void supervisor_drop(struct agent *agent)
+{
+    loop_fd_remove(agent->supervisor_watch);
+    agent->supervisor_watch = NULL;
+    supclient_free(agent->supervisor);
+    agent->supervisor = NULL;
+    agent->listing = LISTING_NONE;
+}
+
+static void supervisor_died(struct agent *agent)
+{
+    log_error("the supervisor is gone; what it ran is lost");
+    supervisor_drop(agent);
+    leftovers_end(agent->supervisor_id);
+    agent->settling = agent->welcomed;
+    reporter_supervisor_died(agent->reporter, agent->ordered.at, agent->ordered.count);
+    launch(agent);
+}
+
+must_use enum err keeper_begin(struct agent *agent, struct error *e)
+{
+    struct frame hello;
+    enum err r = supervisor_reach(agent, &hello, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    agent->launch_timer = loop_timer_new(agent->loop, launch, agent);
+    struct reporter_options options = {
+        .dir = agent->options.dir, .acked = hello.acked, .inbox = agent->inbox};
+    return reporter_new(&options, &agent->reporter, e);
+}
+
+void keeper_end(struct agent *agent)
+{
+    if (agent->supervisor != NULL) {
+        supervisor_drop(agent);
+    }
+    loop_timer_free(agent->launch_timer);
+    vec_done(&agent->attempts);
+    vec_done(&agent->ordered);
+}
+
+void keeper_flush(struct agent *agent)
+{
+    if (agent->supervisor == NULL) {
+        return;
+    }
+    if (!supclient_flush(agent->supervisor)) {
+        supervisor_died(agent);
+        return;
+    }
+    uint32_t events = supclient_pending(agent->supervisor) ? EPOLLIN | EPOLLOUT : EPOLLIN;
+    if (events != agent->supervisor_events) {
+        loop_fd_change(agent->supervisor_watch, events);
+        agent->supervisor_events = events;
+    }
+}
+
+/* Bits to indices. */
+static size_t devices_of(uint64_t bits, uint32_t *out)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < NODE_DEVICES_MAX; i++) {
+        if ((bits >> i & 1) != 0) {
+            out[count++] = i;
+        }
+    }
+    return count;
+}
+
+void keeper_start(struct agent *agent, const struct agent_start *start)
+{
+    if (agent->supervisor == NULL || agent->settling) {
+        reporter_tell(agent->reporter, AGENT_LOST, &start->key, "");
+        return;
+    }
+    uint32_t devices[NODE_DEVICES_MAX];
+    struct frame frame = {.type = FRAME_START,
+                          .start = {.key = start->key,
+                                    .instance = start->instance,
+                                    .argv = start->argv,
+                                    .argv_count = start->argv_count,
+                                    .env = start->env,
+                                    .env_count = start->env_count,
+                                    .workdir = start->workdir,
+                                    .pool = start->pool,
+                                    .node = start->node,
+                                    .slots = (uint64_t)(start->slots_milli / SLOT_MILLI_UNIT),
+                                    .devices = devices,
+                                    .device_count = devices_of(start->devices, devices),
+                                    .rank = start->rank,
+                                    .world_size = start->world_size,
+                                    .master_addr = start->master_addr,
+                                    .master_port = start->master_port,
+                                    .output_max = start->output_max}};
+    vec_push(&agent->ordered, start->key);
+    supclient_put(agent->supervisor, &frame);
+}
+
+void keeper_stop(struct agent *agent, const struct attempt_key *key, int64_t grace_ms)
+{
+    if (agent->supervisor != NULL) {
+        struct frame frame = {.type = FRAME_STOP, .key = *key, .grace_ms = grace_ms};
+        supclient_put(agent->supervisor, &frame);
+    }
+}
+
+void keeper_ack(struct agent *agent, struct spool_position at)
+{
+    if (agent->supervisor != NULL) {
+        supclient_put(agent->supervisor, &(struct frame){.type = FRAME_ACK, .at = at});
+    }
+}
+
+void keeper_list(struct agent *agent, enum listing why)
+{
+    must(why != LISTING_NONE);
+    if (agent->supervisor == NULL) {
+        return;
+    }
+    agent->listing = why;
+    vec_clear(&agent->attempts);
+    supclient_put(agent->supervisor, &(struct frame){.type = FRAME_LIST});
+}

@@ -1,0 +1,480 @@
+/* reporter.c - the thread that reads the spool and ships it to the server.
+ *
+ * At once when idle; what happens while a batch is under way goes into the next one. A batch that
+ * was not acknowledged is read from the spool again, so nothing is kept but a position, the book
+ * and the few reports that are in no spool. Holds (README.md): A4.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "agent/reporter.h"
+
+#include "agent/openbook.h"
+#include "agent/spool_reader.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "io/http_client.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/random.h>
+
+enum {
+    NOTES_MAX = 16384,
+    POST_MS_MAX = 30000,
+    BACKOFF_MS_MIN = 50,
+    BACKOFF_MS_MAX = 5000,
+    EXTRAS_MAX = 65536,
+    BATCH_SLACK = 64 * 1024, /* room for the frame around the reports */
+    REPORT_OVERHEAD = 512,   /* of one report beside its data */
+    JOIN_WAIT_S = 2,
+    TEXT_BYTES_MAX = 1024,
+    STATUS_OK = 200,
+    STATUS_UNAUTHORIZED = 401,
+    STATUS_CONFLICT = 409,
+    STATUS_TOO_LARGE = 413,
+};
+
+enum note_type { NOTE_GROWN, NOTE_PING, NOTE_SESSION, NOTE_TELL, NOTE_DIED };
+
+struct note {
+    enum note_type type;
+    struct agent_report report; /* TELL */
+    bool connected;             /* SESSION */
+    struct reporter_session session;
+    struct attempt_key *keys; /* DIED */
+    size_t key_count;
+    char url[TEXT_BYTES_MAX];
+    char credential[TEXT_BYTES_MAX];
+};
+
+struct reporter {
+    struct mailbox *notes;
+    struct mailbox *inbox;
+    pthread_t thread;
+    volatile int stop;
+    int grown_told; /* a NOTE_GROWN is under way */
+    struct spool_reader *reader;
+    struct spool_position acked;
+    struct openbook *openbook;
+    VEC(struct agent_report) extras; /* in no spool: lost, refused */
+    struct http_client *client;      /* NULL: no session */
+    struct reporter_session session;
+    uint64_t batch;
+    size_t bytes_max;
+    bool more;    /* the spool may have more */
+    bool ping;    /* an empty batch will do */
+    bool died;    /* a supervisor did, and not all of it is told */
+    bool crossed; /* … but all of its spool is read */
+    int64_t backoff_ms;
+    struct buf body;
+};
+
+/* One batch in the making. */
+struct batch {
+    struct json_out json;
+    struct arena arena;
+    uint32_t count;
+    size_t extras; /* how many of them are in it */
+    struct spool_position end;
+};
+
+static void report_of(const struct record *record, struct arena *arena, struct agent_report *ret)
+{
+    *ret = (struct agent_report){.key = record->key, .at_ms = record->at_ms, .text = ""};
+    switch (record->type) {
+    case RECORD_STARTED:
+        ret->type = AGENT_STARTED;
+        ret->pid = (uint32_t)record->pid;
+        break;
+    case RECORD_OUTPUT:
+        ret->type = AGENT_OUTPUT;
+        ret->stream = record->stream;
+        ret->offset = record->offset;
+        ret->data = record->data;
+        break;
+    case RECORD_ENDED:
+        ret->type = AGENT_ENDED;
+        ret->exit_code = record->exit_code;
+        ret->out_bytes = record->out_bytes;
+        ret->err_bytes = record->err_bytes;
+        ret->cpu_ms = (int64_t)record->cpu_ms;
+        ret->memory_peak_bytes = (int64_t)record->memory_peak;
+        break;
+    case RECORD_SPAWN_FAILED:
+        ret->type = AGENT_SPAWN_FAILED;
+        ret->exit_code = record->error_number;
+        ret->text = arena_strn(arena, record->message.p, record->message.len);
+        break;
+    case RECORD_LOST:
+        ret->type = AGENT_LOST;
+        break;
+    case RECORD_NONE:
+    case RECORD_SEGMENT:
+        must(false);
+        break;
+    }
+}
+
+/* Another supervisor begins here: what the one before left open is lost. */
+static void cross(struct reporter *reporter, const struct record *record)
+{
+    struct attempt_key key;
+    while (openbook_take(reporter->openbook, &key)) {
+        struct agent_report lost = {.type = AGENT_LOST, .key = key, .text = ""};
+        vec_push(&reporter->extras, lost);
+    }
+    openbook_note(reporter->openbook, record);
+    reporter->crossed = true;
+}
+
+/* Records from the spool until the batch is full, the spool is at its end, or another supervisor
+ * begins. That last is never inside a batch: reading it again would find the book changed. */
+static void records_add(struct reporter *reporter, struct batch *batch)
+{
+    spool_reader_seek(reporter->reader, reporter->acked);
+    batch->end = reporter->acked;
+    for (;;) {
+        struct record record;
+        if (batch->count >= REPORTS_BATCH_MAX) {
+            return;
+        }
+        if (!spool_reader_next(reporter->reader, &record)) {
+            reporter->more = false;
+            return;
+        }
+        size_t need = record.data.len / 3 * 4 + record.message.len * 2 + REPORT_OVERHEAD;
+        if (batch->count > 0 && reporter->body.len + need > reporter->bytes_max) {
+            return;
+        }
+        if (openbook_crosses(reporter->openbook, &record)) {
+            if (batch->count > 0) {
+                return;
+            }
+            cross(reporter, &record);
+            reporter->acked = spool_reader_at(reporter->reader);
+        } else if (record.type == RECORD_SEGMENT) {
+            openbook_note(reporter->openbook, &record);
+        } else {
+            struct agent_report report;
+            openbook_note(reporter->openbook, &record);
+            report_of(&record, &batch->arena, &report);
+            agent_batch_add(&batch->json, &report);
+            batch->count++;
+        }
+        batch->end = spool_reader_at(reporter->reader);
+        if (reporter->extras.count > batch->extras) {
+            return; /* what a crossing left goes out first */
+        }
+    }
+}
+
+static void extras_add(struct reporter *reporter, struct batch *batch)
+{
+    while (batch->extras < reporter->extras.count && batch->count < REPORTS_BATCH_MAX &&
+           reporter->body.len + REPORT_OVERHEAD < reporter->bytes_max) {
+        agent_batch_add(&batch->json, &reporter->extras.at[batch->extras++]);
+        batch->count++;
+    }
+}
+
+/* The server has it: forget it here, and let the supervisor forget it. */
+static void batch_done(struct reporter *reporter, const struct batch *batch)
+{
+    memmove(reporter->extras.at, reporter->extras.at + batch->extras,
+            (reporter->extras.count - batch->extras) * sizeof *reporter->extras.at);
+    reporter->extras.count -= batch->extras;
+    reporter->acked = batch->end;
+    reporter->backoff_ms = 0;
+    struct inbox_message *message = inbox_message_new(INBOX_ACKED);
+    message->at = batch->end;
+    inbox_send(reporter->inbox, message);
+}
+
+static void session_end(struct reporter *reporter)
+{
+    http_client_free(reporter->client);
+    reporter->client = NULL;
+}
+
+/* Full jitter: many agents that lost one server do not come back at one moment. */
+static void back_off(struct reporter *reporter)
+{
+    int64_t ms = reporter->backoff_ms == 0 ? BACKOFF_MS_MIN : reporter->backoff_ms * 2;
+    reporter->backoff_ms = ms < BACKOFF_MS_MAX ? ms : BACKOFF_MS_MAX;
+    reporter->more = true;
+}
+
+static void answer_take(struct reporter *reporter, const struct batch *batch,
+                        const struct http_reply *reply)
+{
+    switch (reply->status) {
+    case STATUS_OK:
+        batch_done(reporter, batch);
+        return;
+    case STATUS_UNAUTHORIZED:
+    case STATUS_CONFLICT:
+        session_end(reporter);
+        inbox_send(reporter->inbox, inbox_message_new(INBOX_STALE));
+        break;
+    case STATUS_TOO_LARGE:
+        reporter->bytes_max =
+            reporter->bytes_max / 2 > BATCH_SLACK * 2 ? reporter->bytes_max / 2 : BATCH_SLACK * 2;
+        break;
+    default:
+        log_warn("the server does not take a report, trying again", kv_u64("status", reply->status),
+                 kv_str("answer", reply->body.p == NULL ? "" : reply->body.p));
+        break;
+    }
+    back_off(reporter);
+}
+
+/* One batch, made and sent. */
+static void ship(struct reporter *reporter)
+{
+    struct batch batch = {.end = reporter->acked};
+    struct agent_batch head = {.epoch = reporter->session.epoch,
+                               .incarnation = reporter->session.incarnation,
+                               .batch = ++reporter->batch};
+    arena_init(&batch.arena);
+    buf_clear(&reporter->body);
+    agent_batch_begin(&batch.json, &reporter->body, &head);
+    extras_add(reporter, &batch);
+    records_add(reporter, &batch);
+    agent_batch_end(&batch.json);
+    must(!reporter->body.full);
+    if (batch.count > 0 || reporter->ping) {
+        struct http_call call = {.method = "POST",
+                                 .path = "/api/v1/agent/reports",
+                                 .body = {reporter->body.data, reporter->body.len},
+                                 .repeatable = true,
+                                 .timeout_ms = POST_MS_MAX};
+        struct http_reply reply;
+        struct error e;
+        if (http_client_call(reporter->client, &call, &batch.arena, &reply, &e) == ERR_OK) {
+            reporter->ping = false;
+            answer_take(reporter, &batch, &reply);
+        } else {
+            back_off(reporter);
+        }
+    } else {
+        reporter->acked = batch.end;
+    }
+    arena_done(&batch.arena);
+}
+
+static void session_take(struct reporter *reporter, const struct note *note)
+{
+    session_end(reporter);
+    if (!note->connected) {
+        return;
+    }
+    reporter->session = note->session;
+    size_t bytes = (size_t)note->session.report_bytes;
+    bytes = bytes > 0 && bytes < REPORT_BYTES_MAX ? bytes : REPORT_BYTES_MAX;
+    reporter->bytes_max = bytes > 4 * BATCH_SLACK ? bytes - BATCH_SLACK : 4 * BATCH_SLACK;
+    reporter->client = http_client_new(note->url, note->credential);
+    reporter->backoff_ms = 0;
+    reporter->more = true;
+}
+
+static void note_take(struct reporter *reporter, struct note *note)
+{
+    switch (note->type) {
+    case NOTE_GROWN:
+        __atomic_store_n(&reporter->grown_told, 0, __ATOMIC_RELEASE);
+        reporter->more = true;
+        break;
+    case NOTE_PING:
+        reporter->ping = true;
+        break;
+    case NOTE_SESSION:
+        session_take(reporter, note);
+        break;
+    case NOTE_TELL:
+        if (reporter->extras.count < EXTRAS_MAX) {
+            vec_push(&reporter->extras, note->report);
+        }
+        break;
+    case NOTE_DIED:
+        reporter->died = true;
+        reporter->crossed = false;
+        reporter->more = true;
+        for (size_t i = 0; i < note->key_count; i++) {
+            openbook_doubt(reporter->openbook, &note->keys[i]);
+        }
+        break;
+    }
+    free(note->keys);
+    free(note);
+}
+
+static bool work_is_there(const struct reporter *reporter)
+{
+    return reporter->client != NULL &&
+           (reporter->more || reporter->ping || reporter->extras.count > 0);
+}
+
+static int jitter(int64_t ms)
+{
+    uint32_t random = 0;
+    (void)!getrandom(&random, sizeof random, 0);
+    return (int)((int64_t)(random % 1000) * ms / 1000) + 1;
+}
+
+/* The next note: without waiting when there is work, else until one comes. NULL: none, or the end.
+ */
+static struct note *note_next(struct reporter *reporter)
+{
+    if (!work_is_there(reporter)) {
+        return mailbox_wait(reporter->notes);
+    }
+    struct note *note = mailbox_take(reporter->notes);
+    if (note == NULL && reporter->backoff_ms > 0) {
+        struct pollfd poll_fd = {.fd = mailbox_fd(reporter->notes), .events = POLLIN};
+        (void)poll(&poll_fd, 1, jitter(reporter->backoff_ms));
+        note = mailbox_take(reporter->notes);
+    }
+    return note;
+}
+
+static void *run(void *ctx)
+{
+    struct reporter *reporter = ctx;
+    while (__atomic_load_n(&reporter->stop, __ATOMIC_ACQUIRE) == 0) {
+        struct note *note = note_next(reporter);
+        for (; note != NULL; note = mailbox_take(reporter->notes)) {
+            note_take(reporter, note);
+        }
+        if (work_is_there(reporter)) {
+            ship(reporter);
+        }
+        if (reporter->died && reporter->crossed && reporter->extras.count == 0) {
+            reporter->died = false;
+            inbox_send(reporter->inbox, inbox_message_new(INBOX_SETTLED));
+        }
+    }
+    return NULL;
+}
+
+/* What the server has of the segment we begin in: for the book only. */
+static void openbook_begin(struct reporter *reporter)
+{
+    struct record record;
+    spool_reader_seek(reporter->reader, (struct spool_position){reporter->acked.segment, 0});
+    while (spool_position_compare(spool_reader_at(reporter->reader), reporter->acked) < 0 &&
+           spool_reader_next(reporter->reader, &record)) {
+        openbook_note(reporter->openbook, &record);
+    }
+}
+
+must_use enum err reporter_new(const struct reporter_options *options, struct reporter **ret,
+                               struct error *e)
+{
+    struct reporter *reporter = xcalloc(1, sizeof *reporter);
+    reporter->notes = mailbox_new(NOTES_MAX);
+    reporter->inbox = options->inbox;
+    reporter->acked = options->acked;
+    reporter->reader = spool_reader_new(options->dir, options->acked.segment);
+    reporter->openbook = openbook_new();
+    reporter->more = true;
+    buf_init(&reporter->body, REPORT_BYTES_MAX + 2 * SPOOL_RECORD_MAX);
+    openbook_begin(reporter);
+    int failed = pthread_create(&reporter->thread, NULL, run, reporter);
+    if (failed != 0) {
+        mailbox_close(reporter->notes);
+        return fail_errno(e, ERR_IO, failed, "cannot start a thread");
+    }
+    *ret = reporter;
+    return ERR_OK;
+}
+
+bool reporter_free(struct reporter *reporter)
+{
+    if (reporter == NULL) {
+        return true;
+    }
+    __atomic_store_n(&reporter->stop, 1, __ATOMIC_RELEASE);
+    mailbox_close(reporter->notes);
+    struct timespec until;
+    must(clock_gettime(CLOCK_REALTIME, &until) == 0);
+    until.tv_sec += JOIN_WAIT_S;
+    if (pthread_timedjoin_np(reporter->thread, NULL, &until) != 0) {
+        return false;
+    }
+    for (struct note *note = mailbox_take(reporter->notes); note != NULL;
+         note = mailbox_take(reporter->notes)) {
+        free(note->keys);
+        free(note);
+    }
+    session_end(reporter);
+    mailbox_free(reporter->notes);
+    spool_reader_free(reporter->reader);
+    openbook_free(reporter->openbook);
+    vec_done(&reporter->extras);
+    buf_done(&reporter->body);
+    free(reporter);
+    return true;
+}
+
+static struct note *note_new(enum note_type type)
+{
+    struct note *note = xcalloc(1, sizeof *note);
+    note->type = type;
+    return note;
+}
+
+/* Notes that must not be missed use the reserved room; if even that is full the thread is stuck in
+ * a call of POST_MS_MAX at most, and the server asks again. */
+static bool note_send(struct reporter *reporter, struct note *note)
+{
+    if (mailbox_send_reserved(reporter->notes, note)) {
+        return true;
+    }
+    free(note->keys);
+    free(note);
+    return false;
+}
+
+void reporter_session(struct reporter *reporter, const struct reporter_session *session)
+{
+    struct note *note = note_new(NOTE_SESSION);
+    if (session != NULL) {
+        note->connected = true;
+        note->session = *session;
+        (void)str_copy(note->url, sizeof note->url, session->url);
+        (void)str_copy(note->credential, sizeof note->credential, session->credential);
+        note->session.url = NULL;
+        note->session.credential = NULL;
+    }
+    (void)note_send(reporter, note);
+}
+
+void reporter_grown(struct reporter *reporter)
+{
+    if (__atomic_exchange_n(&reporter->grown_told, 1, __ATOMIC_ACQ_REL) == 0) {
+        if (!note_send(reporter, note_new(NOTE_GROWN))) {
+            __atomic_store_n(&reporter->grown_told, 0, __ATOMIC_RELEASE);
+        }
+    }
+}
+
+void reporter_ping(struct reporter *reporter)
+{
+    (void)note_send(reporter, note_new(NOTE_PING));
+}
+
+void reporter_tell(struct reporter *reporter, enum agent_report_type type,
+                   const struct attempt_key *key, const char *why)
+{
+    struct note *note = note_new(NOTE_TELL);
+    note->report = (struct agent_report){.type = type, .key = *key, .text = why};
+    (void)note_send(reporter, note);
+}
+
+void reporter_supervisor_died(struct reporter *reporter, const struct attempt_key *keys,
+                              size_t count)
+{
+    struct note *note = note_new(NOTE_DIED);
+    note->key_count = count;
+    note->keys = count > 0 ? xmemdup(keys, count * sizeof *keys) : NULL;
+    (void)note_send(reporter, note);
+}

@@ -1,0 +1,208 @@
+/* session.c - the agent's loop and the server: when to connect, which orders to follow.
+ *
+ * Holds (README.md): A7 orders of another incarnation or a lower epoch are refused.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "agent/agent_internal.h"
+
+#include "base/log.h"
+#include "wire/attempt_key.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+enum {
+    BACKOFF_MS_MIN = 100,
+    BACKOFF_MS_LOCAL_MAX = 5000, /* a server on this machine is back soon or not at all */
+    BACKOFF_MS_MAX = 30000,
+    BACKOFF_DOUBLINGS_MAX = 16,
+};
+
+static void connect_due(void *ctx)
+{
+    struct agent *agent = ctx;
+    if (!agent->streaming && agent->listing == LISTING_NONE) {
+        keeper_list(agent, LISTING_HELLO);
+    }
+}
+
+void session_listed(struct agent *agent)
+{
+    if (agent->streaming) {
+        return;
+    }
+    struct stream_hello hello = {.attempts = agent->attempts.at,
+                                 .attempt_count = agent->attempts.count};
+    memcpy(hello.supervisor, agent->supervisor_id, sizeof hello.supervisor);
+    agent->streaming = true;
+    stream_connect(agent->stream, &hello);
+}
+
+static void cut_off_due(void *ctx)
+{
+    struct agent *agent = ctx;
+    log_warn("cut off from the server for too long, stopping the tasks");
+    keeper_list(agent, LISTING_CUT_OFF);
+}
+
+static void cut_off_begin(struct agent *agent)
+{
+    if (agent->options.stop_after_ms > 0 && !loop_timer_armed(agent->cut_off_timer)) {
+        loop_timer_set(agent->cut_off_timer,
+                       loop_now_ms(agent->loop) + agent->options.stop_after_ms);
+    }
+}
+
+void session_begin(struct agent *agent)
+{
+    agent->connect_timer = loop_timer_new(agent->loop, connect_due, agent);
+    agent->cut_off_timer = loop_timer_new(agent->loop, cut_off_due, agent);
+    cut_off_begin(agent);
+    connect_due(agent);
+}
+
+void session_end(struct agent *agent)
+{
+    loop_timer_free(agent->connect_timer);
+    loop_timer_free(agent->cut_off_timer);
+}
+
+void session_restart(struct agent *agent)
+{
+    if (agent->streaming) {
+        agent->failures = 0;
+        stream_stop(agent->stream);
+    } else {
+        loop_timer_set(agent->connect_timer, loop_now_ms(agent->loop));
+    }
+}
+
+static void welcome(struct agent *agent, const struct inbox_message *message)
+{
+    const struct agent_order *order = &message->order;
+    agent->welcomed = true;
+    agent->failures = 0;
+    agent->epoch = order->epoch;
+    agent->incarnation = order->incarnation;
+    loop_timer_off(agent->cut_off_timer);
+    struct reporter_session session = {.url = message->url,
+                                       .credential = message->credential,
+                                       .epoch = order->epoch,
+                                       .incarnation = order->incarnation,
+                                       .report_bytes = order->welcome.report_bytes_max};
+    reporter_session(agent->reporter, &session);
+    log_info("the server welcomes us", kv_str("node", order->welcome.node),
+             kv_str("server", message->url), kv_u64("epoch", order->epoch),
+             kv_u64("incarnation", order->incarnation));
+    if (!agent->ready_told) {
+        agent->ready_told = true;
+        supervisor_ready(agent->options.ready_fd, "ready");
+    }
+}
+
+/* Is this order for who we are now? Refuses it where it is not. */
+static bool order_is_current(struct agent *agent, const struct agent_order *order,
+                             const struct attempt_key *key)
+{
+    const char *why = order->epoch < agent->epoch                ? "stale-epoch"
+                      : order->incarnation != agent->incarnation ? "stale-incarnation"
+                                                                 : NULL;
+    if (why != NULL) {
+        reporter_tell(agent->reporter, AGENT_REFUSED, key, why);
+    }
+    return why == NULL;
+}
+
+static void order_take(struct agent *agent, const struct inbox_message *message)
+{
+    const struct agent_order *order = &message->order;
+    switch (order->type) {
+    case AGENT_WELCOME:
+        welcome(agent, message);
+        break;
+    case AGENT_START:
+        if (order_is_current(agent, order, &order->start.key)) {
+            keeper_start(agent, &order->start);
+        }
+        break;
+    case AGENT_STOP:
+        if (order_is_current(agent, order, &order->stop.key)) {
+            keeper_stop(agent, &order->stop.key, order->stop.grace_ms);
+        }
+        break;
+    case AGENT_PING:
+        reporter_ping(agent->reporter);
+        break;
+    case AGENT_BYE:
+        log_info("the server goes away", kv_str("why", order->bye.why));
+        break;
+    case AGENT_OTHER:
+        log_warn("an order of an unknown type", kv_str("type", order->other.type));
+        reporter_tell(agent->reporter, AGENT_REFUSED, &order->other.key, "unknown-order");
+        break;
+    }
+}
+
+static bool is_local(const char *url)
+{
+    return url == NULL || strstr(url, "://127.") != NULL || strstr(url, "://localhost") != NULL ||
+           strstr(url, "://[::1]") != NULL;
+}
+
+/* Exponential, full jitter: the whole range down to nothing, so that a thousand agents do not come
+ * back together. */
+static int64_t back_off_ms(const struct agent *agent, const char *url)
+{
+    unsigned doublings =
+        agent->failures < BACKOFF_DOUBLINGS_MAX ? agent->failures : BACKOFF_DOUBLINGS_MAX;
+    int64_t max = is_local(url) ? BACKOFF_MS_LOCAL_MAX : BACKOFF_MS_MAX;
+    int64_t range = (int64_t)BACKOFF_MS_MIN << doublings;
+    range = range < max ? range : max;
+    uint32_t random = 0;
+    (void)!getrandom(&random, sizeof random, 0);
+    return (int64_t)(random % (uint32_t)range);
+}
+
+static void stream_ended(struct agent *agent, const struct inbox_message *message)
+{
+    agent->streaming = false;
+    if (agent->welcomed) {
+        agent->welcomed = false;
+        reporter_session(agent->reporter, NULL);
+    } else {
+        agent->failures++;
+    }
+    agent->settling = false; /* the next hello tells of the new supervisor */
+    cut_off_begin(agent);
+    int64_t wait_ms = back_off_ms(agent, message->url);
+    if (message->error.code != ERR_OK) {
+        log_warn("not connected, trying again", kv_error(&message->error),
+                 kv_u64("in_ms", (uint64_t)wait_ms));
+    }
+    loop_timer_set(agent->connect_timer, loop_now_ms(agent->loop) + wait_ms);
+}
+
+void session_take(struct agent *agent, struct inbox_message *message)
+{
+    switch (message->type) {
+    case INBOX_ORDER:
+        order_take(agent, message);
+        break;
+    case INBOX_STREAM_ENDED:
+        stream_ended(agent, message);
+        break;
+    case INBOX_ACKED:
+        keeper_ack(agent, message->at);
+        break;
+    case INBOX_STALE:
+        log_warn("the server takes our reports for stale, connecting anew");
+        session_restart(agent);
+        break;
+    case INBOX_SETTLED:
+        if (agent->settling) {
+            agent->settling = false;
+            session_restart(agent);
+        }
+        break;
+    }
+    inbox_message_free(message);
+}

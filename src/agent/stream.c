@@ -1,0 +1,233 @@
+/* stream.c - the thread that holds the connection on which orders come. One connection for each
+ * request of the loop; when to try again is the loop's affair.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "agent/stream.h"
+
+#include "agent/enrol.h"
+#include "agent/identity.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/http_client.h"
+
+#include <pthread.h>
+#include <time.h>
+
+enum {
+    CONNECT_MS_MAX = 15000,
+    STREAM_IDLE_MS = 35000, /* three heartbeats and a half */
+    JOIN_WAIT_S = 1,
+    ADDRESS_BYTES_MAX = 128,
+    STATUS_OK = 200,
+    STATUS_UNAUTHORIZED = 401,
+};
+
+struct stream {
+    struct stream_options options;
+    struct mailbox *requests; /* of struct request */
+    pthread_t thread;
+    struct timespec started;
+    volatile int stop;
+    uint64_t epoch_seen;
+};
+
+struct request {
+    struct arena arena;
+    struct stream_hello hello;
+};
+
+/* What one connection knows. */
+struct connection {
+    struct stream *stream;
+    const char *url;
+    const char *credential;
+    bool welcomed;
+    struct error error;
+};
+
+/* The first line: who the server is. False: we will not work for it. */
+static bool welcome_check(struct connection *connection, const struct agent_order *order)
+{
+    struct stream *stream = connection->stream;
+    if (order->type != AGENT_WELCOME) {
+        (void)fail(&connection->error, ERR_INVALID, "the server did not begin with a welcome");
+        return false;
+    }
+    if (order->epoch < stream->epoch_seen) {
+        (void)fail(&connection->error, ERR_CONFLICT,
+                   "stale-epoch: the server is of epoch %llu, and %llu has been seen",
+                   (unsigned long long)order->epoch, (unsigned long long)stream->epoch_seen);
+        return false;
+    }
+    if (order->epoch > stream->epoch_seen) {
+        stream->epoch_seen = order->epoch;
+        enrol_epoch_set(stream->options.options->dir, order->epoch);
+    }
+    connection->welcomed = true;
+    return true;
+}
+
+static bool line_take(void *ctx, struct str line)
+{
+    struct connection *connection = ctx;
+    struct stream *stream = connection->stream;
+    if (line.len == 0) {
+        return true;
+    }
+    struct inbox_message *message = inbox_message_new(INBOX_ORDER);
+    enum err r = agent_order_decode(line, &message->arena, &message->order, &connection->error);
+    if (r != ERR_OK || (!connection->welcomed && !welcome_check(connection, &message->order))) {
+        inbox_message_free(message);
+        return false;
+    }
+    if (message->order.type == AGENT_WELCOME) {
+        message->url = arena_str(&message->arena, connection->url);
+        message->credential = arena_str(&message->arena, connection->credential);
+    }
+    inbox_send(stream->options.inbox, message);
+    return __atomic_load_n(&stream->stop, __ATOMIC_RELAXED) == 0;
+}
+
+static void hello_put(const struct stream *stream, const struct request *request, const char *url,
+                      struct buf *out)
+{
+    char address[ADDRESS_BYTES_MAX];
+    struct agent_hello hello = {.protocol_min = AGENT_PROTOCOL_MIN,
+                                .protocol_max = AGENT_PROTOCOL_MAX,
+                                .epoch_seen = stream->epoch_seen,
+                                .stop_after_ms = stream->options.options->stop_after_ms,
+                                .node = *stream->options.node,
+                                .attempts = request->hello.attempts,
+                                .attempt_count = (uint32_t)request->hello.attempt_count};
+    memcpy(hello.node.supervisor, request->hello.supervisor, SUPERVISOR_ID_LEN);
+    hello.node.address = stream->options.options->address;
+    if (hello.node.address == NULL) {
+        identity_address(url, address, sizeof address);
+        hello.node.address = address;
+    }
+    agent_hello_encode(&hello, out);
+}
+
+static must_use enum err orders_take(struct connection *connection, const struct buf *hello,
+                                     struct arena *arena, struct error *e)
+{
+    struct stream *stream = connection->stream;
+    struct http_client *client = http_client_new(connection->url, connection->credential);
+    struct http_stream_call call = {.call = {.method = "POST",
+                                             .path = "/api/v1/agent/stream",
+                                             .body = {buf_text(hello), hello->len},
+                                             .repeatable = true,
+                                             .timeout_ms = CONNECT_MS_MAX},
+                                    .idle_ms = STREAM_IDLE_MS,
+                                    .on_line = line_take,
+                                    .ctx = connection,
+                                    .stop = &stream->stop};
+    struct http_reply reply = {0};
+    enum err r = http_client_stream(client, &call, arena, &reply, e);
+    http_client_free(client);
+    if (r == ERR_OK && reply.status == STATUS_UNAUTHORIZED) {
+        enrol_forget(stream->options.options);
+    }
+    if (r == ERR_OK && reply.status != STATUS_OK && reply.status != 0) {
+        return fail(e, ERR_DENIED, "the server answers %u: %.*s", reply.status, (int)reply.body.len,
+                    reply.body.p);
+    }
+    if (r == ERR_OK && connection->error.code != ERR_OK) {
+        *e = connection->error;
+        return e->code;
+    }
+    return r;
+}
+
+static void request_do(struct stream *stream, const struct request *request)
+{
+    struct inbox_message *ended = inbox_message_new(INBOX_STREAM_ENDED);
+    struct connection connection = {.stream = stream};
+    struct arena *arena = &ended->arena;
+    struct error *e = &ended->error;
+    const struct agent_options *options = stream->options.options;
+    enum err r = enrol_url(options, stream->started, arena, &connection.url, e);
+    if (r == ERR_OK) {
+        r = enrol_credential(options, stream->options.node, connection.url, arena,
+                             &connection.credential, e);
+    }
+    if (r == ERR_OK) {
+        struct buf hello;
+        buf_init(&hello, AGENT_HELLO_BYTES_MAX);
+        hello_put(stream, request, connection.url, &hello);
+        r = hello.full ? fail(e, ERR_LIMIT, "the hello is too large")
+                       : orders_take(&connection, &hello, arena, e);
+        buf_done(&hello);
+    }
+    ended->url = connection.url;
+    ended->error.code = r;
+    inbox_send(stream->options.inbox, ended);
+}
+
+static void request_free(struct request *request)
+{
+    arena_done(&request->arena);
+    free(request);
+}
+
+static void *run(void *ctx)
+{
+    struct stream *stream = ctx;
+    for (struct request *request = mailbox_wait(stream->requests); request != NULL;
+         request = mailbox_wait(stream->requests)) {
+        request_do(stream, request);
+        request_free(request);
+    }
+    return NULL;
+}
+
+must_use enum err stream_new(const struct stream_options *options, struct stream **ret,
+                             struct error *e)
+{
+    struct stream *stream = xcalloc(1, sizeof *stream);
+    stream->options = *options;
+    stream->requests = mailbox_new(2);
+    stream->epoch_seen = enrol_epoch(options->options->dir);
+    must(clock_gettime(CLOCK_REALTIME, &stream->started) == 0);
+    int failed = pthread_create(&stream->thread, NULL, run, stream);
+    if (failed != 0) {
+        mailbox_free(stream->requests);
+        free(stream);
+        return fail_errno(e, ERR_IO, failed, "cannot start a thread");
+    }
+    *ret = stream;
+    return ERR_OK;
+}
+
+bool stream_free(struct stream *stream)
+{
+    if (stream == NULL) {
+        return true;
+    }
+    __atomic_store_n(&stream->stop, 1, __ATOMIC_RELAXED);
+    mailbox_close(stream->requests);
+    struct timespec until;
+    must(clock_gettime(CLOCK_REALTIME, &until) == 0);
+    until.tv_sec += JOIN_WAIT_S;
+    if (pthread_timedjoin_np(stream->thread, NULL, &until) != 0) {
+        return false;
+    }
+    mailbox_free(stream->requests);
+    free(stream);
+    return true;
+}
+
+void stream_connect(struct stream *stream, const struct stream_hello *hello)
+{
+    struct request *request = xcalloc(1, sizeof *request);
+    arena_init(&request->arena);
+    request->hello = *hello;
+    request->hello.attempts =
+        arena_dup(&request->arena, hello->attempts, hello->attempt_count * sizeof *hello->attempts);
+    __atomic_store_n(&stream->stop, 0, __ATOMIC_RELAXED);
+    must(mailbox_send(stream->requests, request));
+}
+
+void stream_stop(struct stream *stream)
+{
+    __atomic_store_n(&stream->stop, 1, __ATOMIC_RELAXED);
+}
