@@ -137,14 +137,21 @@ static unsigned lower_bound(const struct oindex_node *node, struct okey key)
     return low;
 }
 
-/* The child whose range has the key. */
+/* The child whose range has the key: the last one whose lowest key is not above it. keys[0] has no
+ * say: it is too high once lower keys went below child 0. */
 static unsigned child_for(const struct oindex_node *node, struct okey key)
 {
-    unsigned i = lower_bound(node, key);
-    if (i < node->count && okey_compare(node->keys[i], key) == 0) {
-        return i;
+    unsigned low = 1;
+    unsigned high = node->count;
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        if (okey_compare(node->keys[middle], key) <= 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
-    return i > 0 ? i - 1 : 0;
+    return low - 1;
 }
 
 void oindex_init(struct oindex *index)
