@@ -107,35 +107,40 @@ int cmd_explain(struct cli *cli)
 
 /* ---- status ---- */
 
-/* The server's counts, whatever it counts: "tasks.running  3". */
-static void status_lines(const struct doc *doc, const char *prefix, struct buf *out)
+/* "2 running, 5 pending": what is not zero. */
+static void counts_line(struct buf *out, const char *label, const struct doc *counts)
 {
-    for (const struct doc *d = doc->first; d != NULL; d = d->next) {
-        if (d->kind == DOC_MAP || d->kind == DOC_LIST || d->kind == DOC_NULL) {
-            continue;
+    buf_addf(out, "%-8s", label);
+    bool any = false;
+    for (const struct doc *d = counts == NULL ? NULL : counts->first; d != NULL; d = d->next) {
+        if (d->kind == DOC_NUMBER && !str_is(d->text, "0")) {
+            buf_addf(out, "%s%s %s", any ? ", " : "", d->text.p, d->key.p);
+            any = true;
         }
-        buf_addf(out, "%s%s ", prefix, d->key.p);
-        text_escape(out, str_of(value_text(d, "")));
-        buf_add_str(out, d->next == NULL ? "" : ", ");
     }
+    buf_add_str(out, any ? "\n" : "none\n");
 }
 
 static int status_print(struct cli *cli, const struct doc *doc)
 {
     struct buf out;
     buf_init(&out, LINE_BYTES_MAX);
-    buf_addf(&out, "%-8s  %s\n", "server", cli->login.url);
-    for (const struct doc *d = doc->first; d != NULL; d = d->next) {
-        if (d->kind == DOC_MAP) {
-            buf_addf(&out, "%-8s  ", d->key.p);
-            status_lines(d, "", &out);
-            buf_add_char(&out, '\n');
-        } else if (d->kind != DOC_LIST && d->kind != DOC_NULL) {
-            buf_addf(&out, "%-8s  ", d->key.p);
-            text_escape(&out, str_of(value_text(d, "")));
-            buf_add_char(&out, '\n');
-        }
+    buf_addf(&out, "%-8s%s, version %s", "server", cli->login.url, value_text(doc, "version"));
+    int64_t now_ms;
+    int64_t started_ms;
+    if (value_time(doc, "time", &now_ms) && value_time(doc, "started_at", &started_ms)) {
+        buf_add_str(&out, ", started ");
+        text_ago(&out, started_ms, now_ms);
     }
+    buf_add_char(&out, '\n');
+    if (!value_true(doc, "writable")) {
+        buf_addf(&out, "%-8s", "trouble");
+        text_escape(&out, str_of(value_text(doc, "problem")));
+        buf_add_str(&out, "; reads are answered, changes are refused until it heals\n");
+    }
+    buf_addf(&out, "%-8s%s\n", "pools", value_text(doc, "pools"));
+    counts_line(&out, "nodes", value_at(doc, "nodes"));
+    counts_line(&out, "tasks", value_at(doc, "tasks"));
     cli_out((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&out);
     return EXIT_OK;

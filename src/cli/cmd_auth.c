@@ -134,7 +134,7 @@ int cmd_token_create(struct cli *cli)
         json_out_kv_text(&j, "name", name);
     }
     if (expires != NULL) {
-        json_out_kv_text(&j, "expires", expires);
+        json_out_kv_text(&j, "expires_in", expires);
     }
     json_out_end(&j);
     enum err r = api_change(cli, &cli->arena, "POST", "/tokens",
@@ -144,8 +144,7 @@ int cmd_token_create(struct cli *cli)
         return cli_fail(cli, &e);
     }
     if (!show_json(cli, &reply)) {
-        const char *secret = value_text(reply.doc, "secret");
-        cli_out_text(secret[0] == '\0' ? value_text(reply.doc, "token") : secret);
+        cli_out_text(value_text(reply.doc, "token"));
         cli_out_text("\n");
         if (cli->err_tty) {
             cli_say("token %s (%s); its secret is shown only now", value_text(reply.doc, "id"),

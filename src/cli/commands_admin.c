@@ -139,7 +139,8 @@ static const struct flag flags_login[] = {
 };
 
 static const struct flag flags_token[] = {
-    {"scope", 0, FLAG_TEXT, "S", "admin or read (the default)", COMPLETE_WORDS, "admin,read"},
+    {"scope", 0, FLAG_TEXT, "S", "admin, read (the default), or join: for new nodes",
+     COMPLETE_WORDS, "admin,read,join"},
     {"name", 0, FLAG_TEXT, "S", "whose it is", COMPLETE_NONE, NULL},
     {"expires", 0, FLAG_DURATION, "30d", "when it ends (default: never)", COMPLETE_NONE, NULL},
     {0},

@@ -1,5 +1,5 @@
-/* watch.c - see watch.h. The first connection counts as a change: what happened while it was being
- * made is not missed. SPDX-License-Identifier: Apache-2.0 */
+/* watch.c - see watch.h. A new connection counts as a change: what happened while there was none is
+ * not missed. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/watch.h"
 
 #include "base/arena.h"
@@ -29,7 +29,8 @@ struct watch {
     pthread_t thread;
     int changed; /* eventfd */
     volatile int stop;
-    uint64_t after; /* the last fact seen; only the thread's */
+    uint64_t after; /* the last fact seen; only the thread's, as is the next */
+    bool fresh;     /* the connection has not said anything yet */
 };
 
 static void changed_say(struct watch *watch)
@@ -44,6 +45,10 @@ static bool on_line(void *ctx, struct str line)
     struct watch *watch = ctx;
     struct str value;
     struct str key = str_cut(line, ':', &value);
+    if (watch->fresh) {
+        watch->fresh = false;
+        changed_say(watch);
+    }
     if (value.p == NULL) {
         return watch->stop == 0;
     }
@@ -82,7 +87,7 @@ static void *follow(void *ctx)
             .stop = &watch->stop,
         };
         struct http_reply reply;
-        changed_say(watch);
+        watch->fresh = true;
         /* Whatever ended it, the reader looks for itself: it reports the server's absence. */
         (void)(http_client_stream(client, &call, &arena, &reply, NULL) == ERR_OK);
         arena_clear(&arena);
