@@ -5,7 +5,7 @@
 #include "base/amount.h"
 #include "cli/list.h"
 #include "cli/text.h"
-#include "cli/value.h"
+#include "cli/item.h"
 
 #include <string.h>
 
@@ -89,11 +89,11 @@ static void time_text(struct buf *out, const struct doc *item, const char *path,
                       int64_t now_ms)
 {
     int64_t then_ms;
-    if (!value_time(item, path, &then_ms)) {
+    if (!item_time(item, path, &then_ms)) {
         return;
     }
     if (absolute) {
-        buf_add_str(out, value_text(item, path));
+        buf_add_str(out, item_text(item, path));
     } else {
         text_ago(out, then_ms, now_ms);
     }
@@ -102,12 +102,12 @@ static void time_text(struct buf *out, const struct doc *item, const char *path,
 void list_cell_text(struct buf *out, const struct list_column *column, const struct doc *item,
                     bool absolute, int64_t now_ms)
 {
-    const struct doc *value = column->path == NULL ? NULL : value_at(item, column->path);
+    const struct doc *value = column->path == NULL ? NULL : item_at(item, column->path);
     switch (column->kind) {
     case COLUMN_TEXT:
     case COLUMN_NUMBER:
     case COLUMN_STATE:
-        buf_add_str(out, value_text(item, column->path));
+        buf_add_str(out, item_text(item, column->path));
         break;
     case COLUMN_BYTES:
         if (value != NULL) {

@@ -6,7 +6,7 @@
 #include "cli/list.h"
 #include "cli/show.h"
 #include "cli/text.h"
-#include "cli/value.h"
+#include "cli/item.h"
 #include "io/http_client.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum { LINE_BYTES_MAX = 1 << 16, EVENTS_QUIET_MS = 300, EVENTS_IDLE_MS = 60000 }
 static void cell_name(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    buf_add_str(out, value_text(item, "name"));
+    buf_add_str(out, item_text(item, "name"));
 }
 
 static const struct list_column queue_columns[] = {
@@ -67,13 +67,13 @@ static void explain_more(const struct cli *cli, const struct doc *doc)
     (void)cli;
     struct buf out;
     buf_init(&out, LINE_BYTES_MAX);
-    const struct doc *near = value_at(doc, "nearest");
-    const struct doc *blockers = value_at(doc, "blockers");
-    const struct doc *hints = value_at(doc, "suggestions");
+    const struct doc *near = item_at(doc, "nearest");
+    const struct doc *blockers = item_at(doc, "blockers");
+    const struct doc *hints = item_at(doc, "suggestions");
     buf_add_str(&out, near != NULL && near->count > 0 ? "\nnearest nodes\n" : "");
     for (const struct doc *d = near == NULL ? NULL : near->first; d != NULL; d = d->next) {
-        buf_addf(&out, "  %s: ", value_text(d, "node"));
-        text_escape(&out, str_of(value_text(d, "message")));
+        buf_addf(&out, "  %s: ", item_text(d, "node"));
+        text_escape(&out, str_of(item_text(d, "message")));
         buf_add_char(&out, '\n');
     }
     buf_add_str(&out, blockers != NULL && blockers->count > 0 ? "\nheld by tasks" : "");
@@ -125,22 +125,22 @@ static int status_print(struct cli *cli, const struct doc *doc)
 {
     struct buf out;
     buf_init(&out, LINE_BYTES_MAX);
-    buf_addf(&out, "%-8s%s, version %s", "server", cli->login.url, value_text(doc, "version"));
+    buf_addf(&out, "%-8s%s, version %s", "server", cli->login.url, item_text(doc, "version"));
     int64_t now_ms;
     int64_t started_ms;
-    if (value_time(doc, "time", &now_ms) && value_time(doc, "started_at", &started_ms)) {
+    if (item_time(doc, "time", &now_ms) && item_time(doc, "started_at", &started_ms)) {
         buf_add_str(&out, ", started ");
         text_ago(&out, started_ms, now_ms);
     }
     buf_add_char(&out, '\n');
-    if (!value_true(doc, "writable")) {
+    if (!item_true(doc, "writable")) {
         buf_addf(&out, "%-8s", "trouble");
-        text_escape(&out, str_of(value_text(doc, "problem")));
+        text_escape(&out, str_of(item_text(doc, "problem")));
         buf_add_str(&out, "; reads are answered, changes are refused until it heals\n");
     }
-    buf_addf(&out, "%-8s%s\n", "pools", value_text(doc, "pools"));
-    counts_line(&out, "nodes", value_at(doc, "nodes"));
-    counts_line(&out, "tasks", value_at(doc, "tasks"));
+    buf_addf(&out, "%-8s%s\n", "pools", item_text(doc, "pools"));
+    counts_line(&out, "nodes", item_at(doc, "nodes"));
+    counts_line(&out, "tasks", item_at(doc, "tasks"));
     cli_out((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&out);
     return EXIT_OK;
@@ -171,20 +171,20 @@ static void event_print(const struct doc *doc)
     static const char *const shown[] = {"seq", "time", "type", "actor", "cause"};
     struct buf out;
     buf_init(&out, LINE_BYTES_MAX);
-    buf_addf(&out, "%s  %s  %s", value_text(doc, "seq"), value_text(doc, "time"),
-             value_text(doc, "type"));
+    buf_addf(&out, "%s  %s  %s", item_text(doc, "seq"), item_text(doc, "time"),
+             item_text(doc, "type"));
     for (const struct doc *d = doc->first; d != NULL; d = d->next) {
         bool known = d->kind == DOC_MAP || d->kind == DOC_LIST || d->kind == DOC_NULL;
         for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
             known = known || str_is(d->key, shown[i]);
         }
-        const char *value = value_text(d, "");
+        const char *value = item_text(d, "");
         if (!known && value[0] != '\0') {
             buf_addf(&out, "  %s=", d->key.p);
             text_escape(&out, str_of(value));
         }
     }
-    const char *actor = value_text(doc, "actor");
+    const char *actor = item_text(doc, "actor");
     if (actor[0] != '\0') {
         buf_add_str(&out, "  by ");
         text_escape(&out, str_of(actor));

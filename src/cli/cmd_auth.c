@@ -4,7 +4,7 @@
 #include "cli/cmd.h"
 #include "cli/list.h"
 #include "cli/show.h"
-#include "cli/value.h"
+#include "cli/item.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,8 +88,8 @@ int cmd_login(struct cli *cli)
         return cli_fail(cli, &e);
     }
     if (!show_json(cli, &reply)) {
-        cli_say("logged in to %s as %s (%s)", url, value_text(reply.doc, "name"),
-                value_text(reply.doc, "scope"));
+        cli_say("logged in to %s as %s (%s)", url, item_text(reply.doc, "name"),
+                item_text(reply.doc, "scope"));
     }
     return EXIT_OK;
 }
@@ -144,11 +144,11 @@ int cmd_token_create(struct cli *cli)
         return cli_fail(cli, &e);
     }
     if (!show_json(cli, &reply)) {
-        cli_out_text(value_text(reply.doc, "token"));
+        cli_out_text(item_text(reply.doc, "token"));
         cli_out_text("\n");
         if (cli->err_tty) {
-            cli_say("token %s (%s); its secret is shown only now", value_text(reply.doc, "id"),
-                    value_text(reply.doc, "scope"));
+            cli_say("token %s (%s); its secret is shown only now", item_text(reply.doc, "id"),
+                    item_text(reply.doc, "scope"));
         }
     }
     return EXIT_OK;

@@ -3,7 +3,7 @@
 #include "cli/api.h"
 #include "cli/cmd.h"
 #include "cli/updir.h"
-#include "cli/value.h"
+#include "cli/item.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -50,16 +50,16 @@ static enum err tasks_stop(struct down *down, struct error *e)
     for (;;) {
         struct api_reply page;
         enum err r = active_page(down, &page, e);
-        const struct doc *items = r == ERR_OK ? value_at(page.doc, "items") : NULL;
+        const struct doc *items = r == ERR_OK ? item_at(page.doc, "items") : NULL;
         if (r != ERR_OK || items == NULL || items->count == 0) {
             return r;
         }
         for (const struct doc *d = items->first; d != NULL && r == ERR_OK; d = d->next) {
-            r = task_call(down, "POST", value_text(d, "id"), "kill", e);
+            r = task_call(down, "POST", item_text(d, "id"), "kill", e);
             down->killed++;
         }
         for (const struct doc *d = items->first; d != NULL && r == ERR_OK; d = d->next) {
-            r = task_call(down, "GET", value_text(d, "id"),
+            r = task_call(down, "GET", item_text(d, "id"),
                           arena_fmt(&down->arena, "wait?timeout=%d", WAIT_S), e);
         }
         if (r != ERR_OK) {

@@ -5,7 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/list.h"
 #include "cli/show.h"
-#include "cli/value.h"
+#include "cli/item.h"
 #include "spec/resources_text.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ enum { NODE_JSON_MAX = 1 << 16 };
 /* "3/4" of one resource. */
 static void free_of(struct buf *out, const struct doc *item, const char *resource)
 {
-    const struct doc *map = value_at(item, "resources");
+    const struct doc *map = item_at(item, "resources");
     const struct doc *one = map == NULL ? NULL : doc_get(map, resource);
     if (one == NULL) {
         return;
@@ -23,8 +23,8 @@ static void free_of(struct buf *out, const struct doc *item, const char *resourc
     int64_t free_bytes;
     int64_t total_bytes;
     bool bytes = strcmp(resource, "memory") == 0 || strcmp(resource, "gpu_memory") == 0;
-    if (bytes && doc_i64(value_at(one, "free"), &free_bytes) &&
-        doc_i64(value_at(one, "total"), &total_bytes)) {
+    if (bytes && doc_i64(item_at(one, "free"), &free_bytes) &&
+        doc_i64(item_at(one, "total"), &total_bytes)) {
         char free_text[AMOUNT_TEXT_MAX];
         char total_text[AMOUNT_TEXT_MAX];
         amount_bytes_text(free_bytes, free_text);
@@ -32,14 +32,14 @@ static void free_of(struct buf *out, const struct doc *item, const char *resourc
         buf_addf(out, "%s/%s", free_text, total_text);
         return;
     }
-    buf_addf(out, "%s/%s", value_text(one, "free"), value_text(one, "total"));
+    buf_addf(out, "%s/%s", item_text(one, "free"), item_text(one, "total"));
 }
 
 static void cell_state(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    const char *state = value_text(item, "state");
-    bool draining = value_true(item, "draining") && strcmp(state, "up") == 0;
+    const char *state = item_text(item, "state");
+    bool draining = item_true(item, "draining") && strcmp(state, "up") == 0;
     buf_add_str(out, draining ? "draining" : state);
 }
 
@@ -66,7 +66,7 @@ static void cell_named(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     static const char *const known[] = {"slots", "cpu", "memory"};
     (void)now_ms;
-    const struct doc *map = value_at(item, "resources");
+    const struct doc *map = item_at(item, "resources");
     size_t start = out->len;
     for (const struct doc *d = map == NULL ? NULL : map->first; d != NULL; d = d->next) {
         bool shown = false;
@@ -83,7 +83,7 @@ static void cell_named(struct buf *out, const struct doc *item, int64_t now_ms)
 static void cell_labels(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    const struct doc *labels = value_at(item, "labels");
+    const struct doc *labels = item_at(item, "labels");
     for (const struct doc *d = labels == NULL ? NULL : labels->first; d != NULL; d = d->next) {
         buf_addf(out, "%s%s=%s", d == labels->first ? "" : " ", d->key.p,
                  d->text.p == NULL ? "" : d->text.p);
@@ -93,14 +93,14 @@ static void cell_labels(struct buf *out, const struct doc *item, int64_t now_ms)
 static void cell_tasks(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    const struct doc *tasks = value_at(item, "tasks");
+    const struct doc *tasks = item_at(item, "tasks");
     buf_addf(out, "%u", tasks == NULL ? 0 : tasks->count);
 }
 
 static void cell_task_list(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    const struct doc *tasks = value_at(item, "tasks");
+    const struct doc *tasks = item_at(item, "tasks");
     for (const struct doc *d = tasks == NULL ? NULL : tasks->first; d != NULL; d = d->next) {
         buf_addf(out, "%s%s", d == tasks->first ? "" : " ", d->text.p);
     }
@@ -109,10 +109,10 @@ static void cell_task_list(struct buf *out, const struct doc *item, int64_t now_
 static void cell_devices(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    const struct doc *devices = value_at(item, "devices");
+    const struct doc *devices = item_at(item, "devices");
     for (const struct doc *d = devices == NULL ? NULL : devices->first; d != NULL; d = d->next) {
-        buf_addf(out, "%s%s:%s", d == devices->first ? "" : " ", value_text(d, "index"),
-                 value_text(d, "free"));
+        buf_addf(out, "%s%s:%s", d == devices->first ? "" : " ", item_text(d, "index"),
+                 item_text(d, "free"));
     }
 }
 
@@ -258,7 +258,7 @@ int cmd_node_remove(struct cli *cli)
         if (api_get(cli, &cli->arena, node_path(cli, cli->args.words[i]), &reply, &e) != ERR_OK) {
             return cli_fail(cli, &e);
         }
-        const struct doc *tasks = value_at(reply.doc, "tasks");
+        const struct doc *tasks = item_at(reply.doc, "tasks");
         attempts += tasks == NULL ? 0 : tasks->count;
     }
     if (!args_has(&cli->args, "yes")) {

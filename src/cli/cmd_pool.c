@@ -5,7 +5,7 @@
 #include "cli/list.h"
 #include "cli/show.h"
 #include "cli/text.h"
-#include "cli/value.h"
+#include "cli/item.h"
 
 #include <string.h>
 
@@ -14,25 +14,25 @@ enum { POOL_JSON_MAX = 1 << 16 };
 static void cell_state(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    buf_add_str(out, value_true(item, "paused") ? "paused" : "open");
+    buf_add_str(out, item_true(item, "paused") ? "paused" : "open");
 }
 
 static void cell_nodes(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    buf_addf(out, "%s/%s", value_text(item, "nodes.up"), value_text(item, "nodes.total"));
+    buf_addf(out, "%s/%s", item_text(item, "nodes.up"), item_text(item, "nodes.total"));
 }
 
 static void cell_slots(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    buf_addf(out, "%s/%s", value_text(item, "slots.free"), value_text(item, "slots.total"));
+    buf_addf(out, "%s/%s", item_text(item, "slots.free"), item_text(item, "slots.total"));
 }
 
 static void cell_accepts(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    const struct doc *kinds = value_at(item, "accepts");
+    const struct doc *kinds = item_at(item, "accepts");
     for (const struct doc *d = kinds == NULL ? NULL : kinds->first; d != NULL; d = d->next) {
         buf_addf(out, "%s%s", d == kinds->first ? "" : ",", d->text.p);
     }
@@ -44,7 +44,7 @@ static void cell_accepts(struct buf *out, const struct doc *item, int64_t now_ms
 static void cell_patience(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    text_span(out, value_number(item, "patience_ms", 0));
+    text_span(out, item_number(item, "patience_ms", 0));
 }
 
 static const struct list_column pool_columns[] = {
@@ -211,10 +211,10 @@ int cmd_pool_delete(struct cli *cli)
     enum err r = api_get(cli, &cli->arena, pool_path(cli), &reply, &e);
     if (r == ERR_OK && !args_has(&cli->args, "yes")) {
         cli_say("this deletes pool %s: %s nodes, %s tasks running, %s pending", cli->args.words[0],
-                value_text(reply.doc, "nodes.total"), value_text(reply.doc, "tasks.running"),
-                value_text(reply.doc, "tasks.pending"));
-        int64_t tasks = value_number(reply.doc, "tasks.running", 0) +
-                        value_number(reply.doc, "tasks.pending", 0);
+                item_text(reply.doc, "nodes.total"), item_text(reply.doc, "tasks.running"),
+                item_text(reply.doc, "tasks.pending"));
+        int64_t tasks =
+            item_number(reply.doc, "tasks.running", 0) + item_number(reply.doc, "tasks.pending", 0);
         r = cli_confirm(cli, 1 + (size_t)tasks, &yes, &e);
     }
     if (r != ERR_OK) {

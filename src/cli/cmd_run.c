@@ -6,7 +6,7 @@
 #include "cli/cmd.h"
 #include "cli/follow.h"
 #include "cli/task_args.h"
-#include "cli/value.h"
+#include "cli/item.h"
 #include "cli/wait_line.h"
 
 #include <errno.h>
@@ -56,8 +56,8 @@ static enum err run_submit(struct cli *cli, uint64_t *ret_task, struct api_reply
     if (r != ERR_OK) {
         return r;
     }
-    const struct doc *tasks = value_at(ret_reply->doc, "tasks");
-    int64_t id = tasks == NULL ? 0 : value_number(tasks->first, "id", 0);
+    const struct doc *tasks = item_at(ret_reply->doc, "tasks");
+    int64_t id = tasks == NULL ? 0 : item_number(tasks->first, "id", 0);
     if (id <= 0) {
         return fail(e, ERR_INTERNAL, "the server's answer names no task");
     }
@@ -118,8 +118,8 @@ static void end_say(struct cli *cli, uint64_t task, const struct follow_end *end
                         NULL) != ERR_OK) {
         return;
     }
-    const char *cause = value_text(reply.doc, "cause");
-    const char *why = value_text(reply.doc, "reason.message");
+    const char *cause = item_text(reply.doc, "cause");
+    const char *why = item_text(reply.doc, "reason.message");
     bool by_itself = strcmp(cause, "exit") == 0 || cause[0] == '\0';
     if (!by_itself || end->code < 0) {
         cli_say("weir: task %llu %s (%s)%s%s", (unsigned long long)task, end->state, cause,

@@ -5,7 +5,7 @@
 #include "cli/show.h"
 #include "cli/task_args.h"
 #include "cli/text.h"
-#include "cli/value.h"
+#include "cli/item.h"
 #include "spec/task_file.h"
 
 #include <errno.h>
@@ -61,9 +61,9 @@ static enum err post(struct submit *submit, struct error *e)
     if (r == ERR_OK && !show_json(submit->cli, &reply)) {
         struct buf ids;
         buf_init(&ids, BATCH_BYTES);
-        const struct doc *tasks = value_at(reply.doc, "tasks");
+        const struct doc *tasks = item_at(reply.doc, "tasks");
         for (const struct doc *d = tasks == NULL ? NULL : tasks->first; d != NULL; d = d->next) {
-            buf_addf(&ids, "%s\n", value_text(d, "id"));
+            buf_addf(&ids, "%s\n", item_text(d, "id"));
         }
         cli_out((struct str){.p = buf_text(&ids), .len = ids.len});
         buf_done(&ids);

@@ -8,7 +8,7 @@
 #include "cli/list.h"
 #include "cli/show.h"
 #include "cli/text.h"
-#include "cli/value.h"
+#include "cli/item.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,8 +23,8 @@ static void cell_runtime(struct buf *out, const struct doc *item, int64_t now_ms
 {
     int64_t start_ms;
     int64_t end_ms = now_ms;
-    if (value_time(item, "started_at", &start_ms)) {
-        (void)value_time(item, "ended_at", &end_ms);
+    if (item_time(item, "started_at", &start_ms)) {
+        (void)item_time(item, "ended_at", &end_ms);
         text_span(out, end_ms - start_ms);
     }
 }
@@ -33,11 +33,11 @@ static void cell_runtime(struct buf *out, const struct doc *item, int64_t now_ms
 static void cell_detail(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    const char *state = value_text(item, "state");
-    const char *cause = value_text(item, "cause");
-    const char *code = value_text(item, "exit_code");
-    if (value_at(item, "reason.message") != NULL) {
-        buf_add_str(out, value_text(item, "reason.message"));
+    const char *state = item_text(item, "state");
+    const char *cause = item_text(item, "cause");
+    const char *code = item_text(item, "exit_code");
+    if (item_at(item, "reason.message") != NULL) {
+        buf_add_str(out, item_text(item, "reason.message"));
     } else if (strcmp(state, "failed") == 0 && code[0] != '\0' && strcmp(cause, "exit") == 0) {
         buf_addf(out, "exit code %s", code);
     } else if (strcmp(cause, "none") != 0 && strcmp(cause, "exit") != 0) {
@@ -48,11 +48,11 @@ static void cell_detail(struct buf *out, const struct doc *item, int64_t now_ms)
 static void cell_name(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    const char *name = value_text(item, "name");
+    const char *name = item_text(item, "name");
     if (name[0] != '\0') {
         buf_add_str(out, name);
     } else {
-        list_command_text(out, value_at(item, "command"));
+        list_command_text(out, item_at(item, "command"));
     }
 }
 
@@ -126,10 +126,10 @@ static void cell_counts(struct buf *out, const struct doc *item, int64_t now_ms)
     static const char *const names[] = {"waiting", "active", "ended",
                                         "failed",  "lost",   "preempted"};
     (void)now_ms;
-    const struct doc *counts = value_at(item, "counts");
+    const struct doc *counts = item_at(item, "counts");
     size_t start = out->len;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int64_t n = value_number(counts, names[i], 0);
+        int64_t n = item_number(counts, names[i], 0);
         if (n > 0) {
             buf_addf(out, "%s%lld %s", out->len == start ? "" : ", ", (long long)n, names[i]);
         }
@@ -146,19 +146,19 @@ static void cell_list(struct buf *out, const struct doc *list)
 static void cell_tags(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    cell_list(out, value_at(item, "tags"));
+    cell_list(out, item_at(item, "tags"));
 }
 
 static void cell_depends(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    cell_list(out, value_at(item, "depends_on"));
+    cell_list(out, item_at(item, "depends_on"));
 }
 
 static void cell_limit(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    int64_t ms = value_number(item, "time_limit_ms", 0);
+    int64_t ms = item_number(item, "time_limit_ms", 0);
     if (ms > 0) {
         text_span(out, ms);
     }
@@ -206,7 +206,7 @@ static const struct list_column attempt_columns[] = {
 static void attempts_show(const struct cli *cli, const struct doc *doc)
 {
     enum { CELL_MAX = 4096, TABLE_MAX = 1 << 20 };
-    const struct doc *attempts = value_at(doc, "attempts");
+    const struct doc *attempts = item_at(doc, "attempts");
     if (attempts == NULL || attempts->count == 0) {
         return;
     }
@@ -299,12 +299,12 @@ static enum err wait_one(struct cli *cli, uint64_t task, int64_t deadline_ms, st
         const char *path = arena_fmt(arena, "/tasks/%llu/wait?timeout=%lld",
                                      (unsigned long long)task, (long long)((step_ms + 999) / 1000));
         enum err r = api_get_patient(cli, arena, path, ret, e);
-        if (r != ERR_OK || has_ended(value_text(ret->doc, "state"))) {
+        if (r != ERR_OK || has_ended(item_text(ret->doc, "state"))) {
             return r;
         }
         if (deadline_ms != 0 && text_now_ms() >= deadline_ms) {
             return fail(e, ERR_TIMEOUT, "task %llu is still %s", (unsigned long long)task,
-                        value_text(ret->doc, "state"));
+                        item_text(ret->doc, "state"));
         }
     }
 }
@@ -324,8 +324,8 @@ static int wait_all(struct cli *cli, const struct ids *ids)
             break;
         }
         (void)show_json(cli, &reply);
-        struct follow_end end = {.code = value_number(reply.doc, "exit_code", -1)};
-        (void)str_copy(end.state, sizeof end.state, value_text(reply.doc, "state"));
+        struct follow_end end = {.code = item_number(reply.doc, "exit_code", -1)};
+        (void)str_copy(end.state, sizeof end.state, item_text(reply.doc, "state"));
         if (code == EXIT_OK) {
             code = follow_exit(&end);
         }

@@ -5,7 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/ids.h"
 #include "cli/show.h"
-#include "cli/value.h"
+#include "cli/item.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/port.h"
 #include "cli/updir.h"
-#include "cli/value.h"
+#include "cli/item.h"
 #include "io/http_client.h"
 #include "spec/resources_text.h"
 
@@ -286,10 +286,10 @@ static int64_t running_count(struct up *up)
     int64_t running = -1;
     if (http_client_call(client, &call, arena, &reply, NULL) == ERR_OK && reply.status == 200 &&
         doc_parse_json(arena, reply.body, &doc, NULL) == ERR_OK) {
-        const struct doc *items = value_at(doc, "items");
+        const struct doc *items = item_at(doc, "items");
         running = 0;
         for (const struct doc *d = items == NULL ? NULL : items->first; d != NULL; d = d->next) {
-            running += value_number(d, "tasks.running", 0);
+            running += item_number(d, "tasks.running", 0);
         }
     }
     http_client_free(client);

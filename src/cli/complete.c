@@ -5,7 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/flags.h"
 #include "cli/help.h"
-#include "cli/value.h"
+#include "cli/item.h"
 #include "io/http_client.h"
 
 #include <stdio.h>
@@ -105,9 +105,9 @@ static void offer_live(struct cli *cli, const char *typed, const char *path, con
         reply.status != 200 || doc_parse_json(&cli->arena, reply.body, &doc, NULL) != ERR_OK) {
         return;
     }
-    const struct doc *items = value_at(doc, "items");
+    const struct doc *items = item_at(doc, "items");
     for (const struct doc *d = items == NULL ? NULL : items->first; d != NULL; d = d->next) {
-        offer(typed, value_text(d, id), value_text(d, help));
+        offer(typed, item_text(d, id), item_text(d, help));
     }
 }
 

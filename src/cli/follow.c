@@ -4,7 +4,7 @@
 
 #include "base/base64.h"
 #include "cli/api.h"
-#include "cli/value.h"
+#include "cli/item.h"
 #include "io/http_client.h"
 
 #include <errno.h>
@@ -48,9 +48,9 @@ static void piece_write(struct follow *follow, const struct doc *doc, struct str
         cli_out_text("\n");
         return;
     }
-    int fd = strcmp(value_text(doc, "stream"), "stderr") == 0 ? STDERR_FILENO : STDOUT_FILENO;
-    const struct doc *text = value_at(doc, "data");
-    const struct doc *coded = value_at(doc, "base64");
+    int fd = strcmp(item_text(doc, "stream"), "stderr") == 0 ? STDERR_FILENO : STDOUT_FILENO;
+    const struct doc *text = item_at(doc, "data");
+    const struct doc *coded = item_at(doc, "base64");
     struct str bytes;
     if (text != NULL) {
         write_all(fd, text->text);
@@ -73,10 +73,10 @@ static bool on_line(void *ctx, struct str line)
         follow->r = fail_in(follow->e, "the server's log stream");
         return false;
     }
-    if (value_true(doc, "end")) {
+    if (item_true(doc, "end")) {
         follow->end.ended = true;
-        (void)str_copy(follow->end.state, sizeof follow->end.state, value_text(doc, "state"));
-        follow->end.code = value_number(doc, "exit_code", -1);
+        (void)str_copy(follow->end.state, sizeof follow->end.state, item_text(doc, "state"));
+        follow->end.code = item_number(doc, "exit_code", -1);
         if (follow->options->json) {
             cli_out(line);
             cli_out_text("\n");
@@ -84,7 +84,7 @@ static bool on_line(void *ctx, struct str line)
         return false;
     }
     piece_write(follow, doc, line);
-    follow->after = (uint64_t)value_number(doc, "n", (int64_t)follow->after);
+    follow->after = (uint64_t)item_number(doc, "n", (int64_t)follow->after);
     return follow->options->stop == NULL || *follow->options->stop == 0;
 }
 

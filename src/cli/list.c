@@ -7,7 +7,7 @@
 #include "cli/cells.h"
 #include "cli/table.h"
 #include "cli/text.h"
-#include "cli/value.h"
+#include "cli/item.h"
 #include "cli/watch.h"
 
 #include <stdio.h>
@@ -111,11 +111,11 @@ static enum err fetch(struct list *list, struct arena *arena, bool patient, stru
         if (r != ERR_OK) {
             return r;
         }
-        const struct doc *items = value_at(reply.doc, "items");
+        const struct doc *items = item_at(reply.doc, "items");
         for (const struct doc *d = items == NULL ? NULL : items->first; d != NULL; d = d->next) {
             vec_push(&ret->at, d);
         }
-        const struct doc *next = value_at(reply.doc, "next");
+        const struct doc *next = item_at(reply.doc, "next");
         cursor = next != NULL && next->kind == DOC_STRING ? next->text.p : NULL;
         bool full = (limit != 0 && ret->at.count >= limit) || ret->at.count >= LIST_ITEMS_MAX;
         if (full) {
@@ -131,13 +131,12 @@ static int item_compare(const void *a, const void *b, void *ctx)
     const struct list *list = ctx;
     const struct doc *const *left = a;
     const struct doc *const *right = b;
-    int order =
-        value_compare(value_at(*left, list->sort->path), value_at(*right, list->sort->path));
+    int order = item_order(item_at(*left, list->sort->path), item_at(*right, list->sort->path));
     order = list->descending ? -order : order;
     /* Where the documents lie tells their order on the server: the sort stays stable. */
     return order != 0 ? order
-                      : value_compare(value_at(*left, list->def->id_path),
-                                      value_at(*right, list->def->id_path));
+                      : item_order(item_at(*left, list->def->id_path),
+                                   item_at(*right, list->def->id_path));
 }
 
 static enum err fetch_sorted(struct list *list, struct arena *arena, bool patient,
@@ -159,7 +158,7 @@ static void items_json(const struct list *list, const struct items *items, struc
     }
     for (size_t i = 0; i < items->at.count; i++) {
         buf_add_str(out, i > 0 && !list->json_lines ? ",\n" : "");
-        value_json(out, items->at.at[i]);
+        item_json(out, items->at.at[i]);
         buf_add_str(out, list->json_lines ? "\n" : "");
     }
     if (!list->json_lines) {
@@ -198,7 +197,7 @@ static void items_print(const struct list *list, const struct items *items, size
 {
     if (list->quiet) {
         for (size_t i = 0; i < items->at.count; i++) {
-            buf_addf(out, "%s\n", value_text(items->at.at[i], list->def->id_path));
+            buf_addf(out, "%s\n", item_text(items->at.at[i], list->def->id_path));
         }
         return;
     }
@@ -281,8 +280,8 @@ static void changes_print(const struct list *list, const struct items *items,
     }
     for (size_t i = 0; i < items->at.count; i++) {
         buf_clear(&json);
-        value_json(&json, items->at.at[i]);
-        const char *id = value_text(items->at.at[i], list->def->id_path);
+        item_json(&json, items->at.at[i]);
+        const char *id = item_text(items->at.at[i], list->def->id_path);
         bool changed = watch_seen_changed(seen, id, (struct str){.p = json.data, .len = json.len});
         if (!changed || (first && plain)) {
             continue;

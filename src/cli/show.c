@@ -4,7 +4,7 @@
 
 #include "cli/cells.h"
 #include "cli/text.h"
-#include "cli/value.h"
+#include "cli/item.h"
 #include "cli/watch.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "base/amount.h"
 #include "base/json_out.h"
-#include "cli/value.h"
+#include "cli/item.h"
 #include "spec/resources_text.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static const char *json_of(struct draft *draft, struct str text)
 {
     struct buf json;
     buf_init(&json, JSON_MAX);
-    value_json_text(&json, text);
+    item_json_text(&json, text);
     const char *copy = arena_strn(&draft->cli->arena, buf_text(&json), json.len);
     buf_done(&json);
     return copy;
@@ -370,7 +370,7 @@ static void resources_json(const struct task_args *args, const struct doc *file,
     json_out_object(j);
     for (const struct doc *d = file == NULL ? NULL : file->first; d != NULL; d = d->next) {
         if (!has_field(args->resources, args->resource_count, d->key)) {
-            value_json_field(j, d, false);
+            item_json_field(j, d, false);
         }
     }
     for (size_t i = 0; i < args->resource_count; i++) {
@@ -392,7 +392,7 @@ void task_args_json(const struct task_args *args, const struct doc *file, struct
         if (str_is(d->key, "resources") && d->kind == DOC_MAP) {
             resources = d;
         } else if (!has_field(args->fields, args->field_count, d->key)) {
-            value_json_field(&j, d, field_is_text(d->key.p));
+            item_json_field(&j, d, field_is_text(d->key.p));
         }
     }
     for (size_t i = 0; i < args->field_count; i++) {

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/must.h"
 #include "cli/text.h"
-#include "cli/value.h"
+#include "cli/item.h"
 #include "io/http_client.h"
 
 #include <pthread.h>
@@ -51,12 +51,12 @@ static void line_show(struct wait_line *line, const struct doc *task)
     struct buf shown;
     buf_init(&raw, LINE_MAX_BYTES);
     buf_init(&shown, LINE_MAX_BYTES);
-    int64_t position = value_number(task, "position", 0);
-    buf_addf(&raw, "task %llu %s", (unsigned long long)line->task, value_text(task, "state"));
+    int64_t position = item_number(task, "position", 0);
+    buf_addf(&raw, "task %llu %s", (unsigned long long)line->task, item_text(task, "state"));
     if (position > 0) {
         buf_addf(&raw, ", place %lld", (long long)position);
     }
-    const char *why = value_text(task, "reason.message");
+    const char *why = item_text(task, "reason.message");
     buf_addf(&raw, "%s%s", why[0] == '\0' ? "" : ": ", why);
     text_escape(&shown, (struct str){.p = buf_text(&raw), .len = raw.len});
     struct str text = {.p = buf_text(&shown), .len = shown.len};
@@ -82,7 +82,7 @@ static void line_sleep(struct wait_line *line, int ms)
 
 static bool waits(const struct doc *task)
 {
-    const char *state = value_text(task, "state");
+    const char *state = item_text(task, "state");
     return strcmp(state, "pending") == 0 || strcmp(state, "staged") == 0 ||
            strcmp(state, "paused") == 0;
 }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/args.h"
 
+#include "base/str.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* test_value.c - values out of documents, and back to JSON
+/* test_item.c - values out of documents, and back to JSON
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/value.h"
+#include "cli/item.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,15 +37,15 @@ static void paths_lead_to_values(void **state)
 {
     (void)state;
     const struct doc *doc = parsed("{\"a\":{\"b\":7,\"c\":null},\"t\":true,\"s\":\"x\"}");
-    assert_int_equal(value_number(doc, "a.b", -1), 7);
-    assert_int_equal(value_number(doc, "a.z", -1), -1);
-    assert_string_equal(value_text(doc, "a.b"), "7");
-    assert_string_equal(value_text(doc, "a.c"), "");
-    assert_string_equal(value_text(doc, "s.deeper"), "");
-    assert_string_equal(value_text(doc, "t"), "true");
-    assert_true(value_true(doc, "t"));
-    assert_false(value_true(doc, "s"));
-    assert_null(value_at(doc, "nothing.here"));
+    assert_int_equal(item_number(doc, "a.b", -1), 7);
+    assert_int_equal(item_number(doc, "a.z", -1), -1);
+    assert_string_equal(item_text(doc, "a.b"), "7");
+    assert_string_equal(item_text(doc, "a.c"), "");
+    assert_string_equal(item_text(doc, "s.deeper"), "");
+    assert_string_equal(item_text(doc, "t"), "true");
+    assert_true(item_true(doc, "t"));
+    assert_false(item_true(doc, "s"));
+    assert_null(item_at(doc, "nothing.here"));
 }
 
 static void json_comes_back_as_it_was(void **state)
@@ -63,7 +63,7 @@ static void json_comes_back_as_it_was(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct buf out;
         buf_init(&out, 1000);
-        value_json(&out, parsed(texts[i]));
+        item_json(&out, parsed(texts[i]));
         assert_string_equal(buf_text(&out), texts[i]);
         buf_done(&out);
     }
@@ -87,7 +87,7 @@ static void yaml_scalars_become_what_the_field_is(void **state)
         json_out_init(&j, &out);
         json_out_object(&j);
         for (const struct doc *d = doc->first; d != NULL; d = d->next) {
-            value_json_field(&j, d, text == 1);
+            item_json_field(&j, d, text == 1);
         }
         json_out_end(&j);
         assert_string_equal(buf_text(&out), expected[text]);
@@ -100,15 +100,15 @@ static void numbers_are_ordered_by_size(void **state)
     (void)state;
     const struct doc *doc = parsed("[null,-10,-2,0,0.5,0.75,9,10,10.25,100000000000000000000]");
     for (const struct doc *a = doc->first; a != NULL; a = a->next) {
-        assert_int_equal(value_compare(a, a), 0);
+        assert_int_equal(item_order(a, a), 0);
         for (const struct doc *b = a->next; b != NULL; b = b->next) {
-            assert_true(value_compare(a, b) < 0);
-            assert_true(value_compare(b, a) > 0);
+            assert_true(item_order(a, b) < 0);
+            assert_true(item_order(b, a) > 0);
         }
     }
-    assert_true(value_compare(NULL, doc->first->next) < 0);
+    assert_true(item_order(NULL, doc->first->next) < 0);
     const struct doc *texts = parsed("[\"a\",\"b\"]");
-    assert_true(value_compare(texts->first, texts->first->next) < 0);
+    assert_true(item_order(texts->first, texts->first->next) < 0);
 }
 
 int main(void)

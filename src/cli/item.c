@@ -1,6 +1,6 @@
-/* value.c - see value.h. Numbers are compared as decimal text, so that no amount is rounded on the
+/* item.c - see item.h. Numbers are compared as decimal text, so that no amount is rounded on the
  * way. SPDX-License-Identifier: Apache-2.0 */
-#include "cli/value.h"
+#include "cli/item.h"
 
 #include "base/json_out.h"
 #include "base/must.h"
@@ -10,7 +10,7 @@
 
 enum { KEY_MAX = 64 };
 
-const struct doc *value_at(const struct doc *doc, const char *path)
+const struct doc *item_at(const struct doc *doc, const char *path)
 {
     while (doc != NULL && *path != '\0') {
         char key[KEY_MAX];
@@ -25,9 +25,9 @@ const struct doc *value_at(const struct doc *doc, const char *path)
     return doc;
 }
 
-const char *value_text(const struct doc *doc, const char *path)
+const char *item_text(const struct doc *doc, const char *path)
 {
-    const struct doc *value = value_at(doc, path);
+    const struct doc *value = item_at(doc, path);
     if (value == NULL) {
         return "";
     }
@@ -37,26 +37,26 @@ const char *value_text(const struct doc *doc, const char *path)
     return value->kind == DOC_STRING || value->kind == DOC_NUMBER ? value->text.p : "";
 }
 
-int64_t value_number(const struct doc *doc, const char *path, int64_t none)
+int64_t item_number(const struct doc *doc, const char *path, int64_t none)
 {
     int64_t number = none;
-    const struct doc *value = value_at(doc, path);
+    const struct doc *value = item_at(doc, path);
     if (value != NULL) {
         (void)doc_i64(value, &number);
     }
     return number;
 }
 
-bool value_true(const struct doc *doc, const char *path)
+bool item_true(const struct doc *doc, const char *path)
 {
     bool yes = false;
-    const struct doc *value = value_at(doc, path);
+    const struct doc *value = item_at(doc, path);
     return value != NULL && doc_bool(value, &yes) && yes;
 }
 
-bool value_time(const struct doc *doc, const char *path, int64_t *ret_ms)
+bool item_time(const struct doc *doc, const char *path, int64_t *ret_ms)
 {
-    const struct doc *value = value_at(doc, path);
+    const struct doc *value = item_at(doc, path);
     return value != NULL && value->kind == DOC_STRING && text_time_parse(value->text, ret_ms);
 }
 
@@ -139,20 +139,20 @@ static void walk_json(struct json_out *j, const struct doc *doc, bool plain_is_t
     }
 }
 
-void value_json(struct buf *out, const struct doc *doc)
+void item_json(struct buf *out, const struct doc *doc)
 {
     struct json_out j;
     json_out_init(&j, out);
     walk_json(&j, doc, true);
 }
 
-void value_json_field(struct json_out *j, const struct doc *doc, bool plain_is_text)
+void item_json_field(struct json_out *j, const struct doc *doc, bool plain_is_text)
 {
     json_out_key(j, doc->key.p);
     walk_json(j, doc, plain_is_text);
 }
 
-void value_json_text(struct buf *out, struct str text)
+void item_json_text(struct buf *out, struct str text)
 {
     struct json_out j;
     json_out_init(&j, out);
@@ -190,7 +190,7 @@ static int number_compare(struct str a, struct str b)
     return a_negative ? decimal_compare(b, a) : decimal_compare(a, b);
 }
 
-int value_compare(const struct doc *a, const struct doc *b)
+int item_order(const struct doc *a, const struct doc *b)
 {
     bool a_none = a == NULL || a->kind == DOC_NULL;
     bool b_none = b == NULL || b->kind == DOC_NULL;
