@@ -30,11 +30,11 @@ static void line_parse(struct line *line, const char *command, const char *text)
     char copy[64];
     assert_true(str_copy(copy, sizeof copy, command));
     assert_true(str_copy(storage, sizeof storage, text));
+    char *rest;
     int names = 0;
-    for (char *p = strtok_r(copy, " ", &name[1]); p != NULL; p = strtok_r(NULL, " ", &name[1])) {
+    for (char *p = strtok_r(copy, " ", &rest); p != NULL; p = strtok_r(NULL, " ", &rest)) {
         name[names++] = p;
     }
-    char *rest;
     for (char *p = strtok_r(storage, " ", &rest); p != NULL; p = strtok_r(NULL, " ", &rest)) {
         line->words[line->count++] = p;
     }
