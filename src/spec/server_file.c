@@ -46,7 +46,7 @@ enum err listen_parse(struct str text, struct arena *arena, const char **ret_add
     }
     bool ipv6 = address.len > 0 && memchr(address.p, ':', address.len) != NULL;
     if (colon == NULL || address.len == 0 || address.len > ADDRESS_LEN_MAX || ipv6 != bracketed ||
-        !str_to_u64(port_text, &port) || port > UINT16_MAX) {
+        address.p[0] == '[' || !str_to_u64(port_text, &port) || port > UINT16_MAX) {
         return fail(e, ERR_INVALID,
                     "an address and a port are wanted, like 127.0.0.1:8080 or [::1]:8080, not "
                     "'%.*s'",
