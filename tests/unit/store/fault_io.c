@@ -13,7 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <unistd.h>
 
+static void (*watcher)(const struct io_event *event);
 static struct fault current;
 static int calls;
 static bool hit;
@@ -55,6 +57,33 @@ static bool fails(void)
     return true;
 }
 
+void io_watch(void (*function)(const struct io_event *event))
+{
+    watcher = function;
+}
+
+/* Tells the watcher about a file by its descriptor (or by its name, where it has none). */
+static void tell(struct io_event event, int fd)
+{
+    struct stat status;
+    char link[64];
+    char path[256];
+    if (watcher == NULL) {
+        return;
+    }
+    if (fd >= 0 && fstat(fd, &status) == 0) {
+        event.inode = status.st_ino;
+        event.is_dir = S_ISDIR(status.st_mode);
+    }
+    if (event.is_dir) {
+        (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        ssize_t len = readlink(link, path, sizeof path - 1);
+        path[len > 0 ? len : 0] = '\0';
+        event.path = path;
+    }
+    watcher(&event);
+}
+
 /* The next definition of a name after ours. */
 static void *real(const char *name)
 {
@@ -66,6 +95,7 @@ typedef ssize_t (*pwrite_fn)(int fd, const void *data, size_t len, off_t at);
 typedef int (*fd_fn)(int fd);
 typedef int (*truncate_fn)(int fd, off_t size);
 typedef int (*rename_fn)(const char *from, const char *to);
+typedef int (*unlink_fn)(const char *path);
 typedef int (*mkdir_fn)(const char *path, mode_t mode);
 
 static int open_through(const char *name, const char *path, int flags, mode_t mode)
@@ -76,7 +106,12 @@ static int open_through(const char *name, const char *path, int flags, mode_t mo
     }
     open_fn function;
     *(void **)&function = real(name);
-    return function(path, flags, mode);
+    bool is_new = watcher != NULL && (flags & O_CREAT) != 0 && access(path, F_OK) != 0;
+    int fd = function(path, flags, mode);
+    if (is_new && fd >= 0) {
+        tell((struct io_event){.kind = IO_CREATED, .path = path}, fd);
+    }
+    return fd;
 }
 
 static ssize_t pwrite_through(const char *name, int fd, const void *data, size_t len, off_t at)
@@ -90,6 +125,12 @@ static ssize_t pwrite_through(const char *name, int fd, const void *data, size_t
         errno = number;
         return -1;
     }
+    if (written > 0) {
+        tell(
+            (struct io_event){
+                .kind = IO_WRITTEN, .data = data, .len = (uint64_t)written, .at = (uint64_t)at},
+            fd);
+    }
     return written;
 }
 
@@ -97,14 +138,22 @@ static int fd_through(const char *name, int fd)
 {
     fd_fn function;
     *(void **)&function = real(name);
-    return fails() ? -1 : function(fd);
+    int r = fails() ? -1 : function(fd);
+    if (r == 0) {
+        tell((struct io_event){.kind = IO_SYNCED}, fd);
+    }
+    return r;
 }
 
 static int truncate_through(const char *name, int fd, off_t size)
 {
     truncate_fn function;
     *(void **)&function = real(name);
-    return fails() ? -1 : function(fd, size);
+    int r = fails() ? -1 : function(fd, size);
+    if (r == 0) {
+        tell((struct io_event){.kind = IO_TRUNCATED, .len = (uint64_t)size}, fd);
+    }
+    return r;
 }
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -123,6 +172,7 @@ EXPORTED int fault_fdatasync(int fd) __asm__("fdatasync");
 EXPORTED int fault_ftruncate(int fd, off_t size) __asm__("ftruncate");
 EXPORTED int fault_ftruncate64(int fd, off_t size) __asm__("ftruncate64");
 EXPORTED int fault_rename(const char *from, const char *to) __asm__("rename");
+EXPORTED int fault_unlink(const char *path) __asm__("unlink");
 EXPORTED int fault_mkdir(const char *path, mode_t mode) __asm__("mkdir");
 
 int fault_open(const char *path, int flags, ...)
@@ -177,7 +227,11 @@ int fault_rename(const char *from, const char *to)
 {
     rename_fn function;
     *(void **)&function = real("rename");
-    return fails() ? -1 : function(from, to);
+    int r = fails() ? -1 : function(from, to);
+    if (r == 0) {
+        tell((struct io_event){.kind = IO_RENAMED, .path = from, .to = to}, -1);
+    }
+    return r;
 }
 
 int fault_mkdir(const char *path, mode_t mode)
@@ -185,4 +239,16 @@ int fault_mkdir(const char *path, mode_t mode)
     mkdir_fn function;
     *(void **)&function = real("mkdir");
     return fails() ? -1 : function(path, mode);
+}
+
+/* Not failed: nothing relies on a removal. */
+int fault_unlink(const char *path)
+{
+    unlink_fn function;
+    *(void **)&function = real("unlink");
+    int r = function(path);
+    if (r == 0) {
+        tell((struct io_event){.kind = IO_REMOVED, .path = path}, -1);
+    }
+    return r;
 }

@@ -1,5 +1,5 @@
-/* test_logs.c - output: segments, duplicates, filters, torn tails. SPDX-License-Identifier:
- * Apache-2.0 */
+/* test_logs.c - output: segments, duplicates, filters, torn tails.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
 #include "base/buf.h"

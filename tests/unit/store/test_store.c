@@ -1,6 +1,5 @@
-/* test_store.c - opening, committing, replay, snapshots, tokens. SPDX-License-Identifier:
- * Apache-2.0
- */
+/* test_store.c - opening, committing, replay, snapshots, tokens.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
 #include "store/crc32c.h"
