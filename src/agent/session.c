@@ -57,7 +57,7 @@ void session_begin(struct agent *agent)
     agent->connect_timer = loop_timer_new(agent->loop, connect_due, agent);
     agent->cut_off_timer = loop_timer_new(agent->loop, cut_off_due, agent);
     cut_off_begin(agent);
-    connect_due(agent);
+    loop_timer_set(agent->connect_timer, loop_now_ms(agent->loop));
 }
 
 void session_end(struct agent *agent)

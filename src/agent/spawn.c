@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -191,7 +190,7 @@ struct spawn_result spawn_start(const struct spawn_order *order)
     return result;
 }
 
-void spawn_prepare(void)
+void spawn_prepare(int keep_fd)
 {
     for (int i = 1; i <= SIGRTMAX; i++) {
         struct sigaction now;
@@ -204,5 +203,12 @@ void spawn_prepare(void)
     must(setrlimit(RLIMIT_CORE, &none) == 0);
     must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
     must(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0);
-    (void)syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+    const unsigned keep = keep_fd < 3 ? 2 : (unsigned)keep_fd;
+    if (keep > 3) {
+        (void)syscall(SYS_close_range, 3U, keep - 1, 0);
+    }
+    (void)syscall(SYS_close_range, keep + 1, ~0U, 0);
+    if (keep_fd >= 3) {
+        (void)fcntl(keep_fd, F_SETFD, FD_CLOEXEC);
+    }
 }

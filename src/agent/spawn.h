@@ -34,6 +34,6 @@ struct spawn_result {
  * output and error. */
 struct spawn_result spawn_start(const struct spawn_order *order);
 
-/* Once, before the first spawn: default signals, umask, no core files, no new privileges, orphans
- * come to us, everything inherited closes on exec. */
-void spawn_prepare(void);
+/* Once, before anything else: default signals, umask, no core files, no new privileges, orphans come
+ * to us, and everything inherited is closed but the standard streams and `keep_fd` (-1: none). */
+void spawn_prepare(int keep_fd);

@@ -261,7 +261,7 @@ int supervisor_main(int argc, char **argv)
     sup.attempts = map_new();
     sup.by_pid = map_new();
     sup.recent = keyring_new();
-    spawn_prepare();
+    spawn_prepare(options.ready_fd);
     limits_raise(&sup);
     enum err r = dirs_lock(sup.dir, "supervisor.lock", &lock_fd, &e);
     r = r == ERR_OK ? supervisor_init(&sup, options.run_as, &e) : r;

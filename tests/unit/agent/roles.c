@@ -1,0 +1,13 @@
+/* roles.c - a program with the node's two roles only, for tests of them alone.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "agent/agent.h"
+
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "supervisor") == 0) {
+        return supervisor_main(argc - 1, argv + 1);
+    }
+    return argc > 1 && strcmp(argv[1], "agent") == 0 ? agent_main(argc - 1, argv + 1) : 2;
+}
