@@ -125,6 +125,20 @@ int64_t overlay_end_ms(const struct task *task, int64_t now_ms)
     return task->time_limit_ms > 0 ? i64_add(now_ms, task->time_limit_ms) : INT64_MAX;
 }
 
+static void touched_add(struct overlay *overlay, node_id node)
+{
+    if (overlay->touched_count == overlay->touched_room) {
+        const uint32_t room = overlay->touched_room == 0 ? SPOTS_FIRST : overlay->touched_room * 2;
+        node_id *grown = arena_new(overlay->arena, node_id, room);
+        for (uint32_t i = 0; i < overlay->touched_count; i++) {
+            grown[i] = overlay->touched[i];
+        }
+        overlay->touched = grown;
+        overlay->touched_room = room;
+    }
+    overlay->touched[overlay->touched_count++] = node;
+}
+
 const struct placed *overlay_take(struct overlay *overlay, const struct node *node,
                                   const struct asker *asker, uint32_t index)
 {
@@ -146,6 +160,7 @@ const struct placed *overlay_take(struct overlay *overlay, const struct node *no
         place_take(&spot->keep->left, &spot->keep->room, asker->request, &placed->grant);
     }
     spot->placed = placed;
+    touched_add(overlay, node->id);
     search_moved(overlay, &old, spot, asker->request);
     return placed;
 }

@@ -12,11 +12,21 @@
 #include "core/model/oindex.h"
 #include "core/sched/fit.h"
 
+/* Where the last search for a shape ended. Within a step nodes only lose room, so the nodes before
+ * that one need not be asked again, but for those touched since. */
+struct trail {
+    bool valid;
+    uint64_t free; /* the node found, where it stood in the order */
+    uint64_t node;
+    uint32_t touched; /* length of the overlay's list then */
+};
+
 /* Who asks for places. */
 struct asker {
     const struct task *task;
     const struct request *request; /* of each instance */
-    int64_t end_ms; /* when it will have ended by its time limit; INT64_MAX: unknown */
+    int64_t end_ms;      /* when it will have ended by its time limit; INT64_MAX: unknown */
+    struct trail *trail; /* of its shape; NULL: every search begins anew */
 };
 
 /* An instance placed in this step. */
@@ -51,9 +61,13 @@ struct overlay {
     struct spot **spots; /* open addressing by node id; NULL: free */
     uint32_t spot_room;
     uint32_t spot_count;
+    node_id *touched; /* nodes in the order in which something was placed on them */
+    uint32_t touched_count;
+    uint32_t touched_room;
     bool indexed;                   /* false: caches are off, nodes are scanned */
     struct oindex order;            /* like capacity_order(), as the step has changed it */
     uint8_t tracked[TRACKED_BYTES]; /* a bit per resource whose lines `order` keeps up to date */
+    bool keeping;                   /* places are kept */
     bool keep_end_known;
     int64_t keep_end_ms; /* when the holder of the reservation starts at the latest */
 };

@@ -163,6 +163,7 @@ static enum outcome place_task(struct pass *pass, const struct task *task,
         .task = task,
         .request = &shape->request,
         .end_ms = overlay_end_ms(task, pass->in->now_ms),
+        .trail = &pass->queue.at[0].trail,
     };
     return start_count(task) > 1 ? place_gang(pass, asker) : place_each(pass, asker);
 }

@@ -17,11 +17,11 @@ shape_id queue_shape(const struct core *core, pool_id pool, shape_id after, stru
 }
 
 /* Does task `a` come before task `b`? The first number is the shape and has no say. */
-static bool before(const struct okey *a, const struct okey *b)
+static bool before(const struct queue_shape *a, const struct queue_shape *b)
 {
     for (int i = 1; i < 4; i++) {
-        if (a->at[i] != b->at[i]) {
-            return a->at[i] < b->at[i];
+        if (a->key.at[i] != b->key.at[i]) {
+            return a->key.at[i] < b->key.at[i];
         }
     }
     return false;
@@ -38,9 +38,9 @@ static void sink(struct queue *queue, uint32_t from)
         if (least == at) {
             return;
         }
-        const struct okey key = queue->at[at];
+        const struct queue_shape moved = queue->at[at];
         queue->at[at] = queue->at[least];
-        queue->at[least] = key;
+        queue->at[least] = moved;
         at = least;
     }
 }
@@ -54,13 +54,13 @@ void queue_init(struct queue *queue, const struct core *core, pool_id pool, stru
          at = queue_shape(core, pool, at, &head)) {
         if (queue->count == room) {
             room = room == 0 ? 32 : room * 2;
-            struct okey *grown = arena_new(arena, struct okey, room);
+            struct queue_shape *grown = arena_new(arena, struct queue_shape, room);
             for (uint32_t i = 0; i < queue->count; i++) {
                 grown[i] = queue->at[i];
             }
             queue->at = grown;
         }
-        queue->at[queue->count++] = head;
+        queue->at[queue->count++] = (struct queue_shape){.key = head};
     }
     for (uint32_t i = queue->count / 2; i > 0; i--) {
         sink(queue, i - 1);
@@ -72,7 +72,7 @@ const struct task *queue_first(const struct queue *queue)
     if (queue->count == 0) {
         return NULL;
     }
-    const struct task *task = core_task(queue->core, (task_id){queue->at[0].at[3]});
+    const struct task *task = core_task(queue->core, (task_id){queue->at[0].key.at[3]});
     must(task != NULL);
     must(task->waiting_count > 0);
     return task;
@@ -89,11 +89,11 @@ void queue_advance(struct queue *queue)
 {
     must(queue->count > 0);
     struct okey next;
-    if (!oindex_next(&queue->core->orders[ORDER_SHAPE], queue->at[0], &next) ||
-        next.at[0] != queue->at[0].at[0]) {
+    if (!oindex_next(&queue->core->orders[ORDER_SHAPE], queue->at[0].key, &next) ||
+        next.at[0] != queue->at[0].key.at[0]) {
         queue_drop_shape(queue);
         return;
     }
-    queue->at[0] = next;
+    queue->at[0].key = next;
     sink(queue, 0);
 }

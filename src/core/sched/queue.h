@@ -5,15 +5,22 @@
 #include "base/arena.h"
 #include "core/core.h"
 #include "core/model/oindex.h"
+#include "core/sched/overlay.h"
 
 /* The next shape of the pool after `after` (0: from the first) for which tasks wait; *ret_head is
  * the key of its first task in ORDER_SHAPE. 0: there is no other. */
 shape_id queue_shape(const struct core *core, pool_id pool, shape_id after, struct okey *ret_head);
 
-/* A merge of the shapes' queues: at[0] is the first task in the pool's order (a binary heap). */
+/* One shape in the merge. */
+struct queue_shape {
+    struct okey key; /* of its first task, in ORDER_SHAPE */
+    struct trail trail;
+};
+
+/* A merge of the shapes' queues: at[0] has the first task in the pool's order (a binary heap). */
 struct queue {
     const struct core *core;
-    struct okey *at; /* ORDER_SHAPE keys: one for each shape still in it */
+    struct queue_shape *at; /* one for each shape still in it */
     uint32_t count;
 };
 

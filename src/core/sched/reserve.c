@@ -223,6 +223,7 @@ void reserve_keep(struct overlay *overlay, const struct request *request, uint32
     must(count > 0);
     uint32_t candidate_count = 0;
     struct candidate *list = candidates_of(overlay, request, count, &candidate_count);
+    overlay->keeping = true;
     overlay->keep_end_known = true;
     overlay->keep_end_ms = 0;
     for (uint32_t left = count; left > 0;) {

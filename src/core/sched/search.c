@@ -3,7 +3,7 @@
  * The search walks the index of free amounts. A step has its own copy of it (copies share memory
  * until written), in which touched nodes stand where they belong now, but only for the resources
  * that something was measured by in this step; with caches off the same order is found by scanning.
- * Keeps S3 of README.md: one order, with and without the index.
+ * Keeps S3 of README.md: one order, with and without the index and the trails.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/search.h"
 
@@ -204,6 +204,60 @@ static uint32_t node_takes(const struct overlay *overlay, const struct node *nod
     return fit_count(&place, asker->request, max);
 }
 
+/* The first node behind the cursor that takes `count`; the cursor is on it then. */
+static const struct node *search_from(const struct overlay *overlay, const struct asker *asker,
+                                      uint32_t count, struct cursor *cursor)
+{
+    const struct node *node;
+    while ((node = cursor_step(overlay, cursor, true)) != NULL) {
+        if (node_takes(overlay, node, asker, count) == count) {
+            return node;
+        }
+    }
+    return NULL;
+}
+
+/* The first node that takes one instance among those touched since the trail was laid and standing
+ * before its end now. */
+static const struct node *search_touched(const struct overlay *overlay, const struct asker *asker,
+                                         struct measure measure)
+{
+    const struct trail *trail = asker->trail;
+    struct cursor best = {measure.resource, trail->free, trail->node};
+    const struct node *found = NULL;
+    for (uint32_t i = trail->touched; i < overlay->touched_count; i++) {
+        const struct spot *spot = overlay_find(overlay, overlay->touched[i]);
+        const int64_t free = amount_free(&spot->place, measure.resource);
+        const struct node *node = spot->place.node;
+        const struct cursor line = {measure.resource, (uint64_t)free, node->id.v};
+        if (free >= measure.wanted && cursor_before(line, best) &&
+            node_takes(overlay, node, asker, 1) == 1) {
+            best = line;
+            found = node;
+        }
+    }
+    return found;
+}
+
+/* As search_from() from the start, for one instance, without asking again what has said no. */
+static const struct node *search_trail(const struct overlay *overlay, const struct asker *asker,
+                                       struct measure measure, struct cursor *cursor)
+{
+    enum { TOUCHED_MAX = 64 };
+    struct trail *trail = asker->trail;
+    if (trail->valid && overlay->touched_count - trail->touched <= TOUCHED_MAX) {
+        const struct node *node = search_touched(overlay, asker, measure);
+        if (node != NULL) {
+            return node;
+        }
+        cursor->free = trail->free;
+        cursor->node = trail->node - 1;
+    }
+    const struct node *node = search_from(overlay, asker, 1, cursor);
+    *trail = (struct trail){node != NULL, cursor->free, cursor->node, overlay->touched_count};
+    return node;
+}
+
 const struct node *search_first(struct overlay *overlay, const struct asker *asker, uint32_t count)
 {
     must(count > 0);
@@ -214,13 +268,10 @@ const struct node *search_first(struct overlay *overlay, const struct asker *ask
     }
     track(overlay, measure.resource);
     struct cursor cursor = {measure.resource, (uint64_t)wanted - 1, UINT64_MAX};
-    const struct node *node;
-    while ((node = cursor_step(overlay, &cursor, true)) != NULL) {
-        if (node_takes(overlay, node, asker, count) == count) {
-            return node;
-        }
-    }
-    return NULL;
+    /* What is kept may be free for one task of a shape and not for the next. */
+    const bool trail = count == 1 && asker->trail != NULL && overlay->indexed && !overlay->keeping;
+    return trail ? search_trail(overlay, asker, measure, &cursor)
+                 : search_from(overlay, asker, count, &cursor);
 }
 
 uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_t max)
