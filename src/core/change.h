@@ -1,6 +1,7 @@
 /* change.h - how apply writes: a row is opened, changed and closed, and closing brings everything
  * that follows from the row (its derived state, queues, sums, the scheduler's index) up to date.
- * Nobody but apply_*.c and state_decode.c may include this. SPDX-License-Identifier: Apache-2.0 */
+ * Only apply_*.c and state_decode*.c write through it (check.c
+ * recounts by it). SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/core_internal.h"

@@ -24,7 +24,7 @@ struct table_page {
 
 /* Where a row is. */
 struct place {
-    uint64_t page; /* from 0, before page_first is taken off */
+    uint64_t page;
     uint32_t chunk;
     uint32_t row;
 };
@@ -70,7 +70,7 @@ static void chunk_unref(const struct table *table, struct chunk *chunk)
 
 static void page_unref(const struct table *table, struct table_page *page)
 {
-    if (page == NULL || __atomic_fetch_sub(&page->refs, 1, __ATOMIC_ACQ_REL) != 1) {
+    if (__atomic_fetch_sub(&page->refs, 1, __ATOMIC_ACQ_REL) != 1) {
         return;
     }
     for (uint32_t i = 0; i < TABLE_PAGE_CHUNKS; i++) {
@@ -84,7 +84,7 @@ static void page_unref(const struct table *table, struct table_page *page)
 void table_done(struct table *table)
 {
     for (size_t i = 0; i < table->page_count; i++) {
-        page_unref(table, table->root[i]);
+        page_unref(table, table->root[i].page);
     }
     free(table->root);
     table->root = NULL;
@@ -103,19 +103,36 @@ void table_copy(struct table *to, const struct table *from)
     }
     to->root = xmemdup(from->root, from->page_count * sizeof *from->root);
     for (size_t i = 0; i < to->page_count; i++) {
-        if (to->root[i] != NULL) {
-            (void)__atomic_fetch_add(&to->root[i]->refs, 1, __ATOMIC_RELAXED);
+        (void)__atomic_fetch_add(&to->root[i].page->refs, 1, __ATOMIC_RELAXED);
+    }
+}
+
+/* How many pages have a lower number. The newest page is asked for most. */
+static size_t root_find(const struct table *table, uint64_t number)
+{
+    size_t low = 0;
+    size_t high = table->page_count;
+    if (high > 0 && table->root[high - 1].number == number) {
+        return high - 1;
+    }
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (table->root[middle].number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
+    return low;
 }
 
 static struct chunk *chunk_find(const struct table *table, struct place place)
 {
-    if (place.page < table->page_first || place.page - table->page_first >= table->page_count) {
+    size_t at = root_find(table, place.page);
+    if (at == table->page_count || table->root[at].number != place.page) {
         return NULL;
     }
-    const struct table_page *page = table->root[place.page - table->page_first];
-    return page != NULL ? page->chunks[place.chunk] : NULL;
+    return table->root[at].page->chunks[place.chunk];
 }
 
 const void *table_get(const struct table *table, uint64_t id)
@@ -128,54 +145,48 @@ const void *table_get(const struct table *table, uint64_t id)
     return chunk->rows + (size_t)place.row * table->row_size;
 }
 
-/* The root slot for a page, growing the root at either end. */
-static struct table_page **root_slot(struct table *table, uint64_t page)
+static struct table_page *page_new(void)
 {
-    if (table->page_count == 0) {
-        table->page_first = page;
-    }
-    uint64_t first = page < table->page_first ? page : table->page_first;
-    uint64_t end = table->page_first + table->page_count;
-    size_t need = (size_t)((page >= end ? page + 1 : end) - first);
-    if (need > table->page_room) {
-        size_t room = table->page_room * 2 > need ? table->page_room * 2 : need;
-        table->root = xrealloc(table->root, room, sizeof *table->root);
-        table->page_room = room;
-    }
-    size_t shift = (size_t)(table->page_first - first);
-    if (shift > 0) {
-        memmove(table->root + shift, table->root, table->page_count * sizeof *table->root);
-        memset(table->root, 0, shift * sizeof *table->root);
-    }
-    size_t used = table->page_count + shift;
-    if (need > used) {
-        memset(table->root + used, 0, (need - used) * sizeof *table->root);
-    }
-    table->page_first = first;
-    table->page_count = need;
-    return &table->root[page - first];
+    struct table_page *page = xcalloc(1, sizeof *page);
+    page->refs = 1;
+    return page;
 }
 
-/* The page at this slot, not shared with anybody; made when missing. */
-static struct table_page *page_own(const struct table *table, struct table_page **slot)
+/* The root's entry for a page, made when there is none. */
+static struct table_slot *root_slot(struct table *table, uint64_t number)
 {
-    struct table_page *page = *slot;
-    if (page == NULL) {
-        page = xcalloc(1, sizeof *page);
-        page->refs = 1;
-    } else if (__atomic_load_n(&page->refs, __ATOMIC_ACQUIRE) > 1) {
-        struct table_page *copy = xmemdup(page, sizeof *page);
-        copy->refs = 1;
-        for (uint32_t i = 0; i < TABLE_PAGE_CHUNKS; i++) {
-            if (copy->chunks[i] != NULL) {
-                (void)__atomic_fetch_add(&copy->chunks[i]->refs, 1, __ATOMIC_RELAXED);
-            }
-        }
-        page_unref(table, page);
-        page = copy;
+    size_t at = root_find(table, number);
+    if (at < table->page_count && table->root[at].number == number) {
+        return &table->root[at];
     }
-    *slot = page;
-    return page;
+    if (table->page_count == table->page_room) {
+        table->page_room = table->page_room > 0 ? table->page_room * 2 : 4;
+        table->root = xrealloc(table->root, table->page_room, sizeof *table->root);
+    }
+    struct table_slot *slot = &table->root[at];
+    memmove(slot + 1, slot, (table->page_count - at) * sizeof *slot);
+    table->page_count++;
+    *slot = (struct table_slot){number, page_new()};
+    return slot;
+}
+
+/* The page of this entry, not shared with anybody. */
+static struct table_page *page_own(const struct table *table, struct table_slot *slot)
+{
+    struct table_page *page = slot->page;
+    if (__atomic_load_n(&page->refs, __ATOMIC_ACQUIRE) == 1) {
+        return page;
+    }
+    struct table_page *copy = xmemdup(page, sizeof *page);
+    copy->refs = 1;
+    for (uint32_t i = 0; i < TABLE_PAGE_CHUNKS; i++) {
+        if (copy->chunks[i] != NULL) {
+            (void)__atomic_fetch_add(&copy->chunks[i]->refs, 1, __ATOMIC_RELAXED);
+        }
+    }
+    page_unref(table, page);
+    slot->page = copy;
+    return copy;
 }
 
 static struct chunk *chunk_own(const struct table *table, struct table_page *page, uint32_t index)
@@ -204,7 +215,7 @@ void *table_edit(struct table *table, uint64_t id)
     if (found == NULL || (found->live >> place.row & 1) == 0) {
         return NULL;
     }
-    struct table_page *page = page_own(table, &table->root[place.page - table->page_first]);
+    struct table_page *page = page_own(table, root_slot(table, place.page));
     struct chunk *chunk = chunk_own(table, page, place.chunk);
     return chunk->rows + (size_t)place.row * table->row_size;
 }
@@ -229,28 +240,11 @@ void *table_add(struct table *table)
     return table_put(table, table->last + 1);
 }
 
-/* Drop empty pages at the front and at the end of the root. */
-static void root_trim(struct table *table)
-{
-    while (table->page_count > 0 && table->root[table->page_count - 1] == NULL) {
-        table->page_count--;
-    }
-    size_t dead = 0;
-    while (dead < table->page_count && table->root[dead] == NULL) {
-        dead++;
-    }
-    if (dead > 0) {
-        table->page_count -= dead;
-        table->page_first += dead;
-        memmove(table->root, table->root + dead, table->page_count * sizeof *table->root);
-    }
-}
-
 void table_remove(struct table *table, uint64_t id)
 {
     struct place place = place_of(table, id);
     must(table_get(table, id) != NULL);
-    struct table_page **slot = &table->root[place.page - table->page_first];
+    struct table_slot *slot = root_slot(table, place.page);
     struct table_page *page = page_own(table, slot);
     struct chunk *chunk = chunk_own(table, page, place.chunk);
     if (table->hooks.row_unref != NULL) {
@@ -265,59 +259,76 @@ void table_remove(struct table *table, uint64_t id)
     page->chunks[place.chunk] = NULL;
     if (--page->chunk_count == 0) {
         page_unref(table, page);
-        *slot = NULL;
-        root_trim(table);
+        size_t behind = table->page_count - (size_t)(slot - table->root) - 1;
+        memmove(slot, slot + 1, behind * sizeof *slot);
+        table->page_count--;
     }
+}
+
+/* The first live row of a page from `place` on; 0: none. */
+static uint64_t page_next(const struct table *table, const struct table_slot *slot,
+                          struct place place)
+{
+    uint64_t first = slot->number * TABLE_PAGE_CHUNKS;
+    for (uint32_t i = place.chunk; i < TABLE_PAGE_CHUNKS; i++) {
+        const struct chunk *chunk = slot->page->chunks[i];
+        uint32_t row = i == place.chunk ? place.row : 0;
+        uint64_t live = chunk != NULL ? chunk->live >> row : 0;
+        if (live != 0) {
+            return (first + i) * table->rows_per_chunk + row + (uint64_t)__builtin_ctzll(live);
+        }
+    }
+    return 0;
 }
 
 uint64_t table_next(const struct table *table, uint64_t after)
 {
-    if (after >= table->last || table->page_count == 0) {
+    if (after >= table->last) {
         return 0;
     }
-    uint64_t id = after + 1;
-    uint64_t page_rows = (uint64_t)table->rows_per_chunk * TABLE_PAGE_CHUNKS;
-    if (id < table->page_first * page_rows) {
-        id = table->page_first * page_rows;
+    struct place place = place_of(table, after + 1);
+    for (size_t at = root_find(table, place.page); at < table->page_count; at++) {
+        const struct table_slot *slot = &table->root[at];
+        uint64_t id =
+            page_next(table, slot, slot->number == place.page ? place : (struct place){0});
+        if (id != 0) {
+            return id;
+        }
     }
-    while (id <= table->last) {
-        struct place place = place_of(table, id);
-        if (place.page - table->page_first >= table->page_count) {
-            return 0;
-        }
-        const struct table_page *page = table->root[place.page - table->page_first];
-        if (page == NULL) {
-            id = (place.page + 1) * page_rows;
-            continue;
-        }
-        const struct chunk *chunk = page->chunks[place.chunk];
-        uint64_t live = chunk != NULL ? chunk->live >> place.row : 0;
+    return 0;
+}
+
+/* The last live row of a page up to `place`; 0: none. */
+static uint64_t page_prev(const struct table *table, const struct table_slot *slot,
+                          struct place place)
+{
+    uint64_t first = slot->number * TABLE_PAGE_CHUNKS;
+    for (uint32_t i = place.chunk + 1; i-- > 0;) {
+        const struct chunk *chunk = slot->page->chunks[i];
+        uint32_t row = i == place.chunk ? place.row : table->rows_per_chunk - 1;
+        uint64_t live = chunk != NULL ? chunk->live << (63 - row) : 0;
         if (live != 0) {
-            return id + (uint64_t)__builtin_ctzll(live);
+            return (first + i) * table->rows_per_chunk + row - (uint64_t)__builtin_clzll(live);
         }
-        id += table->rows_per_chunk - place.row;
     }
     return 0;
 }
 
 uint64_t table_prev(const struct table *table, uint64_t before)
 {
-    uint64_t page_rows = (uint64_t)table->rows_per_chunk * TABLE_PAGE_CHUNKS;
-    uint64_t end = (table->page_first + table->page_count) * page_rows;
-    uint64_t id = before < end ? before : end; /* one above the next candidate */
-    while (id > table->page_first * page_rows) {
-        struct place place = place_of(table, id - 1);
-        const struct table_page *page = table->root[place.page - table->page_first];
-        if (page == NULL) {
-            id = place.page * page_rows;
-            continue;
+    if (before == 0) {
+        return 0;
+    }
+    struct place place = place_of(table, before - 1);
+    const struct place end = {.chunk = TABLE_PAGE_CHUNKS - 1, .row = table->rows_per_chunk - 1};
+    size_t at = root_find(table, place.page);
+    at += at < table->page_count && table->root[at].number == place.page;
+    while (at-- > 0) {
+        const struct table_slot *slot = &table->root[at];
+        uint64_t id = page_prev(table, slot, slot->number == place.page ? place : end);
+        if (id != 0) {
+            return id;
         }
-        const struct chunk *chunk = page->chunks[place.chunk];
-        uint64_t live = chunk != NULL ? chunk->live << (63 - place.row) : 0;
-        if (live != 0) {
-            return id - 1 - (uint64_t)__builtin_clzll(live);
-        }
-        id -= place.row + 1;
     }
     return 0;
 }

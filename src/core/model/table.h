@@ -1,11 +1,12 @@
 /* table.h - rows by dense, growing number, in chunks that copies of the state share.
  *
- *   root ──▶ page (TABLE_PAGE_CHUNKS pointers) ──▶ chunk (rows_per_chunk rows, a bit per live row)
+ *   root (pages in use, by number) ──▶ page (TABLE_PAGE_CHUNKS pointers) ──▶ chunk (rows, a bit per
+ *                                                                            live row)
  *
  * Pages and chunks are reference-counted (atomically: copies live on other threads) and copied by
- * the first write while shared. A chunk goes with its last row, a page with its last chunk, and
- * the root starts at the first page in use: memory follows the live rows although numbers grow for
- * ever. Row 0 does not exist. SPDX-License-Identifier: Apache-2.0 */
+ * the first write while shared. A chunk goes with its last row, a page with its last chunk: memory
+ * follows the live rows although numbers grow for ever. Row 0 does not exist.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include <stddef.h>
@@ -14,6 +15,11 @@
 enum { TABLE_PAGE_CHUNKS = 256, TABLE_CHUNK_ROWS_MAX = 64 };
 
 struct table_page;
+
+struct table_slot {
+    uint64_t number; /* of the page */
+    struct table_page *page;
+};
 
 /* For rows that hold references: called for each live row of a chunk that is copied, and for a row
  * that is removed or freed with its table. Both NULL: rows are plain bytes. */
@@ -27,10 +33,9 @@ struct table {
     uint32_t rows_per_chunk; /* a power of two, at most TABLE_CHUNK_ROWS_MAX */
     uint64_t last;           /* the highest number ever given */
     uint64_t count;          /* live rows */
-    uint64_t page_first;     /* number of the page at root[0] */
     size_t page_count;
     size_t page_room;
-    struct table_page **root;
+    struct table_slot *root; /* ascending by number */
     struct table_hooks hooks;
 };
 

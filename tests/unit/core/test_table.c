@@ -141,9 +141,11 @@ static void rows_may_be_put_below_the_first(void **state)
     (void)state;
     struct table table;
     table_init(&table, sizeof(struct row), 4, NULL);
+    ((struct row *)table_put(&table, (uint64_t)1 << 60))->value = 5;
     ((struct row *)table_put(&table, 100000))->value = 3;
     ((struct row *)table_put(&table, 5))->value = 4;
-    assert_int_equal(table.last, 100000);
+    assert_int_equal(table.last, (uint64_t)1 << 60);
+    assert_int_equal(table_next(&table, 100000), (uint64_t)1 << 60);
     assert_int_equal(((const struct row *)table_get(&table, 100000))->value, 3);
     assert_int_equal(((const struct row *)table_get(&table, 5))->value, 4);
     assert_int_equal(table_next(&table, 5), 100000);

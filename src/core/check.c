@@ -1,0 +1,313 @@
+/* check.c - every invariant of the state, recomputed from the rows and compared.
+ *
+ * Called between steps (an input with all its facts), not between the facts of one: a gang's starts
+ * are several facts. K1 sums of nodes (P1), K2 gangs (P2), K3 counts of tasks, K4 counts of pools,
+ * K5 each order holds exactly what the rows say, K6 heads. SPDX-License-Identifier: Apache-2.0 */
+#include "core/change.h"
+
+#include "base/must.h"
+#include "core/model/spec_codec.h"
+
+/* What the rows say each order should hold. */
+struct expected {
+    const struct core *core;
+    uint64_t counts[ORDER_COUNT];
+};
+
+static void expect(struct expected *expected, enum order order, struct okey key)
+{
+    must(oindex_has(&expected->core->orders[order], key)); /* K5 */
+    expected->counts[order]++;
+}
+
+/* ---- nodes ---- */
+
+static bool over_anywhere(const struct node *node)
+{
+    bool over = node->slots_free < 0 || node->cpu_free < 0 || node->memory_free < 0 ||
+                node->aux_used > node->aux_max;
+    for (uint32_t i = 0; i < node->named_count; i++) {
+        over = over || node->named_free[i] < 0;
+    }
+    return over;
+}
+
+static void check_node(struct expected *expected, const struct node *node)
+{
+    const struct core *core = expected->core;
+    struct node again = *node;
+    node_recount(core, &again);
+    must(again.slots_free == node->slots_free); /* K1 */
+    must(again.cpu_free == node->cpu_free);
+    must(again.memory_free == node->memory_free);
+    must(again.aux_used == node->aux_used);
+    must(again.instance_count == node->instance_count);
+    must(memcmp(again.named_free, node->named_free, sizeof again.named_free) == 0);
+    must(memcmp(again.device_free, node->device_free, sizeof again.device_free) == 0);
+    must(over_anywhere(node) == node->overhang);
+    if (node->state == NODE_REMOVED) {
+        must(node->instance_count == 0);
+        return;
+    }
+    must(core_pool(core, node->pool) != NULL);
+    expect(expected, ORDER_POOL_NODE, (struct okey){{node->pool.v, node->id.v}});
+    uint64_t hash = name_hash(core_node_name(core, node->id));
+    expect(expected, ORDER_NODE_NAME, (struct okey){{hash, node->id.v}});
+}
+
+static void check_nodes(struct expected *expected)
+{
+    const struct core *core = expected->core;
+    uint32_t count = 0;
+    for (uint64_t id = table_next(&core->nodes, 0); id != 0; id = table_next(&core->nodes, id)) {
+        const struct node *node = table_get(&core->nodes, id);
+        must(node->id.v == id);
+        check_node(expected, node);
+        count += node->state != NODE_REMOVED;
+    }
+    must(count == core->node_count);
+}
+
+/* ---- tasks ---- */
+
+static void check_instance(struct expected *expected, const struct task *task,
+                           const struct instance *instance, uint64_t row)
+{
+    if (!instance_active(instance)) {
+        return;
+    }
+    const struct node *node = core_node(expected->core, instance->node);
+    must(node != NULL);
+    must(node->incarnation == instance->incarnation); /* P11 */
+    must(node->pool.v == task->pool.v);
+    expect(expected, ORDER_ON_NODE, (struct okey){{node->id.v, task->id.v, instance->index, row}});
+    if (instance->state == INSTANCE_RUNNING && task->time_limit_ms > 0) {
+        expect(expected, ORDER_DEADLINE,
+               (struct okey){{(uint64_t)(instance->started_ms + task->time_limit_ms),
+                              DEADLINE_TIME_LIMIT, task->id.v, instance->index}});
+    }
+    if (instance->state == INSTANCE_STOPPING && instance->stop_deadline_ms > 0) {
+        expect(expected, ORDER_DEADLINE,
+               (struct okey){{(uint64_t)(instance->stop_deadline_ms + STOP_SLACK_MS), DEADLINE_STOP,
+                              task->id.v, instance->index}});
+    }
+}
+
+struct tally {
+    uint32_t states[INSTANCE_ENDED + 1];
+    uint32_t failed;
+    uint32_t unknown;
+    uint32_t waiting_from;
+};
+
+static void check_instances(struct expected *expected, const struct task *task, struct tally *ret)
+{
+    *ret = (struct tally){.waiting_from = task->instance_count};
+    for (uint32_t i = 0; i < task->instance_count; i++) {
+        const struct instance *instance = instance_row(expected->core, task->instance_first + i);
+        must(instance->task.v == task->id.v);
+        must(instance->index == i);
+        ret->states[instance->state]++;
+        if (instance->state == INSTANCE_WAITING && i < ret->waiting_from) {
+            ret->waiting_from = i;
+        }
+        if (instance->state == INSTANCE_ENDED) {
+            ret->failed += attempt_failed(instance->cause, instance->exit_code);
+            ret->unknown += instance->cause == END_NODE_LOST || instance->cause == END_NODE_REMOVED;
+        }
+        check_instance(expected, task, instance, task->instance_first + i);
+    }
+}
+
+static void check_counts(const struct task *task, const struct tally *tally)
+{
+    uint32_t active = tally->states[INSTANCE_STARTING] + tally->states[INSTANCE_RUNNING] +
+                      tally->states[INSTANCE_STOPPING];
+    must(task->waiting_count == tally->states[INSTANCE_WAITING]); /* K3 */
+    must(task->starting_count == tally->states[INSTANCE_STARTING]);
+    must(task->stopping_count == tally->states[INSTANCE_STOPPING]);
+    must(task->ended_count == tally->states[INSTANCE_ENDED]);
+    must(task->active_count == active);
+    must(task->failed_count == tally->failed);
+    must(task->unknown_count == tally->unknown);
+    must(task->waiting_from == tally->waiting_from);
+    if (task->gang && task->waiting_count > 0) {
+        must(task->stopping_count == active); /* K2: what is left of a broken gang is ending */
+    }
+}
+
+/* In its own words, not by the function that keeps it. */
+static void check_state(const struct core *core, const struct task *task)
+{
+    bool has_pool = core_pool(core, task->pool) != NULL;
+    bool waits = task->state == TASK_PENDING && task->waiting_count > 0;
+    bool partly = task->active_count > 0 && task->waiting_count > 0 && !task->gang;
+    bool queued = (waits || partly) && has_pool && task->depends_left == 0 && !task->kill_asked;
+    must(task->queued == queued);
+    must(has_pool || !queued);
+    if (task_state_ended(task->state)) {
+        must(task->active_count == 0);
+        must(task->waiting_count == 0);
+        return;
+    }
+    if (task->active_count == 0) {
+        must(task->state == TASK_STAGED || task->state == TASK_PAUSED ||
+             task->state == (has_pool ? TASK_PENDING : TASK_UNAVAILABLE));
+        must(task->waiting_count > 0); /* else it would have ended in the same step */
+        return;
+    }
+    enum task_state running = task->starting_count > 0 ? TASK_STARTING : TASK_RUNNING;
+    must(task->state == (task->stopping_count > 0 ? TASK_STOPPING : running));
+}
+
+static void check_depends(struct expected *expected, const struct task *task, struct arena *arena)
+{
+    const struct core *core = expected->core;
+    uint64_t before = expected->counts[ORDER_DEPENDENT];
+    struct task_spec spec;
+    core_task_spec(core, task->id, arena, &spec);
+    for (uint32_t i = 0; i < spec.depends_count; i++) {
+        bool twice = false;
+        for (uint32_t j = 0; j < i; j++) {
+            twice = twice || spec.depends_on[j] == spec.depends_on[i];
+        }
+        const struct task *other = core_task(core, (task_id){spec.depends_on[i]});
+        if (!twice && other != NULL && other->state != TASK_COMPLETED &&
+            !task_state_ended(task->state)) {
+            expect(expected, ORDER_DEPENDENT, (struct okey){{other->id.v, task->id.v}});
+        }
+    }
+    must(task->depends_left == expected->counts[ORDER_DEPENDENT] - before);
+    arena_clear(arena);
+}
+
+static void check_tasks(struct expected *expected)
+{
+    const struct core *core = expected->core;
+    uint64_t states[TASK_STATE_COUNT] = {0};
+    uint64_t instances = 0;
+    struct arena arena;
+    arena_init(&arena);
+    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
+         task = core_task_next(core, task->id)) {
+        const struct shape *shape = core_shape(core, task->shape);
+        must(shape != NULL);
+        must(shape->pool.v == task->pool.v);
+        must(shape->gang_size == task_gang_size(task));
+        struct tally tally;
+        check_instances(expected, task, &tally);
+        check_counts(task, &tally);
+        check_state(core, task);
+        check_depends(expected, task, &arena);
+        if (task->queued) {
+            expect(expected, ORDER_QUEUE, key_queue(task));
+            expect(expected, ORDER_SHAPE, key_shape(task));
+        }
+        states[task->state]++;
+        instances += task->instance_count;
+    }
+    arena_done(&arena);
+    must(instances == core->instances.count);
+    for (unsigned i = 0; i < TASK_STATE_COUNT; i++) {
+        must(task_state_ended((enum task_state)i) || states[i] == core->task_counts[i]);
+    }
+}
+
+/* ---- pools, shapes, keys ---- */
+
+static void pool_tally(const struct core *core, const struct pool *pool, struct pool *ret)
+{
+    *ret = (struct pool){.id = pool->id};
+    node_id after = {0};
+    const struct node *node;
+    while ((node = core_pool_node_next(core, pool->id, after)) != NULL) {
+        after = node->id;
+        ret->node_count++;
+        ret->slots_milli += node->slots_milli;
+        ret->slots_free += node_takes_work(node) && node->slots_free > 0 ? node->slots_free : 0;
+    }
+    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
+         task = core_task_next(core, task->id)) {
+        if (task->pool.v == pool->id.v) {
+            ret->task_count += !task_state_ended(task->state);
+            ret->pending_count += task->queued;
+            ret->running_count += task->active_count > 0;
+        }
+    }
+}
+
+static void check_head(const struct core *core, const struct pool *pool, task_id head)
+{
+    const struct task *task = core_task(core, head);
+    must(head.v == 0 || task != NULL); /* K6 */
+    must(head.v == 0 || task->queued);
+    must(head.v == 0 || task->pool.v == pool->id.v);
+}
+
+static void check_pools(struct expected *expected)
+{
+    const struct core *core = expected->core;
+    uint32_t count = 0;
+    for (uint64_t id = table_next(&core->pools, 0); id != 0; id = table_next(&core->pools, id)) {
+        const struct pool *pool = table_get(&core->pools, id);
+        struct pool tally;
+        pool_tally(core, pool, &tally);
+        must(tally.node_count == pool->node_count); /* K4 */
+        must(tally.slots_milli == pool->slots_milli);
+        must(tally.slots_free == pool->slots_free);
+        must(tally.task_count == pool->task_count);
+        must(tally.pending_count == pool->pending_count);
+        must(tally.running_count == pool->running_count);
+        check_head(core, pool, pool->blocked_task);
+        check_head(core, pool, pool->reserved_task);
+        if (pool->blocked_task.v != 0 && pool->blocked_task.v != pool->reserved_task.v) {
+            expect(expected, ORDER_DEADLINE,
+                   (struct okey){{(uint64_t)(pool->blocked_since_ms + pool->patience_ms),
+                                  DEADLINE_PATIENCE, id, 0}});
+        }
+        if (!pool->deleted) {
+            uint64_t hash = name_hash(core_pool_name(core, pool->id));
+            expect(expected, ORDER_POOL_NAME, (struct okey){{hash, id}});
+            count++;
+        }
+    }
+    must(count == core->pool_count);
+}
+
+static void check_shapes(struct expected *expected)
+{
+    const struct core *core = expected->core;
+    uint64_t tasks = 0;
+    for (uint64_t id = table_next(&core->shapes, 0); id != 0; id = table_next(&core->shapes, id)) {
+        const struct shape *shape = table_get(&core->shapes, id);
+        must(shape->task_count > 0);
+        tasks += shape->task_count;
+        expect(expected, ORDER_SHAPE_HASH, (struct okey){{shape->hash, id}});
+    }
+    must(tasks == core->tasks.count);
+}
+
+static void check_keys(struct expected *expected)
+{
+    const struct core *core = expected->core;
+    int64_t before_ms = 0;
+    for (uint64_t row = table_next(&core->keys, 0); row != 0; row = table_next(&core->keys, row)) {
+        const struct submit_key *key = table_get(&core->keys, row);
+        must(key->time_ms >= before_ms);
+        before_ms = key->time_ms;
+        expect(expected, ORDER_SUBMIT_KEY, key_submit(key->key, row));
+    }
+}
+
+void core_check(const struct core *core)
+{
+    struct expected expected = {.core = core};
+    check_nodes(&expected);
+    check_tasks(&expected);
+    check_pools(&expected);
+    check_shapes(&expected);
+    check_keys(&expected);
+    for (unsigned i = 0; i < ORDER_COUNT; i++) {
+        must(oindex_count(&core->orders[i]) == expected.counts[i]); /* K5: and nothing else */
+    }
+}

@@ -1,0 +1,15 @@
+/* state_codec.h - what the writer and the reader of the whole state share.
+ *
+ * Only what cannot be derived is stored: sums, counts, queues, orders and hints are made anew by the
+ * reader, so that equal states are equal bytes whichever road led to them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#define STATE_MAGIC "weir state"
+enum { STATE_VERSION = 1 };
+
+/* How an instance is stored: one that never ran is a single number. */
+enum { INSTANCE_FRESH = 0, INSTANCE_STATE_FIRST = 1 };
+
+/* How a task's state is stored where it does not follow from its instances. */
+enum { STATE_DERIVED = 0, STATE_FIRST = 1 };

@@ -1,0 +1,284 @@
+/* state_decode.c - the whole state out of bytes.
+ *
+ * Whatever the bytes are, the result is a state that every function can work on (whose rows, sums
+ * and orders agree), or ERR_CORRUPT naming the section: each row is looked at before anything is derived from it. Sections come in the order of
+ * their references, so that each may look at those before it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/change.h"
+#include "core/model/codec.h"
+#include "core/model/spec_codec.h"
+#include "core/state_decode.h"
+
+#include "base/must.h"
+
+uint64_t row_get(struct decode *d, uint64_t before, uint64_t last)
+{
+    uint64_t row = bytes_get_max(&d->in, last);
+    if (row <= before) {
+        codec_bad(&d->in);
+    }
+    return row;
+}
+
+int64_t time_get(struct decode *d)
+{
+    return codec_get_range(&d->in, 0, TIME_MS_MAX);
+}
+
+static void resources_get(struct decode *d)
+{
+    uint32_t count = codec_get_count(&d->in, RESOURCES_MAX - RESOURCE_NAMED_FIRST);
+    for (uint32_t i = 0; i < count && !d->in.bad; i++) {
+        const char *name = bytes_get_text(&d->in, &d->arena, NAME_LEN_MAX);
+        resource_id known;
+        if (name[0] == '\0' || core_resource_named(d->core, name, &known)) {
+            codec_bad(&d->in);
+            return;
+        }
+        d->core->resources[d->core->resource_count++] = blob_new(name, strlen(name) + 1);
+    }
+}
+
+static bool head_get(struct decode *d, struct lasts *lasts)
+{
+    struct core *core = d->core;
+    struct str magic = bytes_get_str(&d->in, sizeof STATE_MAGIC);
+    if (!str_is(magic, STATE_MAGIC) || bytes_get_u64(&d->in) != STATE_VERSION) {
+        codec_bad(&d->in);
+        return false;
+    }
+    core->seq = bytes_get_max(&d->in, ROW_MAX);
+    core->epoch = bytes_get_max(&d->in, ROW_MAX);
+    codec_get_16(&d->in, core->uuid);
+    core->time_ms = time_get(d);
+    lasts->pools = bytes_get_max(&d->in, UINT32_MAX);
+    lasts->nodes = bytes_get_max(&d->in, UINT32_MAX);
+    lasts->tasks = bytes_get_max(&d->in, ROW_MAX);
+    lasts->instances = bytes_get_max(&d->in, ROW_MAX);
+    lasts->shapes = bytes_get_max(&d->in, UINT32_MAX);
+    lasts->keys = bytes_get_max(&d->in, ROW_MAX);
+    for (unsigned state = 0; state < TASK_STATE_COUNT; state++) {
+        if (task_state_ended((enum task_state)state)) {
+            lasts->ended[state] = bytes_get_max(&d->in, ROW_MAX);
+        }
+    }
+    resources_get(d);
+    return !d->in.bad;
+}
+
+static bool pools_get(struct decode *d, const struct lasts *lasts)
+{
+    uint64_t id = 0;
+    for (uint64_t left = bytes_get_u64(&d->in); left > 0 && !d->in.bad; left--) {
+        id = row_get(d, id, lasts->pools);
+        bool deleted = codec_get_bool(&d->in);
+        int64_t created_ms = time_get(d);
+        task_id blocked = {bytes_get_max(&d->in, lasts->tasks)};
+        int64_t since_ms = time_get(d);
+        task_id reserved = {bytes_get_max(&d->in, lasts->tasks)};
+        struct pool_spec spec;
+        pool_spec_decode(&d->in, &d->arena, &spec);
+        if (d->in.bad || core_pool_named(d->core, spec.name) != NULL) {
+            return false;
+        }
+        struct fact fact = {.time_ms = created_ms};
+        fact.pool_set.pool.v = (uint32_t)id;
+        fact.pool_set.spec = &spec;
+        d->core->pools.last = id - 1;
+        apply_pool_set(d->core, &fact);
+        if (deleted) {
+            fact.pool_deleted.pool.v = (uint32_t)id;
+            apply_pool_deleted(d->core, &fact);
+        }
+        /* Checked, and given its deadline, once the tasks are there. */
+        struct pool *pool = pool_edit(d->core, (pool_id){(uint32_t)id});
+        pool->blocked_task = blocked;
+        pool->blocked_since_ms = since_ms;
+        pool->reserved_task = reserved;
+        arena_clear(&d->arena);
+    }
+    d->core->pools.last = lasts->pools;
+    return !d->in.bad;
+}
+
+/* Every name is known and none is twice. */
+static bool node_names_known(const struct core *core, const struct node_spec *spec)
+{
+    const char *limit;
+    int64_t max;
+    for (uint32_t i = 0; i < spec->resource_count; i++) {
+        resource_id id;
+        if (!core_resource_named(core, spec->resources[i].name, &id) ||
+            id.v < RESOURCE_NAMED_FIRST) {
+            return false;
+        }
+    }
+    return node_spec_in_limits(spec, &limit, &max);
+}
+
+static bool nodes_get(struct decode *d, const struct lasts *lasts)
+{
+    uint64_t id = 0;
+    for (uint64_t left = bytes_get_u64(&d->in); left > 0 && !d->in.bad; left--) {
+        id = row_get(d, id, lasts->nodes);
+        struct fact fact = {0};
+        fact.node_set.node.v = (uint32_t)id;
+        fact.node_set.pool.v = (uint32_t)bytes_get_max(&d->in, lasts->pools);
+        fact.node_set.incarnation = (uint32_t)bytes_get_max(&d->in, UINT32_MAX);
+        enum node_state state = (enum node_state)bytes_get_max(&d->in, NODE_STATE_COUNT - 1);
+        bool draining = codec_get_bool(&d->in);
+        struct node_spec spec;
+        node_spec_decode(&d->in, &d->arena, &spec);
+        bool pool_there = state == NODE_REMOVED
+                              ? table_get(&d->core->pools, fact.node_set.pool.v) != NULL
+                              : core_pool(d->core, fact.node_set.pool) != NULL;
+        if (d->in.bad || !pool_there || !node_names_known(d->core, &spec) ||
+            core_node_named(d->core, spec.name) != NULL) {
+            return false;
+        }
+        fact.node_set.spec = &spec;
+        d->core->nodes.last = id - 1;
+        apply_node_set(d->core, &fact);
+        struct node before;
+        struct node *node = node_open(d->core, (node_id){(uint32_t)id}, &before);
+        node->draining = draining;
+        node_close(d->core, node, &before);
+        if (state != NODE_SILENT) {
+            struct fact change = {0};
+            change.node_state.node.v = (uint32_t)id;
+            change.node_state.state = state;
+            apply_node_state(d->core, &change);
+        }
+        arena_clear(&d->arena);
+    }
+    d->core->nodes.last = lasts->nodes;
+    return !d->in.bad;
+}
+
+/* What decide would have made of any task. */
+static bool request_sound(const struct request *request)
+{
+    int64_t devices = (int64_t)__builtin_popcountll(request->device_mask) * SLOT_MILLI;
+    return (devices == 0 || devices == request->slots_milli) &&
+           (request->slots_milli <= SLOT_MILLI || request->slots_milli % SLOT_MILLI == 0);
+}
+
+static bool shapes_get(struct decode *d, const struct lasts *lasts)
+{
+    uint64_t id = 0;
+    for (uint64_t left = bytes_get_u64(&d->in); left > 0 && !d->in.bad; left--) {
+        id = row_get(d, id, lasts->shapes);
+        pool_id pool = {(uint32_t)bytes_get_max(&d->in, lasts->pools)};
+        uint32_t gang_size = (uint32_t)bytes_get_max(&d->in, TASK_INSTANCES_MAX);
+        struct request request;
+        codec_get_request(&d->in, d->core->resource_count, &request);
+        if (d->in.bad || gang_size == 0 || table_get(&d->core->pools, pool.v) == NULL ||
+            !request_sound(&request)) {
+            return false;
+        }
+        d->core->shapes.last = id - 1;
+        if (shape_take(d->core, pool, gang_size, &request).v != id) {
+            return false; /* the same twice */
+        }
+        /* Counted by the tasks. */
+        ((struct shape *)table_edit(&d->core->shapes, id))->task_count = 0;
+    }
+    d->core->shapes.last = lasts->shapes;
+    return !d->in.bad;
+}
+
+static bool keys_get(struct decode *d, const struct lasts *lasts)
+{
+    uint64_t row = 0;
+    int64_t before_ms = 0;
+    for (uint64_t left = bytes_get_u64(&d->in); left > 0 && !d->in.bad; left--) {
+        row = row_get(d, row, lasts->keys);
+        if (d->in.bad) {
+            return false;
+        }
+        struct submit_key *key = table_put(&d->core->keys, row);
+        codec_get_16(&d->in, key->key);
+        codec_get_16(&d->in, key->body_hash);
+        key->first.v = bytes_get_max(&d->in, lasts->tasks);
+        key->count = (uint32_t)bytes_get_max(&d->in, SUBMIT_TASKS_MAX);
+        key->time_ms = time_get(d);
+        if (key->time_ms < before_ms) {
+            codec_bad(&d->in);
+        }
+        before_ms = key->time_ms;
+        must(oindex_insert(&d->core->orders[ORDER_SUBMIT_KEY], key_submit(key->key, row)));
+    }
+    d->core->keys.last = lasts->keys;
+    return !d->in.bad;
+}
+
+static bool outcomes_get(struct decode *d, const struct lasts *lasts)
+{
+    uint64_t row = 0;
+    for (uint64_t left = bytes_get_u64(&d->in); left > 0 && !d->in.bad; left--) {
+        row = row_get(d, row, lasts->tasks / OUTCOMES_PER_ROW + 1);
+        uint64_t bits = bytes_get_u64(&d->in);
+        if (d->in.bad || bits == 0) {
+            return false;
+        }
+        ((struct outcome_row *)table_put(&d->core->outcomes, row))->bits = bits;
+    }
+    return !d->in.bad;
+}
+
+/* The blocked and the reserved task stand in the pool's queue. */
+static bool heads_sound(struct decode *d)
+{
+    for (uint64_t id = table_next(&d->core->pools, 0); id != 0;
+         id = table_next(&d->core->pools, id)) {
+        struct pool *pool = pool_edit(d->core, (pool_id){(uint32_t)id});
+        const task_id heads[2] = {pool->blocked_task, pool->reserved_task};
+        for (unsigned i = 0; i < 2; i++) {
+            const struct task *task = core_task(d->core, heads[i]);
+            if (heads[i].v != 0 && (task == NULL || !task->queued || task->pool.v != id)) {
+                return false;
+            }
+        }
+        if (pool->blocked_task.v == 0 && pool->blocked_since_ms != 0) {
+            return false;
+        }
+        pool_patience_put(d->core, pool);
+        pool->due = !pool->deleted;
+    }
+    return true;
+}
+
+enum err core_decode(struct str bytes, struct core **ret, struct error *e)
+{
+    struct decode d = {.core = core_new()};
+    struct lasts lasts = {0};
+    bytes_reader_init(&d.in, bytes.p, bytes.len);
+    arena_init(&d.arena);
+    const char *bad = NULL;
+    if (!head_get(&d, &lasts)) {
+        bad = "head";
+    } else if (!pools_get(&d, &lasts)) {
+        bad = "pools";
+    } else if (!nodes_get(&d, &lasts)) {
+        bad = "nodes";
+    } else if (!shapes_get(&d, &lasts)) {
+        bad = "shapes";
+    } else if (!tasks_get(&d, &lasts)) {
+        bad = "tasks";
+    } else if (!keys_get(&d, &lasts)) {
+        bad = "submission keys";
+    } else if (!outcomes_get(&d, &lasts)) {
+        bad = "outcomes";
+    } else if (!heads_sound(&d)) {
+        bad = "blocked tasks";
+    } else if (!bytes_reader_ok(&d.in)) {
+        bad = "end";
+    }
+    arena_done(&d.arena);
+    if (bad != NULL) {
+        core_free(d.core);
+        return fail(e, ERR_CORRUPT, "state: %s cannot be right", bad);
+    }
+    *ret = d.core;
+    return ERR_OK;
+}

@@ -1,0 +1,35 @@
+/* state_decode.h - what the parts of the state's reader share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/core_internal.h"
+#include "core/model/codec.h"
+#include "core/state_codec.h"
+
+/* Far above any number that is ever given, far below where sums of numbers wrap. */
+#define ROW_MAX ((uint64_t)1 << 60)
+
+struct decode {
+    struct core *core;
+    struct bytes_reader in;
+    struct arena arena; /* for one row at a time */
+    uint64_t instance_end;
+};
+
+/* The last numbers are put down after the rows, which must be below them. */
+struct lasts {
+    uint64_t pools;
+    uint64_t nodes;
+    uint64_t tasks;
+    uint64_t instances;
+    uint64_t shapes;
+    uint64_t keys;
+    uint64_t ended[TASK_STATE_COUNT];
+};
+
+/* The number of a row: above the one before, at most `last`. */
+uint64_t row_get(struct decode *d, uint64_t before, uint64_t last);
+int64_t time_get(struct decode *d);
+
+/* The section of tasks; false: it cannot be right. */
+bool tasks_get(struct decode *d, const struct lasts *lasts);

@@ -1,0 +1,251 @@
+/* state_decode_task.c - the tasks of a stored state, with their instances.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/change.h"
+#include "core/model/codec.h"
+#include "core/model/spec_codec.h"
+#include "core/state_decode.h"
+
+#include "base/must.h"
+
+static void instance_get(struct decode *d, struct instance *ret)
+{
+    uint64_t form = bytes_get_max(&d->in, INSTANCE_STATE_FIRST + (uint64_t)INSTANCE_ENDED);
+    if (form == INSTANCE_FRESH) {
+        ret->state = INSTANCE_WAITING;
+        return;
+    }
+    ret->state = (uint8_t)(form - INSTANCE_STATE_FIRST);
+    ret->attempt = (uint32_t)bytes_get_max(&d->in, UINT32_MAX);
+    ret->node.v = (uint32_t)bytes_get_max(&d->in, d->core->nodes.last);
+    ret->incarnation = (uint32_t)bytes_get_max(&d->in, UINT32_MAX);
+    ret->devices = bytes_get_u64(&d->in);
+    ret->slots_milli = codec_get_range(&d->in, 0, INT64_MAX);
+    ret->cpu_milli = codec_get_range(&d->in, 0, INT64_MAX);
+    ret->memory_bytes = codec_get_range(&d->in, 0, INT64_MAX);
+    ret->allocated_ms = time_get(d);
+    ret->started_ms = time_get(d);
+    ret->ended_ms = time_get(d);
+    ret->stop_deadline_ms = time_get(d);
+    ret->retries = (uint32_t)bytes_get_max(&d->in, UINT32_MAX);
+    ret->exit_code = (int32_t)codec_get_range(&d->in, INT32_MIN, INT32_MAX);
+    ret->cause = (uint8_t)bytes_get_max(&d->in, END_CAUSE_COUNT - 1);
+    if (ret->attempt == 0 && ret->state != INSTANCE_ENDED) {
+        codec_bad(&d->in);
+    }
+}
+
+/* Would node_hold() go through without a wrap or a device given out twice? */
+static bool node_can_hold(const struct node *node, const struct instance *instance,
+                          const struct request *request)
+{
+    int64_t sum;
+    bool wraps = __builtin_sub_overflow(node->slots_free, instance->slots_milli, &sum) ||
+                 __builtin_sub_overflow(node->cpu_free, instance->cpu_milli, &sum) ||
+                 __builtin_sub_overflow(node->memory_free, instance->memory_bytes, &sum) ||
+                 node->instance_count == UINT32_MAX;
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        int64_t free = node_named_free(node, request->named[i].resource);
+        wraps = wraps || __builtin_sub_overflow(free, request->named[i].milli, &sum);
+    }
+    int64_t each = instance->slots_milli < SLOT_MILLI ? instance->slots_milli : SLOT_MILLI;
+    for (uint32_t i = 0; i < node->device_count; i++) {
+        wraps = wraps || ((instance->devices >> i & 1) != 0 && node->device_free[i] < each);
+    }
+    return !wraps;
+}
+
+static bool instance_hold(struct decode *d, const struct task *task,
+                          const struct instance *instance)
+{
+    struct core *core = d->core;
+    const struct request *request = &core_shape(core, task->shape)->request;
+    const struct node *found = core_node(core, instance->node);
+    if (found == NULL || found->state == NODE_REMOVED || found->pool.v != task->pool.v ||
+        found->incarnation != instance->incarnation || !node_can_hold(found, instance, request)) {
+        return false;
+    }
+    must(oindex_insert(&core->orders[ORDER_ON_NODE],
+                       (struct okey){{found->id.v, task->id.v, instance->index,
+                                      task->instance_first + instance->index}}));
+    struct node before;
+    struct node *node = node_open(core, found->id, &before);
+    node_hold(node, instance, request);
+    node->overhang = 1; /* may be; closing looks */
+    node_close(core, node, &before);
+    instance_deadline_put(core, task, instance);
+    return true;
+}
+
+static void instance_count(struct task *task, const struct instance *instance)
+{
+    switch ((enum instance_state)instance->state) {
+    case INSTANCE_WAITING:
+        task->waiting_count++;
+        return;
+    case INSTANCE_ENDED:
+        task->ended_count++;
+        task->failed_count += attempt_failed(instance->cause, instance->exit_code);
+        task->unknown_count +=
+            instance->cause == END_NODE_LOST || instance->cause == END_NODE_REMOVED;
+        return;
+    case INSTANCE_STARTING:
+        task->starting_count++;
+        break;
+    case INSTANCE_STOPPING:
+        task->stopping_count++;
+        break;
+    case INSTANCE_RUNNING:
+        break;
+    }
+    task->active_count++;
+}
+
+static bool instances_get(struct decode *d, struct task *task)
+{
+    for (uint32_t i = 0; i < task->instance_count && !d->in.bad; i++) {
+        struct instance *instance = table_put(&d->core->instances, task->instance_first + i);
+        instance->task = task->id;
+        instance->index = i;
+        instance_get(d, instance);
+        if (d->in.bad) {
+            return false;
+        }
+        instance_count(task, instance);
+        if (instance_active(instance) && !instance_hold(d, task, instance)) {
+            return false;
+        }
+    }
+    task_waiting_from(d->core, task, 0);
+    return !d->in.bad;
+}
+
+static void task_fields_get(struct decode *d, struct task *task)
+{
+    task->priority = (uint32_t)bytes_get_max(&d->in, PRIORITY_MAX);
+    task->max_retries = (uint32_t)bytes_get_max(&d->in, RETRIES_MAX);
+    task->rank = codec_get_range(&d->in, -RANK_FRONT, (int64_t)ROW_MAX);
+    task->submitted_ms = time_get(d);
+    task->queued_ms = time_get(d);
+    task->started_ms = time_get(d);
+    task->ended_ms = time_get(d);
+    task->time_limit_ms = time_get(d);
+    task->grace_ms = time_get(d);
+    task->retries = (uint32_t)bytes_get_max(&d->in, UINT32_MAX);
+    task->lost_count = (uint32_t)bytes_get_max(&d->in, UINT32_MAX);
+    task->preempted_count = (uint32_t)bytes_get_max(&d->in, UINT32_MAX);
+    task->exit_code = (int32_t)codec_get_range(&d->in, INT32_MIN, INT32_MAX);
+    task->kill_asked = (uint32_t)bytes_get_max(&d->in, 1);
+    uint64_t state = bytes_get_max(&d->in, STATE_FIRST + (uint64_t)TASK_UNKNOWN);
+    task->state = state == STATE_DERIVED ? TASK_PENDING : (uint8_t)(state - STATE_FIRST);
+    task->cause = (uint8_t)bytes_get_max(&d->in, END_CAUSE_COUNT - 1);
+    if (task->priority < PRIORITY_MIN ||
+        (state != STATE_DERIVED && task->state != TASK_STAGED && task->state != TASK_PAUSED &&
+         !task_state_ended(task->state))) {
+        codec_bad(&d->in);
+    }
+}
+
+/* What it still waits for: dependencies in the table that have not completed. */
+static bool depends_get(struct decode *d, struct task *task, const struct task_spec *spec)
+{
+    for (uint32_t i = 0; i < spec->depends_count; i++) {
+        uint64_t dependency = spec->depends_on[i];
+        const struct task *other = core_task(d->core, (task_id){dependency});
+        if (dependency == 0 || dependency >= task->id.v) {
+            return false;
+        }
+        if (other != NULL && other->state != TASK_COMPLETED && !task_state_ended(task->state) &&
+            oindex_insert(&d->core->orders[ORDER_DEPENDENT],
+                          (struct okey){{dependency, task->id.v}})) {
+            task->depends_left++;
+        }
+    }
+    return true;
+}
+
+/* Together: what the parts of a row must be to each other. */
+static bool task_sound(const struct task *task)
+{
+    if (task_state_ended(task->state)) {
+        return task->active_count == 0 && task->waiting_count == 0;
+    }
+    if (task->kill_asked && task->waiting_count > 0) {
+        return false;
+    }
+    bool held = task->state == TASK_STAGED || task->state == TASK_PAUSED;
+    return !held || task->active_count == 0;
+}
+
+/* The blob, and what of the row is in it. */
+static bool task_spec_get(struct decode *d, struct task *task, struct task_spec *ret)
+{
+    struct str bytes = bytes_get_str(&d->in, TASK_SPEC_BYTES_MAX);
+    struct bytes_reader in;
+    bytes_reader_init(&in, bytes.p, bytes.len);
+    task_spec_decode(&in, &d->arena, ret);
+    if (!bytes_reader_ok(&in)) {
+        return false;
+    }
+    task->spec = blob_new(bytes.p, bytes.len);
+    task->instance_count = ret->instances;
+    task->array_first = ret->array_first;
+    task->kind = (uint8_t)ret->kind;
+    task->gang = ret->gang;
+    task->preemptible = ret->preemptible;
+    task->repeatable = ret->repeatable;
+    return true;
+}
+
+static bool task_get(struct decode *d, const struct lasts *lasts, uint64_t id)
+{
+    struct core *core = d->core;
+    struct task *task = table_put(&core->tasks, id);
+    struct task_spec spec;
+    task->id.v = id;
+    if (!task_spec_get(d, task, &spec)) {
+        return false;
+    }
+    task->instance_first = row_get(d, d->instance_end, lasts->instances);
+    d->instance_end = task->instance_first + task->instance_count - 1;
+    task->pool.v = (uint32_t)bytes_get_max(&d->in, lasts->pools);
+    task->shape.v = (uint32_t)bytes_get_max(&d->in, lasts->shapes);
+    task_fields_get(d, task);
+    struct shape *shape = table_edit(&core->shapes, task->shape.v);
+    if (d->in.bad || d->instance_end > lasts->instances || shape == NULL ||
+        shape->pool.v != task->pool.v || shape->gang_size != task_gang_size(task) ||
+        !instances_get(d, task) || !depends_get(d, task, &spec) || !task_sound(task)) {
+        return false;
+    }
+    shape->task_count++;
+    pool_edit(core, task->pool)->task_count += !task_state_ended(task->state);
+    struct task_mark mark;
+    task_mark_new(task, &mark);
+    task_close(core, task, &mark);
+    arena_clear(&d->arena);
+    return true;
+}
+
+bool tasks_get(struct decode *d, const struct lasts *lasts)
+{
+    uint64_t id = 0;
+    for (uint64_t left = bytes_get_u64(&d->in); left > 0 && !d->in.bad; left--) {
+        id = row_get(d, id, lasts->tasks);
+        if (d->in.bad || !task_get(d, lasts, id)) {
+            return false;
+        }
+    }
+    d->core->tasks.last = lasts->tasks;
+    d->core->instances.last = lasts->instances;
+    for (uint64_t shape = table_next(&d->core->shapes, 0); shape != 0;
+         shape = table_next(&d->core->shapes, shape)) {
+        if (core_shape(d->core, (shape_id){(uint32_t)shape})->task_count == 0) {
+            return false;
+        }
+    }
+    for (unsigned state = 0; state < TASK_STATE_COUNT; state++) {
+        if (task_state_ended((enum task_state)state)) {
+            d->core->task_counts[state] = lasts->ended[state];
+        }
+    }
+    return !d->in.bad;
+}

@@ -1,0 +1,177 @@
+/* state_encode.c - the whole state as bytes (docs/dev/formats/facts.md, "The state").
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/core_internal.h"
+#include "core/model/codec.h"
+#include "core/state_codec.h"
+
+#include "base/must.h"
+
+static void head_put(const struct core *core, struct buf *out)
+{
+    bytes_put_text(out, STATE_MAGIC);
+    bytes_put_u64(out, STATE_VERSION);
+    bytes_put_u64(out, core->seq);
+    bytes_put_u64(out, core->epoch);
+    codec_put_16(out, core->uuid);
+    bytes_put_i64(out, core->time_ms);
+    bytes_put_u64(out, core->pools.last);
+    bytes_put_u64(out, core->nodes.last);
+    bytes_put_u64(out, core->tasks.last);
+    bytes_put_u64(out, core->instances.last);
+    bytes_put_u64(out, core->shapes.last);
+    bytes_put_u64(out, core->keys.last);
+    for (unsigned state = 0; state < TASK_STATE_COUNT; state++) {
+        if (task_state_ended((enum task_state)state)) {
+            bytes_put_u64(out, core->task_counts[state]);
+        }
+    }
+    bytes_put_u64(out, core->resource_count - RESOURCE_NAMED_FIRST);
+    for (uint32_t i = RESOURCE_NAMED_FIRST; i < core->resource_count; i++) {
+        bytes_put_text(out, core_resource_name(core, (resource_id){(uint16_t)i}));
+    }
+}
+
+/* A row's blob without the name it begins with. */
+static void text_put(const struct blob *text, struct buf *out)
+{
+    struct str bytes = blob_bytes(text);
+    size_t skip = strlen(bytes.p) + 1;
+    buf_add(out, bytes.p + skip, bytes.len - skip);
+}
+
+static void pools_put(const struct core *core, struct buf *out)
+{
+    bytes_put_u64(out, core->pools.count);
+    for (uint64_t id = table_next(&core->pools, 0); id != 0; id = table_next(&core->pools, id)) {
+        const struct pool *pool = table_get(&core->pools, id);
+        bytes_put_u64(out, id);
+        codec_put_bool(out, pool->deleted);
+        bytes_put_i64(out, pool->created_ms);
+        bytes_put_u64(out, pool->blocked_task.v);
+        bytes_put_i64(out, pool->blocked_since_ms);
+        bytes_put_u64(out, pool->reserved_task.v);
+        text_put(pool->text, out);
+    }
+}
+
+static void nodes_put(const struct core *core, struct buf *out)
+{
+    bytes_put_u64(out, core->nodes.count);
+    for (uint64_t id = table_next(&core->nodes, 0); id != 0; id = table_next(&core->nodes, id)) {
+        const struct node *node = table_get(&core->nodes, id);
+        bytes_put_u64(out, id);
+        bytes_put_u64(out, node->pool.v);
+        bytes_put_u64(out, node->incarnation);
+        bytes_put_u64(out, node->state);
+        codec_put_bool(out, node->draining);
+        text_put(node->text, out);
+    }
+}
+
+static void shapes_put(const struct core *core, struct buf *out)
+{
+    bytes_put_u64(out, core->shapes.count);
+    for (uint64_t id = table_next(&core->shapes, 0); id != 0; id = table_next(&core->shapes, id)) {
+        const struct shape *shape = table_get(&core->shapes, id);
+        bytes_put_u64(out, id);
+        bytes_put_u64(out, shape->pool.v);
+        bytes_put_u64(out, shape->gang_size);
+        codec_put_request(out, &shape->request);
+    }
+}
+
+static void instance_put(const struct instance *instance, struct buf *out)
+{
+    if (instance->state == INSTANCE_WAITING && instance->attempt == 0) {
+        bytes_put_u64(out, INSTANCE_FRESH);
+        return;
+    }
+    bytes_put_u64(out, INSTANCE_STATE_FIRST + (uint64_t)instance->state);
+    bytes_put_u64(out, instance->attempt);
+    bytes_put_u64(out, instance->node.v);
+    bytes_put_u64(out, instance->incarnation);
+    bytes_put_u64(out, instance->devices);
+    bytes_put_i64(out, instance->slots_milli);
+    bytes_put_i64(out, instance->cpu_milli);
+    bytes_put_i64(out, instance->memory_bytes);
+    bytes_put_i64(out, instance->allocated_ms);
+    bytes_put_i64(out, instance->started_ms);
+    bytes_put_i64(out, instance->ended_ms);
+    bytes_put_i64(out, instance->stop_deadline_ms);
+    bytes_put_u64(out, instance->retries);
+    bytes_put_i64(out, instance->exit_code);
+    bytes_put_u64(out, instance->cause);
+}
+
+static void task_put(const struct core *core, const struct task *task, struct buf *out)
+{
+    bool stored =
+        task->state == TASK_STAGED || task->state == TASK_PAUSED || task_state_ended(task->state);
+    bytes_put_u64(out, task->id.v);
+    bytes_put_str(out, blob_bytes(task->spec));
+    bytes_put_u64(out, task->instance_first);
+    bytes_put_u64(out, task->pool.v);
+    bytes_put_u64(out, task->shape.v);
+    bytes_put_u64(out, task->priority);
+    bytes_put_u64(out, task->max_retries);
+    bytes_put_i64(out, task->rank);
+    bytes_put_i64(out, task->submitted_ms);
+    bytes_put_i64(out, task->queued_ms);
+    bytes_put_i64(out, task->started_ms);
+    bytes_put_i64(out, task->ended_ms);
+    bytes_put_i64(out, task->time_limit_ms);
+    bytes_put_i64(out, task->grace_ms);
+    bytes_put_u64(out, task->retries);
+    bytes_put_u64(out, task->lost_count);
+    bytes_put_u64(out, task->preempted_count);
+    bytes_put_i64(out, task->exit_code);
+    bytes_put_u64(out, task->kill_asked);
+    bytes_put_u64(out, stored ? STATE_FIRST + (uint64_t)task->state : STATE_DERIVED);
+    bytes_put_u64(out, task->cause);
+    for (uint32_t i = 0; i < task->instance_count; i++) {
+        instance_put(instance_row(core, task->instance_first + i), out);
+    }
+}
+
+static void tasks_put(const struct core *core, struct buf *out)
+{
+    bytes_put_u64(out, core->tasks.count);
+    for (uint64_t id = table_next(&core->tasks, 0); id != 0; id = table_next(&core->tasks, id)) {
+        task_put(core, table_get(&core->tasks, id), out);
+    }
+}
+
+static void keys_put(const struct core *core, struct buf *out)
+{
+    bytes_put_u64(out, core->keys.count);
+    for (uint64_t row = table_next(&core->keys, 0); row != 0; row = table_next(&core->keys, row)) {
+        const struct submit_key *key = table_get(&core->keys, row);
+        bytes_put_u64(out, row);
+        codec_put_16(out, key->key);
+        codec_put_16(out, key->body_hash);
+        bytes_put_u64(out, key->first.v);
+        bytes_put_u64(out, key->count);
+        bytes_put_i64(out, key->time_ms);
+    }
+}
+
+static void outcomes_put(const struct core *core, struct buf *out)
+{
+    bytes_put_u64(out, core->outcomes.count);
+    for (uint64_t row = table_next(&core->outcomes, 0); row != 0;
+         row = table_next(&core->outcomes, row)) {
+        bytes_put_u64(out, row);
+        bytes_put_u64(out, ((const struct outcome_row *)table_get(&core->outcomes, row))->bits);
+    }
+}
+
+void core_encode(const struct core *core, struct buf *out)
+{
+    head_put(core, out);
+    pools_put(core, out);
+    nodes_put(core, out);
+    shapes_put(core, out);
+    tasks_put(core, out);
+    keys_put(core, out);
+    outcomes_put(core, out);
+}
