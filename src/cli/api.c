@@ -83,11 +83,8 @@ static enum err call_once(struct cli *cli, struct arena *arena, const struct htt
 {
     struct http_reply reply;
     enum err r = http_client_call(cli->client, call, arena, &reply, e);
-    if (r == ERR_UNREACHABLE) {
-        return fail_in(e, "cannot reach the server at %s", cli->login.url);
-    }
     if (r != ERR_OK) {
-        return fail_in(e, "%s", cli->login.url);
+        return r; /* it names the address and the cause */
     }
     if (reply.status < 200 || reply.status > 299) {
         return api_refusal(reply.status, reply.body, e);

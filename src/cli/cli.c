@@ -149,7 +149,8 @@ int cli_main(int argc, char **argv)
         return EXIT_OK;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-        argv[1] = (char[]){"version"};
+        static char version[] = "version";
+        argv[1] = version;
     }
     int words = 0;
     const struct command *command = command_find(argc - 1, argv + 1, &words);

@@ -165,8 +165,7 @@ enum err follow_run(struct cli *cli, const struct follow_options *options, struc
     arena_done(&follow.arena);
     bool well = follow.end.ended || stopped(&follow) || r == ERR_OK;
     if (!well) {
-        return r == ERR_UNREACHABLE ? fail_in(e, "cannot reach the server at %s", cli->login.url)
-                                    : r;
+        return r;
     }
     *ret = follow.end;
     return ERR_OK;
