@@ -19,7 +19,7 @@ enum {
     STORE_FINDINGS_MAX = 1000,
     STORE_PAGE_BYTES = 4096,        /* of the database */
     STORE_WAL_BYTES = 4 << 20,      /* write-ahead log that store_tend() leaves alone */
-    STORE_WAL_BYTES_MAX = 64 << 20, /* beyond it store_commit() tends by itself */
+    STORE_WAL_BYTES_MAX = 16 << 20, /* beyond it store_commit() tends by itself */
 };
 #define STORE_SNAPSHOT_BYTES_MAX (UINT64_C(4) << 30)
 #define STORE_LOG_OFFSET_MAX (UINT64_C(1) << 53) /* end of one stream of an attempt */
