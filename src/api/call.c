@@ -136,6 +136,13 @@ void call_fail(struct call *call, const struct error *e)
     call_answer_json(call, http_status_of(e->code));
 }
 
+void call_conflict(struct call *call, const char *code, const char *message)
+{
+    buf_clear(&call->out);
+    error_code_json(code, message, &call->out);
+    call_answer_json(call, http_status_of(ERR_CONFLICT));
+}
+
 void call_failf(struct call *call, enum err code, const char *path, const char *format, ...)
 {
     char text[ERROR_TEXT_MAX];

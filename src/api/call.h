@@ -54,6 +54,9 @@ void call_task_json(struct call *call, task_id id);
 /* A failure: code -> status and body, in one place. */
 void call_fail(struct call *call, const struct error *e);
 
+/* A 409 with a code that agents tell apart from the others: "stale", "protocol". */
+void call_conflict(struct call *call, const char *code, const char *message);
+
 /* 429 (too busy) or 503 (cannot store, or starting), with Retry-After. */
 void call_busy(struct call *call, unsigned status, const struct error *e);
 

@@ -90,12 +90,7 @@ void orders_effect(struct agents *agents, const struct core *core, const struct 
 
 /* ---- a node that comes back ---- */
 
-static bool key_equal(struct attempt_key a, struct attempt_key b)
-{
-    return a.task.v == b.task.v && a.index == b.index && a.attempt == b.attempt;
-}
-
-/* Keys by hash would pay from thousands of attempts on; the map does both. */
+/* The attempts its supervisor knows, to look up. */
 static struct map *keys_of_hello(const struct agent_hello *hello)
 {
     struct map *keys = map_new();
@@ -115,46 +110,43 @@ static bool keys_have(const struct map *keys, struct attempt_key key)
 
 /* Ran here, says the state; unknown, says the supervisor that would have run it: it is lost. What
  * was only ordered is ordered again instead. */
-static bool is_lost(const struct core *core, const struct map *keys, const struct effect *effect)
+static bool is_lost(const struct map *keys, const struct instance *instance)
 {
-    const struct instance *instance = core_instance(core, effect->key.task, effect->key.index);
-    return instance != NULL && !keys_have(keys, effect->key) &&
-           (instance->state == INSTANCE_RUNNING || instance->state == INSTANCE_STOPPING);
+    struct attempt_key key = {instance->task, instance->index, instance->attempt};
+    return (instance->state == INSTANCE_RUNNING || instance->state == INSTANCE_STOPPING) &&
+           !keys_have(keys, key);
 }
 
 static void report_lost(struct agents *agents, const struct map *keys, node_id node)
 {
-    struct effects held = {0};
-    struct arena arena;
-    struct facts facts;
+    VEC(struct report) reports = {0};
     const struct core *core = ledger_core(agents->o.ledger);
-    core_orders_for(core, node, &held);
-    arena_init(&arena);
-    struct report *reports = arena_new(&arena, struct report, held.count);
-    uint32_t count = 0;
-    for (size_t i = 0; i < held.count; i++) {
-        bool again = count > 0 && key_equal(reports[count - 1].key, held.at[i].key);
-        if (!again && is_lost(core, keys, &held.at[i])) {
-            reports[count++] = (struct report){
+    struct attempt_key cursor = {0};
+    const struct instance *instance;
+    while ((instance = core_node_instance_next(core, node, &cursor)) != NULL) {
+        if (is_lost(keys, instance)) {
+            struct report report = {
                 .type = REPORT_UNKNOWN,
-                .key = held.at[i].key,
-                .incarnation = held.at[i].incarnation,
+                .key = {instance->task, instance->index, instance->attempt},
+                .incarnation = instance->incarnation,
                 .at_ms = ledger_now_ms(agents->o.ledger),
             };
+            vec_push(&reports, report);
         }
     }
-    if (count > 0) {
+    if (reports.count > 0) {
+        struct facts facts;
         struct input in = {
             .type = INPUT_REPORT,
             .actor = "server",
             .cause = "reconcile",
-            .report = {.node = node, .reports = reports, .count = count},
+            .report = {.node = node, .reports = reports.at, .count = (uint32_t)reports.count},
         };
-        facts_init(&facts, &arena);
+        arena_clear(&agents->arena);
+        facts_init(&facts, &agents->arena);
         (void)ledger_input(agents->o.ledger, &in, &facts);
     }
-    arena_done(&arena);
-    effects_done(&held);
+    vec_done(&reports);
 }
 
 static bool allocated_here(const struct core *core, struct attempt_key key, const struct node *node)

@@ -3,14 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "server/agents_internal.h"
 
-static void refuse_stale(struct call *call)
-{
-    struct facts facts;
-    facts_init(&facts, call_arena(call));
-    facts.refusal.code = REASON_STALE;
-    call_refuse(call, VERDICT_CONFLICT, &facts, false);
-}
-
 /* Output is taken for attempts that are, or last were, on this node. Repeated pieces are recognised
  * by the store; pieces of attempts long over are acknowledged and dropped. */
 static bool output_welcome(const struct core *core, const struct node *node, struct attempt_key key)
@@ -81,7 +73,7 @@ void agents_reports(struct agents *agents, struct call *call)
     const struct core *core = ledger_core(agents->o.ledger);
     const struct node *node = core_node_named(core, call->name);
     if (node == NULL || batch.epoch != core_epoch(core) || batch.incarnation > node->incarnation) {
-        refuse_stale(call);
+        call_conflict(call, "stale", "of another epoch or incarnation; say hello again");
         return;
     }
     struct agent_link *link = link_of(agents, node->id);

@@ -204,9 +204,11 @@ static bool hello_read(struct call *call, struct agent_hello *ret)
         return false;
     }
     if (ret->protocol_min > AGENT_PROTOCOL_MAX || ret->protocol_max < AGENT_PROTOCOL_MIN) {
-        call_failf(call, ERR_CONFLICT, "protocol_min",
-                   "protocol: the agent speaks %u to %u, this server %d to %d", ret->protocol_min,
-                   ret->protocol_max, AGENT_PROTOCOL_MIN, AGENT_PROTOCOL_MAX);
+        call_conflict(call, "protocol",
+                      arena_fmt(call_arena(call),
+                                "the agent speaks protocol %u to %u, this server %d to %d",
+                                ret->protocol_min, ret->protocol_max, AGENT_PROTOCOL_MIN,
+                                AGENT_PROTOCOL_MAX));
         return false;
     }
     return true;

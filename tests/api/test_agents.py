@@ -1,0 +1,165 @@
+"""The agents' side: orders after the commit, reports acknowledged after it, both ways reconciled.
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import json
+import signal
+
+from server_process import FakeAgent
+
+
+def test_a_task_goes_to_a_node_and_back(server, agent):
+    [task] = server.submit({"command": ["echo", "hi"], "env": {"K": "V"}, "name": "greet"})
+    order = agent.order()
+    assert order["type"] == "start"
+    assert order["key"] == f"{task}.0:1"
+    assert order["argv"] == ["echo", "hi"]
+    assert order["env"] == ["K=V"]
+    assert order["node"] == "n1"
+    assert (order["epoch"], order["incarnation"]) == (agent.epoch, agent.incarnation)
+    assert agent.report(agent.started(order["key"])).json == {"acked": True}
+    assert server.get(f"tasks/{task}")["state"] == "running"
+    done = agent.report(agent.output(order["key"], b"hi\n"), agent.ended(order["key"], out=3))
+    assert done.status == 200
+    ended = server.get(f"tasks/{task}")
+    assert (ended["state"], ended["exit_code"]) == ("completed", 0)
+    assert ended["attempts"][0]["key"] == order["key"]
+    assert server.call("GET", f"tasks/{task}/logs?format=raw").body == b"hi\n"
+
+
+def test_exit_codes_are_kept(server, agent):
+    [task] = server.submit({"command": ["sh", "-c", "exit 7"]})
+    agent.run_next(code=7)
+    ended = server.get(f"tasks/{task}/wait")
+    assert (ended["state"], ended["exit_code"]) == ("failed", 7)
+
+
+def test_repeated_reports_change_nothing(server, agent):
+    [task] = server.submit()
+    key = agent.order()["key"]
+    batch = [agent.started(key), agent.output(key, b"once"), agent.ended(key, out=4)]
+    for _ in range(3):
+        assert agent.report(*batch).status == 200
+    assert server.call("GET", f"tasks/{task}/logs?format=raw").body == b"once"
+    assert server.get(f"tasks/{task}")["counts"]["ended"] == 1
+
+
+def test_stale_epochs_and_incarnations_are_refused(server, agent):
+    server.submit()
+    key = agent.order()["key"]
+    for changes in ({"epoch": agent.epoch - 1}, {"incarnation": agent.incarnation + 1}):
+        answer = agent.report(agent.started(key), **changes)
+        assert (answer.status, answer.json["error"]["code"]) == (409, "stale")
+
+
+def test_a_node_cannot_speak_for_another(server, agent):
+    other = FakeAgent(server, "n2").join().connect()
+    [task] = server.submit({"command": ["true"], "resources": {"slots": 2}})
+    orders = {}
+    for each in (agent, other):
+        if server.get("nodes/" + each.name)["tasks"]:
+            orders[each.name] = each.order()
+    [(holder, order)] = orders.items()
+    liar = other if holder == "n1" else agent
+    liar.report(liar.started(order["key"]), liar.output(order["key"], b"lie"), liar.ended(order["key"]))
+    assert server.get(f"tasks/{task}")["state"] == "starting"
+    assert server.call("GET", f"tasks/{task}/logs?format=raw").body == b""
+    answer = server.call("POST", "agent/stream", agent.hello(), token=other.credential)
+    assert answer.status == 403
+    other.close()
+
+
+def test_kill_reaches_the_node(server, agent):
+    [task] = server.submit({"command": ["sleep", "1000"], "grace": 5})
+    key = agent.order()["key"]
+    agent.report(agent.started(key))
+    assert server.call("POST", f"tasks/{task}/kill").json["state"] == "stopping"
+    order = agent.order()
+    assert (order["type"], order["key"], order["cause"]) == ("stop", key, "killed")
+    assert order["grace_ms"] == 5000
+    agent.report(agent.ended(key, 143))
+    assert server.get(f"tasks/{task}")["state"] == "killed"
+
+
+def test_a_node_that_comes_back_hears_its_orders_again(server, agent):
+    [first] = server.submit()
+    [second] = server.submit()
+    started = agent.order()["key"]
+    ordered = agent.order()["key"]
+    agent.report(agent.started(started))
+    agent.close()
+    agent.connect(attempts=[{"key": started, "state": "running"}])
+    again = agent.order()
+    assert (again["type"], again["key"]) == ("start", ordered)
+    assert server.get(f"tasks/{first}")["state"] == "running"
+    assert server.get(f"tasks/{second}")["state"] == "starting"
+
+
+def test_what_the_supervisor_lost_is_started_anew(server, agent):
+    [task] = server.submit()
+    key = agent.order()["key"]
+    agent.report(agent.started(key))
+    agent.close()
+    agent.connect(attempts=[])
+    order = agent.order()
+    assert (order["type"], order["key"]) == ("start", f"{task}.0:2")
+    assert server.get(f"tasks/{task}")["counts"]["lost"] == 1
+
+
+def test_what_the_server_does_not_know_is_stopped(server, agent):
+    agent.close()
+    agent.connect(attempts=[{"key": "77.0:1", "state": "running"}])
+    order = agent.order()
+    assert (order["type"], order["key"], order["grace_ms"]) == ("stop", "77.0:1", 0)
+
+
+def test_a_newer_stream_replaces_the_older(server, agent):
+    old = agent.stream
+    agent.connect()
+    assert old.line() is None
+    [task] = server.submit()
+    assert agent.order()["key"] == f"{task}.0:1"
+
+
+def test_joining_a_connected_name_is_refused(server, agent):
+    body = {"name": "n1", "pool": "default"}
+    assert server.call("POST", "agent/join", body, token=server.join_token).status == 409
+
+
+def test_protocols_must_meet(server, agent):
+    body = agent.hello(protocol_min=7, protocol_max=9)
+    answer = server.call("POST", "agent/stream", body, token=agent.credential)
+    assert answer.status == 409
+    assert answer.json["error"]["code"] == "protocol"
+
+
+def test_a_removed_node_is_cut_off(server, agent):
+    assert server.call("DELETE", "nodes/n1").status == 204
+    while agent.stream.line() is not None:
+        pass
+    answer = server.call("POST", "agent/stream", agent.hello(), token=agent.credential)
+    assert answer.status == 401
+
+
+def test_a_restarted_server_speaks_in_a_new_epoch_and_forgets_nothing(server, agent):
+    [task] = server.submit()
+    key = agent.order()["key"]
+    agent.report(agent.started(key))
+    before = agent.epoch
+    server.stop(signal.SIGKILL)
+    server.start()
+    assert server.get("nodes/n1")["state"] == "silent"
+    assert agent.report(agent.ended(key)).json["error"]["code"] == "stale"
+    agent.connect(attempts=[{"key": key, "state": "running"}], epoch_seen=before)
+    assert agent.epoch == before + 1
+    assert agent.report(agent.ended(key)).status == 200
+    assert server.get(f"tasks/{task}")["state"] == "completed"
+
+
+def test_a_clean_stop_says_bye(server, agent):
+    server.process.send_signal(signal.SIGTERM)
+    lines = []
+    while (line := agent.stream.line()) is not None:
+        lines.append(json.loads(line)["type"])
+    assert lines[-1] == "bye"
+    assert server.stop() == 0
