@@ -60,22 +60,22 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_NEXT] = "fits, and starts with the next pass",
     [REASON_UNKNOWN_POOL] = "there is no pool '{text}'",
     [REASON_UNKNOWN_PROJECT] = "there is no project '{text}'",
-    [REASON_UNKNOWN_RESOURCE] = "no node of pool '{pool}' has the resource '{resource}'",
+    [REASON_UNKNOWN_RESOURCE] = "no node{of_pool} has the resource '{resource}'",
     [REASON_UNKNOWN_TASK] = "depends on task {task}, which does not exist",
-    [REASON_KIND_NOT_ACCEPTED] = "pool '{pool}' does not take tasks of this kind",
+    [REASON_KIND_NOT_ACCEPTED] = "pool '{pool}' does not take tasks of kind '{text}'",
     [REASON_TOO_LARGE] = "asks for {wanted}; the largest node of pool '{pool}' has {available}",
     [REASON_GANG_TOO_LARGE] = "{need} instances must start together; the nodes of pool '{pool}' "
                               "hold {have}",
-    [REASON_NO_DEVICES] = "no node of pool '{pool}' has the devices it asks for",
-    [REASON_COMBINATION] = "no node of pool '{pool}' has all of it together",
+    [REASON_NO_DEVICES] = "no node{of_pool} has the devices it asks for",
+    [REASON_COMBINATION] = "no node{of_pool} has all of it together",
     [REASON_LIMIT] = "the limit on {text} is {count}",
     [REASON_WRONG_STATE] = "not possible while it is {text}",
     [REASON_KEY_REUSED] = "this idempotency key was used for another request",
     [REASON_EXISTS] = "'{text}' exists already",
-    [REASON_IN_USE] = "it is still needed by tasks: {need}",
-    [REASON_NO_IMAGE] = "the nodes of pool '{pool}' run no containers; leave the image out",
+    [REASON_IN_USE] = "'{text}' is still in use by {need} of its nodes or tasks",
+    [REASON_NO_IMAGE] = "the nodes{of_pool} run no containers; leave the image out",
     [REASON_MANY_POOLS] = "a task goes to one pool for now; name one",
-    [REASON_UNKNOWN_OBJECT] = "there is no '{text}'",
+    [REASON_UNKNOWN_OBJECT] = "there is no such {text}",
     [REASON_STALE] = "it is of an older epoch, incarnation or attempt",
 };
 
@@ -103,6 +103,10 @@ static void word_add(const struct core *core, const struct reason *reason, struc
 {
     if (str_is(word, "pool")) {
         buf_add_str(out, core_pool_name(core, reason->pool));
+    } else if (str_is(word, "of_pool")) {
+        if (reason->pool.v != 0) {
+            buf_addf(out, " of pool '%s'", core_pool_name(core, reason->pool));
+        }
     } else if (str_is(word, "node")) {
         buf_add_str(out, core_node_name(core, reason->node));
     } else if (str_is(word, "text")) {
@@ -144,6 +148,10 @@ static void sentence_add(const struct core *core, const struct reason *reason, c
 void reason_text(const struct core *core, const struct reason *reason, struct buf *out)
 {
     must((unsigned)reason->code < REASON_COUNT);
+    if (reason->code == REASON_WRONG_STATE && reason->pool.v != 0) {
+        sentence_add(core, reason, "pool '{pool}' always exists", out);
+        return;
+    }
     sentence_add(core, reason, sentences[reason->code], out);
     bool amount = reason->code == REASON_TOO_LARGE || reason->code == REASON_COMBINATION;
     if (amount && reason->smallest > 0) {

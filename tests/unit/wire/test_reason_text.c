@@ -1,0 +1,173 @@
+/* test_reason_text.c - a sentence for every reason, and what would help.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "site.h"
+#include "wire/reason_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct site site;
+
+static void says(struct reason reason, const char *sentence)
+{
+    buf_clear(&site.out);
+    reason_text(site.core, &reason, &site.out);
+    assert_string_equal(buf_text(&site.out), sentence);
+}
+
+static void every_code_has_a_sentence_and_an_object(void **state)
+{
+    (void)state;
+    for (int code = REASON_STAGED; code < REASON_COUNT; code++) {
+        const struct reason reason = {.code = (enum reason_code)code,
+                                      .pool = {1},
+                                      .node = {1},
+                                      .task = {3},
+                                      .resource = {RESOURCE_CPU},
+                                      .wanted = 2000,
+                                      .available = 1000,
+                                      .smallest = 1000,
+                                      .have = 1,
+                                      .need = 2,
+                                      .text = "word"};
+        buf_clear(&site.out);
+        reason_text(site.core, &reason, &site.out);
+        assert_true(site.out.len > 10);
+        assert_null(strchr(buf_text(&site.out), '{'));
+        assert_true(buf_text(&site.out)[site.out.len - 1] != '.');
+        buf_clear(&site.out);
+        json_out_init(&site.j, &site.out);
+        reason_json(&site.j, site.core, &reason);
+        const struct doc *doc = site_written(&site);
+        assert_string_equal(text_at(doc, "code"), reason_name(reason.code));
+        assert_true(reason_err(reason.code) != ERR_OK);
+        assert_non_null(reason_path(site.core, &reason, &site.arena));
+    }
+    says((struct reason){.code = REASON_NONE}, "");
+    json_out_init(&site.j, &site.out);
+    reason_json(&site.j, site.core, &(struct reason){.code = REASON_NONE});
+    assert_string_equal(buf_text(&site.out), "null");
+}
+
+static void sentences_have_names_and_amounts(void **state)
+{
+    (void)state;
+    says((struct reason){.code = REASON_NO_ROOM,
+                         .resource = {RESOURCE_MEMORY},
+                         .wanted = (int64_t)64 << 30,
+                         .available = (int64_t)3 << 29,
+                         .node = {1}},
+         "waits for 64Gi of memory; the nearest node n1 has 1.5Gi free");
+    says((struct reason){.code = REASON_NO_ROOM, .wanted = 1000, .available = 500, .node = {1}},
+         "waits for 1 slot; the nearest node n1 has 0.5 free");
+    says((struct reason){.code = REASON_DEPENDENCY, .task = {7}, .need = 1},
+         "waits for task 7 to end");
+    says((struct reason){.code = REASON_DEPENDENCY, .task = {7}, .need = 3},
+         "waits for task 7 to end, and for 2 more");
+    says((struct reason){.code = REASON_GANG_SHORT, .have = 2, .need = 4},
+         "waits for 4 places at once; 2 are free");
+    says((struct reason){.code = REASON_POOL_EMPTY, .pool = {1}},
+         "no node has joined pool 'default' yet");
+    says((struct reason){.code = REASON_UNKNOWN_RESOURCE, .text = "bar", .pool = {1}},
+         "no node of pool 'default' has the resource 'bar'");
+    says((struct reason){.code = REASON_UNKNOWN_RESOURCE, .text = "bar"},
+         "no node has the resource 'bar'");
+    says((struct reason){.code = REASON_TOO_LARGE,
+                         .pool = {1},
+                         .wanted = 9000,
+                         .available = 2000,
+                         .smallest = -1},
+         "asks for 9 slots; the largest node of pool 'default' has 2");
+    says((struct reason){.code = REASON_COMBINATION,
+                         .pool = {1},
+                         .resource = {RESOURCE_CPU},
+                         .wanted = 9000,
+                         .smallest = 1500},
+         "no node of pool 'default' has all of it together; with 1.5 cpu it would be accepted");
+    says((struct reason){.code = REASON_LIMIT, .text = "instances", .available = 10000},
+         "the limit on instances is 10000");
+    says((struct reason){.code = REASON_WRONG_STATE, .text = "running", .task = {3}},
+         "not possible while it is running");
+    says((struct reason){.code = REASON_WRONG_STATE, .text = "default", .pool = {1}},
+         "pool 'default' always exists");
+}
+
+static void refusals_are_of_their_kind(void **state)
+{
+    (void)state;
+    assert_int_equal(reason_err(REASON_TOO_LARGE), ERR_NEVER);
+    assert_int_equal(reason_err(REASON_UNKNOWN_RESOURCE), ERR_NEVER);
+    assert_int_equal(reason_err(REASON_UNKNOWN_OBJECT), ERR_NOT_FOUND);
+    assert_int_equal(reason_err(REASON_UNKNOWN_POOL), ERR_INVALID);
+    assert_int_equal(reason_err(REASON_WRONG_STATE), ERR_CONFLICT);
+    assert_int_equal(reason_err(REASON_EXISTS), ERR_CONFLICT);
+    assert_int_equal(reason_err(REASON_LIMIT), ERR_LIMIT);
+}
+
+static void suggestions_are_commands_that_fit(void **state)
+{
+    (void)state;
+    static const struct {
+        enum reason_code code;
+        const char *command;
+    } cases[] = {
+        {REASON_STAGED, "weir task start 1"},
+        {REASON_PAUSED, "weir task activate 1"},
+        {REASON_DEPENDENCY, "weir explain 9"},
+        {REASON_POOL_PAUSED, "weir pool resume default"},
+        {REASON_POOL_EMPTY, "weir agent --server URL --pool default --join-token TOKEN"},
+        {REASON_NODES_AWAY, "weir node list"},
+        {REASON_RESERVED, "weir explain 9"},
+    };
+    task_id id = site_submit(&site, 0);
+    const char *help[SUGGESTIONS_MAX];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct explanation why = {.reason = {.code = cases[i].code, .pool = {1}, .task = {9}}};
+        assert_int_equal(reason_suggestions(site.core, id, &why, &site.arena, help), 1);
+        assert_string_equal(help[0], cases[i].command);
+    }
+    struct explanation why = {.reason = {.code = REASON_NO_ROOM,
+                                         .resource = {RESOURCE_NAMED_FIRST},
+                                         .wanted = 5000,
+                                         .smallest = 2000},
+                              .position = 4,
+                              .blocker_count = 1,
+                              .blockers = {{8}}};
+    assert_int_equal(reason_suggestions(site.core, id, &why, &site.arena, help), 3);
+    assert_string_equal(help[0], "ask for 2 foo or less, and it can start now");
+    assert_string_equal(help[1], "weir task show 8");
+    assert_string_equal(help[2], "weir task edit 1 --priority 51");
+    why = (struct explanation){.reason = {.code = REASON_NEXT}};
+    assert_int_equal(reason_suggestions(site.core, id, &why, &site.arena, help), 0);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    site_init(&site);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    site_done(&site);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_code_has_a_sentence_and_an_object),
+        TEST(sentences_have_names_and_amounts),
+        TEST(refusals_are_of_their_kind),
+        TEST(suggestions_are_commands_that_fit),
+    };
+    return cmocka_run_group_tests_name("reason_text", tests, NULL, NULL);
+}
