@@ -52,6 +52,8 @@ static void mark_take(const struct task *task, struct task_mark *ret)
 void task_mark_new(const struct task *task, struct task_mark *ret)
 {
     mark_take(task, ret);
+    ret->queued = false;
+    ret->active = false;
     ret->state = TASK_STATE_COUNT;
 }
 
