@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-enum { CALLS_MAX = 2000, STEPS = 12 };
+enum { CALLS_MAX = 2000, STEPS = 8 };
 
 /* What one life has acknowledged. */
 struct life {
