@@ -109,9 +109,6 @@ static must_use enum err agent_begin(struct agent *agent, struct error *e)
 /* False: a thread is stuck in a call; leave everything to the kernel. */
 static bool agent_end(struct agent *agent)
 {
-    if (agent->inbox != NULL) {
-        mailbox_close(agent->inbox);
-    }
     bool clean = stream_free(agent->stream);
     clean = reporter_free(agent->reporter) && clean;
     if (!clean) {

@@ -29,5 +29,5 @@ struct inbox_message {
 struct inbox_message *inbox_message_new(enum inbox_type type);
 void inbox_message_free(struct inbox_message *message);
 
-/* Sends it, waiting while the box is full; freed when the box is closed. */
+/* Sends it, waiting while the box is full, a minute at most. */
 void inbox_send(struct mailbox *inbox, struct inbox_message *message);
