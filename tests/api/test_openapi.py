@@ -1,0 +1,61 @@
+"""openapi.yaml and the server say the same: every route is described, and what is described is what is done.
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import pathlib
+import re
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+ROOT = pathlib.Path(__file__).parents[2]
+SPEC_FILE = ROOT / "docs/api/openapi.yaml"
+schema = schemathesis.openapi.from_path(str(SPEC_FILE))
+
+# Streams that do not end, and what must not be done to a server that others use.
+LEFT_OUT = ["/api/v1/events", "/api/v1/agent/stream", "/api/v1/tasks/{id}/wait", "/api/v1/tasks/{id}/logs"]
+
+
+def test_the_file_served_is_the_file_described(shared):
+    assert shared.call("GET", "openapi.yaml").body == SPEC_FILE.read_bytes()
+
+
+def test_every_row_of_the_table_is_described_and_nothing_else():
+    rows = re.findall(r'^ROUTE\((\w+), *"([^"]+)"', (ROOT / "src/api/routes.def").read_text(), re.M)
+    described = {
+        (method.upper(), path)
+        for path, item in schema.raw_schema["paths"].items()
+        for method in item
+        if method != "parameters"
+    }
+    assert set(rows) == described
+    assert len(rows) == len(set(rows))
+
+
+@pytest.fixture(scope="module")
+def filled(shared):
+    """Something to find under /tasks/1, /pools/default and /nodes/n1."""
+    from server_process import FakeAgent
+
+    agent = FakeAgent(shared, foo=7).join().connect()
+    shared.submit([{"command": ["true"]}, {"command": ["sleep", "9"], "resources": {"foo": 7}}])
+    agent.run_next()
+    yield shared
+    agent.close()
+
+
+@schema.exclude(path=LEFT_OUT).parametrize()
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+def test_the_server_answers_as_described(filled, case):
+    agent_side = case.path.startswith("/api/v1/agent/")
+    token = filled.join_token if agent_side else filled.admin
+    if case.path.startswith("/api/v1/tokens/") and case.method == "DELETE":
+        token = "weir_admin_" + "0" * 64  # generated ids must not hit a token in use
+    # A well-formed request may be refused for what it means: no such pool, a cursor of another list.
+    case.call_and_validate(
+        base_url=filled.url,
+        headers={"Authorization": f"Bearer {token}"},
+        excluded_checks=[positive_data_acceptance],
+    )
