@@ -60,7 +60,7 @@ static uint64_t weights(const struct round *round)
 static u128 part(const struct round *round, const struct fairshare *one, uint64_t weight_sum)
 {
     u128 plus = (u128)one->weight * (K_SCALE + round->k) * FAIRSHARE_USAGE_FULL;
-    u128 minus = (u128)round->k * (u128)one->usage * weight_sum;
+    u128 minus = (u128)round->k * (uint64_t)one->usage * weight_sum;
     return plus > minus ? plus - minus : 0;
 }
 
@@ -69,14 +69,14 @@ static bool give(struct round *round, size_t index, u128 s, u128 sum)
 {
     struct fairshare *one = &round->siblings[index];
     const int64_t wanted = want(one);
-    const u128 product = (u128)round->pot * s;
-    const u128 needed = (u128)wanted * sum;
+    const u128 product = (u128)(uint64_t)round->pot * s;
+    const u128 needed = (u128)(uint64_t)wanted * sum;
     int64_t given = wanted;
     if (needed > product) {
-        const u128 denominator = sum * (u128)round->unit;
+        const u128 denominator = sum * (uint64_t)round->unit;
         const u128 units = product / denominator;
         given = (int64_t)units * round->unit;
-        const u128 over = product - units * denominator;
+        const u128 over = product % denominator;
         if (over > 0) {
             round->left[index].over = over;
             round->left[index].under = denominator;
