@@ -198,6 +198,9 @@ static void get_task_edited(struct bytes_reader *in, struct arena *arena, struct
     edit->fields = (uint32_t)bytes_get_max(in, EDIT_POOL * 2 - 1);
     if (edit->fields & EDIT_PRIORITY) {
         edit->priority = (uint32_t)bytes_get_max(in, PRIORITY_MAX);
+        if (edit->priority < PRIORITY_MIN) {
+            codec_bad(in);
+        }
     }
     if (edit->fields & EDIT_TIME_LIMIT) {
         edit->time_limit_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);

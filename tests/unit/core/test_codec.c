@@ -1,0 +1,478 @@
+/* test_codec.c - facts and the state as bytes: there and back, cut off, and damaged.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core_rig.h"
+
+#include "base/mem.h"
+
+enum { BYTES_MAX = 1 << 20 };
+
+static const struct named_amount amounts[] = {{"foo", 1500}, {"bar", 0}};
+static const struct label labels[] = {{"zone", "a"}, {"gpu.model", ""}};
+static const char *const texts[] = {"sh", "-c", "", "exit 7 # \xc3\xa4"};
+static const uint64_t depends[] = {1, 3};
+
+static const struct pool_spec pool_spec = {.name = "p",
+                                           .title = "T",
+                                           .description = "d",
+                                           .patience_ms = 5000,
+                                           .accepts = 3,
+                                           .paused = true,
+                                           .aux_tasks = 9};
+static const struct node_spec node_spec = {.name = "n",
+                                           .pool = "p",
+                                           .labels = labels,
+                                           .label_count = 2,
+                                           .slots_milli = 2000,
+                                           .cpu_milli = 8000,
+                                           .memory_bytes = 1 << 30,
+                                           .gpu_memory_bytes = 77,
+                                           .device_count = 2,
+                                           .resources = amounts,
+                                           .resource_count = 2,
+                                           .supervisor = {1, 2, 3},
+                                           .boot_id = "b",
+                                           .address = "a",
+                                           .version = "v"};
+static const struct task_spec task_spec = {.kind = TASK_SHELL,
+                                           .name = "t",
+                                           .user = "u",
+                                           .project = "default",
+                                           .image = "i",
+                                           .workdir = "/w",
+                                           .argv = texts,
+                                           .argv_count = 4,
+                                           .env = texts,
+                                           .env_count = 2,
+                                           .tags = texts,
+                                           .tag_count = 1,
+                                           .pools = texts,
+                                           .pool_count = 1,
+                                           .depends_on = depends,
+                                           .depends_count = 2,
+                                           .slots_milli = ASK_NOTHING,
+                                           .cpu_milli = 100,
+                                           .memory_bytes = ASK_NOTHING,
+                                           .gpu_memory_bytes = 5,
+                                           .device_mask = 6,
+                                           .needs_gpu = true,
+                                           .resources = amounts,
+                                           .resource_count = 2,
+                                           .instances = 10,
+                                           .array_first = 4,
+                                           .gang = true,
+                                           .repeatable = true,
+                                           .stage = true,
+                                           .priority = 99,
+                                           .max_retries = 3,
+                                           .time_limit_ms = 1,
+                                           .grace_ms = 2};
+static const struct request request = {.slots_milli = 2000,
+                                       .cpu_milli = -1,
+                                       .memory_bytes = 5,
+                                       .gpu_memory_bytes = 6,
+                                       .device_mask = 3,
+                                       .needs_gpu = 1,
+                                       .named_count = 2,
+                                       .named = {{{3}, 1000}, {{200}, 1}}};
+
+/* A fact of each type with every field set. */
+static void fact_of(enum fact_type type, struct fact *fact)
+{
+    *fact = (struct fact){
+        .type = type, .version = 1, .time_ms = 1700000000000, .actor = "user:x", .cause = "r-1"};
+    struct attempt_key key = {{123456789012}, 77, 3};
+    switch (type) {
+    case FACT_SERVER_STARTED:
+        fact->server_started.epoch = 5;
+        memset(fact->server_started.server_uuid, 7, 16);
+        break;
+    case FACT_RESOURCE_DEFINED:
+        fact->resource_defined.resource.v = 9;
+        fact->resource_defined.name = "foo";
+        break;
+    case FACT_POOL_SET:
+        fact->pool_set.pool.v = 2;
+        fact->pool_set.spec = &pool_spec;
+        break;
+    case FACT_POOL_DELETED:
+        fact->pool_deleted.pool.v = 2;
+        break;
+    case FACT_NODE_SET:
+        fact->node_set.node.v = 3;
+        fact->node_set.pool.v = 2;
+        fact->node_set.incarnation = 8;
+        fact->node_set.spec = &node_spec;
+        break;
+    case FACT_NODE_STATE:
+        fact->node_state.node.v = 3;
+        fact->node_state.state = NODE_LOST;
+        break;
+    case FACT_NODE_EDITED:
+        fact->node_edited.node.v = 3;
+        fact->node_edited.edit =
+            (struct node_edit){NODE_EDIT_DRAIN | NODE_EDIT_LABELS, true, labels, 2};
+        break;
+    case FACT_TASK_SUBMITTED:
+        fact->task_submitted.task.v = 11;
+        fact->task_submitted.pool.v = 2;
+        fact->task_submitted.request = &request;
+        fact->task_submitted.spec = &task_spec;
+        break;
+    case FACT_SUBMIT_KEY:
+        memset(fact->submit_key.key, 1, 16);
+        memset(fact->submit_key.body_hash, 2, 16);
+        fact->submit_key.first.v = 4;
+        fact->submit_key.count = 5;
+        break;
+    case FACT_TASK_QUEUED:
+    case FACT_TASK_PAUSED:
+    case FACT_TASK_KILL_ASKED:
+    case FACT_TASK_ARCHIVED:
+        fact->task.task.v = 1ULL << 40;
+        break;
+    case FACT_TASK_EDITED:
+        fact->task_edited.task.v = 6;
+        fact->task_edited.pool.v = 2;
+        fact->task_edited.edit = (struct task_edit){127, 10, 2, 3, 4, "new", texts, 2, "p"};
+        break;
+    case FACT_PASS:
+        fact->pass.pool.v = 2;
+        fact->pass.work = 1000;
+        fact->pass.placed = 10;
+        fact->pass.complete = true;
+        break;
+    case FACT_ALLOCATED:
+        fact->allocated.key = key;
+        fact->allocated.node.v = 3;
+        fact->allocated.incarnation = 8;
+        fact->allocated.devices = 1ULL << 63;
+        fact->allocated.slots_milli = 500;
+        fact->allocated.cpu_milli = 250;
+        fact->allocated.memory_bytes = 1 << 20;
+        break;
+    case FACT_HEAD_BLOCKED:
+    case FACT_RESERVED:
+        fact->head.pool.v = 2;
+        fact->head.task.v = 12;
+        break;
+    case FACT_ATTEMPT_STARTED:
+        fact->attempt_started.key = key;
+        fact->attempt_started.at_ms = 1699999999999;
+        break;
+    case FACT_ATTEMPT_STOPPING:
+        fact->attempt_stopping.key = key;
+        fact->attempt_stopping.cause = END_PREEMPTED;
+        fact->attempt_stopping.deadline_ms = 1700000030000;
+        break;
+    case FACT_ATTEMPT_ENDED:
+        fact->attempt_ended.report =
+            (struct report){REPORT_SPAWN_FAILED, key, 8, 1700000000001, 2, 10, 20, 30, 40};
+        fact->attempt_ended.cause = END_SPAWN;
+        fact->attempt_ended.again = true;
+        break;
+    case FACT_TASK_ENDED:
+        fact->task_ended.task.v = 12;
+        fact->task_ended.state = TASK_FAILED;
+        fact->task_ended.cause = END_EXIT;
+        fact->task_ended.exit_code = -1;
+        break;
+    case FACT_SUBMIT_KEYS_EXPIRED:
+        fact->keys_expired.before_ms = 55;
+        break;
+    }
+}
+
+static void encode(const struct fact *fact, struct buf *out)
+{
+    buf_init(out, BYTES_MAX);
+    fact_encode(fact, out);
+    assert_false(out->full);
+}
+
+static void every_fact_comes_back_byte_for_byte(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
+        struct fact fact;
+        fact_of((enum fact_type)type, &fact);
+        struct buf bytes;
+        encode(&fact, &bytes);
+        struct fact again;
+        struct error e = {0};
+        if (fact_decode((struct str){bytes.data, bytes.len}, &arena, &again, &e) != ERR_OK) {
+            fail_msg("%s", e.text);
+        }
+        assert_string_equal(again.actor, "user:x");
+        assert_string_equal(again.cause, "r-1");
+        assert_int_equal(again.time_ms, fact.time_ms);
+        struct buf second;
+        encode(&again, &second);
+        assert_int_equal(second.len, bytes.len);
+        assert_memory_equal(second.data, bytes.data, bytes.len);
+        buf_done(&second);
+        buf_done(&bytes);
+    }
+    arena_done(&arena);
+}
+
+static void a_submitted_task_keeps_every_field(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct fact fact;
+    fact_of(FACT_TASK_SUBMITTED, &fact);
+    struct buf bytes;
+    encode(&fact, &bytes);
+    struct fact again;
+    assert_int_equal(fact_decode((struct str){bytes.data, bytes.len}, &arena, &again, NULL),
+                     ERR_OK);
+    const struct task_spec *spec = again.task_submitted.spec;
+    assert_int_equal(spec->kind, TASK_SHELL);
+    assert_string_equal(spec->argv[3], texts[3]);
+    assert_int_equal(spec->argv_count, 4);
+    assert_int_equal(spec->env_count, 2);
+    assert_int_equal(spec->depends_on[1], 3);
+    assert_true(spec->slots_milli == ASK_NOTHING);
+    assert_string_equal(spec->resources[0].name, "foo");
+    assert_true(spec->gang && spec->repeatable && spec->stage && !spec->preemptible);
+    assert_memory_equal(again.task_submitted.request, &request, sizeof request);
+    buf_done(&bytes);
+    arena_done(&arena);
+}
+
+static void cut_off_facts_are_refused_at_each_byte(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
+        struct fact fact;
+        fact_of((enum fact_type)type, &fact);
+        struct buf bytes;
+        encode(&fact, &bytes);
+        for (size_t len = 0; len < bytes.len; len++) {
+            char *cut = xmemdup(bytes.data, len); /* its own block, so that tools see overruns */
+            struct fact again;
+            struct error e;
+            assert_int_equal(fact_decode((struct str){cut, len}, &arena, &again, &e), ERR_CORRUPT);
+            free(cut);
+        }
+        buf_add_char(&bytes, 0);
+        struct fact again;
+        struct error e;
+        assert_int_equal(fact_decode((struct str){bytes.data, bytes.len}, &arena, &again, &e),
+                         ERR_CORRUPT);
+        buf_done(&bytes);
+        arena_clear(&arena);
+    }
+    arena_done(&arena);
+}
+
+static void damaged_facts_are_read_or_refused_never_worse(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
+        struct fact fact;
+        fact_of((enum fact_type)type, &fact);
+        struct buf bytes;
+        encode(&fact, &bytes);
+        for (size_t at = 0; at < bytes.len * 256; at++) {
+            char before = bytes.data[at / 256];
+            bytes.data[at / 256] = (char)at;
+            struct fact again;
+            struct error e;
+            struct buf second;
+            if (fact_decode((struct str){bytes.data, bytes.len}, &arena, &again, &e) == ERR_OK) {
+                encode(&again, &second); /* whatever is read is one coding of it */
+                assert_int_equal(second.len, bytes.len);
+                assert_memory_equal(second.data, bytes.data, bytes.len);
+                buf_done(&second);
+            }
+            bytes.data[at / 256] = before;
+            arena_clear(&arena);
+        }
+        buf_done(&bytes);
+    }
+    arena_done(&arena);
+}
+
+static void unknown_versions_are_named(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct fact fact;
+    struct error e = {0};
+    assert_int_equal(fact_decode((struct str){"\x03\x02\x00", 3}, &arena, &fact, &e), ERR_CORRUPT);
+    assert_non_null(strstr(e.text, "pool-set"));
+    assert_non_null(strstr(e.text, "version 2"));
+    arena_done(&arena);
+}
+
+/* ---- the state ---- */
+
+/* A state with something in every section and in every state of an instance. */
+static void rich_state(struct rig *rig)
+{
+    rig_init(rig);
+    rig_node(rig, "n1", 4, 9000, 1);
+    node_id gone = rig_node(rig, "n2", 1, 0, 1);
+    rig_on_node(rig, INPUT_NODE_REMOVE, gone);
+    struct named_amount foo = {"foo", 5000};
+    struct task_spec spec = rig_spec();
+    spec.instances = 3;
+    spec.time_limit_ms = 100000;
+    spec.max_retries = 2;
+    task_id a = rig_submit(rig, spec);
+    rig_pass(rig);
+    rig_run(rig, a, 0, 1);
+    rig_report(rig, a, 1, REPORT_STARTED, 0);
+    rig_run(rig, a, 2, 0);
+    task_id failed = rig_submit(rig, rig_spec());
+    rig_pass(rig);
+    rig_run(rig, failed, 0, 3);
+    spec = rig_spec();
+    spec.resources = &foo;
+    spec.resource_count = 1;
+    rig_submit(rig, spec);
+    rig_submit(rig, spec);
+    spec = rig_spec();
+    spec.depends_on = &a.v;
+    spec.depends_count = 1;
+    struct input in = {
+        .type = INPUT_TASK_SUBMIT,
+        .submit = {.specs = &spec, .count = 1, .has_key = true, .key = {3}, .body_hash = {4}}};
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+    spec = rig_spec();
+    spec.gang = true;
+    spec.instances = 4;
+    rig_submit(rig, spec);
+    rig_pass(rig);
+    task_id killed = rig_submit(rig, rig_spec());
+    rig_pass(rig);
+    rig_task(rig, INPUT_TASK_KILL, killed);
+    spec = rig_spec();
+    spec.stage = true;
+    rig_submit(rig, spec);
+}
+
+static void a_cut_off_state_is_refused_at_each_byte(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rich_state(&rig);
+    size_t len;
+    char *bytes = rig_bytes(rig.core, &len);
+    for (size_t cut = 0; cut < len; cut++) {
+        char *piece = xmemdup(bytes, cut);
+        struct core *core = NULL;
+        struct error e;
+        assert_int_equal(core_decode((struct str){piece, cut}, &core, &e), ERR_CORRUPT);
+        free(piece);
+    }
+    free(bytes);
+    rig_done(&rig);
+}
+
+static void a_damaged_state_is_sound_or_refused(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rich_state(&rig);
+    size_t len;
+    char *bytes = rig_bytes(rig.core, &len);
+    static const unsigned char values[] = {0, 1, 2, 3, 5, 8, 0x7f, 0x80, 0xff};
+    size_t read = 0;
+    for (size_t at = 0; at < len * sizeof values; at++) {
+        char before = bytes[at / sizeof values];
+        bytes[at / sizeof values] = (char)values[at % sizeof values];
+        struct core *core = NULL;
+        struct error e;
+        if (core_decode((struct str){bytes, len}, &core, &e) == ERR_OK) {
+            read++;
+            size_t again_len;
+            char *again = rig_bytes(core, &again_len);
+            assert_int_equal(again_len, len);
+            assert_memory_equal(again, bytes, len);
+            free(again);
+            core_free(core);
+        }
+        bytes[at / sizeof values] = before;
+    }
+    assert_true(read > len); /* most numbers may be other numbers */
+    free(bytes);
+    rig_done(&rig);
+}
+
+/* Copies go their own ways. */
+static void a_copy_does_not_see_what_happens_to_the_other(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rich_state(&rig);
+    struct core *copy = core_copy(rig.core);
+    struct core *kept = core_copy(rig.core);
+    rig_submit(&rig, rig_spec());
+    rig_task(&rig, INPUT_TASK_KILL, (task_id){1});
+    rig_on_node(&rig, INPUT_NODE_SILENT, (node_id){1});
+    rig_on_node(&rig, INPUT_NODE_LOST, (node_id){1});
+    core_check(copy);
+    assert_same_state(copy, kept);
+    struct core *original = rig.core;
+    rig.core = copy;
+    rig_submit(&rig, rig_spec());
+    rig_pass(&rig);
+    core_free(original);
+    core_check(rig.core);
+    core_check(kept);
+    core_free(kept);
+    rig_done(&rig);
+}
+
+/* Which road led to a state does not show: a restart after every fact gives the same bytes. */
+static void a_restart_after_each_fact_changes_nothing(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rich_state(&rig);
+    struct core *other = core_copy(rig.core);
+    task_id last = core_task_last(rig.core);
+    for (uint64_t id = 1; id <= last.v; id++) {
+        if (core_task(rig.core, (task_id){id}) == NULL) {
+            continue;
+        }
+        assert_int_equal(rig_task(&rig, INPUT_TASK_KILL, (task_id){id}), VERDICT_OK);
+        for (size_t i = 0; i < rig.facts.count; i++) {
+            core_apply(other, &rig.facts.at[i]);
+            size_t len;
+            char *bytes = rig_bytes(other, &len);
+            core_free(other);
+            assert_int_equal(core_decode((struct str){bytes, len}, &other, NULL), ERR_OK);
+            free(bytes);
+        }
+        assert_same_state(rig.core, other);
+    }
+    core_free(other);
+    rig_done(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_fact_comes_back_byte_for_byte),
+        cmocka_unit_test(a_submitted_task_keeps_every_field),
+        cmocka_unit_test(cut_off_facts_are_refused_at_each_byte),
+        cmocka_unit_test(damaged_facts_are_read_or_refused_never_worse),
+        cmocka_unit_test(unknown_versions_are_named),
+        cmocka_unit_test(a_cut_off_state_is_refused_at_each_byte),
+        cmocka_unit_test(a_damaged_state_is_sound_or_refused),
+        cmocka_unit_test(a_copy_does_not_see_what_happens_to_the_other),
+        cmocka_unit_test(a_restart_after_each_fact_changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
