@@ -4,7 +4,6 @@
  * Prints its seed; WEIR_SEED repeats a run, WEIR_HISTORIES scales it: history i has seed WEIR_SEED
  * + i, so a failing one is repeated alone with the seed it names. SPDX-License-Identifier:
  * Apache-2.0 */
-#include "base/str.h"
 #include "history.h"
 
 #include <inttypes.h>
@@ -14,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HISTORIES_DEFAULT = 60, FACTS_PER_HISTORY = 200, STEPS_MAX = 4000 };
+enum { HISTORIES_DEFAULT = 400, FACTS_PER_HISTORY = 200, STEPS_MAX = 4000 };
 
 static char seed_line[80];
 static size_t seed_len;
@@ -24,17 +23,6 @@ static void on_abort(int signal_number)
 {
     (void)signal_number;
     (void)!write(STDERR_FILENO, seed_line, seed_len);
-}
-
-static uint64_t number_from(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    uint64_t value = otherwise;
-    if (text != NULL && !str_to_u64(str_of(text), &value)) {
-        fprintf(stderr, "%s must be a number, not '%s'\n", name, text);
-        exit(2);
-    }
-    return value;
 }
 
 static uint64_t history_run(uint64_t seed)
@@ -56,8 +44,8 @@ static uint64_t history_run(uint64_t seed)
 int main(void)
 {
     (void)signal(SIGABRT, on_abort);
-    const uint64_t seed = number_from("WEIR_SEED", (uint64_t)time(NULL) * 1000);
-    const uint64_t histories = number_from("WEIR_HISTORIES", HISTORIES_DEFAULT);
+    const uint64_t seed = world_number("WEIR_SEED", (uint64_t)time(NULL) * 1000);
+    const uint64_t histories = world_number("WEIR_HISTORIES", HISTORIES_DEFAULT);
     printf("WEIR_SEED=%" PRIu64 " WEIR_HISTORIES=%" PRIu64 "\n", seed, histories);
     (void)fflush(stdout);
     uint64_t facts = 0;

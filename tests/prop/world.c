@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "oracle.h"
 
 #include <stdio.h>
@@ -33,6 +34,17 @@ uint32_t dice_roll(struct dice *dice, uint32_t count)
 bool dice_once_in(struct dice *dice, uint32_t count)
 {
     return dice_roll(dice, count) == 0;
+}
+
+uint64_t world_number(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    uint64_t value = otherwise;
+    if (text != NULL && !str_to_u64(str_of(text), &value)) {
+        fprintf(stderr, "%s must be a number, not '%s'\n", name, text);
+        exit(2);
+    }
+    return value;
 }
 
 void world_init(struct world *world, uint64_t seed, bool triple)
@@ -125,7 +137,6 @@ static void fact_apply(struct world *world, const struct fact *fact)
         attempt_note(world, &fact->allocated.key);
     }
     core_apply(world->core, stored);
-    core_check(world->core);
     if (fact->type == FACT_ALLOCATED) {
         oracle_not_over(world->core, fact->allocated.key);
     }
@@ -177,6 +188,8 @@ enum verdict world_step(struct world *world, struct input in)
     for (size_t i = 0; verdict == VERDICT_OK && i < world->facts.count; i++) {
         fact_apply(world, &world->facts.at[i]);
     }
+    /* Facts of one step belong together: an attempt's end is followed by its task's. */
+    core_check(world->core);
     if (in.type == INPUT_PASS) {
         oracle_gangs_whole(world->core, &world->facts);
     }

@@ -22,6 +22,9 @@ uint32_t dice_roll(struct dice *dice, uint32_t count);
 /* True once in `count` times. */
 bool dice_once_in(struct dice *dice, uint32_t count);
 
+/* A number from the environment; anything else there ends the program. */
+uint64_t world_number(const char *name, uint64_t otherwise);
+
 struct world {
     struct dice dice;
     struct core *core;

@@ -2,6 +2,8 @@
  *
  * Surprising: a task may be pending although no node can ever hold it any more, because nodes were
  * removed or became smaller after it was accepted; then the reason is the refusal it would get now.
+ * That a short task may use kept places depends on the moment of the pass, which nobody knows here:
+ * until it has started, such a task waits for what is kept.
  * Keeps S8 of README.md. SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain.h"
 
@@ -116,8 +118,7 @@ static void look_at_node(struct look *look, const struct node *node)
     const uint32_t holds = fit_count(&empty, request, look->count);
     struct place_room kept_room;
     struct place place;
-    overlay_place(&look->overlay, node, overlay_end_ms(look->task, core_time_ms(look->core)),
-                  &kept_room, &place);
+    overlay_place(&look->overlay, node, INT64_MAX, &kept_room, &place);
     look->ret->nodes_total++;
     look->able += holds > 0;
     if (fit_usable(node)) {
@@ -157,8 +158,7 @@ static int64_t smallest_now(const struct look *look, const struct explain_node *
     while (node_next(look, &key, &node)) {
         struct place_room room;
         struct place place;
-        overlay_place(&look->overlay, node, overlay_end_ms(look->task, core_time_ms(look->core)),
-                      &room, &place);
+        overlay_place(&look->overlay, node, INT64_MAX, &room, &place);
         if (fit_usable(node)) {
             best = lower_largest(&place, request, what, near->wanted, best);
         }
