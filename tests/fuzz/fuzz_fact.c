@@ -1,0 +1,32 @@
+/* fuzz_fact.c - decoding of facts. One fact, one coding: what is accepted encodes to the same
+ * bytes. SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz.h"
+
+#include "base/must.h"
+#include "core/fact.h"
+
+#include <string.h>
+
+enum { OUT_MAX = 64 << 20 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena arena;
+    struct fact fact;
+    struct error e = {0};
+    arena_init(&arena);
+    if (fact_decode((struct str){(const char *)data, size}, &arena, &fact, &e) == ERR_OK) {
+        struct buf out;
+        buf_init(&out, OUT_MAX);
+        fact_encode(&fact, &out);
+        must(out.len == size);
+        must(memcmp(out.data, data, size) == 0);
+        must(fact_type_name(fact.type) != NULL);
+        buf_done(&out);
+    } else {
+        must(e.code == ERR_CORRUPT);
+        must(e.text[0] != '\0');
+    }
+    arena_done(&arena);
+    return 0;
+}

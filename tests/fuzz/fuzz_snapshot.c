@@ -1,0 +1,30 @@
+/* fuzz_snapshot.c - decoding of whole states. What is accepted is a sound state, and encodes to the
+ * same bytes. SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz.h"
+
+#include "base/must.h"
+#include "core/core.h"
+
+#include <string.h>
+
+enum { OUT_MAX = 64 << 20 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct core *core = NULL;
+    struct error e = {0};
+    if (core_decode((struct str){(const char *)data, size}, &core, &e) != ERR_OK) {
+        must(e.code == ERR_CORRUPT);
+        must(core == NULL);
+        return 0;
+    }
+    struct buf out;
+    buf_init(&out, OUT_MAX);
+    core_check(core);
+    core_encode(core, &out);
+    must(out.len == size);
+    must(memcmp(out.data, data, size) == 0);
+    buf_done(&out);
+    core_free(core);
+    return 0;
+}
