@@ -10,11 +10,13 @@
 #pragma once
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "io/http_server.h"
 #include "io/http_url.h"
 
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <poll.h>
 
 enum http_phase {
     HTTP_READING,
@@ -39,19 +41,28 @@ struct http_stream {
     bool head_pushed;
 };
 
+struct http_conn {
+    struct http_conn *next; /* in the server's list */
+    struct http_conn *prev;
+    int fd;
+    struct http_request *request; /* the one in progress, or NULL */
+    bool half_closed;             /* at the last sweep, with nothing in progress */
+};
+
 struct http_request {
     struct http_server *server;
+    struct http_conn *conn;
     struct MHD_Connection *connection;
     struct http_request *next; /* in the server's live list, or its list of spares */
     struct http_request *prev;
-    struct loop_fd *watch; /* tells when the client leaves while the library does not look */
+    struct loop_fd *watch; /* of a stream: tells when the client leaves */
     enum http_phase phase;
     bool head_seen;
+    bool plain;     /* HTTP/1.0: a stream goes out without chunks, ended by closing */
     bool body_over; /* longer than the route takes: read to the end, then refused */
     bool waited;    /* has been called once without an answer; see access_complete() */
     bool suspended; /* the library leaves the connection alone */
     bool lost;      /* the client has left; the connection is to be closed */
-    int64_t parked_ms;
     struct arena arena;
     const char *method;
     const char *target; /* as it came */
@@ -72,7 +83,9 @@ struct http_server {
     struct loop_fd *watch;
     struct loop_timer *timer; /* the library's next time-out */
     int64_t timer_at_ms;
-    struct loop_timer *sweep; /* looks after long-parked requests */
+    struct loop_timer *sweep;
+    struct http_conn *conns;
+    VEC(struct pollfd) polls; /* of the sweep */
     uint16_t port;
     unsigned connections;
     bool resumed; /* since the library last ran */
@@ -97,8 +110,15 @@ void http_refuse(struct http_request *request, unsigned status, enum err code, c
 /* Let the library look at the connection again, before the loop waits. */
 void http_resume(struct http_request *request);
 
-/* Watch for a client that leaves: `events` EPOLLRDHUP, or 0 for a broken connection only. */
-void http_watch(struct http_request *request, uint32_t events);
+/* Have a stream's client watched. */
+void http_watch(struct http_request *request);
+
+/* Connections come and go (http_conn.c). */
+void http_conn_notify(void *cls, struct MHD_Connection *connection, void **socket_context,
+                      enum MHD_ConnectionNotificationCode what);
+
+/* Looks at all connections for clients that left without the library noticing. */
+void http_conns_sweep(void *ctx);
 
 /* Take `response`, with the extra headers, as the request's answer; wakes a parked one. */
 void http_respond(struct http_request *request, unsigned status, const char *content_type,

@@ -8,6 +8,7 @@
 #include "io/http_internal.h"
 
 #include <arpa/inet.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -191,10 +192,6 @@ void http_respond(struct http_request *request, unsigned status, const char *con
     }
     request->status = status;
     request->response = response;
-    if (request->watch != NULL) {
-        loop_fd_remove(request->watch);
-        request->watch = NULL;
-    }
     http_resume(request);
 }
 

@@ -16,6 +16,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
@@ -26,7 +27,6 @@ enum {
     SERVER_BACKLOG = 1024,
     SERVER_PUMP_MAX = 16,                  /* runs of the library in a row before others' turn */
     SERVER_DISCARD_MAX = 16 * 1024 * 1024, /* of a refused body; beyond it the connection closes */
-    SERVER_SWEEP_MS = 1000,
 };
 
 /* Running the library. */
@@ -93,56 +93,6 @@ void http_resume(struct http_request *request)
     }
 }
 
-/* Clients that leave. */
-
-static int socket_of(const struct http_request *request)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    return info->connect_fd;
-}
-
-static void client_left(void *ctx, uint32_t events)
-{
-    (void)events;
-    struct http_request *request = ctx;
-    loop_fd_remove(request->watch);
-    request->watch = NULL;
-    request->lost = true;
-    /* The library may be waiting for room in the socket: this wakes it with an error. */
-    (void)shutdown(socket_of(request), SHUT_RDWR);
-    http_resume(request);
-}
-
-void http_watch(struct http_request *request, uint32_t events)
-{
-    must(request->watch == NULL);
-    request->watch = loop_fd_add(request->server->options.loop, socket_of(request), events,
-                                 client_left, request);
-}
-
-/* Most parked requests are answered within milliseconds and never watched. Half-closed clients
- * still want their answer, so only broken connections count. */
-static void parked_sweep(void *ctx)
-{
-    struct http_server *server = ctx;
-    int64_t now_ms = loop_now_ms(server->options.loop);
-    bool again = false;
-    for (struct http_request *request = server->live; request != NULL; request = request->next) {
-        if (!request->suspended || request->phase != HTTP_PARKED || request->watch != NULL) {
-            continue;
-        }
-        if (now_ms - request->parked_ms >= SERVER_SWEEP_MS) {
-            http_watch(request, 0);
-        } else {
-            again = true;
-        }
-    }
-    if (again) {
-        loop_timer_set(server->sweep, now_ms + SERVER_SWEEP_MS);
-    }
-}
-
 /* The library's calls. */
 
 static void *target_seen(void *cls, const char *target, struct MHD_Connection *connection)
@@ -150,6 +100,11 @@ static void *target_seen(void *cls, const char *target, struct MHD_Connection *c
     struct http_server *server = cls;
     struct http_request *request = http_request_new(server, target != NULL ? target : "");
     request->connection = connection;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    request->conn = info->socket_context;
+    request->conn->request = request;
+    request->conn->half_closed = false;
     return request;
 }
 
@@ -170,7 +125,7 @@ static enum MHD_Result answer_queue(struct http_request *request)
 }
 
 /* Framing that the library lets pass: refused here. True when it is in order. */
-static bool head_check(struct http_request *request, const char *version)
+static bool head_check(struct http_request *request)
 {
     const char *encoding = http_header(request, "Transfer-Encoding");
     if (encoding != NULL && strcasecmp(encoding, "chunked") != 0) {
@@ -182,7 +137,7 @@ static bool head_check(struct http_request *request, const char *version)
                     "a request has Content-Length or Transfer-Encoding, not both");
         return false;
     }
-    if (strcmp(version, "HTTP/1.0") != 0 && http_header(request, "Host") == NULL) {
+    if (!request->plain && http_header(request, "Host") == NULL) {
         http_refuse(request, 400, ERR_INVALID, "the Host header is missing");
         return false;
     }
@@ -226,13 +181,14 @@ static void head_handle(struct http_request *request, uint64_t length)
 static enum MHD_Result access_head(struct http_request *request, const char *version)
 {
     request->head_seen = true;
+    request->plain = strcmp(version, "HTTP/1.0") == 0;
     bool chunked = http_header(request, "Transfer-Encoding") != NULL;
     const char *length_text = http_header(request, "Content-Length");
     uint64_t length = 0;
     if (length_text != NULL) {
         (void)str_to_u64(str_of(length_text), &length); /* the library has checked it */
     }
-    bool sane = head_check(request, version);
+    bool sane = head_check(request);
     if (sane) {
         head_handle(request, length);
     }
@@ -257,17 +213,6 @@ static enum MHD_Result access_body(struct http_request *request, const char *dat
     }
     request->body_discarded += len;
     return request->body_discarded <= SERVER_DISCARD_MAX ? MHD_YES : MHD_NO;
-}
-
-static void park(struct http_request *request)
-{
-    struct http_server *server = request->server;
-    request->parked_ms = loop_now_ms(server->options.loop);
-    request->suspended = true;
-    MHD_suspend_connection(request->connection);
-    if (!loop_timer_armed(server->sweep)) {
-        loop_timer_set(server->sweep, request->parked_ms + SERVER_SWEEP_MS);
-    }
 }
 
 /* The request is complete, or the library looks at it again after it was resumed. */
@@ -296,7 +241,8 @@ static enum MHD_Result access_complete(struct http_request *request)
         request->waited = true;
         return MHD_YES;
     }
-    park(request);
+    request->suspended = true;
+    MHD_suspend_connection(request->connection);
     return MHD_YES;
 }
 
@@ -331,6 +277,7 @@ static void completed(void *cls, struct MHD_Connection *connection, void **con_c
         return;
     }
     *con_cls = NULL;
+    request->conn->request = NULL;
     loop_fd_remove(request->watch);
     request->watch = NULL;
     if (request->phase == HTTP_PARKED && server->options.on_gone != NULL) {
@@ -341,20 +288,6 @@ static void completed(void *cls, struct MHD_Connection *connection, void **con_c
         request->stream.on_gone(request->stream.ctx);
     }
     http_request_drop(request);
-}
-
-static void connection_counted(void *cls, struct MHD_Connection *connection, void **socket_context,
-                               enum MHD_ConnectionNotificationCode what)
-{
-    (void)connection;
-    (void)socket_context;
-    struct http_server *server = cls;
-    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        server->connections++;
-    } else {
-        must(server->connections > 0);
-        server->connections--;
-    }
 }
 
 /* Life. */
@@ -419,7 +352,7 @@ static struct MHD_Daemon *daemon_start(struct http_server *server, int fd)
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_HEAD_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
         idle_s, MHD_OPTION_URI_LOG_CALLBACK, target_seen, server, MHD_OPTION_UNESCAPE_CALLBACK,
         target_kept, server, MHD_OPTION_NOTIFY_COMPLETED, completed, server,
-        MHD_OPTION_NOTIFY_CONNECTION, connection_counted, server, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, http_conn_notify, server, MHD_OPTION_END);
 }
 
 must_use enum err http_server_new(const struct http_server_options *options,
@@ -448,7 +381,7 @@ must_use enum err http_server_new(const struct http_server_options *options,
     struct loop *loop = options->loop;
     server->watch = loop_fd_add(loop, info->epoll_fd, EPOLLIN, daemon_ready, server);
     server->timer = loop_timer_new(loop, daemon_timeout, server);
-    server->sweep = loop_timer_new(loop, parked_sweep, server);
+    server->sweep = loop_timer_new(loop, http_conns_sweep, server);
     loop_turn_flush(loop, daemon_flush, server);
     pump(server); /* only now does the library watch the listening socket */
     *ret = server;
@@ -470,6 +403,8 @@ void http_server_free(struct http_server *server)
     loop_timer_free(server->sweep);
     MHD_stop_daemon(server->daemon);
     must(server->live == NULL);
+    must(server->conns == NULL);
+    vec_done(&server->polls);
     http_spares_free(server);
     free(server);
 }

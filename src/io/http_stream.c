@@ -12,7 +12,6 @@
 #include <netinet/tcp.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 enum {
@@ -29,10 +28,8 @@ static struct http_request *request_of(struct http_stream *stream)
  * to 200 ms when no data follows. Setting TCP_NODELAY, even again, pushes it out. */
 static void head_push(struct http_request *request)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     int on = 1;
-    (void)setsockopt(info->connect_fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    (void)setsockopt(request->conn->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
 static void out_empty(struct http_stream *stream)
@@ -44,6 +41,15 @@ static void out_empty(struct http_stream *stream)
     buf_clear(&stream->out);
 }
 
+/* Ends the connection. The ways the library offers for this leave a closed connection lying about
+ * until it would have timed out; a write that fails ends it at once, so let one fail. */
+static ssize_t write_that_fails(struct http_request *request, char *out)
+{
+    (void)shutdown(request->conn->fd, SHUT_WR);
+    *out = '\n';
+    return 1;
+}
+
 /* The library asks for up to `max` more bytes. */
 static ssize_t stream_read(void *cls, uint64_t position, char *out, size_t max)
 {
@@ -51,13 +57,14 @@ static ssize_t stream_read(void *cls, uint64_t position, char *out, size_t max)
     struct http_request *request = cls;
     struct http_stream *stream = &request->stream;
     if (request->lost) {
-        return MHD_CONTENT_READER_END_WITH_ERROR;
+        return write_that_fails(request, out);
     }
     size_t len = http_stream_pending(stream);
     if (len == 0) {
         out_empty(stream);
         if (request->phase == HTTP_ENDED) {
-            return MHD_CONTENT_READER_END_OF_STREAM;
+            return request->plain ? write_that_fails(request, out)
+                                  : MHD_CONTENT_READER_END_OF_STREAM;
         }
         if (!stream->head_pushed) {
             stream->head_pushed = true;
@@ -86,7 +93,7 @@ struct http_stream *http_stream_begin(struct http_request *request, unsigned sta
     buf_init(&stream->out, bytes_max);
     stream->on_gone = on_gone;
     stream->ctx = ctx;
-    http_watch(request, EPOLLRDHUP);
+    http_watch(request);
     return stream;
 }
 

@@ -137,6 +137,13 @@ void site_wait(struct site *site, const size_t *count, size_t want)
     }
 }
 
+void site_wait_connections(struct site *site, unsigned want)
+{
+    while (http_server_connections(site->server) != want) {
+        loop_turn(site->loop, -1);
+    }
+}
+
 static void client_ready(void *ctx, uint32_t events)
 {
     (void)events;

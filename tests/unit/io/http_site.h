@@ -41,6 +41,9 @@ void site_free(struct site *site);
 /* Turn the loop until *count is at least `want`. */
 void site_wait(struct site *site, const size_t *count, size_t want);
 
+/* Turn the loop until the server has this many connections. */
+void site_wait_connections(struct site *site, unsigned want);
+
 /* A connection whose bytes are gathered in `text`. */
 struct client {
     struct site *site;

@@ -225,6 +225,30 @@ static void a_refusal_at_the_head_keeps_the_connection(void **state)
     site_free(site);
 }
 
+static void clients_that_stop_in_the_middle_are_let_go(void **state)
+{
+    (void)state;
+    static const char *const requests[] = {
+        "",
+        "GET /no",
+        "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\na",
+        "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\na",
+        "GET /now HTTP/1.1\r\nHost: a\r\n\r\n",
+    };
+    struct site *site = site_new();
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+        struct client *client = client_new(site);
+        client_send(client, requests[i]);
+        /* The end comes together with the last bytes. */
+        assert_int_equal(shutdown(client->fd, SHUT_WR), 0);
+        client_wait_closed(client);
+        client_free(client);
+    }
+    site_wait_connections(site, 0);
+    assert_int_equal(site->requests, 1);
+    site_free(site);
+}
+
 static void pipelined_requests_are_answered_in_order(void **state)
 {
     (void)state;
@@ -334,6 +358,7 @@ int main(void)
         cmocka_unit_test(chunked_bodies_are_joined_and_bounded),
         cmocka_unit_test(a_client_that_asks_first_is_told_before_it_sends),
         cmocka_unit_test(a_refusal_at_the_head_keeps_the_connection),
+        cmocka_unit_test(clients_that_stop_in_the_middle_are_let_go),
         cmocka_unit_test(pipelined_requests_are_answered_in_order),
         cmocka_unit_test(a_large_answer_arrives_whole_also_when_read_late),
         cmocka_unit_test(head_requests_get_no_body),

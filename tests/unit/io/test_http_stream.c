@@ -100,6 +100,7 @@ static void a_parked_request_whose_connection_breaks_is_reported_gone(void **sta
     client_break(client);
     site_wait(site, &site->gone, 1);
     assert_int_equal(site->parked_count, 0);
+    site_wait_connections(site, 0);
     site_free(site);
 }
 
@@ -163,6 +164,7 @@ static void a_client_that_leaves_an_idle_stream_is_noticed(void **state)
     assert_true(http_stream_write(site->stream, str_of("x")));
     client_break(other);
     site_wait(site, &site->streams_gone, 2);
+    site_wait_connections(site, 0);
     site_free(site);
 }
 
@@ -232,6 +234,8 @@ static void an_old_client_gets_the_plain_bytes(void **state)
     http_stream_end(site->stream);
     client_wait(client, "\r\n\r\nfirst\nlast\n");
     client_wait_closed(client);
+    assert_null(strstr(client->text, "last\n\n"));
+    site_wait_connections(site, 0);
     client_free(client);
     site_free(site);
 }
