@@ -11,8 +11,8 @@
 #include "base/vec.h"
 #include "io/loop.h"
 
-/* Why the supervisor was asked for its attempts. */
-enum listing { LISTING_NONE, LISTING_HELLO, LISTING_CUT_OFF };
+/* Why the supervisor was asked for its attempts; bits. */
+enum listing { LISTING_HELLO = 1, LISTING_CUT_OFF = 2 };
 
 struct agent {
     struct agent_options options;
@@ -30,7 +30,7 @@ struct agent {
     uint32_t supervisor_events;
     struct loop_timer *launch_timer;
     unsigned char supervisor_id[SUPERVISOR_ID_LEN];
-    enum listing listing;
+    unsigned listing;                   /* bits of enum listing; 0: not asked */
     VEC(struct agent_attempt) attempts; /* as listed */
     VEC(struct attempt_key) ordered;    /* starts sent, not yet known to be in the spool */
     uint64_t ordered_seen;              /* how many of this connection are */

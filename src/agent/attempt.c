@@ -261,6 +261,11 @@ static bool known_answer(struct supervisor *sup, const struct attempt_key *key)
     return false;
 }
 
+bool attempt_is_new(const struct supervisor *sup, const struct attempt_key *key)
+{
+    return map_get(sup->attempts, key, sizeof *key) == NULL && !keyring_has(sup->recent, key);
+}
+
 void attempt_start(struct supervisor *sup, const struct start_order *order)
 {
     if (known_answer(sup, &order->key)) {

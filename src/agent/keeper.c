@@ -74,17 +74,13 @@ static void all_stop(struct agent *agent)
 
 static void listed(struct agent *agent)
 {
-    enum listing why = agent->listing;
-    agent->listing = LISTING_NONE;
-    switch (why) {
-    case LISTING_HELLO:
-        session_listed(agent);
-        break;
-    case LISTING_CUT_OFF:
+    unsigned why = agent->listing;
+    agent->listing = 0;
+    if ((why & LISTING_CUT_OFF) != 0) {
         all_stop(agent);
-        break;
-    case LISTING_NONE:
-        break;
+    }
+    if ((why & LISTING_HELLO) != 0) {
+        session_listed(agent);
     }
 }
 
@@ -230,7 +226,7 @@ static void supervisor_drop(struct agent *agent)
     agent->supervisor_watch = NULL;
     supclient_free(agent->supervisor);
     agent->supervisor = NULL;
-    agent->listing = LISTING_NONE;
+    agent->listing = 0;
 }
 
 static void supervisor_died(struct agent *agent)
@@ -340,11 +336,12 @@ void keeper_ack(struct agent *agent, struct spool_position at)
 
 void keeper_list(struct agent *agent, enum listing why)
 {
-    must(why != LISTING_NONE);
     if (agent->supervisor == NULL) {
         return;
     }
-    agent->listing = why;
-    vec_clear(&agent->attempts);
-    supclient_put(agent->supervisor, &(struct frame){.type = FRAME_LIST});
+    if (agent->listing == 0) {
+        vec_clear(&agent->attempts);
+        supclient_put(agent->supervisor, &(struct frame){.type = FRAME_LIST});
+    }
+    agent->listing |= why;
 }

@@ -120,6 +120,30 @@ static void frame_do(struct supervisor *sup, const struct frame *frame)
     }
 }
 
+/* The starts among the first messages of `in` go on file as accepted before any of them is begun:
+ * whoever reads the spool after a kill knows that they may have run (P11). */
+static bool starts_accept(struct supervisor *sup, struct arena *arena)
+{
+    const struct buf *in = &sup->link.in;
+    size_t done = 0;
+    bool any = false;
+    struct frame frame;
+    for (int i = 0; i < LINK_FRAMES_TURN; i++) {
+        arena_clear(arena);
+        long len = frame_get(in->data + done, in->len - done, arena, &frame);
+        if (len <= 0) {
+            break;
+        }
+        done += (size_t)len;
+        if (frame.type == FRAME_START && attempt_is_new(sup, &frame.start.key)) {
+            struct record record = {.type = RECORD_ACCEPTED, .key = frame.start.key};
+            spool_put(sup->spool, &record);
+            any = true;
+        }
+    }
+    return !any || spool_flush(sup->spool, NULL) == ERR_OK;
+}
+
 /* Does what is in `in`, a bounded number at a time. */
 static void frames_do(void *ctx)
 {
@@ -128,14 +152,19 @@ static void frames_do(void *ctx)
     struct arena arena;
     arena_init(&arena);
     size_t done = 0;
-    long len = 1;
-    for (int i = 0; i < LINK_FRAMES_TURN && len > 0 && !sup->spool_stuck; i++) {
+    bool writable = !sup->spool_stuck && starts_accept(sup, &arena);
+    long len = writable ? 1 : 0;
+    for (int i = 0; i < LINK_FRAMES_TURN && len > 0; i++) {
         struct frame frame;
         arena_clear(&arena);
         len = frame_get(link->in.data + done, link->in.len - done, &arena, &frame);
         if (len > 0) {
             frame_do(sup, &frame);
             done += (size_t)len;
+        }
+        if (link->fd < 0) { /* it was dropped in doing so, and `in` with it */
+            arena_done(&arena);
+            return;
         }
     }
     arena_done(&arena);

@@ -46,6 +46,7 @@ void openbook_note(struct openbook *openbook, const struct record *record)
             open_add(openbook, &record->open[i]);
         }
         break;
+    case RECORD_ACCEPTED:
     case RECORD_STARTED:
         open_add(openbook, &record->key);
         break;

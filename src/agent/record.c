@@ -89,6 +89,7 @@ static void fields_put(struct buf *out, const struct record *record)
         bytes_put_i64(out, record->error_number);
         bytes_put_str(out, record->message);
         break;
+    case RECORD_ACCEPTED:
     case RECORD_LOST:
         key_put(out, &record->key);
         break;
@@ -210,6 +211,7 @@ static void fields_get(struct bytes_reader *in, struct arena *arena, struct reco
         ret->error_number = (int)bytes_get_i64(in);
         ret->message = bytes_get_str(in, SPOOL_RECORD_MAX);
         break;
+    case RECORD_ACCEPTED:
     case RECORD_LOST:
         ret->key = key_get(in);
         break;

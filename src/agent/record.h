@@ -15,6 +15,7 @@ enum { RECORD_HEAD_LEN = 8 };
 enum record_type {
     RECORD_NONE,
     RECORD_SEGMENT, /* first of each segment: whose it is, and the attempts without an end so far */
+    RECORD_ACCEPTED, /* about to be started: on file before the process can exist */
     RECORD_STARTED,
     RECORD_OUTPUT,
     RECORD_ENDED,

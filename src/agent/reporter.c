@@ -109,6 +109,7 @@ static void report_of(const struct record *record, struct arena *arena, struct a
         break;
     case RECORD_NONE:
     case RECORD_SEGMENT:
+    case RECORD_ACCEPTED:
         must(false);
         break;
     }
@@ -151,7 +152,7 @@ static void records_add(struct reporter *reporter, struct batch *batch)
             }
             cross(reporter, &record);
             reporter->acked = spool_reader_at(reporter->reader);
-        } else if (record.type == RECORD_SEGMENT) {
+        } else if (record.type == RECORD_SEGMENT || record.type == RECORD_ACCEPTED) {
             openbook_note(reporter->openbook, &record);
         } else {
             struct agent_report report;

@@ -20,7 +20,7 @@ enum {
 static void connect_due(void *ctx)
 {
     struct agent *agent = ctx;
-    if (!agent->streaming && agent->listing == LISTING_NONE) {
+    if (!agent->streaming) {
         keeper_list(agent, LISTING_HELLO);
     }
 }

@@ -100,6 +100,9 @@ struct supervisor {
 
 /* attempt.c */
 
+/* Is the key new? What is to be started is recorded as accepted before. */
+bool attempt_is_new(const struct supervisor *sup, const struct attempt_key *key);
+
 /* Starts it, unless its key is known; the outcome is in the spool. */
 void attempt_start(struct supervisor *sup, const struct start_order *order);
 

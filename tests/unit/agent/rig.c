@@ -178,7 +178,7 @@ struct record rig_next(struct rig *rig)
         }
         if (record.type == RECORD_OUTPUT) {
             output_gather(rig, &record);
-        } else if (record.type != RECORD_SEGMENT) {
+        } else if (record.type != RECORD_SEGMENT && record.type != RECORD_ACCEPTED) {
             return record;
         }
     }
