@@ -1,0 +1,246 @@
+"""Submitting, showing, changing, listing tasks. SPDX-License-Identifier: Apache-2.0"""
+
+import json
+import signal
+import threading
+
+import pytest
+
+
+def error(answer):
+    return answer.status, answer.json["error"]["code"], answer.json["error"]["path"]
+
+
+def test_an_acknowledged_task_survives_kill_9(server):
+    ids = server.submit([{"command": ["true"], "name": f"t{i}"} for i in range(50)])
+    server.stop(signal.SIGKILL)
+    server.start()
+    listed = server.get("tasks?limit=1000")["items"]
+    assert [task["id"] for task in listed] == ids[::-1]
+    assert [task["name"] for task in listed] == [f"t{i}" for i in range(49, -1, -1)]
+
+
+def test_a_clean_stop_and_start_keeps_everything(server):
+    [task] = server.submit({"command": ["true"], "tags": ["a"], "priority": 70})
+    before = server.get(f"tasks/{task}")
+    assert server.stop() == 0
+    server.start()
+    assert server.get(f"tasks/{task}") == before
+    assert server.get("status")["epoch"] == 2
+
+
+@pytest.mark.parametrize(
+    "body,path",
+    [
+        ('{"command":["true"],"colour":"red"}', "colour"),
+        ('[{"command":["true"]},{"command":["true"],"priority":0}]', "[1].priority"),
+        ('{"command":["true"],"resources":{"foo":-1}}', "resources.foo"),
+        ('{"command":["true"],"resources":{"foo":"NaN"}}', "resources.foo"),
+        ('{"command":["true"],"resources":{"foo":1e99}}', "resources.foo"),
+        ('{"command":["true"],"resources":{"":1}}', "resources."),
+        ('{"command":"true"}', "command"),
+        ('{"command":["true"],"user":"root"}', "user"),
+    ],
+)
+def test_malformed_tasks_are_refused_with_the_place(shared, body, path):
+    before = shared.get("status")["seq"]
+    answer = shared.call("POST", "tasks", body, raw=True)
+    assert (answer.status, answer.json["error"]["path"]) == (400, path), answer.body
+    assert shared.get("status")["seq"] == before
+
+
+@pytest.mark.parametrize("body", ["", "{", "[]", "7", "null", '{"command":["a"],"command":["b"]}', "\xff", "[" * 100])
+def test_malformed_json_is_refused(shared, body):
+    answer = shared.call("POST", "tasks", body.encode("latin-1"), raw=True)
+    assert answer.status == 400
+    assert answer.json["error"]["message"]
+
+
+def test_what_can_never_run_is_refused_whole(server, agent):
+    before = server.get("status")["seq"]
+    tasks = [{"command": ["true"]}, {"command": ["true"], "resources": {"slots": 3}}]
+    answer = server.call("POST", "tasks", tasks)
+    assert answer.status == 422
+    refusal = answer.json["error"]
+    assert refusal["code"] == "never"
+    assert refusal["path"].startswith("[1]")
+    assert (refusal["reason"]["wanted"], refusal["reason"]["available"]) == (3, 2)
+    assert server.get("status")["seq"] == before
+    assert server.get("tasks")["items"] == []
+
+
+def test_idempotency_keys(server):
+    body = {"command": ["true"]}
+    key = {"Idempotency-Key": "k 1"}
+    first = server.call("POST", "tasks", body, headers=key)
+    again = server.call("POST", "tasks", body, headers=key)
+    assert (first.status, again.status) == (201, 201)
+    assert again.json["tasks"] == first.json["tasks"]
+    assert (first.json["repeated"], again.json["repeated"]) == (False, True)
+    other = server.call("POST", "tasks", {"command": ["false"]}, headers=key)
+    assert (other.status, other.json["error"]["code"]) == (422, "key-reused")
+    server.stop(signal.SIGKILL)
+    server.start()
+    assert server.call("POST", "tasks", body, headers=key).json["repeated"] is True
+    assert len(server.get("tasks")["items"]) == 1
+    # Another user's equal key is another key.
+    token = server.call("POST", "tokens", {"scope": "admin", "name": "ann"}).json["token"]
+    theirs = server.call("POST", "tasks", body, headers=key, token=token)
+    assert theirs.json["repeated"] is False
+    assert server.get(f"tasks/{theirs.json['tasks'][0]['id']}")["user"] == "ann"
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "tab\there", "umläut"])
+def test_malformed_keys_are_refused(shared, key):
+    answer = shared.call("POST", "tasks", {"command": ["true"]}, headers={"Idempotency-Key": key.encode("latin-1")})
+    assert answer.status == 400
+
+
+def test_a_repeated_key_shows_how_the_tasks_stand_now(server, agent):
+    key = {"Idempotency-Key": "k"}
+    server.call("POST", "tasks", {"command": ["true"]}, headers=key)
+    agent.run_next()
+    again = server.call("POST", "tasks", {"command": ["true"]}, headers=key).json
+    assert again["tasks"][0]["state"] == "completed"
+
+
+def test_the_four_verbs(server):
+    [task] = server.submit({"command": ["true"], "stage": True})
+    act = lambda verb: server.call("POST", f"tasks/{task}/{verb}")  # noqa: E731
+    assert server.get(f"tasks/{task}")["state"] == "staged"
+    assert act("pause").status == 409
+    assert act("start").json["state"] == "pending"
+    assert act("start").status == 409
+    assert act("pause").json["state"] == "paused"
+    assert act("activate").json["state"] == "pending"
+    assert act("kill").json["state"] == "killed"
+    for verb in ("kill", "start", "pause", "activate"):
+        assert error(act(verb))[:2] == (409, "conflict")
+    assert server.call("PATCH", f"tasks/{task}", {"priority": 1}).status == 409
+    for path in ("tasks/999/kill", "tasks/0/kill", "tasks/x/kill", "tasks/18446744073709551616/kill"):
+        assert server.call("POST", path).status == 404
+    assert server.call("PATCH", "tasks/999", {"priority": 1}).status == 404
+
+
+def test_edit(server):
+    [task] = server.submit()
+    change = {"priority": 90, "name": "new", "tags": ["x", "y"], "time_limit": "2h", "max_retries": 3, "grace": 5}
+    edited = server.call("PATCH", f"tasks/{task}", change).json
+    assert (edited["priority"], edited["name"], edited["tags"]) == (90, "new", ["x", "y"])
+    assert (edited["time_limit_ms"], edited["max_retries"], edited["grace_ms"]) == (7200000, 3, 5000)
+    assert error(server.call("PATCH", f"tasks/{task}", {"prioritaet": 1})) == (400, "invalid", "prioritaet")
+    assert server.get(f"tasks/{task}") == edited
+
+
+def test_wait_is_answered_by_the_end(server, agent):
+    [task] = server.submit()
+    got = []
+    waiter = threading.Thread(target=lambda: got.append(server.get(f"tasks/{task}/wait?timeout=30")))
+    key = agent.order()["key"]
+    waiter.start()
+    agent.report(agent.started(key))
+    agent.report(agent.ended(key, 3))
+    waiter.join(30)
+    assert (got[0]["state"], got[0]["exit_code"]) == ("failed", 3)
+    assert server.get(f"tasks/{task}/wait") == got[0]
+
+
+def test_wait_gives_the_task_when_the_time_is_over(server):
+    [task] = server.submit()
+    assert server.get(f"tasks/{task}/wait?timeout=0")["state"] == "pending"
+    assert server.call("GET", "tasks/99/wait").status == 404
+
+
+def pages(server, query, limit):
+    items, cursor, count = [], None, 0
+    while count == 0 or cursor is not None:
+        more = f"&cursor={cursor}" if cursor else ""
+        page = server.get(f"tasks?limit={limit}{query}{more}")
+        assert len(page["items"]) <= limit
+        items += page["items"]
+        cursor = page["next"]
+        count += 1
+        assert count < 1000
+    return items
+
+
+def test_pages_list_each_task_once_while_tasks_come_and_end(server, agent):
+    ids = server.submit([{"command": ["true"]} for _ in range(40)])
+    seen, cursor = [], None
+    while True:
+        page = server.get("tasks?limit=3" + (f"&cursor={cursor}" if cursor else ""))
+        seen += [task["id"] for task in page["items"]]
+        cursor = page["next"]
+        if cursor is None:
+            break
+        agent.run_next()  # one ends and moves to history …
+        server.submit()  # … and another comes, between any two pages
+    assert seen == ids[::-1]
+
+
+def test_filters(server, agent):
+    server.submit({"command": ["true"], "name": "a", "tags": ["x"]})
+    server.submit({"command": ["true"], "name": "b", "kind": "experiment"})
+    agent.run_next()
+    agent.run_next(code=1)
+    server.submit({"command": ["true"], "name": "c", "tags": ["x", "y"], "stage": True})
+    server.submit({"command": ["true"], "name": "d", "priority": 1, "stage": True})
+
+    def names(query):
+        whole = [task["name"] for task in server.get("tasks?" + query)["items"]]
+        assert [task["name"] for task in pages(server, "&" + query, 1)] == whole
+        return "".join(whole)
+
+    assert names("") == "dcba"
+    assert names("ended=true") == "ba"
+    assert names("ended=false") == "dc"
+    assert names("state=failed") == "b"
+    assert names("state=staged,completed") == "dca"
+    assert names("state=staged&ended=true") == ""
+    assert names("kind=experiment") == "b"
+    assert names("tag=x") == "ca"
+    assert names("tag=y") == "c"
+    assert names("name=a") == "a"
+    assert names("user=nobody") == ""
+    assert names("pool=default&project=default") == "dcba"
+    assert names("since=2999-01-01T00:00:00Z&ended=true") == ""
+    assert names("since=2001-01-01T00:00:00Z") == "dcba"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["limit=0", "limit=1001", "limit=x", "state=sleeping", "kind=x", "ended=perhaps", "since=yesterday", "cursor=1", "colour=red"],
+)
+def test_malformed_questions_are_refused_by_name(shared, query):
+    answer = shared.call("GET", "tasks?" + query)
+    assert answer.status == 400
+    assert answer.json["error"]["path"] == query.split("=")[0]
+
+
+def test_a_cursor_is_for_its_own_question(shared):
+    shared.submit([{"command": ["true"]}] * 3)
+    cursor = shared.get("tasks?limit=1")["next"]
+    assert shared.call("GET", f"tasks?limit=1&cursor={cursor}").status == 200
+    assert shared.call("GET", f"tasks?limit=1&state=pending&cursor={cursor}").status == 400
+    assert shared.call("GET", f"pools?cursor={cursor}").status == 400
+
+
+def test_explain_and_queue_say_why(server, agent):
+    server.submit({"command": ["true"], "resources": {"slots": 2}})
+    [waiting] = server.submit({"command": ["true"], "resources": {"slots": 2}, "name": "w"})
+    why = server.get(f"tasks/{waiting}/explain")
+    assert (why["task"], why["reason"]["code"], why["position"]) == (waiting, "no-room", 1)
+    assert why["nearest"][0]["node"] == "n1"
+    assert why["blockers"] == [waiting - 1]
+    [item] = server.get("queue?pool=default")["items"]
+    assert (item["id"], item["position"], item["reason"]) == (waiting, 1, why["reason"])
+    assert server.call("GET", "queue?pool=none").status == 404
+    assert server.call("GET", "tasks/99/explain").status == 404
+
+
+def test_a_large_submission_is_one_commit(server):
+    body = json.dumps([{"command": ["true"]}] * 20000)
+    answer = server.call("POST", "tasks", body, raw=True)
+    assert answer.status == 201
+    assert len(answer.json["tasks"]) == 20000
+    assert server.get("status")["tasks"]["pending"] == 20000
