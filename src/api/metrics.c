@@ -18,16 +18,23 @@ static void one(struct buf *out, const char *name, const char *type, const char 
     buf_addf(out, "%s %llu\n", name, (unsigned long long)value);
 }
 
-static void tasks_and_nodes(struct buf *out, const struct core *core)
+static void tasks_by_state(struct buf *out, const struct core *core, bool ended, const char *name,
+                           const char *type, const char *help)
 {
-    head(out, "weir_tasks", "gauge", "Tasks that have not ended, by state.");
+    head(out, name, type, help);
     for (unsigned state = 0; state < TASK_STATE_COUNT; state++) {
-        if (!task_state_ended((enum task_state)state)) {
-            buf_addf(out, "weir_tasks{state=\"%s\"} %llu\n",
-                     task_state_name((enum task_state)state),
+        if (task_state_ended((enum task_state)state) == ended) {
+            buf_addf(out, "%s{state=\"%s\"} %llu\n", name, task_state_name((enum task_state)state),
                      (unsigned long long)core_task_count(core, (enum task_state)state));
         }
     }
+}
+
+static void tasks_and_nodes(struct buf *out, const struct core *core)
+{
+    tasks_by_state(out, core, false, "weir_tasks", "gauge", "Tasks that have not ended, by state.");
+    tasks_by_state(out, core, true, "weir_tasks_ended_total", "counter",
+                   "Tasks that ended, by state.");
     uint64_t counts[NODE_STATE_COUNT] = {0};
     const struct node *node = NULL;
     while ((node = core_node_next(core, node != NULL ? node->id : (node_id){0})) != NULL) {

@@ -12,10 +12,8 @@ static void tasks_count(struct json_out *j, const struct core *core)
     json_out_key(j, "tasks");
     json_out_object(j);
     for (unsigned state = 0; state < TASK_STATE_COUNT; state++) {
-        if (!task_state_ended((enum task_state)state)) {
-            json_out_kv_u64(j, task_state_name((enum task_state)state),
-                            core_task_count(core, (enum task_state)state));
-        }
+        json_out_kv_u64(j, task_state_name((enum task_state)state),
+                        core_task_count(core, (enum task_state)state));
     }
     json_out_end(j);
 }

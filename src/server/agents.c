@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "server/agents_internal.h"
+#include "server/crash.h"
 
 enum { LOST_RETRY_MS = 1000, GREETING_BYTES_MAX = LINK_BYTES_MAX };
 
@@ -323,6 +324,7 @@ void agents_committed(struct agents *agents, const struct batch *batch)
     for (size_t i = 0; i < batch->effects.count; i++) {
         effect_gather(agents, core, &batch->effects.at[i]);
     }
+    crash_point_order("order-before-wire", batch);
     dirty_flush(agents);
     cut_removed(agents, batch);
     cut_revoked(agents, core, batch);

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "server/archive.h"
+#include "server/crash.h"
 
 enum {
     FACT_BYTES_MAX = 64 * 1024 * 1024, /* one encoded fact */
@@ -275,6 +276,7 @@ void ledger_hand_over(struct ledger *ledger)
     if (ledger->flight != NULL || batch_empty(ledger->gather)) {
         return;
     }
+    crash_point_submit("decide-before-commit", ledger->gather);
     ledger->flight = ledger->gather;
     ledger->gather = ledger->spare != NULL ? steal(ledger->spare) : batch_new();
     job_send(ledger, STORE_COMMIT, ledger->flight);
@@ -359,7 +361,9 @@ static void committed(struct ledger *ledger, struct batch *batch, const struct s
     }
     ledger->commits++;
     ledger->commit_us_total += (uint64_t)job->spent_us;
+    crash_point_submit("commit-before-answer", batch);
     holds_release(ledger, batch, NULL);
+    crash_point_order("commit-before-order", batch);
     ledger->hooks.committed(ledger->hooks.ctx, batch);
 }
 
