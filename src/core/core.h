@@ -4,6 +4,11 @@
  *   input ─core_decide─▶ facts ─core_apply─▶ state         (and store ─▶ disk)
  *                          └────core_react─▶ effects       (held until the facts are on disk)
  *
+ * One input is one step: its facts belong together and are stored in one commit. A decision sees its
+ * own facts (the second report of a batch knows of the first; a failed task fails its dependents, and
+ * theirs), so the caller has nothing to follow up: decide, apply and react each fact in order, done.
+ * Facts borrow their texts from the input, which must live as long as they are used.
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -52,7 +57,8 @@ void core_react(const struct core *core, const struct fact *fact, struct effects
  * the server to report (REPORT_UNKNOWN). */
 void core_orders_for(const struct core *core, node_id node, struct effects *out);
 
-/* Every invariant of the state, by number; aborts on a breach. */
+/* Every invariant of the state, by number; aborts on a breach. Between steps, not between the facts
+ * of one. */
 void core_check(const struct core *core);
 
 /* The whole state as bytes: a snapshot. Equal states give equal bytes, whichever road led there. */
@@ -87,6 +93,7 @@ void core_pool_spec(const struct core *core, pool_id id, struct arena *arena,
 const struct node *core_node(const struct core *core, node_id id);
 const struct node *core_node_named(const struct core *core,
                                    const char *name); /* not removed ones */
+/* In order of id, removed ones left out. */
 const struct node *core_node_next(const struct core *core, node_id after);
 const char *core_node_name(const struct core *core, node_id id);
 void core_node_spec(const struct core *core, node_id id, struct arena *arena,
@@ -116,7 +123,8 @@ task_id core_shape_queue_next(const struct core *core, shape_id shape, task_id a
 uint32_t core_queue_position(const struct core *core, task_id id,
                              uint32_t max); /* from 1; `max` when further back */
 
-/* Tasks by state over all pools, for status and metrics; kept, not counted. */
+/* Tasks by state over all pools, for status and metrics; kept, not counted. Of completed, failed,
+ * killed and unknown ones: all there ever were. */
 uint64_t core_task_count(const struct core *core, enum task_state state);
 
 /* "slots", "cpu", "memory", "foo"; "" beyond the last. */

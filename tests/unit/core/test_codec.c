@@ -75,111 +75,171 @@ static const struct request request = {.slots_milli = 2000,
                                        .named_count = 2,
                                        .named = {{{3}, 1000}, {{200}, 1}}};
 
+static const struct attempt_key key = {{123456789012}, 77, 3};
+
+static void fill_server_started(struct fact *fact)
+{
+    fact->server_started.epoch = 5;
+    memset(fact->server_started.server_uuid, 7, 16);
+}
+
+static void fill_resource_defined(struct fact *fact)
+{
+    fact->resource_defined.resource.v = 9;
+    fact->resource_defined.name = "foo";
+}
+
+static void fill_pool_set(struct fact *fact)
+{
+    fact->pool_set.pool.v = 2;
+    fact->pool_set.spec = &pool_spec;
+}
+
+static void fill_pool_deleted(struct fact *fact)
+{
+    fact->pool_deleted.pool.v = 2;
+}
+
+static void fill_node_set(struct fact *fact)
+{
+    fact->node_set.node.v = 3;
+    fact->node_set.pool.v = 2;
+    fact->node_set.incarnation = 8;
+    fact->node_set.spec = &node_spec;
+}
+
+static void fill_node_state(struct fact *fact)
+{
+    fact->node_state.node.v = 3;
+    fact->node_state.state = NODE_LOST;
+}
+
+static void fill_node_edited(struct fact *fact)
+{
+    fact->node_edited.node.v = 3;
+    fact->node_edited.edit =
+        (struct node_edit){NODE_EDIT_DRAIN | NODE_EDIT_LABELS, true, labels, 2};
+}
+
+static void fill_task_submitted(struct fact *fact)
+{
+    fact->task_submitted.task.v = 11;
+    fact->task_submitted.pool.v = 2;
+    fact->task_submitted.request = &request;
+    fact->task_submitted.spec = &task_spec;
+}
+
+static void fill_submit_key(struct fact *fact)
+{
+    memset(fact->submit_key.key, 1, 16);
+    memset(fact->submit_key.body_hash, 2, 16);
+    fact->submit_key.first.v = 4;
+    fact->submit_key.count = 5;
+}
+
+static void fill_task_queued(struct fact *fact)
+{
+    fact->task.task.v = 1ULL << 40;
+}
+
+static void fill_task_edited(struct fact *fact)
+{
+    fact->task_edited.task.v = 6;
+    fact->task_edited.pool.v = 2;
+    fact->task_edited.edit = (struct task_edit){127, 10, 2, 3, 4, "new", texts, 2, "p"};
+}
+
+static void fill_pass(struct fact *fact)
+{
+    fact->pass.pool.v = 2;
+    fact->pass.work = 1000;
+    fact->pass.placed = 10;
+    fact->pass.complete = true;
+}
+
+static void fill_allocated(struct fact *fact)
+{
+    fact->allocated.key = key;
+    fact->allocated.node.v = 3;
+    fact->allocated.incarnation = 8;
+    fact->allocated.devices = 1ULL << 63;
+    fact->allocated.slots_milli = 500;
+    fact->allocated.cpu_milli = 250;
+    fact->allocated.memory_bytes = 1 << 20;
+}
+
+static void fill_head_blocked(struct fact *fact)
+{
+    fact->head.pool.v = 2;
+    fact->head.task.v = 12;
+}
+
+static void fill_attempt_started(struct fact *fact)
+{
+    fact->attempt_started.key = key;
+    fact->attempt_started.at_ms = 1699999999999;
+}
+
+static void fill_attempt_stopping(struct fact *fact)
+{
+    fact->attempt_stopping.key = key;
+    fact->attempt_stopping.cause = END_PREEMPTED;
+    fact->attempt_stopping.deadline_ms = 1700000030000;
+}
+
+static void fill_attempt_ended(struct fact *fact)
+{
+    fact->attempt_ended.report =
+        (struct report){REPORT_SPAWN_FAILED, key, 8, 1700000000001, 2, 10, 20, 30, 40};
+    fact->attempt_ended.cause = END_SPAWN;
+    fact->attempt_ended.again = true;
+}
+
+static void fill_task_ended(struct fact *fact)
+{
+    fact->task_ended.task.v = 12;
+    fact->task_ended.state = TASK_FAILED;
+    fact->task_ended.cause = END_EXIT;
+    fact->task_ended.exit_code = -1;
+}
+
+static void fill_submit_keys_expired(struct fact *fact)
+{
+    fact->keys_expired.before_ms = 55;
+}
+
 /* A fact of each type with every field set. */
 static void fact_of(enum fact_type type, struct fact *fact)
 {
+    static void (*const fills[FACT_TYPE_MAX + 1])(struct fact *) = {
+        [FACT_SERVER_STARTED] = fill_server_started,
+        [FACT_RESOURCE_DEFINED] = fill_resource_defined,
+        [FACT_POOL_SET] = fill_pool_set,
+        [FACT_POOL_DELETED] = fill_pool_deleted,
+        [FACT_NODE_SET] = fill_node_set,
+        [FACT_NODE_STATE] = fill_node_state,
+        [FACT_NODE_EDITED] = fill_node_edited,
+        [FACT_TASK_SUBMITTED] = fill_task_submitted,
+        [FACT_SUBMIT_KEY] = fill_submit_key,
+        [FACT_TASK_QUEUED] = fill_task_queued,
+        [FACT_TASK_PAUSED] = fill_task_queued,
+        [FACT_TASK_KILL_ASKED] = fill_task_queued,
+        [FACT_TASK_ARCHIVED] = fill_task_queued,
+        [FACT_TASK_EDITED] = fill_task_edited,
+        [FACT_PASS] = fill_pass,
+        [FACT_ALLOCATED] = fill_allocated,
+        [FACT_HEAD_BLOCKED] = fill_head_blocked,
+        [FACT_RESERVED] = fill_head_blocked,
+        [FACT_ATTEMPT_STARTED] = fill_attempt_started,
+        [FACT_ATTEMPT_STOPPING] = fill_attempt_stopping,
+        [FACT_ATTEMPT_ENDED] = fill_attempt_ended,
+        [FACT_TASK_ENDED] = fill_task_ended,
+        [FACT_SUBMIT_KEYS_EXPIRED] = fill_submit_keys_expired,
+    };
     *fact = (struct fact){
         .type = type, .version = 1, .time_ms = 1700000000000, .actor = "user:x", .cause = "r-1"};
-    struct attempt_key key = {{123456789012}, 77, 3};
-    switch (type) {
-    case FACT_SERVER_STARTED:
-        fact->server_started.epoch = 5;
-        memset(fact->server_started.server_uuid, 7, 16);
-        break;
-    case FACT_RESOURCE_DEFINED:
-        fact->resource_defined.resource.v = 9;
-        fact->resource_defined.name = "foo";
-        break;
-    case FACT_POOL_SET:
-        fact->pool_set.pool.v = 2;
-        fact->pool_set.spec = &pool_spec;
-        break;
-    case FACT_POOL_DELETED:
-        fact->pool_deleted.pool.v = 2;
-        break;
-    case FACT_NODE_SET:
-        fact->node_set.node.v = 3;
-        fact->node_set.pool.v = 2;
-        fact->node_set.incarnation = 8;
-        fact->node_set.spec = &node_spec;
-        break;
-    case FACT_NODE_STATE:
-        fact->node_state.node.v = 3;
-        fact->node_state.state = NODE_LOST;
-        break;
-    case FACT_NODE_EDITED:
-        fact->node_edited.node.v = 3;
-        fact->node_edited.edit =
-            (struct node_edit){NODE_EDIT_DRAIN | NODE_EDIT_LABELS, true, labels, 2};
-        break;
-    case FACT_TASK_SUBMITTED:
-        fact->task_submitted.task.v = 11;
-        fact->task_submitted.pool.v = 2;
-        fact->task_submitted.request = &request;
-        fact->task_submitted.spec = &task_spec;
-        break;
-    case FACT_SUBMIT_KEY:
-        memset(fact->submit_key.key, 1, 16);
-        memset(fact->submit_key.body_hash, 2, 16);
-        fact->submit_key.first.v = 4;
-        fact->submit_key.count = 5;
-        break;
-    case FACT_TASK_QUEUED:
-    case FACT_TASK_PAUSED:
-    case FACT_TASK_KILL_ASKED:
-    case FACT_TASK_ARCHIVED:
-        fact->task.task.v = 1ULL << 40;
-        break;
-    case FACT_TASK_EDITED:
-        fact->task_edited.task.v = 6;
-        fact->task_edited.pool.v = 2;
-        fact->task_edited.edit = (struct task_edit){127, 10, 2, 3, 4, "new", texts, 2, "p"};
-        break;
-    case FACT_PASS:
-        fact->pass.pool.v = 2;
-        fact->pass.work = 1000;
-        fact->pass.placed = 10;
-        fact->pass.complete = true;
-        break;
-    case FACT_ALLOCATED:
-        fact->allocated.key = key;
-        fact->allocated.node.v = 3;
-        fact->allocated.incarnation = 8;
-        fact->allocated.devices = 1ULL << 63;
-        fact->allocated.slots_milli = 500;
-        fact->allocated.cpu_milli = 250;
-        fact->allocated.memory_bytes = 1 << 20;
-        break;
-    case FACT_HEAD_BLOCKED:
-    case FACT_RESERVED:
-        fact->head.pool.v = 2;
-        fact->head.task.v = 12;
-        break;
-    case FACT_ATTEMPT_STARTED:
-        fact->attempt_started.key = key;
-        fact->attempt_started.at_ms = 1699999999999;
-        break;
-    case FACT_ATTEMPT_STOPPING:
-        fact->attempt_stopping.key = key;
-        fact->attempt_stopping.cause = END_PREEMPTED;
-        fact->attempt_stopping.deadline_ms = 1700000030000;
-        break;
-    case FACT_ATTEMPT_ENDED:
-        fact->attempt_ended.report =
-            (struct report){REPORT_SPAWN_FAILED, key, 8, 1700000000001, 2, 10, 20, 30, 40};
-        fact->attempt_ended.cause = END_SPAWN;
-        fact->attempt_ended.again = true;
-        break;
-    case FACT_TASK_ENDED:
-        fact->task_ended.task.v = 12;
-        fact->task_ended.state = TASK_FAILED;
-        fact->task_ended.cause = END_EXIT;
-        fact->task_ended.exit_code = -1;
-        break;
-    case FACT_SUBMIT_KEYS_EXPIRED:
-        fact->keys_expired.before_ms = 55;
-        break;
-    }
+    assert_non_null(fills[type]);
+    fills[type](fact);
 }
 
 static void encode(const struct fact *fact, struct buf *out)
