@@ -118,10 +118,14 @@ static size_t on_header(char *data, size_t size, size_t count, void *ctx)
     return line.len;
 }
 
+static bool flag_set(const volatile int *flag)
+{
+    return flag != NULL && __atomic_load_n(flag, __ATOMIC_RELAXED) != 0;
+}
+
 static bool stop_asked(const struct exchange *x)
 {
-    const volatile int *stop = x->stream != NULL ? x->stream->stop : NULL;
-    return stop != NULL && __atomic_load_n(stop, __ATOMIC_RELAXED) != 0;
+    return flag_set(x->call->stop) || (x->stream != NULL && flag_set(x->stream->stop));
 }
 
 /* One whole line, or the rest of the stream, to the caller. False: enough. */
@@ -296,9 +300,9 @@ static CURLcode transfer(struct exchange *x)
         if (x->stream != NULL) {
             int64_t left_ms = silence_left_ms(x);
             x->over = left_ms == 0 ? ERR_TIMEOUT : x->over;
-            x->ended = x->ended || stop_asked(x);
             wait_ms = left_ms < wait_ms ? left_ms : wait_ms;
         }
+        x->ended = x->ended || stop_asked(x);
         if (x->ended || x->over != ERR_OK) {
             return CURLE_ABORTED_BY_CALLBACK;
         }
@@ -355,6 +359,9 @@ static enum err try_once(struct exchange *x, bool *ret_sent, struct error *e)
     must(curl_multi_remove_handle(x->client->multi, easy) == CURLM_OK);
     if (code == CURLE_OK && x->stream != NULL && x->line.len > 0) {
         (void)line_give(x); /* the last line came without its newline */
+    }
+    if (code != CURLE_OK && x->ended && x->stream == NULL) {
+        return fail(e, ERR_TIMEOUT, "the call to %s was given up", x->client->url);
     }
     return code == CURLE_OK || x->ended ? ERR_OK : failure_of(x, code, e);
 }

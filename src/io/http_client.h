@@ -37,6 +37,8 @@ struct http_call {
     int64_t timeout_ms;         /* one try, from connecting to the last byte; 0: HTTP_TIMEOUT_MS */
     int64_t retry_ms; /* keep trying this long when the server cannot be reached or, if the call may
                          be repeated, answers 503 or 429 or breaks off; 0: once */
+    const volatile int *stop; /* NULL, or looked at every 200 ms: non-zero gives up (ERR_TIMEOUT, or
+                                 what the last try gave) */
 };
 
 struct http_reply {

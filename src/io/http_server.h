@@ -76,7 +76,7 @@ void http_set_data(struct http_request *request, void *data); /* the handler's o
 void *http_data(const struct http_request *request);
 
 /* Extra headers of the answer: before http_answer() or http_stream_begin(). Both texts are copied;
- * neither may hold a line break. */
+ * neither may be empty or hold a tab or line break; not for Content-Length. */
 void http_answer_header(struct http_request *request, const char *name, const char *value);
 
 /* The answer. `body` is copied. `content_type` NULL: none. Ends the request: it must not be used

@@ -379,6 +379,8 @@ static void a_silent_stream_times_out_or_is_stopped(void **state)
     what.idle_ms = 0;
     what.call.timeout_ms = 0;
     assert_int_equal(stream_of(p, what, 100, ""), ERR_OK);
+    struct http_call get = {.method = "GET", .path = "/park", .stop = &p->far->stop};
+    assert_int_equal(call(p, &get), ERR_TIMEOUT);
     pair_free(p);
 }
 
