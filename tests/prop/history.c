@@ -14,9 +14,14 @@ static const char *const node_names[NODES + 2] = {"n1", "n2", "n3", "n4", "n5", 
 
 /* ---- picking ---- */
 
+static const char *pick_pool_name(struct world *world)
+{
+    return pool_names[world->calm ? 0 : dice_roll(&world->dice, POOLS)];
+}
+
 static const struct pool *pick_pool(struct world *world)
 {
-    return core_pool_named(world->core, pool_names[dice_roll(&world->dice, POOLS)]);
+    return core_pool_named(world->core, pick_pool_name(world));
 }
 
 static const struct node *pick_node(struct world *world)
@@ -73,7 +78,7 @@ static void pool_spec_roll(struct world *world, const char *name, struct pool_sp
 
 static void pool_set(struct world *world)
 {
-    const char *name = pool_names[dice_roll(&world->dice, POOLS)];
+    const char *name = pick_pool_name(world);
     const struct pool *pool = core_pool_named(world->core, name);
     struct pool_spec spec;
     pool_spec_roll(world, name, &spec);
@@ -103,7 +108,7 @@ static void node_join(struct world *world)
     struct named_amount amounts[3];
     struct node_spec spec = {
         .name = node_names[dice_roll(dice, NODES + 2)],
-        .pool = pool_names[dice_roll(dice, POOLS)],
+        .pool = pick_pool_name(world),
         .labels = labels,
         .label_count = dice_roll(dice, 2),
         .cpu_milli = (int64_t)dice_roll(dice, 17) * 1000 + (int64_t)dice_roll(dice, 3) * 333,
@@ -206,7 +211,7 @@ static void spec_roll(struct world *world, struct task_spec *ret)
     struct named_amount *amounts = arena_new(&world->arena, struct named_amount, 3);
     uint64_t *depends = arena_new(&world->arena, uint64_t, DEPENDS);
     const char **pools = arena_new(&world->arena, const char *, 1);
-    pools[0] = pool_names[dice_roll(dice, POOLS)];
+    pools[0] = pick_pool_name(world);
     *ret = (struct task_spec){
         .kind = TASK_COMMAND,
         .name = "t",
@@ -413,21 +418,21 @@ static void pass_once(struct world *world)
 void history_step(struct world *world)
 {
     static const struct {
-        uint32_t weight;
+        uint32_t weights[2]; /* in a wild and in a calm world */
         void (*happen)(struct world *world);
     } things[] = {
-        {2, pool_set},     {1, pool_delete}, {5, node_join}, {4, node_change},
-        {14, submit},      {5, task_change}, {16, report},   {4, tick},
-        {1, server_start}, {8, settle},      {4, pass_once},
+        {{2, 1}, pool_set},     {{1, 0}, pool_delete}, {{5, 2}, node_join}, {{4, 1}, node_change},
+        {{14, 30}, submit},     {{5, 3}, task_change}, {{16, 24}, report},  {{4, 2}, tick},
+        {{1, 0}, server_start}, {{8, 20}, settle},     {{4, 8}, pass_once},
     };
     uint32_t total = 0;
     for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) {
-        total += things[i].weight;
+        total += things[i].weights[world->calm];
     }
     uint32_t roll = dice_roll(&world->dice, total);
     size_t at = 0;
-    while (roll >= things[at].weight) {
-        roll -= things[at++].weight;
+    while (roll >= things[at].weights[world->calm]) {
+        roll -= things[at++].weights[world->calm];
     }
     world->now_ms += dice_once_in(&world->dice, 3) ? dice_roll(&world->dice, 4000) : 0;
     arena_clear(&world->arena);

@@ -1,5 +1,5 @@
-/* history.h - random inputs: pools, nodes, tasks, reports, time. SPDX-License-Identifier:
- * Apache-2.0 */
+/* history.h - random inputs: pools, nodes, tasks, reports, time.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "world.h"

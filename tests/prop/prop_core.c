@@ -2,8 +2,8 @@
  * restart after each fact; the laws of design.md section 2 are checked all along.
  *
  * Prints its seed; WEIR_SEED repeats a run, WEIR_HISTORIES scales it: history i has seed WEIR_SEED
- * + i, so a failing one is repeated alone with the seed it names. SPDX-License-Identifier:
- * Apache-2.0 */
+ * + i, so a failing one is repeated alone with the seed it names.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "history.h"
 
 #include <inttypes.h>
@@ -32,6 +32,7 @@ static uint64_t history_run(uint64_t seed)
                              "repeat with WEIR_SEED=%" PRIu64 " WEIR_HISTORIES=1\n", seed);
     seed_len = len > 0 ? (size_t)len : 0;
     world_init(&world, seed, true);
+    world.calm = dice_once_in(&world.dice, 2);
     (void)world_step(&world, (struct input){.type = INPUT_SERVER_START});
     for (uint32_t i = 0; i < STEPS_MAX && world.fact_count < FACTS_PER_HISTORY; i++) {
         history_step(&world);

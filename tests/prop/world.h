@@ -31,6 +31,7 @@ struct world {
     struct core *plain;     /* caches off */
     struct core *restarted; /* decoded after each fact */
     bool triple;            /* false: only the first lives, for long runs */
+    bool calm;              /* one pool, few faults: queues and reservations last */
     int64_t now_ms;
     uint64_t fact_count;
     struct map *attempts; /* "task.index" -> the newest attempt allocated (P11) */
