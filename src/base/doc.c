@@ -9,9 +9,9 @@ const struct doc *doc_get(const struct doc *map, const char *key)
     if (map == NULL || map->kind != DOC_MAP) {
         return NULL;
     }
-    struct str wanted = str_of(key);
+    size_t len = strlen(key);
     for (const struct doc *doc = map->first; doc != NULL; doc = doc->next) {
-        if (str_equal(doc->key, wanted)) {
+        if (doc->key.len == len && doc->key.p[0] == key[0] && memcmp(doc->key.p, key, len) == 0) {
             return doc;
         }
     }

@@ -124,10 +124,11 @@ static void unknown_field(struct reader *in, const struct place *place, const st
     }
 }
 
+/* Keys are NUL-terminated and have no NUL inside. */
 static const struct field *field_find(const struct field *fields, struct str name)
 {
     for (; fields->name != NULL; fields++) {
-        if (fields->name[0] == (name.len > 0 ? name.p[0] : '\0') && str_is(name, fields->name)) {
+        if (fields->name[0] == name.p[0] && strcmp(fields->name, name.p) == 0) {
             return fields;
         }
     }
