@@ -7,6 +7,7 @@
 #include "wire/state_json.h"
 #include "wire/time_text.h"
 
+/* Those that ended are counted from the first task on. */
 static void tasks_count(struct json_out *j, const struct core *core)
 {
     json_out_key(j, "tasks");

@@ -29,6 +29,21 @@ static void output_take(struct agents *agents, const struct agent_report *report
     ledger_log(agents->o.ledger, &log);
 }
 
+/* Why a program could not be started is all that such an attempt has to say: it becomes its
+ * standard error, where the user looks. */
+static void spawn_failure_take(struct agents *agents, struct call *call,
+                               const struct agent_report *report)
+{
+    if (report->text == NULL || report->text[0] == '\0') {
+        return;
+    }
+    struct agent_report said = *report;
+    said.stream = 2;
+    said.offset = 0;
+    said.data = str_of(arena_fmt(call_arena(call), "weir: %s\n", report->text));
+    output_take(agents, &said);
+}
+
 static void batch_take(struct agents *agents, struct call *call, const struct node *node,
                        const struct agent_batch *batch)
 {
@@ -41,7 +56,12 @@ static void batch_take(struct agents *agents, struct call *call, const struct no
             if (report->data.len > 0 && output_welcome(core, node, report->key)) {
                 output_take(agents, report);
             }
-        } else if (agent_report_input(report, batch->incarnation, &reports[count])) {
+            continue;
+        }
+        if (report->type == AGENT_SPAWN_FAILED && output_welcome(core, node, report->key)) {
+            spawn_failure_take(agents, call, report);
+        }
+        if (agent_report_input(report, batch->incarnation, &reports[count])) {
             count++;
         }
     }

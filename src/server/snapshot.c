@@ -139,7 +139,8 @@ void snapshots_final(struct snapshots *snapshots)
     }
     uint64_t tasks = 0;
     for (unsigned state = 0; state < TASK_STATE_COUNT; state++) {
-        tasks += core_task_count(core, (enum task_state)state);
+        bool ended = task_state_ended((enum task_state)state);
+        tasks += ended ? 0 : core_task_count(core, (enum task_state)state);
     }
     struct error e;
     if (tasks <= SNAPSHOT_FINAL_TASKS_MAX && copy_write(snapshots->o.dir, core, &e) != ERR_OK) {

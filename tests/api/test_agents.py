@@ -34,6 +34,15 @@ def test_exit_codes_are_kept(server, agent):
     assert (ended["state"], ended["exit_code"]) == ("failed", 7)
 
 
+def test_why_a_program_could_not_start_is_in_its_log(server, agent):
+    [task] = server.submit({"command": ["nothing-here"]})
+    key = agent.order()["key"]
+    agent.report({"type": "spawn_failed", "key": key, "errno": 2, "message": "nothing-here: not found"})
+    assert server.get(f"tasks/{task}")["state"] == "failed"
+    log = server.call("GET", f"tasks/{task}/logs?format=raw&stream=stderr").body
+    assert log == b"weir: nothing-here: not found\n"
+
+
 def test_repeated_reports_change_nothing(server, agent):
     [task] = server.submit()
     key = agent.order()["key"]
