@@ -1,8 +1,9 @@
 /* check.c - every invariant of the state, recomputed from the rows and compared.
  *
- * Called between steps (an input with all its facts), not between the facts of one: a gang's starts
- * are several facts. K1 sums of nodes (P1), K2 gangs (P2), K3 counts of tasks, K4 counts of pools,
- * K5 each order holds exactly what the rows say, K6 heads. SPDX-License-Identifier: Apache-2.0 */
+ * K1 sums of nodes (P1), K2 gangs (P2), K3 counts of tasks, K4 counts of pools, K5 each order holds
+ * exactly what the rows say, K6 heads, K7 what has come to its end has ended. K2 and K7 hold between
+ * steps (an input with all its facts); the facts of one step may lie between a gang's first start
+ * and its last. SPDX-License-Identifier: Apache-2.0 */
 #include "core/change.h"
 
 #include "base/must.h"
@@ -131,9 +132,15 @@ static void check_counts(const struct task *task, const struct tally *tally)
     must(task->failed_count == tally->failed);
     must(task->unknown_count == tally->unknown);
     must(task->waiting_from == tally->waiting_from);
+}
+
+static void check_settled(const struct task *task)
+{
     if (task->gang && task->waiting_count > 0) {
-        must(task->stopping_count == active); /* K2: what is left of a broken gang is ending */
+        must(task->stopping_count == task->active_count); /* K2: the rest of a broken gang ends */
     }
+    must(!task_state_ended(task->state)); /* K7: else it would have been archived */
+    must(task->waiting_count > 0 || task->active_count > 0);
 }
 
 /* In its own words, not by the function that keeps it. */
@@ -153,7 +160,6 @@ static void check_state(const struct core *core, const struct task *task)
     if (task->active_count == 0) {
         must(task->state == TASK_STAGED || task->state == TASK_PAUSED ||
              task->state == (has_pool ? TASK_PENDING : TASK_UNAVAILABLE));
-        must(task->waiting_count > 0); /* else it would have ended in the same step */
         return;
     }
     enum task_state running = task->starting_count > 0 ? TASK_STARTING : TASK_RUNNING;
@@ -300,6 +306,15 @@ static void check_keys(struct expected *expected)
 }
 
 void core_check(const struct core *core)
+{
+    core_check_rows(core);
+    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
+         task = core_task_next(core, task->id)) {
+        check_settled(task);
+    }
+}
+
+void core_check_rows(const struct core *core)
 {
     struct expected expected = {.core = core};
     check_nodes(&expected);

@@ -60,6 +60,8 @@ void core_orders_for(const struct core *core, node_id node, struct effects *out)
 /* Every invariant of the state, by number; aborts on a breach. Between steps, not between the facts
  * of one. */
 void core_check(const struct core *core);
+/* Those of them that hold after each fact, and for whatever core_decode() accepts. */
+void core_check_rows(const struct core *core);
 
 /* The whole state as bytes: a snapshot. Equal states give equal bytes, whichever road led there. */
 void core_encode(const struct core *core, struct buf *out);

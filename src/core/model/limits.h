@@ -9,10 +9,11 @@
 enum {
     POOLS_MAX = 1024,
     NODES_MAX = 100000,
-    RESOURCES_MAX = 256,     /* names a server knows */
-    TASK_RESOURCES_MAX = 16, /* named resources one task asks for */
-    NODE_RESOURCES_MAX = 32, /* named resources one node offers */
-    NODE_DEVICES_MAX = 64,   /* GPUs of one node */
+    RESOURCES_MAX = 256,      /* names a server knows */
+    TASK_RESOURCES_MAX = 16,  /* named resources one task asks for */
+    NODE_RESOURCES_MAX = 32,  /* named resources one node offers */
+    NODE_SLOTS_MAX = 1000000, /* so that sums over all nodes fit 64 bits */
+    NODE_DEVICES_MAX = 64,    /* GPUs of one node */
     NODE_LABELS_MAX = 64,
     NODE_AUX_TASKS_DEFAULT = 100, /* zero-slot instances a node takes */
     TASK_INSTANCES_MAX = 10000,

@@ -185,7 +185,7 @@ void node_spec_decode(struct bytes_reader *in, struct arena *arena, struct node_
     ret->name = bytes_get_text(in, arena, NAME_LEN_MAX);
     ret->pool = bytes_get_text(in, arena, NAME_LEN_MAX);
     ret->labels = codec_get_labels(in, arena, &ret->label_count);
-    ret->slots_milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
+    ret->slots_milli = codec_get_range(in, 0, (int64_t)NODE_SLOTS_MAX * 1000);
     ret->cpu_milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
     ret->memory_bytes = codec_get_range(in, 0, AMOUNT_BYTES_MAX);
     ret->gpu_memory_bytes = codec_get_range(in, 0, AMOUNT_BYTES_MAX);

@@ -122,7 +122,7 @@ bool node_spec_in_limits(const struct node_spec *spec, const char **ret_limit, i
     if (!BOUNDS_HOLD({"node name length", text_len(spec->name), 1, NAME_LEN_MAX},
                      {"pool name length", text_len(spec->pool), 0, NAME_LEN_MAX},
                      {"labels", spec->label_count, 0, NODE_LABELS_MAX},
-                     {"slots", spec->slots_milli, 0, AMOUNT_MILLI_MAX},
+                     {"slots", spec->slots_milli, 0, (int64_t)NODE_SLOTS_MAX * 1000},
                      {"cpu", spec->cpu_milli, 0, AMOUNT_MILLI_MAX},
                      {"memory", spec->memory_bytes, 0, AMOUNT_BYTES_MAX},
                      {"gpu memory", spec->gpu_memory_bytes, 0, AMOUNT_BYTES_MAX},
