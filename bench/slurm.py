@@ -3,6 +3,7 @@
 Settings follow Slurm's high-throughput guide. Used as the peer of `make bench` where slurm-wlm and munge are installed.
 """
 import os
+import random
 import shutil
 import signal
 import socket
@@ -53,16 +54,24 @@ def installed():
     return all(shutil.which(p) for p in ("slurmctld", "slurmd", "sbatch", "sinfo", "munged"))
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+def free_ports(count):
+    """The first of `count` neighbouring free ports, below the range that the system hands out by itself."""
+    for _ in range(100):
+        first = random.randrange(10000, 30000)
+        try:
+            for port in range(first, first + count):
+                with socket.socket() as s:
+                    s.bind(("127.0.0.1", port))
+            return first
+        except OSError:
+            continue
+    raise RuntimeError("no free ports for slurm")
 
 
 class Slurm:
     def __init__(self):
         self.dir = tempfile.mkdtemp(prefix="weir-bench-slurm-")
-        port = free_port()
+        port = free_ports(NODES + 1)
         for name in ("state", "spool"):
             os.mkdir(os.path.join(self.dir, name))
         with open(self.path("slurm.conf"), "w", encoding="ascii") as conf:

@@ -31,11 +31,10 @@ def test_refuses_writes_serves_reads_and_heals(small_disk):
         first = w.submit("true")
         assert w.wait(first)["state"] == "completed"
         ballast = small_disk / "ballast"
-        with open(ballast, "wb") as file:
+        with open(ballast, "wb", buffering=0) as file:
             try:
                 while True:
                     file.write(b"x" * 65536)
-                    file.flush()
             except OSError:
                 pass
         big = {"command": ["true", "x" * 100000], "stage": True}
