@@ -14,7 +14,7 @@
 #include "core/sched/reserve.h"
 
 /* Further back than this the position is not counted out. */
-enum { POSITION_MAX = 100000 };
+enum { POSITION_MAX = 10000 };
 
 struct look {
     const struct core *core;
@@ -23,6 +23,7 @@ struct look {
     const struct shape *shape;
     struct overlay overlay;
     struct explanation *ret;
+    bool behind;        /* the holder of a reservation */
     uint32_t count;     /* instances that start together */
     uint32_t have;      /* places for them that are free and not kept */
     uint32_t have_kept; /* places that are free */
@@ -150,7 +151,8 @@ static int64_t smallest_now(const struct look *look, const struct explain_node *
     const struct lack lack = {near->code, near->resource, near->wanted, near->available};
     struct lower what;
     int64_t best = -1;
-    if (look->count > 1 || !lower_for(request, &lack, &what)) {
+    /* Behind a holder a smaller amount may be kept from it, too. */
+    if (look->behind || look->count > 1 || !lower_for(request, &lack, &what)) {
         return best;
     }
     const struct node *node;
@@ -210,12 +212,30 @@ static void look_for_blockers(const struct look *look)
     }
 }
 
-/* Keep what the holder of the reservation keeps, if the task comes behind it. */
+/* Would the task start if nothing were kept? */
+static bool fits_free(const struct look *look)
+{
+    const struct node *node;
+    struct okey key = {{look->pool->id.v, 0, 0, 0}};
+    uint32_t have = 0;
+    while (have < look->count && node_next(look, &key, &node)) {
+        struct place now;
+        place_now(node, &now);
+        have += fit_usable(node) ? fit_count(&now, &look->shape->request, look->count - have) : 0;
+    }
+    return have == look->count;
+}
+
+/* Keep what the holder of the reservation keeps, if the task comes behind it and that matters. */
 static void look_keep(struct look *look)
 {
     const struct task *holder = core_task(look->core, look->pool->reserved_task);
     if (holder == NULL || holder->waiting_count == 0 || holder->pool.v != look->pool->id.v ||
         okey_compare(key_queue(look->task), key_queue(holder)) <= 0) {
+        return;
+    }
+    look->behind = true;
+    if (!fits_free(look)) {
         return;
     }
     const struct shape *shape = core_shape(look->core, holder->shape);

@@ -33,6 +33,7 @@ struct pass {
     const struct task *head;
     bool head_moved; /* it is another one, or the same one got some of its instances */
     bool holding;    /* places are kept for the head */
+    bool keep_due;   /* they have not been chosen yet: nobody has come who could take them */
 };
 
 /* What became of one task. */
@@ -152,6 +153,22 @@ static uint32_t start_count(const struct task *task)
     return task_gang_size(task) > 1 ? task->waiting_count : 1;
 }
 
+/* Choosing the places to keep looks at every node: done when the first task comes that would fit. */
+static bool keep_or_blocked(struct pass *pass, const struct asker *asker)
+{
+    const uint32_t count = start_count(asker->task);
+    if (!pass->keep_due) {
+        return true;
+    }
+    if (search_total(&pass->overlay, asker, count) < count) {
+        return false;
+    }
+    const struct shape *shape = core_shape(pass->core, pass->head->shape);
+    reserve_keep(&pass->overlay, &shape->request, start_count(pass->head));
+    pass->keep_due = false;
+    return true;
+}
+
 static enum outcome place_task(struct pass *pass, const struct task *task,
                                const struct shape *shape)
 {
@@ -165,6 +182,9 @@ static enum outcome place_task(struct pass *pass, const struct task *task,
         .end_ms = overlay_end_ms(task, pass->in->now_ms),
         .trail = &pass->queue.at[0].trail,
     };
+    if (!keep_or_blocked(pass, asker)) {
+        return OUTCOME_BLOCKED;
+    }
     return start_count(task) > 1 ? place_gang(pass, asker) : place_each(pass, asker);
 }
 
@@ -183,8 +203,8 @@ static void head_note(struct pass *pass, const struct task *task, const struct s
     const int64_t since_ms = pass->head_moved ? pass->in->now_ms : pool->blocked_since_ms;
     if (pass->in->now_ms - since_ms >= pool->patience_ms) {
         pass->holding = true;
+        pass->keep_due = true;
         pass->placed_before = pass->placed;
-        reserve_keep(&pass->overlay, &shape->request, count);
     }
 }
 
@@ -192,7 +212,7 @@ static void head_note(struct pass *pass, const struct task *task, const struct s
  * would fit if nothing were kept, and short ones may use what is kept. */
 static bool shape_goes_on(struct pass *pass, const struct task *task, const struct shape *shape)
 {
-    if (!pass->holding || !pass->overlay.keep_end_known || pass->head->shape.v == shape->id.v ||
+    if (!pass->overlay.keep_end_known || pass->head->shape.v == shape->id.v ||
         capacity_missed(pass->core->capacity, shape)) {
         return false;
     }
