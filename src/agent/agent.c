@@ -6,11 +6,13 @@
 #include "agent/agent_internal.h"
 #include "agent/dirs.h"
 #include "agent/identity.h"
+#include "agent/runas.h"
 #include "base/log.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOCK_NAME "agent.lock"
@@ -83,9 +85,35 @@ static must_use enum err signals_take(struct agent *agent, struct error *e)
     return r == ERR_OK ? loop_signal(agent->loop, SIGHUP, ignore, agent, e) : r;
 }
 
+/* Who will run the tasks is settled before anything begins; a directory he cannot reach is worth a
+ * word, for his job directory lies below it. */
+static must_use enum err run_as_check(const struct agent_options *options, struct error *e)
+{
+    struct account account;
+    enum err r = runas_system(options->run_as, &account, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    char path[AGENT_PATH_MAX];
+    (void)str_copy(path, sizeof path, options->dir);
+    for (char *slash = strrchr(path, '/'); account.switch_user && slash != NULL && slash != path;
+         slash = strrchr(path, '/')) {
+        struct stat info;
+        if (stat(path, &info) == 0 && (info.st_mode & S_IXOTH) == 0 && info.st_uid != account.uid) {
+            log_warn("tasks cannot reach their job directory by its name: a directory above it is "
+                     "closed to them",
+                     kv_str("directory", path), kv_str("user", account.name));
+            return ERR_OK;
+        }
+        *slash = '\0';
+    }
+    return ERR_OK;
+}
+
 static must_use enum err agent_begin(struct agent *agent, struct error *e)
 {
-    enum err r = identity_read(&agent->options, &agent->arena, &agent->node, e);
+    enum err r = run_as_check(&agent->options, e);
+    r = r != ERR_OK ? r : identity_read(&agent->options, &agent->arena, &agent->node, e);
     r = r == ERR_OK ? loop_new(&agent->loop, e) : r;
     r = r == ERR_OK ? signals_take(agent, e) : r;
     if (r != ERR_OK) {

@@ -141,21 +141,28 @@ static void supervisor_ready_fd(void *ctx, uint32_t events)
     keeper_flush(agent);
 }
 
-/* Waits for the greeting, which comes at once. */
+/* Waits for the greeting, which comes at once; the attempts in it are asked for again later. */
 static must_use enum err hello_take(struct supclient *client, struct frame *ret, struct error *e)
 {
     enum { HELLO_TRIES_MAX = 5000, HELLO_WAIT_US = 1000 };
     struct arena arena;
     arena_init(&arena);
-    enum supclient_got got = SUPCLIENT_NOTHING;
-    for (int i = 0; i < HELLO_TRIES_MAX && got == SUPCLIENT_NOTHING; i++) {
-        got = supclient_get(client, &arena, ret);
+    struct frame frame = {0};
+    *ret = frame;
+    for (int i = 0; i < HELLO_TRIES_MAX && frame.type != FRAME_READY;) {
+        enum supclient_got got = supclient_get(client, &arena, &frame);
+        if (got == SUPCLIENT_GONE) {
+            break;
+        }
         if (got == SUPCLIENT_NOTHING) {
             (void)usleep(HELLO_WAIT_US);
+            i++;
+        } else if (frame.type == FRAME_HELLO) {
+            *ret = frame;
         }
     }
     arena_done(&arena);
-    if (got != SUPCLIENT_FRAME || ret->type != FRAME_HELLO) {
+    if (frame.type != FRAME_READY || ret->type != FRAME_HELLO) {
         return fail(e, ERR_TIMEOUT, "the supervisor does not say hello");
     }
     if (ret->version != FRAME_VERSION) {
