@@ -1,7 +1,8 @@
 /* amount.c - amounts, sizes and durations to and from text.
  *
  * Everything is integer arithmetic: a decimal part is kept as thousandths, so `0.1` means exactly
- * that. SPDX-License-Identifier: Apache-2.0 */
+ * that.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
 
 #include "base/must.h"

@@ -17,7 +17,7 @@
 enum {
     DOC_DEPTH_MAX = 32,
     DOC_NODES_MAX = 2000000,              /* values of one document: about 160 MB */
-    DOC_YAML_BYTES_MAX = 4 * 1024 * 1024, /* libyaml is slow: this takes about a second */
+    DOC_YAML_BYTES_MAX = 4 * 1024 * 1024, /* takes libyaml up to half a second */
 };
 
 enum doc_kind {

@@ -1,5 +1,6 @@
 /* doc_build.c - the tree of a document: adding values, the check for duplicate keys, paths of
- * errors. SPDX-License-Identifier: Apache-2.0 */
+ * errors.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/doc_internal.h"
 
 #include "base/mem.h"

@@ -4,7 +4,8 @@
  * The text is copied into the arena once and strings are unescaped in place (they only shrink), the
  * closing quote becoming the NUL. The copy ends in a NUL, which no JSON token may contain, so most
  * loops need no other end. Surprising: a string with \u0000 is refused, because every consumer
- * treats texts as C strings. SPDX-License-Identifier: Apache-2.0 */
+ * treats texts as C strings.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/doc_internal.h"
 
 #include "base/utf8.h"

@@ -1,5 +1,6 @@
 /* pool_spec.c - the fields of a pool. Policies, placements and providers that do not exist yet are
- * refused by name, saying which do. SPDX-License-Identifier: Apache-2.0 */
+ * refused by name, saying which do.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/pool_spec.h"
 
 #include "spec/pool_internal.h"

@@ -1,5 +1,6 @@
 /* pool_spec.h - a pool's definition: the bodies of POST and PATCH /pools and an item of the server
- * file. SPDX-License-Identifier: Apache-2.0 */
+ * file.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"

@@ -3,7 +3,8 @@
  * projects and resource names are checked for form only.
  *
  * Unknown fields are refused by name. Every text is borrowed from the document or lives in the
- * arena. SPDX-License-Identifier: Apache-2.0 */
+ * arena.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"

@@ -1,7 +1,8 @@
 /* task_resources.c - what an instance asks for.
  *
  * `slots` and `gpu` are one counter; `gpu`, `gpu_memory`, `devices` and a fraction demand a node
- * with devices. SPDX-License-Identifier: Apache-2.0 */
+ * with devices.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/task_internal.h"
 
 #include "base/amount.h"

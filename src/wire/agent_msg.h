@@ -3,7 +3,8 @@
  *
  * Decoders take what the other side sent as hostile: every number, text and list is bounded.
  * Unknown fields are ignored, because the other side may be newer. Decoded texts live in the arena.
- * Encoders append one JSON object without a line end. SPDX-License-Identifier: Apache-2.0 */
+ * Encoders append one JSON object without a line end.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"

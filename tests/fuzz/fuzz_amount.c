@@ -1,5 +1,6 @@
 /* fuzz_amount.c - amounts, names and the short texts of the command line. What is accepted is within
- * its bounds, and its text reads back. SPDX-License-Identifier: Apache-2.0 */
+ * its bounds, and its text reads back.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
 #include "base/amount.h"

@@ -1,5 +1,6 @@
 /* fuzz_fact.c - decoding of facts. One fact, one coding: what is accepted encodes to the same
- * bytes. SPDX-License-Identifier: Apache-2.0 */
+ * bytes.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
 #include "base/must.h"

@@ -1,5 +1,6 @@
 /* fuzz_json.c - the JSON reader. What it accepts is written by json_out and read again; both
- * writings must be equal. SPDX-License-Identifier: Apache-2.0 */
+ * writings must be equal.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
 #include "base/buf.h"

@@ -1,5 +1,6 @@
 /* fuzz_snapshot.c - decoding of whole states. What is accepted is a sound state, and encodes to the
- * same bytes. SPDX-License-Identifier: Apache-2.0 */
+ * same bytes.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
 #include "base/must.h"

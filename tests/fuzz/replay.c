@@ -1,5 +1,6 @@
 /* replay.c - runs a fuzz target over every file of a corpus directory, with any compiler: what the
- * fuzzers once found stays found. SPDX-License-Identifier: Apache-2.0 */
+ * fuzzers once found stays found.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
 #include "base/mem.h"
