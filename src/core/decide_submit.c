@@ -264,6 +264,18 @@ static enum verdict key_seen(struct step *step, const struct submit_key *seen)
     return VERDICT_REPEATED;
 }
 
+/* Room for one more: the oldest go before their day is over. */
+static void keys_thin_out(struct step *step)
+{
+    const struct core *core = step->core;
+    if (core->keys.count < SUBMIT_KEYS_MAX) {
+        return;
+    }
+    const struct submit_key *oldest = table_get(&core->keys, table_next(&core->keys, 0));
+    must(oldest != NULL);
+    step_fact(step, FACT_SUBMIT_KEYS_EXPIRED)->keys_expired.before_ms = oldest->time_ms + 1;
+}
+
 static enum verdict room_check(struct step *step)
 {
     const struct submission *submission = &step->in->submit;
@@ -304,6 +316,7 @@ enum verdict decide_submit(struct step *step)
         }
     }
     if (submission->has_key) {
+        keys_thin_out(step);
         key_fact(step, first, submission->count);
     }
     return VERDICT_OK;

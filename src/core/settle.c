@@ -56,7 +56,8 @@ static bool again_of(const struct task *task, const struct instance *instance,
     case END_NODE_LOST:
     case END_NODE_REMOVED:
         /* What its supervisor never saw has not run, so it is no repetition. */
-        return task->repeatable || report->type == REPORT_UNKNOWN;
+        return task->repeatable ||
+               (report->type == REPORT_UNKNOWN && instance->state == INSTANCE_STARTING);
     case END_GANG:
         return task->failed_count == 0 && task->unknown_count == 0;
     case END_NONE:
@@ -158,6 +159,17 @@ void settle_task(struct step *step, task_id id, enum task_state state, enum end_
     }
 }
 
+/* What a shell would give: a program that is not there, one that cannot be run. */
+static int32_t spawn_exit_code(int32_t error_number)
+{
+    enum { LINUX_ENOENT = 2, LINUX_ENOEXEC = 8, LINUX_EACCES = 13 };
+    if (error_number == LINUX_ENOENT) {
+        return EXIT_CODE_NOT_FOUND;
+    }
+    return error_number == LINUX_EACCES || error_number == LINUX_ENOEXEC ? EXIT_CODE_NOT_RUN
+                                                                         : EXIT_CODE_WEIR;
+}
+
 /* How a task ends whose last instance is just ending so: nothing of `ending` is in the rows yet. */
 static void task_end_of(const struct core *core, const struct task *task, const struct fact *ending,
                         struct fact *ret)
@@ -190,7 +202,7 @@ static void task_end_of(const struct core *core, const struct task *task, const 
         int32_t code = last ? report->exit_code : instance->exit_code;
         if (task->kill_asked ? code != 0 : attempt_failed(why, code)) {
             ret->task_ended.cause = task->kill_asked ? END_KILLED : why;
-            ret->task_ended.exit_code = why == END_SPAWN ? EXIT_CODE_WEIR : code;
+            ret->task_ended.exit_code = why == END_SPAWN ? spawn_exit_code(code) : code;
             return;
         }
     }

@@ -72,5 +72,11 @@ enum verdict request_possible(struct step *step, const struct pool *pool,
 /* A spec is over a limit: refused. */
 enum verdict refuse_limit(struct step *step, const char *limit, int64_t max);
 
-/* The exit code shown for what never ran because of a kill, and for what Weir itself ended. */
-enum { EXIT_CODE_KILLED = 143, EXIT_CODE_WEIR = 125 };
+/* The exit code shown for what never ran because of a kill, for what Weir itself ended, and for
+ * programs that could not be started. */
+enum {
+    EXIT_CODE_KILLED = 143,
+    EXIT_CODE_WEIR = 125,
+    EXIT_CODE_NOT_RUN = 126,
+    EXIT_CODE_NOT_FOUND = 127
+};

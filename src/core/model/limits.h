@@ -26,6 +26,7 @@ enum {
     NAME_LEN_MAX = 63,
     TEXT_LEN_MAX = 255,        /* titles, descriptions, tags, labels */
     SUBMIT_TASKS_MAX = 100000, /* tasks of one submission */
+    SUBMIT_KEYS_MAX = 500000,  /* idempotency keys remembered; over it the oldest go early */
     PENDING_TASKS_MAX = 4000000,
     PRIORITY_MIN = 1,
     PRIORITY_MAX = 100,

@@ -131,6 +131,7 @@ static void failures_are_retried_as_often_as_allowed(void **state)
     rig_report(rig, id, 0, REPORT_SPAWN_FAILED, 2);
     assert_int_equal(core_outcome(rig->core, id), TASK_FAILED);
     assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.cause, END_SPAWN);
+    assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.exit_code, 127);
 }
 
 static void the_exit_code_is_that_of_the_lowest_failed_instance(void **state)

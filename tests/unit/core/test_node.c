@@ -122,6 +122,11 @@ static void lost_work_that_must_not_repeat_ends_unknown(void **state)
     assert_int_equal(rig_on_node(rig, INPUT_NODE_SILENT, node), VERDICT_OK);
     assert_int_equal(rig_on_node(rig, INPUT_NODE_LOST, node), VERDICT_OK);
     assert_int_equal(core_outcome(rig->core, ran), TASK_UNKNOWN);
+    rig_node(rig, "n1", 2, 0, 1);
+    rig_pass(rig);
+    rig_report(rig, ordered, 0, REPORT_STARTED, 0);
+    rig_report(rig, ordered, 0, REPORT_UNKNOWN, 0); /* it ran, and now nobody knows of it */
+    assert_int_equal(core_outcome(rig->core, ordered), TASK_UNKNOWN);
 }
 
 static void losing_a_node_breaks_gangs_elsewhere(void **state)

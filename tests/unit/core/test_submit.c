@@ -191,6 +191,38 @@ static void keys_expire_after_a_day(void **state)
     assert_int_equal(core_task_last(rig->core).v, 2);
 }
 
+/* A step without the rig's look at all bytes, for a state that is large. */
+static enum verdict step_plain(struct rig *rig, struct input in)
+{
+    in.now_ms = rig->now_ms;
+    facts_init(&rig->facts, &rig->arena);
+    enum verdict verdict = core_decide(rig->core, &in, &rig->facts);
+    for (size_t i = 0; verdict == VERDICT_OK && i < rig->facts.count; i++) {
+        core_apply(rig->core, &rig->facts.at[i]);
+    }
+    return verdict;
+}
+
+static void over_the_limit_the_oldest_keys_go_early(void **state)
+{
+    struct rig *rig = *state;
+    struct fact fact = {.type = FACT_SUBMIT_KEY, .version = 1, .actor = "", .cause = ""};
+    for (uint32_t i = 0; i < SUBMIT_KEYS_MAX; i++) {
+        fact.time_ms = rig->now_ms + i / 10;
+        memcpy(fact.submit_key.key, &i, sizeof i);
+        core_apply(rig->core, &fact);
+    }
+    rig->now_ms = fact.time_ms;
+    struct task_spec spec = rig_spec();
+    struct input in = {.type = INPUT_TASK_SUBMIT,
+                       .submit = {.specs = &spec, .count = 1, .has_key = true, .key = {[15] = 1}}};
+    assert_int_equal(step_plain(rig, in), VERDICT_OK);
+    assert_int_equal(rig_fact(rig, FACT_SUBMIT_KEYS_EXPIRED)->keys_expired.before_ms, 1001);
+    assert_int_equal(step_plain(rig, in), VERDICT_REPEATED);
+    in.submit.key[15] = 0; /* the oldest: forgotten, so it is new */
+    assert_int_equal(step_plain(rig, in), VERDICT_OK);
+}
+
 static void staged_tasks_wait_for_their_start(void **state)
 {
     struct rig *rig = *state;
@@ -248,6 +280,7 @@ int main(void)
         RIG_TEST(all_tasks_of_a_submission_or_none),
         RIG_TEST(a_key_seen_before_repeats_or_is_refused),
         RIG_TEST(keys_expire_after_a_day),
+        RIG_TEST(over_the_limit_the_oldest_keys_go_early),
         RIG_TEST(staged_tasks_wait_for_their_start),
         RIG_TEST(the_queue_is_priority_then_submission),
     };
