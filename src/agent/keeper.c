@@ -8,6 +8,7 @@
 #include "base/log.h"
 
 #include <sys/epoll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -89,9 +90,11 @@ static void grown(struct agent *agent, const struct frame *frame)
 {
     size_t done = (size_t)(frame->starts - agent->ordered_seen);
     done = done < agent->ordered.count ? done : agent->ordered.count;
-    memmove(agent->ordered.at, agent->ordered.at + done,
-            (agent->ordered.count - done) * sizeof *agent->ordered.at);
-    agent->ordered.count -= done;
+    if (done > 0) {
+        agent->ordered.count -= done;
+        memmove(agent->ordered.at, agent->ordered.at + done,
+                agent->ordered.count * sizeof *agent->ordered.at);
+    }
     agent->ordered_seen = frame->starts;
     reporter_grown(agent->reporter);
 }
@@ -240,6 +243,8 @@ static void supervisor_died(struct agent *agent)
 {
     log_error("the supervisor is gone; what it ran is lost");
     supervisor_drop(agent);
+    while (waitpid(-1, NULL, WNOHANG) > 0) { /* it is our only child, if we started it */
+    }
     leftovers_end(agent->supervisor_id);
     agent->settling = agent->welcomed;
     reporter_supervisor_died(agent->reporter, agent->ordered.at, agent->ordered.count);

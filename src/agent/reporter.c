@@ -180,9 +180,11 @@ static void extras_add(struct reporter *reporter, struct batch *batch)
 /* The server has it: forget it here, and let the supervisor forget it. */
 static void batch_done(struct reporter *reporter, const struct batch *batch)
 {
-    memmove(reporter->extras.at, reporter->extras.at + batch->extras,
-            (reporter->extras.count - batch->extras) * sizeof *reporter->extras.at);
-    reporter->extras.count -= batch->extras;
+    if (batch->extras > 0) {
+        reporter->extras.count -= batch->extras;
+        memmove(reporter->extras.at, reporter->extras.at + batch->extras,
+                reporter->extras.count * sizeof *reporter->extras.at);
+    }
     reporter->acked = batch->end;
     reporter->backoff_ms = 0;
     struct inbox_message *message = inbox_message_new(INBOX_ACKED);

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import select
 import signal
 import subprocess
 import tempfile
@@ -50,10 +51,11 @@ class Node:
             fd = None
         if fd is not None:
             signal.pidfd_send_signal(fd, signal.SIGTERM)
-            import select
             select.select([fd], [], [], 20)
             os.close(fd)
+        said = self.log() + (self.dir / "supervisor.log").read_text()
         self.root.cleanup()
+        assert "Sanitizer" not in said and "runtime error" not in said and "bug:" not in said, said
 
 
 @pytest.fixture
@@ -264,6 +266,17 @@ def test_cut_off_agent_stops_its_tasks(server, node):
     wait_until(lambda: not alive(pid), "the task still runs")
     server.start()
     assert server.wait_report("ended", "1.0:1")["exit_code"] == 143
+
+
+def test_a_forgotten_credential_is_renewed(server, node):
+    node.start()
+    server.wait_hello(1)
+    server.credential = "weir_node_other"
+    server.end_streams()
+    server.wait_hello(2)
+    assert len(server.joins) == 2
+    server.start_task(1, "true")
+    server.wait_report("ended", "1.0:1")
 
 
 def test_many_tasks_all_end_once(server, node):

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { WAIT_MS = 30000, GATHER_MAX = 64 * 1024 * 1024 };
@@ -111,10 +112,32 @@ void rig_wait_gone(struct rig *rig)
     arena_done(&arena);
 }
 
+/* What the supervisor said must not be a sanitizer's or an assertion's word. */
+static void log_check(const struct rig *rig)
+{
+    static const char *const bad[] = {"Sanitizer", "runtime error", "bug:"};
+    char path[128];
+    char text[64 * 1024];
+    (void)snprintf(path, sizeof path, "%s/supervisor.log", rig->dir);
+    FILE *file = fopen(path, "re");
+    must(file != NULL);
+    size_t len = fread(text, 1, sizeof text - 1, file);
+    text[len] = '\0';
+    (void)fclose(file);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        if (strstr(text, bad[i]) != NULL) {
+            (void)fprintf(stderr, "rig: the supervisor says:\n%s\n", text);
+            abort();
+        }
+    }
+}
+
 void rig_down(struct rig *rig)
 {
     (void)kill((pid_t)rig->hello.pid, SIGTERM);
     rig_wait_gone(rig);
+    (void)waitpid((pid_t)rig->hello.pid, NULL, 0);
+    log_check(rig);
     supclient_free(rig->client);
     spool_reader_free(rig->reader);
     buf_done(&rig->out);
