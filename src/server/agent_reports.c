@@ -82,6 +82,21 @@ static void batch_take(struct agents *agents, struct call *call, const struct no
     (void)ledger_input(agents->o.ledger, &in, &facts);
 }
 
+/* The supervisor of this incarnation is gone: until the next one says hello the node must get no
+ * more starts, or they would be lost one after the other. */
+static void supervisor_gone(struct agents *agents, const struct node *node,
+                            const struct agent_batch *batch)
+{
+    bool lost = false;
+    for (uint32_t i = 0; i < batch->count && !lost; i++) {
+        lost = batch->reports[i].type == AGENT_LOST;
+    }
+    struct agent_link *link = link_of(agents, node->id);
+    if (lost && batch->incarnation == node->incarnation && link != NULL && link->stream != NULL) {
+        link_cut(link, "its supervisor is gone");
+    }
+}
+
 void agents_reports(struct agents *agents, struct call *call)
 {
     struct agent_batch batch;
@@ -101,6 +116,7 @@ void agents_reports(struct agents *agents, struct call *call)
         link->heard_ms = loop_now_ms(agents->o.loop);
     }
     batch_take(agents, call, node, &batch);
+    supervisor_gone(agents, core_node_named(core, call->name), &batch);
     buf_clear(&call->out);
     buf_add_str(&call->out, "{\"acked\":true}");
     call_answer_json(call, 200);

@@ -115,6 +115,19 @@ def test_what_the_supervisor_lost_is_started_anew(server, agent):
     assert server.get(f"tasks/{task}")["counts"]["lost"] == 1
 
 
+def test_a_dead_supervisor_gets_no_more_starts(server, agent):
+    [task] = server.submit()
+    key = agent.order()["key"]
+    assert agent.report({"type": "lost", "key": key}).status == 200
+    assert agent.order() is None
+    assert server.get("nodes/n1")["state"] == "silent"
+    waiting = server.get(f"tasks/{task}")
+    assert (waiting["state"], waiting["counts"]["lost"]) == ("pending", 1)
+    agent.supervisor = "0" * 32
+    agent.connect()
+    assert agent.order()["key"] == f"{task}.0:2"
+
+
 def test_what_the_server_does_not_know_is_stopped(server, agent):
     agent.close()
     agent.connect(attempts=[{"key": "77.0:1", "state": "running"}])

@@ -1,0 +1,129 @@
+/* test_route.c - the route table: what is found, what is refused, who may.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/route.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static const struct route *found(const char *method, const char *path, const char **params,
+                                 const char **allow)
+{
+    static struct arena arena;
+    arena_clear(&arena);
+    return route_find(method, path, &arena, params, allow);
+}
+
+static void a_path_finds_its_row_and_parameters(void **state)
+{
+    (void)state;
+    const char *params[CALL_PARAMS_MAX] = {NULL};
+    const char *allow;
+    const struct route *route = found("POST", "/api/v1/tasks/12/kill", params, &allow);
+    assert_non_null(route);
+    assert_string_equal(route->pattern, "/api/v1/tasks/{id}/kill");
+    assert_string_equal(params[0], "12");
+    route = found("GET", "/api/v1/pools/a b.c", params, &allow);
+    assert_non_null(route);
+    assert_string_equal(params[0], "a b.c");
+}
+
+static void near_misses_find_nothing(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {
+        "",
+        "/",
+        "/api/v1/tasks/",
+        "/api/v1/tasks//kill",
+        "/api/v1",
+        "/API/v1/tasks",
+        "/api/v1/tasks/1/kill/",
+        "/api/v1/tasks/1/2",
+        "//healthz",
+        "/healthz/",
+        "/api/v1/tasks/{id}/x",
+    };
+    const char *params[CALL_PARAMS_MAX];
+    const char *allow;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        assert_null(found("GET", paths[i], params, &allow));
+        assert_null(allow);
+    }
+}
+
+static void another_method_is_told_which_there_are(void **state)
+{
+    (void)state;
+    const char *params[CALL_PARAMS_MAX];
+    const char *allow;
+    assert_null(found("PUT", "/api/v1/pools/x", params, &allow));
+    assert_string_equal(allow, "GET, PATCH, DELETE");
+    assert_null(found("get", "/healthz", params, &allow));
+    assert_string_equal(allow, "GET");
+}
+
+/* Only health is open; whatever changes something needs more than a reader's token. */
+static void every_row_has_a_fitting_permission(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < routes_count; i++) {
+        const struct route *route = &routes[i];
+        bool health =
+            strcmp(route->pattern, "/healthz") == 0 || strcmp(route->pattern, "/readyz") == 0;
+        assert_true((route->permission == PERMIT_NONE) == health);
+        bool agents = strncmp(route->pattern, "/api/v1/agent/", 14) == 0;
+        assert_true((route->permission == PERMIT_NODE || route->permission == PERMIT_JOIN) ==
+                    agents);
+        if (strcmp(route->method, "GET") != 0) {
+            assert_false(route_permits(route->permission, SCOPE_READ));
+        } else {
+            assert_int_equal(route->body_max, 0);
+        }
+        assert_non_null(route->handler);
+    }
+}
+
+static void no_row_stands_twice(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < routes_count; i++) {
+        for (size_t k = i + 1; k < routes_count; k++) {
+            assert_false(strcmp(routes[i].method, routes[k].method) == 0 &&
+                         strcmp(routes[i].pattern, routes[k].pattern) == 0);
+        }
+    }
+}
+
+static void scopes_open_what_is_theirs(void **state)
+{
+    (void)state;
+    static const bool want[][TOKEN_SCOPE_COUNT] = {
+        [PERMIT_NONE] = {true, true, true, true},
+        [PERMIT_READ] = {[SCOPE_ADMIN] = true, [SCOPE_READ] = true},
+        [PERMIT_WRITE] = {[SCOPE_ADMIN] = true},
+        [PERMIT_ADMIN] = {[SCOPE_ADMIN] = true},
+        [PERMIT_NODE] = {[SCOPE_NODE] = true},
+        [PERMIT_JOIN] = {[SCOPE_JOIN] = true},
+    };
+    for (unsigned permission = 0; permission < sizeof want / sizeof want[0]; permission++) {
+        for (unsigned scope = 0; scope < TOKEN_SCOPE_COUNT; scope++) {
+            assert_true(route_permits((enum route_permission)permission, (enum token_scope)scope) ==
+                        want[permission][scope]);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_path_finds_its_row_and_parameters),
+        cmocka_unit_test(near_misses_find_nothing),
+        cmocka_unit_test(another_method_is_told_which_there_are),
+        cmocka_unit_test(every_row_has_a_fitting_permission),
+        cmocka_unit_test(no_row_stands_twice),
+        cmocka_unit_test(scopes_open_what_is_theirs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
