@@ -58,7 +58,8 @@ static void job_ends(enum err err, struct core *core)
     job->err = err;
     job->core = core;
     if (err != ERR_OK) {
-        (void)fail(&job->error, err, "no space left on device");
+        job->error.code = err;
+        assert_true(str_copy(job->error.text, ERROR_TEXT_MAX, "no space left on device"));
     }
     ledger_job_done(world->ledger, job);
 }
