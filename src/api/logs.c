@@ -61,7 +61,9 @@ static void piece_json(struct buf *out, const struct store_log_piece *piece)
     json_out_kv_text(&j, "stream", piece->stream == 2 ? "stderr" : "stdout");
     json_out_kv_u64(&j, "offset", piece->offset);
     time_json(&j, "at", piece->time_ms);
-    if (utf8_valid(piece->data.p, piece->data.len)) {
+    /* JSON strings of ours carry no NUL. */
+    if (utf8_valid(piece->data.p, piece->data.len) &&
+        memchr(piece->data.p, '\0', piece->data.len) == NULL) {
         json_out_key(&j, "data");
         json_out_str(&j, piece->data);
     } else {

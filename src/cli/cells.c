@@ -43,7 +43,9 @@ void list_resources_text(struct buf *out, const struct doc *map)
 {
     size_t start = out->len;
     for (const struct doc *d = map == NULL ? NULL : map->first; d != NULL; d = d->next) {
-        if (d->kind != DOC_NUMBER) {
+        /* Nothing asked is not worth a word, unless it is all there is to say. */
+        bool last_word = d->next == NULL && out->len == start;
+        if (d->kind != DOC_NUMBER || (str_is(d->text, "0") && !last_word)) {
             continue;
         }
         buf_addf(out, "%s%.*s=", out->len == start ? "" : " ", (int)d->key.len, d->key.p);

@@ -9,6 +9,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,7 +46,7 @@ static enum err task_call(struct down *down, const char *method, const char *tas
     return r == ERR_CONFLICT || r == ERR_NOT_FOUND ? ERR_OK : r;
 }
 
-/* Kills page after page until nothing is left, then each page is waited for. */
+/* Kills page after page until nothing is left; what only takes its time to end is waited for. */
 static enum err tasks_stop(struct down *down, struct error *e)
 {
     for (;;) {
@@ -55,11 +57,14 @@ static enum err tasks_stop(struct down *down, struct error *e)
             return r;
         }
         for (const struct doc *d = items->first; d != NULL && r == ERR_OK; d = d->next) {
+            if (strcmp(item_text(d, "state"), "stopping") == 0) {
+                continue;
+            }
             r = task_call(down, "POST", item_text(d, "id"), "kill", e);
             down->killed++;
         }
-        for (const struct doc *d = items->first; d != NULL && r == ERR_OK; d = d->next) {
-            r = task_call(down, "GET", item_text(d, "id"),
+        if (r == ERR_OK) {
+            r = task_call(down, "GET", item_text(items->first, "id"),
                           arena_fmt(&down->arena, "wait?timeout=%d", WAIT_S), e);
         }
         if (r != ERR_OK) {

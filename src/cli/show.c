@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOW_MAX = 1 << 20, SHOW_WAIT_MS = 600000 };
+enum { SHOW_MAX = 1 << 20, SHOW_WAIT_MS = 600000, LABEL_MIN = 6 };
 
 static size_t label_width(const struct list_column *fields)
 {
-    size_t width = 0;
+    size_t width = LABEL_MIN;
     for (const struct list_column *f = fields; f->name != NULL; f++) {
         size_t len = strlen(f->title);
         width = len > width ? len : width;

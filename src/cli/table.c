@@ -107,10 +107,10 @@ static size_t widest_text(const struct table *table, const size_t *widths)
     return best;
 }
 
-static void widths_find(const struct table *table, size_t *widths)
+static void widths_find(const struct table *table, bool header, size_t *widths)
 {
     for (size_t i = 0; i < table->column_count; i++) {
-        widths[i] = text_width(str_of(table->columns[i].title));
+        widths[i] = header ? text_width(str_of(table->columns[i].title)) : 0;
     }
     for (size_t i = 0; i < table->cells.count; i++) {
         size_t column = i % table->column_count;
@@ -206,7 +206,7 @@ static void header_print(const struct table *table, const size_t *widths, struct
 void table_print(const struct table *table, bool header, size_t rows_max, struct buf *out)
 {
     size_t widths[TABLE_COLUMNS_MAX];
-    widths_find(table, widths);
+    widths_find(table, header, widths);
     if (header) {
         header_print(table, widths, out);
     }
@@ -222,7 +222,7 @@ void table_print(const struct table *table, bool header, size_t rows_max, struct
 void table_print_row(const struct table *table, size_t row, struct buf *out)
 {
     size_t widths[TABLE_COLUMNS_MAX];
-    widths_find(table, widths);
+    widths_find(table, true, widths);
     must(row < table_row_count(table));
     line_print(table, &table->cells.at[row * table->column_count], widths, out);
 }

@@ -304,11 +304,13 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def finish(self):
-        """Reads to the end; (exit status, everything it wrote)."""
+        """Reads to the end; (exit status, everything it wrote). A command that does not end is killed."""
         deadline = time.monotonic() + DEADLINE_S
         while self._read(deadline - time.monotonic()):
             pass
         if self.status is None:
+            if time.monotonic() >= deadline:
+                os.kill(self.pid, signal.SIGKILL)
             _, status = os.waitpid(self.pid, 0)
             self.status = os.waitstatus_to_exitcode(status)
             os.close(self.fd)

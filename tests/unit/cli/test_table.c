@@ -103,7 +103,7 @@ static void empty_cells_leave_no_trailing_blanks(void **state)
     table_cell(table, str_of(""), COLOUR_NONE);
     table_cell(table, str_of(""), COLOUR_NONE);
     table_cell(table, str_of("12"), COLOUR_NONE);
-    check(table, false, 0, "x\n      12\n");
+    check(table, false, 0, "x\n     12\n");
 }
 
 int main(void)

@@ -1,0 +1,157 @@
+"""Lists in their three forms: pipe, terminal of 80 columns, JSON. SPDX-License-Identifier: Apache-2.0"""
+
+import json
+import re
+
+import golden
+import pytest
+
+
+@pytest.fixture(scope="module")
+def filled(request):
+    """A Weir with one task of each sort, all of them still or ended: the same every time."""
+    from weir_harness import Weir
+
+    weir = Weir(["--slots", "2", "--resources", "foo=7 license=1.5"])
+    weir.start()
+    request.addfinalizer(weir.close)
+    weir.weir("run", "--name", "well", "--", "true")
+    weir.weir("run", "--name", "ill", "--", "sh", "-c", "exit 7", check=False)
+    weir.weir("pool", "pause", "default")
+    weir.weir("submit", "--name", "a name that is far too long for one line of a terminal, so it is cut", "--", "true")
+    weir.weir("submit", "--resources", "foo=5", "--", "echo", "evil \x1b[2J\n日本")
+    weir.weir("submit", "--stage", "--priority", "90", "--", "sh", "-c", "echo 'quoted words'")
+    weir.weir("pool", "create", "spare", "--title", "für später", "--accepts", "service,shell", "--patience", "5m")
+    return weir
+
+
+LISTS = {
+    "task-list": ["task", "list", "--columns", "id,state,name,pool,resources,detail"],
+    "task-list-sorted": ["task", "list", "--sort", "-priority", "--columns", "id,priority"],
+    "task-list-quiet": ["task", "list", "-q", "--state", "pending"],
+    "pool-list": ["pool", "list"],
+    "queue": ["queue", "--columns", "position,id,priority,resources,reason"],
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_pipe_gets_plain_and_whole_lines(filled, name):
+    result = filled.weir(*LISTS[name])
+    assert "\x1b" not in result.stdout
+    golden.check(f"{name}-pipe", result.stdout)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_terminal_gets_80_columns(filled, name):
+    status, text = filled.terminal(*LISTS[name], columns=80).finish()
+    assert status == 0
+    bare = re.sub(r"\x1b\[\d*m", "", text)
+    assert "\x1b" not in bare
+    golden.check(f"{name}-tty", text)
+
+
+def shape(value):
+    """The names and kinds of a JSON answer, without its values."""
+    if isinstance(value, dict):
+        return {key: shape(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [shape(value[0])] if value else []
+    return type(value).__name__
+
+
+JSON = {
+    "task-list": ["task", "list", "--state", "pending", "--limit", "1"],
+    "task-show": ["task", "show", "2"],
+    "pool-list": ["pool", "list"],
+    "node-list": ["node", "list"],
+    "queue": ["queue"],
+    "whoami": ["whoami"],
+    "status": ["status"],
+    "explain": ["explain", "3"],
+    "token-list": ["token", "list"],
+}
+
+
+@pytest.mark.parametrize("name", JSON)
+def test_json_has_the_apis_names(filled, name):
+    found = shape(filled.weir_json(*JSON[name]))
+    if name == "node-list":
+        found[0]["labels"] = "labels"
+    golden.check(f"{name}-json", json.dumps(found, indent=1) + "\n")
+
+
+def test_json_lines_is_one_object_a_line(filled):
+    lines = filled.weir("task", "list", "--json=lines").stdout.splitlines()
+    assert [json.loads(line)["id"] for line in lines] == [5, 4, 3, 2, 1]
+    assert [task["id"] for task in filled.weir_json("task", "list")] == [5, 4, 3, 2, 1]
+
+
+def test_show_is_for_people(filled):
+    text = filled.weir("task", "show", "2").stdout
+    golden.check("task-show-pipe", re.sub(r"\d+\.\ds", "<span>", re.sub(r"  vm\b|(?<=  )\S+(?=  exit)", "  <node>", text)))
+
+
+def test_filters_and_limits(filled):
+    assert filled.weir("task", "list", "-q", "--ended").stdout.split() == ["2", "1"]
+    assert filled.weir("task", "list", "-q", "--active").stdout.split() == ["5", "4", "3"]
+    assert filled.weir("task", "list", "-q", "--limit", "2").stdout.split() == ["5", "4"]
+    assert filled.weir("task", "list", "-q", "--name", "well").stdout.split() == ["1"]
+    assert filled.weir("task", "list", "-q", "--since", "1h").stdout.split() == ["5", "4", "3", "2", "1"]
+    assert filled.weir("task", "list", "--no-header", "--columns", "id", "--limit", "1").stdout == "5\n"
+
+
+def test_colours_only_where_they_are_wanted(filled):
+    listed = ["task", "list", "--columns", "id,state"]
+    assert "\x1b[31mfailed" in filled.weir(*listed, "--color=always").stdout
+    assert "\x1b[31mfailed" in filled.terminal(*listed).finish()[1]
+    assert "\x1b" not in filled.terminal(*listed, env={"NO_COLOR": "1"}).finish()[1]
+    assert "\x1b" not in filled.terminal(*listed, "--color", "never").finish()[1]
+
+
+def test_wide_has_everything_and_absolute_times(filled):
+    text = filled.weir("task", "list", "--wide").stdout
+    assert re.search(r"\d{4}-\d\d-\d\dT", text)
+    assert "COMMAND" in text and "echo 'quoted words'" not in text.split("\n")[0]
+
+
+def test_an_empty_list_teaches(weir_factory):
+    weir = weir_factory()
+    result = weir.weir("task", "list")
+    assert result.stdout == ""
+    assert "weir run -- echo hello" in result.stderr
+    assert weir.weir("task", "list", "--json").stdout == "[]\n"
+    assert weir.weir("task", "list", "--json").stderr == ""
+
+
+def test_completion_knows_live_names(filled):
+    found = filled.weir("__complete", "--", "pool", "show", "").stdout
+    assert {line.split("\t")[0] for line in found.splitlines()} == {"default", "spare"}
+    found = filled.weir("__complete", "--", "task", "logs", "").stdout
+    assert {line.split("\t")[0] for line in found.splitlines()} == {"1", "2", "3", "4", "5"}
+
+
+def test_watch_in_a_pipe_prints_what_changed(weir):
+    process = weir.spawn("task", "list", "--watch", "--json")
+    try:
+        weir.weir("run", "--", "true")
+        states = []
+        while not states or states[-1] != "completed":
+            line = process.stdout.readline()
+            assert line, process.stderr.read()
+            states.append(json.loads(line)["state"])
+        assert len(states) == len(set(states)) or states[-1] == "completed"
+    finally:
+        process.terminate()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+
+def test_watch_on_a_terminal_redraws_in_place(weir):
+    terminal = weir.terminal("task", "list", "--watch", "--columns", "id,state")
+    terminal.expect("no tasks")
+    weir.weir("submit", "--", "true")
+    terminal.expect("completed")
+    assert "\x1b[1A\r\x1b[J" in terminal.text
+    terminal.send("\x03")
+    terminal.finish()

@@ -1,0 +1,86 @@
+"""`weir pool …` and `weir node …`. SPDX-License-Identifier: Apache-2.0"""
+
+
+def node_name(weir):
+    return weir.weir("node", "list", "-q").stdout.strip()
+
+
+def test_a_pools_life(weir):
+    weir.weir("pool", "create", "gpu", "--title", "GPUs", "--patience", "5m", "--accepts", "experiment,notebook")
+    pool = weir.weir_json("pool", "show", "gpu")
+    assert (pool["title"], pool["patience_ms"]) == ("GPUs", 300000)
+    assert sorted(pool["accepts"]) == ["experiment", "notebook"]
+    assert weir.weir("pool", "create", "gpu", check=False).returncode == 5
+    assert weir.weir("pool", "create", "a b", check=False).returncode == 2
+    weir.weir("pool", "edit", "gpu", "--patience", "5s", "--accepts", "all")
+    pool = weir.weir_json("pool", "show", "gpu")
+    assert (pool["patience_ms"], pool["accepts"]) == (5000, [])
+    weir.weir("pool", "pause", "gpu")
+    assert weir.weir_json("pool", "show", "gpu")["paused"] is True
+    assert "paused" in weir.weir("pool", "show", "gpu").stdout
+    weir.weir("pool", "resume", "gpu")
+    weir.weir("pool", "delete", "gpu")
+    assert weir.weir("pool", "show", "gpu", check=False).returncode == 3
+
+
+def test_deleting_on_a_terminal_asks(weir):
+    weir.weir("pool", "create", "old")
+    terminal = weir.terminal("pool", "delete", "old")
+    terminal.expect("this deletes pool old: 0 nodes, 0 tasks running, 0 pending")
+    terminal.expect("Go on? [y/N]")
+    terminal.send("n\n")
+    assert terminal.finish()[0] == 1
+    assert weir.weir("pool", "show", "old").returncode == 0
+    assert weir.terminal("pool", "delete", "old", "--yes").finish()[0] == 0
+    assert weir.weir("pool", "show", "old", check=False).returncode == 3
+
+
+def test_a_drained_node_takes_nothing_until_resumed(weir):
+    name = node_name(weir)
+    weir.weir("node", "drain", name)
+    assert "draining" in weir.weir("node", "list").stdout
+    task = weir.weir("submit", "--", "true").stdout.strip()
+    assert weir.task(task)["state"] == "pending"
+    weir.weir("node", "resume", name)
+    assert weir.wait(task)["state"] == "completed"
+
+
+def test_labels_come_and_go(weir):
+    name = node_name(weir)
+    weir.weir("node", "label", name, "rack=7", "zone=a")
+    assert weir.weir_json("node", "show", name)["labels"]["rack"] == "7"
+    weir.weir("node", "label", name, "rack-")
+    labels = weir.weir_json("node", "show", name)["labels"]
+    assert "rack" not in labels and labels["zone"] == "a"
+    assert weir.weir("node", "label", name, "nonsense", check=False).returncode == 2
+
+
+def test_a_node_shows_what_it_has(weir_factory):
+    weir = weir_factory("--resources", "foo=7", "--fake-gpus", "2")
+    name = node_name(weir)
+    node = weir.weir_json("node", "show", name)
+    assert node["resources"]["foo"] == {"total": 7, "free": 7}
+    assert [device["index"] for device in node["devices"]] == [0, 1]
+    text = weir.weir("node", "show", name).stdout
+    assert "foo=7/7" in text and "0:1 1:1" in text
+    assert "foo=7/7" in weir.weir("node", "list").stdout
+
+
+def test_removing_a_busy_node_says_what_is_lost(weir):
+    name = node_name(weir)
+    task = weir.submit("sleep", "1000")
+    weir.wait_state(task, "running")
+    result = weir.weir("node", "remove", name, check=False)
+    assert result.returncode == 2
+    assert "this removes 1 node, on which 1 instance runs" in result.stderr
+
+
+def test_state_export(weir):
+    weir.weir("run", "--", "true")
+    path = weir.root / "state.json"
+    weir.weir("state", "export", "-o", path)
+    import json
+
+    state = json.loads(path.read_text())
+    assert state["version"] == 1
+    assert [pool["name"] for pool in state["pools"]] == ["default"]

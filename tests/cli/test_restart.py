@@ -1,0 +1,85 @@
+"""Commands that ride through a restart of the server. SPDX-License-Identifier: Apache-2.0"""
+
+import os
+import signal
+import threading
+
+from weir_harness import DEADLINE_S
+
+
+def crash(weir):
+    """kill -9 of the server; `weir up` ends with it."""
+    os.kill(weir.pid_of("server"), signal.SIGKILL)
+    weir.process.wait(timeout=DEADLINE_S)
+
+
+def test_run_follows_through_a_crash_without_losing_or_repeating_a_byte(weir):
+    go = weir.root / "go"
+    go.mkdir()
+    go.chmod(0o777)
+    script = (
+        "i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done; "
+        f"touch {go}/half; while [ ! -e {go}/on ]; do read -t 0.05 x < {go}/fifo || :; done; "
+        "while [ $i -lt 4000 ]; do echo line $i; i=$((i+1)); done; exit 5"
+    )
+    os.mkfifo(go / "fifo")
+    process = weir.spawn("run", "--", "bash", "-c", script)
+    fifo = os.open(go / "fifo", os.O_RDWR)
+    collected = []
+    reader = threading.Thread(target=lambda: collected.append(process.stdout.read()))
+    reader.start()
+    weir.wait_until((go / "half").exists, "the first half")
+    crash(weir)
+    (go / "on").touch()
+    weir.start()
+    reader.join(DEADLINE_S)
+    assert process.wait(timeout=DEADLINE_S) == 5, process.stderr.read()
+    os.close(fifo)
+    process.stderr.close()
+    process.stdout.close()
+    assert collected[0].decode() == "".join(f"line {i}\n" for i in range(4000))
+
+
+def test_wait_survives_a_crash(weir):
+    go = weir.root / "go"
+    go.mkdir()
+    go.chmod(0o777)
+    os.mkfifo(go / "fifo")
+    os.chmod(go / "fifo", 0o666)
+    task = weir.submit("sh", "-c", f"read x < {go}/fifo; exit 6")
+    weir.wait_state(task, "running")
+    process = weir.spawn("task", "wait", task)
+    crash(weir)
+    weir.start()
+    with open(go / "fifo", "w") as fifo:
+        fifo.write("go\n")
+    assert process.wait(timeout=DEADLINE_S) == 6
+    process.stdout.close()
+    process.stderr.close()
+
+
+def test_a_submission_waits_for_the_server_and_is_made_once(weir):
+    crash(weir)
+    process = weir.spawn("submit", "--", "true")
+    assert b"trying for up to 30 s" in process.stderr.readline()
+    weir.start()
+    out, _ = process.communicate(timeout=DEADLINE_S)
+    assert (process.returncode, out) == (0, b"1\n")
+    assert len(weir.weir_json("task", "list")) == 1
+
+
+def test_a_watch_goes_on_after_a_crash(weir):
+    process = weir.spawn("task", "list", "--watch", "--json")
+    weir.weir("run", "--", "true")
+    assert b'"id":1' in process.stdout.readline()
+    crash(weir)
+    weir.start()
+    weir.weir("run", "--", "true")
+    line = process.stdout.readline()
+    while b'"id":2' not in line:
+        assert line
+        line = process.stdout.readline()
+    process.terminate()
+    process.wait()
+    process.stdout.close()
+    process.stderr.close()

@@ -1,0 +1,219 @@
+"""`weir submit` and `weir task …`. SPDX-License-Identifier: Apache-2.0"""
+
+import json
+
+import pytest
+
+
+def ids_of(result):
+    return [int(line) for line in result.stdout.split()]
+
+
+def test_submit_prints_the_id(weir):
+    assert weir.weir("submit", "--", "true").stdout == "1\n"
+    assert weir.weir("submit", "true").stdout == "2\n"
+    assert json.loads(weir.weir("submit", "--json", "--", "true").stdout)["tasks"][0]["id"] == 3
+
+
+def test_files_of_one_and_of_many(weir):
+    one = weir.root / "one.yaml"
+    one.write_text("name: 12\ncommand: [sh, -c, 'echo $SEED']\nenv: {SEED: 7}\nresources: {slots: 1}\ntime_limit: 1h\n")
+    many = weir.root / "many.json"
+    many.write_text(json.dumps([{"command": ["echo", str(i)]} for i in range(30)]))
+    ids = ids_of(weir.weir("submit", "-f", one, "-f", many, "--tag", "all"))
+    assert ids == list(range(1, 32))
+    assert weir.weir("task", "wait", *ids).stdout == ""
+    assert weir.weir("task", "logs", 1).stdout == "7\n"
+    assert weir.weir("task", "logs", 31).stdout == "29\n"
+    task = weir.task(1)
+    assert (task["name"], task["time_limit_ms"], task["tags"]) == ("12", 3600000, ["all"])
+
+
+def test_standard_input(weir):
+    ids = ids_of(weir.weir("submit", "-f", "-", input="- command: [echo, a]\n- command: [echo, b]\n"))
+    assert ids == [1, 2]
+    assert weir.weir("task", "wait", "-", input="1 2\n").returncode == 0
+
+
+def test_more_than_a_batch(weir):
+    weir.weir("pool", "pause", "default")
+    ids = ids_of(weir.weir("submit", "-f", "-", input=json.dumps([{"command": ["true"]}] * 2500)))
+    assert ids == list(range(1, 2501))
+
+
+def test_a_file_with_a_mistake_submits_nothing_of_any_file(weir):
+    good = weir.root / "good.yaml"
+    good.write_text("command: ['true']\n")
+    bad = weir.root / "bad.yaml"
+    bad.write_text("command: ['true']\npriority: high\n")
+    result = weir.weir("submit", "-f", good, "-f", bad, check=False)
+    assert result.returncode == 2
+    assert "bad.yaml:2:" in result.stderr and "priority" in result.stderr
+    assert weir.weir_json("task", "list") == []
+    assert weir.weir("submit", "-f", "none.yaml", check=False).returncode == 3
+
+
+def test_flags_win_over_files(weir):
+    path = weir.root / "t.yaml"
+    path.write_text("command: ['true']\npriority: 10\nresources: {slots: 2}\n")
+    weir.weir("submit", "-f", path, "--priority", "90", "--slots", "1", "--stage")
+    task = weir.task(1)
+    assert (task["priority"], task["resources"]["slots"], task["state"]) == (90, 1, "staged")
+
+
+def test_stage_start_pause_activate_edit_kill(weir):
+    weir.weir("pool", "pause", "default")
+    task = weir.weir("submit", "--stage", "--", "sleep", "1000").stdout.strip()
+    assert weir.task(task)["state"] == "staged"
+    weir.weir("task", "start", task)
+    assert weir.task(task)["state"] == "pending"
+    weir.weir("task", "pause", task)
+    assert weir.task(task)["state"] == "paused"
+    weir.weir("task", "activate", task)
+    weir.weir("task", "edit", task, "--priority", "77", "--name", "new", "--time", "5m", "--retries", "2", "--tag", "x")
+    shown = weir.task(task)
+    assert (shown["priority"], shown["name"], shown["time_limit_ms"]) == (77, "new", 300000)
+    assert (shown["max_retries"], shown["tags"]) == (2, ["x"])
+    weir.weir("task", "kill", task)
+    assert weir.wait(task)["state"] == "killed"
+    assert weir.weir("task", "start", task, check=False).returncode == 5
+
+
+def test_killing_several_asks_on_a_terminal_and_wants_yes_elsewhere(weir):
+    weir.weir("pool", "pause", "default")
+    ids = [str(i) for i in ids_of(weir.weir("submit", "-f", "-", input=json.dumps([{"command": ["true"]}] * 3)))]
+    result = weir.weir("task", "kill", *ids, check=False)
+    assert result.returncode == 2 and "--yes" in result.stderr and "3 tasks" in result.stderr
+    assert weir.task(1)["state"] == "pending"
+    terminal = weir.terminal("task", "kill", *ids)
+    terminal.expect("Go on? [y/N]")
+    terminal.send("n\n")
+    assert terminal.finish()[0] == 1
+    assert weir.task(1)["state"] == "pending"
+    terminal = weir.terminal("task", "kill", *ids)
+    terminal.expect("Go on? [y/N]")
+    terminal.send("y\n")
+    assert terminal.finish()[0] == 0
+    weir.weir("task", "wait", *ids, check=False)
+    assert weir.task(3)["state"] == "killed"
+
+
+def test_wait_hands_on_the_first_failure(weir):
+    weir.weir("submit", "--", "true")
+    weir.weir("submit", "--", "sh", "-c", "exit 3")
+    weir.weir("submit", "--", "sh", "-c", "exit 4")
+    assert weir.weir("task", "wait", "1").returncode == 0
+    assert weir.weir("task", "wait", "1", "2", "3", check=False).returncode == 3
+    assert weir.weir("task", "wait", "3", "2", check=False).returncode == 4
+
+
+def test_wait_gives_up_in_time(weir):
+    weir.weir("submit", "--", "sleep", "1000")
+    result = weir.weir("task", "wait", "1", "--timeout", "1s", check=False)
+    assert result.returncode == 7
+    assert "task 1 is still" in result.stderr
+
+
+def test_what_is_not_there(weir):
+    assert weir.weir("task", "show", "99", check=False).returncode == 3
+    assert weir.weir("task", "logs", "99", check=False).returncode == 3
+    assert weir.weir("task", "logs", "-f", "99", check=False).returncode == 3
+    assert weir.weir("task", "kill", "99", check=False).returncode == 3
+    assert weir.weir("explain", "99", check=False).returncode == 3
+    assert weir.weir("pool", "show", "none", check=False).returncode == 3
+    assert weir.weir("node", "show", "none", check=False).returncode == 3
+    assert weir.weir("task", "wait", "99", check=False).returncode == 125
+
+
+def test_logs_by_stream_and_instance(weir):
+    script = "echo out $INSTANCE_ID; echo err $INSTANCE_ID >&2"
+    task = weir.weir("submit", "--array", "5-6", "--", "sh", "-c", script).stdout.strip()
+    weir.weir("task", "wait", task)
+    assert sorted(weir.weir("task", "logs", task, "--stream", "stdout").stdout.splitlines()) == ["out 5", "out 6"]
+    only = weir.weir("task", "logs", task + ".1", "--stream", "stderr")
+    assert only.stderr == "err 6\n" and only.stdout == ""
+    attempt = weir.weir("task", "logs", task + ".0:1")
+    assert (attempt.stdout, attempt.stderr) == ("out 5\n", "err 5\n")
+
+
+def test_logs_follow_to_the_end(weir):
+    task = weir.weir("submit", "--", "sh", "-c", "echo a; read x < fifo || true; echo b").stdout.strip()
+    assert weir.weir("task", "logs", "-f", task).stdout == "a\nb\n"
+
+
+def test_explain_and_queue_name_the_reason(weir):
+    holder = weir.submit("sleep", "1000", resources={"slots": 2})
+    weir.wait_state(holder, "running")
+    waiting = weir.weir("submit", "--name", "second", "--", "true").stdout.strip()
+    text = weir.wait_until(lambda: "slot" in weir.weir("explain", waiting).stdout and weir.weir("explain", waiting).stdout)
+    assert f"held by tasks {holder}" in text
+    answer = weir.weir_json("explain", waiting)
+    assert answer["blockers"] == [holder]
+    queue = weir.weir_json("queue")
+    assert [task["id"] for task in queue] == [int(waiting)]
+    assert queue[0]["reason"]["message"]
+    assert "second" in weir.weir("queue").stdout
+
+
+def test_events_tell_what_happened(weir):
+    weir.weir("run", "--", "true")
+    lines = [json.loads(line) for line in weir.weir("events", "--task", "1", "--json=lines").stdout.splitlines()]
+    types = [line["type"] for line in lines]
+    assert types[0] == "task-submitted" and "task-ended" in types
+    assert [line["seq"] for line in lines] == sorted(line["seq"] for line in lines)
+    text = weir.weir("events", "--task", "1").stdout
+    assert "task-submitted" in text and "task=1" in text
+
+
+@pytest.mark.parametrize("scope, code", [("read", 4), ("admin", 0)])
+def test_tokens_open_what_they_are_for(weir, scope, code):
+    secret = weir.weir("token", "create", "--scope", scope, "--name", "visitor", "--expires", "1h").stdout.strip()
+    env = {"WEIR_SERVER": weir.url, "WEIR_TOKEN": secret}
+    assert scope in weir.weir("whoami", env=env).stdout
+    assert weir.weir("task", "list", env=env).returncode == 0
+    assert weir.weir("submit", "--", "true", env=env, check=False).returncode == code
+    found = [t for t in weir.weir_json("token", "list") if t["name"] == "visitor"]
+    weir.weir("token", "delete", found[0]["id"])
+    result = weir.weir("task", "list", env=env, check=False)
+    assert result.returncode == 4
+    assert "weir login" in result.stderr
+
+
+def test_login_is_tried_before_it_is_saved(weir):
+    home = {"WEIR_CONFIG_HOME": str(weir.root / "other")}
+    bad = weir.weir("login", weir.url, input="nonsense\n", env=home, check=False)
+    assert bad.returncode == 4
+    assert not (weir.root / "other" / "login").exists()
+    weir.weir("login", weir.url, input=weir.token + "\n", env=home)
+    saved = weir.root / "other" / "login"
+    assert saved.stat().st_mode & 0o777 == 0o600
+    assert weir.weir("whoami", env=home).returncode == 0
+
+
+def test_a_token_is_not_sent_to_another_server(weir):
+    import http.server
+    import threading
+
+    seen = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            seen.append(self.headers.get("Authorization"))
+            self.send_response(401)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        assert weir.weir("status", "--server", url, check=False).returncode == 4
+        assert weir.weir("status", env={"WEIR_SERVER": url}, check=False).returncode == 4
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert seen == [None, None]
