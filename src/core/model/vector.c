@@ -1,0 +1,35 @@
+/* vector.c - sums and comparisons of amounts.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/vector.h"
+
+#include "base/checked.h"
+#include "base/must.h"
+
+bool vector_within_at(int64_t a, int64_t bound)
+{
+    return bound == VECTOR_UNLIMITED || a <= bound;
+}
+
+uint32_t vector_above(const struct vector *a, const struct vector *bound, uint32_t dims)
+{
+    must(dims <= QUOTA_DIMS_MAX);
+    uint32_t above = 0;
+    for (uint32_t dim = 0; dim < dims; dim++) {
+        above |= vector_within_at(a->at[dim], bound->at[dim]) ? 0 : 1u << dim;
+    }
+    return above;
+}
+
+void vector_add(struct vector *a, const struct vector *b)
+{
+    for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
+        a->at[dim] = i64_add(a->at[dim], b->at[dim]);
+    }
+}
+
+void vector_sub(struct vector *a, const struct vector *b)
+{
+    for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
+        a->at[dim] = i64_sub(a->at[dim], b->at[dim]);
+    }
+}

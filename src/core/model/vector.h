@@ -1,0 +1,26 @@
+/* vector.h - amounts of every accounted resource ("dimension") together: what quotas, shares and usage are counted in.
+ *
+ * Dimension 0 is slots, 1 cpu, 2 memory; those named resources that some quota mentions follow. In a guarantee, a limit or a
+ * share VECTOR_UNLIMITED is larger than any number; in an amount held or asked for it does not occur.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { DIM_SLOTS = 0, DIM_CPU = 1, DIM_MEMORY = 2, DIM_NAMED_FIRST = 3, QUOTA_DIMS_MAX = 8 };
+enum { VECTOR_UNLIMITED = -1 };
+
+struct vector {
+    int64_t at[QUOTA_DIMS_MAX];
+};
+
+/* Is amount `a` within `bound`, which may be unlimited? */
+bool vector_within_at(int64_t a, int64_t bound);
+
+/* The dimensions (bit by bit, the first `dims` of them) in which `a` is above `bound`; 0: within it everywhere. */
+uint32_t vector_above(const struct vector *a, const struct vector *bound, uint32_t dims);
+
+/* Add `b` to `a`, take `b` from `a`: every dimension, checked. */
+void vector_add(struct vector *a, const struct vector *b);
+void vector_sub(struct vector *a, const struct vector *b);

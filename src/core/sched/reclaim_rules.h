@@ -1,0 +1,74 @@
+/* reclaim_rules.h - who may take back from whom, between accounts.
+ *
+ *   may it start?  ─▶  which accounts may give?  ─▶  piece by piece: may this one be taken?  ─▶  is the outcome balanced?
+ *   reclaim_start      reclaim_from                  reclaim_take                                reclaim_balanced
+ *
+ * Two accounts are compared where their paths part: there they are siblings. An account at or below its guarantee loses
+ * nothing to its siblings; a claimant ends within its share; so nobody can take back what was taken (P6).
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/arena.h"
+#include "core/sched/account.h"
+
+enum { SATURATION_MILLI_DEFAULT = 1000, SATURATION_MILLI_MAX = 1000000 };
+
+/* A waiting task that would take. */
+struct claim {
+    const struct account_pool *pool;
+    const struct account_view *account; /* its own, a leaf */
+    struct vector request;              /* its next chunk */
+    bool preemptible;
+    uint32_t
+        saturation_milli; /* at least 1,000: how much less saturated than those who pay it must end */
+};
+
+enum claim_verdict {
+    CLAIM_MAY_START,
+    CLAIM_ABOVE_SHARE,     /* with the chunk it would be above its fair share */
+    CLAIM_ABOVE_GUARANTEE, /* non-preemptible, and would be above its guarantee */
+};
+
+enum reclaim_rule {
+    RECLAIM_REFUSED,
+    RECLAIM_BY_SHARE,     /* the giver is above its share */
+    RECLAIM_BY_GUARANTEE, /* the giver is above its guarantee, the taker within its own */
+};
+
+/* May this task cause evictions in other accounts at all? */
+enum claim_verdict reclaim_start(const struct claim *claim);
+
+/* Can anything be taken from `victim` (a leaf)? False is final; true is only worth a closer look. */
+bool reclaim_from(const struct claim *claim, const struct account_view *victim);
+
+/* Each rule alone, while `giver` holds `remaining`; `taker` is the claimant's side where the paths part. */
+bool reclaim_by_share(const struct account_pool *pool, const struct account_view *giver,
+                      const struct vector *remaining);
+bool reclaim_by_guarantee(const struct claim *claim, const struct account_view *taker,
+                          const struct account_view *giver, const struct vector *remaining);
+
+/* What a set of victims takes from each account. */
+struct losses {
+    struct account_loss *at;             /* by account_view.index */
+    const struct account_view **touched; /* those that lost something, in order of first loss */
+    uint32_t touched_count;
+    uint32_t room; /* accounts there are */
+    uint32_t dims; /* dimensions in which something was taken, bit by bit */
+};
+
+/* No losses yet; `accounts` is the number of views. Lives in the arena. */
+void losses_init(struct losses *losses, uint32_t accounts, struct arena *arena);
+
+/* Forget them: in time of the accounts touched. */
+void losses_clear(struct losses *losses);
+
+/* What the account still holds. */
+struct vector losses_remaining(const struct losses *losses, const struct account_view *account);
+
+/* Take `piece` from `victim` (a leaf) and from all above it. RECLAIM_REFUSED: it may not be taken, and was not. */
+enum reclaim_rule reclaim_take(const struct claim *claim, struct losses *losses,
+                               const struct account_view *victim, const struct vector *piece);
+
+/* With all losses: does nobody on the claimant's path end above its share and as saturated as a sibling that paid, and does
+ * non-preemptible work stay within every guarantee? */
+bool reclaim_balanced(const struct claim *claim, const struct losses *losses);
