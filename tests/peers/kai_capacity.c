@@ -1,0 +1,70 @@
+/* kai_capacity.c - limits and the bound of non-preemptible work (gates.h).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/gates.h"
+#include "read.h"
+
+/* One level: does it block, and in the resource named? Where several block, ours names all of them. */
+static enum outcome level(struct trial *trial, bool limit)
+{
+    const struct account_pool pool = read_pool(NULL);
+    const struct doc *test = trial->test;
+    const struct account_view account = {
+        .guaranteed = read_vector(doc_get(test, "quota")),
+        .limit = read_vector(doc_get(test, "limit")),
+        .allocated = read_vector(doc_get(test, "allocated")),
+        .fixed = read_vector(doc_get(test, "allocated_non_preemptible")),
+    };
+    const struct vector request = read_vector(doc_get(test, "request"));
+    const uint32_t dims = limit ? gate_limit_at(&pool, &account, &request)
+                                : gate_guarantee_at(&pool, &account, &request);
+    const struct doc *expect = doc_get(test, "expect");
+    const struct doc *resource = doc_get(expect, "resource");
+    if ((dims != 0) != read_flag(expect, "over", false)) {
+        return trial_failed(trial, "over in dimensions %#x", dims);
+    }
+    bool named = dims == 0;
+    for (uint32_t dim = 0; dim < KAI_DIMS; dim++) {
+        named |= (dims >> dim & 1u) != 0 && read_is(resource, read_dim_name(dim));
+    }
+    return named ? CASE_PASSED : trial_failed(trial, "over in dimensions %#x", dims);
+}
+
+static enum outcome tree(struct trial *trial, bool limit)
+{
+    const struct account_pool pool = read_pool(NULL);
+    const struct accounts accounts = read_accounts(trial->arena, doc_get(trial->test, "queues"));
+    const struct doc *job = doc_get(trial->test, "job");
+    const struct account_view *leaf = accounts_find(&accounts, doc_get(job, "queue"));
+    if (leaf == NULL) {
+        return trial_skipped(trial, "the job names no queue of the case");
+    }
+    const struct vector request = read_vector(doc_get(trial->test, "request"));
+    struct gate_result result = {.gate = GATE_OPEN};
+    if (limit) {
+        result = gate_limit(&pool, leaf, &request);
+    } else if (!read_flag(job, "preemptible", true)) {
+        result = gate_guarantee(&pool, leaf, &request);
+    }
+    const bool schedulable = read_flag(doc_get(trial->test, "expect"), "schedulable", false);
+    return (result.gate == GATE_OPEN) == schedulable
+               ? CASE_PASSED
+               : trial_failed(trial, "gate %d, dimensions %#x", (int)result.gate, result.dims);
+}
+
+enum outcome kai_capacity(struct trial *trial)
+{
+    const struct doc *check = doc_get(trial->test, "check");
+    if (read_is(check, "limit")) {
+        return level(trial, true);
+    }
+    if (read_is(check, "non_preemptible_quota")) {
+        return level(trial, false);
+    }
+    if (read_is(check, "limit_tree")) {
+        return tree(trial, true);
+    }
+    if (read_is(check, "non_preemptible_quota_tree")) {
+        return tree(trial, false);
+    }
+    return trial_skipped(trial, "no such check");
+}

@@ -1,0 +1,82 @@
+/* kai_reclaim.c - the rules of taking back (reclaim_rules.h): one rule, or a whole set of victims.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/reclaim_rules.h"
+#include "read.h"
+
+static bool set_allowed(struct trial *trial, const struct accounts *accounts,
+                        const struct claim *claim)
+{
+    struct losses losses;
+    losses_init(&losses, accounts->count, trial->arena);
+    const struct doc *victims = doc_get(trial->test, "victims");
+    for (const struct doc *leaf = victims->first; leaf != NULL; leaf = leaf->next) {
+        const struct doc name = {.kind = DOC_STRING, .quoted = true, .text = leaf->key};
+        const struct account_view *victim = accounts_find(accounts, &name);
+        for (const struct doc *piece = leaf->first; piece != NULL; piece = piece->next) {
+            const struct vector amounts = read_vector(piece);
+            if (reclaim_take(claim, &losses, victim, &amounts) == RECLAIM_REFUSED) {
+                return false;
+            }
+        }
+    }
+    return reclaim_balanced(claim, &losses);
+}
+
+/* One of the two rules alone, at the moment the giver holds `victim_remaining`. */
+static bool rule_allows(struct trial *trial, const struct accounts *accounts,
+                        const struct claim *claim, enum reclaim_rule rule)
+{
+    const struct account_view *giver =
+        accounts_find(accounts, doc_get(trial->test, "victim_queue"));
+    const struct vector remaining = read_vector(doc_get(trial->test, "victim_remaining"));
+    return rule == RECLAIM_BY_SHARE
+               ? reclaim_by_share(claim->pool, giver, &remaining)
+               : reclaim_by_guarantee(claim, claim->account, giver, &remaining);
+}
+
+static enum outcome compare(struct trial *trial, const char *what, const char *key, bool got)
+{
+    const struct doc *expect = doc_get(trial->test, "expect");
+    return read_flag(expect, key, got) == got
+               ? CASE_PASSED
+               : trial_failed(trial, "%s: %s", what, got ? "allowed" : "refused");
+}
+
+enum outcome kai_reclaim(struct trial *trial)
+{
+    const struct account_pool pool = read_pool(NULL);
+    const struct accounts accounts = read_accounts(trial->arena, doc_get(trial->test, "queues"));
+    const struct doc *reclaimer = doc_get(trial->test, "reclaimer");
+    int64_t saturation = SATURATION_MILLI_DEFAULT;
+    (void)read_scaled(doc_get(trial->test, "saturation_multiplier"), MILLI, &saturation);
+    const struct claim claim = {
+        .pool = &pool,
+        .account = accounts_find(&accounts, doc_get(reclaimer, "queue")),
+        .request = read_vector(doc_get(reclaimer, "request")),
+        .preemptible = read_flag(reclaimer, "preemptible", true),
+        .saturation_milli = (uint32_t)saturation,
+    };
+    if (claim.account == NULL) {
+        return trial_skipped(trial, "the reclaimer names no queue of the case");
+    }
+    const bool starts = reclaim_start(&claim) == CLAIM_MAY_START;
+    const struct doc *rule = doc_get(trial->test, "rule");
+    if (read_is(rule, "can_reclaim")) {
+        return compare(trial, "start", "allowed", starts);
+    }
+    if (read_is(rule, "maintain_fair_share")) {
+        return compare(trial, "by share", "allowed",
+                       rule_allows(trial, &accounts, &claim, RECLAIM_BY_SHARE));
+    }
+    if (read_is(rule, "guarantee_quota")) {
+        return compare(trial, "by guarantee", "allowed",
+                       rule_allows(trial, &accounts, &claim, RECLAIM_BY_GUARANTEE));
+    }
+    if (!read_is(rule, "scenario")) {
+        return trial_skipped(trial, "no such rule");
+    }
+    const enum outcome first = compare(trial, "start", "can_reclaim", starts);
+    return first != CASE_PASSED
+               ? first
+               : compare(trial, "set", "allowed", set_allowed(trial, &accounts, &claim));
+}
