@@ -58,6 +58,7 @@ struct overlay {
     const struct core *core;
     pool_id pool;
     struct arena *arena;
+    int64_t now_ms;      /* of the step: what it places begins now */
     struct spot **spots; /* open addressing by node id; NULL: free */
     uint32_t spot_room;
     uint32_t spot_count;

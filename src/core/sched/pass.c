@@ -283,6 +283,7 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     struct pass pass = {.core = core, .pool = pool, .in = in, .out = out, .arena = out->arena};
     const size_t count = out->count;
     overlay_init(&pass.overlay, core, pool->id, pass.arena);
+    pass.overlay.now_ms = in->now_ms;
     if (!pool->paused) {
         queue_init(&pass.queue, core, pool->id, pass.arena);
         pass_run(&pass);

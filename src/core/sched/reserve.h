@@ -8,8 +8,8 @@
  * else ran there? */
 bool reserve_possible(const struct overlay *overlay, const struct request *request, uint32_t count);
 
-/* Keep the places on which `count` instances of the holder will start soonest: those whose running
- * work has known ends first, then those that wait for the fewest ends for each instance, then by
- * node id. Computed from the state and what the step has placed, nothing else, so that it comes out
+/* Keep the places on which `count` instances of the holder will start: those where the newest
+ * instance that has to end is oldest, then those that wait for the fewest ends for each instance,
+ * then by node id. Computed from the state and what the step has placed, nothing else, so that it comes out
  * the same in the next pass as long as nothing changes. reserve_possible() must hold. */
 void reserve_keep(struct overlay *overlay, const struct request *request, uint32_t count);
