@@ -2,11 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/help.h"
 
+#include "base/must.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "cli/cmd.h"
 #include "cli/context.h"
 #include "cli/flags.h"
 #include "cli/suggest.h"
+#include "cli/text.h"
 
 #include <string.h>
 
@@ -120,22 +123,31 @@ void help_command(const struct command *command, FILE *out)
 
 /* ---- manual pages ---- */
 
-/* Text in roff: no line may begin with a dot or quote, a backslash is \e, a dash is \-. */
+/* Text in roff: no line may begin with a dot or quote, a backslash is \e, a dash is \-, and what is
+ * not ASCII goes by its number. */
 static void roff(const char *text, FILE *out)
 {
     bool line_start = true;
-    for (const char *p = text; *p != '\0'; p++) {
-        if (line_start && (*p == '.' || *p == '\'')) {
+    struct str rest = str_of(text);
+    while (rest.len > 0) {
+        size_t len = utf8_step(rest.p, rest.len);
+        must(len > 0); /* our own texts are UTF-8 */
+        char c = rest.p[0];
+        if (line_start && (c == '.' || c == '\'')) {
             (void)fputs("\\&", out);
         }
-        line_start = *p == '\n';
-        if (*p == '\\') {
+        line_start = c == '\n';
+        if (len > 1) {
+            (void)fprintf(out, "\\[u%04X]", (unsigned)text_point(rest.p, len));
+        } else if (c == '\\') {
             (void)fputs("\\e", out);
-        } else if (*p == '-') {
+        } else if (c == '-') {
             (void)fputs("\\-", out);
         } else {
-            (void)fputc(*p, out);
+            (void)fputc(c, out);
         }
+        rest.p += len;
+        rest.len -= len;
     }
 }
 

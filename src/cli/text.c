@@ -56,8 +56,7 @@ static bool in_ranges(const struct range *ranges, size_t count, uint32_t point)
 
 #define IN(ranges, point) in_ranges((ranges), sizeof(ranges) / sizeof *(ranges), (point))
 
-/* The code point of a well-formed sequence of `len` bytes. */
-static uint32_t point_of(const char *p, size_t len)
+uint32_t text_point(const char *p, size_t len)
 {
     const unsigned char *u = (const unsigned char *)p;
     switch (len) {
@@ -81,7 +80,7 @@ static size_t step(struct str text, size_t at, size_t *ret_columns)
     if (len < 2) {
         return 1;
     }
-    uint32_t point = point_of(text.p + at, len);
+    uint32_t point = text_point(text.p + at, len);
     if (IN(zero_width, point)) {
         *ret_columns = 0;
     } else if (IN(double_width, point)) {
@@ -151,7 +150,7 @@ void text_escape(struct buf *out, struct str text)
             at++;
             continue;
         }
-        uint32_t point = point_of(text.p + at, len);
+        uint32_t point = text_point(text.p + at, len);
         if (point_is_risky(point)) {
             buf_addf(out, "\\u%04x", point);
         } else {

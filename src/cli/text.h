@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The code point of a well-formed sequence of `len` bytes. */
+uint32_t text_point(const char *p, size_t len);
+
 /* Columns that UTF-8 text takes; bytes that are not UTF-8 count 1 each. */
 size_t text_width(struct str text);
 

@@ -25,7 +25,7 @@ DEADLINE_S = float(os.environ.get("WEIR_TEST_DEADLINE", "60"))
 
 def weir_bin():
     """The program under test: $WEIR_BIN, else ./weir of the repository."""
-    return os.environ.get("WEIR_BIN") or str(REPOSITORY / "weir")
+    return os.path.abspath(os.environ.get("WEIR_BIN") or REPOSITORY / "weir")
 
 
 class Answer:
