@@ -176,6 +176,42 @@ static void a_run_task_shows_its_attempt(void **state)
     assert_true(ended.v == id.v);
 }
 
+static void a_gang_is_told_where_it_meets(void **state)
+{
+    (void)state;
+    static const char *const argv[] = {"true"};
+    const struct task_spec spec = {
+        .name = "",
+        .user = "root",
+        .project = "default",
+        .image = "",
+        .workdir = "",
+        .argv = argv,
+        .argv_count = 1,
+        .slots_milli = 1000,
+        .cpu_milli = ASK_NOTHING,
+        .memory_bytes = ASK_NOTHING,
+        .instances = 2,
+        .gang = true,
+        .priority = PRIORITY_DEFAULT,
+    };
+    struct input in = {.type = INPUT_TASK_SUBMIT, .submit = {.specs = &spec, .count = 1}};
+    assert_int_equal(site_step(&site, in), VERDICT_OK);
+    task_id id = core_task_last(site.core);
+    site_pass(&site);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct effect start = {
+            .type = EFFECT_START, .node = {1}, .incarnation = 1, .key = {id, i, 1}};
+        struct agent_order order;
+        assert_true(start_order_fill(site.core, &start, &site.arena, &order));
+        assert_int_equal(order.start.rank, i);
+        assert_int_equal(order.start.instance, i);
+        assert_int_equal(order.start.world_size, 2);
+        assert_string_equal(order.start.master_addr, "10.0.0.1");
+        assert_int_equal(order.start.master_port, MASTER_PORT_FIRST + id.v);
+    }
+}
+
 static void pools_and_nodes_show_what_is_free(void **state)
 {
     (void)state;
@@ -342,6 +378,7 @@ int main(void)
         TEST(a_waiting_task_says_what_it_waits_for),
         TEST(queue_items_share_a_reason),
         TEST(a_run_task_shows_its_attempt),
+        TEST(a_gang_is_told_where_it_meets),
         TEST(pools_and_nodes_show_what_is_free),
         TEST(refusals_name_field_and_smallest_change),
         TEST(errors_are_one_object),
