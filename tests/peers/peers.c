@@ -1,9 +1,10 @@
 /* peers.c - run a file of another system's decision cases.
  *
- *   peers kai|determined FILE [--only KIND|CASE] [--list] [--strict]
+ *   peers kai|determined FILE [--only KIND|CASE] [--list] [--strict] [--deviations FILE] [--junit FILE]
  *
  * Prints every case that failed or was skipped with its reason, and closes with `N passed, N failed, N skipped`. The exit status
- * is 1 when one failed, or (--strict) was skipped.
+ * is 1 when a case failed that the list of deviations does not name (in backquotes), or passed although it does; with --strict
+ * also when any failed or was skipped. --junit appends one <testsuite>, in which listed cases count as skipped.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "peers.h"
 
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILE_BYTES_MAX = 64 * 1024 * 1024 };
+enum { FILE_BYTES_MAX = 64 * 1024 * 1024, TEXT_MAX = 512 };
 
 /* A kind without a function is skipped with its reason. */
 struct kind {
@@ -43,6 +44,8 @@ struct options {
     const char *peer;
     const char *path;
     const char *only; /* a kind or a case, or NULL: all */
+    const char *deviations_path;
+    const char *junit_path;
     bool list;
     bool strict;
 };
@@ -51,6 +54,9 @@ struct totals {
     unsigned passed;
     unsigned failed;
     unsigned skipped;
+    unsigned surprises; /* failed and not listed, or passed and listed */
+    struct buf deviations;
+    FILE *junit; /* or NULL */
 };
 
 enum outcome trial_failed(struct trial *trial, const char *format, ...)
@@ -77,6 +83,61 @@ static bool wanted(const struct options *options, const char *kind, const char *
            strcmp(options->only, name) == 0;
 }
 
+static bool listed(const struct totals *totals, const char *name)
+{
+    char quoted[TEXT_MAX];
+    (void)snprintf(quoted, sizeof quoted, "`%s`", name);
+    return strstr(buf_text(&totals->deviations), quoted) != NULL;
+}
+
+/* Text of an XML attribute. */
+static void attribute(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("&<>\"", *text) != NULL) {
+            (void)fprintf(out, "&#%d;", *text);
+        } else {
+            (void)fputc(*text, out);
+        }
+    }
+}
+
+static void junit_add(FILE *out, const char *kind, const char *name, const char *child,
+                      const char *why)
+{
+    (void)fprintf(out, "<testcase classname=\"%s\" name=\"", kind);
+    attribute(out, name);
+    if (child == NULL) {
+        (void)fprintf(out, "\"/>\n");
+        return;
+    }
+    (void)fprintf(out, "\"><%s message=\"", child);
+    attribute(out, why);
+    (void)fprintf(out, "\"/></testcase>\n");
+}
+
+static void outcome_report(struct totals *totals, const struct kind *kind, const char *name,
+                           enum outcome outcome, const char *why)
+{
+    static const char *const words[] = {"passed", "failed", "skipped"};
+    static const char *const children[] = {NULL, "failure", "skipped"};
+    const bool known = listed(totals, name);
+    const bool surprise = known ? outcome == CASE_PASSED : outcome == CASE_FAILED;
+    const char *note = !known ? "" : surprise ? " (but listed as a deviation)" : " (listed)";
+    totals->passed += outcome == CASE_PASSED;
+    totals->failed += outcome == CASE_FAILED;
+    totals->skipped += outcome == CASE_SKIPPED;
+    totals->surprises += surprise;
+    if (outcome != CASE_PASSED || surprise) {
+        printf("%s%s: %s %s%s%s\n", words[outcome], note, kind->name, name,
+               why[0] == '\0' ? "" : ": ", why);
+    }
+    if (totals->junit != NULL) {
+        const char *child = known ? (surprise ? "failure" : "skipped") : children[outcome];
+        junit_add(totals->junit, kind->name, name, child, why);
+    }
+}
+
 static void case_run(const struct options *options, const struct kind *kind,
                      const struct doc *group, const struct doc *test, struct totals *totals)
 {
@@ -95,19 +156,7 @@ static void case_run(const struct options *options, const struct kind *kind,
     const enum outcome outcome =
         kind->run != NULL ? kind->run(&trial) : trial_skipped(&trial, "%s", kind->missing);
     arena_done(&arena);
-    switch (outcome) {
-    case CASE_PASSED:
-        totals->passed++;
-        return;
-    case CASE_FAILED:
-        totals->failed++;
-        printf("failed: %s %s: %s\n", kind->name, name, trial.why.text);
-        return;
-    case CASE_SKIPPED:
-        totals->skipped++;
-        printf("skipped: %s %s: %s\n", kind->name, name, trial.why.text);
-        return;
-    }
+    outcome_report(totals, kind, name, outcome, trial.why.text);
 }
 
 static const struct kind *kind_find(const struct kind *kinds, const char *name)
@@ -167,6 +216,10 @@ static bool arguments_read(int count, char **arguments, struct options *ret)
             ret->strict = true;
         } else if (strcmp(argument, "--only") == 0 && i + 1 < count) {
             ret->only = arguments[++i];
+        } else if (strcmp(argument, "--deviations") == 0 && i + 1 < count) {
+            ret->deviations_path = arguments[++i];
+        } else if (strcmp(argument, "--junit") == 0 && i + 1 < count) {
+            ret->junit_path = arguments[++i];
         } else if (argument[0] != '-' && ret->peer == NULL) {
             ret->peer = argument;
         } else if (argument[0] != '-' && ret->path == NULL) {
@@ -195,7 +248,24 @@ static must_use enum err file_read(const char *path, struct buf *ret, struct err
     return broken ? fail(e, ERR_IO, "'%s' cannot be read whole", path) : ERR_OK;
 }
 
-static int run(const struct options *options, struct arena *arena, struct buf *text)
+static int cases_run(const struct options *options, const struct doc *file, struct totals *totals)
+{
+    if (strcmp(options->peer, "kai") == 0) {
+        kai_file(options, file, totals);
+    } else {
+        determined_file(options, file, totals);
+    }
+    if (options->list) {
+        return 0;
+    }
+    printf("%u passed, %u failed, %u skipped\n", totals->passed, totals->failed, totals->skipped);
+    const unsigned not_passed = totals->failed + totals->skipped;
+    const bool bad = totals->surprises > 0 || (options->strict && not_passed > 0);
+    return bad || totals->passed + not_passed == 0 ? 1 : 0;
+}
+
+static int run(const struct options *options, struct arena *arena, struct buf *text,
+               struct totals *totals)
 {
     struct error e = {0};
     struct doc *file = NULL;
@@ -203,22 +273,25 @@ static int run(const struct options *options, struct arena *arena, struct buf *t
     if (r == ERR_OK) {
         r = doc_parse_json(arena, (struct str){buf_text(text), text->len}, &file, &e);
     }
+    if (r == ERR_OK && options->deviations_path != NULL) {
+        r = file_read(options->deviations_path, &totals->deviations, &e);
+    }
+    if (r == ERR_OK && options->junit_path != NULL) {
+        totals->junit = fopen(options->junit_path, "ae");
+        r = totals->junit != NULL ? ERR_OK
+                                  : fail(&e, ERR_IO, "'%s' cannot be written", options->junit_path);
+    }
     if (r != ERR_OK) {
         (void)fprintf(stderr, "peers: %s\n", e.text);
         return 2;
     }
-    struct totals totals = {0};
-    if (strcmp(options->peer, "kai") == 0) {
-        kai_file(options, file, &totals);
-    } else {
-        determined_file(options, file, &totals);
+    if (totals->junit == NULL) {
+        return cases_run(options, file, totals);
     }
-    if (options->list) {
-        return 0;
-    }
-    printf("%u passed, %u failed, %u skipped\n", totals.passed, totals.failed, totals.skipped);
-    const bool none = totals.passed + totals.failed + totals.skipped == 0;
-    return none || totals.failed > 0 || (options->strict && totals.skipped > 0) ? 1 : 0;
+    (void)fprintf(totals->junit, "<testsuite name=\"%s\">\n", options->peer);
+    const int status = cases_run(options, file, totals);
+    (void)fprintf(totals->junit, "</testsuite>\n");
+    return fclose(totals->junit) == 0 ? status : 2;
 }
 
 int main(int count, char **arguments)
@@ -226,14 +299,18 @@ int main(int count, char **arguments)
     struct options options = {0};
     if (!arguments_read(count, arguments, &options)) {
         (void)fprintf(stderr,
-                      "usage: peers kai|determined FILE [--only KIND|CASE] [--list] [--strict]\n");
+                      "usage: peers kai|determined FILE [--only KIND|CASE] [--list] [--strict] "
+                      "[--deviations FILE] [--junit FILE]\n");
         return 2;
     }
     struct arena arena;
-    arena_init(&arena);
     struct buf text;
+    struct totals totals = {0};
+    arena_init(&arena);
     buf_init(&text, FILE_BYTES_MAX);
-    const int status = run(&options, &arena, &text);
+    buf_init(&totals.deviations, FILE_BYTES_MAX);
+    const int status = run(&options, &arena, &text, &totals);
+    buf_done(&totals.deviations);
     buf_done(&text);
     arena_done(&arena);
     return status;
