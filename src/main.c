@@ -5,6 +5,8 @@
 #include "cli/cli.h"
 #include "server/server.h"
 
+#include <stdbool.h>
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -15,7 +17,9 @@ int main(int argc, char **argv)
         {"agent", agent_main},
         {"supervisor", supervisor_main},
     };
-    for (size_t i = 0; argc > 1 && i < sizeof roles / sizeof roles[0]; i++) {
+    /* Help on every command, roles too, comes from the CLI's command table. */
+    bool help = argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
+    for (size_t i = 0; argc > 1 && !help && i < sizeof roles / sizeof roles[0]; i++) {
         if (strcmp(argv[1], roles[i].name) == 0) {
             return roles[i].role_main(argc - 1, argv + 1);
         }

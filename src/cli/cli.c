@@ -47,8 +47,6 @@ static int usage_fail(const struct error *e)
 /* Offers the second words of `group`, or all first words when it is NULL. */
 static void offer_words(struct suggest *suggest, const char *group, struct arena *arena)
 {
-    suggest_offer(suggest, group == NULL ? "server" : "");
-    suggest_offer(suggest, group == NULL ? "agent" : "");
     size_t len = group == NULL ? 0 : strlen(group);
     struct command_cursor cursor = {0};
     for (const struct command *c = command_next(&cursor); c != NULL; c = command_next(&cursor)) {
@@ -127,6 +125,7 @@ static int command_run(const struct command *command, int argc, char *const *arg
         args_done(&cli.args);
         return EXIT_OK;
     }
+    must(command->run != NULL); /* main.c runs the roles itself */
     arena_init(&cli.arena);
     terminal_look(&cli);
     int code = command->run(&cli);

@@ -89,7 +89,7 @@ const struct flag *command_flag(const struct command *command, const char *name,
                                 char letter)
 {
     must(name != NULL || letter != 0);
-    const struct flag *found = group_flag(flags_common, name, len, letter);
+    const struct flag *found = command->role ? NULL : group_flag(flags_common, name, len, letter);
     for (size_t i = 0; found == NULL && i < COMMAND_GROUPS_MAX && command->groups[i] != NULL; i++) {
         found = group_flag(command->groups[i], name, len, letter);
     }

@@ -55,6 +55,7 @@ struct command {
     int args_max;
     bool takes_rest; /* a command to run: after `--`, or from the first argument on */
     bool hidden;
+    bool role; /* run by main.c, with flags of its own and no common ones; here for help only */
     enum complete_kind complete;
     const char *choices;
     int (*run)(struct cli *cli);

@@ -180,11 +180,9 @@ static void offer_commands(struct cli *cli, size_t count, char *const *words, co
         }
         last = word;
     }
-    if (count == 0) {
-        offer(typed, "server", "the server alone");
-        offer(typed, "agent", "a node's agent");
-    }
 }
+
+static const struct flag flags_none = {0};
 
 static void offer_flags(struct cli *cli, const struct flag *group, const char *typed)
 {
@@ -233,7 +231,7 @@ int cmd_complete(struct cli *cli)
         for (size_t i = 0; i < COMMAND_GROUPS_MAX && command->groups[i] != NULL; i++) {
             offer_flags(cli, command->groups[i], typed);
         }
-        offer_flags(cli, flags_common, typed);
+        offer_flags(cli, command->role ? &flags_none : flags_common, typed);
         return EXIT_OK;
     }
     offer_kind(cli, command->complete, command->choices, typed);

@@ -38,9 +38,6 @@ void help_all(FILE *out)
     section("Pools", commands_pool, out);
     section("Nodes", commands_node, out);
     section("Administration", commands_admin, out);
-    (void)fprintf(out, "  %-*s %s\n", NAME_WIDTH, "server",
-                  "the server alone; see weir server --help");
-    (void)fprintf(out, "  %-*s %s\n", NAME_WIDTH, "agent", "a node's agent; see weir agent --help");
     (void)fputs("\n`weir COMMAND --help` shows examples and flags; `weir help TOPIC`: ", out);
     for (size_t i = 0; help_topic_name(i) != NULL; i++) {
         (void)fprintf(out, "%s%s", i == 0 ? "" : ", ", help_topic_name(i));
@@ -118,7 +115,9 @@ void help_command(const struct command *command, FILE *out)
     for (size_t i = 0; i < COMMAND_GROUPS_MAX && command->groups[i] != NULL; i++) {
         flag_lines(command->groups[i], out);
     }
-    flag_lines(flags_common, out);
+    if (!command->role) {
+        flag_lines(flags_common, out);
+    }
 }
 
 /* ---- manual pages ---- */
@@ -206,7 +205,9 @@ static void man_command(const struct command *command, FILE *out)
     for (size_t i = 0; i < COMMAND_GROUPS_MAX && command->groups[i] != NULL; i++) {
         roff_flags(command->groups[i], out);
     }
-    roff_flags(flags_common, out);
+    if (!command->role) {
+        roff_flags(flags_common, out);
+    }
     if (command->examples != NULL) {
         (void)fputs(".SH EXAMPLES\n.nf\n", out);
         roff(command->examples, out);
