@@ -48,7 +48,6 @@ static void store_job_done(void *ctx, struct store_job *job)
         snapshots_job_done(server->snapshots, job);
         return;
     case STORE_PRUNE:
-        server->pruning = false;
         if (job->err != ERR_OK) {
             log_warn("old history could not be dropped, trying again later", kv_error(&job->error));
         }
@@ -65,7 +64,6 @@ static void prune_due(void *ctx)
     struct store_job *job = xcalloc(1, sizeof *job);
     job->kind = STORE_PRUNE;
     job->now_ms = ledger_now_ms(server->ledger);
-    server->pruning = true;
     store_thread_do(server->store, job);
 }
 
@@ -112,6 +110,12 @@ static void turn_end(void *ctx)
 
 /* ---- signals ---- */
 
+/* Brings about the turn whose end is the loop's. */
+static void stop_due(void *ctx)
+{
+    (void)ctx;
+}
+
 static void stop_asked(void *ctx)
 {
     struct server *server = ctx;
@@ -122,8 +126,8 @@ static void stop_asked(void *ctx)
     server->stopping = true;
     server->stop_ms = loop_now_ms(server->loop) + STOP_MS;
     agents_bye(server->agents, "the server is stopping");
-    /* The timer's turn is the one that ends the loop. */
-    loop_timer_set(server->prune, server->stop_ms);
+    loop_timer_off(server->prune);
+    loop_timer_set(server->stop, server->stop_ms);
 }
 
 static void reload_asked(void *ctx)
@@ -328,6 +332,7 @@ static enum err server_open(struct server *server, struct error *e)
         .cpu_pool = server->o.file.cpu_pool,
     });
     server->prune = loop_timer_new(server->loop, prune_due, server);
+    server->stop = loop_timer_new(server->loop, stop_due, server);
     loop_timer_set(server->prune, loop_now_ms(server->loop) + PRUNE_FIRST_MS);
     loop_turn_end(server->loop, turn_end, server);
     return start_record(server, e);
@@ -341,15 +346,17 @@ static void server_close(struct server *server)
     if (server->snapshots != NULL && server->exit_status == 0) {
         snapshots_final(server->snapshots);
     }
-    store_thread_stop(server->store);
+    /* A finished snapshot is still recorded, so the store's thread goes last. */
     work_thread_stop(server->reader);
     work_thread_stop(server->worker);
+    store_thread_stop(server->store);
     api_free(server->api);
     agents_free(server->agents);
     schedule_free(server->schedule);
     ledger_free(server->ledger);
     snapshots_free(server->snapshots);
     loop_timer_free(server->prune);
+    loop_timer_free(server->stop);
     loop_free(server->loop);
     tokens_free(server->tokens);
 }

@@ -24,8 +24,8 @@ struct server {
     struct api *api;
     struct http_server *http; /* NULL until the start is on disk */
     struct loop_timer *prune;
+    struct loop_timer *stop;
     struct hold ready;
-    bool pruning;
     bool stopping;
     int64_t stop_ms; /* boot-time: not before */
     int64_t started_ms;

@@ -121,7 +121,10 @@ void store_thread_stop(struct store_thread *thread)
     mailbox_close(thread->in);
     must(pthread_join(thread->thread, NULL) == 0);
     loop_fd_remove(thread->watch);
-    while (mailbox_take(thread->out) != NULL) {
+    struct store_job *job;
+    while ((job = mailbox_take(thread->out)) != NULL) {
+        core_free(job->core);
+        free(job);
     }
     mailbox_free(thread->in);
     mailbox_free(thread->out);

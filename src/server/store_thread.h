@@ -40,5 +40,6 @@ must_use enum err store_thread_start(struct loop *loop, struct store *store,
 enum { STORE_JOBS_MAX = 8 };
 void store_thread_do(struct store_thread *thread, struct store_job *job);
 
-/* Finishes what is queued, closes the store, ends the thread. Jobs not yet back are not reported. */
+/* Finishes what is queued, closes the store, ends the thread. Jobs not yet back are freed (batches are
+ * the loop's). */
 void store_thread_stop(struct store_thread *thread);

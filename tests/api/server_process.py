@@ -64,9 +64,14 @@ class Server:
         return code
 
     def close(self):
+        """Every server must be able to stop cleanly, whatever the test left open."""
         try:
-            self.stop(signal.SIGKILL)
+            code = self.stop()
+            assert code in (None, 0), f"exit status {code}\n{self.log()}"
         finally:
+            if self.process is not None:
+                self.process.kill()
+                self.process.wait()
             shutil.rmtree(self.root, ignore_errors=True)
 
     @property
