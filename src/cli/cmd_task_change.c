@@ -29,6 +29,7 @@ static int each(struct cli *cli, const struct ids *ids, const char *method, cons
         if (r == ERR_OK) {
             (void)show_json(cli, &reply);
         } else {
+            (void)fail_in(&e, "task %llu", (unsigned long long)ids->at.at[i]);
             int failed = cli_fail(cli, &e);
             code = code == EXIT_OK ? failed : code;
         }

@@ -10,6 +10,7 @@
 #include "spec/resources_text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@ enum {
     STOP_MS = 15000,
     FORMER_MS = 10000, /* what a killed `weir up` left is ending */
     COUNT_MS = 1000,
+    COMMAND_LINE_MAX = 4096,
 };
 
 struct up {
@@ -70,19 +72,27 @@ static const char *dir_absolute(struct cli *cli)
     return arena_fmt(&cli->arena, "%s/%s", cwd, dir);
 }
 
+/* Is this process one of ours on this directory? A process id alone may be somebody else's by now. */
+static bool process_is_ours(pid_t pid, const char *dir)
+{
+    char path[64];
+    char words[COMMAND_LINE_MAX];
+    (void)snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd < 0 ? 0 : read(fd, words, sizeof words);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return len > 0 && memmem(words, (size_t)len, dir, strlen(dir)) != NULL;
+}
+
 /* The server and agent of a `weir up` that was killed end by themselves; wait until they have. */
-static void former_wait(const struct updir_info *former)
+static void former_wait(const struct updir_info *former, const char *dir)
 {
     const pid_t pids[] = {former->server, former->agent};
     for (size_t i = 0; i < 2; i++) {
         int fd = pids[i] == 0 ? -1 : (int)syscall(SYS_pidfd_open, pids[i], 0);
-        char path[64];
-        char link[64] = "";
-        char own[64] = "";
-        (void)snprintf(path, sizeof path, "/proc/%d/exe", (int)pids[i]);
-        bool ours = readlink(path, link, sizeof link - 1) > 0 &&
-                    readlink("/proc/self/exe", own, sizeof own - 1) > 0 && strcmp(link, own) == 0;
-        if (fd >= 0 && ours) {
+        if (fd >= 0 && process_is_ours(pids[i], dir)) {
             struct pollfd ended = {.fd = fd, .events = POLLIN};
             (void)poll(&ended, 1, FORMER_MS);
         }
@@ -101,7 +111,7 @@ static enum err dir_take(struct up *up, struct error *e)
     }
     struct updir_info former;
     if (r == ERR_OK && updir_read(arena, up->dir, &former)) {
-        former_wait(&former);
+        former_wait(&former, up->dir);
     }
     return r;
 }
@@ -172,15 +182,20 @@ static void url_take(struct up *up)
     }
 }
 
-static enum err login_write(struct up *up, struct error *e)
+/* A home that cannot be written is no reason not to serve. */
+static void login_write(struct up *up)
 {
+    struct error e;
     struct arena *arena = &up->cli->arena;
     struct login_entry entry = {
         .url = up->url,
         .token_file = arena_fmt(arena, "%s/admin.token", up->dir),
         .dir = up->dir,
     };
-    return login_save(arena, &entry, e);
+    if (login_save(arena, &entry, &e) != ERR_OK) {
+        cli_say("weir: %s; set WEIR_SERVER=%s and WEIR_TOKEN for the other commands", e.text,
+                up->url);
+    }
 }
 
 static enum err info_write(struct up *up, struct error *e)
@@ -255,7 +270,10 @@ static enum err up_start(struct up *up, struct error *e)
     r = agent_start(up, e);
     r = r != ERR_OK ? r : info_write(up, e);
     r = r != ERR_OK ? r : up_wait(up, &up->agent, &ready, e);
-    return r != ERR_OK || !ready ? r : login_write(up, e);
+    if (r == ERR_OK && ready) {
+        login_write(up);
+    }
+    return r;
 }
 
 static void ready_say(const struct up *up)
