@@ -34,7 +34,9 @@ struct agent {
     VEC(struct agent_attempt) attempts; /* as listed */
     VEC(struct attempt_key) ordered;    /* starts sent, not yet known to be in the spool */
     uint64_t ordered_seen;              /* how many of this connection are */
-    bool settling; /* a supervisor died; what it left is being told before we say hello anew */
+    /* In whose name we speak: the supervisor whose part of the spool is being told. While that is
+     * a dead one, nothing is started. */
+    unsigned char speaking_id[SUPERVISOR_ID_LEN];
 
     /* session.c */
     struct loop_timer *connect_timer;
@@ -53,7 +55,11 @@ struct agent {
 must_use enum err keeper_begin(struct agent *agent, struct error *e);
 void keeper_end(struct agent *agent);
 
-/* Pass on to the supervisor; a start without one is told as lost. */
+/* The spool goes on with this supervisor: speak in its name. */
+void keeper_crossed(struct agent *agent, const unsigned char *id);
+
+/* Pass on to the supervisor. While a dead one's part of the spool is told, starts are dropped: the
+ * hello in the living one's name makes the server think again. */
 void keeper_start(struct agent *agent, const struct agent_start *start);
 void keeper_stop(struct agent *agent, const struct attempt_key *key, int64_t grace_ms);
 void keeper_ack(struct agent *agent, struct spool_position at);

@@ -13,7 +13,7 @@ enum inbox_type {
     INBOX_STREAM_ENDED, /* stream: the connection is over, or could not be made */
     INBOX_ACKED,        /* reporter: the server has everything before `at` */
     INBOX_STALE,        /* reporter: the server no longer takes us for who we say we are */
-    INBOX_SETTLED,      /* reporter: all of a dead supervisor is told */
+    INBOX_CROSSED, /* reporter: a dead supervisor is told of; the spool goes on with `supervisor` */
 };
 
 struct inbox_message {
@@ -23,6 +23,7 @@ struct inbox_message {
     const char *url; /* ORDER of type welcome: where, and with what credential */
     const char *credential;
     struct spool_position at;
+    unsigned char supervisor[SUPERVISOR_ID_LEN]; /* CROSSED */
     struct error error; /* STREAM_ENDED: ERR_OK when the server ended it in order */
 };
 

@@ -37,16 +37,10 @@ static void leftovers_end(const unsigned char *id)
     cgroups_end(hex); /* now empty, they can be removed */
 }
 
-/* The supervisor that wrote the newest segment of the spool. */
-static bool last_writer(const char *dir, unsigned char *ret_id)
+/* The supervisor that wrote this segment of the spool. */
+static bool writer_of(const char *dir, uint64_t segment, unsigned char *ret_id)
 {
-    uint64_t low;
-    uint64_t high;
-    spool_range(dir, &low, &high);
-    if (high == 0) {
-        return false;
-    }
-    struct spool_reader *reader = spool_reader_new(dir, high);
+    struct spool_reader *reader = spool_reader_new(dir, segment);
     struct record record;
     bool found = spool_reader_next(reader, &record) && record.type == RECORD_SEGMENT;
     if (found) {
@@ -54,6 +48,15 @@ static bool last_writer(const char *dir, unsigned char *ret_id)
     }
     spool_reader_free(reader);
     return found;
+}
+
+/* The supervisor that wrote the newest one. */
+static bool last_writer(const char *dir, unsigned char *ret_id)
+{
+    uint64_t low;
+    uint64_t high;
+    spool_range(dir, &low, &high);
+    return high != 0 && writer_of(dir, high, ret_id);
 }
 
 static void supervisor_died(struct agent *agent);
@@ -154,8 +157,9 @@ static must_use enum err hello_take(struct supclient *client, struct frame *ret,
     *ret = frame;
     for (int i = 0; i < HELLO_TRIES_MAX && frame.type != FRAME_READY;) {
         enum supclient_got got = supclient_get(client, &arena, &frame);
-        if (got == SUPCLIENT_GONE) {
-            break;
+        if (got == SUPCLIENT_GONE) { /* it was just ending */
+            arena_done(&arena);
+            return fail(e, ERR_UNREACHABLE, "the supervisor went away");
         }
         if (got == SUPCLIENT_NOTHING) {
             (void)usleep(HELLO_WAIT_US);
@@ -177,27 +181,37 @@ static must_use enum err hello_take(struct supclient *client, struct frame *ret,
     return ERR_OK;
 }
 
-/* Connects to the supervisor of the directory, starting one where none answers. */
+/* Connects to the supervisor of the directory and takes its greeting. */
+static must_use enum err supervisor_greet(const char *dir, struct supclient **ret_client,
+                                          struct frame *ret_hello, struct error *e)
+{
+    enum err r = supclient_connect(dir, ret_client, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    r = hello_take(*ret_client, ret_hello, e);
+    if (r != ERR_OK) {
+        supclient_free(*ret_client);
+    }
+    return r;
+}
+
+/* The supervisor that is there, or a new one where none answers. */
 static must_use enum err supervisor_reach(struct agent *agent, struct frame *ret_hello,
                                           struct error *e)
 {
     const char *dir = agent->options.dir;
     struct supclient *client;
-    enum err r = supclient_connect(dir, &client, e);
+    enum err r = supervisor_greet(dir, &client, ret_hello, e);
     if (r == ERR_UNREACHABLE) {
         unsigned char id[SUPERVISOR_ID_LEN];
         if (last_writer(dir, id)) {
             leftovers_end(id);
         }
         r = supclient_launch(dir, agent->options.run_as, e);
-        r = r == ERR_OK ? supclient_connect(dir, &client, e) : r;
+        r = r == ERR_OK ? supervisor_greet(dir, &client, ret_hello, e) : r;
     }
     if (r != ERR_OK) {
-        return r;
-    }
-    r = hello_take(client, ret_hello, e);
-    if (r != ERR_OK) {
-        supclient_free(client);
         return r;
     }
     agent->supervisor = client;
@@ -225,7 +239,7 @@ static void launch(void *ctx)
         return;
     }
     reporter_grown(agent->reporter); /* the new segment tells that the old supervisor is no more */
-    if (!agent->settling) {
+    if (!agent->streaming) {
         session_restart(agent);
     }
 }
@@ -246,7 +260,6 @@ static void supervisor_died(struct agent *agent)
     while (waitpid(-1, NULL, WNOHANG) > 0) { /* it is our only child, if we started it */
     }
     leftovers_end(agent->supervisor_id);
-    agent->settling = agent->welcomed;
     reporter_supervisor_died(agent->reporter, agent->ordered.at, agent->ordered.count);
     launch(agent);
 }
@@ -259,9 +272,17 @@ must_use enum err keeper_begin(struct agent *agent, struct error *e)
         return r;
     }
     agent->launch_timer = loop_timer_new(agent->loop, launch, agent);
+    if (!writer_of(agent->options.dir, hello.acked.segment, agent->speaking_id)) {
+        memcpy(agent->speaking_id, agent->supervisor_id, SUPERVISOR_ID_LEN);
+    }
     struct reporter_options options = {
         .dir = agent->options.dir, .acked = hello.acked, .inbox = agent->inbox};
     return reporter_new(&options, &agent->reporter, e);
+}
+
+void keeper_crossed(struct agent *agent, const unsigned char *id)
+{
+    memcpy(agent->speaking_id, id, SUPERVISOR_ID_LEN);
 }
 
 void keeper_end(struct agent *agent)
@@ -304,8 +325,8 @@ static size_t devices_of(uint64_t bits, uint32_t *out)
 
 void keeper_start(struct agent *agent, const struct agent_start *start)
 {
-    if (agent->supervisor == NULL || agent->settling) {
-        reporter_tell(agent->reporter, AGENT_LOST, &start->key, "");
+    if (agent->supervisor == NULL ||
+        memcmp(agent->speaking_id, agent->supervisor_id, SUPERVISOR_ID_LEN) != 0) {
         return;
     }
     uint32_t devices[NODE_DEVICES_MAX];

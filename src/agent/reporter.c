@@ -60,10 +60,9 @@ struct reporter {
     struct reporter_session session;
     uint64_t batch;
     size_t bytes_max;
-    bool more;    /* the spool may have more */
-    bool ping;    /* an empty batch will do */
-    bool died;    /* a supervisor did, and not all of it is told */
-    bool crossed; /* … but all of its spool is read */
+    bool more; /* the spool may have more */
+    bool ping; /* an empty batch will do */
+    bool hold; /* another supervisor begins: nothing is told before a hello in its name */
     int64_t backoff_ms;
     struct buf body;
 };
@@ -115,7 +114,8 @@ static void report_of(const struct record *record, struct arena *arena, struct a
     }
 }
 
-/* Another supervisor begins here: what the one before left open is lost. */
+/* Another supervisor begins here: what the one before left open is lost. Its reports are all taken,
+ * in its name; those of the next wait for a hello in the next one's, which tells the server too. */
 static void cross(struct reporter *reporter, const struct record *record)
 {
     struct attempt_key key;
@@ -124,7 +124,10 @@ static void cross(struct reporter *reporter, const struct record *record)
         vec_push(&reporter->extras, lost);
     }
     openbook_note(reporter->openbook, record);
-    reporter->crossed = true;
+    reporter->hold = true;
+    struct inbox_message *message = inbox_message_new(INBOX_CROSSED);
+    memcpy(message->supervisor, record->id, sizeof message->supervisor);
+    inbox_send(reporter->inbox, message);
 }
 
 /* Records from the spool until the batch is full, the spool is at its end, or another supervisor
@@ -162,8 +165,8 @@ static void records_add(struct reporter *reporter, struct batch *batch)
             batch->count++;
         }
         batch->end = spool_reader_at(reporter->reader);
-        if (reporter->extras.count > batch->extras) {
-            return; /* what a crossing left goes out first */
+        if (reporter->hold) {
+            return;
         }
     }
 }
@@ -244,7 +247,7 @@ static void ship(struct reporter *reporter)
     records_add(reporter, &batch);
     agent_batch_end(&batch.json);
     must(!reporter->body.full);
-    if (batch.count > 0 || reporter->ping) {
+    if (batch.count > 0 || (reporter->ping && !reporter->hold)) {
         struct http_call call = {.method = "POST",
                                  .path = "/api/v1/agent/reports",
                                  .body = {reporter->body.data, reporter->body.len},
@@ -277,6 +280,7 @@ static void session_take(struct reporter *reporter, const struct note *note)
     reporter->client = http_client_new(note->url, note->credential);
     reporter->backoff_ms = 0;
     reporter->more = true;
+    reporter->hold = false;
 }
 
 static void note_take(struct reporter *reporter, struct note *note)
@@ -298,9 +302,6 @@ static void note_take(struct reporter *reporter, struct note *note)
         }
         break;
     case NOTE_DIED:
-        reporter->died = true;
-        reporter->crossed = false;
-        reporter->more = true;
         for (size_t i = 0; i < note->key_count; i++) {
             openbook_doubt(reporter->openbook, &note->keys[i]);
         }
@@ -312,7 +313,7 @@ static void note_take(struct reporter *reporter, struct note *note)
 
 static bool work_is_there(const struct reporter *reporter)
 {
-    return reporter->client != NULL &&
+    return reporter->client != NULL && !reporter->hold &&
            (reporter->more || reporter->ping || reporter->extras.count > 0);
 }
 
@@ -349,10 +350,6 @@ static void *run(void *ctx)
         }
         if (work_is_there(reporter)) {
             ship(reporter);
-        }
-        if (reporter->died && reporter->crossed && reporter->extras.count == 0) {
-            reporter->died = false;
-            inbox_send(reporter->inbox, inbox_message_new(INBOX_SETTLED));
         }
     }
     return NULL;

@@ -40,7 +40,7 @@ void reporter_ping(struct reporter *reporter);
 void reporter_tell(struct reporter *reporter, enum agent_report_type type,
                    const struct attempt_key *key, const char *why);
 
-/* The supervisor died with these orders under way; INBOX_SETTLED follows when everything of it is
- * told. */
+/* The supervisor died with these orders under way: should its spool not tell of them, they are
+ * lost. INBOX_CROSSED follows when the spool has come to the next supervisor. */
 void reporter_supervisor_died(struct reporter *reporter, const struct attempt_key *keys,
                               size_t count);

@@ -32,7 +32,7 @@ void session_listed(struct agent *agent)
     }
     struct stream_hello hello = {.attempts = agent->attempts.at,
                                  .attempt_count = agent->attempts.count};
-    memcpy(hello.supervisor, agent->supervisor_id, sizeof hello.supervisor);
+    memcpy(hello.supervisor, agent->speaking_id, sizeof hello.supervisor);
     agent->streaming = true;
     stream_connect(agent->stream, &hello);
 }
@@ -171,7 +171,6 @@ static void stream_ended(struct agent *agent, const struct inbox_message *messag
     } else {
         agent->failures++;
     }
-    agent->settling = false; /* the next hello tells of the new supervisor */
     cut_off_begin(agent);
     int64_t wait_ms = back_off_ms(agent, message->url);
     if (message->error.code != ERR_OK) {
@@ -197,11 +196,9 @@ void session_take(struct agent *agent, struct inbox_message *message)
         log_warn("the server takes our reports for stale, connecting anew");
         session_restart(agent);
         break;
-    case INBOX_SETTLED:
-        if (agent->settling) {
-            agent->settling = false;
-            session_restart(agent);
-        }
+    case INBOX_CROSSED:
+        keeper_crossed(agent, message->supervisor);
+        session_restart(agent);
         break;
     }
     inbox_message_free(message);

@@ -146,6 +146,15 @@ void spool_free(struct spool *spool)
     free(spool);
 }
 
+void spool_remove_acked(struct spool *spool)
+{
+    if (spool_bytes(spool) == 0) {
+        char path[AGENT_PATH_MAX];
+        spool_path(spool->dir, spool->segment, path);
+        (void)unlink(path);
+    }
+}
+
 /* A full segment is closed and the next one begun; when that fails the old one just grows on. */
 static void roll_when_full(struct spool *spool)
 {

@@ -35,6 +35,9 @@ must_use enum err spool_new(const struct spool_options *options, struct spool **
                             struct error *e);
 void spool_free(struct spool *spool);
 
+/* At the end, when nobody reads: removes the last segment if everything in it is acknowledged. */
+void spool_remove_acked(struct spool *spool);
+
 /* Gather a record; spool_flush() writes. */
 void spool_put(struct spool *spool, const struct record *record);
 

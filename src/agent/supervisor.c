@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RETRY_MS = 500, ENDING_GRACE_MS = 10000 };
+enum { RETRY_MS = 500, ENDING_GRACE_MS = 10000, LOCK_TRIES_MAX = 100, LOCK_WAIT_US = 20000 };
 
 int64_t supervisor_wall_ms(void)
 {
@@ -248,6 +248,17 @@ static void supervisor_done(struct supervisor *sup)
     free(sup->dir);
 }
 
+/* One supervisor per directory; one that is just ending is waited for. */
+static must_use enum err lock_take(const char *dir, int *ret_fd, struct error *e)
+{
+    enum err r = dirs_lock(dir, "supervisor.lock", ret_fd, e);
+    for (int i = 0; i < LOCK_TRIES_MAX && r == ERR_CONFLICT; i++) {
+        (void)usleep(LOCK_WAIT_US);
+        r = dirs_lock(dir, "supervisor.lock", ret_fd, e);
+    }
+    return r;
+}
+
 int supervisor_main(int argc, char **argv)
 {
     struct supervisor_options options;
@@ -264,7 +275,7 @@ int supervisor_main(int argc, char **argv)
     sup.recent = keyring_new();
     spawn_prepare(options.ready_fd);
     limits_raise(&sup);
-    enum err r = dirs_lock(sup.dir, "supervisor.lock", &lock_fd, &e);
+    enum err r = lock_take(sup.dir, &lock_fd, &e);
     r = r == ERR_OK ? supervisor_init(&sup, options.run_as, &e) : r;
     if (r != ERR_OK) {
         supervisor_ready(options.ready_fd, e.text);
@@ -277,6 +288,9 @@ int supervisor_main(int argc, char **argv)
              kv_str("strays", sup.cgroups != NULL ? "cgroup" : "proc"));
     supervisor_idle_check(&sup);
     loop_run(sup.loop);
+    if (sup.link.fd < 0) {
+        spool_remove_acked(sup.spool);
+    }
     supervisor_done(&sup);
     (void)close(lock_fd);
     return 0;

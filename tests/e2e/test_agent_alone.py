@@ -227,8 +227,9 @@ def test_killed_supervisor_reports_lost(server, node):
 
 
 def test_both_killed_the_next_agent_tells(server, node):
+    """What the dead supervisor recorded is told in its name first, so that an end stays an end."""
     node.start()
-    server.wait_hello(1)
+    first = server.wait_hello(1)["supervisor"]
     server.refuse_reports = 10**9
     server.start_task(1, "sh", "-c", "echo done; exit 6")
     server.start_task(2, "sleep", "1000")
@@ -242,6 +243,11 @@ def test_both_killed_the_next_agent_tells(server, node):
     server.wait_report("lost", "2.0:1")
     assert server.wait_report("ended", "1.0:1")["exit_code"] == 6
     assert server.find("lost", "1.0:1") is None
+    told, again = server.wait(lambda: len(server.hellos) >= 3 and server.hellos[1:3], "two more hellos")
+    assert told["supervisor"] == first != again["supervisor"]
+    assert {a["key"] for a in told["attempts"]} == {"1.0:1", "2.0:1"}
+    server.start_task(3, "true")
+    server.wait_report("ended", "3.0:1")
 
 
 def test_a_second_agent_is_refused_and_replace_takes_over(server, node):
