@@ -90,7 +90,7 @@ static void stream_ready(void *ctx, uint32_t events)
     (void)events;
     struct attempt_stream *stream = ctx;
     long got = stream_read(stream);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR && errno != ENOSPC)) {
         stream_close(stream);
     }
 }
@@ -354,16 +354,30 @@ void attempt_leader_ended(struct attempt *attempt, int status, const struct rusa
     attempt->kill_timer = NULL;
 }
 
-void attempt_finish(struct attempt *attempt)
+/* Takes all that is in the pipe. False: the spool cannot be written, so there may be more. */
+static bool stream_drain(struct attempt_stream *stream)
+{
+    long got = 1;
+    while (stream->fd >= 0 && got > 0) {
+        got = stream_read(stream);
+    }
+    if (got < 0 && errno == ENOSPC) {
+        return false;
+    }
+    stream_close(stream);
+    return true;
+}
+
+bool attempt_finish(struct attempt *attempt)
 {
     struct supervisor *sup = attempt->sup;
     must(attempt->state == ATTEMPT_CLOSING);
     /* Every writer is gone, so what is in the pipe is all there will be; should somebody outside
      * hold it open, the end of file would never come, and is not waited for. */
     for (size_t i = 0; i < STREAM_COUNT; i++) {
-        while (attempt->streams[i].fd >= 0 && stream_read(&attempt->streams[i]) > 0) {
+        if (!stream_drain(&attempt->streams[i])) {
+            return false;
         }
-        stream_close(&attempt->streams[i]);
     }
     struct record record = record_of(attempt, RECORD_ENDED);
     record.exit_code = attempt->exit_code;
@@ -380,6 +394,7 @@ void attempt_finish(struct attempt *attempt)
     sup->open_count--;
     ended_keep(attempt);
     supervisor_idle_check(sup);
+    return true;
 }
 
 void attempt_forget(struct supervisor *sup, struct spool_position at)

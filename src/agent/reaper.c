@@ -115,11 +115,9 @@ static void closing_look(struct supervisor *sup, bool dying)
         bool strays = attempt->cgroup != NULL ? cgroup_populated(attempt->cgroup)
                                               : attempt->stray_seen || dying;
         attempt->stray_seen = false;
-        if (strays) {
+        if (strays || sup->spool_stuck || !attempt_finish(attempt)) {
             attempt->closing_next = left;
             left = attempt;
-        } else {
-            attempt_finish(attempt);
         }
     }
     sup->closing = left;

@@ -22,6 +22,7 @@ struct spool {
     int fd;
     uint64_t segment;
     uint64_t written;     /* bytes of the segment in the file */
+    uint64_t head_len;    /* of its first record */
     uint64_t low;         /* lowest segment not yet deleted */
     uint64_t older_bytes; /* of segments below `segment`, not acknowledged */
     struct spool_position acked;
@@ -96,6 +97,7 @@ static void segment_head_put(struct spool *spool)
     head.open_count = spool->options.open_list(spool->options.ctx, open);
     must(head.open_count <= ATTEMPTS_MAX);
     record_put(&spool->gathered, &head);
+    spool->head_len = spool->gathered.len;
 }
 
 must_use enum err spool_new(const struct spool_options *options, struct spool **ret,
@@ -148,7 +150,8 @@ void spool_free(struct spool *spool)
 
 void spool_remove_acked(struct spool *spool)
 {
-    if (spool_bytes(spool) == 0) {
+    bool bare = spool->older_bytes == 0 && spool->written == spool->head_len;
+    if (bare || spool_bytes(spool) == 0) {
         char path[AGENT_PATH_MAX];
         spool_path(spool->dir, spool->segment, path);
         (void)unlink(path);
@@ -180,7 +183,7 @@ long spool_put_from(struct spool *spool, const struct record *record, int fd, si
     roll_when_full(spool);
     struct error e;
     if (spool->gathered.len > GATHER_FLUSH && spool_flush(spool, &e) != ERR_OK) {
-        errno = EAGAIN; /* the disk is full: leave it in the pipe */
+        errno = ENOSPC; /* leave it in the pipe */
         return -1;
     }
     char *room = record_output_begin(&spool->gathered, max);

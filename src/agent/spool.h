@@ -42,7 +42,7 @@ void spool_remove_acked(struct spool *spool);
 void spool_put(struct spool *spool, const struct record *record);
 
 /* Reads up to `max` (at most READ_CHUNK) bytes from `fd` into the spool as output of `record`. The
- * result of read(). */
+ * result of read(); -1 and ENOSPC, with nothing read, when the spool cannot be written just now. */
 long spool_put_from(struct spool *spool, const struct record *record, int fd, size_t max);
 
 /* Writes what was gathered. ERR_IO: it stays gathered; try again later. */

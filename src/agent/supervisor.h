@@ -112,8 +112,9 @@ void attempt_stop(struct attempt *attempt, int64_t grace_ms);
 /* Its first process has ended (wait status and use); the group it leads is ended with it. */
 void attempt_leader_ended(struct attempt *attempt, int status, const struct rusage *use);
 
-/* All its processes are gone: take what is left in its pipes and record the end. */
-void attempt_finish(struct attempt *attempt);
+/* All its processes are gone: take what is left in its pipes and record the end. False: the spool
+ * cannot be written just now; call again. */
+must_use bool attempt_finish(struct attempt *attempt);
 
 /* The server has everything before `at`: forget what ended before. */
 void attempt_forget(struct supervisor *sup, struct spool_position at);

@@ -64,6 +64,32 @@ static void output_is_complete_on_both_streams(void **state)
     }
 }
 
+static void output_over_several_segments_is_whole(void **state)
+{
+    struct rig *rig = *state;
+    enum { BYTES = 20 * 1024 * 1024 };
+    rig_start(rig, 1, 1, "head -c 20971520 /dev/zero");
+    rig_start(rig, 2, 1, "echo between >&2; head -c 1000 /dev/zero");
+    bool ended[3] = {false};
+    while (!ended[1] || !ended[2]) {
+        struct record record = rig_next(rig);
+        if (record.type == RECORD_ENDED) {
+            ended[record.key.task.v] = true;
+            assert_int_equal(record.out_bytes, record.key.task.v == 1 ? BYTES : 1000);
+        }
+    }
+    assert_int_equal(rig->out.len, BYTES + 1000);
+    uint64_t low;
+    uint64_t high;
+    spool_range(rig->dir, &low, &high);
+    assert_true(high >= 3);
+    rig_ack(rig);
+    rig_start(rig, 3, 1, "true");
+    (void)rig_ended(rig, 3);
+    spool_range(rig->dir, &low, &high);
+    assert_int_equal(low, high);
+}
+
 static void output_over_its_limit_is_dropped_with_one_line(void **state)
 {
     struct rig *rig = *state;
@@ -263,6 +289,7 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(exit_codes_and_signals_are_told),
         TEST(output_is_complete_on_both_streams),
+        TEST(output_over_several_segments_is_whole),
         TEST(output_over_its_limit_is_dropped_with_one_line),
         TEST(a_task_that_ends_on_sigterm_needs_no_kill),
         TEST(a_task_that_ignores_sigterm_is_killed_after_its_grace),
