@@ -137,7 +137,7 @@ def test_logs_by_stream_and_instance(weir):
 
 
 def test_logs_follow_to_the_end(weir):
-    task = weir.weir("submit", "--", "sh", "-c", "echo a; read x < fifo || true; echo b").stdout.strip()
+    task = weir.weir("submit", "--", "sh", "-c", "echo a; sleep 0.2; echo b").stdout.strip()
     assert weir.weir("task", "logs", "-f", task).stdout == "a\nb\n"
 
 
