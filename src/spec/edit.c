@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/edit.h"
 
-#include "spec/fields_internal.h"
+#include "spec/fields.h"
 #include "spec/resources_text.h"
 
 #include <string.h>

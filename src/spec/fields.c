@@ -1,6 +1,6 @@
 /* fields.c - the table-driven reader of maps, and the values that fields are made of.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "spec/fields_internal.h"
+#include "spec/fields.h"
 
 #include "base/amount.h"
 #include "base/must.h"

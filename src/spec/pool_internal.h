@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/model/spec.h"
-#include "spec/fields_internal.h"
+#include "spec/fields.h"
 
 /* Reads the map into `spec`, which holds the defaults or the present definition. `create`: the name
  * is required; else it may only be repeated. */

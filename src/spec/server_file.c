@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/server_file.h"
 
-#include "spec/fields_internal.h"
+#include "spec/fields.h"
 #include "spec/pool_internal.h"
 #include "spec/pool_spec.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/model/spec.h"
-#include "spec/fields_internal.h"
+#include "spec/fields.h"
 
 enum { TASK_PATH_MAX = 4096 };
 

@@ -1,4 +1,4 @@
-/* fields_internal.h - reading a map field by field out of a table.
+/* fields.h - reading a map field by field out of a table.
  *
  * A field's function gets the value and where in the object it goes; it never returns an error but
  * notes a problem and leaves the object as it was, so that reading goes on.
