@@ -23,15 +23,15 @@ static void cell_name(struct buf *out, const struct doc *item, int64_t now_ms)
 }
 
 static const struct list_column queue_columns[] = {
-    {"position", "PLACE", COLUMN_NUMBER, "position", false, NULL},
-    {"id", "ID", COLUMN_NUMBER, "id", false, NULL},
-    {"name", "NAME", COLUMN_CUSTOM, "name", false, cell_name},
-    {"user", "USER", COLUMN_TEXT, "user", false, NULL},
-    {"state", "STATE", COLUMN_STATE, "state", true, NULL},
-    {"priority", "PRIO", COLUMN_NUMBER, "priority", false, NULL},
-    {"resources", "RESOURCES", COLUMN_RESOURCES, "resources", false, NULL},
-    {"submitted", "SUBMITTED", COLUMN_TIME, "submitted_at", false, NULL},
-    {"reason", "REASON", COLUMN_TEXT, "reason.message", false, NULL},
+    {"position", "PLACE", COLUMN_NUMBER, "position", COLUMN_ALWAYS, NULL},
+    {"id", "ID", COLUMN_NUMBER, "id", COLUMN_ALWAYS, NULL},
+    {"name", "NAME", COLUMN_CUSTOM, "name", COLUMN_ALWAYS, cell_name},
+    {"user", "USER", COLUMN_TEXT, "user", COLUMN_SPARE, NULL},
+    {"state", "STATE", COLUMN_STATE, "state", COLUMN_WIDE, NULL},
+    {"priority", "PRIO", COLUMN_NUMBER, "priority", COLUMN_ALWAYS, NULL},
+    {"resources", "RESOURCES", COLUMN_RESOURCES, "resources", COLUMN_ALWAYS, NULL},
+    {"submitted", "SUBMITTED", COLUMN_TIME, "submitted_at", COLUMN_ALWAYS, NULL},
+    {"reason", "REASON", COLUMN_TEXT, "reason.message", COLUMN_ALWAYS, NULL},
     {0},
 };
 
@@ -53,12 +53,12 @@ int cmd_queue(struct cli *cli)
 /* ---- explain ---- */
 
 static const struct list_column explain_fields[] = {
-    {"task", "task", COLUMN_NUMBER, "task", false, NULL},
-    {"state", "state", COLUMN_STATE, "state", false, NULL},
-    {"reason", "reason", COLUMN_TEXT, "reason.message", false, NULL},
-    {"pool", "pool", COLUMN_TEXT, "pool", false, NULL},
-    {"position", "place", COLUMN_NUMBER, "position", false, NULL},
-    {"nodes", "nodes looked at", COLUMN_NUMBER, "nodes_total", false, NULL},
+    {"task", "task", COLUMN_NUMBER, "task", COLUMN_ALWAYS, NULL},
+    {"state", "state", COLUMN_STATE, "state", COLUMN_ALWAYS, NULL},
+    {"reason", "reason", COLUMN_TEXT, "reason.message", COLUMN_ALWAYS, NULL},
+    {"pool", "pool", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
+    {"position", "place", COLUMN_NUMBER, "position", COLUMN_ALWAYS, NULL},
+    {"nodes", "nodes looked at", COLUMN_NUMBER, "nodes_total", COLUMN_ALWAYS, NULL},
     {0},
 };
 

@@ -15,9 +15,9 @@
 enum { TOKEN_MAX = 512, TOKEN_JSON_MAX = 4096 };
 
 static const struct list_column whoami_fields[] = {
-    {"name", "name", COLUMN_TEXT, "name", false, NULL},
-    {"scope", "scope", COLUMN_TEXT, "scope", false, NULL},
-    {"note", "note", COLUMN_TEXT, "note", false, NULL},
+    {"name", "name", COLUMN_TEXT, "name", COLUMN_ALWAYS, NULL},
+    {"scope", "scope", COLUMN_TEXT, "scope", COLUMN_ALWAYS, NULL},
+    {"note", "note", COLUMN_TEXT, "note", COLUMN_ALWAYS, NULL},
     {0},
 };
 
@@ -97,11 +97,11 @@ int cmd_login(struct cli *cli)
 /* ---- tokens ---- */
 
 static const struct list_column token_columns[] = {
-    {"id", "ID", COLUMN_TEXT, "id", false, NULL},
-    {"scope", "SCOPE", COLUMN_TEXT, "scope", false, NULL},
-    {"name", "NAME", COLUMN_TEXT, "name", false, NULL},
-    {"created", "CREATED", COLUMN_TIME, "created_at", false, NULL},
-    {"expires", "EXPIRES", COLUMN_TIME, "expires_at", false, NULL},
+    {"id", "ID", COLUMN_TEXT, "id", COLUMN_ALWAYS, NULL},
+    {"scope", "SCOPE", COLUMN_TEXT, "scope", COLUMN_ALWAYS, NULL},
+    {"name", "NAME", COLUMN_TEXT, "name", COLUMN_ALWAYS, NULL},
+    {"created", "CREATED", COLUMN_TIME, "created_at", COLUMN_ALWAYS, NULL},
+    {"expires", "EXPIRES", COLUMN_TIME, "expires_at", COLUMN_ALWAYS, NULL},
     {0},
 };
 

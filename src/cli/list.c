@@ -64,7 +64,7 @@ static enum err columns_choose(struct list *list, struct error *e)
 {
     const char *named = args_text(&list->cli->args, "columns");
     for (const struct list_column *c = list->def->columns; named == NULL && c->name != NULL; c++) {
-        if (list->wide || !c->extra) {
+        if (list->wide || c->when != COLUMN_WIDE) {
             list->shown[list->shown_count++] = c;
         }
     }
@@ -166,23 +166,36 @@ static void items_json(const struct list *list, const struct items *items, struc
     }
 }
 
-static struct table *items_table(const struct list *list, const struct items *items)
+/* Does this column say the same in every line? */
+static bool column_is_same(const struct list_column *column, const struct items *items)
+{
+    for (size_t i = 1; i < items->at.count; i++) {
+        if (item_order(item_at(items->at.at[0], column->path),
+                       item_at(items->at.at[i], column->path)) != 0) {
+            return false;
+        }
+    }
+    return items->at.count > 1;
+}
+
+static struct table *table_fill(const struct list *list, const struct list_column *const *columns,
+                                size_t count, const struct items *items)
 {
     struct cli *cli = list->cli;
     struct table *table = table_new(list->wide ? 0 : cli->width, cli->colour);
-    for (size_t i = 0; i < list->shown_count; i++) {
-        enum column_kind kind = list->shown[i]->kind;
-        table_column(table, list->shown[i]->title,
+    for (size_t i = 0; i < count; i++) {
+        enum column_kind kind = columns[i]->kind;
+        table_column(table, columns[i]->title,
                      kind == COLUMN_NUMBER || kind == COLUMN_BYTES || kind == COLUMN_CUSTOM_NUMBER);
     }
     struct buf cell;
     buf_init(&cell, TABLE_CELL_MAX);
     int64_t now_ms = text_now_ms();
     for (size_t i = 0; i < items->at.count; i++) {
-        for (size_t c = 0; c < list->shown_count; c++) {
+        for (size_t c = 0; c < count; c++) {
             buf_clear(&cell);
-            list_cell_text(&cell, list->shown[c], items->at.at[i], list->wide, now_ms);
-            enum table_colour colour = list->shown[c]->kind == COLUMN_STATE
+            list_cell_text(&cell, columns[c], items->at.at[i], list->wide, now_ms);
+            enum table_colour colour = columns[c]->kind == COLUMN_STATE
                                            ? cells_state_colour(buf_text(&cell))
                                            : COLOUR_NONE;
             table_cell(table, (struct str){.p = buf_text(&cell), .len = cell.len}, colour);
@@ -190,6 +203,24 @@ static struct table *items_table(const struct list *list, const struct items *it
     }
     buf_done(&cell);
     return table;
+}
+
+/* On a narrow terminal a column that may, and says the same in every line, makes room. */
+static struct table *items_table(const struct list *list, const struct items *items)
+{
+    struct table *table = table_fill(list, list->shown, list->shown_count, items);
+    if (table_fits(table) || args_has(&list->cli->args, "columns")) {
+        return table;
+    }
+    const struct list_column *kept[TABLE_COLUMNS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < list->shown_count; i++) {
+        if (list->shown[i]->when != COLUMN_SPARE || !column_is_same(list->shown[i], items)) {
+            kept[count++] = list->shown[i];
+        }
+    }
+    table_free(table);
+    return table_fill(list, kept, count, items);
 }
 
 static void items_print(const struct list *list, const struct items *items, size_t rows_max,

@@ -16,12 +16,18 @@ enum column_kind {
     COLUMN_CUSTOM_NUMBER,
 };
 
+enum column_when {
+    COLUMN_ALWAYS,
+    COLUMN_SPARE, /* left out of a narrow terminal where it says the same in every line */
+    COLUMN_WIDE,  /* only with --wide, or when named in --columns */
+};
+
 struct list_column {
     const char *name;  /* for --columns and --sort; NULL ends the list */
     const char *title; /* "STATE" */
     enum column_kind kind;
     const char *path; /* of the value in the API's object; what --sort compares */
-    bool extra;       /* only with --wide or when named in --columns */
+    enum column_when when;
     void (*cell)(struct buf *out, const struct doc *item, int64_t now_ms);
 };
 

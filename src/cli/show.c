@@ -37,7 +37,7 @@ void show_fields(const struct cli *cli, const struct list_column *fields, const 
         buf_clear(&raw);
         buf_clear(&shown);
         list_cell_text(&raw, f, doc, wide, now_ms);
-        if (raw.len == 0 || (f->extra && !wide)) {
+        if (raw.len == 0 || (f->when == COLUMN_WIDE && !wide)) {
             continue;
         }
         text_escape(&shown, (struct str){.p = raw.data, .len = raw.len});

@@ -107,7 +107,8 @@ static size_t widest_text(const struct table *table, const size_t *widths)
     return best;
 }
 
-static void widths_find(const struct table *table, bool header, size_t *widths)
+/* The widest cell of each column; what a whole line takes. */
+static size_t widths_full(const struct table *table, bool header, size_t *widths)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         widths[i] = header ? text_width(str_of(table->columns[i].title)) : 0;
@@ -118,14 +119,23 @@ static void widths_find(const struct table *table, bool header, size_t *widths)
             widths[column] = table->cells.at[i].width;
         }
     }
-    if (table->width == 0) {
-        return;
-    }
     size_t total = GAP * (table->column_count - 1);
     for (size_t i = 0; i < table->column_count; i++) {
         total += widths[i];
     }
-    while (total > table->width) {
+    return total;
+}
+
+bool table_fits(const struct table *table)
+{
+    size_t widths[TABLE_COLUMNS_MAX];
+    return table->width == 0 || widths_full(table, true, widths) <= table->width;
+}
+
+static void widths_find(const struct table *table, bool header, size_t *widths)
+{
+    size_t total = widths_full(table, header, widths);
+    while (table->width != 0 && total > table->width) {
         size_t column = widest_text(table, widths);
         if (column == SIZE_MAX) {
             break;

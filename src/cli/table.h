@@ -29,6 +29,9 @@ void table_cell(struct table *table, struct str text, enum table_colour colour);
 
 size_t table_row_count(const struct table *table);
 
+/* Does every line fit the width without being cut? */
+bool table_fits(const struct table *table);
+
 /* Appends the table (header included when asked for) to `out`, at most `rows_max` rows of it (0:
  * all). No line ends in a blank. */
 void table_print(const struct table *table, bool header, size_t rows_max, struct buf *out);

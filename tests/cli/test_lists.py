@@ -50,6 +50,13 @@ def test_a_terminal_gets_80_columns(filled, name):
     golden.check(f"{name}-tty", text)
 
 
+def test_a_narrow_terminal_leaves_out_what_is_the_same_in_every_line(filled):
+    head = filled.terminal("task", "list", "--color", "never").finish()[1].splitlines()[0].split()
+    assert head == ["ID", "STATE", "NAME", "RESOURCES", "SUBMITTED", "RUNTIME", "DETAIL"]
+    head = filled.terminal("task", "list", "--color", "never", columns=200).finish()[1].splitlines()[0].split()
+    assert "USER" in head and "POOL" in head
+
+
 def shape(value):
     """The names and kinds of a JSON answer, without its values."""
     if isinstance(value, dict):
