@@ -30,6 +30,9 @@ must_use enum err api_change(struct cli *cli, struct arena *arena, const char *m
                              const char *path, struct str body, struct api_reply *ret,
                              struct error *e);
 
+/* A stream broke off, or could not be opened: is the server there again within `ride_ms`? */
+must_use enum err api_await(struct cli *cli, int64_t ride_ms, struct error *e);
+
 /* The answer as an error: the code by status, the text by {"error":{…}}. */
 enum err api_refusal(unsigned status, struct str body, struct error *e);
 

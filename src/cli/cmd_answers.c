@@ -161,6 +161,7 @@ int cmd_status(struct cli *cli)
 struct events {
     struct cli *cli;
     bool json;
+    bool from_now; /* followed, and no place to start from was given */
     uint64_t after;
     struct arena arena;
 };
@@ -224,8 +225,11 @@ static const char *events_path(struct events *events)
 {
     struct cli *cli = events->cli;
     struct arena *arena = &cli->arena;
+    /* Without a place to start from, the server begins with what happens next. */
     const char *path =
-        arena_fmt(arena, "/api/v1/events?after=%llu", (unsigned long long)events->after);
+        events->from_now && events->after == 0
+            ? "/api/v1/events?"
+            : arena_fmt(arena, "/api/v1/events?after=%llu", (unsigned long long)events->after);
     static const char *const filters[] = {"task", "pool", "type"};
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
         const char *value = args_text(&cli->args, filters[i]);
@@ -267,17 +271,19 @@ int cmd_events(struct cli *cli)
         .after = args_number(&cli->args, "after", 0),
     };
     bool follow = args_has(&cli->args, "follow");
+    events.from_now = follow && !args_has(&cli->args, "after");
     enum err r = api_open(cli, &e);
     if (r != ERR_OK) {
         return cli_fail(cli, &e);
     }
     arena_init(&events.arena);
-    uint64_t before;
     do {
-        before = events.after;
         r = events_read(&events, follow, &e);
-        /* A restart of the server breaks the stream; it is asked for again behind the last event. */
-    } while (follow && (r == ERR_OK || r == ERR_TIMEOUT || events.after != before));
+        if (follow && r == ERR_UNREACHABLE) {
+            /* A restart breaks the stream; it is asked for again behind the last event. */
+            r = api_await(cli, args_duration(&cli->args, "retry", API_RIDE_MS), &e);
+        }
+    } while (follow && (r == ERR_OK || r == ERR_TIMEOUT));
     arena_done(&events.arena);
     bool quiet = !follow && r == ERR_TIMEOUT;
     return r == ERR_OK || quiet ? EXIT_OK : cli_fail(cli, &e);

@@ -226,8 +226,8 @@ static const struct flag flags_queue[] = {
 };
 
 static const struct flag flags_events[] = {
-    {"follow", 'f', FLAG_BOOL, NULL, "go on with what happens next", COMPLETE_NONE, NULL},
-    {"after", 0, FLAG_NUMBER, "N", "only behind event number N", COMPLETE_NONE, NULL},
+    {"follow", 'f', FLAG_BOOL, NULL, "what happens from now on", COMPLETE_NONE, NULL},
+    {"after", 0, FLAG_NUMBER, "N", "only behind event number N; with -f too", COMPLETE_NONE, NULL},
     {"task", 0, FLAG_NUMBER, "T", "only of this task", COMPLETE_TASKS, NULL},
     {"pool", 'p', FLAG_TEXT, "P", "only of this pool", COMPLETE_POOLS, NULL},
     {"type", 0, FLAG_TEXT, "T", "only of this type: task-ended, allocated, …", COMPLETE_NONE, NULL},

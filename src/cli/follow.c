@@ -127,18 +127,6 @@ static enum err stream_once(struct follow *follow, int64_t retry_ms, bool *ret_a
     return r;
 }
 
-/* The stream broke off, or could not be opened: is the server there again within `ride_ms`? */
-static enum err server_await(struct cli *cli, int64_t ride_ms, struct error *e)
-{
-    struct arena arena;
-    arena_init(&arena);
-    struct http_call call = {.method = "GET", .path = "/healthz", .retry_ms = ride_ms};
-    struct http_reply reply;
-    enum err r = http_client_call(cli->client, &call, &arena, &reply, e);
-    arena_done(&arena);
-    return r;
-}
-
 enum err follow_run(struct cli *cli, const struct follow_options *options, struct follow_end *ret,
                     struct error *e)
 {
@@ -155,7 +143,7 @@ enum err follow_run(struct cli *cli, const struct follow_options *options, struc
         follow.progressed = false;
         r = stream_once(&follow, retry_ms, &again);
         if (again && r == ERR_UNREACHABLE) {
-            r = server_await(cli, ride_ms, e);
+            r = api_await(cli, ride_ms, e);
             again = r == ERR_OK;
         } else if (again && !follow.progressed) {
             struct timespec wait = {.tv_nsec = AGAIN_MS * 1000000L};

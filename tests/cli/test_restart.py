@@ -83,3 +83,17 @@ def test_a_watch_goes_on_after_a_crash(weir):
     process.wait()
     process.stdout.close()
     process.stderr.close()
+
+
+def test_followed_events_go_on_after_a_crash_each_once(weir):
+    process = weir.spawn("events", "-f", "--after", "0", "--type", "task-submitted", "--json")
+    weir.weir("submit", "--", "true")
+    assert b'"task":1,' in process.stdout.readline()
+    crash(weir)
+    weir.start()
+    weir.weir("submit", "--", "true")
+    assert b'"task":2,' in process.stdout.readline()
+    process.terminate()
+    process.wait()
+    process.stdout.close()
+    process.stderr.close()
