@@ -114,6 +114,9 @@ void core_apply(struct core *core, const struct fact *fact)
         [FACT_TASK_ENDED] = apply_task_ended,
         [FACT_TASK_ARCHIVED] = apply_task_archived,
         [FACT_SUBMIT_KEYS_EXPIRED] = apply_keys_expired,
+        [FACT_ACCOUNT_SET] = apply_account_set,
+        [FACT_ACCOUNT_DELETED] = apply_account_deleted,
+        [FACT_QUOTA_SET] = apply_quota_set,
     };
     must((unsigned)fact->type > 0);
     must((unsigned)fact->type <= FACT_TYPE_MAX);

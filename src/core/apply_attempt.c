@@ -64,6 +64,7 @@ void apply_allocated(struct core *core, const struct fact *fact)
     node_hold(node, instance, request);
     check_not_over(node, instance, request);
     node_close(core, node, &before);
+    usage_hold(core, task, instance, 1);
     task->waiting_count--;
     task->active_count++;
     task->starting_count++;
@@ -100,10 +101,12 @@ void apply_attempt_stopping(struct core *core, const struct fact *fact)
     if (instance->state == INSTANCE_STARTING) {
         task->starting_count--;
     }
-    if (instance->state != INSTANCE_STOPPING) {
-        task->stopping_count++;
-    }
+    bool leaves = instance->state != INSTANCE_STOPPING;
     instance->state = INSTANCE_STOPPING;
+    if (leaves) {
+        task->stopping_count++;
+        usage_leave(core, task, instance);
+    }
     instance->cause = (uint8_t)fact->attempt_stopping.cause;
     instance->stop_deadline_ms = fact->attempt_stopping.deadline_ms;
     instance_deadline_put(core, task, instance);
@@ -119,6 +122,7 @@ static void place_free(struct core *core, const struct task *task, const struct 
     struct node *node = node_open(core, instance->node, &before);
     node_release(node, instance, &core_shape(core, task->shape)->request);
     node_close(core, node, &before);
+    usage_hold(core, task, instance, -1);
     pool_due(core, node->pool);
 }
 

@@ -52,6 +52,16 @@ void apply_pool_set(struct core *core, const struct fact *fact)
     pool_patience_put(core, pool);
     pool->accepts = spec->accepts;
     pool->paused = spec->paused;
+    pool->policy = (uint8_t)spec->policy;
+    pool->placement = (uint8_t)spec->placement;
+    pool->victims = (uint8_t)spec->victims;
+    pool->preemption_off = spec->preemption_off;
+    pool->consolidation_max = spec->consolidation_max;
+    pool->stale_grace_ms = spec->stale_grace_ms;
+    pool->preempt_min_runtime_ms = spec->preempt_min_runtime_ms;
+    pool->reclaim_min_runtime_ms = spec->reclaim_min_runtime_ms;
+    pool->preempt_delay_ms = spec->preempt_delay_ms;
+    pool->user_slots_max = spec->user_slots_max;
     bool aux_changed = pool->aux_tasks != spec->aux_tasks;
     pool->aux_tasks = spec->aux_tasks;
     if (aux_changed) {

@@ -67,6 +67,9 @@ void apply_task_submitted(struct core *core, const struct fact *fact)
     instances_add(core, task);
     depends_add(core, task, spec);
     task->shape = shape_take(core, task->pool, task_gang_size(task), fact->task_submitted.request);
+    task->account = fact->task_submitted.account;
+    task->user = user_take(core, spec->user != NULL ? spec->user : "");
+    account_tasks_count(core, task->account, 1);
     pool_edit(core, task->pool)->task_count++;
     struct task_mark mark;
     task_mark_new(task, &mark);
@@ -242,6 +245,7 @@ void apply_task_ended(struct core *core, const struct fact *fact)
     task->ended_ms = fact->time_ms;
     must(pool_edit(core, task->pool)->task_count > 0);
     pool_edit(core, task->pool)->task_count--;
+    account_tasks_count(core, task->account, -1);
     task_close(core, task, &mark);
     outcome_set(core, id, state);
     if (state == TASK_COMPLETED) {
@@ -263,5 +267,6 @@ void apply_task_archived(struct core *core, const struct fact *fact)
         table_remove(&core->instances, task->instance_first + i);
     }
     shape_drop(core, task->shape);
+    user_drop(core, task->user);
     table_remove(&core->tasks, id.v);
 }

@@ -24,6 +24,13 @@ void pool_patience_put(struct core *core, const struct pool *pool);
 
 /* ---- tasks ---- */
 
+/* What a task adds to what its accounts want. */
+struct task_wants {
+    uint32_t instances; /* that wait, of a queued task */
+    uint8_t pending;
+    uint8_t running;
+};
+
 /* What others know of a task: taken by task_open(), put right by task_close(). */
 struct task_mark {
     bool queued;
@@ -32,6 +39,9 @@ struct task_mark {
     uint8_t state;
     struct okey queue;
     struct okey shape;
+    struct okey account_queue;
+    struct okey account_hold;
+    struct task_wants wants;
 };
 
 struct task *task_open(struct core *core, task_id id, struct task_mark *ret); /* must exist */
@@ -72,6 +82,42 @@ void node_release(struct node *node, const struct instance *instance,
 /* All free amounts from the totals and from what runs on it. */
 void node_recount(const struct core *core, struct node *node);
 
+/* ---- accounts ---- */
+
+struct account *account_edit(struct core *core, account_id id); /* must exist */
+
+/* Parts of a row's coming to be: its texts, its name, its place below its parent. */
+void account_text_set(struct account *account, const struct account_spec *spec);
+void account_name_put(struct core *core, const struct account *account);
+void account_link(struct core *core, account_id id);
+
+/* One task more (less) in a project and in all above it. */
+void account_tasks_count(struct core *core, account_id id, int sign);
+
+/* The quota of an account in a pool becomes this; the accounted resources follow. */
+void quota_put(struct core *core, account_id account, pool_id pool, const struct quota_row *to);
+
+/* An active instance begins (ends) to hold what it was given, for its accounts and its user; called
+ * while its state is an active one. */
+void usage_hold(struct core *core, const struct task *task, const struct instance *instance,
+                int sign);
+/* It has just been told to stop. */
+void usage_leave(struct core *core, const struct task *task, const struct instance *instance);
+
+/* What a task wants, now and at its mark. */
+struct task_wants task_wants(const struct task *task);
+void usage_want(struct core *core, const struct task *task, const struct task_mark *mark);
+
+/* All usage from the tasks, after the accounted resources changed. */
+void usages_recount(struct core *core);
+
+/* Add (sign 1) or take away (-1) the usage of an account in every pool from `above` up to the top. */
+void usages_carry(struct core *core, account_id id, account_id above, int sign);
+
+/* One more (one less) task of this user. */
+user_id user_take(struct core *core, const char *name);
+void user_drop(struct core *core, user_id id);
+
 /* ---- apply, by object ---- */
 
 void apply_pool_set(struct core *core, const struct fact *fact);
@@ -92,3 +138,6 @@ void apply_allocated(struct core *core, const struct fact *fact);
 void apply_attempt_started(struct core *core, const struct fact *fact);
 void apply_attempt_stopping(struct core *core, const struct fact *fact);
 void apply_attempt_ended(struct core *core, const struct fact *fact);
+void apply_account_set(struct core *core, const struct fact *fact);
+void apply_account_deleted(struct core *core, const struct fact *fact);
+void apply_quota_set(struct core *core, const struct fact *fact);

@@ -46,7 +46,10 @@ static void mark_take(const struct task *task, struct task_mark *ret)
                               .pool = task->pool,
                               .state = task->state,
                               .queue = key_queue(task),
-                              .shape = key_shape(task)};
+                              .shape = key_shape(task),
+                              .account_queue = key_account_queue(task),
+                              .account_hold = key_account_hold(task),
+                              .wants = task_wants(task)};
 }
 
 void task_mark_new(const struct task *task, struct task_mark *ret)
@@ -55,6 +58,7 @@ void task_mark_new(const struct task *task, struct task_mark *ret)
     ret->queued = false;
     ret->active = false;
     ret->state = TASK_STATE_COUNT;
+    ret->wants = (struct task_wants){0};
 }
 
 struct task *task_open(struct core *core, task_id id, struct task_mark *ret)
@@ -82,6 +86,7 @@ static void queue_leave(struct core *core, const struct task *task, const struct
 {
     must(oindex_remove(&core->orders[ORDER_QUEUE], mark->queue));
     must(oindex_remove(&core->orders[ORDER_SHAPE], mark->shape));
+    must(oindex_remove(&core->orders[ORDER_ACCOUNT_QUEUE], mark->account_queue));
     struct pool *pool = pool_edit(core, mark->pool);
     must(pool->pending_count > 0);
     pool->pending_count--;
@@ -92,8 +97,22 @@ static void queue_join(struct core *core, const struct task *task)
 {
     must(oindex_insert(&core->orders[ORDER_QUEUE], key_queue(task)));
     must(oindex_insert(&core->orders[ORDER_SHAPE], key_shape(task)));
+    must(oindex_insert(&core->orders[ORDER_ACCOUNT_QUEUE], key_account_queue(task)));
     pool_edit(core, task->pool)->pending_count++;
     pool_due(core, task->pool);
+}
+
+/* Tasks with an allocation, by account. */
+static void hold_update(struct core *core, const struct task *task, const struct task_mark *mark)
+{
+    struct oindex *order = &core->orders[ORDER_ACCOUNT_HOLD];
+    struct okey key = key_account_hold(task);
+    bool active = task->active_count > 0;
+    if (active == mark->active && okey_compare(key, mark->account_hold) == 0) {
+        return;
+    }
+    must(!mark->active || oindex_remove(order, mark->account_hold));
+    must(!active || oindex_insert(order, key));
 }
 
 static void counts_update(struct core *core, const struct task *task, const struct task_mark *mark)
@@ -119,6 +138,8 @@ void task_close(struct core *core, struct task *task, const struct task_mark *ma
     task->state = (uint8_t)state_derive(core, task);
     task->queued = task_may_queue(core, task);
     counts_update(core, task, mark);
+    hold_update(core, task, mark);
+    usage_want(core, task, mark);
     if (task->queued == mark->queued) {
         bool moved = okey_compare(key_queue(task), mark->queue) != 0 ||
                      okey_compare(key_shape(task), mark->shape) != 0;

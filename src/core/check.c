@@ -208,6 +208,10 @@ static void check_tasks(struct expected *expected)
         if (task->queued) {
             expect(expected, ORDER_QUEUE, key_queue(task));
             expect(expected, ORDER_SHAPE, key_shape(task));
+            expect(expected, ORDER_ACCOUNT_QUEUE, key_account_queue(task));
+        }
+        if (task->active_count > 0) {
+            expect(expected, ORDER_ACCOUNT_HOLD, key_account_hold(task));
         }
         states[task->state]++;
         instances += task->instance_count;
@@ -322,6 +326,7 @@ void core_check_rows(const struct core *core)
     check_pools(&expected);
     check_shapes(&expected);
     check_keys(&expected);
+    check_accounts(core, expected.counts);
     for (unsigned i = 0; i < ORDER_COUNT; i++) {
         must(oindex_count(&core->orders[i]) == expected.counts[i]); /* K5: and nothing else */
     }

@@ -1,6 +1,6 @@
 /* core.c - making, copying and freeing the state.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/core_internal.h"
+#include "core/change.h"
 
 #include "base/mem.h"
 #include "base/must.h"
@@ -13,7 +13,12 @@ enum {
     CHUNK_INSTANCES = 32,
     CHUNK_SHAPES = 16,
     CHUNK_KEYS = 64,
-    CHUNK_OUTCOMES = 64
+    CHUNK_OUTCOMES = 64,
+    CHUNK_ACCOUNTS = 32,
+    CHUNK_QUOTAS = 16,
+    CHUNK_USAGES = 8,
+    CHUNK_USERS = 64,
+    CHUNK_HOLDS = 64
 };
 
 static void pool_row_ref(void *row)
@@ -46,9 +51,58 @@ static void task_row_unref(void *row)
     blob_unref(((struct task *)row)->spec);
 }
 
+static void account_row_ref(void *row)
+{
+    (void)blob_ref(((struct account *)row)->text);
+}
+
+static void account_row_unref(void *row)
+{
+    blob_unref(((struct account *)row)->text);
+}
+
+static void user_row_ref(void *row)
+{
+    (void)blob_ref(((struct user_row *)row)->name);
+}
+
+static void user_row_unref(void *row)
+{
+    blob_unref(((struct user_row *)row)->name);
+}
+
 static const struct table_hooks pool_hooks = {pool_row_ref, pool_row_unref};
 static const struct table_hooks node_hooks = {node_row_ref, node_row_unref};
 static const struct table_hooks task_hooks = {task_row_ref, task_row_unref};
+
+static const struct table_hooks account_hooks = {account_row_ref, account_row_unref};
+static const struct table_hooks user_hooks = {user_row_ref, user_row_unref};
+
+/* All tables, for what is done to each. */
+enum { TABLE_COUNT = 12 };
+static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
+{
+    struct table *tables[TABLE_COUNT] = {&core->pools,     &core->nodes,    &core->tasks,
+                                         &core->instances, &core->shapes,   &core->keys,
+                                         &core->outcomes,  &core->accounts, &core->quotas,
+                                         &core->usages,    &core->users,    &core->holds};
+    memcpy(ret, tables, sizeof tables);
+}
+
+/* The accounts that every state has. */
+static void accounts_begin(struct core *core)
+{
+    static const struct account_spec department = {ACCOUNT_DEPARTMENT, ACCOUNT_DEFAULT_NAME, "", "",
+                                                   ""};
+    static const struct account_spec project = {ACCOUNT_PROJECT, ACCOUNT_DEFAULT_NAME, "", "", ""};
+    struct fact fact = {
+        .account_set = {.account = ACCOUNT_DEFAULT_DEPARTMENT, .spec = &department}};
+    apply_account_set(core, &fact);
+    fact.account_set.account = ACCOUNT_DEFAULT_PROJECT;
+    fact.account_set.parent = ACCOUNT_DEFAULT_DEPARTMENT;
+    fact.account_set.spec = &project;
+    apply_account_set(core, &fact);
+}
 
 struct core *core_new(void)
 {
@@ -62,6 +116,11 @@ struct core *core_new(void)
     table_init(&core->shapes, sizeof(struct shape), CHUNK_SHAPES, NULL);
     table_init(&core->keys, sizeof(struct submit_key), CHUNK_KEYS, NULL);
     table_init(&core->outcomes, sizeof(struct outcome_row), CHUNK_OUTCOMES, NULL);
+    table_init(&core->accounts, sizeof(struct account), CHUNK_ACCOUNTS, &account_hooks);
+    table_init(&core->quotas, sizeof(struct quota_row), CHUNK_QUOTAS, NULL);
+    table_init(&core->usages, sizeof(struct usage_row), CHUNK_USAGES, NULL);
+    table_init(&core->users, sizeof(struct user_row), CHUNK_USERS, &user_hooks);
+    table_init(&core->holds, sizeof(struct user_hold), CHUNK_HOLDS, NULL);
     for (unsigned i = 0; i < ORDER_COUNT; i++) {
         oindex_init(&core->orders[i]);
     }
@@ -69,6 +128,10 @@ struct core *core_new(void)
         const char *name = known[core->resource_count];
         core->resources[core->resource_count] = blob_new(name, strlen(name) + 1);
     }
+    for (; core->dim_count < DIM_NAMED_FIRST; core->dim_count++) {
+        core->dims[core->dim_count].v = (uint16_t)core->dim_count;
+    }
+    accounts_begin(core);
     core->capacity = capacity_new();
     return core;
 }
@@ -78,13 +141,11 @@ void core_free(struct core *core)
     if (core == NULL) {
         return;
     }
-    table_done(&core->pools);
-    table_done(&core->nodes);
-    table_done(&core->tasks);
-    table_done(&core->instances);
-    table_done(&core->shapes);
-    table_done(&core->keys);
-    table_done(&core->outcomes);
+    struct table *tables[TABLE_COUNT];
+    tables_of(core, tables);
+    for (unsigned i = 0; i < TABLE_COUNT; i++) {
+        table_done(tables[i]);
+    }
     for (unsigned i = 0; i < ORDER_COUNT; i++) {
         oindex_done(&core->orders[i]);
     }
@@ -98,13 +159,12 @@ void core_free(struct core *core)
 struct core *core_scratch(const struct core *from)
 {
     struct core *core = xmemdup(from, sizeof *from);
-    table_copy(&core->pools, &from->pools);
-    table_copy(&core->nodes, &from->nodes);
-    table_copy(&core->tasks, &from->tasks);
-    table_copy(&core->instances, &from->instances);
-    table_copy(&core->shapes, &from->shapes);
-    table_copy(&core->keys, &from->keys);
-    table_copy(&core->outcomes, &from->outcomes);
+    struct table *tables[TABLE_COUNT];
+    tables_of(core, tables);
+    for (unsigned i = 0; i < TABLE_COUNT; i++) {
+        struct table shared = *tables[i];
+        table_copy(tables[i], &shared);
+    }
     for (unsigned i = 0; i < ORDER_COUNT; i++) {
         oindex_copy(&core->orders[i], &from->orders[i]);
     }

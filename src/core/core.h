@@ -15,8 +15,10 @@
 #include "core/effect.h"
 #include "core/fact.h"
 #include "core/input.h"
+#include "core/model/account.h"
 #include "core/model/node.h"
 #include "core/model/pool.h"
+#include "core/model/quota.h"
 #include "core/model/shape.h"
 #include "core/model/task.h"
 #include "core/reason.h"
@@ -137,3 +139,47 @@ uint32_t core_resource_count(const struct core *core);
 /* How a task ended that has left the tables: TASK_COMPLETED, FAILED, KILLED or UNKNOWN;
  * TASK_PENDING: never existed or lives. */
 enum task_state core_outcome(const struct core *core, task_id id);
+
+/* ---- accounts ---- */
+
+const struct account *core_account(const struct core *core, account_id id); /* NULL: none */
+const struct account *core_account_named(const struct core *core, enum account_kind kind,
+                                         const char *name);
+const struct account *core_account_next(const struct core *core,
+                                        account_id after); /* in order of id, so of age */
+/* The accounts directly below one (0: the top), in order of id: start with account 0; NULL at the
+ * end. */
+const struct account *core_account_child_next(const struct core *core, account_id parent,
+                                              account_id after);
+const char *core_account_name(const struct core *core, account_id id); /* "" for none */
+void core_account_spec(const struct core *core, account_id id, struct arena *arena,
+                       struct account_spec *ret);
+
+/* What the account is promised in the pool, defaults and the rest of design.md section 5 resolved. */
+void core_quota(const struct core *core, account_id account, pool_id pool, struct quota *ret);
+/* As set, to be edited: amounts by name, without those at their default. */
+void core_quota_spec(const struct core *core, account_id account, pool_id pool, struct arena *arena,
+                     struct quota_spec *ret);
+/* The guarantee is the default one, not set: for slots of `default` the rest, of other departments what
+ * those below are guaranteed together. */
+bool core_quota_computed(const struct core *core, account_id account, pool_id pool,
+                         resource_id resource);
+
+/* What its tasks hold and want in the pool. */
+void core_usage(const struct core *core, account_id account, pool_id pool, struct usage *ret);
+
+/* Slots (thousandths) that the tasks of one user hold in the pool. */
+int64_t core_user_slots(const struct core *core, user_id user, pool_id pool);
+const char *core_user_name(const struct core *core, user_id user); /* "" for none */
+
+/* The accounted resources: DIM_SLOTS, DIM_CPU, DIM_MEMORY, then those that some quota names. */
+uint32_t core_dim_count(const struct core *core);
+resource_id core_dim_resource(const struct core *core, uint32_t dim);
+bool core_dim_of(const struct core *core, resource_id resource, uint32_t *ret);
+
+/* What one instance asks for, by dim; cpu and memory that come with the slots are 0. */
+void core_request_vector(const struct core *core, const struct request *request,
+                         struct vector *ret);
+/* What an instance with this request holds that was given these amounts. */
+void core_grant_vector(const struct core *core, const struct request *request, int64_t slots_milli,
+                       int64_t cpu_milli, int64_t memory_bytes, struct vector *ret);

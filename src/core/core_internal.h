@@ -10,18 +10,25 @@
 
 /* The orders. Each line: what the four numbers of a key are. */
 enum order {
-    ORDER_QUEUE,      /* pool, PRIORITY_KEY, RANK_KEY, task: queued tasks of a pool */
-    ORDER_SHAPE,      /* SHAPE_KEY, PRIORITY_KEY, RANK_KEY, task: the same by shape of a pool */
-    ORDER_DEADLINE,   /* time, enum deadline_kind, task or pool, index */
-    ORDER_POOL_NAME,  /* hash of the name, pool, 0, 0: pools that are not deleted */
-    ORDER_NODE_NAME,  /* hash of the name, node, 0, 0: nodes that are not removed */
-    ORDER_POOL_NODE,  /* pool, node, 0, 0: nodes that are not removed */
-    ORDER_ON_NODE,    /* node, task, index, instance row: instances that hold something */
-    ORDER_DEPENDENT,  /* dependency, dependent, 0, 0: dependencies that have not ended well */
-    ORDER_SHAPE_HASH, /* hash, shape, 0, 0 */
-    ORDER_SUBMIT_KEY, /* key's first half, second half, row, 0 */
+    ORDER_QUEUE,         /* pool, PRIORITY_KEY, RANK_KEY, task: queued tasks of a pool */
+    ORDER_SHAPE,         /* SHAPE_KEY, PRIORITY_KEY, RANK_KEY, task: the same by shape of a pool */
+    ORDER_DEADLINE,      /* time, enum deadline_kind, task or pool, index */
+    ORDER_POOL_NAME,     /* hash of the name, pool, 0, 0: pools that are not deleted */
+    ORDER_NODE_NAME,     /* hash of the name, node, 0, 0: nodes that are not removed */
+    ORDER_POOL_NODE,     /* pool, node, 0, 0: nodes that are not removed */
+    ORDER_ON_NODE,       /* node, task, index, instance row: instances that hold something */
+    ORDER_DEPENDENT,     /* dependency, dependent, 0, 0: dependencies that have not ended well */
+    ORDER_SHAPE_HASH,    /* hash, shape, 0, 0 */
+    ORDER_SUBMIT_KEY,    /* key's first half, second half, row, 0 */
+    ORDER_ACCOUNT_NAME,  /* hash of the name, kind, account, 0 */
+    ORDER_ACCOUNT_CHILD, /* parent (0: the top), account, 0, 0 */
+    ORDER_ACCOUNT_QUEUE, /* ACCOUNT_KEY, QUEUE_KEY, RANK_KEY, task: queued tasks of a project in a pool,
+                            by shape */
+    ORDER_ACCOUNT_HOLD, /* ACCOUNT_KEY, PRIORITY_KEY, RANK_KEY, task: tasks of a project in a pool that
+                            have an allocation */
+    ORDER_USER_NAME,    /* hash of the name, user, 0, 0 */
 };
-enum { ORDER_COUNT = ORDER_SUBMIT_KEY + 1 };
+enum { ORDER_COUNT = ORDER_USER_NAME + 1 };
 
 enum deadline_kind {
     DEADLINE_TIME_LIMIT, /* of a started attempt */
@@ -35,6 +42,10 @@ enum deadline_kind {
 
 /* The shapes of one pool lie together: task->pool, task->shape. */
 #define SHAPE_KEY(pool, shape) ((uint64_t)(pool).v << 32 | (uint64_t)(shape).v)
+
+/* The accounts of one pool lie together; so do the shapes of one of them. */
+#define ACCOUNT_KEY(pool, account) ((uint64_t)(pool).v << 32 | (uint64_t)(account).v)
+#define QUEUE_KEY(shape, priority) ((uint64_t)(shape).v << 32 | (uint32_t)PRIORITY_KEY(priority))
 
 /* How long the core waits for an agent's SIGKILL before it orders one itself. */
 enum { STOP_SLACK_MS = 5000 };
@@ -59,6 +70,34 @@ struct outcome_row {
     uint64_t bits;
 };
 
+/* A sum that does not wrap: of as many amounts as there can be instances. */
+struct sum {
+    uint64_t low;
+    int64_t high;
+};
+
+/* struct usage as it is kept. */
+struct usage_row {
+    struct sum allocated[QUOTA_DIMS_MAX];
+    struct sum leaving[QUOTA_DIMS_MAX];
+    struct sum fixed[QUOTA_DIMS_MAX];
+    struct sum wanted[QUOTA_DIMS_MAX];
+    uint32_t pending_count;
+    uint32_t running_count;
+};
+
+/* Somebody who has tasks; the row goes with the last of them. */
+struct user_row {
+    user_id id;
+    uint32_t task_count; /* all that have not been archived */
+    struct blob *name;
+};
+
+/* What the tasks of a user hold in a pool; no row: nothing. */
+struct user_hold {
+    struct sum slots;
+};
+
 struct core {
     uint64_t seq;
     uint64_t epoch;
@@ -71,9 +110,18 @@ struct core {
     struct table shapes;    /* struct shape, by shape_id; unused ones leave */
     struct table keys;      /* struct submit_key, by row, in order of time */
     struct table outcomes;  /* struct outcome_row */
+    struct table accounts;  /* struct account, by account_id; deleted ones leave */
+    struct table quotas;    /* struct quota_row, by ACCOUNT_KEY; no row: all defaults */
+    struct table usages;    /* struct usage_row, by ACCOUNT_KEY, derived; no row: all zero */
+    struct table users;     /* struct user_row, by user_id, derived */
+    struct table
+        holds; /* struct user_hold, by ACCOUNT_KEY with the user for the account, derived */
     struct oindex orders[ORDER_COUNT];
     struct blob *resources[RESOURCES_MAX]; /* names, NUL-terminated; by resource_id */
     uint32_t resource_count;
+    resource_id dims[QUOTA_DIMS_MAX]; /* the accounted ones, ascending: derived from quotas */
+    uint32_t dim_count;
+    uint32_t quota_mentions[RESOURCES_MAX]; /* how many quotas name it: derived */
     uint32_t pool_count;                    /* not deleted */
     uint32_t node_count;                    /* not removed */
     uint64_t task_counts[TASK_STATE_COUNT]; /* of ended states: ever */
@@ -91,6 +139,8 @@ struct okey key_submit(const uint8_t *key, uint64_t row);
 
 struct okey key_queue(const struct task *task);
 struct okey key_shape(const struct task *task);
+struct okey key_account_queue(const struct task *task);
+struct okey key_account_hold(const struct task *task);
 
 /* ---- reading ---- */
 
@@ -112,3 +162,13 @@ bool node_takes_work(const struct node *node);
 /* The amount of a named resource that a node has (free of it): 0 when it has none. */
 int64_t node_named(const struct node *node, resource_id resource);
 int64_t node_named_free(const struct node *node, resource_id resource);
+
+/* Says a quota nothing that the defaults do not say? There is no row for such a one. */
+bool quota_row_default(const struct quota_row *row);
+
+/* Were `now` (NULL: nothing) to become `next`: would there be few enough accounted resources? */
+bool quota_dims_fit(const struct core *core, const struct quota_row *now,
+                    const struct quota_row *next);
+
+/* The part of core_check_rows() for accounts, quotas and users; counts what each order should hold. */
+void check_accounts(const struct core *core, uint64_t *counts);

@@ -63,6 +63,9 @@ enum verdict core_decide(const struct core *core, const struct input *in, struct
         [INPUT_REPORT] = decide_report,
         [INPUT_TICK] = decide_tick,
         [INPUT_PASS] = decide_pass,
+        [INPUT_ACCOUNT_SET] = decide_account_set,
+        [INPUT_ACCOUNT_DELETE] = decide_account_delete,
+        [INPUT_QUOTA_SET] = decide_quota_set,
     };
     must((unsigned)in->type < INPUT_TYPE_COUNT);
     must(in->now_ms >= core->time_ms);

@@ -28,7 +28,9 @@ enum verdict decide_server_start(struct step *step)
                                    .title = "",
                                    .description = "",
                                    .patience_ms = PATIENCE_MS_DEFAULT,
-                                   .aux_tasks = NODE_AUX_TASKS_DEFAULT};
+                                   .aux_tasks = NODE_AUX_TASKS_DEFAULT,
+                                   .consolidation_max = CONSOLIDATION_DEFAULT,
+                                   .stale_grace_ms = STALE_GRACE_MS_DEFAULT};
         fact = step_fact(step, FACT_POOL_SET);
         fact->pool_set.pool.v = (uint32_t)core->pools.last + 1;
         fact->pool_set.spec = spec;

@@ -159,6 +159,19 @@ static enum verdict depends_check(struct step *step, const struct task_spec *spe
     return VERDICT_OK;
 }
 
+static enum verdict project_resolve(struct step *step, const struct task_spec *spec,
+                                    account_id *ret)
+{
+    const bool named = spec->project != NULL && spec->project[0] != '\0';
+    const char *name = named ? spec->project : ACCOUNT_DEFAULT_NAME;
+    const struct account *project = core_account_named(step->core, ACCOUNT_PROJECT, name);
+    if (project == NULL) {
+        return refuse(step, REASON_UNKNOWN_PROJECT, name);
+    }
+    *ret = project->id;
+    return VERDICT_OK;
+}
+
 static enum verdict spec_check(struct step *step, const struct task_spec *spec)
 {
     const char *limit;
@@ -166,24 +179,10 @@ static enum verdict spec_check(struct step *step, const struct task_spec *spec)
     if (!task_spec_in_limits(spec, &limit, &max)) {
         return refuse_limit(step, limit, max);
     }
-    if (spec->project != NULL && spec->project[0] != '\0' &&
-        strcmp(spec->project, "default") != 0) {
-        return refuse(step, REASON_UNKNOWN_PROJECT, spec->project);
-    }
     if (spec->image != NULL && spec->image[0] != '\0') {
         return refuse(step, REASON_NO_IMAGE, "");
     }
     return VERDICT_OK;
-}
-
-static void task_facts(struct step *step, const struct task_spec *spec, const struct pool *pool,
-                       const struct request *request, task_id id)
-{
-    struct fact *fact = step_fact(step, FACT_TASK_SUBMITTED);
-    fact->task_submitted.task = id;
-    fact->task_submitted.pool = pool->id;
-    fact->task_submitted.request = request;
-    fact->task_submitted.spec = spec;
 }
 
 /* It waits for what can no longer come: accepted, and failed at once. Nobody depends on it yet. */
@@ -202,8 +201,12 @@ static enum verdict submit_one(struct submit *submit, const struct task_spec *sp
     struct step *step = submit->step;
     enum verdict verdict = spec_check(step, spec);
     const struct pool *pool = NULL;
+    account_id account = {0};
     struct request *request = arena_new(step->out->arena, struct request, 1);
     bool failed = false;
+    if (verdict == VERDICT_OK) {
+        verdict = project_resolve(step, spec, &account);
+    }
     if (verdict == VERDICT_OK) {
         verdict = pool_resolve(step, spec, &pool);
     }
@@ -221,10 +224,15 @@ static enum verdict submit_one(struct submit *submit, const struct task_spec *sp
     }
     if (spec->project == NULL || spec->project[0] == '\0') {
         struct task_spec *copy = arena_dup(step->out->arena, spec, sizeof *spec);
-        copy->project = "default";
+        copy->project = ACCOUNT_DEFAULT_NAME;
         spec = copy;
     }
-    task_facts(step, spec, pool, request, id);
+    struct fact *fact = step_fact(step, FACT_TASK_SUBMITTED);
+    fact->task_submitted.task = id;
+    fact->task_submitted.pool = pool->id;
+    fact->task_submitted.account = account;
+    fact->task_submitted.request = request;
+    fact->task_submitted.spec = spec;
     if (failed) {
         task_doomed(step, id);
     }

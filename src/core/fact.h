@@ -1,7 +1,7 @@
 /* fact.h - one recorded change of the state. The log of facts is the truth: state = apply of all of
  * them, in order.
  *
- * Each type has a version; old versions are read for ever by an upgrade function (none yet). The
+ * Each type has a version; old versions are read for ever and come out as the newest. The
  * coding is docs/dev/formats/ facts.md; fact_encode() and fact_decode() are inverse, byte for byte.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -10,8 +10,10 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "core/input.h"
+#include "core/model/account.h"
 #include "core/model/ids.h"
 #include "core/model/node.h"
+#include "core/model/quota.h"
 #include "core/model/resource.h"
 #include "core/model/spec.h"
 #include "core/model/task.h"
@@ -42,15 +44,18 @@ enum fact_type {
     FACT_TASK_ENDED = 21,
     FACT_TASK_ARCHIVED = 22,
     FACT_SUBMIT_KEYS_EXPIRED = 23,
+    FACT_ACCOUNT_SET = 24,
+    FACT_ACCOUNT_DELETED = 25,
+    FACT_QUOTA_SET = 26,
 };
-enum { FACT_TYPE_MAX = FACT_SUBMIT_KEYS_EXPIRED };
+enum { FACT_TYPE_MAX = FACT_QUOTA_SET };
 
 /* "task-submitted" …: also the event names of the API. */
 const char *fact_type_name(enum fact_type type);
 
 struct fact {
     enum fact_type type;
-    uint32_t version;
+    uint32_t version; /* as it was read; written is the newest */
     int64_t time_ms;
     const char *actor;
     const char *cause;
@@ -87,6 +92,7 @@ struct fact {
         struct {
             task_id task;
             pool_id pool;
+            account_id account;            /* the project */
             const struct request *request; /* resolved */
             const struct task_spec *spec;
         } task_submitted;
@@ -146,6 +152,19 @@ struct fact {
         struct {
             int64_t before_ms;
         } keys_expired;
+        struct {
+            account_id account;
+            account_id parent;               /* resolved */
+            const struct account_spec *spec; /* parent's name is not stored: it is "" when read */
+        } account_set;
+        struct {
+            account_id account;
+        } account_deleted;
+        struct {
+            account_id account;
+            pool_id pool;
+            const struct quota_row *row; /* canonical: no term is all default */
+        } quota_set;
     };
 };
 

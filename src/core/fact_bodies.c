@@ -44,6 +44,14 @@ static void get_pool_set(struct bytes_reader *in, struct arena *arena, struct fa
     ret->pool_set.spec = spec;
 }
 
+static void get_pool_set_v1(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    ret->pool_set.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    struct pool_spec *spec = arena_new(arena, struct pool_spec, 1);
+    pool_spec_decode_v1(in, arena, spec);
+    ret->pool_set.spec = spec;
+}
+
 static void put_pool_deleted(const struct fact *fact, struct buf *out)
 {
     bytes_put_u64(out, fact->pool_deleted.pool.v);
@@ -117,20 +125,36 @@ static void put_task_submitted(const struct fact *fact, struct buf *out)
 {
     bytes_put_u64(out, fact->task_submitted.task.v);
     bytes_put_u64(out, fact->task_submitted.pool.v);
+    bytes_put_u64(out, fact->task_submitted.account.v);
     codec_put_request(out, fact->task_submitted.request);
     task_spec_encode(fact->task_submitted.spec, out);
 }
 
-static void get_task_submitted(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+static void submitted_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
 {
-    ret->task_submitted.task.v = bytes_get_u64(in);
-    ret->task_submitted.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
     struct request *request = arena_new(arena, struct request, 1);
     codec_get_request(in, RESOURCES_MAX, request);
     ret->task_submitted.request = request;
     struct task_spec *spec = arena_new(arena, struct task_spec, 1);
     task_spec_decode(in, arena, spec);
     ret->task_submitted.spec = spec;
+}
+
+static void get_task_submitted(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    ret->task_submitted.task.v = bytes_get_u64(in);
+    ret->task_submitted.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    ret->task_submitted.account.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    submitted_get(in, arena, ret);
+}
+
+/* There was one project. */
+static void get_task_submitted_v1(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    ret->task_submitted.task.v = bytes_get_u64(in);
+    ret->task_submitted.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    ret->task_submitted.account = ACCOUNT_DEFAULT_PROJECT;
+    submitted_get(in, arena, ret);
 }
 
 static void put_submit_key(const struct fact *fact, struct buf *out)
@@ -365,28 +389,74 @@ static void get_keys_expired(struct bytes_reader *in, struct arena *arena, struc
     ret->keys_expired.before_ms = codec_get_range(in, 0, TIME_MS_MAX);
 }
 
+static void put_account_set(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->account_set.account.v);
+    bytes_put_u64(out, fact->account_set.parent.v);
+    account_spec_encode(fact->account_set.spec, out);
+}
+
+static void get_account_set(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    ret->account_set.account.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    ret->account_set.parent.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    struct account_spec *spec = arena_new(arena, struct account_spec, 1);
+    account_spec_decode(in, arena, spec);
+    ret->account_set.spec = spec;
+}
+
+static void put_account_deleted(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->account_deleted.account.v);
+}
+
+static void get_account_deleted(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->account_deleted.account.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+}
+
+static void put_quota_set(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->quota_set.account.v);
+    bytes_put_u64(out, fact->quota_set.pool.v);
+    quota_row_encode(fact->quota_set.row, out);
+}
+
+static void get_quota_set(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    ret->quota_set.account.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    ret->quota_set.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    struct quota_row *row = arena_new(arena, struct quota_row, 1);
+    quota_row_decode(in, RESOURCES_MAX, row);
+    ret->quota_set.row = row;
+}
+
 const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1] = {
-    [FACT_SERVER_STARTED] = {put_server_started, get_server_started},
-    [FACT_RESOURCE_DEFINED] = {put_resource_defined, get_resource_defined},
-    [FACT_POOL_SET] = {put_pool_set, get_pool_set},
-    [FACT_POOL_DELETED] = {put_pool_deleted, get_pool_deleted},
-    [FACT_NODE_SET] = {put_node_set, get_node_set},
-    [FACT_NODE_STATE] = {put_node_state, get_node_state},
-    [FACT_NODE_EDITED] = {put_node_edited, get_node_edited},
-    [FACT_TASK_SUBMITTED] = {put_task_submitted, get_task_submitted},
-    [FACT_SUBMIT_KEY] = {put_submit_key, get_submit_key},
-    [FACT_TASK_QUEUED] = {put_task, get_task},
-    [FACT_TASK_PAUSED] = {put_task, get_task},
-    [FACT_TASK_EDITED] = {put_task_edited, get_task_edited},
-    [FACT_TASK_KILL_ASKED] = {put_task, get_task},
-    [FACT_PASS] = {put_pass, get_pass},
-    [FACT_ALLOCATED] = {put_allocated, get_allocated},
-    [FACT_HEAD_BLOCKED] = {put_head, get_head},
-    [FACT_RESERVED] = {put_head, get_head},
-    [FACT_ATTEMPT_STARTED] = {put_attempt_started, get_attempt_started},
-    [FACT_ATTEMPT_STOPPING] = {put_attempt_stopping, get_attempt_stopping},
-    [FACT_ATTEMPT_ENDED] = {put_attempt_ended, get_attempt_ended},
-    [FACT_TASK_ENDED] = {put_task_ended, get_task_ended},
-    [FACT_TASK_ARCHIVED] = {put_task, get_task},
-    [FACT_SUBMIT_KEYS_EXPIRED] = {put_keys_expired, get_keys_expired},
+    [FACT_SERVER_STARTED] = {put_server_started, get_server_started, NULL},
+    [FACT_RESOURCE_DEFINED] = {put_resource_defined, get_resource_defined, NULL},
+    [FACT_POOL_SET] = {put_pool_set, get_pool_set, get_pool_set_v1},
+    [FACT_POOL_DELETED] = {put_pool_deleted, get_pool_deleted, NULL},
+    [FACT_NODE_SET] = {put_node_set, get_node_set, NULL},
+    [FACT_NODE_STATE] = {put_node_state, get_node_state, NULL},
+    [FACT_NODE_EDITED] = {put_node_edited, get_node_edited, NULL},
+    [FACT_TASK_SUBMITTED] = {put_task_submitted, get_task_submitted, get_task_submitted_v1},
+    [FACT_SUBMIT_KEY] = {put_submit_key, get_submit_key, NULL},
+    [FACT_TASK_QUEUED] = {put_task, get_task, NULL},
+    [FACT_TASK_PAUSED] = {put_task, get_task, NULL},
+    [FACT_TASK_EDITED] = {put_task_edited, get_task_edited, NULL},
+    [FACT_TASK_KILL_ASKED] = {put_task, get_task, NULL},
+    [FACT_PASS] = {put_pass, get_pass, NULL},
+    [FACT_ALLOCATED] = {put_allocated, get_allocated, NULL},
+    [FACT_HEAD_BLOCKED] = {put_head, get_head, NULL},
+    [FACT_RESERVED] = {put_head, get_head, NULL},
+    [FACT_ATTEMPT_STARTED] = {put_attempt_started, get_attempt_started, NULL},
+    [FACT_ATTEMPT_STOPPING] = {put_attempt_stopping, get_attempt_stopping, NULL},
+    [FACT_ATTEMPT_ENDED] = {put_attempt_ended, get_attempt_ended, NULL},
+    [FACT_TASK_ENDED] = {put_task_ended, get_task_ended, NULL},
+    [FACT_TASK_ARCHIVED] = {put_task, get_task, NULL},
+    [FACT_SUBMIT_KEYS_EXPIRED] = {put_keys_expired, get_keys_expired, NULL},
+    [FACT_ACCOUNT_SET] = {put_account_set, get_account_set, NULL},
+    [FACT_ACCOUNT_DELETED] = {put_account_deleted, get_account_deleted, NULL},
+    [FACT_QUOTA_SET] = {put_quota_set, get_quota_set, NULL},
 };

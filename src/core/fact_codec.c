@@ -8,7 +8,10 @@
 #include "base/mem.h"
 #include "base/must.h"
 
-enum { FACT_VERSION = 1 };
+static uint32_t version_newest(enum fact_type type)
+{
+    return fact_codecs[type].get_v1 != NULL ? 2 : 1;
+}
 
 void facts_init(struct facts *facts, struct arena *arena)
 {
@@ -38,7 +41,7 @@ struct fact *facts_add(struct facts *facts, const struct input *in, enum fact_ty
     }
     struct fact *fact = &facts->at[facts->count++];
     *fact = (struct fact){.type = type,
-                          .version = FACT_VERSION,
+                          .version = version_newest(type),
                           .time_ms = in->now_ms,
                           .actor = text_fit(facts, in->actor, ACTOR_LEN_MAX),
                           .cause = text_fit(facts, in->cause, TEXT_LEN_MAX)};
@@ -66,7 +69,7 @@ void fact_encode(const struct fact *fact, struct buf *out)
     must((unsigned)fact->type > 0);
     must((unsigned)fact->type <= FACT_TYPE_MAX);
     bytes_put_u64(out, fact->type);
-    bytes_put_u64(out, fact->version);
+    bytes_put_u64(out, version_newest(fact->type));
     bytes_put_i64(out, fact->time_ms);
     bytes_put_text(out, fact->actor);
     bytes_put_text(out, fact->cause);
@@ -83,12 +86,12 @@ enum err fact_decode(struct str bytes, struct arena *arena, struct fact *ret, st
     if (in.bad || type == 0) {
         return fail(e, ERR_CORRUPT, "fact: no known type");
     }
-    if (version != FACT_VERSION) {
-        return fail(e, ERR_CORRUPT, "fact '%s': version %llu is not known here, only %d",
-                    fact_type_name((enum fact_type)type), (unsigned long long)version,
-                    FACT_VERSION);
-    }
     fact.type = (enum fact_type)type;
+    uint32_t newest = version_newest(fact.type);
+    if (version == 0 || version > newest) {
+        return fail(e, ERR_CORRUPT, "fact '%s': version %llu is not known here, only 1 to %u",
+                    fact_type_name(fact.type), (unsigned long long)version, newest);
+    }
     fact.version = (uint32_t)version;
     fact.time_ms = codec_get_range(&in, 0, TIME_MS_MAX);
     fact.actor = bytes_get_text(&in, arena, ACTOR_LEN_MAX);
@@ -96,7 +99,8 @@ enum err fact_decode(struct str bytes, struct arena *arena, struct fact *ret, st
     if (in.bad) {
         return fail(e, ERR_CORRUPT, "fact '%s': time, actor or cause", fact_type_name(fact.type));
     }
-    fact_codecs[fact.type].get(&in, arena, &fact);
+    const struct fact_codec *codec = &fact_codecs[fact.type];
+    (version < newest ? codec->get_v1 : codec->get)(&in, arena, &fact);
     if (!bytes_reader_ok(&in)) {
         return fail(e, ERR_CORRUPT, "fact '%s': body is %s", fact_type_name(fact.type),
                     in.bad ? "cut off or out of range" : "followed by more");

@@ -7,6 +7,9 @@
 struct fact_codec {
     void (*put)(const struct fact *fact, struct buf *out);
     void (*get)(struct bytes_reader *in, struct arena *arena, struct fact *ret);
+    /* Of types whose body has changed: how version 1 is read. NULL: version 1 is the newest; else the
+     * newest is 2. */
+    void (*get_v1)(struct bytes_reader *in, struct arena *arena, struct fact *ret);
 };
 
 /* By fact_type; entry 0 is empty. */

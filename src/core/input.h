@@ -7,6 +7,9 @@
 #include "core/model/spec.h"
 #include "core/model/task.h"
 
+struct account_spec; /* core/model/account.h */
+struct quota_spec;   /* core/model/quota.h */
+
 enum input_type {
     INPUT_SERVER_START, /* a server process has taken over the state: a new epoch */
     INPUT_POOL_CREATE,
@@ -24,12 +27,15 @@ enum input_type {
     INPUT_TASK_ACTIVATE,
     INPUT_TASK_KILL,
     INPUT_TASK_EDIT,
-    INPUT_REPORT, /* an agent says what became of an attempt */
-    INPUT_TICK,   /* a deadline of core_deadline() has come */
-    INPUT_PASS,   /* run the scheduler on one pool */
+    INPUT_REPORT,      /* an agent says what became of an attempt */
+    INPUT_TICK,        /* a deadline of core_deadline() has come */
+    INPUT_PASS,        /* run the scheduler on one pool */
+    INPUT_ACCOUNT_SET, /* create or edit a department or project */
+    INPUT_ACCOUNT_DELETE,
+    INPUT_QUOTA_SET,
 };
 
-enum { INPUT_TYPE_COUNT = INPUT_PASS + 1 };
+enum { INPUT_TYPE_COUNT = INPUT_QUOTA_SET + 1 };
 
 enum report_type {
     REPORT_STARTED,
@@ -123,6 +129,16 @@ struct input {
             const struct report *reports;
             uint32_t count;
         } report;
+        struct {
+            account_id account; /* 0: create */
+            const struct account_spec
+                *spec; /* the whole definition; kind and name of an existing one stay */
+        } account;
+        struct {
+            account_id account;
+            pool_id pool;
+            const struct quota_spec *spec; /* the whole definition, read-modify-write by the API */
+        } quota;
         struct {
             pool_id pool;
             uint64_t work_max; /* budget in units of work */

@@ -66,6 +66,9 @@ static const char *const fact_names[FACT_TYPE_MAX + 1] = {
     [FACT_TASK_ENDED] = "task-ended",
     [FACT_TASK_ARCHIVED] = "task-archived",
     [FACT_SUBMIT_KEYS_EXPIRED] = "submit-keys-expired",
+    [FACT_ACCOUNT_SET] = "account-set",
+    [FACT_ACCOUNT_DELETED] = "account-deleted",
+    [FACT_QUOTA_SET] = "quota-set",
 };
 
 static const char *const reason_names[REASON_COUNT] = {
@@ -100,7 +103,45 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_MANY_POOLS] = "many-pools",
     [REASON_UNKNOWN_OBJECT] = "unknown-object",
     [REASON_STALE] = "stale",
+    [REASON_UNKNOWN_DEPARTMENT] = "unknown-department",
+    [REASON_CYCLE] = "cycle",
+    [REASON_NOT_EMPTY] = "not-empty",
 };
+
+const char *account_kind_name(enum account_kind kind)
+{
+    must((unsigned)kind < ACCOUNT_KIND_COUNT);
+    return kind == ACCOUNT_PROJECT ? "project" : "department";
+}
+
+const char *pool_policy_name(enum pool_policy policy)
+{
+    static const char *const names[POOL_POLICY_COUNT] = {
+        [POLICY_FAIR_SHARE] = "fair-share",
+        [POLICY_PRIORITY] = "priority",
+        [POLICY_FIFO] = "fifo",
+        [POLICY_ROUND_ROBIN] = "round-robin",
+    };
+    return (unsigned)policy < POOL_POLICY_COUNT ? names[policy] : NULL;
+}
+
+const char *pool_placement_name(enum pool_placement placement)
+{
+    static const char *const names[POOL_PLACEMENT_COUNT] = {
+        [PLACEMENT_PACK] = "pack",
+        [PLACEMENT_SPREAD] = "spread",
+    };
+    return (unsigned)placement < POOL_PLACEMENT_COUNT ? names[placement] : NULL;
+}
+
+const char *pool_victims_name(enum pool_victims victims)
+{
+    static const char *const names[POOL_VICTIMS_COUNT] = {
+        [VICTIMS_LEAST_LOSS] = "least-loss",
+        [VICTIMS_YOUNGEST] = "youngest",
+    };
+    return (unsigned)victims < POOL_VICTIMS_COUNT ? names[victims] : NULL;
+}
 
 const char *task_kind_name(enum task_kind kind)
 {

@@ -33,6 +33,19 @@ struct okey key_shape(const struct task *task)
                           RANK_KEY(task->rank), task->id.v}};
 }
 
+struct okey key_account_queue(const struct task *task)
+{
+    return (struct okey){{ACCOUNT_KEY(task->pool, task->account),
+                          QUEUE_KEY(task->shape, task->priority), RANK_KEY(task->rank),
+                          task->id.v}};
+}
+
+struct okey key_account_hold(const struct task *task)
+{
+    return (struct okey){{ACCOUNT_KEY(task->pool, task->account), PRIORITY_KEY(task->priority),
+                          RANK_KEY(task->rank), task->id.v}};
+}
+
 uint64_t name_hash(const char *name)
 {
     return hash_bytes(name, strlen(name));

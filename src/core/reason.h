@@ -45,10 +45,13 @@ enum reason_code {
     REASON_IN_USE,      /* pool or node still has tasks: `need` of them */
     REASON_NO_IMAGE,    /* the pool's nodes run no containers */
     REASON_MANY_POOLS,  /* more than one pool is not possible yet */
-    REASON_UNKNOWN_OBJECT, /* no such pool, node or task: `text` */
-    REASON_STALE,          /* an order or report of an older epoch, incarnation or attempt */
+    REASON_UNKNOWN_OBJECT,     /* no such pool, node or task: `text` */
+    REASON_STALE,              /* an order or report of an older epoch, incarnation or attempt */
+    REASON_UNKNOWN_DEPARTMENT, /* `text` */
+    REASON_CYCLE,              /* a department below itself: `text` */
+    REASON_NOT_EMPTY,          /* department `text` has `need` accounts below it */
 };
-enum { REASON_COUNT = REASON_STALE + 1 };
+enum { REASON_COUNT = REASON_NOT_EMPTY + 1 };
 
 /* "no-room", "gang-short" …: the code as API and CLI show it. */
 const char *reason_name(enum reason_code code);

@@ -6,7 +6,10 @@
 #pragma once
 
 #define STATE_MAGIC "weir state"
-enum { STATE_VERSION = 1 };
+enum {
+    STATE_VERSION_FIRST = 1, /* before accounts and policies; read for ever */
+    STATE_VERSION = 2,
+};
 
 /* How an instance is stored: one that never ran is a single number. */
 enum { INSTANCE_FRESH = 0, INSTANCE_STATE_FIRST = 1 };

@@ -43,7 +43,8 @@ static bool head_get(struct decode *d, struct lasts *lasts)
 {
     struct core *core = d->core;
     struct str magic = bytes_get_str(&d->in, sizeof STATE_MAGIC);
-    if (!str_is(magic, STATE_MAGIC) || bytes_get_u64(&d->in) != STATE_VERSION) {
+    d->version = bytes_get_max(&d->in, STATE_VERSION);
+    if (!str_is(magic, STATE_MAGIC) || d->version < STATE_VERSION_FIRST) {
         codec_bad(&d->in);
         return false;
     }
@@ -57,6 +58,10 @@ static bool head_get(struct decode *d, struct lasts *lasts)
     lasts->instances = bytes_get_max(&d->in, ROW_MAX);
     lasts->shapes = bytes_get_max(&d->in, UINT32_MAX);
     lasts->keys = bytes_get_max(&d->in, ROW_MAX);
+    lasts->accounts = d->core->accounts.last;
+    if (d->version > STATE_VERSION_FIRST) {
+        lasts->accounts = bytes_get_max(&d->in, UINT32_MAX);
+    }
     for (unsigned state = 0; state < TASK_STATE_COUNT; state++) {
         if (task_state_ended((enum task_state)state)) {
             lasts->ended[state] = bytes_get_max(&d->in, ROW_MAX);
@@ -77,7 +82,8 @@ static bool pools_get(struct decode *d, const struct lasts *lasts)
         int64_t since_ms = time_get(d);
         task_id reserved = {bytes_get_max(&d->in, lasts->tasks)};
         struct pool_spec spec;
-        pool_spec_decode(&d->in, &d->arena, &spec);
+        (d->version > STATE_VERSION_FIRST ? pool_spec_decode
+                                          : pool_spec_decode_v1)(&d->in, &d->arena, &spec);
         if (d->in.bad || core_pool_named(d->core, spec.name) != NULL) {
             return false;
         }
@@ -259,6 +265,8 @@ enum err core_decode(struct str bytes, struct core **ret, struct error *e)
         bad = "head";
     } else if (!pools_get(&d, &lasts)) {
         bad = "pools";
+    } else if (!accounts_get(&d, &lasts)) {
+        bad = "accounts";
     } else if (!nodes_get(&d, &lasts)) {
         bad = "nodes";
     } else if (!shapes_get(&d, &lasts)) {

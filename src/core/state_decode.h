@@ -14,6 +14,7 @@ struct decode {
     struct bytes_reader in;
     struct arena arena; /* for one row at a time */
     uint64_t instance_end;
+    uint64_t version;
 };
 
 /* The last numbers are put down after the rows, which must be below them. */
@@ -24,12 +25,16 @@ struct lasts {
     uint64_t instances;
     uint64_t shapes;
     uint64_t keys;
+    uint64_t accounts;
     uint64_t ended[TASK_STATE_COUNT];
 };
 
 /* The number of a row: above the one before, at most `last`. */
 uint64_t row_get(struct decode *d, uint64_t before, uint64_t last);
 int64_t time_get(struct decode *d);
+
+/* The sections of accounts and quotas; version 1 has none. */
+bool accounts_get(struct decode *d, const struct lasts *lasts);
 
 /* The section of tasks; false: it cannot be right. */
 bool tasks_get(struct decode *d, const struct lasts *lasts);

@@ -72,6 +72,7 @@ static bool instance_hold(struct decode *d, const struct task *task,
     node_hold(node, instance, request);
     node->overhang = 1; /* may be; closing looks */
     node_close(core, node, &before);
+    usage_hold(core, task, instance, 1);
     instance_deadline_put(core, task, instance);
     return true;
 }
@@ -208,16 +209,29 @@ static bool task_get(struct decode *d, const struct lasts *lasts, uint64_t id)
     task->instance_first = row_get(d, d->instance_end, lasts->instances);
     d->instance_end = task->instance_first + task->instance_count - 1;
     task->pool.v = (uint32_t)bytes_get_max(&d->in, lasts->pools);
+    task->account = ACCOUNT_DEFAULT_PROJECT;
+    if (d->version > STATE_VERSION_FIRST) {
+        task->account.v = (uint32_t)bytes_get_max(&d->in, lasts->accounts);
+    }
     task->shape.v = (uint32_t)bytes_get_max(&d->in, lasts->shapes);
     task_fields_get(d, task);
     struct shape *shape = table_edit(&core->shapes, task->shape.v);
+    const struct account *project = core_account(core, task->account);
+    if (project == NULL || project->kind != ACCOUNT_PROJECT ||
+        core->instances.count + task->instance_count > PENDING_TASKS_MAX) {
+        return false;
+    }
+    task->user = user_take(core, spec.user);
     if (d->in.bad || d->instance_end > lasts->instances || shape == NULL ||
         shape->pool.v != task->pool.v || shape->gang_size != task_gang_size(task) ||
         !instances_get(d, task) || !depends_get(d, task, &spec) || !task_sound(task)) {
         return false;
     }
     shape->task_count++;
-    pool_edit(core, task->pool)->task_count += !task_state_ended(task->state);
+    if (!task_state_ended(task->state)) {
+        pool_edit(core, task->pool)->task_count++;
+        account_tasks_count(core, task->account, 1);
+    }
     struct task_mark mark;
     task_mark_new(task, &mark);
     task_close(core, task, &mark);

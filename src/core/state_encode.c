@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/core_internal.h"
 #include "core/model/codec.h"
+#include "core/model/spec_codec.h"
 #include "core/state_codec.h"
 
 #include "base/must.h"
@@ -20,6 +21,7 @@ static void head_put(const struct core *core, struct buf *out)
     bytes_put_u64(out, core->instances.last);
     bytes_put_u64(out, core->shapes.last);
     bytes_put_u64(out, core->keys.last);
+    bytes_put_u64(out, core->accounts.last);
     for (unsigned state = 0; state < TASK_STATE_COUNT; state++) {
         if (task_state_ended((enum task_state)state)) {
             bytes_put_u64(out, core->task_counts[state]);
@@ -51,6 +53,26 @@ static void pools_put(const struct core *core, struct buf *out)
         bytes_put_i64(out, pool->blocked_since_ms);
         bytes_put_u64(out, pool->reserved_task.v);
         text_put(pool->text, out);
+    }
+}
+
+static void accounts_put(const struct core *core, struct buf *out)
+{
+    bytes_put_u64(out, core->accounts.count);
+    for (uint64_t id = table_next(&core->accounts, 0); id != 0;
+         id = table_next(&core->accounts, id)) {
+        const struct account *account = table_get(&core->accounts, id);
+        bytes_put_u64(out, id);
+        bytes_put_u64(out, account->parent.v);
+        bytes_put_u64(out, account->kind);
+        bytes_put_text(out, core_account_name(core, account->id));
+        text_put(account->text, out);
+    }
+    bytes_put_u64(out, core->quotas.count);
+    for (uint64_t key = table_next(&core->quotas, 0); key != 0;
+         key = table_next(&core->quotas, key)) {
+        bytes_put_u64(out, key);
+        quota_row_encode(table_get(&core->quotas, key), out);
     }
 }
 
@@ -111,6 +133,7 @@ static void task_put(const struct core *core, const struct task *task, struct bu
     bytes_put_str(out, blob_bytes(task->spec));
     bytes_put_u64(out, task->instance_first);
     bytes_put_u64(out, task->pool.v);
+    bytes_put_u64(out, task->account.v);
     bytes_put_u64(out, task->shape.v);
     bytes_put_u64(out, task->priority);
     bytes_put_u64(out, task->max_retries);
@@ -169,6 +192,7 @@ void core_encode(const struct core *core, struct buf *out)
 {
     head_put(core, out);
     pools_put(core, out);
+    accounts_put(core, out);
     nodes_put(core, out);
     shapes_put(core, out);
     tasks_put(core, out);

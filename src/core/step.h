@@ -46,6 +46,9 @@ enum verdict decide_task_kill(struct step *step);
 enum verdict decide_task_edit(struct step *step);
 enum verdict decide_report(struct step *step);
 enum verdict decide_tick(struct step *step);
+enum verdict decide_account_set(struct step *step);
+enum verdict decide_account_delete(struct step *step);
+enum verdict decide_quota_set(struct step *step);
 
 /* ---- shared by them ---- */
 

@@ -42,6 +42,9 @@ static task_id task_of(const struct fact *fact)
     case FACT_SUBMIT_KEY:
     case FACT_PASS:
     case FACT_SUBMIT_KEYS_EXPIRED:
+    case FACT_ACCOUNT_SET:
+    case FACT_ACCOUNT_DELETED:
+    case FACT_QUOTA_SET:
         break;
     }
     return (task_id){0};
@@ -81,6 +84,9 @@ static pool_id pool_named(const struct fact *fact)
     }
     if (fact->type == FACT_PASS) {
         return fact->pass.pool;
+    }
+    if (fact->type == FACT_QUOTA_SET) {
+        return fact->quota_set.pool;
     }
     bool head = fact->type == FACT_HEAD_BLOCKED || fact->type == FACT_RESERVED;
     return head ? fact->head.pool : (pool_id){0};
@@ -151,6 +157,14 @@ static void pass_json(struct json_out *j, const struct fact *fact)
     json_out_kv_bool(j, "complete", fact->pass.complete);
 }
 
+static void account_json(struct json_out *j, const struct core *core, account_id id)
+{
+    const struct account *account = core_account(core, id);
+    if (account != NULL) {
+        json_out_kv_text(j, account_kind_name(account->kind), core_account_name(core, id));
+    }
+}
+
 /* What the type adds. */
 static void details_json(struct json_out *j, const struct core *core, const struct fact *fact)
 {
@@ -194,6 +208,16 @@ static void details_json(struct json_out *j, const struct core *core, const stru
     case FACT_SUBMIT_KEY:
         json_out_kv_u64(j, "first", fact->submit_key.first.v);
         json_out_kv_u64(j, "count", fact->submit_key.count);
+        break;
+    case FACT_ACCOUNT_SET:
+        json_out_kv_text(j, account_kind_name(fact->account_set.spec->kind),
+                         fact->account_set.spec->name);
+        break;
+    case FACT_ACCOUNT_DELETED:
+        account_json(j, core, fact->account_deleted.account);
+        break;
+    case FACT_QUOTA_SET:
+        account_json(j, core, fact->quota_set.account);
         break;
     case FACT_POOL_SET:
     case FACT_POOL_DELETED:

@@ -77,6 +77,9 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_MANY_POOLS] = "a task goes to one pool for now; name one",
     [REASON_UNKNOWN_OBJECT] = "there is no such {text}",
     [REASON_STALE] = "it is of an older epoch, incarnation or attempt",
+    [REASON_UNKNOWN_DEPARTMENT] = "there is no department '{text}'",
+    [REASON_CYCLE] = "department '{text}' would lie below itself",
+    [REASON_NOT_EMPTY] = "department '{text}' still has {need} departments or projects",
 };
 
 /* The amount without the resource's name. */

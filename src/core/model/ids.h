@@ -21,6 +21,15 @@ typedef struct shape_id {
     uint32_t v;
 } shape_id;
 
+typedef struct account_id {
+    uint32_t v;
+} account_id;
+
+/* Of a user who has tasks: given anew when the tasks are gone, and after a restart. */
+typedef struct user_id {
+    uint32_t v;
+} user_id;
+
 typedef struct resource_id {
     uint16_t v;
 } resource_id;

@@ -20,6 +20,16 @@ struct pool {
     uint32_t task_count;    /* all that have not ended */
     uint32_t pending_count; /* tasks with a waiting instance that may run */
     uint32_t running_count; /* tasks with an allocation */
+    uint8_t policy;         /* enum pool_policy, and so on: see struct pool_spec */
+    uint8_t placement;
+    uint8_t victims;
+    uint8_t preemption_off;
+    uint32_t consolidation_max;
+    int64_t stale_grace_ms;
+    int64_t preempt_min_runtime_ms;
+    int64_t reclaim_min_runtime_ms;
+    int64_t preempt_delay_ms;
+    int64_t user_slots_max;
     int64_t patience_ms;
     task_id blocked_task; /* the first task of the order that did not fit, 0: none */
     int64_t blocked_since_ms;

@@ -76,7 +76,24 @@ struct task_spec {
     int64_t grace_ms;
 };
 
-enum pool_policy { POOL_PRIORITY, POOL_FIFO }; /* more with the fair-share scheduler */
+/* Whose turn it is. */
+enum pool_policy { POLICY_FAIR_SHARE, POLICY_PRIORITY, POLICY_FIFO, POLICY_ROUND_ROBIN };
+enum { POOL_POLICY_COUNT = POLICY_ROUND_ROBIN + 1 };
+
+/* Which of the nodes that fit. */
+enum pool_placement { PLACEMENT_PACK, PLACEMENT_SPREAD };
+enum { POOL_PLACEMENT_COUNT = PLACEMENT_SPREAD + 1 };
+
+/* Which tasks of an account that must give. */
+enum pool_victims { VICTIMS_LEAST_LOSS, VICTIMS_YOUNGEST };
+enum { POOL_VICTIMS_COUNT = VICTIMS_YOUNGEST + 1 };
+
+/* "fair-share", "pack", "least-loss" …; NULL beyond the last. */
+const char *pool_policy_name(enum pool_policy policy);
+const char *pool_placement_name(enum pool_placement placement);
+const char *pool_victims_name(enum pool_victims victims);
+
+enum { STALE_GRACE_NEVER = -1 };
 
 struct pool_spec {
     const char *name;
@@ -86,6 +103,16 @@ struct pool_spec {
     uint32_t accepts; /* bit per task_kind; 0: all */
     bool paused;
     uint32_t aux_tasks; /* zero-slot instances a node of this pool takes */
+    enum pool_policy policy;
+    enum pool_placement placement;
+    enum pool_victims victims;
+    bool preemption_off;
+    uint32_t consolidation_max; /* tasks moved to make room for one; 0: none */
+    int64_t stale_grace_ms;     /* how long a gang may be below its minimum; STALE_GRACE_NEVER */
+    int64_t preempt_min_runtime_ms; /* where no quota says otherwise */
+    int64_t reclaim_min_runtime_ms;
+    int64_t preempt_delay_ms; /* how long a task waits before it may take from others */
+    int64_t user_slots_max;   /* thousandths that the tasks of one user may hold; 0: no cap */
 };
 
 struct node_spec {

@@ -145,9 +145,34 @@ void pool_spec_encode(const struct pool_spec *spec, struct buf *out)
     bytes_put_u64(out, spec->accepts);
     codec_put_bool(out, spec->paused);
     bytes_put_u64(out, spec->aux_tasks);
+    bytes_put_u64(out, spec->policy);
+    bytes_put_u64(out, spec->placement);
+    bytes_put_u64(out, spec->victims);
+    codec_put_bool(out, spec->preemption_off);
+    bytes_put_u64(out, spec->consolidation_max);
+    bytes_put_i64(out, spec->stale_grace_ms);
+    bytes_put_i64(out, spec->preempt_min_runtime_ms);
+    bytes_put_i64(out, spec->reclaim_min_runtime_ms);
+    bytes_put_i64(out, spec->preempt_delay_ms);
+    bytes_put_i64(out, spec->user_slots_max);
 }
 
 void pool_spec_decode(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret)
+{
+    pool_spec_decode_v1(in, arena, ret);
+    ret->policy = (enum pool_policy)bytes_get_max(in, POOL_POLICY_COUNT - 1);
+    ret->placement = (enum pool_placement)bytes_get_max(in, POOL_PLACEMENT_COUNT - 1);
+    ret->victims = (enum pool_victims)bytes_get_max(in, POOL_VICTIMS_COUNT - 1);
+    ret->preemption_off = codec_get_bool(in);
+    ret->consolidation_max = (uint32_t)bytes_get_max(in, CONSOLIDATION_MAX);
+    ret->stale_grace_ms = codec_get_range(in, STALE_GRACE_NEVER, AMOUNT_MS_MAX);
+    ret->preempt_min_runtime_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
+    ret->reclaim_min_runtime_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
+    ret->preempt_delay_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
+    ret->user_slots_max = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
+}
+
+void pool_spec_decode_v1(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret)
 {
     memset(ret, 0, sizeof *ret);
     ret->name = bytes_get_text(in, arena, NAME_LEN_MAX);
@@ -157,6 +182,8 @@ void pool_spec_decode(struct bytes_reader *in, struct arena *arena, struct pool_
     ret->accepts = (uint32_t)bytes_get_max(in, (1U << TASK_KIND_COUNT) - 1);
     ret->paused = codec_get_bool(in);
     ret->aux_tasks = (uint32_t)bytes_get_max(in, AUX_TASKS_MAX);
+    ret->consolidation_max = CONSOLIDATION_DEFAULT;
+    ret->stale_grace_ms = STALE_GRACE_MS_DEFAULT;
     if (ret->name[0] == '\0') {
         codec_bad(in);
     }
@@ -201,4 +228,66 @@ void node_spec_decode(struct bytes_reader *in, struct arena *arena, struct node_
     if (ret->device_count > 0 && ret->slots_milli != (int64_t)ret->device_count * 1000) {
         codec_bad(in);
     }
+}
+
+void account_spec_encode(const struct account_spec *spec, struct buf *out)
+{
+    bytes_put_u64(out, spec->kind);
+    bytes_put_text(out, spec->name);
+    bytes_put_text(out, spec->title);
+    bytes_put_text(out, spec->description);
+}
+
+void account_spec_decode(struct bytes_reader *in, struct arena *arena, struct account_spec *ret)
+{
+    ret->kind = (enum account_kind)bytes_get_max(in, ACCOUNT_KIND_COUNT - 1);
+    ret->name = bytes_get_text(in, arena, NAME_LEN_MAX);
+    ret->parent = "";
+    ret->title = bytes_get_text(in, arena, TEXT_LEN_MAX);
+    ret->description = bytes_get_text(in, arena, TEXT_LEN_MAX);
+    if (ret->name[0] == '\0') {
+        codec_bad(in);
+    }
+}
+
+void quota_row_encode(const struct quota_row *row, struct buf *out)
+{
+    bytes_put_u64(out, row->rank);
+    bytes_put_i64(out, row->preempt_min_runtime_ms);
+    bytes_put_i64(out, row->reclaim_min_runtime_ms);
+    bytes_put_u64(out, row->term_count);
+    for (uint32_t i = 0; i < row->term_count; i++) {
+        bytes_put_u64(out, row->terms[i].resource.v);
+        bytes_put_i64(out, row->terms[i].guaranteed);
+        bytes_put_i64(out, row->terms[i].limit);
+        bytes_put_u64(out, row->terms[i].weight);
+    }
+}
+
+void quota_row_decode(struct bytes_reader *in, uint32_t resource_count, struct quota_row *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->rank = (uint32_t)bytes_get_max(in, QUOTA_RANK_MAX);
+    ret->preempt_min_runtime_ms = codec_get_range(in, QUOTA_INHERIT, AMOUNT_MS_MAX);
+    ret->reclaim_min_runtime_ms = codec_get_range(in, QUOTA_INHERIT, AMOUNT_MS_MAX);
+    ret->term_count = codec_get_count(in, QUOTA_DIMS_MAX);
+    for (uint32_t i = 0; i < ret->term_count; i++) {
+        struct quota_term *term = &ret->terms[i];
+        term->resource.v = (uint16_t)bytes_get_max(in, resource_count - 1);
+        int64_t max = term->resource.v == RESOURCE_MEMORY ? AMOUNT_BYTES_MAX : AMOUNT_MILLI_MAX;
+        term->guaranteed = codec_get_range(in, QUOTA_UNSET, max);
+        term->limit = codec_get_range(in, QUOTA_UNLIMITED, max);
+        term->weight = (uint32_t)bytes_get_max(in, QUOTA_WEIGHT_MAX);
+        if (quota_term_default(term) ||
+            (i > 0 && term->resource.v <= ret->terms[i - 1].resource.v)) {
+            codec_bad(in);
+        }
+    }
+}
+
+bool quota_term_default(const struct quota_term *term)
+{
+    bool unset = term->guaranteed == QUOTA_UNSET ||
+                 (term->guaranteed == QUOTA_UNLIMITED && term->resource.v != RESOURCE_SLOTS);
+    return unset && term->limit == QUOTA_UNLIMITED && term->weight == QUOTA_WEIGHT_DEFAULT;
 }

@@ -3,17 +3,28 @@
 #pragma once
 
 #include "base/bytes.h"
+#include "core/model/account.h"
+#include "core/model/quota.h"
 #include "core/model/spec.h"
 
 /* Texts that are NULL are written, and come back, as "". */
 void task_spec_encode(const struct task_spec *spec, struct buf *out);
 void pool_spec_encode(const struct pool_spec *spec, struct buf *out);
 void node_spec_encode(const struct node_spec *spec, struct buf *out);
+void account_spec_encode(const struct account_spec *spec, struct buf *out); /* without the parent */
+void quota_row_encode(const struct quota_row *row, struct buf *out);
 
 /* Everything bounded by limits.h; what is wrong marks the reader bad. Pointers go into the arena. */
 void task_spec_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
 void pool_spec_decode(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret);
+void account_spec_decode(struct bytes_reader *in, struct arena *arena, struct account_spec *ret);
 void node_spec_decode(struct bytes_reader *in, struct arena *arena, struct node_spec *ret);
+
+/* As it was before policies: facts and states of version 1. What is missing has its default. */
+void pool_spec_decode_v1(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret);
+
+/* Terms ascend and none is all default; resources are below `resource_count`. */
+void quota_row_decode(struct bytes_reader *in, uint32_t resource_count, struct quota_row *ret);
 
 void codec_put_labels(struct buf *out, const struct label *labels, uint32_t count);
 const struct label *codec_get_labels(struct bytes_reader *in, struct arena *arena,
@@ -23,4 +34,6 @@ const struct label *codec_get_labels(struct bytes_reader *in, struct arena *aren
  * `*ret_max` is its value. Also the rules between fields that every spec must keep. */
 bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max);
 bool pool_spec_in_limits(const struct pool_spec *spec, const char **ret_limit, int64_t *ret_max);
+bool account_spec_in_limits(const struct account_spec *spec, const char **ret_limit,
+                            int64_t *ret_max);
 bool node_spec_in_limits(const struct node_spec *spec, const char **ret_limit, int64_t *ret_max);

@@ -114,7 +114,25 @@ bool pool_spec_in_limits(const struct pool_spec *spec, const char **ret_limit, i
                        {"description length", text_len(spec->description), 0, TEXT_LEN_MAX},
                        {"patience", spec->patience_ms, 0, AMOUNT_MS_MAX},
                        {"kinds", spec->accepts, 0, (1 << TASK_KIND_COUNT) - 1},
-                       {"zero-slot tasks", spec->aux_tasks, 0, AUX_TASKS_MAX});
+                       {"zero-slot tasks", spec->aux_tasks, 0, AUX_TASKS_MAX},
+                       {"policy", spec->policy, 0, POOL_POLICY_COUNT - 1},
+                       {"placement", spec->placement, 0, POOL_PLACEMENT_COUNT - 1},
+                       {"victims", spec->victims, 0, POOL_VICTIMS_COUNT - 1},
+                       {"consolidation", spec->consolidation_max, 0, CONSOLIDATION_MAX},
+                       {"stale grace", spec->stale_grace_ms, STALE_GRACE_NEVER, AMOUNT_MS_MAX},
+                       {"minimum runtime", spec->preempt_min_runtime_ms, 0, AMOUNT_MS_MAX},
+                       {"minimum runtime", spec->reclaim_min_runtime_ms, 0, AMOUNT_MS_MAX},
+                       {"preemption delay", spec->preempt_delay_ms, 0, AMOUNT_MS_MAX},
+                       {"slots of one user", spec->user_slots_max, 0, AMOUNT_MILLI_MAX});
+}
+
+bool account_spec_in_limits(const struct account_spec *spec, const char **ret_limit,
+                            int64_t *ret_max)
+{
+    return BOUNDS_HOLD({"name length", text_len(spec->name), 1, NAME_LEN_MAX},
+                       {"title length", text_len(spec->title), 0, TEXT_LEN_MAX},
+                       {"description length", text_len(spec->description), 0, TEXT_LEN_MAX},
+                       {"kind", spec->kind, 0, ACCOUNT_KIND_COUNT - 1});
 }
 
 bool node_spec_in_limits(const struct node_spec *spec, const char **ret_limit, int64_t *ret_max)

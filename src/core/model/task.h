@@ -55,6 +55,8 @@ struct task {
     uint32_t instance_count;
     uint32_t array_first;
     pool_id pool;
+    account_id account; /* its project */
+    user_id user;
     shape_id shape; /* its request and gang form, shared with equal tasks */
     uint32_t priority;
     uint32_t max_retries;

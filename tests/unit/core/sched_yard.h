@@ -149,6 +149,7 @@ static inline task_id yard_task(struct yard *yard, struct ask ask)
     struct fact fact = yard_fact(yard, FACT_TASK_SUBMITTED);
     fact.task_submitted.task = (task_id){++yard->tasks};
     fact.task_submitted.pool = (pool_id){1};
+    fact.task_submitted.account = ACCOUNT_DEFAULT_PROJECT;
     fact.task_submitted.request = &request;
     fact.task_submitted.spec = &spec;
     core_apply(yard->core, &fact);

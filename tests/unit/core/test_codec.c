@@ -4,7 +4,8 @@
 
 #include "base/mem.h"
 
-enum { BYTES_MAX = 1 << 20 };
+/* The version follows the type; in a state, the magic text with its length. */
+enum { BYTES_MAX = 1 << 20, VERSION_AT = 1, STATE_VERSION_AT = sizeof "weir state" };
 
 static const struct named_amount amounts[] = {{"foo", 1500}, {"bar", 0}};
 static const struct label labels[] = {{"zone", "a"}, {"gpu.model", ""}};
@@ -17,7 +18,27 @@ static const struct pool_spec pool_spec = {.name = "p",
                                            .patience_ms = 5000,
                                            .accepts = 3,
                                            .paused = true,
-                                           .aux_tasks = 9};
+                                           .aux_tasks = 9,
+                                           .policy = POLICY_ROUND_ROBIN,
+                                           .placement = PLACEMENT_SPREAD,
+                                           .victims = VICTIMS_YOUNGEST,
+                                           .preemption_off = true,
+                                           .consolidation_max = 7,
+                                           .stale_grace_ms = STALE_GRACE_NEVER,
+                                           .preempt_min_runtime_ms = 8,
+                                           .reclaim_min_runtime_ms = 9,
+                                           .preempt_delay_ms = 10,
+                                           .user_slots_max = 4000};
+static const struct account_spec account_spec = {
+    .kind = ACCOUNT_PROJECT, .name = "vision", .title = "V", .description = "d"};
+static const struct quota_row quota_row = {
+    .term_count = 3,
+    .rank = 200,
+    .preempt_min_runtime_ms = QUOTA_INHERIT,
+    .reclaim_min_runtime_ms = 60000,
+    .terms = {{.resource = {0}, .weight = 2000, .guaranteed = 5000, .limit = 20000},
+              {.resource = {1}, .weight = 1000, .guaranteed = QUOTA_UNSET, .limit = 0},
+              {.resource = {7}, .weight = 0, .guaranteed = QUOTA_UNLIMITED, .limit = 1}}};
 static const struct node_spec node_spec = {.name = "n",
                                            .pool = "p",
                                            .labels = labels,
@@ -125,6 +146,7 @@ static void fill_task_submitted(struct fact *fact)
 {
     fact->task_submitted.task.v = 11;
     fact->task_submitted.pool.v = 2;
+    fact->task_submitted.account.v = 5;
     fact->task_submitted.request = &request;
     fact->task_submitted.spec = &task_spec;
 }
@@ -208,6 +230,25 @@ static void fill_submit_keys_expired(struct fact *fact)
     fact->keys_expired.before_ms = 55;
 }
 
+static void fill_account_set(struct fact *fact)
+{
+    fact->account_set.account.v = 7;
+    fact->account_set.parent.v = 3;
+    fact->account_set.spec = &account_spec;
+}
+
+static void fill_account_deleted(struct fact *fact)
+{
+    fact->account_deleted.account.v = 7;
+}
+
+static void fill_quota_set(struct fact *fact)
+{
+    fact->quota_set.account.v = 7;
+    fact->quota_set.pool.v = 2;
+    fact->quota_set.row = &quota_row;
+}
+
 /* A fact of each type with every field set. */
 static void fact_of(enum fact_type type, struct fact *fact)
 {
@@ -235,6 +276,9 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_ATTEMPT_ENDED] = fill_attempt_ended,
         [FACT_TASK_ENDED] = fill_task_ended,
         [FACT_SUBMIT_KEYS_EXPIRED] = fill_submit_keys_expired,
+        [FACT_ACCOUNT_SET] = fill_account_set,
+        [FACT_ACCOUNT_DELETED] = fill_account_deleted,
+        [FACT_QUOTA_SET] = fill_quota_set,
     };
     *fact = (struct fact){
         .type = type, .version = 1, .time_ms = 1700000000000, .actor = "user:x", .cause = "r-1"};
@@ -349,8 +393,10 @@ static void damaged_facts_are_read_or_refused_never_worse(void **state)
             struct buf second;
             if (fact_decode((struct str){bytes.data, bytes.len}, &arena, &again, &e) == ERR_OK) {
                 encode(&again, &second); /* whatever is read is one coding of it */
-                assert_int_equal(second.len, bytes.len);
-                assert_memory_equal(second.data, bytes.data, bytes.len);
+                if (at / 256 != VERSION_AT) {
+                    assert_int_equal(second.len, bytes.len);
+                    assert_memory_equal(second.data, bytes.data, bytes.len);
+                }
                 buf_done(&second);
             }
             bytes.data[at / 256] = before;
@@ -368,9 +414,9 @@ static void unknown_versions_are_named(void **state)
     arena_init(&arena);
     struct fact fact;
     struct error e = {0};
-    assert_int_equal(fact_decode((struct str){"\x03\x02\x00", 3}, &arena, &fact, &e), ERR_CORRUPT);
+    assert_int_equal(fact_decode((struct str){"\x03\x03\x00", 3}, &arena, &fact, &e), ERR_CORRUPT);
     assert_non_null(strstr(e.text, "pool-set"));
-    assert_non_null(strstr(e.text, "version 2"));
+    assert_non_null(strstr(e.text, "version 3"));
     arena_done(&arena);
 }
 
@@ -457,8 +503,10 @@ static void a_damaged_state_is_sound_or_refused(void **state)
             read++;
             size_t again_len;
             char *again = rig_bytes(core, &again_len);
-            assert_int_equal(again_len, len);
-            assert_memory_equal(again, bytes, len);
+            if (at / sizeof values != STATE_VERSION_AT) {
+                assert_int_equal(again_len, len);
+                assert_memory_equal(again, bytes, len);
+            }
             free(again);
             core_free(core);
         }
