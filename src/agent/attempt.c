@@ -223,6 +223,12 @@ static bool run(struct attempt *attempt, const struct start_order *order)
     struct spawn_result result = {.error_number = 0, .step = "make pipes"};
     if (streams_open(attempt, give)) {
         result = spawn_call(attempt, order, give);
+        if (result.no_process && attempt->cgroup != NULL) {
+            /* Somebody may have removed the group under us: this one does without. */
+            cgroups_drop(sup->cgroups, attempt->cgroup);
+            attempt->cgroup = NULL;
+            result = spawn_call(attempt, order, give);
+        }
         (void)close(give[0]);
         (void)close(give[1]);
     } else {

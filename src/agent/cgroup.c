@@ -162,6 +162,11 @@ void cgroups_give(struct cgroups *groups, struct cgroup *group)
     }
 }
 
+void cgroups_drop(struct cgroups *groups, struct cgroup *group)
+{
+    group_free(groups, group);
+}
+
 int cgroup_fd(const struct cgroup *group)
 {
     return group->dir_fd;

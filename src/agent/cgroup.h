@@ -20,6 +20,9 @@ struct cgroup *cgroups_take(struct cgroups *groups);
 /* Back into the pool; must be empty of processes. */
 void cgroups_give(struct cgroups *groups, struct cgroup *group);
 
+/* Not back into the pool: the kernel would not have it. */
+void cgroups_drop(struct cgroups *groups, struct cgroup *group);
+
 /* The descriptor to be born into it with. */
 int cgroup_fd(const struct cgroup *group);
 

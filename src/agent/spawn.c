@@ -180,7 +180,8 @@ struct spawn_result spawn_start(const struct spawn_order *order)
     }
     long pid = clone_call(&args, child_run, &child);
     if (pid < 0) {
-        return (struct spawn_result){.error_number = (int)-pid, .step = "make a process"};
+        return (struct spawn_result){
+            .error_number = (int)-pid, .no_process = true, .step = "make a process for"};
     }
     struct spawn_result result = {.pid = (pid_t)pid, .workdir_used = child.workdir_used};
     if (child.step != NULL) {

@@ -2,6 +2,7 @@
 #include "rig.h"
 
 #include "agent/agent.h"
+#include "agent/cgroup.h"
 #include "base/mem.h"
 
 #include <ftw.h>
@@ -138,6 +139,11 @@ void rig_down(struct rig *rig)
     rig_wait_gone(rig);
     (void)waitpid((pid_t)rig->hello.pid, NULL, 0);
     log_check(rig);
+    char hex[SUPERVISOR_HEX_LEN + 1];
+    for (size_t i = 0; i < SUPERVISOR_ID_LEN; i++) {
+        (void)snprintf(hex + 2 * i, 3, "%02x", rig->hello.id[i]);
+    }
+    cgroups_end(hex); /* of one that was killed */
     supclient_free(rig->client);
     spool_reader_free(rig->reader);
     buf_done(&rig->out);

@@ -1,5 +1,6 @@
 /* test_supervisor.c - a real supervisor and real processes.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "agent/cgroup.h"
 #include "rig.h"
 
 #include <inttypes.h>
@@ -239,6 +240,21 @@ static void a_killed_supervisor_takes_its_tasks_along(void **state)
     }
 }
 
+static void a_cgroup_removed_by_somebody_else_does_no_harm(void **state)
+{
+    struct rig *rig = *state;
+    char hex[SUPERVISOR_HEX_LEN + 1];
+    for (size_t i = 0; i < SUPERVISOR_ID_LEN; i++) {
+        (void)snprintf(hex + 2 * i, 3, "%02x", rig->hello.id[i]);
+    }
+    rig_start(rig, 1, 1, "true");
+    (void)rig_ended(rig, 1);
+    cgroups_end(hex);
+    rig_start(rig, 2, 1, "echo still");
+    assert_int_equal(rig_ended(rig, 2).exit_code, 0);
+    assert_string_equal(rig->out.data, "still\n");
+}
+
 static void a_task_has_three_descriptors_and_is_never_root(void **state)
 {
     struct rig *rig = *state;
@@ -299,6 +315,7 @@ int main(int argc, char **argv)
         TEST(repeated_orders_start_once),
         TEST(a_new_agent_finds_what_ran_and_what_ended),
         TEST(a_killed_supervisor_takes_its_tasks_along),
+        TEST(a_cgroup_removed_by_somebody_else_does_no_harm),
         TEST(a_task_has_three_descriptors_and_is_never_root),
         TEST(the_working_directory_is_used_where_it_can_be_entered),
     };
