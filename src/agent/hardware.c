@@ -1,8 +1,9 @@
-/* hardware.c - cores and memory by hwloc. SPDX-License-Identifier: Apache-2.0 */
+/* hardware.c - cores by hwloc, memory by the kernel. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/hardware.h"
 
 #include <hwloc.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 must_use enum err hardware_read(int64_t fake_gpus, struct arena *arena, struct hardware *ret,
                                 struct error *e)
@@ -20,7 +21,9 @@ must_use enum err hardware_read(int64_t fake_gpus, struct arena *arena, struct h
     struct hardware hardware = {.device_model = "", .arch = ""};
     hardware.threads = threads > 0 ? (uint32_t)threads : 1;
     hardware.cores = cores > 0 ? (uint32_t)cores : hardware.threads;
-    hardware.memory_bytes = (int64_t)hwloc_get_root_obj(topology)->total_memory;
+    /* The kernel's own figure: hwloc adds up what the firmware's tables say of each NUMA node, which
+     * on virtual machines with a balloon is what they had at that moment. */
+    hardware.memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
     hwloc_topology_destroy(topology);
     struct utsname system;
     if (uname(&system) == 0) {

@@ -31,7 +31,7 @@ struct spawn_result {
     const char *step; /* what failed: "execute", "change user" … */
 };
 
-/* In its own session, as the account, with nothing open but standard input (the null device),
+/* In its own process group, as the account, with nothing open but standard input (the null device),
  * output and error. */
 struct spawn_result spawn_start(const struct spawn_order *order);
 

@@ -39,7 +39,7 @@ struct attempt {
     uint64_t instance;
     uint64_t sequence; /* counts starts */
     uint64_t output_max;
-    pid_t pid; /* session and group leader */
+    pid_t pid; /* group leader */
     bool workdir_used;
     int64_t started_ms;
     int exit_code;
