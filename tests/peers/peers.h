@@ -29,8 +29,14 @@ enum outcome trial_failed(struct trial *trial, const char *format, ...)
 enum outcome trial_skipped(struct trial *trial, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+enum outcome kai_action(struct trial *trial);
 enum outcome kai_capacity(struct trial *trial);
 enum outcome kai_order(struct trial *trial);
 enum outcome kai_reclaim(struct trial *trial);
 enum outcome kai_runtime(struct trial *trial);
 enum outcome kai_share(struct trial *trial);
+
+enum outcome det_compare(struct trial *trial);
+enum outcome det_fit(struct trial *trial);
+enum outcome det_schedule(struct trial *trial);
+enum outcome det_stats_filter(struct trial *trial);

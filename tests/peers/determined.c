@@ -1,0 +1,216 @@
+/* determined.c - Determined's agents and tasks as Weir's nodes and tasks.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "determined.h"
+
+#include "read.h"
+
+enum { GIB = 1 << 30, PRIORITY_MIDDLE = 42 };
+
+uint64_t det_number(const struct doc *map, const char *key, uint64_t missing)
+{
+    uint64_t number = missing;
+    (void)doc_u64(doc_get(map, key), &number);
+    return number;
+}
+
+const char *det_missing(const struct doc *test)
+{
+    const struct doc *scheduler = doc_get(test, "scheduler");
+    const struct doc *type = scheduler == NULL ? NULL : doc_get(scheduler, "type");
+    if (read_is(type, "fair_share")) {
+        return "no fair share between accounts yet";
+    }
+    if (read_is(type, "round_robin")) {
+        return "no policy round-robin yet";
+    }
+    if (read_is(doc_get(test, "fitting_policy"), "worst")) {
+        return "no placement spread yet";
+    }
+    return NULL;
+}
+
+static bool runs_on(struct det_case *det, task_id task, node_id node)
+{
+    cluster_queue(&det->cluster, task);
+    bool fits = true;
+    const uint32_t count = core_task(det->cluster.core, task)->instance_count;
+    for (uint32_t i = 0; i < count && fits; i++) {
+        fits = cluster_runs(&det->cluster, task, i, node, 0);
+    }
+    return fits;
+}
+
+/* A task of nobody that fills `count` zero-slot places, or `slots` slots, of a node. */
+static bool fill(struct det_case *det, node_id node, uint64_t count, uint64_t slots)
+{
+    if (count == 0) {
+        return true;
+    }
+    struct task_spec spec = cluster_task("filler");
+    const char *pool = core_pool_name(det->cluster.core, core_node(det->cluster.core, node)->pool);
+    spec.pools = &pool;
+    spec.pool_count = 1;
+    spec.slots_milli = (int64_t)slots * SLOT_MILLI;
+    spec.instances = (uint32_t)count;
+    spec.preemptible = false;
+    const task_id task = cluster_stage(&det->cluster, spec);
+    return task.v != 0 && runs_on(det, task, node);
+}
+
+static bool agent_join(struct det_case *det, const struct doc *agent, uint64_t aux_max)
+{
+    struct node_spec spec = {.name = ""};
+    (void)doc_text(doc_get(agent, "id"), &spec.name);
+    (void)doc_text(doc_get(agent, "label"), &spec.pool);
+    if (spec.pool != NULL && spec.pool[0] == '\0') {
+        spec.pool = NULL;
+    }
+    const uint64_t slots = det_number(agent, "slots", 0);
+    spec.slots_milli = (int64_t)slots * SLOT_MILLI;
+    spec.cpu_milli = spec.slots_milli;
+    spec.memory_bytes = (int64_t)slots * GIB;
+    const node_id node = cluster_node(&det->cluster, spec);
+    const uint64_t aux_filled =
+        aux_max - det_number(agent, "max_zero_slot", 0) + det_number(agent, "zero_slot_used", 0);
+    const uint64_t slots_used = det_number(agent, "slots_used", 0);
+    return fill(det, node, aux_filled, 0) && fill(det, node, slots_used > 0, slots_used);
+}
+
+enum outcome det_open(struct det_case *det, struct trial *trial)
+{
+    *det = (struct det_case){.trial = trial};
+    cluster_init(&det->cluster, trial->arena);
+    const struct doc *agents = doc_get(trial->test, "agents");
+    uint64_t aux_max = 0;
+    for (const struct doc *agent = agents->first; agent != NULL; agent = agent->next) {
+        const uint64_t own = det_number(agent, "max_zero_slot", 0);
+        aux_max = own > aux_max ? own : aux_max;
+    }
+    struct pool_spec pool = cluster_pool(&det->cluster);
+    pool.aux_tasks = (uint32_t)aux_max;
+    cluster_pool_set(&det->cluster, &pool);
+    for (const struct doc *agent = agents->first; agent != NULL; agent = agent->next) {
+        if (!agent_join(det, agent, aux_max)) {
+            return trial_skipped(trial, "more is in use than the agents have");
+        }
+    }
+    return CASE_PASSED;
+}
+
+void det_close(struct det_case *det)
+{
+    cluster_done(&det->cluster);
+}
+
+static const struct doc *group_of(const struct det_case *det, const char *name)
+{
+    const struct doc *groups = doc_get(det->trial->test, "groups");
+    for (const struct doc *group = groups == NULL ? NULL : groups->first; group != NULL;
+         group = group->next) {
+        if (read_is(doc_get(group, "id"), name)) {
+            return group;
+        }
+    }
+    return NULL;
+}
+
+static uint64_t pool_slots(const struct det_case *det)
+{
+    uint64_t slots = 0;
+    for (const struct node *node = core_node_next(det->cluster.core, (node_id){0}); node != NULL;
+         node = core_node_next(det->cluster.core, node->id)) {
+        slots += (uint64_t)node->slots_milli / SLOT_MILLI;
+    }
+    return slots;
+}
+
+static enum outcome task_stage(struct det_case *det, struct det_task *task)
+{
+    struct task_spec spec = cluster_task(task->name);
+    const struct doc *group = group_of(det, task->group);
+    const uint64_t slots = det_number(task->doc, "slots", 0);
+    const char *pool = NULL;
+    spec.slots_milli = (int64_t)slots * SLOT_MILLI;
+    spec.priority = (uint32_t)(DET_PRIORITY_TOP - det_number(group, "priority", PRIORITY_MIDDLE));
+    spec.preemptible = read_flag(task->doc, "preemptible", true);
+    if (doc_text(doc_get(task->doc, "label"), &pool) && pool[0] != '\0') {
+        spec.pools = &pool;
+        spec.pool_count = 1;
+    }
+    if (doc_get(task->doc, "blocked_agents") != NULL) {
+        return trial_skipped(det->trial, "a task cannot name nodes to avoid yet");
+    }
+    task->task = cluster_stage(&det->cluster, spec);
+    const bool could_spread =
+        slots <= pool_slots(det) && !read_flag(task->doc, "single_agent", false);
+    if (task->task.v == 0 && det->cluster.facts.refusal.code == REASON_TOO_LARGE && could_spread) {
+        return trial_skipped(det->trial, "slots are not spread over nodes yet");
+    }
+    return CASE_PASSED;
+}
+
+/* In order of age: the list's, but for those that say when they were submitted. */
+static const struct doc **by_age(struct det_case *det, const struct doc *list)
+{
+    const struct doc **order = arena_new(det->trial->arena, const struct doc *, list->count);
+    uint32_t count = 0;
+    for (const struct doc *one = list->first; one != NULL; one = one->next) {
+        uint32_t at = count++;
+        const uint64_t when = det_number(one, "submitted", 0);
+        for (; at > 0 && det_number(order[at - 1], "submitted", 0) > when; at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = one;
+    }
+    return order;
+}
+
+static enum outcome task_run(struct det_case *det, struct det_task *task)
+{
+    const char *agent;
+    if (!doc_text(doc_get(task->doc, "allocated_on"), &agent)) {
+        return CASE_PASSED;
+    }
+    const struct node *node = core_node_named(det->cluster.core, agent);
+    if (node == NULL || task->task.v == 0 || !runs_on(det, task->task, node->id)) {
+        return trial_skipped(det->trial, "%s cannot run on %s together with the others", task->name,
+                             agent);
+    }
+    task->ran = true;
+    return CASE_PASSED;
+}
+
+enum outcome det_tasks(struct det_case *det, const struct doc *list)
+{
+    struct det_task *all =
+        arena_new(det->trial->arena, struct det_task, det->task_count + list->count);
+    for (uint32_t i = 0; i < det->task_count; i++) {
+        all[i] = det->tasks[i];
+    }
+    det->tasks = all;
+    const uint32_t first = det->task_count;
+    const struct doc **order = by_age(det, list);
+    enum outcome outcome = CASE_PASSED;
+    for (uint32_t i = 0; i < list->count && outcome == CASE_PASSED; i++) {
+        struct det_task *task = &det->tasks[det->task_count++];
+        *task = (struct det_task){.name = "", .group = "", .doc = order[i]};
+        (void)doc_text(doc_get(order[i], "id"), &task->name);
+        (void)doc_text(doc_get(order[i], "group"), &task->group);
+        outcome = task_stage(det, task);
+    }
+    for (uint32_t i = first; i < det->task_count && outcome == CASE_PASSED; i++) {
+        outcome = task_run(det, &det->tasks[i]);
+    }
+    return outcome;
+}
+
+void det_queue(struct det_case *det)
+{
+    for (uint32_t i = 0; i < det->task_count; i++) {
+        const struct det_task *task = &det->tasks[i];
+        const struct task *row = core_task(det->cluster.core, task->task);
+        if (row != NULL && row->state == TASK_STAGED) {
+            cluster_queue(&det->cluster, task->task);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/* determined.h - Determined's agents and tasks as Weir's nodes and tasks.
+ *
+ * An agent is a node with slots; a label is a pool of that name; a priority of p is one of 100 - p; a task beyond one agent is
+ * told as it is, as so many slots. How many zero-slot tasks an agent takes is a setting of the pool with us: where agents
+ * differ, the smaller ones are filled up with tasks that never end.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "cluster.h"
+#include "peers.h"
+
+enum { DET_PRIORITY_TOP = 100 };
+
+struct det_task {
+    const char *name;
+    const char *group;
+    const struct doc *doc;
+    task_id task; /* 0: refused */
+    bool ran;     /* held something before the pass under test */
+};
+
+struct det_case {
+    struct trial *trial;
+    struct cluster cluster;
+    struct det_task *tasks;
+    uint32_t task_count;
+};
+
+/* What the case needs of a pool that there is not yet, or NULL. */
+const char *det_missing(const struct doc *test);
+
+/* The server, its pool and its nodes, with what is said to be in use on them. CASE_PASSED: ready. */
+enum outcome det_open(struct det_case *det, struct trial *trial);
+void det_close(struct det_case *det);
+
+/* The tasks of a list, staged in order of age; those that run are brought to run. CASE_PASSED: ready. */
+enum outcome det_tasks(struct det_case *det, const struct doc *list);
+
+/* Queue those that wait. */
+void det_queue(struct det_case *det);
+
+uint64_t det_number(const struct doc *map, const char *key, uint64_t missing);

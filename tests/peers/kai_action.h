@@ -1,0 +1,43 @@
+/* kai_action.h - KAI's whole cycles as nodes, accounts and tasks of a cluster. A job is a task, a pod an instance of it.
+ *
+ * Priorities of a case only order jobs: they become 1, 2, 3 … of ours. Jobs are submitted oldest first.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "cluster.h"
+#include "peers.h"
+
+struct action_job {
+    const char *name;
+    const struct doc *doc;
+    task_id task; /* 0: refused, because it can never run */
+};
+
+/* What each pod of a job asks for. */
+struct job_shape {
+    int64_t gpus_milli;
+    int64_t gpu_memory_bytes;
+    int64_t cpu_milli;
+    int64_t memory_bytes;
+    struct named_amount profile; /* parts of devices; name "": none */
+    uint32_t count;
+    uint32_t min; /* how many start together; fewer than `count`: the rest is elastic */
+};
+
+struct action_case {
+    struct trial *trial;
+    struct cluster cluster;
+    struct action_job *jobs;
+    uint32_t job_count;
+};
+
+/* What the case needs that there is not yet, or NULL. */
+const char *action_missing(const struct doc *test);
+
+/* The shape of a job's pods; or what is missing to say it. */
+const char *action_shape(const struct doc *job, struct job_shape *ret);
+const char *action_profile_name(const struct doc *profile);
+
+/* Server, nodes, jobs, and those that run. CASE_PASSED: ready. */
+enum outcome action_open(struct action_case *action, struct trial *trial);
+void action_close(struct action_case *action);

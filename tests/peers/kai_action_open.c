@@ -1,0 +1,206 @@
+/* kai_action_open.c - the state a case of a whole cycle begins with.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kai_action.h"
+#include "read.h"
+
+#include <string.h>
+
+enum { MIB = 1 << 20, AGE_MS = 60000, LABELS_MAX = NODE_LABELS_MAX };
+
+static int64_t whole(const struct doc *map, const char *key)
+{
+    int64_t number = 0;
+    (void)doc_i64(doc_get(map, key), &number);
+    return number;
+}
+
+static void node_join(struct action_case *action, const struct doc *node)
+{
+    struct label labels[LABELS_MAX];
+    struct named_amount parts[NODE_RESOURCES_MAX];
+    struct node_spec spec = {.name = "", .labels = labels, .resources = parts};
+    (void)doc_text(doc_get(node, "name"), &spec.name);
+    const struct doc *own = doc_get(node, "labels");
+    for (const struct doc *label = own == NULL ? NULL : own->first;
+         label != NULL && spec.label_count < LABELS_MAX; label = label->next) {
+        struct label *next = &labels[spec.label_count++];
+        next->key = label->key.p;
+        next->value = "";
+        (void)doc_text(label, &next->value);
+    }
+    const struct doc *profiles = doc_get(node, "mig_instances");
+    for (const struct doc *one = profiles == NULL ? NULL : profiles->first;
+         one != NULL && spec.resource_count < NODE_RESOURCES_MAX; one = one->next) {
+        parts[spec.resource_count++] =
+            (struct named_amount){action_profile_name(one), read_milli(one, 0)};
+    }
+    /* A node whose devices are cut into parts has no whole ones to give. */
+    spec.device_count = doc_get(node, "mig_strategy") != NULL ? 0 : (uint32_t)whole(node, "gpus");
+    spec.slots_milli = (int64_t)spec.device_count * SLOT_MILLI;
+    spec.gpu_memory_bytes = spec.device_count > 0 ? whole(node, "gpu_memory_mib") * MIB : 0;
+    spec.cpu_milli = whole(node, "cpu_milli");
+    spec.memory_bytes = whole(node, "memory_bytes");
+    (void)cluster_node(&action->cluster, spec);
+}
+
+/* The place of the job's priority among those of the case, from PRIORITY_MIN. */
+static uint32_t priority_of(const struct doc *jobs, const struct doc *job)
+{
+    uint32_t lower = 0;
+    const int64_t own = whole(job, "priority");
+    for (const struct doc *other = jobs->first; other != NULL; other = other->next) {
+        bool counted = whole(other, "priority") >= own;
+        for (const struct doc *earlier = jobs->first; earlier != other && !counted;
+             earlier = earlier->next) {
+            counted = whole(earlier, "priority") == whole(other, "priority");
+        }
+        lower += !counted;
+    }
+    return PRIORITY_MIN + lower;
+}
+
+/* Jobs that can never run wait for ever with the peer; we refuse them (P9). */
+static bool never_runs(const struct cluster *cluster)
+{
+    const enum reason_code code = cluster->facts.refusal.code;
+    return code == REASON_TOO_LARGE || code == REASON_GANG_TOO_LARGE || code == REASON_NO_DEVICES ||
+           code == REASON_COMBINATION || code == REASON_UNKNOWN_RESOURCE;
+}
+
+static bool job_submit(struct action_case *action, struct action_job *job)
+{
+    struct job_shape shape;
+    must(action_shape(job->doc, &shape) == NULL);
+    struct task_spec spec = cluster_task(job->name);
+    spec.slots_milli = shape.gpu_memory_bytes > 0 ? ASK_NOTHING : shape.gpus_milli;
+    spec.gpu_memory_bytes = shape.gpu_memory_bytes;
+    spec.needs_gpu = shape.gpus_milli > 0 || shape.gpu_memory_bytes > 0;
+    spec.cpu_milli = shape.cpu_milli;
+    spec.memory_bytes = shape.memory_bytes;
+    spec.resources = &shape.profile;
+    spec.resource_count = shape.profile.name[0] != '\0';
+    spec.instances = shape.count;
+    spec.gang = shape.count > 1;
+    spec.preemptible = read_flag(job->doc, "preemptible", true);
+    spec.priority = priority_of(doc_get(action->trial->test, "jobs"), job->doc);
+    job->task = cluster_stage(&action->cluster, spec);
+    return job->task.v != 0 || never_runs(&action->cluster);
+}
+
+/* Shared devices of running fractions go by name in a case: the first use of a name takes the lowest device that is free. */
+struct shared {
+    const char *name;
+    node_id node;
+    uint64_t device;
+};
+
+enum { SHARED_MAX = 256 };
+
+static uint64_t shared_device(struct shared *all, const struct node *node, const char *name)
+{
+    uint32_t i = 0;
+    for (; all[i].name != NULL; i++) {
+        if (all[i].node.v == node->id.v && strcmp(all[i].name, name) == 0) {
+            return all[i].device;
+        }
+    }
+    must(i + 1 < SHARED_MAX);
+    for (uint32_t device = 0; device < node->device_count; device++) {
+        if (node->device_free[device] == SLOT_MILLI) {
+            all[i] = (struct shared){name, node->id, UINT64_C(1) << device};
+            return all[i].device;
+        }
+    }
+    return 0;
+}
+
+static bool instance_runs(struct action_case *action, struct shared *shared, task_id task,
+                          uint32_t index, const struct doc *pod)
+{
+    const char *name = "";
+    const char *group;
+    (void)doc_text(doc_get(pod, "node"), &name);
+    const struct node *node = core_node_named(action->cluster.core, name);
+    const struct doc *groups = doc_get(pod, "gpu_groups");
+    if (node == NULL) {
+        return false;
+    }
+    const bool fraction = groups != NULL && doc_text(groups->first, &group);
+    const uint64_t device = fraction ? shared_device(shared, node, group) : 0;
+    if (!cluster_runs(&action->cluster, task, index, node->id, device)) {
+        return false;
+    }
+    if (!read_is(doc_get(pod, "state"), "Running")) {
+        cluster_stopping(&action->cluster, task, index);
+    }
+    return true;
+}
+
+/* Those on shared devices first: what they share is not to be given away whole. */
+static bool jobs_run(struct action_case *action, struct shared *shared, bool sharing)
+{
+    for (uint32_t i = 0; i < action->job_count; i++) {
+        const struct action_job *job = &action->jobs[i];
+        uint32_t index = 0;
+        for (const struct doc *pod = doc_get(job->doc, "tasks")->first; pod != NULL;
+             pod = pod->next, index++) {
+            const bool shares = doc_get(pod, "gpu_groups") != NULL;
+            if (!read_is(doc_get(pod, "state"), "Pending") && shares == sharing &&
+                !instance_runs(action, shared, job->task, index, pod)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Oldest first; of equal age as listed. */
+static void jobs_read(struct action_case *action, const struct doc *list)
+{
+    action->jobs = arena_new(action->trial->arena, struct action_job, list->count);
+    for (const struct doc *doc = list->first; doc != NULL; doc = doc->next) {
+        uint32_t at = action->job_count++;
+        for (; at > 0 && whole(action->jobs[at - 1].doc, "age_minutes") < whole(doc, "age_minutes");
+             at--) {
+            action->jobs[at] = action->jobs[at - 1];
+        }
+        action->jobs[at] = (struct action_job){.name = "", .doc = doc};
+        (void)doc_text(doc_get(doc, "name"), &action->jobs[at].name);
+    }
+}
+
+enum outcome action_open(struct action_case *action, struct trial *trial)
+{
+    *action = (struct action_case){.trial = trial};
+    cluster_init(&action->cluster, trial->arena);
+    struct pool_spec pool = cluster_pool(&action->cluster);
+    const struct doc *nodes = doc_get(trial->test, "nodes");
+    pool.aux_tasks = (uint32_t)whole(nodes->first, "max_pods");
+    cluster_pool_set(&action->cluster, &pool);
+    for (const struct doc *node = nodes->first; node != NULL; node = node->next) {
+        node_join(action, node);
+    }
+    jobs_read(action, doc_get(trial->test, "jobs"));
+    for (uint32_t i = 0; i < action->job_count; i++) {
+        if (!job_submit(action, &action->jobs[i])) {
+            return trial_skipped(trial, "%s is refused: %s", action->jobs[i].name,
+                                 reason_name(action->cluster.facts.refusal.code));
+        }
+    }
+    for (uint32_t i = 0; i < action->job_count; i++) {
+        if (action->jobs[i].task.v != 0) {
+            cluster_queue(&action->cluster, action->jobs[i].task);
+        }
+    }
+    struct shared *shared = arena_new(trial->arena, struct shared, SHARED_MAX);
+    if (!jobs_run(action, shared, true) || !jobs_run(action, shared, false)) {
+        return trial_skipped(trial, "what runs does not fit where the case says");
+    }
+    action->cluster.now_ms += AGE_MS;
+    return CASE_PASSED;
+}
+
+void action_close(struct action_case *action)
+{
+    cluster_done(&action->cluster);
+}

@@ -1,0 +1,125 @@
+/* kai_action_shape.c - what every pod of a job asks for, and how many of them start together.
+ *
+ * Parts of a device by profile are a named resource of the node, as an administrator would declare them. Groups within a gang
+ * that all need all of their pods are one gang.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kai_action.h"
+#include "read.h"
+
+#include <string.h>
+
+enum { MIB = 1 << 20, GROUPS_DEEP_MAX = 8 };
+
+const char *action_profile_name(const struct doc *profile)
+{
+    const char *slash = strrchr(profile->key.p, '/');
+    return slash == NULL ? profile->key.p : slash + 1;
+}
+
+static const char *profile_read(const struct doc *pod, struct named_amount *ret)
+{
+    const struct doc *profiles = doc_get(pod, "mig");
+    *ret = (struct named_amount){.name = ""};
+    if (profiles == NULL || profiles->count == 0) {
+        return NULL;
+    }
+    if (profiles->count > 1) {
+        return "several profiles of a device in one task";
+    }
+    ret->name = action_profile_name(profiles->first);
+    ret->milli = read_milli(profiles->first, 0);
+    return NULL;
+}
+
+/* Pods that must run, of a group and all below it; `*ret_missing` when that is not a mere number. */
+static uint64_t group_min(const struct doc *group, unsigned depth, const char **ret_missing)
+{
+    uint64_t min = 0;
+    if (doc_get(group, "topology") != NULL) {
+        *ret_missing = "no topology yet";
+    }
+    if (doc_get(group, "min_subgroups") != NULL || depth == GROUPS_DEEP_MAX) {
+        *ret_missing = "no groups within a gang";
+        return 0;
+    }
+    const struct doc *sets = doc_get(group, "podsets");
+    for (const struct doc *set = sets == NULL ? NULL : sets->first; set != NULL; set = set->next) {
+        uint64_t own = 0;
+        (void)doc_u64(doc_get(set, "min_available"), &own);
+        min += own;
+    }
+    const struct doc *below = doc_get(group, "subgroups");
+    for (const struct doc *one = below == NULL ? NULL : below->first; one != NULL;
+         one = one->next) {
+        min += group_min(one, depth + 1, ret_missing);
+    }
+    return min;
+}
+
+static const char *pod_missing(const struct doc *pod)
+{
+    static const char *const fields[][2] = {
+        {"legacy_mig", "no second way to ask for a profile"},
+        {"order_priority", "no order among the instances of a task"},
+        {"require_label", "a task cannot name labels of nodes"},
+        {"affinity_topology_key", "no affinity between tasks"},
+        {"anti_affinity_topology_key", "no affinity between tasks"},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (doc_get(pod, fields[i][0]) != NULL) {
+            return fields[i][1];
+        }
+    }
+    return read_is(doc_get(pod, "state"), "Failed") ? "no instances that ended before the case"
+                                                    : NULL;
+}
+
+/* All pods ask for the same? */
+static const char *pods_read(const struct doc *job, struct job_shape *ret)
+{
+    const int64_t gpus = read_milli(doc_get(doc_get(job, "per_task"), "gpus"), 0);
+    const struct doc *pods = doc_get(job, "tasks");
+    for (const struct doc *pod = pods->first; pod != NULL; pod = pod->next) {
+        struct named_amount profile;
+        const char *missing = pod_missing(pod);
+        missing = missing != NULL ? missing : profile_read(pod, &profile);
+        if (missing != NULL) {
+            return missing;
+        }
+        const int64_t own = read_milli(doc_get(pod, "gpus"), gpus);
+        const bool same = own == ret->gpus_milli && profile.milli == ret->profile.milli &&
+                          strcmp(profile.name, ret->profile.name) == 0;
+        if (pod != pods->first && !same) {
+            return "a gang's instances are all alike";
+        }
+        ret->gpus_milli = own;
+        ret->profile = profile;
+    }
+    return NULL;
+}
+
+const char *action_shape(const struct doc *job, struct job_shape *ret)
+{
+    const struct doc *per_task = doc_get(job, "per_task");
+    const struct doc *groups = doc_get(job, "groups");
+    int64_t gpu_memory_mib = 0;
+    *ret = (struct job_shape){.profile = {.name = ""}, .count = doc_get(job, "tasks")->count};
+    const char *missing = pods_read(job, ret);
+    (void)doc_i64(doc_get(per_task, "gpu_memory_mib"), &gpu_memory_mib);
+    (void)doc_i64(doc_get(per_task, "cpu_milli"), &ret->cpu_milli);
+    (void)doc_i64(doc_get(per_task, "memory_bytes"), &ret->memory_bytes);
+    ret->gpu_memory_bytes = gpu_memory_mib * MIB;
+    uint64_t min = ret->count;
+    (void)doc_u64(doc_get(job, "min_available"), &min);
+    if (groups != NULL && missing == NULL) {
+        min = group_min(groups, 0, &missing);
+        missing = missing == NULL && min < ret->count && doc_get(groups, "podsets")->count != 1
+                      ? "no groups within a gang"
+                      : missing;
+    }
+    if (doc_get(per_task, "fraction_devices") != NULL) {
+        return "no shares of several devices";
+    }
+    ret->min = (uint32_t)min;
+    return missing;
+}
