@@ -52,7 +52,7 @@ static int64_t shown_add(int64_t sum, int64_t amount, int64_t factor)
     return whole < QUOTA_SUM_MAX ? (int64_t)whole : QUOTA_SUM_MAX;
 }
 
-static void vector_add(struct vector *sum, const struct vector *amounts, int64_t factor)
+static void vector_add_times(struct vector *sum, const struct vector *amounts, int64_t factor)
 {
     for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
         sum->at[dim] = shown_add(sum->at[dim], amounts->at[dim], factor);
@@ -66,7 +66,7 @@ static void task_tally(const struct core *core, const struct task *task, struct 
     struct vector amounts;
     core_request_vector(core, request, &amounts);
     if (task->queued) {
-        vector_add(&ret->wanted, &amounts, task->waiting_count);
+        vector_add_times(&ret->wanted, &amounts, task->waiting_count);
     }
     ret->pending_count += task->queued;
     ret->running_count += task->active_count > 0;
@@ -77,9 +77,9 @@ static void task_tally(const struct core *core, const struct task *task, struct 
         }
         core_grant_vector(core, request, instance->slots_milli, instance->cpu_milli,
                           instance->memory_bytes, &amounts);
-        vector_add(&ret->allocated, &amounts, 1);
-        vector_add(&ret->fixed, &amounts, !task->preemptible);
-        vector_add(&ret->leaving, &amounts, instance->state == INSTANCE_STOPPING);
+        vector_add_times(&ret->allocated, &amounts, 1);
+        vector_add_times(&ret->fixed, &amounts, !task->preemptible);
+        vector_add_times(&ret->leaving, &amounts, instance->state == INSTANCE_STOPPING);
         *ret_slots = shown_add(*ret_slots, instance->slots_milli, 1);
     }
 }

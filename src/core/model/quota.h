@@ -8,17 +8,10 @@
 #include "core/model/ids.h"
 #include "core/model/limits.h"
 #include "core/model/resource.h"
+#include "core/model/vector.h"
 
 enum {
-    QUOTA_DIMS_MAX = 8,
-    DIM_SLOTS = RESOURCE_SLOTS,
-    DIM_CPU = RESOURCE_CPU,
-    DIM_MEMORY = RESOURCE_MEMORY,
-    DIM_NAMED_FIRST = RESOURCE_NAMED_FIRST,
-};
-
-enum {
-    QUOTA_UNLIMITED = -1,
+    QUOTA_UNLIMITED = VECTOR_UNLIMITED,
     QUOTA_UNSET = -2,            /* of a guarantee, in what users say and in rows: the default */
     QUOTA_WEIGHT_DEFAULT = 1000, /* thousandths */
     QUOTA_WEIGHT_MAX = 1000000,
@@ -29,10 +22,6 @@ enum {
 
 /* Sums are shown up to here; beyond, they are this. No sum of two of them wraps. */
 #define QUOTA_SUM_MAX ((int64_t)1 << 60)
-
-struct vector {
-    int64_t at[QUOTA_DIMS_MAX];
-};
 
 /* What holds, with every default filled in. Amounts are 0 or more, or QUOTA_UNLIMITED. */
 struct quota {

@@ -5,10 +5,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/resource.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DIM_SLOTS = 0, DIM_CPU = 1, DIM_MEMORY = 2, DIM_NAMED_FIRST = 3, QUOTA_DIMS_MAX = 8 };
+enum {
+    QUOTA_DIMS_MAX = 8,
+    DIM_SLOTS = RESOURCE_SLOTS,
+    DIM_CPU = RESOURCE_CPU,
+    DIM_MEMORY = RESOURCE_MEMORY,
+    DIM_NAMED_FIRST = RESOURCE_NAMED_FIRST,
+};
 enum { VECTOR_UNLIMITED = -1 };
 
 struct vector {
