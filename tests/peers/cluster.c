@@ -75,6 +75,27 @@ node_id cluster_node(struct cluster *cluster, struct node_spec spec)
     return core_node_named(cluster->core, spec.name)->id;
 }
 
+bool cluster_account(struct cluster *cluster, enum account_kind kind, const char *name,
+                     const char *parent)
+{
+    const struct account_spec spec = {.kind = kind, .name = name, .parent = parent};
+    struct input in = {.type = INPUT_ACCOUNT_SET};
+    in.account.spec = &spec;
+    return cluster_do(cluster, in) == VERDICT_OK;
+}
+
+void cluster_quota(struct cluster *cluster, account_id account, const struct quota_spec *spec)
+{
+    for (const struct pool *pool = core_pool_next(cluster->core, (pool_id){0}); pool != NULL;
+         pool = core_pool_next(cluster->core, pool->id)) {
+        struct input in = {.type = INPUT_QUOTA_SET};
+        in.quota.account = account;
+        in.quota.pool = pool->id;
+        in.quota.spec = spec;
+        must_do(cluster, in);
+    }
+}
+
 struct task_spec cluster_task(const char *name)
 {
     static const char *const argv[] = {"true"};

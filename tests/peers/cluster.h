@@ -33,6 +33,12 @@ void cluster_pool_set(struct cluster *cluster, const struct pool_spec *spec);
 /* A node joins the pool of that name (created when there is none; NULL: `default`). */
 node_id cluster_node(struct cluster *cluster, struct node_spec spec);
 
+/* An account below the department of that name ("": the top); false: refused. */
+bool cluster_account(struct cluster *cluster, enum account_kind kind, const char *name,
+                     const char *parent);
+/* Its quota, the same in every pool. */
+void cluster_quota(struct cluster *cluster, account_id account, const struct quota_spec *spec);
+
 /* A task with nothing set but what every task has: 0 slots, one instance, preemptible. */
 struct task_spec cluster_task(const char *name);
 

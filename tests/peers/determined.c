@@ -76,6 +76,52 @@ static bool agent_join(struct det_case *det, const struct doc *agent, uint64_t a
     return fill(det, node, aux_filled, 0) && fill(det, node, slots_used > 0, slots_used);
 }
 
+/* The pool's settings as the case has them. */
+static void pool_open(struct det_case *det, uint64_t aux_max)
+{
+    const struct doc *test = det->trial->test;
+    const struct doc *scheduler = doc_get(test, "scheduler");
+    const struct doc *type = doc_get(scheduler, "type");
+    struct pool_spec pool = cluster_pool(&det->cluster);
+    pool.aux_tasks = (uint32_t)aux_max;
+    pool.policy = read_is(type, "fair_share")    ? POLICY_FAIR_SHARE
+                  : read_is(type, "round_robin") ? POLICY_ROUND_ROBIN
+                                                 : POLICY_PRIORITY;
+    det->by_group = pool.policy == POLICY_FAIR_SHARE;
+    pool.preemption_off = !read_flag(scheduler, "preemption", pool.policy == POLICY_FAIR_SHARE);
+    pool.placement =
+        read_is(doc_get(test, "fitting_policy"), "worst") ? PLACEMENT_SPREAD : PLACEMENT_PACK;
+    cluster_pool_set(&det->cluster, &pool);
+}
+
+/* A group is a project that is promised nothing and borrows by its weight, up to its cap. */
+static bool group_open(struct det_case *det, const char *name, const struct doc *group)
+{
+    int64_t weight = QUOTA_WEIGHT_DEFAULT;
+    (void)read_scaled(doc_get(group, "weight"), QUOTA_WEIGHT_DEFAULT, &weight);
+    const struct doc *cap = doc_get(group, "max_slots");
+    const struct quota_amount slots = {
+        .resource = "slots",
+        .guaranteed = 0,
+        .limit = cap == NULL ? QUOTA_UNLIMITED : read_milli(cap, 0),
+        .weight = (uint32_t)weight,
+    };
+    const struct quota_spec quota = {.amounts = &slots,
+                                     .amount_count = 1,
+                                     .rank = QUOTA_RANK_DEFAULT,
+                                     .preempt_min_runtime_ms = QUOTA_INHERIT,
+                                     .reclaim_min_runtime_ms = QUOTA_INHERIT};
+    if (core_account_named(det->cluster.core, ACCOUNT_PROJECT, name) != NULL) {
+        return true;
+    }
+    if (!cluster_account(&det->cluster, ACCOUNT_PROJECT, name, "")) {
+        return false;
+    }
+    cluster_quota(&det->cluster, core_account_named(det->cluster.core, ACCOUNT_PROJECT, name)->id,
+                  &quota);
+    return true;
+}
+
 enum outcome det_open(struct det_case *det, struct trial *trial)
 {
     *det = (struct det_case){.trial = trial};
@@ -86,9 +132,7 @@ enum outcome det_open(struct det_case *det, struct trial *trial)
         const uint64_t own = det_number(agent, "max_zero_slot", 0);
         aux_max = own > aux_max ? own : aux_max;
     }
-    struct pool_spec pool = cluster_pool(&det->cluster);
-    pool.aux_tasks = (uint32_t)aux_max;
-    cluster_pool_set(&det->cluster, &pool);
+    pool_open(det, aux_max);
     for (const struct doc *agent = agents->first; agent != NULL; agent = agent->next) {
         if (!agent_join(det, agent, aux_max)) {
             return trial_skipped(trial, "more is in use than the agents have");
@@ -130,6 +174,13 @@ static enum outcome task_stage(struct det_case *det, struct det_task *task)
     const struct doc *group = group_of(det, task->group);
     const uint64_t slots = det_number(task->doc, "slots", 0);
     const char *pool = NULL;
+    const char *owner = task->group[0] != '\0' ? task->group : task->name;
+    if (det->by_group && owner[0] != '\0') {
+        spec.project = owner;
+        if (!group_open(det, owner, group)) {
+            return trial_skipped(det->trial, "project '%s' is refused", owner);
+        }
+    }
     spec.slots_milli = (int64_t)slots * SLOT_MILLI;
     spec.priority = (uint32_t)(DET_PRIORITY_TOP - det_number(group, "priority", PRIORITY_MIDDLE));
     spec.preemptible = read_flag(task->doc, "preemptible", true);

@@ -1,6 +1,7 @@
-/* determined.h - Determined's agents and tasks as Weir's nodes and tasks.
+/* determined.h - Determined's agents, jobs and tasks as Weir's nodes, projects and tasks.
  *
- * An agent is a node with slots; a label is a pool of that name; a priority of p is one of 100 - p; a task beyond one agent is
+ * An agent is a node with slots; a group (job) is a project where shares
+ * are fair; a label is a pool of that name; a priority of p is one of 100 - p; a task beyond one agent is
  * told as it is, as so many slots. How many zero-slot tasks an agent takes is a setting of the pool with us: where agents
  * differ, the smaller ones are filled up with tasks that never end.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -24,6 +25,7 @@ struct det_case {
     struct cluster cluster;
     struct det_task *tasks;
     uint32_t task_count;
+    bool by_group; /* groups are projects; else all is one */
 };
 
 /* What the case needs of a pool that there is not yet, or NULL. */

@@ -38,6 +38,10 @@ const char *action_missing(const struct doc *test);
 const char *action_shape(const struct doc *job, struct job_shape *ret);
 const char *action_profile_name(const struct doc *profile);
 
+/* Departments and projects, before tasks are submitted; false: one is refused. Their quotas, once everything runs. */
+bool action_accounts(struct action_case *action);
+void action_quotas(struct action_case *action);
+
 /* Server, nodes, jobs, and those that run. CASE_PASSED: ready. */
 enum outcome action_open(struct action_case *action, struct trial *trial);
 void action_close(struct action_case *action);

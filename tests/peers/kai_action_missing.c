@@ -73,6 +73,17 @@ static bool evictions_expected(const struct doc *test)
            read_milli(doc_get(most, "pipelines"), 0) > 0;
 }
 
+/* Some pods run, others wait, and they belong to one gang. */
+static bool runs_in_part(const struct doc *job, const struct job_shape *shape)
+{
+    uint32_t waiting = 0;
+    const struct doc *pods = doc_get(job, "tasks");
+    for (const struct doc *pod = pods->first; pod != NULL; pod = pod->next) {
+        waiting += read_is(doc_get(pod, "state"), "Pending");
+    }
+    return shape->min == shape->count && waiting > 0 && waiting < shape->count;
+}
+
 static const char *job_missing(const struct doc *job)
 {
     struct job_shape shape;
@@ -85,6 +96,9 @@ static const char *job_missing(const struct doc *job)
     }
     if (doc_get(job, "stale_for_s") != NULL) {
         return "no stale gangs yet";
+    }
+    if (runs_in_part(job, &shape)) {
+        return "a gang never runs in part (P2)";
     }
     return shape.min < shape.count ? "no elastic gangs yet" : NULL;
 }
@@ -115,7 +129,7 @@ const char *action_missing(const struct doc *test)
         return "no placement spread yet";
     }
     if (accounts_matter(test)) {
-        return "no accounts in the core yet";
+        return "no fair share between accounts yet";
     }
     return evictions_expected(test) ? "no evictions yet" : NULL;
 }

@@ -75,6 +75,7 @@ static bool job_submit(struct action_case *action, struct action_job *job)
     spec.slots_milli = shape.gpu_memory_bytes > 0 ? ASK_NOTHING : shape.gpus_milli;
     spec.gpu_memory_bytes = shape.gpu_memory_bytes;
     spec.needs_gpu = shape.gpus_milli > 0 || shape.gpu_memory_bytes > 0;
+    (void)doc_text(doc_get(job->doc, "queue"), &spec.project);
     spec.cpu_milli = shape.cpu_milli;
     spec.memory_bytes = shape.memory_bytes;
     spec.resources = &shape.profile;
@@ -169,16 +170,35 @@ static void jobs_read(struct action_case *action, const struct doc *list)
     }
 }
 
+static void pool_open(struct action_case *action)
+{
+    const struct doc *test = action->trial->test;
+    const struct doc *run = doc_get(test, "run");
+    struct pool_spec pool = cluster_pool(&action->cluster);
+    pool.aux_tasks = (uint32_t)whole(doc_get(test, "nodes")->first, "max_pods");
+    pool.policy = POLICY_FAIR_SHARE;
+    pool.victims = VICTIMS_YOUNGEST;
+    pool.placement = read_is(doc_get(doc_get(run, "placement"), "gpu"), "spread") ? PLACEMENT_SPREAD
+                                                                                  : PLACEMENT_PACK;
+    pool.consolidation_max = CONSOLIDATION_MAX;
+    pool.stale_grace_ms = whole(run, "staleness_grace_s") * MILLI;
+    pool.preempt_min_runtime_ms = 0;
+    pool.reclaim_min_runtime_ms = 0;
+    cluster_pool_set(&action->cluster, &pool);
+    const struct doc *nodes = doc_get(test, "nodes");
+    for (const struct doc *node = nodes->first; node != NULL; node = node->next) {
+        node_join(action, node);
+    }
+}
+
 enum outcome action_open(struct action_case *action, struct trial *trial)
 {
     *action = (struct action_case){.trial = trial};
     cluster_init(&action->cluster, trial->arena);
-    struct pool_spec pool = cluster_pool(&action->cluster);
-    const struct doc *nodes = doc_get(trial->test, "nodes");
-    pool.aux_tasks = (uint32_t)whole(nodes->first, "max_pods");
-    cluster_pool_set(&action->cluster, &pool);
-    for (const struct doc *node = nodes->first; node != NULL; node = node->next) {
-        node_join(action, node);
+    pool_open(action);
+    if (!action_accounts(action)) {
+        return trial_skipped(trial, "an account is refused: %s",
+                             reason_name(action->cluster.facts.refusal.code));
     }
     jobs_read(action, doc_get(trial->test, "jobs"));
     for (uint32_t i = 0; i < action->job_count; i++) {
@@ -196,6 +216,7 @@ enum outcome action_open(struct action_case *action, struct trial *trial)
     if (!jobs_run(action, shared, true) || !jobs_run(action, shared, false)) {
         return trial_skipped(trial, "what runs does not fit where the case says");
     }
+    action_quotas(action);
     action->cluster.now_ms += AGE_MS;
     return CASE_PASSED;
 }

@@ -1,0 +1,139 @@
+/* kai_action_accounts.c - KAI's queues as departments and projects with quotas.
+ *
+ * A queue with queues below it is a department, one without is a project; a project at the top gets a department of its own with
+ * the same quota. Accounts are made oldest first. Quotas are set when everything runs that the case begins with: a case may
+ * begin above its limits, and an edit may leave that where a start may not (P3).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kai_action.h"
+#include "read.h"
+
+enum { MB = 1000000, QUEUES_MAX = 256 };
+
+static const char *name_of(const struct doc *queue, const char *key)
+{
+    const char *name = "";
+    (void)doc_text(doc_get(queue, key), &name);
+    return name;
+}
+
+static bool has_children(const struct doc *queues, const struct doc *queue)
+{
+    for (const struct doc *other = queues->first; other != NULL; other = other->next) {
+        if (read_is(doc_get(other, "parent"), name_of(queue, "name"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t age_of(const struct doc *queue)
+{
+    uint64_t rank = 0;
+    (void)doc_u64(doc_get(queue, "created_rank"), &rank);
+    return rank;
+}
+
+static bool made(const struct action_case *action, const struct doc *queues,
+                 const struct doc *queue)
+{
+    const enum account_kind kind =
+        has_children(queues, queue) ? ACCOUNT_DEPARTMENT : ACCOUNT_PROJECT;
+    return core_account_named(action->cluster.core, kind, name_of(queue, "name")) != NULL;
+}
+
+static bool parent_made(const struct action_case *action, const struct doc *queue)
+{
+    const char *parent = name_of(queue, "parent");
+    return parent[0] == '\0' ||
+           core_account_named(action->cluster.core, ACCOUNT_DEPARTMENT, parent) != NULL;
+}
+
+/* The oldest queue whose parent is there and that is not; NULL: all are there. */
+static const struct doc *next_to_make(const struct action_case *action, const struct doc *queues)
+{
+    const struct doc *best = NULL;
+    for (const struct doc *queue = queues->first; queue != NULL; queue = queue->next) {
+        const bool ready = !made(action, queues, queue) && parent_made(action, queue);
+        if (ready && (best == NULL || age_of(queue) < age_of(best))) {
+            best = queue;
+        }
+    }
+    return best;
+}
+
+bool action_accounts(struct action_case *action)
+{
+    const struct doc *queues = doc_get(action->trial->test, "queues");
+    const struct doc *queue;
+    for (uint32_t i = 0; (queue = next_to_make(action, queues)) != NULL; i++) {
+        must(i < QUEUES_MAX);
+        const char *name = name_of(queue, "name");
+        const char *parent = name_of(queue, "parent");
+        if (has_children(queues, queue)) {
+            if (!cluster_account(&action->cluster, ACCOUNT_DEPARTMENT, name, parent)) {
+                return false;
+            }
+            continue;
+        }
+        if (parent[0] == '\0') {
+            parent = name;
+            (void)cluster_account(&action->cluster, ACCOUNT_DEPARTMENT, name, "");
+        }
+        if (!cluster_account(&action->cluster, ACCOUNT_PROJECT, name, parent)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int64_t amount(const struct doc *one, const char *key, int64_t milli_per_unit, int64_t scale)
+{
+    const int64_t milli = read_milli(doc_get(one, key), 0);
+    return milli == VECTOR_UNLIMITED ? QUOTA_UNLIMITED : milli / milli_per_unit * scale;
+}
+
+static void quota_set(struct action_case *action, const struct doc *queue, enum account_kind kind)
+{
+    const struct account *account =
+        core_account_named(action->cluster.core, kind, name_of(queue, "name"));
+    static const struct {
+        const char *field;
+        const char *resource;
+        int64_t milli_per_unit;
+        int64_t scale;
+    } fields[] = {
+        {"gpu", "slots", 1, 1}, {"cpu_milli", "cpu", MILLI, 1}, {"memory_mb", "memory", MILLI, MB}};
+    struct quota_amount amounts[KAI_DIMS];
+    for (size_t i = 0; i < KAI_DIMS; i++) {
+        const struct doc *one = doc_get(queue, fields[i].field);
+        const int64_t weight = read_milli(doc_get(one, "weight"), MILLI);
+        amounts[i] = (struct quota_amount){
+            .resource = fields[i].resource,
+            .guaranteed = amount(one, "quota", fields[i].milli_per_unit, fields[i].scale),
+            .limit = amount(one, "limit", fields[i].milli_per_unit, fields[i].scale),
+            .weight = weight < 0 ? 0 : (uint32_t)weight,
+        };
+    }
+    uint64_t rank = QUOTA_RANK_DEFAULT;
+    (void)doc_u64(doc_get(queue, "priority"), &rank);
+    const struct quota_spec spec = {.amounts = amounts,
+                                    .amount_count = KAI_DIMS,
+                                    .rank = (uint32_t)rank,
+                                    .preempt_min_runtime_ms = QUOTA_INHERIT,
+                                    .reclaim_min_runtime_ms = QUOTA_INHERIT};
+    cluster_quota(&action->cluster, account->id, &spec);
+}
+
+void action_quotas(struct action_case *action)
+{
+    const struct doc *queues = doc_get(action->trial->test, "queues");
+    for (const struct doc *queue = queues->first; queue != NULL; queue = queue->next) {
+        const bool department = has_children(queues, queue);
+        if (department || name_of(queue, "parent")[0] == '\0') {
+            quota_set(action, queue, ACCOUNT_DEPARTMENT);
+        }
+        if (!department) {
+            quota_set(action, queue, ACCOUNT_PROJECT);
+        }
+    }
+}
