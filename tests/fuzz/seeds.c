@@ -161,6 +161,25 @@ static void pools(struct history *h)
     step(h, (struct input){.type = INPUT_POOL_DELETE, .pool = {.pool = pool}});
 }
 
+static void accounts(struct history *h)
+{
+    static const struct account_spec department = {ACCOUNT_DEPARTMENT, "ml", "", "t", "d"};
+    static const struct account_spec project = {ACCOUNT_PROJECT, "vision", "ml", "", ""};
+    static const struct account_spec gone = {ACCOUNT_PROJECT, "gone", "", "", ""};
+    static const struct quota_amount amounts[] = {{"slots", 1000, 8000, 2000},
+                                                  {"foo", 0, 5000, 1000}};
+    static const struct quota_spec quota = {amounts, 2, 200, QUOTA_INHERIT, 60000};
+    const struct account_spec *specs[] = {&department, &project, &gone};
+    for (unsigned i = 0; i < 3; i++) {
+        step(h, (struct input){.type = INPUT_ACCOUNT_SET, .account = {.spec = specs[i]}});
+    }
+    account_id id = core_account_named(h->core, ACCOUNT_PROJECT, "gone")->id;
+    step(h, (struct input){.type = INPUT_ACCOUNT_DELETE, .account = {.account = id}});
+    pool_id pool = core_pool_named(h->core, "default")->id;
+    id = core_account_named(h->core, ACCOUNT_PROJECT, "vision")->id;
+    step(h, (struct input){.type = INPUT_QUOTA_SET, .quota = {id, pool, &quota}});
+}
+
 static void tasks(struct history *h)
 {
     task_id staged = task_submit(h, 1, 1, false);
@@ -205,6 +224,7 @@ int main(int argc, char **argv)
     step(&h, (struct input){.type = INPUT_NODE_EDIT, .node = {.node = node, .edit = &drain}});
     step(&h, (struct input){.type = INPUT_NODE_SILENT, .node = {.node = node}});
     pools(&h);
+    accounts(&h);
     tasks(&h);
     snapshot_keep(&h);
     core_free(h.core);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "history.h"
 
+#include "history_account.h"
 #include "oracle.h"
 
 #include <string.h>
@@ -215,8 +216,8 @@ static void spec_roll(struct world *world, struct task_spec *ret)
     *ret = (struct task_spec){
         .kind = TASK_COMMAND,
         .name = "t",
-        .user = "root",
-        .project = "default",
+        .user = pick_user(world),
+        .project = pick_project(world),
         .image = "",
         .workdir = "",
         .argv = argv,
@@ -226,7 +227,7 @@ static void spec_roll(struct world *world, struct task_spec *ret)
         .depends_on = depends,
         .resources = amounts,
         .instances = dice_once_in(dice, 3) ? 1 + dice_roll(dice, 5) : 1,
-        .preemptible = true,
+        .preemptible = !dice_once_in(dice, 4),
         .repeatable = !dice_once_in(dice, 8),
         .stage = dice_once_in(dice, 10),
         .priority = 40 + 10 * dice_roll(dice, 3),
@@ -421,9 +422,10 @@ void history_step(struct world *world)
         uint32_t weights[2]; /* in a wild and in a calm world */
         void (*happen)(struct world *world);
     } things[] = {
-        {{2, 1}, pool_set},     {{1, 0}, pool_delete}, {{5, 2}, node_join}, {{4, 1}, node_change},
-        {{14, 30}, submit},     {{5, 3}, task_change}, {{16, 24}, report},  {{4, 2}, tick},
-        {{1, 0}, server_start}, {{8, 20}, settle},     {{4, 8}, pass_once},
+        {{2, 1}, pool_set},       {{1, 0}, pool_delete}, {{5, 2}, node_join}, {{4, 1}, node_change},
+        {{14, 30}, submit},       {{5, 3}, task_change}, {{16, 24}, report},  {{4, 2}, tick},
+        {{1, 0}, server_start},   {{8, 20}, settle},     {{4, 8}, pass_once}, {{4, 2}, account_set},
+        {{2, 1}, account_delete}, {{3, 3}, quota_set},
     };
     uint32_t total = 0;
     for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) {

@@ -4,6 +4,9 @@
 
 #include "base/mem.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 /* The version follows the type; in a state, the magic text with its length. */
 enum { BYTES_MAX = 1 << 20, VERSION_AT = 1, STATE_VERSION_AT = sizeof "weir state" };
 
@@ -420,12 +423,123 @@ static void unknown_versions_are_named(void **state)
     arena_done(&arena);
 }
 
+/* ---- what was written before ---- */
+
+/* A file of tests/unit/core/samples, as older versions wrote it. The caller frees. */
+static struct str sample(const char *name)
+{
+    char path[512];
+    const char *dir = getenv("WEIR_SAMPLES");
+    assert_non_null(dir);
+    assert_true(snprintf(path, sizeof path, "%s/%s", dir, name) < (int)sizeof path);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    char *bytes = xmalloc(BYTES_MAX);
+    size_t len = fread(bytes, 1, BYTES_MAX, file);
+    assert_int_equal(fclose(file), 0);
+    return (struct str){bytes, len};
+}
+
+static void a_pool_of_version_1_has_the_defaults(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct str bytes = sample("fact-pool-set-v1");
+    struct fact fact;
+    struct error e = {0};
+    assert_int_equal(fact_decode(bytes, &arena, &fact, &e), ERR_OK);
+    assert_int_equal(fact.version, 1);
+    const struct pool_spec *spec = fact.pool_set.spec;
+    assert_int_equal(spec->policy, POLICY_FAIR_SHARE);
+    assert_false(spec->preemption_off);
+    assert_int_equal(spec->stale_grace_ms, STALE_GRACE_MS_DEFAULT);
+    assert_int_equal(spec->consolidation_max, CONSOLIDATION_DEFAULT);
+    struct buf newest;
+    encode(&fact, &newest);
+    assert_int_equal(fact_decode((struct str){newest.data, newest.len}, &arena, &fact, &e), ERR_OK);
+    assert_int_equal(fact.version, 2);
+    buf_done(&newest);
+    arena_done(&arena);
+    free((void *)(uintptr_t)bytes.p);
+}
+
+static void a_task_of_version_1_is_in_the_project_default(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct str bytes = sample("fact-task-submitted-v1");
+    struct fact fact;
+    struct error e = {0};
+    assert_int_equal(fact_decode(bytes, &arena, &fact, &e), ERR_OK);
+    assert_int_equal(fact.task_submitted.account.v, ACCOUNT_DEFAULT_PROJECT.v);
+    assert_string_equal(fact.task_submitted.spec->project, "default");
+    arena_done(&arena);
+    free((void *)(uintptr_t)bytes.p);
+}
+
+static void a_state_of_version_1_is_read(void **state)
+{
+    (void)state;
+    struct str bytes = sample("state-v1");
+    struct core *core = NULL;
+    struct error e = {0};
+    if (core_decode(bytes, &core, &e) != ERR_OK) {
+        fail_msg("%s", e.text);
+    }
+    core_check(core);
+    assert_true(core_task_next(core, (task_id){0}) != NULL);
+    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
+         task = core_task_next(core, task->id)) {
+        assert_int_equal(task->account.v, ACCOUNT_DEFAULT_PROJECT.v);
+    }
+    struct usage usage;
+    core_usage(core, ACCOUNT_DEFAULT_PROJECT, core_pool_named(core, "default")->id, &usage);
+    assert_true(usage.running_count > 0);
+    struct core *again = NULL;
+    size_t len;
+    char *newest = rig_bytes(core, &len);
+    assert_int_equal(core_decode((struct str){newest, len}, &again, &e), ERR_OK);
+    assert_same_state(core, again);
+    core_free(again);
+    core_free(core);
+    free(newest);
+    free((void *)(uintptr_t)bytes.p);
+}
+
 /* ---- the state ---- */
+
+/* A department with a project and quotas; a project below a younger department. */
+static void rig_accounts(struct rig *rig)
+{
+    static const struct account_spec specs[] = {
+        {ACCOUNT_PROJECT, "vision", "", "Vision", ""},
+        {ACCOUNT_DEPARTMENT, "ml", "", "", "all of it"},
+        {ACCOUNT_PROJECT, "vision", "ml", "Vision", ""},
+    };
+    struct quota_amount of[] = {{"slots", 2000, 3000, 500},
+                                {"memory", QUOTA_UNSET, 1 << 20, QUOTA_WEIGHT_DEFAULT}};
+    for (unsigned i = 0; i < 3; i++) {
+        const struct account *known = core_account_named(rig->core, specs[i].kind, specs[i].name);
+        struct input in = {.type = INPUT_ACCOUNT_SET};
+        in.account.account = known != NULL ? known->id : (account_id){0};
+        in.account.spec = &specs[i];
+        assert_int_equal(rig_do(rig, in), VERDICT_OK);
+    }
+    struct quota_spec spec = {.amounts = of, .amount_count = 2, .rank = 300};
+    struct input in = {.type = INPUT_QUOTA_SET};
+    in.quota.account = core_account_named(rig->core, ACCOUNT_PROJECT, "vision")->id;
+    in.quota.pool.v = 1;
+    in.quota.spec = &spec;
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+}
 
 /* A state with something in every section and in every state of an instance. */
 static void rich_state(struct rig *rig)
 {
     rig_init(rig);
+    rig_accounts(rig);
     rig_node(rig, "n1", 4, 9000, 1);
     node_id gone = rig_node(rig, "n2", 1, 0, 1);
     rig_on_node(rig, INPUT_NODE_REMOVE, gone);
@@ -445,6 +559,7 @@ static void rich_state(struct rig *rig)
     spec = rig_spec();
     spec.resources = &foo;
     spec.resource_count = 1;
+    spec.project = "vision";
     rig_submit(rig, spec);
     rig_submit(rig, spec);
     spec = rig_spec();
@@ -577,6 +692,9 @@ int main(void)
         cmocka_unit_test(cut_off_facts_are_refused_at_each_byte),
         cmocka_unit_test(damaged_facts_are_read_or_refused_never_worse),
         cmocka_unit_test(unknown_versions_are_named),
+        cmocka_unit_test(a_pool_of_version_1_has_the_defaults),
+        cmocka_unit_test(a_task_of_version_1_is_in_the_project_default),
+        cmocka_unit_test(a_state_of_version_1_is_read),
         cmocka_unit_test(a_cut_off_state_is_refused_at_each_byte),
         cmocka_unit_test(a_damaged_state_is_sound_or_refused),
         cmocka_unit_test(a_copy_does_not_see_what_happens_to_the_other),
