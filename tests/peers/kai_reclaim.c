@@ -4,7 +4,7 @@
 #include "read.h"
 
 static bool set_allowed(struct trial *trial, const struct accounts *accounts,
-                        const struct claim *claim)
+                        const struct claimant *claim)
 {
     struct losses losses;
     losses_init(&losses, accounts->count, trial->arena);
@@ -24,7 +24,7 @@ static bool set_allowed(struct trial *trial, const struct accounts *accounts,
 
 /* One of the two rules alone, at the moment the giver holds `victim_remaining`. */
 static bool rule_allows(struct trial *trial, const struct accounts *accounts,
-                        const struct claim *claim, enum reclaim_rule rule)
+                        const struct claimant *claim, enum reclaim_rule rule)
 {
     const struct account_view *giver =
         accounts_find(accounts, doc_get(trial->test, "victim_queue"));
@@ -49,7 +49,7 @@ enum outcome kai_reclaim(struct trial *trial)
     const struct doc *reclaimer = doc_get(trial->test, "reclaimer");
     int64_t saturation = SATURATION_MILLI_DEFAULT;
     (void)read_scaled(doc_get(trial->test, "saturation_multiplier"), MILLI, &saturation);
-    const struct claim claim = {
+    const struct claimant claim = {
         .pool = &pool,
         .account = accounts_find(&accounts, doc_get(reclaimer, "queue")),
         .request = read_vector(doc_get(reclaimer, "request")),

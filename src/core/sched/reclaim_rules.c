@@ -15,15 +15,15 @@ struct account_loss {
     bool touched;
 };
 
-/* Non-preemptible work of the account and the claim, within the guarantee in every dimension? */
-static bool fixed_within(const struct claim *claim, const struct account_view *account)
+/* Non-preemptible work of the account and what it asks for, within the guarantee in every dimension? */
+static bool fixed_within(const struct claimant *claim, const struct account_view *account)
 {
     struct vector fixed = account->fixed;
     vector_add(&fixed, &claim->request);
     return vector_above(&fixed, &account->guaranteed, claim->pool->dims) == 0;
 }
 
-enum claim_verdict reclaim_start(const struct claim *claim)
+enum claim_verdict reclaim_start(const struct claimant *claim)
 {
     struct vector held = claim->account->allocated;
     vector_add(&held, &claim->request);
@@ -35,7 +35,7 @@ enum claim_verdict reclaim_start(const struct claim *claim)
 }
 
 /* Below its guarantee in every dimension that is asked for and in which there is one? */
-static bool below_guarantee(const struct claim *claim, const struct account_view *giver)
+static bool below_guarantee(const struct claimant *claim, const struct account_view *giver)
 {
     bool below = false;
     for (uint32_t dim = 0; dim < claim->pool->dims; dim++) {
@@ -51,7 +51,7 @@ static bool below_guarantee(const struct claim *claim, const struct account_view
     return below;
 }
 
-bool reclaim_from(const struct claim *claim, const struct account_view *victim)
+bool reclaim_from(const struct claimant *claim, const struct account_view *victim)
 {
     const struct account_view *taker;
     const struct account_view *giver;
@@ -68,14 +68,14 @@ bool reclaim_by_share(const struct account_pool *pool, const struct account_view
     return vector_above(remaining, &giver->allocatable, pool->dims) != 0;
 }
 
-bool reclaim_by_guarantee(const struct claim *claim, const struct account_view *taker,
+bool reclaim_by_guarantee(const struct claimant *claim, const struct account_view *taker,
                           const struct account_view *giver, const struct vector *remaining)
 {
     return vector_above(remaining, &giver->guaranteed, claim->pool->dims) != 0 &&
            account_within_guarantee(claim->pool, taker, &claim->request);
 }
 
-static enum reclaim_rule rule_of(const struct claim *claim, const struct account_view *taker,
+static enum reclaim_rule rule_of(const struct claimant *claim, const struct account_view *taker,
                                  const struct account_view *giver, const struct vector *remaining)
 {
     if (reclaim_by_share(claim->pool, giver, remaining)) {
@@ -131,7 +131,7 @@ static uint32_t dims_of(const struct vector *amounts, uint32_t dims)
     return vector_above(amounts, &nothing, dims);
 }
 
-enum reclaim_rule reclaim_take(const struct claim *claim, struct losses *losses,
+enum reclaim_rule reclaim_take(const struct claimant *claim, struct losses *losses,
                                const struct account_view *victim, const struct vector *piece)
 {
     must(victim != claim->account);
@@ -148,7 +148,7 @@ enum reclaim_rule reclaim_take(const struct claim *claim, struct losses *losses,
 }
 
 /* Would `taker`, holding `load`, be above its share and as saturated as `giver`, which is left with `rest`? One dimension. */
-static bool too_saturated(const struct claim *claim, int64_t load, int64_t share, int64_t rest,
+static bool too_saturated(const struct claimant *claim, int64_t load, int64_t share, int64_t rest,
                           int64_t giver_share)
 {
     if (vector_within_at(load, share) || load <= 0 || giver_share <= 0) {
@@ -165,7 +165,7 @@ static bool too_saturated(const struct claim *claim, int64_t load, int64_t share
 }
 
 /* One level of the claimant's path against one sibling that paid. */
-static bool pair_balanced(const struct claim *claim, const struct losses *losses,
+static bool pair_balanced(const struct claimant *claim, const struct losses *losses,
                           const struct account_view *taker, const struct account_view *giver)
 {
     struct vector load = losses_remaining(losses, taker);
@@ -181,7 +181,7 @@ static bool pair_balanced(const struct claim *claim, const struct losses *losses
     return true;
 }
 
-static bool level_balanced(const struct claim *claim, const struct losses *losses,
+static bool level_balanced(const struct claimant *claim, const struct losses *losses,
                            const struct account_view *taker)
 {
     for (uint32_t i = 0; i < losses->touched_count; i++) {
@@ -194,7 +194,7 @@ static bool level_balanced(const struct claim *claim, const struct losses *losse
     return claim->preemptible || fixed_within(claim, taker);
 }
 
-bool reclaim_balanced(const struct claim *claim, const struct losses *losses)
+bool reclaim_balanced(const struct claimant *claim, const struct losses *losses)
 {
     must(claim->saturation_milli >= SATURATION_MILLI_DEFAULT);
     must(claim->saturation_milli <= SATURATION_MILLI_MAX);

@@ -14,7 +14,7 @@
 enum { SATURATION_MILLI_DEFAULT = 1000, SATURATION_MILLI_MAX = 1000000 };
 
 /* A waiting task that would take. */
-struct claim {
+struct claimant {
     const struct account_pool *pool;
     const struct account_view *account; /* its own, a leaf */
     struct vector request;              /* its next chunk */
@@ -36,15 +36,15 @@ enum reclaim_rule {
 };
 
 /* May this task cause evictions in other accounts at all? */
-enum claim_verdict reclaim_start(const struct claim *claim);
+enum claim_verdict reclaim_start(const struct claimant *claim);
 
 /* Can anything be taken from `victim` (a leaf)? False is final; true is only worth a closer look. */
-bool reclaim_from(const struct claim *claim, const struct account_view *victim);
+bool reclaim_from(const struct claimant *claim, const struct account_view *victim);
 
 /* Each rule alone, while `giver` holds `remaining`; `taker` is the claimant's side where the paths part. */
 bool reclaim_by_share(const struct account_pool *pool, const struct account_view *giver,
                       const struct vector *remaining);
-bool reclaim_by_guarantee(const struct claim *claim, const struct account_view *taker,
+bool reclaim_by_guarantee(const struct claimant *claim, const struct account_view *taker,
                           const struct account_view *giver, const struct vector *remaining);
 
 /* What a set of victims takes from each account. */
@@ -66,9 +66,9 @@ void losses_clear(struct losses *losses);
 struct vector losses_remaining(const struct losses *losses, const struct account_view *account);
 
 /* Take `piece` from `victim` (a leaf) and from all above it. RECLAIM_REFUSED: it may not be taken, and was not. */
-enum reclaim_rule reclaim_take(const struct claim *claim, struct losses *losses,
+enum reclaim_rule reclaim_take(const struct claimant *claim, struct losses *losses,
                                const struct account_view *victim, const struct vector *piece);
 
 /* With all losses: does nobody on the claimant's path end above its share and as saturated as a sibling that paid, and does
  * non-preemptible work stay within every guarantee? */
-bool reclaim_balanced(const struct claim *claim, const struct losses *losses);
+bool reclaim_balanced(const struct claimant *claim, const struct losses *losses);

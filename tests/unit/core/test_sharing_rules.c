@@ -163,16 +163,16 @@ static void what_is_taken_counts_only_in_the_dominant_share(void **state)
     assert_true(account_order_giving(&POOL, &untouched, &right) < 0);
 }
 
-static struct claim claim_of(const struct account_view *leaf, int64_t whole, bool preemptible)
+static struct claimant claim_of(const struct account_view *leaf, int64_t whole, bool preemptible)
 {
-    return (struct claim){&POOL, leaf, slots(whole), preemptible, SATURATION_MILLI_DEFAULT};
+    return (struct claimant){&POOL, leaf, slots(whole), preemptible, SATURATION_MILLI_DEFAULT};
 }
 
 static void a_claim_starts_only_within_share_and_guarantee(void **state)
 {
     (void)state;
     struct account_view leaf = account(NULL, 0, 2, 4, 2);
-    struct claim claim = claim_of(&leaf, 2, true);
+    struct claimant claim = claim_of(&leaf, 2, true);
     assert_int_equal(reclaim_start(&claim), CLAIM_MAY_START);
     claim = claim_of(&leaf, 3, true);
     assert_int_equal(reclaim_start(&claim), CLAIM_ABOVE_SHARE);
@@ -187,8 +187,8 @@ static void only_those_above_their_right_can_give(void **state)
     (void)state;
     struct account_view taker = account(NULL, 0, 4, 6, 2);
     struct account_view giver = account(NULL, 1, 3, 6, 5);
-    struct claim within = claim_of(&taker, 2, true);
-    struct claim beyond = claim_of(&taker, 4, true);
+    struct claimant within = claim_of(&taker, 2, true);
+    struct claimant beyond = claim_of(&taker, 4, true);
     assert_true(reclaim_from(&within, &giver));  /* above its guarantee */
     assert_false(reclaim_from(&beyond, &giver)); /* not above its share */
     giver.allocated = slots(7);
@@ -209,12 +209,12 @@ static void pieces_are_taken_while_the_giver_is_above_its_right(void **state)
     struct losses losses;
     arena_init(&arena);
     losses_init(&losses, 2, &arena);
-    const struct claim beyond = claim_of(&taker, 4, true);
+    const struct claimant beyond = claim_of(&taker, 4, true);
     assert_int_equal(reclaim_take(&beyond, &losses, &giver, &one), RECLAIM_BY_SHARE);
     assert_int_equal(reclaim_take(&beyond, &losses, &giver, &one), RECLAIM_BY_SHARE);
     assert_int_equal(reclaim_take(&beyond, &losses, &giver, &one), RECLAIM_REFUSED);
     assert_int_equal(losses_remaining(&losses, &giver).at[DIM_SLOTS], 6 * SLOT);
-    const struct claim within = claim_of(&taker, 2, true);
+    const struct claimant within = claim_of(&taker, 2, true);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(reclaim_take(&within, &losses, &giver, &one), RECLAIM_BY_GUARANTEE);
     }
@@ -233,7 +233,7 @@ static void accounts_meet_where_their_paths_part(void **state)
     const struct account_view taker = account(&left, 2, 4, 4, 0);
     const struct account_view cousin = account(&right, 3, 0, 0, 4);
     const struct account_view sibling = account(&left, 4, 0, 0, 4);
-    const struct claim claim = claim_of(&taker, 1, true);
+    const struct claimant claim = claim_of(&taker, 1, true);
     const struct vector one = slots(1);
     struct arena arena;
     struct losses losses;
@@ -256,7 +256,7 @@ static void nobody_ends_as_saturated_as_those_who_paid(void **state)
     const struct account_view taker = account(&left, 2, 2, 5, 0);
     const struct account_view giver = account(&right, 3, 2, 4, 6);
     const struct vector one = slots(1);
-    struct claim claim = claim_of(&taker, 1, true);
+    struct claimant claim = claim_of(&taker, 1, true);
     struct arena arena;
     struct losses losses;
     arena_init(&arena);
