@@ -35,6 +35,7 @@ void apply_allocated(struct core *core, const struct fact *fact)
     struct attempt_key key = fact->allocated.key;
     struct task_mark mark;
     struct task *task = task_open(core, key.task, &mark);
+    claim_drop(core, task, key.index);
     struct instance *instance = instance_edit(core, task, key.index);
     must(instance->state == INSTANCE_WAITING);
     must(instance->attempt + 1 == key.attempt);
@@ -91,6 +92,15 @@ void apply_attempt_started(struct core *core, const struct fact *fact)
     task_close(core, task, &mark);
 }
 
+/* One more of those on the node is leaving it. */
+static void node_leaves(struct core *core, node_id id)
+{
+    struct node before;
+    struct node *node = node_open(core, id, &before);
+    node->leaving_count++;
+    node_close(core, node, &before);
+}
+
 void apply_attempt_stopping(struct core *core, const struct fact *fact)
 {
     struct attempt_key key = fact->attempt_stopping.key;
@@ -106,6 +116,7 @@ void apply_attempt_stopping(struct core *core, const struct fact *fact)
     if (leaves) {
         task->stopping_count++;
         usage_leave(core, task, instance);
+        node_leaves(core, instance->node);
     }
     instance->cause = (uint8_t)fact->attempt_stopping.cause;
     instance->stop_deadline_ms = fact->attempt_stopping.deadline_ms;

@@ -66,6 +66,7 @@ void apply_node_set(struct core *core, const struct fact *fact)
     node_id id = fact->node_set.node;
     struct node before = {0};
     struct node *node;
+    node_claims_drop(core, id);
     if (core_node(core, id) == NULL) {
         node = node_create(core, id, fact);
     } else {
@@ -94,6 +95,7 @@ void apply_node_set(struct core *core, const struct fact *fact)
 
 void apply_node_state(struct core *core, const struct fact *fact)
 {
+    node_claims_drop(core, fact->node_state.node);
     struct node before;
     struct node *node = node_open(core, fact->node_state.node, &before);
     must(node->state != NODE_REMOVED);
@@ -118,6 +120,9 @@ void apply_node_edited(struct core *core, const struct fact *fact)
     arena_init(&arena);
     struct node_spec spec;
     core_node_spec(core, id, &arena, &spec);
+    if (edit->fields & NODE_EDIT_DRAIN && edit->drain) {
+        node_claims_drop(core, id);
+    }
     struct node before;
     struct node *node = node_open(core, id, &before);
     if (edit->fields & NODE_EDIT_DRAIN) {

@@ -23,6 +23,7 @@ static void pool_aux_set(struct core *core, pool_id pool, uint32_t aux_max)
     const struct node *found;
     while ((found = core_pool_node_next(core, pool, after)) != NULL) {
         after = found->id;
+        node_claims_drop(core, found->id);
         struct node before;
         struct node *node = node_open(core, found->id, &before);
         node->overhang = node->overhang || aux_max < node->aux_used;

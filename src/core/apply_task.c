@@ -134,6 +134,7 @@ static void time_limit_edit(struct core *core, struct task *task, int64_t time_l
 static void pool_change(struct core *core, struct task *task, pool_id to)
 {
     must(task->active_count == 0);
+    claims_drop(core, task);
     struct request request = core_shape(core, task->shape)->request;
     shape_drop(core, task->shape);
     must(pool_edit(core, task->pool)->task_count > 0);

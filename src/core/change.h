@@ -118,7 +118,20 @@ void usages_carry(struct core *core, account_id id, account_id above, int sign);
 user_id user_take(struct core *core, const char *name);
 void user_drop(struct core *core, user_id id);
 
+/* ---- claims ---- */
+
+/* A waiting instance is promised a place, or no longer (no claim: nothing happens). The task's row is open or nobody's. */
+void claim_put(struct core *core, struct task *task, uint32_t index, const struct claim *claim);
+void claim_drop(struct core *core, struct task *task, uint32_t index);
+/* All of a task; all on a node, which must not be open. */
+void claims_drop(struct core *core, struct task *task);
+void node_claims_drop(struct core *core, node_id node);
+
 /* ---- apply, by object ---- */
+
+void apply_claimed(struct core *core, const struct fact *fact);
+void apply_claim_dropped(struct core *core, const struct fact *fact);
+void apply_evicted(struct core *core, const struct fact *fact);
 
 void apply_pool_set(struct core *core, const struct fact *fact);
 void apply_pool_deleted(struct core *core, const struct fact *fact);

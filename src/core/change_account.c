@@ -7,14 +7,6 @@
 
 #include "base/must.h"
 
-static void sum_add(struct sum *sum, int64_t amount, int64_t factor)
-{
-    __int128 whole = ((__int128)sum->high << 64 | sum->low) + (__int128)amount * factor;
-    sum->low = (uint64_t)whole;
-    sum->high = (int64_t)(whole >> 64);
-    must(sum->high >= 0);
-}
-
 static void sums_add(struct sum *sums, const struct vector *amounts, int64_t factor)
 {
     for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {

@@ -78,13 +78,35 @@ static void pool_count_node(struct pool *pool, const struct node *node, int sign
     pool->node_count = (uint32_t)((int64_t)pool->node_count + sign);
     pool->slots_milli = i64_add(pool->slots_milli, sign * node->slots_milli);
     pool->slots_free = i64_add(pool->slots_free, sign * slots_usable(node));
+    if (node_takes_work(node)) {
+        sum_add(&pool->usable[DIM_SLOTS], node->slots_milli, sign);
+        sum_add(&pool->usable[DIM_CPU], node->cpu_milli, sign);
+        sum_add(&pool->usable[DIM_MEMORY], node->memory_bytes, sign);
+    }
 }
 
 /* Only where slots or membership changed is there anything to count anew. */
 static bool pool_counts_differ(const struct node *node, const struct node *before)
 {
     return node->pool.v != before->pool.v || node->state != before->state ||
-           node->slots_milli != before->slots_milli || slots_usable(node) != slots_usable(before);
+           node->draining != before->draining || node->slots_milli != before->slots_milli ||
+           node->cpu_milli != before->cpu_milli || node->memory_bytes != before->memory_bytes ||
+           slots_usable(node) != slots_usable(before);
+}
+
+static bool in_motion(const struct node *node)
+{
+    return node->leaving_count > 0 || node->claim_count > 0;
+}
+
+static void motion_update(struct core *core, const struct node *node, const struct node *before)
+{
+    struct oindex *order = &core->orders[ORDER_MOTION];
+    if (in_motion(node) == in_motion(before) && node->pool.v == before->pool.v) {
+        return;
+    }
+    must(!in_motion(before) || oindex_remove(order, (struct okey){{before->pool.v, before->id.v}}));
+    must(!in_motion(node) || oindex_insert(order, (struct okey){{node->pool.v, node->id.v}}));
 }
 
 static void overhang_update(struct node *node)
@@ -108,6 +130,7 @@ void node_close(struct core *core, struct node *node, const struct node *before)
         }
         pool_count_node(pool_edit(core, node->pool), node, 1);
     }
+    motion_update(core, node, before);
     if (core->capacity != NULL) {
         capacity_changed(core->capacity, was_there ? before : NULL, node);
     }
@@ -153,6 +176,9 @@ static void hold_change(struct node *node, const struct instance *instance,
         node->aux_used = (uint32_t)((int64_t)node->aux_used + sign);
     }
     node->instance_count = (uint32_t)((int64_t)node->instance_count + sign);
+    if (instance->state == INSTANCE_STOPPING) {
+        node->leaving_count = (uint32_t)((int64_t)node->leaving_count + sign);
+    }
     named_change(node, request, -sign);
     devices_change(node, instance, -sign);
 }
@@ -175,6 +201,7 @@ void node_recount(const struct core *core, struct node *node)
     node->memory_free = node->memory_bytes;
     node->aux_used = 0;
     node->instance_count = 0;
+    node->leaving_count = 0;
     for (uint32_t i = 0; i < node->named_count; i++) {
         node->named_free[i] = node->named[i].milli;
     }

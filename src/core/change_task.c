@@ -137,6 +137,9 @@ void task_close(struct core *core, struct task *task, const struct task_mark *ma
 {
     task->state = (uint8_t)state_derive(core, task);
     task->queued = task_may_queue(core, task);
+    if (!task->queued && task->claimed_count > 0) {
+        claims_drop(core, task);
+    }
     counts_update(core, task, mark);
     hold_update(core, task, mark);
     usage_want(core, task, mark);

@@ -1,7 +1,7 @@
 /* check.c - every invariant of the state, recomputed from the rows and compared.
  *
  * K1 sums of nodes (P1), K2 gangs (P2), K3 counts of tasks, K4 counts of pools, K5 each order holds
- * exactly what the rows say, K6 heads, K7 what has come to its end has ended. K2 and K7 hold between
+ * exactly what the rows say, K6 heads, K7 what has come to its end has ended, K11 claims find what they were promised. K2 and K7 hold between
  * steps (an input with all its facts); the facts of one step may lie between a gang's first start
  * and its last. SPDX-License-Identifier: Apache-2.0 */
 #include "core/change.h"
@@ -43,12 +43,18 @@ static void check_node(struct expected *expected, const struct node *node)
     must(again.memory_free == node->memory_free);
     must(again.aux_used == node->aux_used);
     must(again.instance_count == node->instance_count);
+    must(again.leaving_count == node->leaving_count);
     must(memcmp(again.named_free, node->named_free, sizeof again.named_free) == 0);
     must(memcmp(again.device_free, node->device_free, sizeof again.device_free) == 0);
     must(over_anywhere(node) == node->overhang);
     if (node->state == NODE_REMOVED) {
         must(node->instance_count == 0);
+        must(node->claim_count == 0);
         return;
+    }
+    if (node->leaving_count > 0 || node->claim_count > 0) {
+        expect(expected, ORDER_MOTION, (struct okey){{node->pool.v, node->id.v}});
+        must(claims_fit(core, node)); /* K11 */
     }
     must(core_pool(core, node->pool) != NULL);
     expect(expected, ORDER_POOL_NODE, (struct okey){{node->pool.v, node->id.v}});
@@ -74,6 +80,14 @@ static void check_nodes(struct expected *expected)
 static void check_instance(struct expected *expected, const struct task *task,
                            const struct instance *instance, uint64_t row)
 {
+    const struct claim *claim = table_get(&expected->core->claims, row);
+    if (claim != NULL) {
+        must(instance->state == INSTANCE_WAITING); /* K11 */
+        must(task->queued);
+        must(node_takes_work(core_node(expected->core, claim->node)));
+        expect(expected, ORDER_CLAIM,
+               (struct okey){{claim->node.v, task->id.v, instance->index, row}});
+    }
     if (!instance_active(instance)) {
         return;
     }
@@ -98,6 +112,7 @@ struct tally {
     uint32_t states[INSTANCE_ENDED + 1];
     uint32_t failed;
     uint32_t unknown;
+    uint32_t claimed;
     uint32_t waiting_from;
 };
 
@@ -112,6 +127,7 @@ static void check_instances(struct expected *expected, const struct task *task, 
         if (instance->state == INSTANCE_WAITING && i < ret->waiting_from) {
             ret->waiting_from = i;
         }
+        ret->claimed += table_get(&expected->core->claims, task->instance_first + i) != NULL;
         if (instance->state == INSTANCE_ENDED) {
             ret->failed += attempt_failed(instance->cause, instance->exit_code);
             ret->unknown += instance->cause == END_NODE_LOST || instance->cause == END_NODE_REMOVED;
@@ -132,6 +148,7 @@ static void check_counts(const struct task *task, const struct tally *tally)
     must(task->failed_count == tally->failed);
     must(task->unknown_count == tally->unknown);
     must(task->waiting_from == tally->waiting_from);
+    must(task->claimed_count == tally->claimed);
 }
 
 static void check_settled(const struct task *task)
@@ -235,6 +252,9 @@ static void pool_tally(const struct core *core, const struct pool *pool, struct 
         ret->node_count++;
         ret->slots_milli += node->slots_milli;
         ret->slots_free += node_takes_work(node) && node->slots_free > 0 ? node->slots_free : 0;
+        sum_add(&ret->usable[DIM_SLOTS], node->slots_milli, node_takes_work(node));
+        sum_add(&ret->usable[DIM_CPU], node->cpu_milli, node_takes_work(node));
+        sum_add(&ret->usable[DIM_MEMORY], node->memory_bytes, node_takes_work(node));
     }
     for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
          task = core_task_next(core, task->id)) {
@@ -265,6 +285,7 @@ static void check_pools(struct expected *expected)
         must(tally.node_count == pool->node_count); /* K4 */
         must(tally.slots_milli == pool->slots_milli);
         must(tally.slots_free == pool->slots_free);
+        must(memcmp(tally.usable, pool->usable, sizeof pool->usable) == 0);
         must(tally.task_count == pool->task_count);
         must(tally.pending_count == pool->pending_count);
         must(tally.running_count == pool->running_count);

@@ -16,6 +16,7 @@
 #include "core/fact.h"
 #include "core/input.h"
 #include "core/model/account.h"
+#include "core/model/claim.h"
 #include "core/model/node.h"
 #include "core/model/pool.h"
 #include "core/model/quota.h"
@@ -119,6 +120,9 @@ const struct instance *core_node_instance_next(const struct core *core, node_id 
 /* The nodes of a pool that are not removed, in order of id: start with node 0; NULL at the end. */
 const struct node *core_pool_node_next(const struct core *core, pool_id pool, node_id after);
 const struct shape *core_shape(const struct core *core, shape_id id);
+
+/* The place promised to a waiting instance; NULL: none. */
+const struct claim *core_claim(const struct core *core, task_id id, uint32_t index);
 
 /* Pending tasks of a pool in its order: start with task 0; returns 0 at the end. */
 task_id core_queue_next(const struct core *core, pool_id pool, task_id after);

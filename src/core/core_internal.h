@@ -7,6 +7,7 @@
 #include "core/model/oindex.h"
 #include "core/model/table.h"
 #include "core/sched/capacity.h"
+#include "core/sched/fit.h"
 
 /* The orders. Each line: what the four numbers of a key are. */
 enum order {
@@ -27,8 +28,10 @@ enum order {
     ORDER_ACCOUNT_HOLD, /* ACCOUNT_KEY, PRIORITY_KEY, RANK_KEY, task: tasks of a project in a pool that
                             have an allocation */
     ORDER_USER_NAME,    /* hash of the name, user, 0, 0 */
+    ORDER_CLAIM,        /* node, task, index, instance row: places promised to waiting instances */
+    ORDER_MOTION, /* pool, node, 0, 0: nodes that some leave, or on which a place is promised */
 };
-enum { ORDER_COUNT = ORDER_USER_NAME + 1 };
+enum { ORDER_COUNT = ORDER_MOTION + 1 };
 
 enum deadline_kind {
     DEADLINE_TIME_LIMIT, /* of a started attempt */
@@ -70,12 +73,6 @@ struct outcome_row {
     uint64_t bits;
 };
 
-/* A sum that does not wrap: of as many amounts as there can be instances. */
-struct sum {
-    uint64_t low;
-    int64_t high;
-};
-
 /* struct usage as it is kept. */
 struct usage_row {
     struct sum allocated[QUOTA_DIMS_MAX];
@@ -110,6 +107,7 @@ struct core {
     struct table shapes;    /* struct shape, by shape_id; unused ones leave */
     struct table keys;      /* struct submit_key, by row, in order of time */
     struct table outcomes;  /* struct outcome_row */
+    struct table claims;    /* struct claim, by row of the instance */
     struct table accounts;  /* struct account, by account_id; deleted ones leave */
     struct table quotas;    /* struct quota_row, by ACCOUNT_KEY; no row: all defaults */
     struct table usages;    /* struct usage_row, by ACCOUNT_KEY, derived; no row: all zero */
@@ -128,6 +126,20 @@ struct core {
     struct capacity *capacity;              /* the scheduler's index; NULL: caches are off */
     pool_id due_last;                       /* hint: the pool passed last, so that all take turns */
 };
+
+/* ---- claims ---- */
+
+struct grant instance_grant(const struct instance *instance);
+struct grant claim_grant(const struct claim *claim);
+const struct request *instance_request(const struct core *core, const struct instance *instance);
+
+/* Make of what is free on a node (`ret`, its arrays in `room`) what will be free when those that are stopping have ended and, with
+ * `claims`, those promised a place have started. */
+void node_later(const struct core *core, const struct node *node, bool claims,
+                struct place_room *room, struct place *ret);
+
+/* Will the claims on a node all find what they were promised? */
+bool claims_fit(const struct core *core, const struct node *node);
 
 /* A copy without the scheduler's index: for looking ahead inside one decision. */
 struct core *core_scratch(const struct core *core);

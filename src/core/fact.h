@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "core/input.h"
 #include "core/model/account.h"
+#include "core/model/claim.h"
 #include "core/model/ids.h"
 #include "core/model/node.h"
 #include "core/model/quota.h"
@@ -47,8 +48,11 @@ enum fact_type {
     FACT_ACCOUNT_SET = 24,
     FACT_ACCOUNT_DELETED = 25,
     FACT_QUOTA_SET = 26,
+    FACT_CLAIMED = 27,
+    FACT_CLAIM_DROPPED = 28,
+    FACT_EVICTED = 29,
 };
-enum { FACT_TYPE_MAX = FACT_QUOTA_SET };
+enum { FACT_TYPE_MAX = FACT_EVICTED };
 
 /* "task-submitted" …: also the event names of the API. */
 const char *fact_type_name(enum fact_type type);
@@ -124,7 +128,16 @@ struct fact {
             int64_t slots_milli;
             int64_t cpu_milli;
             int64_t memory_bytes;
-        } allocated;
+        } allocated; /* and claimed: the attempt that will be */
+        struct {
+            task_id task;
+            uint32_t index;
+        } claim_dropped; /* by a decision; starts, ends and losses drop claims by themselves */
+        struct {
+            struct attempt_key key;
+            int64_t deadline_ms; /* SIGKILL follows then */
+            struct eviction why;
+        } evicted; /* stopping, because another one takes its place */
         struct {
             pool_id pool;
             task_id task; /* 0: nobody any more */

@@ -459,4 +459,7 @@ const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1] = {
     [FACT_ACCOUNT_SET] = {put_account_set, get_account_set, NULL},
     [FACT_ACCOUNT_DELETED] = {put_account_deleted, get_account_deleted, NULL},
     [FACT_QUOTA_SET] = {put_quota_set, get_quota_set, NULL},
+    [FACT_CLAIMED] = {put_allocated, get_allocated, NULL},
+    [FACT_CLAIM_DROPPED] = {claim_dropped_put, claim_dropped_get, NULL},
+    [FACT_EVICTED] = {evicted_put, evicted_get, NULL},
 };

@@ -15,6 +15,12 @@ struct fact_codec {
 /* By fact_type; entry 0 is empty. */
 extern const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1];
 
+/* Bodies that have a file of their own. */
+void claim_dropped_put(const struct fact *fact, struct buf *out);
+void claim_dropped_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
+void evicted_put(const struct fact *fact, struct buf *out);
+void evicted_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
+
 /* An attempt's key; index and attempt in their ranges. */
 void codec_put_key(struct buf *out, struct attempt_key key);
 struct attempt_key codec_get_key(struct bytes_reader *in);

@@ -69,6 +69,9 @@ static const char *const fact_names[FACT_TYPE_MAX + 1] = {
     [FACT_ACCOUNT_SET] = "account-set",
     [FACT_ACCOUNT_DELETED] = "account-deleted",
     [FACT_QUOTA_SET] = "quota-set",
+    [FACT_CLAIMED] = "claimed",
+    [FACT_CLAIM_DROPPED] = "claim-dropped",
+    [FACT_EVICTED] = "evicted",
 };
 
 static const char *const reason_names[REASON_COUNT] = {
@@ -107,6 +110,17 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_CYCLE] = "cycle",
     [REASON_NOT_EMPTY] = "not-empty",
 };
+
+const char *eviction_rule_name(enum eviction_rule rule)
+{
+    static const char *const names[EVICTION_RULE_COUNT] = {
+        [EVICT_SHARE] = "share",       [EVICT_GUARANTEE] = "guarantee",
+        [EVICT_PRIORITY] = "priority", [EVICT_CONSOLIDATE] = "consolidate",
+        [EVICT_STALE] = "stale",
+    };
+    must((unsigned)rule < EVICTION_RULE_COUNT);
+    return names[rule];
+}
 
 const char *account_kind_name(enum account_kind kind)
 {

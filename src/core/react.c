@@ -44,6 +44,8 @@ void core_react(const struct core *core, const struct fact *fact, struct effects
         effect_start(attempt_of(core, fact->allocated.key), out);
     } else if (fact->type == FACT_ATTEMPT_STOPPING) {
         effect_stop(core, attempt_of(core, fact->attempt_stopping.key), out);
+    } else if (fact->type == FACT_EVICTED) {
+        effect_stop(core, attempt_of(core, fact->evicted.key), out);
     } else if (fact->type == FACT_TASK_ENDED) {
         struct effect effect = {.type = EFFECT_ARCHIVE, .key = {.task = fact->task_ended.task}};
         vec_push(out, effect);

@@ -277,6 +277,8 @@ enum err core_decode(struct str bytes, struct core **ret, struct error *e)
         bad = "submission keys";
     } else if (!outcomes_get(&d, &lasts)) {
         bad = "outcomes";
+    } else if (!claims_get(&d, &lasts)) {
+        bad = "claims";
     } else if (!heads_sound(&d)) {
         bad = "blocked tasks";
     } else if (!bytes_reader_ok(&d.in)) {

@@ -36,5 +36,8 @@ int64_t time_get(struct decode *d);
 /* The sections of accounts and quotas; version 1 has none. */
 bool accounts_get(struct decode *d, const struct lasts *lasts);
 
+/* The section of claims; version 1 has none. */
+bool claims_get(struct decode *d, const struct lasts *lasts);
+
 /* The section of tasks; false: it cannot be right. */
 bool tasks_get(struct decode *d, const struct lasts *lasts);

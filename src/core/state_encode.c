@@ -188,6 +188,21 @@ static void outcomes_put(const struct core *core, struct buf *out)
     }
 }
 
+static void claims_put(const struct core *core, struct buf *out)
+{
+    bytes_put_u64(out, core->claims.count);
+    for (uint64_t row = table_next(&core->claims, 0); row != 0;
+         row = table_next(&core->claims, row)) {
+        const struct claim *claim = table_get(&core->claims, row);
+        bytes_put_u64(out, row);
+        bytes_put_u64(out, claim->node.v);
+        bytes_put_u64(out, claim->devices);
+        bytes_put_i64(out, claim->slots_milli);
+        bytes_put_i64(out, claim->cpu_milli);
+        bytes_put_i64(out, claim->memory_bytes);
+    }
+}
+
 void core_encode(const struct core *core, struct buf *out)
 {
     head_put(core, out);
@@ -198,4 +213,5 @@ void core_encode(const struct core *core, struct buf *out)
     tasks_put(core, out);
     keys_put(core, out);
     outcomes_put(core, out);
+    claims_put(core, out);
 }

@@ -20,7 +20,12 @@ static task_id task_of(const struct fact *fact)
     case FACT_TASK_EDITED:
         return fact->task_edited.task;
     case FACT_ALLOCATED:
+    case FACT_CLAIMED:
         return fact->allocated.key.task;
+    case FACT_CLAIM_DROPPED:
+        return fact->claim_dropped.task;
+    case FACT_EVICTED:
+        return fact->evicted.key.task;
     case FACT_HEAD_BLOCKED:
     case FACT_RESERVED:
         return fact->head.task;
@@ -61,7 +66,8 @@ static node_id node_of(const struct fact *fact)
     if (fact->type == FACT_NODE_EDITED) {
         return fact->node_edited.node;
     }
-    return fact->type == FACT_ALLOCATED ? fact->allocated.node : (node_id){0};
+    bool placed = fact->type == FACT_ALLOCATED || fact->type == FACT_CLAIMED;
+    return placed ? fact->allocated.node : (node_id){0};
 }
 
 /* The pool that the fact itself names. */
@@ -165,6 +171,30 @@ static void account_json(struct json_out *j, const struct core *core, account_id
     }
 }
 
+static void side_json(struct json_out *j, const struct core *core, const char *name,
+                      const struct eviction_side *side)
+{
+    json_out_key(j, name);
+    json_out_object(j);
+    account_json(j, core, side->account);
+    json_out_kv_i64(j, "allocated", side->allocated);
+    json_out_kv_i64(j, "guaranteed", side->guaranteed);
+    json_out_kv_i64(j, "share", side->share);
+    json_out_end(j);
+}
+
+/* Who had to go, for whom, by which rule, and how both sides stood. */
+static void evicted_json(struct json_out *j, const struct core *core, const struct fact *fact)
+{
+    const struct eviction *why = &fact->evicted.why;
+    key_json(j, fact->evicted.key);
+    json_out_kv_text(j, "rule", eviction_rule_name(why->rule));
+    json_out_kv_u64(j, "claimant", why->claimant.v);
+    json_out_kv_text(j, "resource", core_resource_name(core, why->resource));
+    side_json(j, core, "victim", &why->victim);
+    side_json(j, core, "taker", &why->taker);
+}
+
 /* What the type adds. */
 static void details_json(struct json_out *j, const struct core *core, const struct fact *fact)
 {
@@ -188,7 +218,11 @@ static void details_json(struct json_out *j, const struct core *core, const stru
         pass_json(j, fact);
         break;
     case FACT_ALLOCATED:
+    case FACT_CLAIMED:
         allocated_json(j, fact);
+        break;
+    case FACT_EVICTED:
+        evicted_json(j, core, fact);
         break;
     case FACT_ATTEMPT_STARTED:
         key_json(j, fact->attempt_started.key);
@@ -230,6 +264,7 @@ static void details_json(struct json_out *j, const struct core *core, const stru
     case FACT_RESERVED:
     case FACT_TASK_ARCHIVED:
     case FACT_SUBMIT_KEYS_EXPIRED:
+    case FACT_CLAIM_DROPPED:
         break;
     }
 }

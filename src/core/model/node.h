@@ -29,6 +29,8 @@ struct node {
     uint32_t aux_max;
     uint32_t aux_used;       /* zero-slot instances on it */
     uint32_t instance_count; /* instances that hold something on it */
+    uint32_t leaving_count;  /* of them: those told to stop */
+    uint32_t claim_count;    /* places on it promised to waiting instances */
     int64_t slots_milli;
     int64_t slots_free; /* may be negative: overhang after the node became smaller */
     int64_t cpu_milli;

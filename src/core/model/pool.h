@@ -4,6 +4,7 @@
 
 #include "core/model/blob.h"
 #include "core/model/ids.h"
+#include "core/model/vector.h"
 
 /* The pool that always exists. */
 #define POOL_DEFAULT_NAME "default"
@@ -37,6 +38,7 @@ struct pool {
         reserved_task;   /* it waited longer than patience: its places are kept as they fall free */
     int64_t slots_milli; /* sum over its nodes that are not removed */
     int64_t slots_free;  /* over the nodes that may take work */
+    struct sum usable[3]; /* slots, cpu, memory of the nodes that may take work: what is divided */
     int64_t created_ms;
     struct blob *text; /* encoded name, title, description */
 };

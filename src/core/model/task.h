@@ -70,6 +70,7 @@ struct task {
     int64_t grace_ms;
     uint32_t waiting_count;  /* instances that want a place */
     uint32_t waiting_from;   /* the lowest waiting index; instance_count: none waits */
+    uint32_t claimed_count;  /* of the waiting ones: those that are promised a place */
     uint32_t active_count;   /* instances with an allocation */
     uint32_t starting_count; /* of the active ones */
     uint32_t stopping_count; /* of the active ones */

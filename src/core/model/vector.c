@@ -33,3 +33,11 @@ void vector_sub(struct vector *a, const struct vector *b)
         a->at[dim] = i64_sub(a->at[dim], b->at[dim]);
     }
 }
+
+void sum_add(struct sum *sum, int64_t amount, int64_t factor)
+{
+    __int128 whole = ((__int128)sum->high << 64 | sum->low) + (__int128)amount * factor;
+    sum->low = (uint64_t)whole;
+    sum->high = (int64_t)(whole >> 64);
+    must(sum->high >= 0);
+}

@@ -23,6 +23,15 @@ struct vector {
     int64_t at[QUOTA_DIMS_MAX];
 };
 
+/* A sum that does not wrap: of as many amounts as there can be instances. */
+struct sum {
+    uint64_t low;
+    int64_t high;
+};
+
+/* Add `factor` times `amount`; never below 0. */
+void sum_add(struct sum *sum, int64_t amount, int64_t factor);
+
 /* Is amount `a` within `bound`, which may be unlimited? */
 bool vector_within_at(int64_t a, int64_t bound);
 

@@ -140,7 +140,7 @@ static bool node_freed(const struct node *before, const struct node *after)
     return devices_grew(before, after);
 }
 
-static void pool_freed(struct capacity *capacity, pool_id pool)
+void capacity_freed(struct capacity *capacity, pool_id pool)
 {
     while (capacity->freed.count <= pool.v) {
         vec_push(&capacity->freed, 1);
@@ -181,7 +181,7 @@ void capacity_changed(struct capacity *capacity, const struct node *before,
     const struct node *old = before != NULL && before->id.v != 0 ? before : NULL;
     lines_update(&capacity->order, old, after);
     if (node_freed(old, after)) {
-        pool_freed(capacity, after->pool);
+        capacity_freed(capacity, after->pool);
     }
 }
 

@@ -28,6 +28,9 @@ struct capacity *capacity_copy(const struct capacity *capacity);
 void capacity_changed(struct capacity *capacity, const struct node *before,
                       const struct node *after);
 
+/* Something that did not fit may fit now for another cause: a place is no longer promised. */
+void capacity_freed(struct capacity *capacity, pool_id pool);
+
 /* A completed pass over this pool has just been applied, or had nothing to say: every shape that
  * waits in it fits nowhere until something there falls free. core_apply() of FACT_PASS with
  * `complete` and core_pass_idle() call it. */

@@ -32,6 +32,9 @@ struct look {
     uint32_t holds_up;  /* places on them if nothing ran there */
 };
 
+/* Whoever comes may use what is not kept. */
+static const struct asker anyone = {.end_ms = INT64_MAX};
+
 /* How far a node is from taking the task; less is nearer. */
 enum distance { DISTANCE_LACK, DISTANCE_AUX, DISTANCE_AWAY, DISTANCE_NEVER };
 
@@ -119,7 +122,7 @@ static void look_at_node(struct look *look, const struct node *node)
     const uint32_t holds = fit_count(&empty, request, look->count);
     struct place_room kept_room;
     struct place place;
-    overlay_place(&look->overlay, node, INT64_MAX, &kept_room, &place);
+    overlay_place(&look->overlay, node, &anyone, &kept_room, &place);
     look->ret->nodes_total++;
     look->able += holds > 0;
     if (fit_usable(node)) {
@@ -160,7 +163,7 @@ static int64_t smallest_now(const struct look *look, const struct explain_node *
     while (node_next(look, &key, &node)) {
         struct place_room room;
         struct place place;
-        overlay_place(&look->overlay, node, INT64_MAX, &room, &place);
+        overlay_place(&look->overlay, node, &anyone, &room, &place);
         if (fit_usable(node)) {
             best = lower_largest(&place, request, what, near->wanted, best);
         }

@@ -219,7 +219,7 @@ int64_t fairshare_divide(struct fairshare *siblings, size_t count, int64_t total
         const int64_t promised = one->guaranteed == SHARE_UNLIMITED ? total : one->guaranteed;
         const int64_t most = cap(one);
         one->share = promised < most ? promised : most;
-        surplus = i64_sub(surplus, one->share);
+        surplus = surplus > 0 ? i64_sub(surplus, one->share) : surplus; /* gone is gone */
     }
     if (surplus <= 0) {
         return 0;

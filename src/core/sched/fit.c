@@ -271,14 +271,24 @@ static uint64_t choose_whole(const struct place *place, const struct request *re
     return devices;
 }
 
-void fit_grant(const struct place *place, const struct request *request, struct grant *ret)
+void fit_wants(const struct node *node, const struct request *request, struct grant *ret)
 {
-    const struct node *node = place->node;
     *ret = (struct grant){
         .slots_milli = request->slots_milli,
         .cpu_milli = cpu_wanted(node, request),
         .memory_bytes = memory_wanted(node, request),
     };
+}
+
+uint32_t fit_times(int64_t free, int64_t wanted, uint32_t max)
+{
+    return free < 0 ? max : times(free, wanted, max);
+}
+
+void fit_grant(const struct place *place, const struct request *request, struct grant *ret)
+{
+    const struct node *node = place->node;
+    fit_wants(node, request, ret);
     if (takes_devices(node, request)) {
         ret->devices = request->slots_milli < SLOT_MILLI ? choose_share(place, request)
                                                          : choose_whole(place, request);

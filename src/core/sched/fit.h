@@ -67,6 +67,12 @@ uint32_t fit_count(const struct place *place, const struct request *request, uin
 /* What the next instance would hold. fit_count() must have said 1 or more. */
 void fit_grant(const struct place *place, const struct request *request, struct grant *ret);
 
+/* The amounts of a grant, without choosing devices. */
+void fit_wants(const struct node *node, const struct request *request, struct grant *ret);
+
+/* How often `wanted` goes into `free` (below 0: no bound), at most `max`; nothing wanted: always. */
+uint32_t fit_times(int64_t free, int64_t wanted, uint32_t max);
+
 /* What is missing for one instance; false: nothing. */
 bool fit_lack(const struct place *place, const struct request *request, struct lack *ret);
 

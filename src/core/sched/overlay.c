@@ -9,23 +9,6 @@
 
 enum { SPOTS_FIRST = 16 };
 
-void overlay_init(struct overlay *overlay, const struct core *core, pool_id pool,
-                  struct arena *arena)
-{
-    *overlay = (struct overlay){.core = core, .pool = pool, .arena = arena};
-    overlay->indexed = core->capacity != NULL;
-    if (overlay->indexed) {
-        oindex_copy(&overlay->order, capacity_order(core->capacity));
-    } else {
-        oindex_init(&overlay->order);
-    }
-}
-
-void overlay_done(struct overlay *overlay)
-{
-    oindex_done(&overlay->order);
-}
-
 /* ---- spots ---- */
 
 static uint32_t spot_index(const struct overlay *overlay, node_id node)
@@ -73,6 +56,65 @@ struct spot *overlay_touch(struct overlay *overlay, const struct node *node)
     return spot;
 }
 
+/* ---- later ---- */
+
+static struct later *spot_later(struct overlay *overlay, struct spot *spot)
+{
+    if (spot->later == NULL) {
+        spot->later = arena_new(overlay->arena, struct later, 1);
+        place_copy(&spot->place, &spot->later->room, &spot->later->place);
+    }
+    return spot->later;
+}
+
+/* What the state says of this node's later: those that are stopping, and the claims. */
+static void node_load(struct overlay *overlay, const struct node *node)
+{
+    struct spot *spot = overlay_touch(overlay, node);
+    struct later *later = spot_later(overlay, spot);
+    node_later(overlay->core, node, true, &later->room, &later->place);
+}
+
+/* The nodes that some leave, or only those on which places are claimed. */
+static void motion_load(struct overlay *overlay, bool claimed)
+{
+    struct okey key = {{overlay->pool.v, 0, 0, 0}};
+    while (oindex_next(&overlay->core->orders[ORDER_MOTION], key, &key) &&
+           key.at[0] == overlay->pool.v) {
+        const struct node *node = core_node(overlay->core, (node_id){(uint32_t)key.at[1]});
+        if ((node->claim_count > 0) == claimed) {
+            node_load(overlay, node);
+        }
+    }
+}
+
+void overlay_leaving(struct overlay *overlay)
+{
+    if (!overlay->leaving_known) {
+        overlay->leaving_known = true;
+        motion_load(overlay, false);
+    }
+}
+
+void overlay_init(struct overlay *overlay, const struct core *core, pool_id pool,
+                  struct arena *arena)
+{
+    *overlay = (struct overlay){.core = core, .pool = pool, .arena = arena};
+    overlay->indexed = core->capacity != NULL;
+    overlay->spread = core_pool(core, pool)->placement == PLACEMENT_SPREAD;
+    for (unsigned view = 0; view < VIEW_COUNT; view++) {
+        oindex_init(&overlay->orders[view].index);
+    }
+    motion_load(overlay, true);
+}
+
+void overlay_done(struct overlay *overlay)
+{
+    for (unsigned view = 0; view < VIEW_COUNT; view++) {
+        oindex_done(&overlay->orders[view].index);
+    }
+}
+
 /* ---- places ---- */
 
 static int64_t least(int64_t a, int64_t b)
@@ -80,23 +122,22 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* What is free both now and when the holder starts. */
-static void place_both(const struct place *now, const struct place *later, struct place_room *room,
-                       struct place *ret)
+/* Only what is free there, too. */
+static void place_both(struct place *ret, const struct place *other, struct place_room *room)
 {
-    place_copy(now, room, ret);
-    ret->slots_free = least(now->slots_free, later->slots_free);
-    ret->cpu_free = least(now->cpu_free, later->cpu_free);
-    ret->memory_free = least(now->memory_free, later->memory_free);
-    ret->aux_used = now->aux_used > later->aux_used ? now->aux_used : later->aux_used;
-    for (uint32_t i = 0; i < now->node->named_count; i++) {
-        room->named_free[i] = least(now->named_free[i], later->named_free[i]);
+    ret->slots_free = least(ret->slots_free, other->slots_free);
+    ret->cpu_free = least(ret->cpu_free, other->cpu_free);
+    ret->memory_free = least(ret->memory_free, other->memory_free);
+    ret->aux_used = ret->aux_used > other->aux_used ? ret->aux_used : other->aux_used;
+    for (uint32_t i = 0; i < ret->node->named_count; i++) {
+        room->named_free[i] = least(ret->named_free[i], other->named_free[i]);
     }
-    for (uint32_t i = 0; i < now->node->device_count; i++) {
-        if (later->device_free[i] < now->device_free[i]) {
-            room->device_free[i] = later->device_free[i];
-        }
+    for (uint32_t i = 0; i < ret->node->device_count; i++) {
+        const uint16_t free = ret->device_free[i];
+        room->device_free[i] = free < other->device_free[i] ? free : other->device_free[i];
     }
+    ret->named_free = room->named_free;
+    ret->device_free = room->device_free;
 }
 
 /* May an instance that ends then use what is kept? */
@@ -105,16 +146,25 @@ static bool ends_before_holder(const struct overlay *overlay, int64_t end_ms)
     return overlay->keep_end_known && end_ms <= overlay->keep_end_ms;
 }
 
-void overlay_place(const struct overlay *overlay, const struct node *node, int64_t end_ms,
-                   struct place_room *room, struct place *ret)
+const struct place *spot_place(const struct spot *spot, enum view view)
+{
+    return view == VIEW_LATER && spot->later != NULL ? &spot->later->place : &spot->place;
+}
+
+void overlay_place(const struct overlay *overlay, const struct node *node,
+                   const struct asker *asker, struct place_room *room, struct place *ret)
 {
     const struct spot *spot = overlay_find(overlay, node->id);
     if (spot == NULL) {
         place_now(node, ret);
-    } else if (spot->keep == NULL || ends_before_holder(overlay, end_ms)) {
-        *ret = spot->place;
-    } else {
-        place_both(&spot->place, &spot->keep->left, room, ret);
+        return;
+    }
+    *ret = *spot_place(spot, asker->view);
+    if (asker->view == VIEW_NOW && spot->later != NULL) {
+        place_both(ret, &spot->later->place, room);
+    }
+    if (spot->keep != NULL && !ends_before_holder(overlay, asker->end_ms)) {
+        place_both(ret, &spot->keep->left, room);
     }
 }
 
@@ -139,29 +189,65 @@ static void touched_add(struct overlay *overlay, node_id node)
     overlay->touched[overlay->touched_count++] = node;
 }
 
+/* Adds (sign 1) what an instance holds to a view of the spot, or removes it (-1). */
+static void spot_move(struct overlay *overlay, struct spot *spot, enum view view,
+                      const struct request *request, const struct grant *grant, int sign)
+{
+    struct place *place = view == VIEW_NOW ? &spot->place : &spot->later->place;
+    struct place_room *room = view == VIEW_NOW ? &spot->room : &spot->later->room;
+    struct place_room old_room;
+    struct place old;
+    place_copy(place, &old_room, &old);
+    if (sign > 0) {
+        place_give(place, room, request, grant);
+    } else {
+        place_take(place, room, request, grant);
+    }
+    search_moved(overlay, view, &old, place, request);
+    if (view == VIEW_NOW && spot->later == NULL) {
+        search_moved(overlay, VIEW_LATER, &old, place, request);
+    }
+}
+
+/* One that is placed takes (sign -1) its part of every view it counts in, or gives it back (1). */
+static void placed_move(struct overlay *overlay, struct spot *spot, const struct placed *placed,
+                        int sign)
+{
+    const struct request *request = placed->asker->request;
+    if (!placed->claim) {
+        spot_move(overlay, spot, VIEW_NOW, request, &placed->grant, sign);
+    }
+    if (spot->later != NULL) {
+        spot_move(overlay, spot, VIEW_LATER, request, &placed->grant, sign);
+    }
+    if (placed->beside && sign > 0) {
+        place_give(&spot->keep->left, &spot->keep->room, request, &placed->grant);
+    } else if (placed->beside) {
+        place_take(&spot->keep->left, &spot->keep->room, request, &placed->grant);
+    }
+}
+
 const struct placed *overlay_take(struct overlay *overlay, const struct node *node,
                                   const struct asker *asker, uint32_t index)
 {
     struct spot *spot = overlay_touch(overlay, node);
     struct place_room room;
     struct place usable;
-    overlay_place(overlay, node, asker->end_ms, &room, &usable);
+    overlay_place(overlay, node, asker, &room, &usable);
     must(fit_count(&usable, asker->request, 1) == 1);
 
     struct placed *placed = arena_new(overlay->arena, struct placed, 1);
     *placed = (struct placed){.next = spot->placed, .asker = asker, .index = index};
-    fit_grant(&usable, asker->request, &placed->grant);
-    struct place_room old_room;
-    struct place old;
-    place_copy(&spot->place, &old_room, &old);
-    place_take(&spot->place, &spot->room, asker->request, &placed->grant);
+    placed->claim = asker->view == VIEW_LATER;
     placed->beside = spot->keep != NULL && !ends_before_holder(overlay, asker->end_ms);
-    if (placed->beside) {
-        place_take(&spot->keep->left, &spot->keep->room, asker->request, &placed->grant);
+    fit_grant(&usable, asker->request, &placed->grant);
+    if (placed->claim) {
+        overlay_leaving(overlay);
+        (void)spot_later(overlay, spot);
     }
+    placed_move(overlay, spot, placed, -1);
     spot->placed = placed;
     touched_add(overlay, node->id);
-    search_moved(overlay, &old, spot, asker->request);
     return placed;
 }
 
@@ -171,14 +257,24 @@ void overlay_undo(struct overlay *overlay, const struct node *node)
     must(spot != NULL);
     const struct placed *placed = spot->placed;
     must(placed != NULL);
-    const struct request *request = placed->asker->request;
-    struct place_room old_room;
-    struct place old;
-    place_copy(&spot->place, &old_room, &old);
-    place_give(&spot->place, &spot->room, request, &placed->grant);
-    if (placed->beside) {
-        place_give(&spot->keep->left, &spot->keep->room, request, &placed->grant);
-    }
+    placed_move(overlay, spot, placed, 1);
     spot->placed = placed->next;
-    search_moved(overlay, &old, spot, request);
+}
+
+void overlay_leave(struct overlay *overlay, const struct node *node, const struct request *request,
+                   const struct grant *grant)
+{
+    overlay_leaving(overlay);
+    struct spot *spot = overlay_touch(overlay, node);
+    (void)spot_later(overlay, spot);
+    spot_move(overlay, spot, VIEW_LATER, request, grant, 1);
+}
+
+void overlay_stay(struct overlay *overlay, const struct node *node, const struct request *request,
+                  const struct grant *grant)
+{
+    struct spot *spot = overlay_find(overlay, node->id);
+    must(spot != NULL);
+    must(spot->later != NULL);
+    spot_move(overlay, spot, VIEW_LATER, request, grant, -1);
 }

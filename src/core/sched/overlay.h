@@ -3,14 +3,22 @@
  *
  *   state ──▶ node row            untouched nodes are read from here
  *   overlay ─▶ spot: free now     nodes on which the step has placed something
+ *                    ├─ later     nodes that some leave, or on which a place is promised (claimed)
  *                    └─ keep      nodes kept for the holder of the reservation
+ *
+ * Later is when those told to end have ended and those promised a place have started. What starts
+ * now must fit now and later; what is promised must fit later.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"
 #include "core/core.h"
 #include "core/model/oindex.h"
+#include "core/model/vector.h"
 #include "core/sched/fit.h"
+
+enum view { VIEW_NOW, VIEW_LATER };
+enum { VIEW_COUNT = VIEW_LATER + 1 };
 
 /* Where the last search for a shape ended. Within a step nodes only lose room, so the nodes before
  * that one need not be asked again, but for those touched since. */
@@ -27,15 +35,25 @@ struct asker {
     const struct request *request; /* of each instance */
     int64_t end_ms;      /* when it will have ended by its time limit; INT64_MAX: unknown */
     struct trail *trail; /* of its shape; NULL: every search begins anew */
+    enum view view;
+    const struct vector *left; /* what its accounts may still take; NULL: no bound. Only cpu and
+                                  memory that come with the slots are held to it here */
 };
 
-/* An instance placed in this step. */
+/* An instance placed in this step, or promised a place. */
 struct placed {
     struct placed *next; /* the one placed before it on the same node */
     const struct asker *asker;
     uint32_t index;
     bool beside; /* it counts when the holder of the reservation starts */
+    bool claim;  /* it is promised what leaves */
     struct grant grant;
+};
+
+/* What will be free of a node. */
+struct later {
+    struct place place;
+    struct place_room room;
 };
 
 /* A node kept for the holder of the reservation: `left` is what others may still use without
@@ -48,11 +66,19 @@ struct keep {
 struct spot {
     struct place place;
     struct place_room room;
+    struct later *later;   /* NULL: the same as now */
     struct placed *placed; /* newest first */
     struct keep *keep;     /* NULL: not kept */
 };
 
 enum { TRACKED_BYTES = RESOURCES_MAX / 8 + 1 };
+
+/* The nodes by free amounts, in one view. */
+struct overlay_order {
+    bool loaded;                    /* `index` is a copy of the state's */
+    struct oindex index;            /* like capacity_order(), as the step has changed it */
+    uint8_t tracked[TRACKED_BYTES]; /* a bit per resource whose lines `index` keeps up to date */
+};
 
 struct overlay {
     const struct core *core;
@@ -65,10 +91,11 @@ struct overlay {
     node_id *touched; /* nodes in the order in which something was placed on them */
     uint32_t touched_count;
     uint32_t touched_room;
-    bool indexed;                   /* false: caches are off, nodes are scanned */
-    struct oindex order;            /* like capacity_order(), as the step has changed it */
-    uint8_t tracked[TRACKED_BYTES]; /* a bit per resource whose lines `order` keeps up to date */
-    bool keeping;                   /* places are kept */
+    bool indexed;       /* false: caches are off, nodes are scanned */
+    bool spread;        /* emptiest nodes first */
+    bool leaving_known; /* all nodes that some leave have their later */
+    struct overlay_order orders[VIEW_COUNT];
+    bool keeping; /* places are kept */
     bool keep_end_known;
     int64_t keep_end_ms; /* when the holder of the reservation starts at the latest */
 };
@@ -84,15 +111,26 @@ int64_t overlay_end_ms(const struct task *task, int64_t now_ms);
 struct spot *overlay_find(const struct overlay *overlay, node_id node);
 struct spot *overlay_touch(struct overlay *overlay, const struct node *node);
 
-/* What an instance that will have ended at `end_ms` may use of a node. `room` is storage for the
- * answer. */
-void overlay_place(const struct overlay *overlay, const struct node *node, int64_t end_ms,
-                   struct place_room *room, struct place *ret);
+/* All nodes that some leave get their later: before the first search in that view. */
+void overlay_leaving(struct overlay *overlay);
 
-/* Place one instance on the node, which must have room for it. `asker` must live as long as the
- * overlay. */
+/* What the asker may use of a node. `room` is storage for the answer. */
+void overlay_place(const struct overlay *overlay, const struct node *node,
+                   const struct asker *asker, struct place_room *room, struct place *ret);
+
+/* What is free in a view, kept or not. */
+const struct place *spot_place(const struct spot *spot, enum view view);
+
+/* Place one instance on the node, which must have room for it in the asker's view: a start, or a
+ * claim. `asker` must live as long as the overlay. */
 const struct placed *overlay_take(struct overlay *overlay, const struct node *node,
                                   const struct asker *asker, uint32_t index);
 
 /* Take the newest one of a node back. */
 void overlay_undo(struct overlay *overlay, const struct node *node);
+
+/* One that holds this leaves (or a claim of this is given up); the same taken back. */
+void overlay_leave(struct overlay *overlay, const struct node *node, const struct request *request,
+                   const struct grant *grant);
+void overlay_stay(struct overlay *overlay, const struct node *node, const struct request *request,
+                  const struct grant *grant);

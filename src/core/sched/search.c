@@ -53,6 +53,7 @@ static int64_t amount_free(const struct place *place, uint16_t resource)
 
 /* A position in the order of nodes by free amount of one resource. */
 struct cursor {
+    enum view view;
     uint16_t resource;
     uint64_t free;
     uint64_t node;
@@ -63,15 +64,16 @@ static bool cursor_before(struct cursor a, struct cursor b)
     return a.free != b.free ? a.free < b.free : a.node < b.node;
 }
 
-static int64_t node_free(const struct overlay *overlay, const struct node *node, uint16_t resource)
+static int64_t node_free(const struct overlay *overlay, const struct node *node,
+                         const struct cursor *cursor)
 {
     const struct spot *spot = overlay_find(overlay, node->id);
     if (spot != NULL) {
-        return amount_free(&spot->place, resource);
+        return amount_free(spot_place(spot, cursor->view), cursor->resource);
     }
     struct place now;
     place_now(node, &now);
-    return amount_free(&now, resource);
+    return amount_free(&now, cursor->resource);
 }
 
 /* The line next to `cursor`, above it or below it, by looking at all of them. */
@@ -83,11 +85,11 @@ static bool scan_step(const struct overlay *overlay, struct cursor *cursor, bool
     while (oindex_next(&overlay->core->orders[ORDER_POOL_NODE], key, &key) &&
            key.at[0] == overlay->pool.v) {
         const struct node *node = core_node(overlay->core, (node_id){(uint32_t)key.at[1]});
-        const int64_t free = node_free(overlay, node, cursor->resource);
+        const int64_t free = node_free(overlay, node, cursor);
         if (!fit_usable(node) || free <= 0) {
             continue;
         }
-        const struct cursor line = {cursor->resource, (uint64_t)free, node->id.v};
+        const struct cursor line = {cursor->view, cursor->resource, (uint64_t)free, node->id.v};
         const bool ahead = up ? cursor_before(*cursor, line) : cursor_before(line, *cursor);
         const bool nearer = up ? cursor_before(line, best) : cursor_before(best, line);
         if (ahead && (!found || nearer)) {
@@ -103,8 +105,9 @@ static bool index_step(const struct overlay *overlay, struct cursor *cursor, boo
 {
     const uint64_t first = CAPACITY_KEY(overlay->pool, cursor->resource);
     const struct okey at = {{first, cursor->free, cursor->node, 0}};
+    const struct oindex *index = &overlay->orders[cursor->view].index;
     struct okey key;
-    if (up ? !oindex_next(&overlay->order, at, &key) : !oindex_prev(&overlay->order, at, &key)) {
+    if (up ? !oindex_next(index, at, &key) : !oindex_prev(index, at, &key)) {
         return false;
     }
     if (key.at[0] != first) {
@@ -125,21 +128,22 @@ static const struct node *cursor_step(const struct overlay *overlay, struct curs
 
 /* ---- keeping the step's own index up to date ---- */
 
-static void line_move(struct overlay *overlay, const struct place *old, const struct place *new,
-                      uint16_t resource)
+static void line_move(struct overlay *overlay, enum view view, const struct place *old,
+                      const struct place *new, uint16_t resource)
 {
+    struct oindex *index = &overlay->orders[view].index;
     const int64_t from = amount_free(old, resource);
     const int64_t to = amount_free(new, resource);
-    if (from == to) {
+    if (from == to || !fit_usable(new->node)) {
         return;
     }
     const uint64_t first = CAPACITY_KEY(overlay->pool, resource);
     const uint64_t node = new->node->id.v;
     if (from > 0) {
-        must(oindex_remove(&overlay->order, (struct okey){{first, (uint64_t)from, node, 0}}));
+        must(oindex_remove(index, (struct okey){{first, (uint64_t)from, node, 0}}));
     }
     if (to > 0) {
-        must(oindex_insert(&overlay->order, (struct okey){{first, (uint64_t)to, node, 0}}));
+        must(oindex_insert(index, (struct okey){{first, (uint64_t)to, node, 0}}));
     }
 }
 
@@ -150,58 +154,76 @@ static uint32_t track_bit(uint16_t resource)
     return bit;
 }
 
-static bool tracked(const struct overlay *overlay, uint16_t resource)
+static bool tracked(const struct overlay *overlay, enum view view, uint16_t resource)
 {
     const uint32_t bit = track_bit(resource);
-    return (overlay->tracked[bit / 8] >> (bit % 8) & 1) != 0;
+    return (overlay->orders[view].tracked[bit / 8] >> (bit % 8) & 1) != 0;
 }
 
 /* From here on the step's index has the lines of this resource as the step has changed them. */
-static void track(struct overlay *overlay, uint16_t resource)
+static void track(struct overlay *overlay, enum view view, uint16_t resource)
 {
-    if (!overlay->indexed || tracked(overlay, resource)) {
+    if (view == VIEW_LATER) {
+        overlay_leaving(overlay);
+    }
+    if (!overlay->indexed || tracked(overlay, view, resource)) {
         return;
     }
+    struct overlay_order *order = &overlay->orders[view];
+    if (!order->loaded) {
+        order->loaded = true;
+        oindex_copy(&order->index, capacity_order(overlay->core->capacity));
+    }
     const uint32_t bit = track_bit(resource);
-    overlay->tracked[bit / 8] = (uint8_t)(overlay->tracked[bit / 8] | 1u << (bit % 8));
+    order->tracked[bit / 8] = (uint8_t)(order->tracked[bit / 8] | 1u << (bit % 8));
     for (uint32_t i = 0; i < overlay->spot_room; i++) {
         const struct spot *spot = overlay->spots[i];
         if (spot != NULL) {
             struct place old;
             place_now(spot->place.node, &old);
-            line_move(overlay, &old, &spot->place, resource);
+            line_move(overlay, view, &old, spot_place(spot, view), resource);
         }
     }
 }
 
-void search_moved(struct overlay *overlay, const struct place *old, const struct spot *spot,
-                  const struct request *request)
+void search_moved(struct overlay *overlay, enum view view, const struct place *old,
+                  const struct place *new, const struct request *request)
 {
     static const uint16_t plain[] = {RESOURCE_SLOTS, RESOURCE_CPU, RESOURCE_MEMORY, RESOURCE_AUX};
-    if (!overlay->indexed) {
+    if (!overlay->orders[view].loaded) {
         return;
     }
     for (uint32_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
-        if (tracked(overlay, plain[i])) {
-            line_move(overlay, old, &spot->place, plain[i]);
+        if (tracked(overlay, view, plain[i])) {
+            line_move(overlay, view, old, new, plain[i]);
         }
     }
     for (uint32_t i = 0; i < request->named_count; i++) {
-        if (tracked(overlay, request->named[i].resource.v)) {
-            line_move(overlay, old, &spot->place, request->named[i].resource.v);
+        if (tracked(overlay, view, request->named[i].resource.v)) {
+            line_move(overlay, view, old, new, request->named[i].resource.v);
         }
     }
 }
 
 /* ---- searches ---- */
 
+/* How many of `count` instances stay within what the accounts may still take of cpu and memory. */
+static uint32_t fit_within(const struct node *node, const struct asker *asker, uint32_t count)
+{
+    struct grant grant;
+    fit_wants(node, asker->request, &grant);
+    const uint32_t by_cpu = fit_times(asker->left->at[DIM_CPU], grant.cpu_milli, count);
+    return fit_times(asker->left->at[DIM_MEMORY], grant.memory_bytes, by_cpu);
+}
+
 static uint32_t node_takes(const struct overlay *overlay, const struct node *node,
                            const struct asker *asker, uint32_t max)
 {
     struct place_room room;
     struct place place;
-    overlay_place(overlay, node, asker->end_ms, &room, &place);
-    return fit_count(&place, asker->request, max);
+    overlay_place(overlay, node, asker, &room, &place);
+    const uint32_t count = fit_count(&place, asker->request, max);
+    return asker->left == NULL || count == 0 ? count : fit_within(node, asker, count);
 }
 
 /* The first node behind the cursor that takes `count`; the cursor is on it then. */
@@ -223,13 +245,13 @@ static const struct node *search_touched(const struct overlay *overlay, const st
                                          struct measure measure)
 {
     const struct trail *trail = asker->trail;
-    struct cursor best = {measure.resource, trail->free, trail->node};
+    struct cursor best = {asker->view, measure.resource, trail->free, trail->node};
     const struct node *found = NULL;
     for (uint32_t i = trail->touched; i < overlay->touched_count; i++) {
         const struct spot *spot = overlay_find(overlay, overlay->touched[i]);
         const int64_t free = amount_free(&spot->place, measure.resource);
         const struct node *node = spot->place.node;
-        const struct cursor line = {measure.resource, (uint64_t)free, node->id.v};
+        const struct cursor line = {asker->view, measure.resource, (uint64_t)free, node->id.v};
         if (free >= measure.wanted && cursor_before(line, best) &&
             node_takes(overlay, node, asker, 1) == 1) {
             best = line;
@@ -258,6 +280,25 @@ static const struct node *search_trail(const struct overlay *overlay, const stru
     return node;
 }
 
+/* As search_from(), from the emptiest node down; of equally empty ones the lowest id. */
+static const struct node *search_emptiest(const struct overlay *overlay, const struct asker *asker,
+                                          uint32_t count, int64_t wanted)
+{
+    struct cursor level = {asker->view, search_measure(asker->request).resource, UINT64_MAX,
+                           UINT64_MAX};
+    while (cursor_step(overlay, &level, false) != NULL && level.free >= (uint64_t)wanted) {
+        struct cursor at = {level.view, level.resource, level.free, 0};
+        const struct node *node;
+        while ((node = cursor_step(overlay, &at, true)) != NULL && at.free == level.free) {
+            if (node_takes(overlay, node, asker, count) == count) {
+                return node;
+            }
+        }
+        level.node = 0;
+    }
+    return NULL;
+}
+
 const struct node *search_first(struct overlay *overlay, const struct asker *asker, uint32_t count)
 {
     must(count > 0);
@@ -266,8 +307,11 @@ const struct node *search_first(struct overlay *overlay, const struct asker *ask
     if (__builtin_mul_overflow(measure.wanted, (int64_t)count, &wanted)) {
         return NULL;
     }
-    track(overlay, measure.resource);
-    struct cursor cursor = {measure.resource, (uint64_t)wanted - 1, UINT64_MAX};
+    track(overlay, asker->view, measure.resource);
+    if (overlay->spread) {
+        return search_emptiest(overlay, asker, count, wanted);
+    }
+    struct cursor cursor = {asker->view, measure.resource, (uint64_t)wanted - 1, UINT64_MAX};
     /* What is kept may be free for one task of a shape and not for the next. */
     const bool trail = count == 1 && asker->trail != NULL && overlay->indexed && !overlay->keeping;
     return trail ? search_trail(overlay, asker, measure, &cursor)
@@ -278,9 +322,9 @@ uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_
 {
     must(max > 0);
     const struct measure measure = search_measure(asker->request);
-    track(overlay, measure.resource);
+    track(overlay, asker->view, measure.resource);
     uint32_t most = 0;
-    struct cursor cursor = {measure.resource, UINT64_MAX, UINT64_MAX};
+    struct cursor cursor = {asker->view, measure.resource, UINT64_MAX, UINT64_MAX};
     const struct node *node;
     while (most < max && (node = cursor_step(overlay, &cursor, false)) != NULL) {
         /* No node further down can take more than its free amount allows. */
@@ -296,9 +340,10 @@ uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_
 uint32_t search_total(struct overlay *overlay, const struct asker *asker, uint32_t max)
 {
     const struct measure measure = search_measure(asker->request);
-    track(overlay, measure.resource);
+    track(overlay, asker->view, measure.resource);
     uint32_t total = 0;
-    struct cursor cursor = {measure.resource, (uint64_t)measure.wanted - 1, UINT64_MAX};
+    struct cursor cursor = {asker->view, measure.resource, (uint64_t)measure.wanted - 1,
+                            UINT64_MAX};
     const struct node *node;
     while (total < max && (node = cursor_step(overlay, &cursor, true)) != NULL) {
         total += node_takes(overlay, node, asker, max - total);

@@ -1,5 +1,5 @@
 /* search.h - the order in which nodes are tried, and the first that fits: fewest free of what the
- * request is measured by, then lowest id (pack).
+ * request is measured by, then lowest id (pack); or most free first (spread).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -22,7 +22,7 @@ uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_
 /* The most instances, at most `max`, that all nodes together take. */
 uint32_t search_total(struct overlay *overlay, const struct asker *asker, uint32_t max);
 
-/* For overlay.c: an instance with this request was placed on (taken from) a node that had `old`
- * free. */
-void search_moved(struct overlay *overlay, const struct place *old, const struct spot *spot,
-                  const struct request *request);
+/* For overlay.c: a node that had `old` free in a view has `new` there, because of an instance with
+ * this request. */
+void search_moved(struct overlay *overlay, enum view view, const struct place *old,
+                  const struct place *new, const struct request *request);

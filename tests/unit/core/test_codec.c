@@ -182,6 +182,23 @@ static void fill_pass(struct fact *fact)
     fact->pass.complete = true;
 }
 
+static void fill_claim_dropped(struct fact *fact)
+{
+    fact->claim_dropped.task.v = 12;
+    fact->claim_dropped.index = 3;
+}
+
+static void fill_evicted(struct fact *fact)
+{
+    fact->evicted.key = (struct attempt_key){{12}, 3, 4};
+    fact->evicted.deadline_ms = 5000;
+    fact->evicted.why = (struct eviction){.rule = EVICT_GUARANTEE,
+                                          .claimant = {13},
+                                          .resource = {RESOURCE_CPU},
+                                          .victim = {{5}, 8000, 4000, 6000},
+                                          .taker = {{6}, 1000, QUOTA_UNLIMITED, 2000}};
+}
+
 static void fill_allocated(struct fact *fact)
 {
     fact->allocated.key = key;
@@ -282,6 +299,9 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_ACCOUNT_SET] = fill_account_set,
         [FACT_ACCOUNT_DELETED] = fill_account_deleted,
         [FACT_QUOTA_SET] = fill_quota_set,
+        [FACT_CLAIMED] = fill_allocated,
+        [FACT_CLAIM_DROPPED] = fill_claim_dropped,
+        [FACT_EVICTED] = fill_evicted,
     };
     *fact = (struct fact){
         .type = type, .version = 1, .time_ms = 1700000000000, .actor = "user:x", .cause = "r-1"};

@@ -1,0 +1,202 @@
+/* apply_claim.c - facts of claims and evictions: places promised while others leave them.
+ *
+ * A claim takes nothing from what is free on its node; what counts is what will be free when those that are stopping have ended:
+ * that is never less than all claims together (claims_fit). SPDX-License-Identifier: Apache-2.0 */
+#include "core/change.h"
+
+#include "base/must.h"
+#include "core/sched/fit.h"
+
+struct grant instance_grant(const struct instance *instance)
+{
+    return (struct grant){instance->devices, instance->slots_milli, instance->cpu_milli,
+                          instance->memory_bytes};
+}
+
+struct grant claim_grant(const struct claim *claim)
+{
+    return (struct grant){claim->devices, claim->slots_milli, claim->cpu_milli,
+                          claim->memory_bytes};
+}
+
+const struct request *instance_request(const struct core *core, const struct instance *instance)
+{
+    return &core_shape(core, core_task(core, instance->task)->shape)->request;
+}
+
+const struct claim *core_claim(const struct core *core, task_id id, uint32_t index)
+{
+    const struct task *task = core_task(core, id);
+    return task == NULL || task->claimed_count == 0
+               ? NULL
+               : table_get(&core->claims, task->instance_first + index);
+}
+
+/* ---- what will be free ---- */
+
+void node_later(const struct core *core, const struct node *node, bool claims,
+                struct place_room *room, struct place *ret)
+{
+    struct okey key = {{node->id.v, 0, 0, 0}};
+    while (node->leaving_count > 0 && oindex_next(&core->orders[ORDER_ON_NODE], key, &key) &&
+           key.at[0] == node->id.v) {
+        const struct instance *instance = instance_row(core, key.at[3]);
+        if (instance->state == INSTANCE_STOPPING) {
+            const struct grant grant = instance_grant(instance);
+            place_give(ret, room, instance_request(core, instance), &grant);
+        }
+    }
+    key = (struct okey){{node->id.v, 0, 0, 0}};
+    while (claims && node->claim_count > 0 && oindex_next(&core->orders[ORDER_CLAIM], key, &key) &&
+           key.at[0] == node->id.v) {
+        const struct grant grant = claim_grant(table_get(&core->claims, key.at[3]));
+        const struct instance *instance = instance_row(core, key.at[3]);
+        place_take(ret, room, instance_request(core, instance), &grant);
+    }
+}
+
+/* Does the place have what this claim would take? */
+static bool claim_fits(const struct place *place, const struct request *request,
+                       const struct grant *grant)
+{
+    const struct node *node = place->node;
+    const int64_t each = grant->slots_milli < SLOT_MILLI ? grant->slots_milli : SLOT_MILLI;
+    bool fits = grant->slots_milli <= place->slots_free || grant->slots_milli == 0;
+    fits = fits && (grant->cpu_milli <= place->cpu_free || grant->cpu_milli == 0);
+    fits = fits && (grant->memory_bytes <= place->memory_free || grant->memory_bytes == 0);
+    fits = fits && (grant->slots_milli > 0 || place->aux_used < node->aux_max);
+    for (uint32_t i = 0; i < NODE_DEVICES_MAX && fits; i++) {
+        const bool held = (grant->devices >> i & 1) != 0;
+        fits = !held || (i < node->device_count && place->device_free[i] >= each);
+    }
+    for (uint32_t i = 0; i < request->named_count && fits; i++) {
+        uint32_t at = 0;
+        while (at < node->named_count &&
+               node->named[at].resource.v != request->named[i].resource.v) {
+            at++;
+        }
+        fits = request->named[i].milli == 0 ||
+               (at < node->named_count && place->named_free[at] >= request->named[i].milli);
+    }
+    return fits;
+}
+
+bool claims_fit(const struct core *core, const struct node *node)
+{
+    struct place now;
+    struct place_room room;
+    struct place later;
+    place_now(node, &now);
+    place_copy(&now, &room, &later);
+    node_later(core, node, false, &room, &later);
+    struct okey key = {{node->id.v, 0, 0, 0}};
+    while (oindex_next(&core->orders[ORDER_CLAIM], key, &key) && key.at[0] == node->id.v) {
+        const struct grant grant = claim_grant(table_get(&core->claims, key.at[3]));
+        const struct request *request = instance_request(core, instance_row(core, key.at[3]));
+        if (!claim_fits(&later, request, &grant)) {
+            return false;
+        }
+        place_take(&later, &room, request, &grant);
+    }
+    return true;
+}
+
+/* ---- rows ---- */
+
+static struct okey claim_key(const struct task *task, uint32_t index, node_id node)
+{
+    return (struct okey){{node.v, task->id.v, index, task->instance_first + index}};
+}
+
+static void node_claims_count(struct core *core, node_id id, int sign)
+{
+    struct node before;
+    struct node *node = node_open(core, id, &before);
+    node->claim_count = (uint32_t)((int64_t)node->claim_count + sign);
+    node_close(core, node, &before);
+}
+
+void claim_put(struct core *core, struct task *task, uint32_t index, const struct claim *claim)
+{
+    struct claim *row = table_put(&core->claims, task->instance_first + index);
+    *row = *claim;
+    task->claimed_count++;
+    must(oindex_insert(&core->orders[ORDER_CLAIM], claim_key(task, index, claim->node)));
+    node_claims_count(core, claim->node, 1);
+}
+
+void claim_drop(struct core *core, struct task *task, uint32_t index)
+{
+    const uint64_t row = task->instance_first + index;
+    const struct claim *claim = table_get(&core->claims, row);
+    if (claim == NULL) {
+        return;
+    }
+    const node_id node = claim->node;
+    must(oindex_remove(&core->orders[ORDER_CLAIM], claim_key(task, index, node)));
+    table_remove(&core->claims, row);
+    must(task->claimed_count > 0);
+    task->claimed_count--;
+    node_claims_count(core, node, -1);
+    if (core->capacity != NULL) {
+        capacity_freed(core->capacity, task->pool);
+    }
+    pool_due(core, task->pool);
+}
+
+void claims_drop(struct core *core, struct task *task)
+{
+    for (uint32_t i = 0; i < task->instance_count && task->claimed_count > 0; i++) {
+        claim_drop(core, task, i);
+    }
+}
+
+void node_claims_drop(struct core *core, node_id node)
+{
+    struct okey key = {{node.v, 0, 0, 0}};
+    while (oindex_next(&core->orders[ORDER_CLAIM], key, &key) && key.at[0] == node.v) {
+        struct task *task = table_edit(&core->tasks, key.at[1]);
+        must(task != NULL);
+        claim_drop(core, task, (uint32_t)key.at[2]);
+    }
+}
+
+/* ---- facts ---- */
+
+void apply_claimed(struct core *core, const struct fact *fact)
+{
+    const struct attempt_key key = fact->allocated.key;
+    struct task *task = table_edit(&core->tasks, key.task.v);
+    must(task != NULL);
+    must(task->queued);
+    const struct instance *instance = core_instance(core, key.task, key.index);
+    must(instance->state == INSTANCE_WAITING);
+    must(instance->attempt + 1 == key.attempt);
+    const struct node *node = core_node(core, fact->allocated.node);
+    must(node->pool.v == task->pool.v);
+    must(node->incarnation == fact->allocated.incarnation);
+    must(node_takes_work(node));
+    claim_put(core, task, key.index,
+              &(struct claim){.node = fact->allocated.node,
+                              .devices = fact->allocated.devices,
+                              .slots_milli = fact->allocated.slots_milli,
+                              .cpu_milli = fact->allocated.cpu_milli,
+                              .memory_bytes = fact->allocated.memory_bytes});
+}
+
+void apply_claim_dropped(struct core *core, const struct fact *fact)
+{
+    struct task *task = table_edit(&core->tasks, fact->claim_dropped.task.v);
+    must(task != NULL);
+    must(core_claim(core, task->id, fact->claim_dropped.index) != NULL);
+    claim_drop(core, task, fact->claim_dropped.index);
+}
+
+void apply_evicted(struct core *core, const struct fact *fact)
+{
+    struct fact stop = *fact;
+    stop.attempt_stopping.key = fact->evicted.key;
+    stop.attempt_stopping.cause = END_PREEMPTED;
+    stop.attempt_stopping.deadline_ms = fact->evicted.deadline_ms;
+    apply_attempt_stopping(core, &stop);
+}

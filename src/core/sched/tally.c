@@ -1,0 +1,140 @@
+/* tally.c - what accounts hold within a trial.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/tally.h"
+
+#include "base/must.h"
+#include "core/core_internal.h"
+
+/* Sums of the state are cut at QUOTA_SUM_MAX; a trial adds far less than would wrap, but is held to it. */
+static int64_t sum_held(int64_t sum, int64_t more)
+{
+    const int64_t most = 2 * QUOTA_SUM_MAX;
+    int64_t result;
+    return __builtin_add_overflow(sum, more, &result) || result > most ? most : result;
+}
+
+static void vector_move(struct vector *sum, const struct vector *amounts, int sign)
+{
+    for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
+        sum->at[dim] = sum_held(sum->at[dim], sign * amounts->at[dim]);
+    }
+}
+
+static struct account_view *leaf_of(const struct tally *tally, const struct task *task,
+                                    enum view view)
+{
+    const struct account_view *later = shares_view(tally->shares, task->account);
+    must(later != NULL);
+    return view == VIEW_LATER ? &tally->shares->views[later->index] : &tally->now[later->index];
+}
+
+struct account_view *tally_view(const struct tally *tally, const struct task *task)
+{
+    return leaf_of(tally, task, VIEW_LATER);
+}
+
+static void path_move(const struct tally *tally, const struct task *task, enum view view,
+                      const struct vector *amounts, int sign)
+{
+    struct account_view *views = view == VIEW_LATER ? tally->shares->views : tally->now;
+    const struct account_view *at = leaf_of(tally, task, view);
+    for (; at != NULL; at = at->parent) {
+        vector_move(&views[at->index].allocated, amounts, sign);
+        if (!task->preemptible) {
+            vector_move(&views[at->index].fixed, amounts, sign);
+        }
+    }
+}
+
+void tally_move(struct tally *tally, const struct task *task, enum view view,
+                const struct vector *amounts, int sign)
+{
+    path_move(tally, task, view, amounts, sign);
+}
+
+/* Claims are part of later. */
+static void claims_load(struct tally *tally, pool_id pool)
+{
+    const struct core *core = tally->core;
+    struct okey at = {{pool.v, 0, 0, 0}};
+    while (oindex_next(&core->orders[ORDER_MOTION], at, &at) && at.at[0] == pool.v) {
+        struct okey key = {{at.at[1], 0, 0, 0}};
+        while (oindex_next(&core->orders[ORDER_CLAIM], key, &key) && key.at[0] == at.at[1]) {
+            const struct task *task = core_task(core, (task_id){key.at[1]});
+            const struct claim *claim = table_get(&core->claims, key.at[3]);
+            struct vector amounts;
+            core_grant_vector(core, &core_shape(core, task->shape)->request, claim->slots_milli,
+                              claim->cpu_milli, claim->memory_bytes, &amounts);
+            path_move(tally, task, VIEW_LATER, &amounts, 1);
+        }
+    }
+}
+
+void tally_init(struct tally *tally, const struct core *core, pool_id pool, struct shares *shares,
+                struct arena *arena)
+{
+    *tally = (struct tally){.core = core, .shares = shares};
+    tally->now = arena_new(arena, struct account_view, shares->count);
+    for (uint32_t at = 0; at < shares->count; at++) {
+        struct account_view *now = &tally->now[at];
+        struct usage usage;
+        *now = shares->views[at];
+        core_usage(core, shares->links[at].id, pool, &usage);
+        now->allocated = usage.allocated;
+        now->parent = now->parent == NULL ? NULL : &tally->now[now->parent->index];
+    }
+    claims_load(tally, pool);
+}
+
+struct gate_result tally_gate(const struct tally *tally, const struct task *task, enum view view,
+                              const struct vector *request)
+{
+    const struct account_pool *pool = &tally->shares->pool;
+    if (view == VIEW_NOW) {
+        const struct gate_result now =
+            gates_check(pool, leaf_of(tally, task, VIEW_NOW), request, task->preemptible);
+        if (now.gate != GATE_OPEN) {
+            return now;
+        }
+    }
+    return gates_check(pool, leaf_of(tally, task, VIEW_LATER), request, task->preemptible);
+}
+
+static int64_t left_of(int64_t left, int64_t bound, int64_t held)
+{
+    if (bound == VECTOR_UNLIMITED) {
+        return left;
+    }
+    const int64_t more = bound > held ? bound - held : 0;
+    return left == VECTOR_UNLIMITED || more < left ? more : left;
+}
+
+static void path_left(const struct tally *tally, const struct task *task, enum view view,
+                      struct vector *ret)
+{
+    for (const struct account_view *at = leaf_of(tally, task, view); at != NULL; at = at->parent) {
+        for (uint32_t dim = 0; dim < tally->shares->pool.dims; dim++) {
+            ret->at[dim] = left_of(ret->at[dim], at->limit.at[dim], at->allocated.at[dim]);
+            if (!task->preemptible) {
+                ret->at[dim] = left_of(ret->at[dim], at->guaranteed.at[dim], at->fixed.at[dim]);
+            }
+        }
+    }
+}
+
+bool tally_left(const struct tally *tally, const struct task *task, enum view view,
+                struct vector *ret)
+{
+    for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
+        ret->at[dim] = VECTOR_UNLIMITED;
+    }
+    path_left(tally, task, VIEW_LATER, ret);
+    if (view == VIEW_NOW) {
+        path_left(tally, task, VIEW_NOW, ret);
+    }
+    bool bound = false;
+    for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
+        bound |= ret->at[dim] != VECTOR_UNLIMITED;
+    }
+    return bound;
+}

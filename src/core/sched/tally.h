@@ -1,0 +1,37 @@
+/* tally.h - what accounts hold within a trial, now and later, as the trial has changed it so far.
+ *
+ *            a start    a claim    an eviction
+ *   now         +                                   what P3 bounds: nothing starts beyond it
+ *   later       +          +           -            what order, shares and reclaim look at
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/sched/gates.h"
+#include "core/sched/overlay.h"
+#include "core/sched/shares.h"
+
+struct tally {
+    const struct core *core;
+    struct shares *shares;    /* its views are the accounts later */
+    struct account_view *now; /* the same accounts now, in the same places */
+};
+
+/* As the state has it, claims included. `shares` must live as long, and is written to. */
+void tally_init(struct tally *tally, const struct core *core, pool_id pool, struct shares *shares,
+                struct arena *arena);
+
+/* What one instance of the task takes, or gives back (sign -1), in a view. */
+void tally_move(struct tally *tally, const struct task *task, enum view view,
+                const struct vector *amounts, int sign);
+
+/* May the task's accounts take `request` more: now and later, or (a claim) later? */
+struct gate_result tally_gate(const struct tally *tally, const struct task *task, enum view view,
+                              const struct vector *request);
+
+/* What the task's accounts may still take in each dimension; VECTOR_UNLIMITED: no bound. False: no dimension has one. */
+bool tally_left(const struct tally *tally, const struct task *task, enum view view,
+                struct vector *ret);
+
+/* The account of a task as it will be. */
+struct account_view *tally_view(const struct tally *tally, const struct task *task);

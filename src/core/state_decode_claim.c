@@ -1,0 +1,43 @@
+/* state_decode_claim.c - the claims of a stored state: places promised to waiting instances.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/change.h"
+#include "core/model/codec.h"
+#include "core/state_decode.h"
+
+#include "base/amount.h"
+
+static bool claim_get(struct decode *d, uint64_t row)
+{
+    struct core *core = d->core;
+    struct claim claim = {.node = {(uint32_t)bytes_get_max(&d->in, core->nodes.last)}};
+    claim.devices = bytes_get_u64(&d->in);
+    claim.slots_milli = codec_get_range(&d->in, 0, AMOUNT_MILLI_MAX);
+    claim.cpu_milli = codec_get_range(&d->in, 0, AMOUNT_MILLI_MAX);
+    claim.memory_bytes = codec_get_range(&d->in, 0, AMOUNT_BYTES_MAX);
+    const struct instance *instance = table_get(&core->instances, row);
+    const struct node *node = core_node(core, claim.node);
+    if (d->in.bad || instance == NULL || instance->state != INSTANCE_WAITING || node == NULL) {
+        return false;
+    }
+    struct task *task = table_edit(&core->tasks, instance->task.v);
+    if (!task->queued || node->pool.v != task->pool.v || !node_takes_work(node)) {
+        return false;
+    }
+    claim_put(core, task, instance->index, &claim);
+    return claims_fit(core, core_node(core, claim.node));
+}
+
+bool claims_get(struct decode *d, const struct lasts *lasts)
+{
+    uint64_t row = 0;
+    if (d->version == STATE_VERSION_FIRST) {
+        return true;
+    }
+    for (uint64_t left = bytes_get_u64(&d->in); left > 0 && !d->in.bad; left--) {
+        row = row_get(d, row, lasts->instances);
+        if (d->in.bad || !claim_get(d, row)) {
+            return false;
+        }
+    }
+    return !d->in.bad;
+}
