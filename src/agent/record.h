@@ -28,7 +28,7 @@ struct record {
     struct attempt_key key;
     int64_t at_ms;     /* STARTED, ENDED, SPAWN_FAILED: wall clock */
     uint64_t pid;      /* STARTED */
-    bool workdir_used; /* STARTED: the asked working directory could be entered */
+    bool workdir_used; /* STARTED: false: it runs in the job directory, not in the one asked for */
     unsigned stream;   /* OUTPUT: 1 or 2 */
     uint64_t offset;   /* OUTPUT */
     struct str data;   /* OUTPUT; borrowed */

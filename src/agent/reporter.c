@@ -83,6 +83,7 @@ static void report_of(const struct record *record, struct arena *arena, struct a
     case RECORD_STARTED:
         ret->type = AGENT_STARTED;
         ret->pid = (uint32_t)record->pid;
+        ret->workdir_missed = !record->workdir_used;
         break;
     case RECORD_OUTPUT:
         ret->type = AGENT_OUTPUT;

@@ -86,7 +86,7 @@ static CHILD_CODE bool set_up(struct child *child)
     if (in_job_dir != 0 && syscall(SYS_chdir, order->job_dir) != 0) {
         return failed(child, "enter the job directory");
     }
-    child->workdir_used = order->workdir[0] != '\0' && syscall(SYS_chdir, order->workdir) == 0;
+    child->workdir_used = order->workdir[0] == '\0' || syscall(SYS_chdir, order->workdir) == 0;
     /* After the change of user, which clears it. Should the parent be gone already, nobody would
      * send the signal. */
     if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 ||

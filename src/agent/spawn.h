@@ -25,7 +25,7 @@ struct spawn_order {
 
 struct spawn_result {
     pid_t pid;         /* 0: not started */
-    bool workdir_used; /* the asked working directory could be entered by the task's user */
+    bool workdir_used; /* false: the task's user cannot enter the one asked for */
     int error_number;
     bool no_process;  /* not even that could be made */
     const char *step; /* what failed: "execute", "change user" … */

@@ -6,8 +6,11 @@
 #include "cli/cmd.h"
 #include "cli/follow.h"
 #include "cli/task_args.h"
+#include "cli/task_text.h"
 #include "cli/item.h"
 #include "cli/wait_line.h"
+
+#include "io/http_client.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,26 +130,72 @@ static void end_say(struct cli *cli, uint64_t task, const struct follow_end *end
     }
 }
 
+/* What is looked at while the output is followed. */
+struct watch_start {
+    const struct login *login;
+    uint64_t task;
+    struct wait_line *line; /* NULL: no terminal */
+    bool looked;
+};
+
+/* Where the task runs elsewhere than here, say so, once: before its first output or at its end. On a
+ * connection of its own, the other one is busy with the output. */
+static void workdir_say(struct watch_start *start)
+{
+    enum { LOOK_MS = 5000 };
+    if (start->looked || !login_is_local(start->login->url)) {
+        return;
+    }
+    start->looked = true;
+    struct http_client *client = http_client_new(start->login->url, start->login->token);
+    struct arena arena;
+    arena_init(&arena);
+    struct http_call call = {
+        .method = "GET",
+        .path = arena_fmt(&arena, "/api/v1/tasks/%llu", (unsigned long long)start->task),
+        .timeout_ms = LOOK_MS};
+    struct http_reply reply;
+    struct doc *doc = NULL;
+    if (http_client_call(client, &call, &arena, &reply, NULL) == ERR_OK && reply.status == 200 &&
+        doc_parse_json(&arena, reply.body, &doc, NULL) == ERR_OK && task_text_workdir_missed(doc)) {
+        cli_say("weir: note: the task's user cannot enter '%s', so it runs in its job directory",
+                item_text(doc, "workdir"));
+    }
+    arena_done(&arena);
+    http_client_free(client);
+}
+
 static void before_output(void *ctx)
 {
-    wait_line_clear(ctx);
+    struct watch_start *start = ctx;
+    if (start->line != NULL) {
+        wait_line_clear(start->line);
+    }
+    workdir_say(start);
 }
 
 /* Follows until the end or a signal. */
 static enum err follow_once(struct cli *cli, uint64_t task, struct follow_end *end, struct error *e)
 {
-    struct wait_line *line = cli->err_tty ? wait_line_start(&cli->login, task) : NULL;
+    struct watch_start start = {
+        .login = &cli->login,
+        .task = task,
+        .line = cli->err_tty ? wait_line_start(&cli->login, task) : NULL,
+    };
     struct follow_options options = {
         .task = task,
         .query = "",
         .follow = true,
         .json = args_has(&cli->args, "json"),
         .stop = &signal_seen,
-        .before_output = line == NULL ? NULL : before_output,
-        .ctx = line,
+        .before_output = before_output,
+        .ctx = &start,
     };
     enum err r = follow_run(cli, &options, end, e);
-    wait_line_free(line);
+    wait_line_free(start.line);
+    if (r == ERR_OK && end->ended) {
+        workdir_say(&start);
+    }
     return r;
 }
 

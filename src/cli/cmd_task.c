@@ -7,6 +7,7 @@
 #include "cli/ids.h"
 #include "cli/list.h"
 #include "cli/show.h"
+#include "cli/task_text.h"
 #include "cli/text.h"
 #include "cli/item.h"
 
@@ -26,22 +27,6 @@ static void cell_runtime(struct buf *out, const struct doc *item, int64_t now_ms
     if (item_time(item, "started_at", &start_ms)) {
         (void)item_time(item, "ended_at", &end_ms);
         text_span(out, end_ms - start_ms);
-    }
-}
-
-/* Why it waits, or how it ended. */
-static void cell_detail(struct buf *out, const struct doc *item, int64_t now_ms)
-{
-    (void)now_ms;
-    const char *state = item_text(item, "state");
-    const char *cause = item_text(item, "cause");
-    const char *code = item_text(item, "exit_code");
-    if (item_at(item, "reason.message") != NULL) {
-        buf_add_str(out, item_text(item, "reason.message"));
-    } else if (strcmp(state, "failed") == 0 && code[0] != '\0' && strcmp(cause, "exit") == 0) {
-        buf_addf(out, "exit code %s", code);
-    } else if (strcmp(cause, "none") != 0 && strcmp(cause, "exit") != 0) {
-        buf_add_str(out, cause);
     }
 }
 
@@ -73,7 +58,7 @@ static const struct list_column task_columns[] = {
     {"runtime", "RUNTIME", COLUMN_CUSTOM_NUMBER, "started_at", COLUMN_ALWAYS, cell_runtime},
     {"exit", "EXIT", COLUMN_NUMBER, "exit_code", COLUMN_WIDE, NULL},
     {"command", "COMMAND", COLUMN_COMMAND, "command", COLUMN_WIDE, NULL},
-    {"detail", "DETAIL", COLUMN_CUSTOM, "reason.code", COLUMN_ALWAYS, cell_detail},
+    {"detail", "DETAIL", COLUMN_CUSTOM, "reason.code", COLUMN_ALWAYS, task_text_detail},
     {0},
 };
 
@@ -168,7 +153,7 @@ static const struct list_column task_fields[] = {
     {"id", "task", COLUMN_NUMBER, "id", COLUMN_ALWAYS, NULL},
     {"name", "name", COLUMN_TEXT, "name", COLUMN_ALWAYS, NULL},
     {"state", "state", COLUMN_STATE, "state", COLUMN_ALWAYS, NULL},
-    {"detail", "detail", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_detail},
+    {"detail", "detail", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, task_text_detail},
     {"exit", "exit code", COLUMN_NUMBER, "exit_code", COLUMN_ALWAYS, NULL},
     {"position", "place", COLUMN_NUMBER, "position", COLUMN_ALWAYS, NULL},
     {"kind", "kind", COLUMN_TEXT, "kind", COLUMN_ALWAYS, NULL},
@@ -181,7 +166,7 @@ static const struct list_column task_fields[] = {
     {"priority", "priority", COLUMN_NUMBER, "priority", COLUMN_ALWAYS, NULL},
     {"limit", "time limit", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_limit},
     {"command", "command", COLUMN_COMMAND, "command", COLUMN_ALWAYS, NULL},
-    {"workdir", "workdir", COLUMN_TEXT, "workdir", COLUMN_ALWAYS, NULL},
+    {"workdir", "workdir", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, task_text_workdir},
     {"tags", "tags", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_tags},
     {"depends", "after", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_depends},
     {"submitted", "submitted", COLUMN_TIME, "submitted_at", COLUMN_ALWAYS, NULL},

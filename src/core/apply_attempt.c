@@ -51,6 +51,7 @@ void apply_allocated(struct core *core, const struct fact *fact)
     instance->ended_ms = 0;
     instance->stop_deadline_ms = 0;
     instance->exit_code = 0;
+    instance->workdir_missed = 0;
     instance->cause = END_NONE;
     instance->state = INSTANCE_STARTING;
     must(oindex_insert(&core->orders[ORDER_ON_NODE],
@@ -84,6 +85,7 @@ void apply_attempt_started(struct core *core, const struct fact *fact)
     must(instance->state == INSTANCE_STARTING);
     instance->state = INSTANCE_RUNNING;
     instance->started_ms = fact->attempt_started.at_ms;
+    instance->workdir_missed = fact->attempt_started.workdir_missed;
     instance_deadline_put(core, task, instance);
     if (task->started_ms == 0) {
         task->started_ms = instance->started_ms;

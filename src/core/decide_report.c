@@ -18,6 +18,7 @@ static void started(struct step *step, const struct instance *instance, const st
     struct fact *fact = step_fact(step, FACT_ATTEMPT_STARTED);
     fact->attempt_started.key = report->key;
     fact->attempt_started.at_ms = at_ms;
+    fact->attempt_started.workdir_missed = report->workdir_missed;
 }
 
 enum verdict decide_report(struct step *step)

@@ -145,6 +145,7 @@ struct fact {
         struct {
             struct attempt_key key;
             int64_t at_ms;
+            bool workdir_missed;
         } attempt_started;
         struct {
             struct attempt_key key;

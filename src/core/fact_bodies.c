@@ -304,13 +304,21 @@ static void put_attempt_started(const struct fact *fact, struct buf *out)
 {
     codec_put_key(out, fact->attempt_started.key);
     bytes_put_i64(out, fact->attempt_started.at_ms);
+    codec_put_bool(out, fact->attempt_started.workdir_missed);
 }
 
-static void get_attempt_started(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+/* It was not told where the task ran. */
+static void get_attempt_started_v1(struct bytes_reader *in, struct arena *arena, struct fact *ret)
 {
     (void)arena;
     ret->attempt_started.key = codec_get_key(in);
     ret->attempt_started.at_ms = codec_get_range(in, 0, TIME_MS_MAX);
+}
+
+static void get_attempt_started(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    get_attempt_started_v1(in, arena, ret);
+    ret->attempt_started.workdir_missed = codec_get_bool(in);
 }
 
 static void put_attempt_stopping(const struct fact *fact, struct buf *out)
@@ -450,7 +458,7 @@ const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1] = {
     [FACT_ALLOCATED] = {put_allocated, get_allocated, NULL},
     [FACT_HEAD_BLOCKED] = {put_head, get_head, NULL},
     [FACT_RESERVED] = {put_head, get_head, NULL},
-    [FACT_ATTEMPT_STARTED] = {put_attempt_started, get_attempt_started, NULL},
+    [FACT_ATTEMPT_STARTED] = {put_attempt_started, get_attempt_started, get_attempt_started_v1},
     [FACT_ATTEMPT_STOPPING] = {put_attempt_stopping, get_attempt_stopping, NULL},
     [FACT_ATTEMPT_ENDED] = {put_attempt_ended, get_attempt_ended, NULL},
     [FACT_TASK_ENDED] = {put_task_ended, get_task_ended, NULL},

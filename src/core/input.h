@@ -58,6 +58,7 @@ struct report {
     uint64_t err_bytes;
     int64_t cpu_ms;
     int64_t memory_peak_bytes;
+    bool workdir_missed; /* REPORT_STARTED: in its job directory, not where it was asked to run */
 };
 
 /* Which fields of a task_edit or node_edit are set. */

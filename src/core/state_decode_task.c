@@ -29,6 +29,9 @@ static void instance_get(struct decode *d, struct instance *ret)
     ret->retries = (uint32_t)bytes_get_max(&d->in, UINT32_MAX);
     ret->exit_code = (int32_t)codec_get_range(&d->in, INT32_MIN, INT32_MAX);
     ret->cause = (uint8_t)bytes_get_max(&d->in, END_CAUSE_COUNT - 1);
+    if (d->version > STATE_VERSION_FIRST) {
+        ret->workdir_missed = codec_get_bool(&d->in);
+    }
     if (ret->attempt == 0 && ret->state != INSTANCE_ENDED) {
         codec_bad(&d->in);
     }

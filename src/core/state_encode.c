@@ -123,6 +123,7 @@ static void instance_put(const struct instance *instance, struct buf *out)
     bytes_put_u64(out, instance->retries);
     bytes_put_i64(out, instance->exit_code);
     bytes_put_u64(out, instance->cause);
+    codec_put_bool(out, instance->workdir_missed != 0);
 }
 
 static void task_put(const struct core *core, const struct task *task, struct buf *out)

@@ -161,8 +161,9 @@ struct agent_report {
     struct attempt_key key; /* all 0 only for AGENT_REFUSED and AGENT_REPORT_OTHER */
     int64_t at_ms;
     uint32_t pid;
-    int32_t exit_code; /* 0..255; errno of AGENT_SPAWN_FAILED */
-    uint32_t stream;   /* 1 stdout, 2 stderr */
+    bool workdir_missed; /* AGENT_STARTED: `workdir_used` is false */
+    int32_t exit_code;   /* 0..255; errno of AGENT_SPAWN_FAILED */
+    uint32_t stream;     /* 1 stdout, 2 stderr */
     uint64_t offset;
     struct str data; /* of AGENT_OUTPUT: the bytes themselves */
     uint64_t out_bytes;

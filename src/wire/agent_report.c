@@ -66,6 +66,9 @@ void agent_batch_add(struct json_out *j, const struct agent_report *report)
     case AGENT_STARTED:
         json_out_kv_i64(j, "at_ms", report->at_ms);
         json_out_kv_u64(j, "pid", report->pid);
+        if (report->workdir_missed) {
+            json_out_kv_bool(j, "workdir_used", false);
+        }
         break;
     case AGENT_ENDED:
         ended_encode(j, report);
@@ -131,6 +134,7 @@ static void report_decode(struct msg *msg, const struct doc *doc, struct agent_r
         break;
     case AGENT_STARTED:
         ret->pid = (uint32_t)msg_u64(msg, doc, "pid", UINT32_MAX, 0);
+        ret->workdir_missed = !msg_bool(msg, doc, "workdir_used", true);
         break;
     case AGENT_ENDED:
         ret->exit_code = (int32_t)msg_u64(msg, doc, "exit_code", EXIT_CODE_MAX, EXIT_CODE_MAX);
@@ -199,6 +203,7 @@ bool agent_report_input(const struct agent_report *report, uint32_t incarnation,
         .key = report->key,
         .incarnation = incarnation,
         .at_ms = report->at_ms,
+        .workdir_missed = report->workdir_missed,
         .exit_code = report->exit_code,
         .out_bytes = report->out_bytes,
         .err_bytes = report->err_bytes,

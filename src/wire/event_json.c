@@ -226,6 +226,7 @@ static void details_json(struct json_out *j, const struct core *core, const stru
         break;
     case FACT_ATTEMPT_STARTED:
         key_json(j, fact->attempt_started.key);
+        json_out_kv_bool(j, "workdir_used", !fact->attempt_started.workdir_missed);
         break;
     case FACT_ATTEMPT_STOPPING:
         key_json(j, fact->attempt_stopping.key);

@@ -62,6 +62,16 @@ int64_t msg_milli(struct msg *msg, const struct doc *map, const char *key)
     return milli;
 }
 
+bool msg_bool(struct msg *msg, const struct doc *map, const char *key, bool otherwise)
+{
+    const struct doc *doc = doc_get(map, key);
+    bool value = otherwise;
+    if (doc != NULL && !doc_bool(doc, &value)) {
+        msg_bad(msg, key, "true or false");
+    }
+    return value;
+}
+
 const char *msg_text(struct msg *msg, const struct doc *map, const char *key, size_t max,
                      const char *otherwise)
 {

@@ -27,6 +27,8 @@ uint64_t msg_u64(struct msg *msg, const struct doc *map, const char *key, uint64
 int64_t msg_i64(struct msg *msg, const struct doc *map, const char *key, int64_t max,
                 int64_t otherwise);
 
+bool msg_bool(struct msg *msg, const struct doc *map, const char *key, bool otherwise);
+
 /* An amount in thousandths, written as a decimal number. */
 int64_t msg_milli(struct msg *msg, const struct doc *map, const char *key);
 

@@ -131,6 +131,7 @@ static void attempt_json(struct json_out *j, const struct core *core, const stru
     devices_json(j, "devices", instance->devices);
     json_out_kv_text(j, "cause", end_cause_name((enum end_cause)instance->cause));
     exit_code_json(j, instance->state == INSTANCE_ENDED, instance->started_ms, instance->exit_code);
+    json_out_kv_bool(j, "workdir_used", instance->workdir_missed == 0);
     time_json(j, "started_at", instance->started_ms);
     time_json(j, "ended_at", instance->ended_ms);
     json_out_end(j);

@@ -30,6 +30,22 @@ def test_a_task_never_runs_as_root(weir):
     assert "0" not in groups
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's tasks run as somebody else")
+def test_a_directory_closed_to_the_tasks_user_is_said_once(weir, tmp_path):
+    w = weir()
+    closed = w.root / "closed"
+    closed.mkdir(mode=0o700)
+    for command in (["sh", "-c", "echo a; echo b; pwd"], ["true"]):
+        result = w.weir("run", "--", *command, cwd=closed)
+        assert result.stderr.count("cannot enter") == 1
+        assert f"'{closed}'" in result.stderr
+    task = w.api("GET", "tasks?limit=1").json["items"][0]["id"]
+    assert w.api("GET", f"tasks/{task}").json["attempts"][0]["workdir_used"] is False
+    assert "cannot enter it" in w.weir("task", "show", str(task)).stdout
+    open_to_all = w.weir("run", "--", "pwd", cwd="/usr")
+    assert (open_to_all.stdout, open_to_all.stderr) == ("/usr\n", "")
+
+
 def test_a_program_that_does_not_exist_is_named(weir):
     w = weir()
     result = w.weir("run", "--", "no-such-program-here", check=False)

@@ -120,5 +120,7 @@ struct instance {
     int32_t exit_code;
     uint8_t state; /* enum instance_state */
     uint8_t cause; /* enum end_cause of the last end, or of the stop under way */
-    uint8_t pad[6];
+    uint8_t
+        workdir_missed; /* its newest attempt runs in the job directory, not where it was asked to */
+    uint8_t pad[5];
 };

@@ -290,8 +290,13 @@ static void the_working_directory_is_used_where_it_can_be_entered(void **state)
     rig_order(rig, &order);
     assert_false(rig_next(rig).workdir_used);
     (void)rig_ended(rig, 2);
-    char want[128];
-    (void)snprintf(want, sizeof want, "/usr\n%s/job/2/0\n", rig->dir);
+    order.workdir = ""; /* nothing was asked, so nothing was missed */
+    order.key.task.v = 3;
+    rig_order(rig, &order);
+    assert_true(rig_next(rig).workdir_used);
+    (void)rig_ended(rig, 3);
+    char want[256];
+    (void)snprintf(want, sizeof want, "/usr\n%s/job/2/0\n%s/job/3/0\n", rig->dir, rig->dir);
     assert_string_equal(rig->out.data, want);
 }
 

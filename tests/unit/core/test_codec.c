@@ -220,6 +220,7 @@ static void fill_attempt_started(struct fact *fact)
 {
     fact->attempt_started.key = key;
     fact->attempt_started.at_ms = 1699999999999;
+    fact->attempt_started.workdir_missed = true;
 }
 
 static void fill_attempt_stopping(struct fact *fact)
@@ -232,7 +233,7 @@ static void fill_attempt_stopping(struct fact *fact)
 static void fill_attempt_ended(struct fact *fact)
 {
     fact->attempt_ended.report =
-        (struct report){REPORT_SPAWN_FAILED, key, 8, 1700000000001, 2, 10, 20, 30, 40};
+        (struct report){REPORT_SPAWN_FAILED, key, 8, 1700000000001, 2, 10, 20, 30, 40, false};
     fact->attempt_ended.cause = END_SPAWN;
     fact->attempt_ended.again = true;
 }

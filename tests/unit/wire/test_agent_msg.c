@@ -360,10 +360,11 @@ static void a_batch_comes_back(void **state)
          .text = "no such file"},
         {.type = AGENT_LOST, .key = key_of(9, 0, 1)},
         {.type = AGENT_REFUSED, .text = "unknown-type"},
+        {.type = AGENT_STARTED, .key = key_of(12, 1, 1), .pid = 1, .workdir_missed = true},
     };
     struct json_out j;
     agent_batch_begin(&j, &out, &(struct agent_batch){.epoch = 5, .incarnation = 3, .batch = 17});
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t i = 0; i < 7; i++) {
         agent_batch_add(&j, &reports[i]);
     }
     agent_batch_end(&j);
@@ -372,7 +373,7 @@ static void a_batch_comes_back(void **state)
     assert_true(back.epoch == 5);
     assert_int_equal(back.incarnation, 3);
     assert_true(back.batch == 17);
-    assert_int_equal(back.count, 6);
+    assert_int_equal(back.count, 7);
     assert_int_equal(back.reports[0].stream, 2);
     assert_true(back.reports[0].offset == 7);
     assert_true(str_equal(back.reports[0].data, reports[0].data));
@@ -385,6 +386,11 @@ static void a_batch_comes_back(void **state)
     assert_int_equal(back.reports[4].type, AGENT_LOST);
     assert_string_equal(back.reports[5].text, "unknown-type");
     assert_true(back.reports[5].key.task.v == 0);
+    assert_false(back.reports[1].workdir_missed);
+    assert_true(back.reports[6].workdir_missed);
+    struct report told;
+    assert_true(agent_report_input(&back.reports[6], 3, &told));
+    assert_true(told.workdir_missed);
 }
 
 static void reports_become_inputs_of_the_core(void **state)

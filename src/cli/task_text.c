@@ -1,0 +1,42 @@
+/* task_text.c - see task_text.h. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/task_text.h"
+
+#include "cli/item.h"
+
+#include <string.h>
+
+bool task_text_workdir_missed(const struct doc *task)
+{
+    const struct doc *attempts = item_at(task, "attempts");
+    for (const struct doc *d = attempts == NULL ? NULL : attempts->first; d != NULL; d = d->next) {
+        bool used = true;
+        if (doc_bool(doc_get(d, "workdir_used"), &used) && !used) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms)
+{
+    (void)now_ms;
+    const char *state = item_text(task, "state");
+    const char *cause = item_text(task, "cause");
+    const char *code = item_text(task, "exit_code");
+    if (item_at(task, "reason.message") != NULL) {
+        buf_add_str(out, item_text(task, "reason.message"));
+    } else if (strcmp(state, "failed") == 0 && code[0] != '\0' && strcmp(cause, "exit") == 0) {
+        buf_addf(out, "exit code %s", code);
+    } else if (strcmp(cause, "none") != 0 && strcmp(cause, "exit") != 0) {
+        buf_add_str(out, cause);
+    }
+}
+
+void task_text_workdir(struct buf *out, const struct doc *task, int64_t now_ms)
+{
+    (void)now_ms;
+    buf_add_str(out, item_text(task, "workdir"));
+    if (task_text_workdir_missed(task)) {
+        buf_add_str(out, " (its user cannot enter it: in the job directory instead)");
+    }
+}

@@ -1,0 +1,14 @@
+/* task_text.h - what people read about one task object of the API.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/buf.h"
+#include "base/doc.h"
+
+/* Did an attempt of it run in its job directory, because its user cannot enter the working directory
+ * it was given? */
+bool task_text_workdir_missed(const struct doc *task);
+
+/* Cells of lists: why it waits or how it ended; where it was to run. */
+void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms);
+void task_text_workdir(struct buf *out, const struct doc *task, int64_t now_ms);

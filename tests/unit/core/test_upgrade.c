@@ -1,0 +1,72 @@
+/* test_upgrade.c - what was written before is read for ever (tests/unit/core/samples/).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core_rig.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BYTES_MAX = 1 << 16 };
+
+/* A stored sample, in the arena. */
+static struct str sample(struct arena *arena, const char *name)
+{
+    char *bytes = arena_new(arena, char, BYTES_MAX);
+    FILE *file = fopen(arena_fmt(arena, "%s/%s", getenv("WEIR_SAMPLES"), name), "rb");
+    assert_non_null(file);
+    size_t len = fread(bytes, 1, BYTES_MAX, file);
+    assert_int_equal(fclose(file), 0);
+    return (struct str){bytes, len};
+}
+
+static void a_start_of_version_1_used_its_directory(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct fact fact;
+    struct error e;
+    assert_int_equal(fact_decode(sample(&arena, "fact-attempt-started-v1"), &arena, &fact, &e),
+                     ERR_OK);
+    assert_int_equal(fact.type, FACT_ATTEMPT_STARTED);
+    assert_int_equal(fact.version, 1);
+    assert_true(fact.attempt_started.key.task.v > 0);
+    assert_false(fact.attempt_started.workdir_missed);
+    arena_done(&arena);
+}
+
+static void where_an_attempt_runs_is_kept(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    node_id node = rig_node(&rig, "n1", 1, 0, 1);
+    task_id task = rig_submit(&rig, rig_spec());
+    rig_pass(&rig);
+    struct report report = {.type = REPORT_STARTED,
+                            .key = {task, 0, 1},
+                            .incarnation = core_node(rig.core, node)->incarnation,
+                            .workdir_missed = true};
+    struct input in = {.type = INPUT_REPORT,
+                       .report = {.node = node, .reports = &report, .count = 1}};
+    assert_int_equal(rig_do(&rig, in), VERDICT_OK);
+    assert_true(core_instance(rig.core, task, 0)->workdir_missed);
+    struct core *again = NULL;
+    size_t len;
+    char *bytes = rig_bytes(rig.core, &len);
+    assert_int_equal(core_decode((struct str){bytes, len}, &again, NULL), ERR_OK);
+    assert_true(core_instance(again, task, 0)->workdir_missed);
+    core_free(again);
+    free(bytes);
+    rig_done(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_start_of_version_1_used_its_directory),
+        cmocka_unit_test(where_an_attempt_runs_is_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
