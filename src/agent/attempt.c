@@ -1,6 +1,6 @@
 /* attempt.c - one attempt from its start to its recorded end.
  *
- *   start ─▶ RUNNING ─first process ends─▶ CLOSING ─all gone, pipes empty─▶ ENDED ─ack─▶ forgotten
+ *   STARTING ─▶ RUNNING ─first process ends─▶ CLOSING ─all gone, pipes empty─▶ ENDED ─ack─▶ forgotten
  *
  * Holds (README.md): A2 a key is started at most once; A3 `ended` is recorded after the last byte
  * of output and after the last process is gone. SPDX-License-Identifier: Apache-2.0 */
@@ -176,77 +176,106 @@ static bool streams_open(struct attempt *attempt, int give[STREAM_COUNT])
     return true;
 }
 
-static struct spawn_result spawn_call(struct attempt *attempt, const struct start_order *order,
-                                      const int give[STREAM_COUNT])
+/* Everything the start needs, in the job's own memory. */
+static struct spawn_job *job_make(struct attempt *attempt, const struct start_order *order,
+                                  const int give[STREAM_COUNT])
 {
     struct supervisor *sup = attempt->sup;
-    struct arena arena;
-    arena_init(&arena);
-    char job_dir[AGENT_PATH_MAX];
+    struct spawn_job *job = spawner_job_new(attempt);
+    struct arena *arena = &job->arena;
+    char *job_dir = arena_alloc(arena, AGENT_PATH_MAX);
     jobdirs_path(sup->jobdirs, attempt->key.task.v, attempt->instance, job_dir);
     struct taskenv_input input = {
         .order = order, .account = &sup->account, .supervisor = sup->hex, .job_dir = job_dir};
-    char **env = taskenv_build(&arena, &input);
-    char **argv = arena_new(&arena, char *, order->argv_count + 2);
+    char **env = taskenv_build(arena, &input);
+    char **argv = arena_new(arena, char *, order->argv_count + 2);
     for (size_t i = 0; i < order->argv_count; i++) {
-        argv[i + 1] = arena_str(&arena, order->argv[i]);
+        argv[i + 1] = arena_str(arena, order->argv[i]);
     }
     const char *path = taskenv_get(env, "PATH");
-    struct spawn_order spawn = {
-        .candidates = taskenv_candidates(&arena, order->argv[0], path == NULL ? "" : path),
+    job->order = (struct spawn_order){
+        .candidates = taskenv_candidates(arena, argv[1], path == NULL ? "" : path),
         .argv = argv,
         .env = env,
         .job_dir = job_dir,
-        .workdir = order->workdir,
+        .workdir = arena_str(arena, order->workdir),
         .account = &sup->account,
         .files = &sup->task_files,
         .null_fd = sup->null_fd,
         .out_fd = give[0],
         .err_fd = give[1],
         .cgroup_fd = attempt->cgroup == NULL ? -1 : cgroup_fd(attempt->cgroup)};
-    struct spawn_result result = spawn_start(&spawn);
-    arena_done(&arena);
-    return result;
+    return job;
 }
 
-/* The process, its directory and its group. False: the failure is recorded. */
-static bool run(struct attempt *attempt, const struct start_order *order)
+/* It never ran: records why. `step` is what could not be done for `program`. */
+static void run_failed(struct attempt *attempt, int error_number, const char *step,
+                       const char *program)
+{
+    struct supervisor *sup = attempt->sup;
+    struct error e;
+    (void)fail_errno(&e, ERR_IO, error_number, "cannot %s '%s'", step, program);
+    for (size_t i = 0; i < STREAM_COUNT; i++) {
+        stream_close(&attempt->streams[i]);
+    }
+    sup->open_count--;
+    start_failed(attempt, error_number, e.text);
+    jobdirs_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
+    supervisor_idle_check(sup);
+}
+
+/* Its directory, group and pipes; then the start is on its way, or its failure is recorded. */
+static void run(struct attempt *attempt, const struct start_order *order)
 {
     struct supervisor *sup = attempt->sup;
     struct error e;
     if (jobdirs_take(sup->jobdirs, attempt->key.task.v, attempt->instance, &e) != ERR_OK) {
         start_failed(attempt, EIO, e.text);
-        return false;
+        return;
     }
     attempt->cgroup = sup->cgroups == NULL ? NULL : cgroups_take(sup->cgroups);
+    sup->open_count++;
     int give[STREAM_COUNT];
-    struct spawn_result result = {.error_number = 0, .step = "make pipes"};
-    if (streams_open(attempt, give)) {
-        result = spawn_call(attempt, order, give);
-        if (result.no_process && attempt->cgroup != NULL) {
-            /* Somebody may have removed the group under us: this one does without. */
-            cgroups_drop(sup->cgroups, attempt->cgroup);
-            attempt->cgroup = NULL;
-            result = spawn_call(attempt, order, give);
-        }
-        (void)close(give[0]);
-        (void)close(give[1]);
-    } else {
-        result.error_number = errno;
+    if (!streams_open(attempt, give)) {
+        run_failed(attempt, errno, "make pipes for", order->argv[0]);
+        return;
     }
-    if (result.pid == 0) {
-        (void)fail_errno(&e, ERR_IO, result.error_number, "cannot %s '%s'", result.step,
-                         order->argv[0]);
-        for (size_t i = 0; i < STREAM_COUNT; i++) {
-            stream_close(&attempt->streams[i]);
-        }
-        start_failed(attempt, result.error_number, e.text);
-        jobdirs_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
+    spawner_start(sup->spawner, job_make(attempt, order, give));
+}
+
+bool attempt_started(struct spawn_job *job)
+{
+    struct attempt *attempt = job->ctx;
+    struct supervisor *sup = attempt->sup;
+    must(attempt->state == ATTEMPT_STARTING);
+    if (job->result.no_process && attempt->cgroup != NULL) {
+        /* Somebody may have removed the group under us: this one does without. */
+        cgroups_drop(sup->cgroups, attempt->cgroup);
+        attempt->cgroup = NULL;
+        job->order.cgroup_fd = -1;
+        return true;
+    }
+    (void)close(job->order.out_fd);
+    (void)close(job->order.err_fd);
+    if (job->result.pid == 0) {
+        run_failed(attempt, job->result.error_number, job->result.step, job->order.argv[1]);
         return false;
     }
-    attempt->pid = result.pid;
-    attempt->workdir_used = result.workdir_used;
-    return true;
+    attempt->state = ATTEMPT_RUNNING;
+    attempt->pid = job->result.pid;
+    attempt->workdir_used = job->result.workdir_used;
+    (void)map_put(sup->by_pid, &attempt->pid, sizeof attempt->pid, attempt);
+    started_record(attempt);
+    for (size_t i = 0; i < STREAM_COUNT; i++) {
+        stream_watch(&attempt->streams[i]);
+    }
+    if (attempt->leader_ended) {
+        reaper_leader_ended(sup, attempt, attempt->leader_status, &attempt->leader_use);
+        loop_timer_set(sup->stray_timer, loop_now_ms(sup->loop));
+    } else if (attempt->stop_grace_ms >= 0) {
+        attempt_stop(attempt, attempt->stop_grace_ms);
+    }
+    return false;
 }
 
 /* A start that was asked before: say again what became of it. */
@@ -254,10 +283,10 @@ static bool known_answer(struct supervisor *sup, const struct attempt_key *key)
 {
     const struct attempt *known = map_get(sup->attempts, key, sizeof *key);
     if (known != NULL) {
-        if (known->state != ATTEMPT_ENDED) {
+        if (known->state == ATTEMPT_RUNNING || known->state == ATTEMPT_CLOSING) {
             started_record(known);
         }
-        return true; /* an end not yet acknowledged is still in the spool */
+        return true; /* a start under way will say so; an end not yet acknowledged is in the spool */
     }
     if (keyring_has(sup->recent, key)) {
         struct record record = {.type = RECORD_LOST, .key = *key};
@@ -282,6 +311,7 @@ void attempt_start(struct supervisor *sup, const struct start_order *order)
     attempt->key = order->key;
     attempt->instance = order->instance;
     attempt->sequence = ++sup->start_count;
+    attempt->stop_grace_ms = -1;
     attempt->output_max = order->output_max == 0 ? OUTPUT_MAX_DEFAULT : order->output_max;
     for (size_t i = 0; i < STREAM_COUNT; i++) {
         attempt->streams[i].fd = -1;
@@ -293,15 +323,7 @@ void attempt_start(struct supervisor *sup, const struct start_order *order)
         return;
     }
     attempt->started_ms = supervisor_wall_ms();
-    if (!run(attempt, order)) {
-        return;
-    }
-    sup->open_count++;
-    (void)map_put(sup->by_pid, &attempt->pid, sizeof attempt->pid, attempt);
-    started_record(attempt);
-    for (size_t i = 0; i < STREAM_COUNT; i++) {
-        stream_watch(&attempt->streams[i]);
-    }
+    run(attempt, order);
 }
 
 /* To every process of the group. The leader is our child and not yet reaped, so its number cannot
@@ -323,6 +345,11 @@ static void kill_due(void *ctx)
 
 void attempt_stop(struct attempt *attempt, int64_t grace_ms)
 {
+    if (attempt->state == ATTEMPT_STARTING) {
+        bool shorter = attempt->stop_grace_ms < 0 || grace_ms < attempt->stop_grace_ms;
+        attempt->stop_grace_ms = shorter ? (grace_ms < 0 ? 0 : grace_ms) : attempt->stop_grace_ms;
+        return;
+    }
     if (attempt->state != ATTEMPT_RUNNING) {
         return;
     }

@@ -25,16 +25,30 @@ static pid_t ended_peek(void)
 static void child_reap(struct supervisor *sup, pid_t pid)
 {
     struct attempt *attempt = map_get(sup->by_pid, &pid, sizeof pid);
-    if (attempt != NULL) {
+    const struct spawn_job *job = attempt == NULL ? spawner_find(sup->spawner, pid) : NULL;
+    if (attempt != NULL || job != NULL) {
         /* While its leader is not reaped the group's number is its own. */
         (void)kill(-pid, SIGKILL);
     }
     int status = 0;
     struct rusage use;
-    if (wait4(pid, &status, 0, &use) != pid || attempt == NULL) {
+    if (wait4(pid, &status, 0, &use) != pid) {
         return;
     }
-    attempt_leader_ended(attempt, status, &use);
+    if (attempt != NULL) {
+        reaper_leader_ended(sup, attempt, status, &use);
+    } else if (job != NULL) { /* it ended before we heard that it had begun */
+        struct attempt *starting = job->ctx;
+        starting->leader_ended = true;
+        starting->leader_status = status;
+        starting->leader_use = use;
+    }
+}
+
+void reaper_leader_ended(struct supervisor *sup, struct attempt *attempt, int status,
+                         const struct rusage *use)
+{
+    attempt_leader_ended(attempt, status, use);
     if (attempt->cgroup != NULL && cgroup_populated(attempt->cgroup)) {
         cgroup_kill(attempt->cgroup);
     }
@@ -65,7 +79,7 @@ static void stray_judge(struct supervisor *sup, pid_t pid, struct look *look)
     struct attempt_key key;
     if (strays_owner(pid, sup->hex, &key)) {
         struct attempt *owner = map_get(sup->attempts, &key, sizeof key);
-        if (owner != NULL && owner->state == ATTEMPT_RUNNING) {
+        if (owner != NULL && owner->state <= ATTEMPT_RUNNING) {
             return; /* it may have daemons as long as it runs */
         }
         (void)kill(pid, SIGKILL);

@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -38,7 +39,21 @@ struct child {
     volatile bool workdir_used;
 };
 
-static char child_stack[CHILD_STACK_BYTES] __attribute__((aligned(16)));
+struct spawn_stack {
+    char bytes[CHILD_STACK_BYTES] __attribute__((aligned(16)));
+};
+
+struct spawn_stack *spawn_stack_new(void)
+{
+    struct spawn_stack *stack = aligned_alloc(16, sizeof *stack);
+    must(stack != NULL);
+    return stack;
+}
+
+void spawn_stack_free(struct spawn_stack *stack)
+{
+    free(stack);
+}
 
 static CHILD_CODE bool failed(struct child *child, const char *step)
 {
@@ -168,19 +183,22 @@ static long clone_call(struct clone_args *args, void (*run)(void *), void *arg)
         return -EINVAL;
     }
     struct trampoline trampoline = {run, arg};
-    int pid = clone(trampoline_run, child_stack + sizeof child_stack, (int)args->flags | SIGCHLD,
-                    &trampoline);
+    char *top = (char *)(uintptr_t)args->stack + args->stack_size;
+    int pid = clone(trampoline_run, top, (int)args->flags | SIGCHLD, &trampoline,
+                    (pid_t *)(uintptr_t)args->parent_tid);
     return pid < 0 ? -errno : pid;
 }
 #endif
 
-struct spawn_result spawn_start(const struct spawn_order *order)
+struct spawn_result spawn_start(const struct spawn_order *order, struct spawn_stack *stack,
+                                pid_t *ret_pid)
 {
     struct child child = {.order = order, .parent = getpid()};
-    struct clone_args args = {.flags = (uint64_t)CLONE_VM | CLONE_VFORK,
+    struct clone_args args = {.flags = (uint64_t)CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID,
                               .exit_signal = SIGCHLD,
-                              .stack = (uintptr_t)child_stack,
-                              .stack_size = sizeof child_stack};
+                              .parent_tid = (uintptr_t)ret_pid,
+                              .stack = (uintptr_t)stack->bytes,
+                              .stack_size = sizeof stack->bytes};
     if (order->cgroup_fd >= 0) {
         args.flags |= (unsigned long long)CLONE_INTO_CGROUP;
         args.cgroup = (unsigned)order->cgroup_fd;

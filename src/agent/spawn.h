@@ -1,5 +1,5 @@
 /* spawn.h - starts one program without fork: the child borrows the caller's memory until it has
- * executed the program. Only for a process with one thread. SPDX-License-Identifier: Apache-2.0 */
+ * executed the program. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "agent/runas.h"
@@ -31,9 +31,16 @@ struct spawn_result {
     const char *step; /* what failed: "execute", "change user" … */
 };
 
+/* What the child runs on until it has executed the program; one for each thread that starts. */
+struct spawn_stack;
+struct spawn_stack *spawn_stack_new(void);
+void spawn_stack_free(struct spawn_stack *stack);
+
 /* In its own process group, as the account, with nothing open but standard input (the null device),
  * output and error. */
-struct spawn_result spawn_start(const struct spawn_order *order);
+/* `*ret_pid` is set before the child can end, for whoever reaps on another thread. */
+struct spawn_result spawn_start(const struct spawn_order *order, struct spawn_stack *stack,
+                                pid_t *ret_pid);
 
 /* Once, before anything else: default signals, umask, no core files, no new privileges, orphans come
  * to us, and everything inherited is closed but the standard streams and `keep_fd` (-1: none). */

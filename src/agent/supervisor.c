@@ -1,4 +1,4 @@
-/* supervisor.c - the life of the supervisor: small, one thread, outlives the agent, ends by itself
+/* supervisor.c - the life of the supervisor: small, outlives the agent, ends by itself
  * when it has neither tasks nor an agent. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/supervisor.h"
 
@@ -222,13 +222,15 @@ static must_use enum err supervisor_init(struct supervisor *sup, const char *run
     const char *cgroups = getenv("WEIR_CGROUPS"); /* `off`: strays are found through /proc only */
     sup->cgroups = cgroups != NULL && strcmp(cgroups, "off") == 0 ? NULL : cgroups_new(sup->hex);
     loop_turn_end(sup->loop, turn_end, sup);
-    return link_listen(sup, e);
+    r = spawner_new(sup->loop, attempt_started, &sup->spawner, e);
+    return r == ERR_OK ? link_listen(sup, e) : r;
 }
 
 static void supervisor_done(struct supervisor *sup)
 {
     if (sup->loop != NULL) {
         link_close(sup);
+        spawner_free(sup->spawner);
         loop_timer_free(sup->idle_timer);
         loop_timer_free(sup->stray_timer);
         loop_timer_free(sup->retry_timer);

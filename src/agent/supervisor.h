@@ -8,6 +8,7 @@
 #include "agent/jobdir.h"
 #include "agent/keyring.h"
 #include "agent/runas.h"
+#include "agent/spawner.h"
 #include "agent/spool.h"
 #include "base/map.h"
 #include "io/loop.h"
@@ -17,6 +18,7 @@
 enum { STREAM_COUNT = 2 };
 
 enum attempt_state {
+    ATTEMPT_STARTING, /* its program is being started */
     ATTEMPT_RUNNING,
     ATTEMPT_CLOSING, /* its first process has ended; what it left behind is being ended */
     ATTEMPT_ENDED,   /* recorded; known until the server has acknowledged it */
@@ -49,6 +51,10 @@ struct attempt {
     struct cgroup *cgroup;         /* NULL: none */
     struct loop_timer *kill_timer; /* NULL: not asked to stop */
     int64_t kill_at_ms;
+    int64_t stop_grace_ms; /* STARTING: asked to stop with this grace; -1: not asked */
+    bool leader_ended;     /* STARTING: its first process has ended already, so: */
+    int leader_status;
+    struct rusage leader_use;
     struct spool_position end; /* ENDED: behind its last record */
     struct attempt *ended_next;
     struct attempt *closing_next;
@@ -77,10 +83,11 @@ struct supervisor {
     struct spool *spool;
     struct jobdirs *jobdirs;
     struct cgroups *cgroups; /* NULL: no cgroups here */
+    struct spawner *spawner;
     struct keyring *recent;
     struct map *attempts; /* by key: all known */
     struct map *by_pid;   /* running ones */
-    size_t open_count;    /* running and closing */
+    size_t open_count;    /* starting, running and closing */
     uint64_t start_count;
     struct attempt *ended_first; /* in order of their ends */
     struct attempt *ended_last;
@@ -106,6 +113,9 @@ bool attempt_is_new(const struct supervisor *sup, const struct attempt_key *key)
 /* Starts it, unless its key is known; the outcome is in the spool. */
 void attempt_start(struct supervisor *sup, const struct start_order *order);
 
+/* The start of an attempt is done, for better or worse. True: to be tried without its cgroup. */
+bool attempt_started(struct spawn_job *job);
+
 /* SIGTERM now and SIGKILL after the grace time; grace 0: SIGKILL now. Again: the shorter holds. */
 void attempt_stop(struct attempt *attempt, int64_t grace_ms);
 
@@ -125,6 +135,10 @@ void attempt_pause(struct supervisor *sup, bool paused);
 void attempt_free(struct attempt *attempt);
 
 /* reaper.c */
+
+/* The first process of an attempt was reaped: what it left behind is ended next. */
+void reaper_leader_ended(struct supervisor *sup, struct attempt *attempt, int status,
+                         const struct rusage *use);
 
 /* SIGCHLD: reap whoever ended, then look for strays of closing attempts. */
 void reaper_run(struct supervisor *sup);
