@@ -14,7 +14,7 @@ void devices_json(struct json_out *j, const char *key, uint64_t devices);
 /* "key":7, or null for 0. */
 void u64_or_null_json(struct json_out *j, const char *key, uint64_t value);
 
-/* {"slots":1,"foo":5} */
+/* What was asked, {"gpu":1,"foo":5}; {"slots":0} where that is nothing at all. */
 void request_json(struct json_out *j, const struct core *core, const struct request *request);
 
 /* "env":{"K":"V"} */

@@ -4,18 +4,22 @@
 
 void request_json(struct json_out *j, const struct core *core, const struct request *request)
 {
+    /* With slots comes a part of cpu and memory, so that none of them is a wish of its own; without
+     * slots it is nobody's. */
+    const int64_t least = request->slots_milli > 0 ? 0 : 1;
+    bool other = request->cpu_milli >= least || request->memory_bytes >= least ||
+                 request->gpu_memory_bytes > 0 || request->named_count > 0;
     json_out_object(j);
-    json_out_kv_milli(j, "slots", request->slots_milli);
-    if (request->needs_gpu) {
-        json_out_kv_milli(j, "gpu", request->slots_milli);
+    if (request->slots_milli > 0 || !other) {
+        json_out_kv_milli(j, request->needs_gpu ? "gpu" : "slots", request->slots_milli);
     }
     if (request->gpu_memory_bytes > 0) {
         json_out_kv_i64(j, "gpu_memory", request->gpu_memory_bytes);
     }
-    if (request->cpu_milli >= 0) {
+    if (request->cpu_milli >= least) {
         json_out_kv_milli(j, "cpu", request->cpu_milli);
     }
-    if (request->memory_bytes >= 0) {
+    if (request->memory_bytes >= least) {
         json_out_kv_i64(j, "memory", request->memory_bytes);
     }
     for (uint32_t i = 0; i < request->named_count; i++) {

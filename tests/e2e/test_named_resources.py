@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from weir_harness import Weir
+
 # Writes "+NAME", stays until the gate file exists (or for SECONDS), writes "-NAME".
 SPAN = 'echo "+$1" >>"$2"; until [ -e "$3" ]; do sleep 0.02; done; echo "-$1" >>"$2"'
 TIMED = 'echo "+$1 $(date +%s.%N)" >>"$2"; sleep "$3"; echo "-$1 $(date +%s.%N)" >>"$2"'
@@ -163,3 +165,30 @@ def test_patience_ends_overtaking(weir):
     assert len(overtook) >= 4, f"nobody overtook it before its patience was over: {lines}"
     # Patience is 5 s and a task 1 s; what a slow machine adds is seconds, never the minute of load.
     assert waited < 15, f"waited {waited:.1f} s"
+
+
+@pytest.mark.parametrize(
+    "asked,shown,text",
+    [
+        ({}, {"slots": 1}, "slots=1"),
+        ({"foo": 5}, {"foo": 5}, "foo=5"),
+        ({"gpu": 1}, {"gpu": 1}, "gpu=1"),
+        ({"gpu": 0.5, "foo": 1}, {"gpu": 0.5, "foo": 1}, "gpu=0.5 foo=1"),
+        ({"slots": 2, "cpu": 0}, {"slots": 2, "cpu": 0}, "slots=2"),
+        ({"slots": 0}, {"slots": 0}, "slots=0"),
+        ({"cpu": 0.5, "memory": 1048576}, {"cpu": 0.5, "memory": 1048576}, "cpu=0.5 memory=1Mi"),
+    ],
+)
+def test_resources_are_shown_as_they_were_asked(weir_shown, asked, shown, text):
+    w = weir_shown
+    task = w.submit("true", resources=asked, stage=True)
+    assert w.task(task)["resources"] == shown
+    line = w.weir("task", "list", "--columns", "id,resources").stdout.splitlines()
+    assert [one.split(None, 1)[1] for one in line if one.split()[0] == str(task)] == [text]
+
+
+@pytest.fixture(scope="module")
+def weir_shown():
+    w = Weir(["--fake-gpus", "2", "--resources", "foo=7"]).start()
+    yield w
+    w.close()
