@@ -1,7 +1,10 @@
 /* reclaim_rules.c - taking back between accounts.
  *
  * Surprising: a piece is judged by what the giver holds before the piece is taken, so an account may end below its share by
- * less than one piece. Pieces are whole gangs; else a gang that straddles the share could never be taken back.
+ * less than one piece. Pieces are whole gangs; else a gang that straddles the share could never be taken back. That opens a
+ * way round for ever: a giver that ended below its guarantee may take back from a taker above its own, and borrow again what
+ * it is then left with. So who ends above its guarantee must leave the guarantees of those who pay whole, and a department
+ * without share takes nothing for its members. The peers lack both rules (docs/dev/deviations.md).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/reclaim_rules.h"
 
@@ -164,6 +167,21 @@ static bool too_saturated(const struct claimant *claim, int64_t load, int64_t sh
     return fraction_compare(taker_ratio, giver_ratio) >= 0;
 }
 
+/* Did the losses bring the giver below its guarantee, or further below it? */
+static bool guarantee_broken(const struct claimant *claim, const struct account_view *giver,
+                             const struct vector *rest)
+{
+    for (uint32_t dim = 0; dim < claim->pool->dims; dim++) {
+        const int64_t held = giver->allocated.at[dim];
+        const int64_t promised = giver->guaranteed.at[dim];
+        const int64_t kept = vector_within_at(held, promised) ? held : promised;
+        if (rest->at[dim] < kept) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* One level of the claimant's path against one sibling that paid. */
 static bool pair_balanced(const struct claimant *claim, const struct losses *losses,
                           const struct account_view *taker, const struct account_view *giver)
@@ -171,10 +189,17 @@ static bool pair_balanced(const struct claimant *claim, const struct losses *los
     struct vector load = losses_remaining(losses, taker);
     vector_add(&load, &claim->request);
     const struct vector rest = losses_remaining(losses, giver);
+    if (vector_above(&load, &taker->guaranteed, claim->pool->dims) != 0 &&
+        guarantee_broken(claim, giver, &rest)) {
+        return false;
+    }
     const uint32_t dims = losses->dims | dims_of(&claim->request, claim->pool->dims);
     for (uint32_t dim = 0; dim < claim->pool->dims; dim++) {
-        if ((dims >> dim & 1u) != 0 && too_saturated(claim, load.at[dim], taker->share.at[dim],
-                                                     rest.at[dim], giver->share.at[dim])) {
+        const bool counts = (dims >> dim & 1u) != 0;
+        const bool without_share =
+            taker != claim->account && taker->share.at[dim] == 0 && load.at[dim] > 0;
+        if (counts && (without_share || too_saturated(claim, load.at[dim], taker->share.at[dim],
+                                                      rest.at[dim], giver->share.at[dim]))) {
             return false;
         }
     }

@@ -69,6 +69,6 @@ struct vector losses_remaining(const struct losses *losses, const struct account
 enum reclaim_rule reclaim_take(const struct claimant *claim, struct losses *losses,
                                const struct account_view *victim, const struct vector *piece);
 
-/* With all losses: does nobody on the claimant's path end above its share and as saturated as a sibling that paid, and does
- * non-preemptible work stay within every guarantee? */
+/* With all losses, at every level of the claimant's path: does it end within its share or less saturated than each sibling that
+ * paid; are those left their guarantees if it ends above its own; does non-preemptible work stay within the guarantee? */
 bool reclaim_balanced(const struct claimant *claim, const struct losses *losses);

@@ -273,6 +273,54 @@ static void nobody_ends_as_saturated_as_those_who_paid(void **state)
     arena_done(&arena);
 }
 
+/* Without this rule the two would evict each other in turn for ever. */
+static void who_ends_above_its_guarantee_leaves_that_of_others_whole(void **state)
+{
+    (void)state;
+    const struct account_view a = account(NULL, 0, 6, 7, 3);
+    const struct account_view b = account(NULL, 1, 2, 2, 5);
+    const struct vector one = slots(1);
+    const struct vector three = slots(3);
+    const struct claimant claim = claim_of(&a, 4, true);
+    struct arena arena;
+    struct losses losses;
+    arena_init(&arena);
+    losses_init(&losses, 2, &arena);
+    assert_int_equal(reclaim_start(&claim), CLAIM_MAY_START);
+    assert_int_equal(reclaim_take(&claim, &losses, &b, &three), RECLAIM_BY_SHARE);
+    assert_true(reclaim_balanced(&claim, &losses)); /* b keeps its 2 */
+    losses_clear(&losses);
+    assert_int_equal(reclaim_take(&claim, &losses, &b, &one), RECLAIM_BY_SHARE);
+    assert_int_equal(reclaim_take(&claim, &losses, &b, &three), RECLAIM_BY_SHARE);
+    assert_false(reclaim_balanced(&claim, &losses)); /* b would be left with 1 */
+    losses_clear(&losses);
+    const struct claimant within = claim_of(&a, 3, true);
+    assert_int_equal(reclaim_take(&within, &losses, &b, &one), RECLAIM_BY_SHARE);
+    assert_int_equal(reclaim_take(&within, &losses, &b, &three), RECLAIM_BY_SHARE);
+    assert_true(
+        reclaim_balanced(&within, &losses)); /* a stays within its guarantee: b cannot take back */
+    arena_done(&arena);
+}
+
+static void a_department_without_share_takes_nothing(void **state)
+{
+    (void)state;
+    const struct account_view left = account(NULL, 0, 0, 0, 0);
+    const struct account_view right = account(NULL, 1, 0, 0, 3);
+    const struct account_view taker = account(&left, 2, 5, 1, 0);
+    const struct account_view giver = account(&right, 3, 5, 3, 3);
+    const struct vector one = slots(1);
+    const struct claimant claim = claim_of(&taker, 1, true);
+    struct arena arena;
+    struct losses losses;
+    arena_init(&arena);
+    losses_init(&losses, 4, &arena);
+    assert_int_equal(reclaim_start(&claim), CLAIM_MAY_START);
+    assert_int_equal(reclaim_take(&claim, &losses, &giver, &one), RECLAIM_BY_SHARE);
+    assert_false(reclaim_balanced(&claim, &losses));
+    arena_done(&arena);
+}
+
 static void minimum_runtime_comes_from_the_account_below_the_common_one(void **state)
 {
     (void)state;
@@ -326,6 +374,8 @@ int main(void)
         cmocka_unit_test(pieces_are_taken_while_the_giver_is_above_its_right),
         cmocka_unit_test(accounts_meet_where_their_paths_part),
         cmocka_unit_test(nobody_ends_as_saturated_as_those_who_paid),
+        cmocka_unit_test(who_ends_above_its_guarantee_leaves_that_of_others_whole),
+        cmocka_unit_test(a_department_without_share_takes_nothing),
         cmocka_unit_test(minimum_runtime_comes_from_the_account_below_the_common_one),
         cmocka_unit_test(protections_end_at_their_moment),
     };
