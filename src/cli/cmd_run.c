@@ -123,8 +123,11 @@ static void end_say(struct cli *cli, uint64_t task, const struct follow_end *end
     }
     const char *cause = item_text(reply.doc, "cause");
     const char *why = item_text(reply.doc, "reason.message");
+    why = why[0] == '\0' ? task_text_message(reply.doc) : why;
     bool by_itself = strcmp(cause, "exit") == 0 || cause[0] == '\0';
-    if (!by_itself || end->code < 0) {
+    /* Why a program could not be started came as its standard error. */
+    bool told = strcmp(cause, "spawn-failed") == 0 && !args_has(&cli->args, "json");
+    if (!told && (!by_itself || end->code < 0)) {
         cli_say("weir: task %llu %s (%s)%s%s", (unsigned long long)task, end->state, cause,
                 why[0] == '\0' ? "" : ": ", why);
     }

@@ -17,6 +17,17 @@ bool task_text_workdir_missed(const struct doc *task)
     return false;
 }
 
+const char *task_text_message(const struct doc *task)
+{
+    const struct doc *attempts = item_at(task, "attempts");
+    for (const struct doc *d = attempts == NULL ? NULL : attempts->first; d != NULL; d = d->next) {
+        if (item_text(d, "message")[0] != '\0') {
+            return item_text(d, "message");
+        }
+    }
+    return "";
+}
+
 void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms)
 {
     (void)now_ms;
@@ -27,6 +38,8 @@ void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms)
         buf_add_str(out, item_text(task, "reason.message"));
     } else if (strcmp(state, "failed") == 0 && code[0] != '\0' && strcmp(cause, "exit") == 0) {
         buf_addf(out, "exit code %s", code);
+    } else if (task_text_message(task)[0] != '\0') {
+        buf_add_str(out, task_text_message(task));
     } else if (strcmp(cause, "none") != 0 && strcmp(cause, "exit") != 0) {
         buf_add_str(out, cause);
     }

@@ -83,11 +83,11 @@ static void asked_json(struct task_writer *writer, struct json_out *j, const str
     texts_json(j, "tags", spec->tags, spec->tag_count);
 }
 
-/* A code, or null while there is none: it has not ended, or nothing ever ran. */
-static void exit_code_json(struct json_out *j, bool ended, int64_t started_ms, int32_t code)
+/* A code, or null while there is none. */
+static void exit_code_json(struct json_out *j, bool has_one, int32_t code)
 {
     json_out_key(j, "exit_code");
-    if (ended && started_ms != 0) {
+    if (has_one) {
         json_out_i64(j, code);
     } else {
         json_out_null(j);
@@ -101,8 +101,9 @@ static void course_json(struct json_out *j, const struct task *task)
     time_json(j, "queued_at", task->queued_ms);
     time_json(j, "started_at", task->started_ms);
     time_json(j, "ended_at", task->ended_ms);
-    exit_code_json(j, task_state_ended((enum task_state)task->state), task->started_ms,
-                   task->exit_code);
+    /* A program that could not be started has the code a shell would give. */
+    bool has_code = task->started_ms != 0 || task->cause == END_SPAWN;
+    exit_code_json(j, has_code && task_state_ended((enum task_state)task->state), task->exit_code);
     json_out_kv_text(j, "cause", end_cause_name((enum end_cause)task->cause));
     json_out_key(j, "counts");
     json_out_object(j);
@@ -115,8 +116,21 @@ static void course_json(struct json_out *j, const struct task *task)
     json_out_end(j);
 }
 
+/* Why the program could not be started; null where it could. */
+static void message_json(struct json_out *j, const char *program, const struct instance *instance)
+{
+    json_out_key(j, "message");
+    if (instance->cause != END_SPAWN) {
+        json_out_null(j);
+        return;
+    }
+    struct error e;
+    (void)fail_errno(&e, ERR_IO, instance->exit_code, "cannot execute '%s'", program);
+    json_out_text(j, e.text);
+}
+
 static void attempt_json(struct json_out *j, const struct core *core, const struct task *task,
-                         const struct instance *instance)
+                         const struct instance *instance, const char *program)
 {
     char key[ATTEMPT_KEY_TEXT_MAX];
     (void)attempt_key_text((struct attempt_key){task->id, instance->index, instance->attempt}, key);
@@ -130,14 +144,17 @@ static void attempt_json(struct json_out *j, const struct core *core, const stru
                      instance->node.v != 0 ? core_node_name(core, instance->node) : NULL);
     devices_json(j, "devices", instance->devices);
     json_out_kv_text(j, "cause", end_cause_name((enum end_cause)instance->cause));
-    exit_code_json(j, instance->state == INSTANCE_ENDED, instance->started_ms, instance->exit_code);
+    exit_code_json(j, instance->state == INSTANCE_ENDED && instance->started_ms != 0,
+                   instance->exit_code);
+    message_json(j, program, instance);
     json_out_kv_bool(j, "workdir_used", instance->workdir_missed == 0);
     time_json(j, "started_at", instance->started_ms);
     time_json(j, "ended_at", instance->ended_ms);
     json_out_end(j);
 }
 
-static void attempts_json(struct json_out *j, const struct core *core, const struct task *task)
+static void attempts_json(struct json_out *j, const struct core *core, const struct task *task,
+                          const char *program)
 {
     json_out_key(j, "attempts");
     json_out_array(j);
@@ -146,7 +163,7 @@ static void attempts_json(struct json_out *j, const struct core *core, const str
         const struct instance *instance = core_instance(core, task->id, i);
         must(instance != NULL);
         if (instance->attempt > 0) {
-            attempt_json(j, core, task, instance);
+            attempt_json(j, core, task, instance, program);
             written++;
         }
     }
@@ -180,7 +197,7 @@ void task_json(struct task_writer *writer, struct json_out *j, const struct task
         json_out_null(j);
     }
     if ((parts & TASK_JSON_ATTEMPTS) != 0) {
-        attempts_json(j, writer->core, task);
+        attempts_json(j, writer->core, task, spec.argv_count > 0 ? spec.argv[0] : "");
     }
     json_out_end(j);
 }

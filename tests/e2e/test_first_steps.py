@@ -48,9 +48,21 @@ def test_a_directory_closed_to_the_tasks_user_is_said_once(weir, tmp_path):
 
 def test_a_program_that_does_not_exist_is_named(weir):
     w = weir()
-    result = w.weir("run", "--", "no-such-program-here", check=False)
-    assert result.returncode != 0
-    assert "no-such-program-here" in result.stderr
+    closed = w.root / "closed"
+    closed.write_text("#!/bin/sh\n")
+    closed.chmod(0o644)
+    for task, (program, code, why) in enumerate(
+        [("no-such-program-here", 127, "No such file or directory"), (str(closed), 126, "Permission denied")], 1
+    ):
+        result = w.weir("run", "--", program, check=False)
+        sentence = f"cannot execute '{program}': {why}"
+        assert (result.returncode, result.stderr) == (code, f"weir: {sentence}\n")
+        assert w.weir("task", "wait", str(task), check=False).returncode == code
+        shown = w.task(task)
+        assert (shown["exit_code"], shown["cause"]) == (code, "spawn-failed")
+        assert (shown["attempts"][0]["message"], shown["attempts"][0]["exit_code"]) == (sentence, None)
+        assert sentence in w.weir("task", "show", str(task)).stdout
+        assert sentence in w.weir("task", "list").stdout
 
 
 def test_a_thousand_tasks_complete_once_each(weir):
