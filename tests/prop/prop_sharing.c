@@ -1,0 +1,338 @@
+/* prop_sharing.c - taking back comes to an end: small organisations that share one heap of slots and cpu, run by nothing but the
+ * rules of core/sched (account_order, reclaim_rules, fairshare), reach a state that no further round changes (P6), and nobody
+ * within its guarantee loses anything to a claimant that ends above its own (P4).
+ *
+ * A round starts what fits, in order of the accounts, then lets each waiting gang take back. There are no nodes here: whatever
+ * is free fits. WEIR_SEED repeats a run, WEIR_HISTORIES says how many organisations.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/account_order.h"
+#include "core/sched/fairshare.h"
+#include "core/sched/reclaim_rules.h"
+#include "world.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    ORGANISATIONS_DEFAULT = 20000,
+    DEPARTMENTS_MAX = 3,
+    PROJECTS_MAX = 3, /* of a department */
+    ACCOUNTS_MAX_HERE = DEPARTMENTS_MAX * (PROJECTS_MAX + 1),
+    GANGS_MAX = 5, /* of a project */
+    ROUNDS_MAX = 100,
+    DIMS = 2,
+};
+
+struct gang {
+    struct vector size;
+    bool runs;
+    bool chosen; /* as a victim, in the set being tried */
+};
+
+struct project {
+    struct account_view *account;
+    struct gang gangs[GANGS_MAX];
+    uint32_t gang_count;
+};
+
+struct organisation {
+    struct account_pool pool;
+    struct account_view accounts[ACCOUNTS_MAX_HERE];
+    uint32_t account_count;
+    struct vector demand[ACCOUNTS_MAX_HERE];
+    uint32_t weight[ACCOUNTS_MAX_HERE];
+    struct project projects[DEPARTMENTS_MAX * PROJECTS_MAX];
+    uint32_t project_count;
+    struct vector free;
+    struct losses losses;
+    struct arena arena;
+    uint64_t evicted_count;
+};
+
+/* ---- making one ---- */
+
+static struct account_view *account_new(struct organisation *org, struct dice *dice,
+                                        const struct account_view *parent)
+{
+    const uint32_t index = org->account_count++;
+    struct account_view *account = &org->accounts[index];
+    account->parent = parent;
+    account->index = index;
+    account->depth = parent == NULL ? 0 : 1;
+    account->rank = 100 + dice_roll(dice, 8) / 7;
+    account->order = index;
+    account->guaranteed = (struct vector){{dice_roll(dice, 6), VECTOR_UNLIMITED}};
+    account->limit = (struct vector){{VECTOR_UNLIMITED, VECTOR_UNLIMITED}};
+    if (dice_once_in(dice, 4)) {
+        account->guaranteed.at[DIM_CPU] = dice_roll(dice, 12);
+    }
+    if (dice_once_in(dice, 8)) {
+        account->limit.at[DIM_SLOTS] = account->guaranteed.at[DIM_SLOTS];
+    }
+    org->weight[index] = dice_roll(dice, 3) * 1000;
+    return account;
+}
+
+static void gang_set(struct organisation *org, struct project *project, struct gang *gang,
+                     bool runs)
+{
+    gang->runs = runs;
+    for (struct account_view *account = project->account; account != NULL;
+         account = account->parent == NULL ? NULL : &org->accounts[account->parent->index]) {
+        (runs ? vector_add : vector_sub)(&account->allocated, &gang->size);
+    }
+    (runs ? vector_sub : vector_add)(&org->free, &gang->size);
+}
+
+static bool fits(const struct organisation *org, const struct gang *gang)
+{
+    return vector_above(&gang->size, &org->free, DIMS) == 0;
+}
+
+/* The division, down the tree, of one dimension. */
+static void divide(struct organisation *org, const struct account_view *parent, uint32_t dim,
+                   int64_t total)
+{
+    struct fairshare siblings[ACCOUNTS_MAX_HERE];
+    uint32_t index[ACCOUNTS_MAX_HERE];
+    size_t count = 0;
+    for (uint32_t i = 0; i < org->account_count; i++) {
+        const struct account_view *account = &org->accounts[i];
+        if (account->parent == parent) {
+            index[count] = i;
+            siblings[count++] = (struct fairshare){.guaranteed = account->guaranteed.at[dim],
+                                                   .limit = account->limit.at[dim],
+                                                   .demand = org->demand[i].at[dim],
+                                                   .order = account->order,
+                                                   .weight = org->weight[i],
+                                                   .rank = account->rank};
+        }
+    }
+    (void)fairshare_divide(siblings, count, total, 1, 0, &org->arena);
+    for (size_t i = 0; i < count; i++) {
+        org->accounts[index[i]].share.at[dim] = siblings[i].share;
+    }
+}
+
+static void shares(struct organisation *org)
+{
+    for (uint32_t dim = 0; dim < DIMS; dim++) {
+        divide(org, NULL, dim, org->pool.total.at[dim]);
+        for (uint32_t i = 0; i < org->account_count; i++) {
+            if (org->accounts[i].depth == 0) {
+                divide(org, &org->accounts[i], dim, org->accounts[i].share.at[dim]);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < org->account_count; i++) {
+        account_allocatable(&org->accounts[i]);
+    }
+}
+
+static void project_new(struct organisation *org, struct dice *dice,
+                        const struct account_view *department)
+{
+    struct project *project = &org->projects[org->project_count++];
+    project->account = account_new(org, dice, department);
+    project->gang_count = dice_roll(dice, GANGS_MAX + 1);
+    for (uint32_t i = 0; i < project->gang_count; i++) {
+        struct gang *gang = &project->gangs[i];
+        gang->size = (struct vector){{1 + dice_roll(dice, 4), dice_roll(dice, 5)}};
+        vector_add(&org->demand[project->account->index], &gang->size);
+        vector_add(&org->demand[department->index], &gang->size);
+        if (fits(org, gang) && dice_once_in(dice, 2)) {
+            gang_set(org, project, gang, true);
+        }
+    }
+}
+
+static void organisation_make(struct organisation *org, uint64_t seed)
+{
+    struct dice dice = {seed};
+    memset(org, 0, sizeof *org);
+    arena_init(&org->arena);
+    org->pool = (struct account_pool){
+        .dims = DIMS, .total = {{4 + dice_roll(&dice, 17), 40}}, .unit = {{1, 1}}};
+    org->free = org->pool.total;
+    const uint32_t departments = 1 + dice_roll(&dice, DEPARTMENTS_MAX);
+    for (uint32_t d = 0; d < departments; d++) {
+        const struct account_view *department = account_new(org, &dice, NULL);
+        const uint32_t projects = 1 + dice_roll(&dice, PROJECTS_MAX);
+        for (uint32_t p = 0; p < projects; p++) {
+            project_new(org, &dice, department);
+        }
+    }
+    shares(org);
+    losses_init(&org->losses, org->account_count, &org->arena);
+}
+
+/* ---- running one ---- */
+
+static struct gang *waiting_first(struct project *project, const struct organisation *org,
+                                  bool must_fit)
+{
+    for (uint32_t i = 0; i < project->gang_count; i++) {
+        struct gang *gang = &project->gangs[i];
+        if (!gang->runs && !gang->chosen && (!must_fit || fits(org, gang))) {
+            return gang;
+        }
+    }
+    return NULL;
+}
+
+/* Does `a` come before `b`, each with its gang, where their paths part? */
+static bool served_before(const struct organisation *org, const struct project *a,
+                          const struct gang *a_gang, const struct project *b,
+                          const struct gang *b_gang)
+{
+    struct account_side left = {.chunk = &a_gang->size};
+    struct account_side right = {.chunk = &b_gang->size};
+    account_diverge(a->account, b->account, &left.account, &right.account);
+    return account_order(&org->pool, &left, &right) < 0;
+}
+
+/* Start what fits, best account first. */
+static bool start_all(struct organisation *org)
+{
+    bool changed = false;
+    for (;;) {
+        struct project *best = NULL;
+        struct gang *best_gang = NULL;
+        for (uint32_t i = 0; i < org->project_count; i++) {
+            struct project *project = &org->projects[i];
+            struct gang *gang = waiting_first(project, org, true);
+            if (gang != NULL &&
+                (best == NULL || served_before(org, project, gang, best, best_gang))) {
+                best = project;
+                best_gang = gang;
+            }
+        }
+        if (best == NULL) {
+            return changed;
+        }
+        gang_set(org, best, best_gang, true);
+        changed = true;
+    }
+}
+
+static struct gang *victim_next(struct project *project)
+{
+    for (uint32_t i = project->gang_count; i-- > 0;) {
+        if (project->gangs[i].runs && !project->gangs[i].chosen) {
+            return &project->gangs[i];
+        }
+    }
+    return NULL;
+}
+
+/* Grow a set of victims, youngest gangs first, project by project, until the claim fits. */
+static bool victims_choose(struct organisation *org, const struct claimant *claim)
+{
+    struct vector room = org->free;
+    losses_clear(&org->losses);
+    for (uint32_t i = 0; vector_above(&claim->request, &room, DIMS) != 0;) {
+        struct project *giver = NULL;
+        struct gang *piece = NULL;
+        for (; i < org->project_count; i++) {
+            giver = &org->projects[i];
+            piece = giver->account == claim->account ? NULL : victim_next(giver);
+            if (piece != NULL && reclaim_from(claim, giver->account) &&
+                reclaim_take(claim, &org->losses, giver->account, &piece->size) !=
+                    RECLAIM_REFUSED) {
+                break;
+            }
+        }
+        if (i == org->project_count) {
+            return false;
+        }
+        piece->chosen = true;
+        vector_add(&room, &piece->size);
+    }
+    return reclaim_balanced(claim, &org->losses);
+}
+
+/* Nobody who is within its guarantee pays for one who is not (P4). */
+static void check_guarantees(const struct organisation *org, const struct claimant *claim)
+{
+    for (uint32_t i = 0; i < org->project_count; i++) {
+        const struct account_view *taker;
+        const struct account_view *giver;
+        if (org->projects[i].account == claim->account) {
+            continue;
+        }
+        account_diverge(claim->account, org->projects[i].account, &taker, &giver);
+        const bool had = account_within_guarantee(&org->pool, giver, NULL);
+        const struct vector rest = losses_remaining(&org->losses, giver);
+        law(!had || memcmp(&rest, &giver->allocated, sizeof rest) == 0,
+            "P4: an account within its guarantee lost something");
+    }
+}
+
+/* One waiting gang tries to take back. */
+static bool take_back(struct organisation *org, struct project *project, struct gang *gang)
+{
+    const struct claimant claim = {.pool = &org->pool,
+                                   .account = project->account,
+                                   .request = gang->size,
+                                   .preemptible = true,
+                                   .saturation_milli = SATURATION_MILLI_DEFAULT};
+    const bool taken = !gang->runs && reclaim_start(&claim) == CLAIM_MAY_START &&
+                       !fits(org, gang) && victims_choose(org, &claim);
+    if (taken) {
+        check_guarantees(org, &claim);
+    }
+    for (uint32_t i = 0; i < org->project_count; i++) {
+        for (uint32_t g = 0; g < org->projects[i].gang_count; g++) {
+            struct gang *victim = &org->projects[i].gangs[g];
+            if (victim->chosen && taken) {
+                gang_set(org, &org->projects[i], victim, false);
+                org->evicted_count++;
+            }
+            victim->chosen = false;
+        }
+    }
+    if (taken) {
+        gang_set(org, project, gang, true);
+    }
+    return taken;
+}
+
+static bool round_run(struct organisation *org)
+{
+    bool changed = start_all(org);
+    for (uint32_t i = 0; i < org->project_count; i++) {
+        for (uint32_t g = 0; g < org->projects[i].gang_count; g++) {
+            if (take_back(org, &org->projects[i], &org->projects[i].gangs[g])) {
+                (void)start_all(org); /* victims for whom there is room are moved, not lost */
+                changed = true;
+            }
+        }
+    }
+    return changed;
+}
+
+int main(void)
+{
+    const uint64_t seed = world_number("WEIR_SEED", (uint64_t)time(NULL) * 1000);
+    const uint64_t count = world_number("WEIR_HISTORIES", ORGANISATIONS_DEFAULT);
+    static struct organisation org;
+    uint64_t evicted = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        organisation_make(&org, seed + i);
+        uint32_t round = 0;
+        while (round_run(&org)) {
+            if (++round == ROUNDS_MAX) {
+                printf("repeat with WEIR_SEED=%" PRIu64 " WEIR_HISTORIES=1\n", seed + i);
+                (void)fflush(stdout);
+            }
+            law(round < ROUNDS_MAX, "P6: taking back goes round for ever");
+        }
+        evicted += org.evicted_count;
+        arena_done(&org.arena);
+    }
+    printf("WEIR_SEED=%" PRIu64 ": %" PRIu64 " organisations, %" PRIu64 " evictions\n", seed, count,
+           evicted);
+    return 0;
+}
