@@ -1,11 +1,15 @@
-/* main.c - one program, four roles: `weir server`, `weir agent`, `weir supervisor`; everything else
- * is a command of the CLI. Roles meet only by running the program again.
+/* main.c - one program: the roles `weir server`, `weir agent`, `weir supervisor` and `weir sim`;
+ * everything else is a command of the CLI. Roles meet only by running the program again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
 #include "cli/cli.h"
 #include "server/server.h"
+#include "sim/sim.h"
 
 #include <stdbool.h>
+
+/* Where --help may stand: `weir sim compare --help`. */
+enum { HELP_WORDS_MAX = 3 };
 
 int main(int argc, char **argv)
 {
@@ -16,9 +20,13 @@ int main(int argc, char **argv)
         {"server", server_main},
         {"agent", agent_main},
         {"supervisor", supervisor_main},
+        {"sim", sim_main},
     };
     /* Help on every command, roles too, comes from the CLI's command table. */
-    bool help = argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
+    bool help = false;
+    for (int i = 2; i < argc && i <= HELP_WORDS_MAX; i++) {
+        help |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+    }
     for (size_t i = 0; argc > 1 && !help && i < sizeof roles / sizeof roles[0]; i++) {
         if (strcmp(argv[1], roles[i].name) == 0) {
             return roles[i].role_main(argc - 1, argv + 1);

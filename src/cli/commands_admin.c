@@ -198,6 +198,51 @@ static const struct flag flags_agent[] = {
     {0},
 };
 
+static const struct flag flags_sim[] = {
+    {"seed", 0, FLAG_NUMBER, "N", "of everything that is drawn (default: the file's, else 42)",
+     COMPLETE_NONE, NULL},
+    {"until", 0, FLAG_DURATION, "D", "end after so much virtual time", COMPLETE_NONE, NULL},
+    {"events", 0, FLAG_BOOL, NULL, "tell what happens, line by line", COMPLETE_NONE, NULL},
+    {"why", 0, FLAG_BOOL, NULL, "with --events: why tasks wait", COMPLETE_NONE, NULL},
+    {"json", 0, FLAG_BOOL, NULL, "the summary as JSON", COMPLETE_NONE, NULL},
+    {"tasks", 0, FLAG_TEXT, "FILE", "one line of CSV per task", COMPLETE_FILES, NULL},
+    {"check", 0, FLAG_BOOL, NULL, "check every invariant after every step", COMPLETE_NONE, NULL},
+    {"quiet", 0, FLAG_BOOL, NULL, "no progress and no rates", COMPLETE_NONE, NULL},
+    {"help", 'h', FLAG_BOOL, NULL, "this text", COMPLETE_NONE, NULL},
+    {0},
+};
+
+static const struct flag flags_sim_inputs[] = {
+    {"trace", 0, FLAG_TEXT, "FILE", "tasks from a trace", COMPLETE_FILES, NULL},
+    {"format", 0, FLAG_TEXT, "F", "what it is: openb, philly, swf, or csv (default)",
+     COMPLETE_WORDS, "openb,philly,swf,csv"},
+    {"columns", 0, FLAG_TEXT, "A=X,B=Y", "which column means what: submit=arrived,gpus=#3",
+     COMPLETE_NONE, NULL},
+    {"skip-bad", 0, FLAG_BOOL, NULL, "count malformed rows instead of ending", COMPLETE_NONE, NULL},
+    {"nodes", 0, FLAG_TEXT, "NxG", "N nodes of G GPUs, where no file has nodes", COMPLETE_NONE,
+     NULL},
+    {"patience", 0, FLAG_DURATION, "D", "of every pool", COMPLETE_NONE, NULL},
+    {0},
+};
+
+static const struct flag flags_sim_compare[] = {
+    {"seeds", 0, FLAG_TEXT, "A-B", "run with each of these seeds", COMPLETE_NONE, NULL},
+    {"json", 0, FLAG_BOOL, NULL, "every figure of every run as JSON", COMPLETE_NONE, NULL},
+    {"quiet", 0, FLAG_BOOL, NULL, "no progress", COMPLETE_NONE, NULL},
+    {"help", 'h', FLAG_BOOL, NULL, "this text", COMPLETE_NONE, NULL},
+    {0},
+};
+
+static const struct flag flags_sim_openb[] = {
+    {"nodes", 0, FLAG_TEXT, "FILE", "the list of nodes", COMPLETE_FILES, NULL},
+    {"tasks", 0, FLAG_TEXT, "FILE", "the list of tasks", COMPLETE_FILES, NULL},
+    {"seeds", 0, FLAG_TEXT, "A-B", "shuffle with each of these seeds (default 42)", COMPLETE_NONE,
+     NULL},
+    {"ratio", 0, FLAG_TEXT, "X", "ask for X times the capacity (default 1.3)", COMPLETE_NONE, NULL},
+    {"help", 'h', FLAG_BOOL, NULL, "this text", COMPLETE_NONE, NULL},
+    {0},
+};
+
 const struct command commands_admin[] = {
     {.name = "login",
      .args = "URL",
@@ -294,6 +339,35 @@ const struct command commands_admin[] = {
      .examples =
          "weir agent --server http://127.0.0.1:8080 --pool gpu --join-token-file join.token",
      .groups = {flags_agent},
+     .role = true},
+    {.name = "sim",
+     .args = "SCENARIO | --trace FILE --nodes NxG",
+     .help = "try a cluster and a workload in virtual time",
+     .more =
+         "The scheduler of the server, unchanged, runs against nodes and tasks that are only\n"
+         "described: in a scenario file, a trace, or both. The same seed gives the same output.",
+     .examples = "weir sim two-teams.yaml\n"
+                 "weir sim cluster.yaml --trace jobs.csv --format philly\n"
+                 "weir sim small.yaml --events --why",
+     .groups = {flags_sim, flags_sim_inputs},
+     .role = true,
+     .complete = COMPLETE_FILES},
+    {.name = "sim compare",
+     .args = "A B…",
+     .help = "the same workload under other rules or on other nodes",
+     .more = "Differences are taken seed by seed.",
+     .examples = "weir sim compare today.yaml more-nodes.yaml --seeds 42-51",
+     .groups = {flags_sim_compare},
+     .role = true,
+     .complete = COMPLETE_FILES},
+    {.name = "sim openb",
+     .args = "--nodes FILE --tasks FILE",
+     .help = "how well tasks are placed: the experiment of the openb trace",
+     .more =
+         "Tasks arrive one by one and never leave; one that fits nowhere is dropped. What stays\n"
+         "unallocated shows how much the placement breaks up.",
+     .examples = "weir sim openb --nodes nodes.csv --tasks tasks.csv --seeds 42-51",
+     .groups = {flags_sim_openb},
      .role = true},
     {.name = "help",
      .args = "[COMMAND | TOPIC]",

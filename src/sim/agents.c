@@ -1,0 +1,325 @@
+/* agents.c - virtual agents: nodes that join, die and return, and what runs on them.
+ *
+ * A run needs one timer, for whatever happens to it next. A node that is cut off goes on working
+ * and says what happened when it is back; one that crashes forgets everything, and joins under a
+ * new supervisor. SPDX-License-Identifier: Apache-2.0 */
+#include "sim/engine_internal.h"
+
+enum { EXIT_TERMINATED = 143, EXIT_FAILED_RUN = 1 };
+
+/* ---- runs ---- */
+
+static void report(struct engine *engine, const struct run *run, enum report_type type)
+{
+    const struct report said = {
+        .type = type,
+        .key = run->key,
+        .incarnation = run->incarnation,
+        .at_ms = engine->now_ms,
+        .exit_code = type == REPORT_ENDED ? run->exit_code : 0,
+    };
+    struct input in = {
+        .type = INPUT_REPORT,
+        .actor = "node",
+        .report = {.node = engine->nodes.at[run->node].id, .reports = &said, .count = 1},
+    };
+    struct facts facts;
+    must(engine_input(engine, &in, &facts) == VERDICT_OK);
+}
+
+/* How long the attempt that has just started goes on, and how it will end. */
+static int64_t plan_ms(struct engine *engine, struct run *run)
+{
+    const struct job *job = book_record(engine, run->key.task)->job;
+    const struct job_kind *kind = job->kind;
+    if (job->runs_ms == RUNS_FOR_EVER) {
+        return RUNS_FOR_EVER;
+    }
+    const int64_t left_ms = job->runs_ms > run->saved_ms ? job->runs_ms - run->saved_ms : 0;
+    if (run->failures < kind->fails) {
+        run->exit_code = EXIT_FAILED_RUN;
+        return left_ms;
+    }
+    struct dice dice = dice_of(engine->scenario->seed, "failures",
+                               run->key.task.v << 20 ^ run->key.index << 8 ^ run->key.attempt);
+    if (kind->fail_millionths > 0 && dice_chance(&dice, kind->fail_millionths)) {
+        run->exit_code = EXIT_FAILED_RUN;
+        return left_ms / 2;
+    }
+    run->exit_code = kind->exit_code;
+    return left_ms;
+}
+
+static void run_started(struct engine *engine, struct run *run)
+{
+    run->step = RUN_RUNNING;
+    run->started_ms = engine->now_ms;
+    const int64_t left_ms = plan_ms(engine, run);
+    if (left_ms != RUNS_FOR_EVER) {
+        engine_timer(engine, &run->timer, engine->now_ms + left_ms);
+    }
+    if (engine->nodes.at[run->node].connected) {
+        report(engine, run, REPORT_STARTED);
+    }
+}
+
+static void run_ended(struct engine *engine, struct run *run)
+{
+    run->failures += run->step == RUN_RUNNING && run->exit_code != 0;
+    if (engine->nodes.at[run->node].connected) {
+        report(engine, run, REPORT_ENDED);
+    } else {
+        run->step = RUN_UNSAID;
+    }
+}
+
+static void run_timer(struct engine *engine, struct run *run)
+{
+    switch (run->step) {
+    case RUN_STARTING:
+        run_started(engine, run);
+        return;
+    case RUN_RUNNING:
+    case RUN_STOPPING:
+        run_ended(engine, run);
+        return;
+    case RUN_NONE:
+    case RUN_UNSAID:
+        break;
+    }
+    must(run->step == RUN_STARTING);
+}
+
+static void order_start(struct engine *engine, const struct effect *effect)
+{
+    struct run *run = book_run(engine, &effect->key);
+    if (run->step != RUN_NONE) {
+        must(run->key.attempt == effect->key.attempt); /* said again after a reconnection */
+        return;
+    }
+    must(effect->node.v < engine->node_of.count);
+    run->timer.kind = TIMER_RUN;
+    run->key = effect->key;
+    run->node = engine->node_of.at[effect->node.v];
+    run->incarnation = effect->incarnation;
+    run->step = RUN_STARTING;
+    engine->active_runs++;
+    if (engine->nodes.at[run->node].alive) {
+        engine_timer(engine, &run->timer, engine->now_ms + engine->scenario->start_delay_ms);
+    }
+}
+
+static void order_stop(struct engine *engine, const struct effect *effect)
+{
+    struct run *run = book_run(engine, &effect->key);
+    if (run->step == RUN_NONE || run->step == RUN_UNSAID ||
+        !engine->nodes.at[run->node].connected) {
+        return;
+    }
+    const struct job_kind *kind = book_record(engine, effect->key.task)->job->kind;
+    const int64_t takes_ms =
+        kind->stops_in_ms < effect->grace_ms ? kind->stops_in_ms : effect->grace_ms;
+    const int64_t at_ms = engine->now_ms + takes_ms;
+    if (run->step == RUN_STOPPING && run->timer.entry.key <= at_ms) {
+        return;
+    }
+    run->step = RUN_STOPPING;
+    run->exit_code = EXIT_TERMINATED;
+    engine_timer(engine, &run->timer, at_ms);
+}
+
+void agents_effect(struct engine *engine, const struct effect *effect)
+{
+    switch (effect->type) {
+    case EFFECT_START:
+        order_start(engine, effect);
+        return;
+    case EFFECT_STOP:
+        order_stop(engine, effect);
+        return;
+    case EFFECT_ARCHIVE:
+        return; /* the book has it */
+    }
+}
+
+void agents_forget(struct engine *engine, struct run *run)
+{
+    if (run->step != RUN_NONE) {
+        engine_timer_off(engine, &run->timer);
+        run->step = RUN_NONE;
+        engine->active_runs--;
+    }
+}
+
+/* ---- nodes ---- */
+
+static must_use enum err join(struct engine *engine, uint32_t index, struct error *e)
+{
+    struct virtual_node *node = &engine->nodes.at[index];
+    struct node_spec spec = node->node->spec;
+    must(sizeof node->supervisor + sizeof index <= sizeof spec.supervisor);
+    memcpy(spec.supervisor, &index, sizeof index);
+    memcpy(spec.supervisor + sizeof index, &node->supervisor, sizeof node->supervisor);
+    struct input in = {.type = INPUT_NODE_JOIN, .actor = "node", .node = {.spec = &spec}};
+    struct facts facts;
+    if (engine_input(engine, &in, &facts) != VERDICT_OK) {
+        return fail(e, ERR_INVALID, "node '%s' cannot join: %s %s", spec.name,
+                    reason_name(facts.refusal.code), facts.refusal.text);
+    }
+    const struct node *row = core_node_named(engine->core, spec.name);
+    must(row != NULL);
+    node->id = row->id;
+    while (engine->node_of.count <= row->id.v) {
+        vec_push(&engine->node_of, 0);
+    }
+    engine->node_of.at[row->id.v] = index;
+    return ERR_OK;
+}
+
+static void node_input(struct engine *engine, const struct virtual_node *node, enum input_type type)
+{
+    struct input in = {.type = type, .actor = "server", .node = {.node = node->id}};
+    struct facts facts;
+    must(engine_input(engine, &in, &facts) == VERDICT_OK);
+}
+
+/* The server hears nothing of it from now on. */
+static void fall_silent(struct engine *engine, struct virtual_node *node, int64_t for_ms)
+{
+    node->connected = false;
+    node_input(engine, node, INPUT_NODE_SILENT);
+    engine_timer(engine, &node->lost, engine->now_ms + engine->scenario->lost_after_ms);
+    if (for_ms > 0) {
+        engine_timer(engine, &node->back, engine->now_ms + for_ms);
+    }
+}
+
+void agents_crash(struct engine *engine, uint32_t index, int64_t for_ms)
+{
+    struct virtual_node *node = &engine->nodes.at[index];
+    if (!node->alive || node->id.v == 0) {
+        return;
+    }
+    struct attempt_key cursor = {0};
+    const struct instance *instance;
+    while ((instance = core_node_instance_next(engine->core, node->id, &cursor)) != NULL) {
+        const struct attempt_key key = {instance->task, instance->index, instance->attempt};
+        engine_timer_off(engine, &book_run(engine, &key)->timer);
+    }
+    node->alive = false;
+    node->supervisor++;
+    if (node->connected) {
+        fall_silent(engine, node, for_ms);
+    } else if (for_ms > 0) {
+        engine_timer(engine, &node->back, engine->now_ms + for_ms);
+    }
+}
+
+void agents_cut(struct engine *engine, uint32_t index, int64_t for_ms)
+{
+    struct virtual_node *node = &engine->nodes.at[index];
+    if (node->connected) {
+        fall_silent(engine, node, for_ms);
+    }
+}
+
+/* What started or ended while the node could not say so. The walk goes by key, so that reporting may
+ * take away what it has just met. */
+static void say_unsaid(struct engine *engine, const struct virtual_node *node)
+{
+    struct attempt_key cursor = {0};
+    const struct instance *instance;
+    while ((instance = core_node_instance_next(engine->core, node->id, &cursor)) != NULL) {
+        const struct attempt_key key = {instance->task, instance->index, instance->attempt};
+        struct run *run = book_run(engine, &key);
+        if (run->step == RUN_UNSAID) {
+            report(engine, run, REPORT_ENDED);
+        } else if (run->step == RUN_RUNNING && instance->state == INSTANCE_STARTING) {
+            report(engine, run, REPORT_STARTED);
+        }
+    }
+}
+
+enum err agents_up(struct engine *engine, uint32_t index, struct error *e)
+{
+    struct virtual_node *node = &engine->nodes.at[index];
+    if (node->connected) {
+        return ERR_OK;
+    }
+    engine_timer_off(engine, &node->lost);
+    engine_timer_off(engine, &node->back);
+    node->alive = true;
+    node->connected = true;
+    enum err r = join(engine, index, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    say_unsaid(engine, node);
+    struct effects orders = {0};
+    core_orders_for(engine->core, node->id, &orders);
+    for (size_t i = 0; i < orders.count; i++) {
+        agents_effect(engine, &orders.at[i]);
+    }
+    effects_done(&orders);
+    if (engine->scenario->crash_every_ms > 0) {
+        engine_timer(engine, &node->crash,
+                     engine->now_ms + 1 +
+                         dice_exponential(&node->dice, engine->scenario->crash_every_ms));
+    }
+    return ERR_OK;
+}
+
+static void crash_by_dice(struct engine *engine, uint32_t index)
+{
+    struct virtual_node *node = &engine->nodes.at[index];
+    const int64_t repair_ms = 1 + dice_exponential(&node->dice, engine->scenario->repair_ms);
+    if (node->alive) {
+        agents_crash(engine, index, repair_ms);
+    }
+}
+
+void agents_timer(struct engine *engine, struct timer *timer)
+{
+    struct error e;
+    switch (timer->kind) {
+    case TIMER_RUN:
+        run_timer(engine, (struct run *)timer);
+        return;
+    case TIMER_LOST:
+        node_input(engine, &engine->nodes.at[timer->node], INPUT_NODE_LOST);
+        return;
+    case TIMER_BACK:
+        /* It joined before with the same amounts: that cannot be refused. */
+        must(agents_up(engine, timer->node, &e) == ERR_OK);
+        return;
+    case TIMER_CRASH:
+        crash_by_dice(engine, timer->node);
+        return;
+    }
+}
+
+enum err agents_begin(struct engine *engine, struct error *e)
+{
+    const struct scenario *scenario = engine->scenario;
+    vec_reserve(&engine->nodes, scenario->nodes.count + 1); /* timers stay where they are */
+    for (uint32_t i = 0; i < scenario->nodes.count; i++) {
+        const struct cluster_node *node = &scenario->nodes.at[i];
+        vec_push(&engine->nodes, ((struct virtual_node){
+                                     .node = node,
+                                     .dice = dice_of(scenario->seed, "crashes", i),
+                                     .lost = {.kind = TIMER_LOST, .node = i},
+                                     .back = {.kind = TIMER_BACK, .node = i},
+                                     .crash = {.kind = TIMER_CRASH, .node = i},
+                                 }));
+        const size_t len = strlen(node->spec.name);
+        void *index = (void *)(uintptr_t)(i + 1);
+        if (map_put(engine->nodes_named, node->spec.name, len, index) != NULL) {
+            return fail(e, ERR_INVALID, "two nodes are named '%s'", node->spec.name);
+        }
+        enum err r = node->later ? ERR_OK : agents_up(engine, i, e);
+        if (r != ERR_OK) {
+            return r;
+        }
+    }
+    return ERR_OK;
+}

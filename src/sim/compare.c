@@ -1,0 +1,305 @@
+/* compare.c - several scenarios over the same seeds, side by side.
+ *
+ * Differences are taken seed by seed: what the dice did is the same on both sides, so the spread of
+ * the differences is that of the policies, not of the workload. SPDX-License-Identifier: Apache-2.0 */
+#include "sim/play.h"
+
+#include "base/json_out.h"
+#include "sim/files.h"
+#include "sim/load.h"
+#include "sim/metrics.h"
+#include "sim/text.h"
+
+#include <inttypes.h>
+
+enum { OUTPUT_BYTES_MAX = 1 << 24, LABEL_WIDTH = 22, CELL_WIDTH = 12 };
+
+enum figure_kind { FIGURE_TIME, FIGURE_PERCENT, FIGURE_COUNT, FIGURE_MILLI };
+
+struct figure {
+    const char *name;
+    enum figure_kind kind;
+    int64_t (*of)(const struct result *result);
+};
+
+static int64_t wait_mean(const struct result *r)
+{
+    return r->wait.mean_ms;
+}
+static int64_t wait_p50(const struct result *r)
+{
+    return r->wait.p50_ms;
+}
+static int64_t wait_p90(const struct result *r)
+{
+    return r->wait.p90_ms;
+}
+static int64_t wait_p99(const struct result *r)
+{
+    return r->wait.p99_ms;
+}
+static int64_t wait_max(const struct result *r)
+{
+    return r->wait.max_ms;
+}
+static int64_t completion_mean(const struct result *r)
+{
+    return r->completion.mean_ms;
+}
+static int64_t completion_p99(const struct result *r)
+{
+    return r->completion.p99_ms;
+}
+static int64_t span(const struct result *r)
+{
+    return r->span_ms;
+}
+/* Percent in thousandths. */
+static int64_t allocated(const struct result *r)
+{
+    return r->capacity_milli == 0
+               ? 0
+               : (int64_t)((__int128)r->allocated_milli * 100000 / r->capacity_milli);
+}
+static int64_t fragmented(const struct result *r)
+{
+    return r->capacity_milli == 0
+               ? 0
+               : (int64_t)((__int128)r->fragmented_milli * 100000 / r->capacity_milli);
+}
+static int64_t queue_mean(const struct result *r)
+{
+    return (int64_t)r->queue_mean_milli;
+}
+static int64_t completed(const struct result *r)
+{
+    return (int64_t)r->completed;
+}
+static int64_t evictions(const struct result *r)
+{
+    return (int64_t)r->evictions;
+}
+static int64_t work_lost(const struct result *r)
+{
+    return r->work_lost_slot_ms / 3600;
+}
+
+static const struct figure figures[] = {
+    {"wait, mean", FIGURE_TIME, wait_mean},
+    {"wait, p50", FIGURE_TIME, wait_p50},
+    {"wait, p90", FIGURE_TIME, wait_p90},
+    {"wait, p99", FIGURE_TIME, wait_p99},
+    {"wait, max", FIGURE_TIME, wait_max},
+    {"completion, mean", FIGURE_TIME, completion_mean},
+    {"completion, p99", FIGURE_TIME, completion_p99},
+    {"whole run", FIGURE_TIME, span},
+    {"allocated, %", FIGURE_PERCENT, allocated},
+    {"in pieces, %", FIGURE_PERCENT, fragmented},
+    {"queue, mean", FIGURE_MILLI, queue_mean},
+    {"completed", FIGURE_COUNT, completed},
+    {"evictions", FIGURE_COUNT, evictions},
+    {"work lost, slot-hours", FIGURE_MILLI, work_lost},
+};
+enum { FIGURE_COUNT_ALL = sizeof figures / sizeof figures[0] };
+
+/* Every figure of every run: at[(file * seeds + seed) * FIGURE_COUNT_ALL + figure]. */
+struct table_of {
+    uint32_t files;
+    uint32_t seeds;
+    int64_t *at;
+};
+
+static int64_t *cell(const struct table_of *table, uint32_t file, uint32_t seed)
+{
+    return &table->at[((size_t)file * table->seeds + seed) * FIGURE_COUNT_ALL];
+}
+
+/* ---- running ---- */
+
+static must_use enum err run_one(const struct sim_options *options, const char *file, uint64_t seed,
+                                 int64_t *ret_figures, struct error *e)
+{
+    struct scenario scenario;
+    scenario_init(&scenario);
+    enum err r = scenario_load(options, file, &seed, &scenario, e);
+    if (r == ERR_OK) {
+        struct metrics *metrics = metrics_new(&scenario);
+        struct engine_options how = {.check = options->check, .watcher_count = 1};
+        how.watchers[0] = metrics_watcher(metrics);
+        struct engine *engine = engine_new(&scenario, &how);
+        struct arena arena;
+        struct result result;
+        arena_init(&arena);
+        r = engine_run(engine, e);
+        metrics_result(metrics, engine, &arena, &result);
+        for (size_t i = 0; i < FIGURE_COUNT_ALL; i++) {
+            ret_figures[i] = figures[i].of(&result);
+        }
+        arena_done(&arena);
+        engine_free(engine);
+        metrics_free(metrics);
+    }
+    scenario_done(&scenario);
+    return r == ERR_OK ? r : fail_in(e, "%s", file);
+}
+
+static must_use enum err run_all(const struct sim_options *options, struct table_of *table,
+                                 struct error *e)
+{
+    for (uint32_t file = 0; file < table->files; file++) {
+        for (uint32_t seed = 0; seed < table->seeds; seed++) {
+            if (!options->quiet) {
+                (void)fprintf(stderr, "%s, seed %" PRIu64 "\n", options->files[file],
+                              options->seed_first + seed);
+            }
+            enum err r = run_one(options, options->files[file], options->seed_first + seed,
+                                 cell(table, file, seed), e);
+            if (r != ERR_OK) {
+                return r;
+            }
+        }
+    }
+    return ERR_OK;
+}
+
+/* ---- printing ---- */
+
+static const char *figure_text(enum figure_kind kind, int64_t value, char *out)
+{
+    const bool negative = value < 0;
+    const int64_t size = negative ? -value : value;
+    char text[SIM_TEXT_MAX];
+    switch (kind) {
+    case FIGURE_TIME:
+        (void)sim_span_text(size, text);
+        break;
+    case FIGURE_PERCENT:
+        (void)sim_percent_text(size, 100000, text);
+        break;
+    case FIGURE_COUNT:
+        (void)sim_count_text((uint64_t)size, text);
+        break;
+    case FIGURE_MILLI:
+        (void)sim_milli_text(size, text);
+        break;
+    }
+    (void)snprintf(out, SIM_TEXT_MAX, "%s%.40s", negative ? "-" : "", text);
+    return out;
+}
+
+static int64_t mean_of(const struct table_of *table, uint32_t file, size_t figure)
+{
+    __int128 sum = 0;
+    for (uint32_t seed = 0; seed < table->seeds; seed++) {
+        sum += cell(table, file, seed)[figure];
+    }
+    return (int64_t)(sum / table->seeds);
+}
+
+struct difference {
+    int64_t mean;
+    int64_t low;
+    int64_t high;
+};
+
+/* Of `file` against the first one, seed by seed. */
+static struct difference difference_of(const struct table_of *table, uint32_t file, size_t figure)
+{
+    struct difference difference = {0, INT64_MAX, INT64_MIN};
+    __int128 sum = 0;
+    for (uint32_t seed = 0; seed < table->seeds; seed++) {
+        const int64_t by = cell(table, file, seed)[figure] - cell(table, 0, seed)[figure];
+        sum += by;
+        difference.low = by < difference.low ? by : difference.low;
+        difference.high = by > difference.high ? by : difference.high;
+    }
+    difference.mean = (int64_t)(sum / table->seeds);
+    return difference;
+}
+
+static void row_text(const struct table_of *table, uint32_t file, size_t figure, struct buf *out)
+{
+    const enum figure_kind kind = figures[figure].kind;
+    const int64_t base = mean_of(table, 0, figure);
+    const struct difference by = difference_of(table, file, figure);
+    char text[4][SIM_TEXT_MAX];
+    buf_addf(out, "  %-*s %*s %*s %*s", LABEL_WIDTH, figures[figure].name, CELL_WIDTH,
+             figure_text(kind, base, text[0]), CELL_WIDTH,
+             figure_text(kind, mean_of(table, file, figure), text[1]), CELL_WIDTH,
+             figure_text(kind, by.mean, text[2]));
+    if (base != 0) {
+        buf_addf(out, " %9s %%", sim_percent_text(by.mean, base, text[0]));
+    } else {
+        buf_addf(out, " %11s", "");
+    }
+    buf_addf(out, "   %s to %s\n", figure_text(kind, by.low, text[0]),
+             figure_text(kind, by.high, text[1]));
+}
+
+static void table_text(const struct sim_options *options, const struct table_of *table,
+                       struct buf *out)
+{
+    buf_addf(out, "%u scenarios, %u seeds from %" PRIu64 ": means, and differences seed by seed\n",
+             table->files, table->seeds, options->seed_first);
+    for (uint32_t file = 1; file < table->files; file++) {
+        buf_addf(out, "\n  A: %s\n  B: %s\n", options->files[0], options->files[file]);
+        buf_addf(out, "  %-*s %*s %*s %*s %11s   %s\n", LABEL_WIDTH, "", CELL_WIDTH, "A",
+                 CELL_WIDTH, "B", CELL_WIDTH, "B - A", "", "spread");
+        for (size_t figure = 0; figure < FIGURE_COUNT_ALL; figure++) {
+            row_text(table, file, figure, out);
+        }
+    }
+}
+
+static void table_json(const struct sim_options *options, const struct table_of *table,
+                       struct buf *out)
+{
+    struct json_out j;
+    json_out_init(&j, out);
+    json_out_array(&j);
+    for (uint32_t file = 0; file < table->files; file++) {
+        json_out_object(&j);
+        json_out_kv_text(&j, "scenario", options->files[file]);
+        for (size_t figure = 0; figure < FIGURE_COUNT_ALL; figure++) {
+            json_out_key(&j, figures[figure].name);
+            json_out_array(&j);
+            for (uint32_t seed = 0; seed < table->seeds; seed++) {
+                const int64_t value = cell(table, file, seed)[figure];
+                if (figures[figure].kind == FIGURE_COUNT) {
+                    json_out_i64(&j, value);
+                } else {
+                    json_out_milli(&j, value);
+                }
+            }
+            json_out_end(&j);
+        }
+        json_out_end(&j);
+    }
+    json_out_end(&j);
+    buf_add_char(out, '\n');
+}
+
+enum err play_compare(const struct sim_options *options, struct error *e)
+{
+    struct table_of table = {
+        .files = options->file_count,
+        .seeds = (uint32_t)(options->seed_last - options->seed_first + 1),
+    };
+    auto_free(freep) int64_t *cells =
+        xcalloc((size_t)table.files * table.seeds * FIGURE_COUNT_ALL, sizeof *cells);
+    table.at = cells;
+    enum err r = run_all(options, &table, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    struct buf out;
+    buf_init(&out, OUTPUT_BYTES_MAX);
+    if (options->json) {
+        table_json(options, &table, &out);
+    } else {
+        table_text(options, &table, &out);
+    }
+    r = sim_file_write("-", &out, e);
+    buf_done(&out);
+    return r;
+}

@@ -1,0 +1,109 @@
+/* csv.c - see csv.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/csv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <strings.h>
+
+void csv_init(struct csv *csv, const char *file, struct str text, char separator,
+              struct arena *arena)
+{
+    *csv = (struct csv){.file = file, .rest = text, .separator = separator, .arena = arena};
+}
+
+static struct str line_cut(struct csv *csv)
+{
+    struct str rest;
+    struct str line = str_cut(csv->rest, '\n', &rest);
+    csv->rest = rest.p == NULL ? (struct str){line.p + line.len, 0} : rest;
+    csv->line++;
+    if (line.len > 0 && line.p[line.len - 1] == '\r') {
+        line.len--;
+    }
+    return line;
+}
+
+/* A field in quotes that begins at `at`; *at moves behind the closing quote. Doubled quotes become
+ * one. */
+static struct str quoted_cut(struct csv *csv, struct str line, size_t *at)
+{
+    char *text = arena_alloc(csv->arena, line.len - *at + 1);
+    size_t len = 0;
+    size_t i = *at + 1;
+    for (; i < line.len; i++) {
+        if (line.p[i] == '"' && (i + 1 >= line.len || line.p[i + 1] != '"')) {
+            break;
+        }
+        i += line.p[i] == '"';
+        text[len++] = line.p[i];
+    }
+    *at = i < line.len ? i + 1 : i;
+    return (struct str){text, len};
+}
+
+static void row_split(struct csv *csv, struct str line)
+{
+    const bool blanks = csv->separator == ' ';
+    size_t at = 0;
+    csv->count = 0;
+    while (csv->count < CSV_FIELDS_MAX) {
+        while (blanks && at < line.len && (line.p[at] == ' ' || line.p[at] == '\t')) {
+            at++;
+        }
+        if (blanks && at == line.len) {
+            return;
+        }
+        struct str *field = &csv->fields[csv->count];
+        csv->columns[csv->count++] = (unsigned)at + 1;
+        if (at < line.len && line.p[at] == '"') {
+            *field = quoted_cut(csv, line, &at);
+        } else {
+            const size_t begin = at;
+            while (at < line.len && line.p[at] != csv->separator &&
+                   !(blanks && line.p[at] == '\t')) {
+                at++;
+            }
+            *field = (struct str){line.p + begin, at - begin};
+        }
+        if (at >= line.len) {
+            return;
+        }
+        at++;
+    }
+}
+
+bool csv_next(struct csv *csv)
+{
+    while (csv->rest.len > 0) {
+        const struct str line = line_cut(csv);
+        if (str_trim(line).len > 0) {
+            row_split(csv, line);
+            return true;
+        }
+    }
+    return false;
+}
+
+int csv_column(const struct csv *csv, const char *name)
+{
+    for (uint32_t i = 0; i < csv->count; i++) {
+        const struct str field = str_trim(csv->fields[i]);
+        if (field.len == strlen(name) && strncasecmp(field.p, name, field.len) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+enum err csv_fail(const struct csv *csv, int field, struct error *e, const char *format, ...)
+{
+    char text[ERROR_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    const bool there = field >= 0 && (uint32_t)field < csv->count;
+    return fail(e, ERR_INVALID, "%s:%u:%u: %s", csv->file, csv->line,
+                there ? csv->columns[field] : 1, text);
+}

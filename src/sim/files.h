@@ -1,0 +1,14 @@
+/* files.h - whole files in and out; "-" is standard input or output.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/str.h"
+
+/* The text of a file, NUL-terminated, in the arena. ERR_LIMIT beyond SCENARIO_FILE_BYTES_MAX. */
+must_use enum err sim_file_read(const char *path, struct arena *arena, struct str *ret,
+                                struct error *e);
+
+must_use enum err sim_file_write(const char *path, const struct buf *text, struct error *e);

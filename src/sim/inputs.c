@@ -1,0 +1,338 @@
+/* inputs.c - what the scenario brings: pools, arriving jobs, and what people and machines do.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/engine_internal.h"
+
+#include <inttypes.h>
+
+/* ---- pools ---- */
+
+static must_use enum err pool_set(struct engine *engine, const struct pool_spec *spec,
+                                  struct error *e)
+{
+    const struct pool *known = core_pool_named(engine->core, spec->name);
+    struct input in = {.type = known == NULL ? INPUT_POOL_CREATE : INPUT_POOL_EDIT,
+                       .actor = "user:sim",
+                       .pool = {.spec = spec, .pool = known == NULL ? (pool_id){0} : known->id}};
+    struct facts facts;
+    if (engine_input(engine, &in, &facts) != VERDICT_OK) {
+        return fail(e, ERR_INVALID, "pool '%s' is refused: %s %s", spec->name,
+                    reason_name(facts.refusal.code), facts.refusal.text);
+    }
+    return ERR_OK;
+}
+
+/* ---- accounts ---- */
+
+static must_use enum err account_set(struct engine *engine, const struct account_spec *spec,
+                                     struct error *e)
+{
+    const struct account *known = core_account_named(engine->core, spec->kind, spec->name);
+    struct input in = {
+        .type = INPUT_ACCOUNT_SET,
+        .actor = "user:sim",
+        .account = {.account = known == NULL ? (account_id){0} : known->id, .spec = spec}};
+    struct facts facts;
+    if (engine_input(engine, &in, &facts) != VERDICT_OK) {
+        return fail(e, ERR_INVALID, "%s '%s' is refused: %s %s", account_kind_name(spec->kind),
+                    spec->name, reason_name(facts.refusal.code), facts.refusal.text);
+    }
+    return ERR_OK;
+}
+
+/* Projects that jobs name and nobody declared come into being with them. */
+static must_use enum err projects_of_jobs(struct engine *engine, struct error *e)
+{
+    const struct scenario *scenario = engine->scenario;
+    const struct job_kind *last = NULL;
+    for (size_t i = 0; i < scenario->jobs.count; i++) {
+        const struct job_kind *kind = scenario->jobs.at[i].kind;
+        if (kind == last ||
+            core_account_named(engine->core, ACCOUNT_PROJECT, kind->spec.project) != NULL) {
+            continue;
+        }
+        last = kind;
+        const struct account_spec spec = {
+            .kind = ACCOUNT_PROJECT,
+            .name = kind->spec.project,
+            .parent = "",
+            .title = "",
+            .description = "",
+        };
+        enum err r = account_set(engine, &spec, e);
+        if (r != ERR_OK) {
+            return r;
+        }
+    }
+    return ERR_OK;
+}
+
+enum err inputs_begin(struct engine *engine, struct error *e)
+{
+    struct input start = {.type = INPUT_SERVER_START, .actor = "server"};
+    struct facts facts;
+    must(engine_input(engine, &start, &facts) == VERDICT_OK);
+    for (size_t i = 0; i < engine->scenario->pools.count; i++) {
+        enum err r = pool_set(engine, &engine->scenario->pools.at[i], e);
+        if (r != ERR_OK) {
+            return r;
+        }
+    }
+    return projects_of_jobs(engine, e);
+}
+
+/* ---- arrivals ---- */
+
+static task_id task_named(const struct engine *engine, const char *name)
+{
+    return (task_id){(uintptr_t)map_get(engine->tasks_named, name, strlen(name))};
+}
+
+static must_use enum err depends_resolve(struct engine *engine, const struct job_kind *kind,
+                                         struct task_spec *spec, struct error *e)
+{
+    uint64_t *ids = arena_new(&engine->arena, uint64_t, kind->after_count);
+    for (uint32_t i = 0; i < kind->after_count; i++) {
+        ids[i] = task_named(engine, kind->after[i]).v;
+        if (ids[i] == 0) {
+            return fail(e, ERR_INVALID, "task '%s' comes after '%s', which has not been submitted",
+                        spec->name, kind->after[i]);
+        }
+    }
+    spec->depends_on = ids;
+    spec->depends_count = kind->after_count;
+    return ERR_OK;
+}
+
+static void refused(struct engine *engine, const struct job *job, const struct reason *reason)
+{
+    const struct refusal refusal = {job, engine_now_ms(engine), *reason};
+    for (uint32_t i = 0; i < engine->options.watcher_count; i++) {
+        const struct watcher *watcher = &engine->options.watchers[i];
+        if (watcher->refused != NULL) {
+            watcher->refused(watcher->ctx, engine, &refusal);
+        }
+    }
+}
+
+/* The specs of the batch as one submission; one that is refused leaves it, and the rest is tried
+ * again. */
+static void submit(struct engine *engine, struct task_spec *specs)
+{
+    while (engine->batch.count > 0) {
+        struct input in = {.type = INPUT_TASK_SUBMIT,
+                           .actor = "user:sim",
+                           .submit = {.specs = specs, .count = (uint32_t)engine->batch.count}};
+        struct facts facts;
+        engine->batch_next = 0;
+        if (engine_input(engine, &in, &facts) == VERDICT_OK) {
+            return;
+        }
+        const size_t at = facts.refused_index;
+        must(at < engine->batch.count);
+        refused(engine, engine->batch.at[at], &facts.refusal);
+        const size_t behind = engine->batch.count - at - 1;
+        memmove(&specs[at], &specs[at + 1], behind * sizeof *specs);
+        memmove(&engine->batch.at[at], &engine->batch.at[at + 1],
+                behind * sizeof *engine->batch.at);
+        engine->batch.count--;
+    }
+}
+
+/* At most so many jobs of one moment in one submission: it bounds the array of specs. */
+enum { BATCH_MAX = 4096 };
+
+static must_use enum err jobs_due(struct engine *engine, struct error *e)
+{
+    const struct scenario *scenario = engine->scenario;
+    auto_free(freep) struct task_spec *specs = NULL;
+    vec_clear(&engine->batch);
+    while (engine->job_next < scenario->jobs.count && engine->batch.count < BATCH_MAX) {
+        const struct job *job = &scenario->jobs.at[engine->job_next];
+        /* One that depends on a job of the same moment goes into the next submission. */
+        const bool alone = job->kind->after_count > 0;
+        if (job->at_ms > engine_now_ms(engine) || (alone && engine->batch.count > 0)) {
+            break;
+        }
+        specs = xrealloc(specs, engine->batch.count + 1, sizeof *specs);
+        struct task_spec *spec = &specs[engine->batch.count];
+        *spec = job->kind->spec;
+        spec->name = job->name;
+        enum err r = alone ? depends_resolve(engine, job->kind, spec, e) : ERR_OK;
+        if (r != ERR_OK) {
+            return r;
+        }
+        vec_push(&engine->batch, job);
+        engine->job_next++;
+        if (alone) {
+            break;
+        }
+    }
+    submit(engine, specs);
+    return ERR_OK;
+}
+
+static bool job_is_due(const struct engine *engine)
+{
+    return engine->job_next < engine->scenario->jobs.count &&
+           engine->scenario->jobs.at[engine->job_next].at_ms <= engine_now_ms(engine);
+}
+
+/* ---- actions ---- */
+
+static must_use enum err action_fail(const struct action *action, const char *what, struct error *e)
+{
+    return fail(e, ERR_INVALID, "events (line %u): there is no %s '%s' at that time", action->line,
+                what, action->target);
+}
+
+static must_use enum err node_action(struct engine *engine, const struct action *action,
+                                     struct error *e)
+{
+    const uintptr_t found =
+        (uintptr_t)map_get(engine->nodes_named, action->target, strlen(action->target));
+    if (found == 0) {
+        return action_fail(action, "node", e);
+    }
+    const uint32_t index = (uint32_t)found - 1;
+    if (action->type == ACTION_CRASH) {
+        agents_crash(engine, index, action->for_ms);
+        return ERR_OK;
+    }
+    if (action->type == ACTION_CUT) {
+        agents_cut(engine, index, action->for_ms);
+        return ERR_OK;
+    }
+    if (action->type == ACTION_UP || action->type == ACTION_JOIN) {
+        return agents_up(engine, index, e);
+    }
+    const struct node_edit edit = {.fields = NODE_EDIT_DRAIN,
+                                   .drain = action->type == ACTION_DRAIN};
+    struct input in = {.type = INPUT_NODE_EDIT, .actor = "user:sim"};
+    in.node.node = engine->nodes.at[index].id;
+    in.node.edit = &edit;
+    if (action->type == ACTION_REMOVE) {
+        in.type = INPUT_NODE_REMOVE;
+        engine->nodes.at[index].alive = false;
+        engine->nodes.at[index].connected = false;
+    }
+    struct facts facts;
+    if (engine_input(engine, &in, &facts) != VERDICT_OK) {
+        return fail(e, ERR_INVALID, "events (line %u): node '%s': %s", action->line, action->target,
+                    reason_name(facts.refusal.code));
+    }
+    return ERR_OK;
+}
+
+static must_use enum err pool_action(struct engine *engine, const struct action *action,
+                                     struct error *e)
+{
+    const struct pool *pool = core_pool_named(engine->core, action->target);
+    if (pool == NULL) {
+        return action_fail(action, "pool", e);
+    }
+    struct pool_spec spec;
+    core_pool_spec(engine->core, pool->id, &engine->arena, &spec);
+    spec.paused = action->type == ACTION_POOL_PAUSE;
+    return pool_set(engine, &spec, e);
+}
+
+static enum input_type task_input_type(enum action_type type)
+{
+    switch (type) {
+    case ACTION_PAUSE:
+        return INPUT_TASK_PAUSE;
+    case ACTION_ACTIVATE:
+        return INPUT_TASK_ACTIVATE;
+    case ACTION_START:
+        return INPUT_TASK_START;
+    case ACTION_PRIORITY:
+        return INPUT_TASK_EDIT;
+    case ACTION_CRASH:
+    case ACTION_CUT:
+    case ACTION_UP:
+    case ACTION_DRAIN:
+    case ACTION_RESUME:
+    case ACTION_REMOVE:
+    case ACTION_JOIN:
+    case ACTION_KILL:
+    case ACTION_POOL_PAUSE:
+    case ACTION_POOL_RESUME:
+        break;
+    }
+    return INPUT_TASK_KILL;
+}
+
+static must_use enum err task_action(struct engine *engine, const struct action *action,
+                                     struct error *e)
+{
+    const task_id task = task_named(engine, action->target);
+    if (task.v == 0) {
+        return action_fail(action, "task", e);
+    }
+    if (core_task(engine->core, task) == NULL) {
+        return ERR_OK; /* it has ended: there is nothing to do */
+    }
+    const struct task_edit edit = {.fields = EDIT_PRIORITY, .priority = action->priority};
+    struct input in = {.type = task_input_type(action->type), .actor = "user:sim"};
+    in.task.task = task;
+    in.task.edit = &edit;
+    struct facts facts;
+    if (engine_input(engine, &in, &facts) != VERDICT_OK) {
+        return fail(e, ERR_INVALID, "events (line %u): task '%s': %s %s", action->line,
+                    action->target, reason_name(facts.refusal.code), facts.refusal.text);
+    }
+    return ERR_OK;
+}
+
+static must_use enum err action_do(struct engine *engine, const struct action *action,
+                                   struct error *e)
+{
+    switch (action->type) {
+    case ACTION_CRASH:
+    case ACTION_CUT:
+    case ACTION_UP:
+    case ACTION_DRAIN:
+    case ACTION_RESUME:
+    case ACTION_REMOVE:
+    case ACTION_JOIN:
+        return node_action(engine, action, e);
+    case ACTION_POOL_PAUSE:
+    case ACTION_POOL_RESUME:
+        return pool_action(engine, action, e);
+    case ACTION_KILL:
+    case ACTION_PAUSE:
+    case ACTION_ACTIVATE:
+    case ACTION_START:
+    case ACTION_PRIORITY:
+        break;
+    }
+    return task_action(engine, action, e);
+}
+
+enum err inputs_due(struct engine *engine, struct error *e)
+{
+    const struct scenario *scenario = engine->scenario;
+    enum err r = ERR_OK;
+    while (r == ERR_OK && job_is_due(engine)) {
+        r = jobs_due(engine, e);
+    }
+    while (r == ERR_OK && engine->action_next < scenario->actions.count &&
+           scenario->actions.at[engine->action_next].at_ms <= engine_now_ms(engine)) {
+        r = action_do(engine, &scenario->actions.at[engine->action_next++], e);
+    }
+    return r;
+}
+
+int64_t inputs_next_ms(const struct engine *engine)
+{
+    const struct scenario *scenario = engine->scenario;
+    int64_t next = INT64_MAX;
+    if (engine->job_next < scenario->jobs.count) {
+        next = scenario->jobs.at[engine->job_next].at_ms;
+    }
+    if (engine->action_next < scenario->actions.count &&
+        scenario->actions.at[engine->action_next].at_ms < next) {
+        next = scenario->actions.at[engine->action_next].at_ms;
+    }
+    return next == INT64_MAX ? next : next + ENGINE_EPOCH_MS;
+}

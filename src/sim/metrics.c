@@ -1,0 +1,286 @@
+/* metrics.c - counting while a run goes on, and the result at its end.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/metrics.h"
+
+#include "base/map.h"
+#include "sim/fragments.h"
+
+enum { SAMPLES_WANTED = 256 };
+
+struct held_by {
+    int64_t milli;
+    __int128 area; /* thousandths of slots x ms */
+};
+
+struct metrics {
+    struct fragments fragments;
+    struct series series;
+    int64_t counted_ms; /* the areas are right up to here */
+    int64_t allocated_milli;
+    int64_t capacity_milli;
+    uint64_t pending;
+    __int128 allocated_area;
+    __int128 capacity_area;
+    __int128 pending_area;
+    uint64_t pending_max;
+    uint64_t refused;
+    VEC(struct held_by) accounts;
+};
+
+struct metrics *metrics_new(const struct scenario *scenario)
+{
+    struct metrics *metrics = xcalloc(1, sizeof *metrics);
+    fragments_init(&metrics->fragments, scenario, FRAGMENTS_BY_SLOTS);
+    int64_t horizon_ms = scenario->until_ms;
+    if (horizon_ms == 0 && scenario->jobs.count > 0) {
+        horizon_ms = scenario->jobs.at[scenario->jobs.count - 1].at_ms;
+    }
+    series_init(&metrics->series, horizon_ms / SAMPLES_WANTED + 1000);
+    return metrics;
+}
+
+void metrics_free(struct metrics *metrics)
+{
+    if (metrics != NULL) {
+        vec_done(&metrics->accounts);
+        free(metrics);
+    }
+}
+
+void metrics_freep(struct metrics **metrics)
+{
+    metrics_free(*metrics);
+}
+
+const struct series *metrics_series(const struct metrics *metrics)
+{
+    return &metrics->series;
+}
+
+/* ---- while it runs ---- */
+
+static void hold(struct metrics *metrics, uint32_t account, int64_t milli)
+{
+    while (metrics->accounts.count <= account) {
+        vec_push(&metrics->accounts, (struct held_by){0});
+    }
+    metrics->accounts.at[account].milli += milli;
+    metrics->allocated_milli += milli;
+    must(metrics->accounts.at[account].milli >= 0);
+}
+
+static void capacity_count(struct metrics *metrics, const struct core *core)
+{
+    metrics->capacity_milli = 0;
+    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
+         node = core_node_next(core, node->id)) {
+        if (node->state == NODE_UP) {
+            metrics->capacity_milli += node->slots_milli;
+        }
+    }
+}
+
+static void fact_seen(void *ctx, const struct engine *engine, const struct fact *fact)
+{
+    struct metrics *metrics = ctx;
+    if (fact->type == FACT_ALLOCATED) {
+        const struct job_record *record = engine_record(engine, fact->allocated.key.task);
+        hold(metrics, record->account, fact->allocated.slots_milli);
+    } else if (fact->type == FACT_ATTEMPT_ENDED) {
+        const struct attempt_key *key = &fact->attempt_ended.report.key;
+        const struct job_record *record = engine_record(engine, key->task);
+        hold(metrics, record->account, -engine_held(engine, key).slots_milli);
+    } else if (fact->type == FACT_NODE_STATE) {
+        metrics->capacity_milli = -1; /* counted anew at the end of the moment */
+    }
+}
+
+static void refused_seen(void *ctx, const struct engine *engine, const struct refusal *refusal)
+{
+    (void)engine;
+    (void)refusal;
+    ((struct metrics *)ctx)->refused++;
+}
+
+static void sample_now(struct metrics *metrics, const struct engine *engine, int64_t before_ms)
+{
+    struct sample sample = {
+        .allocated_milli = metrics->allocated_milli,
+        .capacity_milli = metrics->capacity_milli,
+        .pending = metrics->pending,
+    };
+    sample.fragmented_milli = fragments_of_core(&metrics->fragments, engine_core(engine));
+    for (size_t i = 0; i < metrics->accounts.count; i++) {
+        const size_t at = i < SERIES_ACCOUNTS_MAX ? i : SERIES_ACCOUNTS_MAX - 1;
+        sample.held_milli[at] += metrics->accounts.at[i].milli;
+    }
+    while (series_next_ms(&metrics->series) < before_ms) {
+        series_add(&metrics->series, &sample);
+    }
+}
+
+/* What holds now holds until the next moment. */
+static void instant_seen(void *ctx, const struct engine *engine, int64_t next_ms)
+{
+    struct metrics *metrics = ctx;
+    const int64_t now_ms = engine_now_ms(engine);
+    const int64_t until_ms = next_ms == INT64_MAX ? now_ms : next_ms;
+    const int64_t for_ms = until_ms - metrics->counted_ms;
+    if (metrics->capacity_milli < 0) {
+        capacity_count(metrics, engine_core(engine));
+    }
+    metrics->pending = core_task_count(engine_core(engine), TASK_PENDING);
+    metrics->pending_max =
+        metrics->pending > metrics->pending_max ? metrics->pending : metrics->pending_max;
+    metrics->allocated_area += (__int128)metrics->allocated_milli * for_ms;
+    metrics->capacity_area += (__int128)metrics->capacity_milli * for_ms;
+    metrics->pending_area += (__int128)(int64_t)metrics->pending * for_ms;
+    for (size_t i = 0; i < metrics->accounts.count; i++) {
+        metrics->accounts.at[i].area += (__int128)metrics->accounts.at[i].milli * for_ms;
+    }
+    metrics->counted_ms = until_ms;
+    const int64_t before_ms = next_ms == INT64_MAX ? now_ms + 1 : next_ms;
+    if (series_next_ms(&metrics->series) < before_ms) {
+        sample_now(metrics, engine, before_ms);
+    }
+}
+
+struct watcher metrics_watcher(struct metrics *metrics)
+{
+    return (struct watcher){
+        .ctx = metrics, .fact = fact_seen, .refused = refused_seen, .instant = instant_seen};
+}
+
+/* ---- the result ---- */
+
+static int64_t mean_of(__int128 area, int64_t span_ms)
+{
+    return span_ms == 0 ? 0 : (int64_t)(area / span_ms);
+}
+
+static void states_count(const struct engine *engine, struct result *result)
+{
+    size_t count;
+    const struct job_record *records = engine_records(engine, &count);
+    result->submitted = count;
+    for (size_t i = 0; i < count; i++) {
+        result->completed += records[i].state == TASK_COMPLETED;
+        result->failed += records[i].state == TASK_FAILED;
+        result->killed += records[i].state == TASK_KILLED;
+        result->unknown += records[i].state == TASK_UNKNOWN;
+        result->evictions += records[i].evictions;
+        result->losses += records[i].losses;
+        result->failures += records[i].failures;
+        if (records[i].ended_ms < 0) {
+            const struct task *task = core_task(engine_core(engine), (task_id){i + 1});
+            const bool active = task != NULL && task->active_count > 0;
+            result->running += active;
+            result->waiting += !active;
+        }
+    }
+}
+
+/* Which records a spread is about: those of an account, of a size class, or (-1) of all. */
+struct chosen {
+    int64_t account;
+    int64_t size_class;
+};
+
+static bool is_chosen(const struct job_record *record, struct chosen chosen)
+{
+    return (chosen.account < 0 || record->account == (uint32_t)chosen.account) &&
+           (chosen.size_class < 0 ||
+            size_class_of(record->slots_milli) == (uint32_t)chosen.size_class);
+}
+
+static void spreads(const struct engine *engine, struct chosen chosen, struct spread *ret_wait,
+                    struct spread *ret_completion)
+{
+    size_t count;
+    const struct job_record *records = engine_records(engine, &count);
+    int64_t *times = xcalloc(count + 1, sizeof *times);
+    size_t started = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (records[i].started_ms >= 0 && is_chosen(&records[i], chosen)) {
+            times[started++] = records[i].started_ms - records[i].submitted_ms;
+        }
+    }
+    *ret_wait = spread_of(times, started);
+    size_t ended = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (records[i].state == TASK_COMPLETED && is_chosen(&records[i], chosen)) {
+            times[ended++] = records[i].ended_ms - records[i].submitted_ms;
+        }
+    }
+    *ret_completion = spread_of(times, ended);
+    free(times);
+}
+
+static int name_compare(const void *a, const void *b)
+{
+    const struct account_result *first = a;
+    const struct account_result *second = b;
+    return strcmp(first->name, second->name);
+}
+
+static void accounts_result(const struct metrics *metrics, const struct engine *engine,
+                            struct arena *arena, struct result *ret)
+{
+    size_t count;
+    const struct job_record *records = engine_records(engine, &count);
+    while (engine_account_name(engine, ret->account_count) != NULL) {
+        ret->account_count++;
+    }
+    ret->accounts = arena_new(arena, struct account_result, ret->account_count + 1);
+    __int128 *lost = xcalloc(ret->account_count + 1, sizeof *lost);
+    __int128 lost_all = 0;
+    for (size_t i = 0; i < count; i++) {
+        ret->accounts[records[i].account].evictions += records[i].evictions;
+        lost[records[i].account] += records[i].work_lost;
+        lost_all += records[i].work_lost;
+    }
+    for (uint32_t i = 0; i < ret->account_count; i++) {
+        struct account_result *account = &ret->accounts[i];
+        account->name = arena_str(arena, engine_account_name(engine, i));
+        account->work_lost_slot_ms = (int64_t)(lost[i] / SLOT_MILLI);
+        const bool held = i < metrics->accounts.count;
+        account->held_mean_milli = held ? mean_of(metrics->accounts.at[i].area, ret->span_ms) : 0;
+        spreads(engine, (struct chosen){i, -1}, &account->wait, &account->completion);
+    }
+    ret->work_lost_slot_ms = (int64_t)(lost_all / SLOT_MILLI);
+    free(lost);
+    if (ret->account_count > 0) {
+        qsort(ret->accounts, ret->account_count, sizeof *ret->accounts, name_compare);
+    }
+}
+
+static int64_t fragmented_mean(const struct series *series)
+{
+    __int128 sum = 0;
+    for (size_t i = 0; i < series->count; i++) {
+        sum += series->at[i].fragmented_milli;
+    }
+    return series->count == 0 ? 0 : (int64_t)(sum / (int64_t)series->count);
+}
+
+void metrics_result(const struct metrics *metrics, const struct engine *engine, struct arena *arena,
+                    struct result *ret)
+{
+    const int64_t span_ms = engine_now_ms(engine);
+    *ret = (struct result){
+        .span_ms = span_ms,
+        .refused = metrics->refused,
+        .nodes = engine_scenario(engine)->nodes.count,
+        .capacity_milli = mean_of(metrics->capacity_area, span_ms),
+        .allocated_milli = mean_of(metrics->allocated_area, span_ms),
+        .fragmented_milli = fragmented_mean(&metrics->series),
+        .queue_mean_milli = (uint64_t)mean_of(metrics->pending_area * 1000, span_ms),
+        .queue_max = metrics->pending_max,
+    };
+    states_count(engine, ret);
+    spreads(engine, (struct chosen){-1, -1}, &ret->wait, &ret->completion);
+    for (uint32_t i = 0; i < SIZE_CLASS_COUNT; i++) {
+        spreads(engine, (struct chosen){-1, i}, &ret->wait_by_size[i], &ret->completion_by_size[i]);
+    }
+    accounts_result(metrics, engine, arena, ret);
+}

@@ -1,0 +1,91 @@
+/* play.c - one run of one scenario.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/play.h"
+
+#include "sim/files.h"
+#include "sim/load.h"
+#include "sim/progress.h"
+#include "sim/story.h"
+#include "sim/summary.h"
+
+enum { OUTPUT_BYTES_MAX = 1 << 30 };
+
+struct outputs {
+    struct buf page;  /* standard output */
+    struct buf tasks; /* the files asked for */
+};
+
+static must_use enum err outputs_write(const struct sim_options *options, struct outputs *outputs,
+                                       struct error *e)
+{
+    enum err r = sim_file_write("-", &outputs->page, e);
+    if (r == ERR_OK && options->tasks != NULL) {
+        r = sim_file_write(options->tasks, &outputs->tasks, e);
+    }
+    return r;
+}
+
+static void results_write(const struct sim_options *options, const struct engine *engine,
+                          const struct metrics *metrics, struct outputs *outputs)
+{
+    struct arena arena;
+    struct result result;
+    arena_init(&arena);
+    metrics_result(metrics, engine, &arena, &result);
+    if (options->json) {
+        summary_json(&result, engine_scenario(engine), metrics_series(metrics), &outputs->page);
+    } else {
+        if (outputs->page.len > 0) {
+            buf_add_char(&outputs->page, '\n');
+        }
+        summary_text(&result, engine_scenario(engine), &outputs->page);
+    }
+    if (options->tasks != NULL) {
+        summary_tasks_csv(engine, &outputs->tasks);
+    }
+    arena_done(&arena);
+}
+
+static must_use enum err scenario_play(const struct sim_options *options,
+                                       const struct scenario *scenario, struct outputs *outputs,
+                                       struct error *e)
+{
+    auto_free(metrics_freep) struct metrics *metrics = metrics_new(scenario);
+    auto_free(story_freep) struct story *story = story_new(&outputs->page, options->why);
+    struct progress progress;
+    progress_init(&progress, scenario, options->quiet);
+    struct engine_options how = {.check = options->check};
+    how.watchers[how.watcher_count++] = metrics_watcher(metrics);
+    how.watchers[how.watcher_count++] = progress_watcher(&progress);
+    if (options->events && !options->json) {
+        how.watchers[how.watcher_count++] = story_watcher(story);
+    }
+    struct engine *engine = engine_new(scenario, &how);
+    enum err r = engine_run(engine, e);
+    progress_end(&progress, engine);
+    if (r == ERR_OK) {
+        results_write(options, engine, metrics, outputs);
+        r = outputs_write(options, outputs, e);
+    }
+    engine_free(engine);
+    return r;
+}
+
+enum err play_run(const struct sim_options *options, struct error *e)
+{
+    struct scenario scenario;
+    struct outputs outputs;
+    scenario_init(&scenario);
+    buf_init(&outputs.page, OUTPUT_BYTES_MAX);
+    buf_init(&outputs.tasks, OUTPUT_BYTES_MAX);
+    const char *file = options->file_count > 0 ? options->files[0] : NULL;
+    const uint64_t *seed = options->seed_given ? &options->seed_first : NULL;
+    enum err r = scenario_load(options, file, seed, &scenario, e);
+    if (r == ERR_OK) {
+        r = scenario_play(options, &scenario, &outputs, e);
+    }
+    buf_done(&outputs.page);
+    buf_done(&outputs.tasks);
+    scenario_done(&scenario);
+    return r;
+}

@@ -1,0 +1,10 @@
+/* play.h - from a command line to results: one run, a comparison, the placement experiment.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/error.h"
+#include "sim/options.h"
+
+must_use enum err play_run(const struct sim_options *options, struct error *e);
+must_use enum err play_compare(const struct sim_options *options, struct error *e);
+must_use enum err play_openb(const struct sim_options *options, struct error *e);

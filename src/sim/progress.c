@@ -1,0 +1,98 @@
+/* progress.c - see progress.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/progress.h"
+
+#include "sim/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CALLS_PER_LOOK = 256, BAR_WIDTH = 30 };
+#define NS_PER_S 1000000000LL
+#define SHOW_EVERY_NS (NS_PER_S / 5)
+
+int64_t progress_clock_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+void progress_init(struct progress *progress, const struct scenario *scenario, bool quiet)
+{
+    *progress = (struct progress){
+        .jobs_total = scenario->jobs.count,
+        .began_ns = progress_clock_ns(),
+        .quiet = quiet,
+        .bar = !quiet && isatty(STDERR_FILENO),
+    };
+    progress->shown_ns = progress->began_ns;
+}
+
+/* By jobs that have arrived or ended: both ends of a run are work. */
+static double part_done(const struct progress *progress, const struct engine *engine)
+{
+    const struct core *core = engine_core(engine);
+    const uint64_t ended = core_task_count(core, TASK_COMPLETED) +
+                           core_task_count(core, TASK_FAILED) + core_task_count(core, TASK_KILLED) +
+                           core_task_count(core, TASK_UNKNOWN);
+    const double steps = (double)(engine_jobs_arrived(engine) + ended);
+    return progress->jobs_total == 0 ? 1 : steps / (2 * (double)progress->jobs_total);
+}
+
+static void show(struct progress *progress, const struct engine *engine, int64_t now_ns)
+{
+    const double part = part_done(progress, engine);
+    const double seconds = (double)(now_ns - progress->began_ns) / NS_PER_S;
+    const double left = part > 0 ? seconds * (1 - part) / part : 0;
+    const int filled = (int)(part * BAR_WIDTH);
+    char at[SIM_TEXT_MAX];
+    char remaining[SIM_TEXT_MAX];
+    char rate[SIM_TEXT_MAX];
+    (void)fprintf(stderr, "\r[%.*s%*s] %3d %%  %s simulated, %s events/s, %s left \x1b[K", filled,
+                  "##############################", BAR_WIDTH - filled, "", (int)(part * 100),
+                  sim_span_text(engine_now_ms(engine), at),
+                  sim_count_text((uint64_t)((double)engine_event_count(engine) / seconds), rate),
+                  sim_span_text((int64_t)(left * 1000), remaining));
+    (void)fflush(stderr);
+    progress->shown_ns = now_ns;
+}
+
+static void instant_seen(void *ctx, const struct engine *engine, int64_t next_ms)
+{
+    (void)next_ms;
+    struct progress *progress = ctx;
+    if (!progress->bar || ++progress->calls < CALLS_PER_LOOK) {
+        return;
+    }
+    progress->calls = 0;
+    const int64_t now_ns = progress_clock_ns();
+    if (now_ns - progress->shown_ns >= SHOW_EVERY_NS) {
+        show(progress, engine, now_ns);
+    }
+}
+
+struct watcher progress_watcher(struct progress *progress)
+{
+    return (struct watcher){.ctx = progress, .instant = instant_seen};
+}
+
+void progress_end(struct progress *progress, const struct engine *engine)
+{
+    if (progress->bar) {
+        (void)fputs("\r\x1b[K", stderr);
+    }
+    if (progress->quiet) {
+        return;
+    }
+    const double seconds = (double)(progress_clock_ns() - progress->began_ns) / NS_PER_S;
+    const uint64_t events = engine_event_count(engine);
+    char count[SIM_TEXT_MAX];
+    char rate[SIM_TEXT_MAX];
+    (void)fprintf(
+        stderr, "%s events, %" PRIu64 " facts, %" PRIu64 " passes in %.2f s: %s events/s\n",
+        sim_count_text(events, count), engine_fact_count(engine), engine_pass_count(engine),
+        seconds, sim_count_text((uint64_t)((double)events / (seconds > 0 ? seconds : 1)), rate));
+}

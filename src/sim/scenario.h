@@ -1,0 +1,99 @@
+/* scenario.h - a described cluster and workload: what the engine plays.
+ *
+ * A scenario is made from a file (scenario_file.h), a trace (trace.h) or an exported state
+ * (state_file.h), all of them into the same struct. Times are milliseconds from the beginning.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "core/model/spec.h"
+
+enum {
+    SCENARIO_JOBS_MAX = 20000000,
+    SCENARIO_ACTIONS_MAX = 1000000,
+    SCENARIO_FILE_BYTES_MAX = 1 << 30,
+    LOST_AFTER_MS_DEFAULT = 5 * 60 * 1000,
+};
+
+/* A job that runs until it is stopped. */
+#define RUNS_FOR_EVER INT64_MAX
+
+/* What equal jobs have in common. */
+struct job_kind {
+    struct task_spec spec;
+    int64_t checkpoint_ms;    /* work is saved so often; 0: an interrupted run begins anew */
+    int64_t stops_in_ms;      /* from SIGTERM to its end, at most its grace time */
+    int32_t exit_code;        /* with which it ends */
+    uint32_t fails;           /* attempts that end with exit code 1 first */
+    uint32_t fail_millionths; /* chance of each attempt to end half-way with exit code 1 */
+    const char *const *after; /* names of jobs it depends on, submitted before it */
+    uint32_t after_count;
+    const char *models; /* "T4|P100": labels gpu.model of nodes that will do; NULL: any */
+};
+
+struct job {
+    int64_t at_ms;
+    int64_t runs_ms;  /* of each instance, undisturbed */
+    const char *name; /* "" for none */
+    const struct job_kind *kind;
+};
+
+enum action_type {
+    ACTION_CRASH, /* a node dies with all that runs on it; `for_ms` until it is back, 0: never */
+    ACTION_CUT,   /* its connection breaks; the work goes on; `for_ms` likewise */
+    ACTION_UP,    /* it is back */
+    ACTION_DRAIN,
+    ACTION_RESUME,
+    ACTION_REMOVE,
+    ACTION_JOIN, /* a node that was not there at the beginning */
+    ACTION_KILL, /* a task, by its name */
+    ACTION_PAUSE,
+    ACTION_ACTIVATE,
+    ACTION_START, /* a staged one */
+    ACTION_PRIORITY,
+    ACTION_POOL_PAUSE,
+    ACTION_POOL_RESUME,
+};
+enum { ACTION_TYPE_COUNT = ACTION_POOL_RESUME + 1 };
+
+struct action {
+    int64_t at_ms;
+    int64_t for_ms;
+    enum action_type type;
+    uint32_t priority;
+    const char *target;
+    unsigned line; /* in the file; 0: none */
+};
+
+/* A node and whether it is there from the beginning. */
+struct cluster_node {
+    struct node_spec spec;
+    bool later; /* joins by an action */
+};
+
+struct scenario {
+    const char *name;
+    struct arena arena; /* everything below */
+    uint64_t seed;
+    int64_t until_ms;       /* the end; 0: when nothing is left to happen */
+    int64_t start_delay_ms; /* from order to running program */
+    int64_t lost_after_ms;
+    int64_t crash_every_ms; /* mean time between crashes of one node; 0: none */
+    int64_t repair_ms;      /* mean time until it is back */
+    VEC(struct pool_spec) pools;
+    VEC(struct cluster_node) nodes;
+    VEC(struct job) jobs;       /* by time, then as in the file */
+    VEC(struct action) actions; /* likewise */
+    uint64_t rows_bad;          /* rows of a trace that were left out */
+    bool names_needed;          /* some job or action refers to another job by name */
+};
+
+void scenario_init(struct scenario *scenario);
+void scenario_done(struct scenario *scenario);
+
+/* A kind with nothing special: runs and ends with 0. In the scenario's arena. */
+struct job_kind *scenario_kind(struct scenario *scenario);
+
+/* Jobs and actions into the order of time; once, after everything was added. */
+void scenario_sort(struct scenario *scenario);

@@ -1,0 +1,90 @@
+/* scenario_events.c - what people and machines do in a scenario: `{at: 10m, crash: n1, for: 1h}`.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/scenario_internal.h"
+
+struct event_draft {
+    struct action action;
+    uint32_t type_count; /* how many of the acts below were given */
+    bool at_given;
+};
+
+static const char *const act_names[ACTION_TYPE_COUNT] = {
+    [ACTION_CRASH] = "crash",
+    [ACTION_CUT] = "cut",
+    [ACTION_UP] = "up",
+    [ACTION_DRAIN] = "drain",
+    [ACTION_RESUME] = "resume",
+    [ACTION_REMOVE] = "remove",
+    [ACTION_JOIN] = "join",
+    [ACTION_KILL] = "kill",
+    [ACTION_PAUSE] = "pause",
+    [ACTION_ACTIVATE] = "activate",
+    [ACTION_START] = "start",
+    [ACTION_PRIORITY] = "edit",
+    [ACTION_POOL_PAUSE] = "pause_pool",
+    [ACTION_POOL_RESUME] = "resume_pool",
+};
+
+static void act_read(struct reader *in, const struct place *place, const struct doc *doc,
+                     const struct field *field, void *object)
+{
+    struct event_draft *draft = object;
+    draft->action.type = (enum action_type)field->min;
+    must(strcmp(act_names[draft->action.type], field->name) == 0);
+    draft->type_count++;
+    (void)value_text(in, place, doc, TEXT_LEN_MAX, &draft->action.target);
+}
+
+static void at_read(struct reader *in, const struct place *place, const struct doc *doc,
+                    const struct field *field, void *object)
+{
+    struct event_draft *draft = object;
+    draft->at_given = true;
+    field_duration(in, place, doc, field, object);
+}
+
+#define IN_EVENT(member) offsetof(struct event_draft, action.member)
+
+static const struct field event_fields[] = {
+    {"at", at_read, IN_EVENT(at_ms), 0, 0, NULL},
+    {"for", field_duration, IN_EVENT(for_ms), 0, 0, NULL},
+    {"priority", field_u32, IN_EVENT(priority), PRIORITY_MIN, PRIORITY_MAX, NULL},
+    {"crash", act_read, 0, ACTION_CRASH, 0, NULL},
+    {"cut", act_read, 0, ACTION_CUT, 0, NULL},
+    {"up", act_read, 0, ACTION_UP, 0, NULL},
+    {"drain", act_read, 0, ACTION_DRAIN, 0, NULL},
+    {"resume", act_read, 0, ACTION_RESUME, 0, NULL},
+    {"remove", act_read, 0, ACTION_REMOVE, 0, NULL},
+    {"join", act_read, 0, ACTION_JOIN, 0, NULL},
+    {"kill", act_read, 0, ACTION_KILL, 0, NULL},
+    {"pause", act_read, 0, ACTION_PAUSE, 0, NULL},
+    {"activate", act_read, 0, ACTION_ACTIVATE, 0, NULL},
+    {"start", act_read, 0, ACTION_START, 0, NULL},
+    {"edit", act_read, 0, ACTION_PRIORITY, 0, NULL},
+    {"pause_pool", act_read, 0, ACTION_POOL_PAUSE, 0, NULL},
+    {"resume_pool", act_read, 0, ACTION_POOL_RESUME, 0, NULL},
+    {0},
+};
+
+void scenario_events_read(struct reader *in, const struct place *place, const struct doc *doc,
+                          const struct field *field, void *object)
+{
+    (void)field;
+    struct scenario *scenario = ((struct scenario_draft *)object)->scenario;
+    if (!scenario_list(in, place, doc)) {
+        return;
+    }
+    uint32_t index = 0;
+    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
+        struct place at = {.up = place, .index = index++};
+        struct event_draft draft = {.action = {.line = item->line}};
+        const uint32_t before = in->problems->total;
+        fields_read(in, &at, item, event_fields, &draft);
+        if (in->problems->total == before && (draft.type_count != 1 || !draft.at_given)) {
+            problem_add(in, &at, item,
+                        "an event has a time 'at' and one act, like {at: 10m, drain: n1}");
+        }
+        vec_push(&scenario->actions, draft.action);
+        scenario->names_needed = true;
+    }
+}

@@ -1,0 +1,160 @@
+/* scenario_file.c - the top of a scenario file: settings, pools, and the lists that other files read.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/scenario_file.h"
+
+#include "sim/scenario_internal.h"
+#include "spec/pool_spec.h"
+
+enum { PATH_KEY_MAX = 64 };
+
+/* The value that the first name of a path stands for, or the map itself. */
+static const struct doc *doc_of_path(const struct doc *map, const char *path)
+{
+    char key[PATH_KEY_MAX];
+    const size_t len = strcspn(path, ".[");
+    if (len == 0 || len >= sizeof key || map->kind != DOC_MAP) {
+        return map;
+    }
+    memcpy(key, path, len);
+    key[len] = '\0';
+    const struct doc *found = doc_get(map, key);
+    return found != NULL ? found : map;
+}
+
+void scenario_problem(struct reader *in, const struct place *place, const struct doc *doc,
+                      const struct error *e)
+{
+    problem_add(in, place, doc_of_path(doc, e->path), "%s", e->text);
+}
+
+bool scenario_list(struct reader *in, const struct place *place, const struct doc *doc)
+{
+    if (doc->kind != DOC_LIST) {
+        problem_add(in, place, doc, "a list is wanted, not %s", doc_what(doc));
+    }
+    return doc->kind == DOC_LIST;
+}
+
+static void pools_read(struct reader *in, const struct place *place, const struct doc *doc,
+                       const struct field *field, void *object)
+{
+    (void)field;
+    struct scenario_draft *draft = object;
+    if (!scenario_list(in, place, doc)) {
+        return;
+    }
+    uint32_t index = 0;
+    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
+        struct place at = {.up = place, .index = index++};
+        struct pool_spec spec;
+        struct error e;
+        if (pool_spec_read(item, in->arena, &spec, &e) != ERR_OK) {
+            scenario_problem(in, &at, item, &e);
+        } else {
+            vec_push(&draft->scenario->pools, spec);
+        }
+    }
+}
+
+/* ---- settings: fields of the scenario itself, reached through the draft ---- */
+
+static void setting_read(struct reader *in, const struct place *place, const struct doc *doc,
+                         const struct field *field, void *object)
+{
+    struct scenario_draft *draft = object;
+    field_duration(in, place, doc, field, draft->scenario);
+}
+
+static void name_read(struct reader *in, const struct place *place, const struct doc *doc,
+                      const struct field *field, void *object)
+{
+    struct scenario_draft *draft = object;
+    field_text(in, place, doc, field, draft->scenario);
+}
+
+static void seed_read(struct reader *in, const struct place *place, const struct doc *doc,
+                      const struct field *field, void *object)
+{
+    (void)field;
+    struct scenario_draft *draft = object;
+    (void)value_u64(in, place, doc, 0, INT64_MAX, &draft->scenario->seed);
+}
+
+static const struct field fault_fields[] = {
+    {"crash_every", field_duration, offsetof(struct scenario, crash_every_ms), 0, 0, NULL},
+    {"repair", field_duration, offsetof(struct scenario, repair_ms), 0, 0, NULL},
+    {0},
+};
+
+static void faults_read(struct reader *in, const struct place *place, const struct doc *doc,
+                        const struct field *field, void *object)
+{
+    (void)field;
+    struct scenario_draft *draft = object;
+    fields_read(in, place, doc, fault_fields, draft->scenario);
+}
+
+static const struct field scenario_fields[] = {
+    {"name", name_read, offsetof(struct scenario, name), 0, TEXT_LEN_MAX, NULL},
+    {"seed", seed_read, 0, 0, 0, NULL},
+    {"until", setting_read, offsetof(struct scenario, until_ms), 0, 0, NULL},
+    {"start_delay", setting_read, offsetof(struct scenario, start_delay_ms), 0, 0, NULL},
+    {"lost_after", setting_read, offsetof(struct scenario, lost_after_ms), 0, 0, NULL},
+    {"pools", pools_read, 0, 0, 0, NULL},
+    {"nodes", scenario_nodes_read, 0, 0, 0, NULL},
+    {"tasks", scenario_tasks_read, 0, 0, 0, NULL},
+    {"streams", scenario_streams_read, 0, 0, 0, NULL},
+    {"events", scenario_events_read, 0, 0, 0, NULL},
+    {"faults", faults_read, 0, 0, 0, NULL},
+    {0},
+};
+
+static bool runs_for_ever(const struct scenario *scenario)
+{
+    for (size_t i = 0; i < scenario->jobs.count; i++) {
+        if (scenario->jobs.at[i].runs_ms == RUNS_FOR_EVER) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void scenario_finish(struct reader *in, const struct doc *doc, struct scenario *scenario)
+{
+    struct place until = {.key = "until"};
+    if (scenario->until_ms == 0 && scenario->crash_every_ms > 0 && runs_for_ever(scenario)) {
+        problem_add(in, &until, doc,
+                    "it is missing: with tasks that run for ever and nodes that crash, nothing "
+                    "else ends the run");
+    }
+}
+
+/* The seed comes first, wherever it stands: the lists draw from it. */
+static void seed_first(const struct doc *doc, const uint64_t *seed, struct scenario *scenario)
+{
+    const struct doc *given = doc->kind == DOC_MAP ? doc_get(doc, "seed") : NULL;
+    if (given != NULL) {
+        (void)doc_u64(given, &scenario->seed);
+    }
+    if (seed != NULL) {
+        scenario->seed = *seed;
+    }
+}
+
+enum err scenario_file_read(struct str text, const char *file, const uint64_t *seed,
+                            struct scenario *scenario, struct error *e)
+{
+    struct problems problems = {0};
+    struct reader in = {.arena = &scenario->arena, .problems = &problems};
+    struct scenario_draft draft = {.scenario = scenario, .file = file};
+    struct doc *doc;
+    enum err r = doc_parse_yaml(&scenario->arena, text, &doc, e);
+    if (r != ERR_OK) {
+        return fail_in(e, "%s", file);
+    }
+    seed_first(doc, seed, scenario);
+    fields_read(&in, NULL, doc, scenario_fields, &draft);
+    seed_first(doc, seed, scenario);
+    scenario_finish(&in, doc, scenario);
+    return problems_file_error(&problems, file, e);
+}

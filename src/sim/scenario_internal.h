@@ -1,0 +1,32 @@
+/* scenario_internal.h - a scenario file while it is being read: file.c, its jobs and its events.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "sim/scenario.h"
+#include "spec/fields.h"
+
+struct scenario_draft {
+    struct scenario *scenario;
+    const char *file;
+};
+
+/* `tasks:` and `streams:`. */
+void scenario_tasks_read(struct reader *in, const struct place *place, const struct doc *doc,
+                         const struct field *field, void *draft);
+void scenario_streams_read(struct reader *in, const struct place *place, const struct doc *doc,
+                           const struct field *field, void *draft);
+
+/* `events:`. */
+void scenario_events_read(struct reader *in, const struct place *place, const struct doc *doc,
+                          const struct field *field, void *draft);
+
+/* `nodes:`. */
+void scenario_nodes_read(struct reader *in, const struct place *place, const struct doc *doc,
+                         const struct field *field, void *draft);
+
+/* Notes what a reader of spec/ says about `doc`, at the field that its path names. */
+void scenario_problem(struct reader *in, const struct place *place, const struct doc *doc,
+                      const struct error *e);
+
+/* Is it a list? Else a problem is noted. */
+bool scenario_list(struct reader *in, const struct place *place, const struct doc *doc);

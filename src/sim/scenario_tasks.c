@@ -1,0 +1,286 @@
+/* scenario_tasks.c - the jobs of a scenario file: tasks one by one, and streams of equal ones.
+ *
+ * A job is written as a task file writes it, with fields of its own beside: when it comes, how long
+ * it really runs, how it ends. The map is divided: what the table below knows is ours, the rest is
+ * the task's. SPDX-License-Identifier: Apache-2.0 */
+#include "sim/dice.h"
+#include "sim/scenario_internal.h"
+#include "spec/task_file.h"
+
+enum { JOBS_OF_ONE_MAX = 10000000, AFTER_MAX = TASK_DEPENDS_MAX };
+
+/* How long jobs run: one length, or drawn. */
+struct length {
+    int64_t mean_ms; /* exponential, when `low` is not given */
+    int64_t low_ms;
+    int64_t high_ms;
+    bool drawn;
+};
+
+struct job_draft {
+    struct job_kind kind;
+    struct length runs;
+    int64_t at_ms;
+    int64_t every_ms;
+    int64_t from_ms; /* streams */
+    int64_t until_ms;
+    uint32_t count;
+    uint32_t exit_code;
+    uint32_t fail_percent;
+    bool runs_given;
+};
+
+/* ---- fields ---- */
+
+static const struct field length_fields[] = {
+    {"mean", field_duration, offsetof(struct length, mean_ms), 0, 0, NULL},
+    {"from", field_duration, offsetof(struct length, low_ms), 0, 0, NULL},
+    {"to", field_duration, offsetof(struct length, high_ms), 0, 0, NULL},
+    {0},
+};
+
+static void runs_read(struct reader *in, const struct place *place, const struct doc *doc,
+                      const struct field *field, void *object)
+{
+    (void)field;
+    struct job_draft *draft = object;
+    struct length *runs = &draft->runs;
+    draft->runs_given = true;
+    if (doc->kind == DOC_MAP) {
+        runs->drawn = true;
+        fields_read(in, place, doc, length_fields, runs);
+        const bool range = runs->high_ms > 0;
+        if (range == (runs->mean_ms > 0) || runs->low_ms > runs->high_ms) {
+            problem_add(in, place, doc, "give either mean, or from and to with from <= to");
+        }
+    } else if (doc->kind == DOC_STRING && strcmp(doc->text.p, "forever") == 0) {
+        runs->low_ms = RUNS_FOR_EVER;
+    } else {
+        (void)value_duration(in, place, doc, &runs->low_ms);
+    }
+}
+
+static void after_read(struct reader *in, const struct place *place, const struct doc *doc,
+                       const struct field *field, void *object)
+{
+    (void)field;
+    struct job_draft *draft = object;
+    const struct doc *first = doc->kind == DOC_LIST ? doc->first : doc;
+    const uint32_t count = doc->kind == DOC_LIST ? doc->count : 1;
+    if (count > AFTER_MAX) {
+        problem_add(in, place, doc, "at most %d tasks", AFTER_MAX);
+        return;
+    }
+    const char **names = arena_new(in->arena, const char *, count + 1);
+    uint32_t index = 0;
+    for (const struct doc *item = first; index < count; item = item->next) {
+        struct place at = {.up = place, .index = index};
+        if (!value_text(in, &at, item, TEXT_LEN_MAX, &names[index])) {
+            return;
+        }
+        index++;
+    }
+    draft->kind.after = names;
+    draft->kind.after_count = count;
+}
+
+#define IN_JOB(member) offsetof(struct job_draft, member)
+enum { EXIT_CODE_MAX = 255, PERCENT_MAX = 100 };
+
+static const struct field job_fields[] = {
+    {"at", field_duration, IN_JOB(at_ms), 0, 0, NULL},
+    {"every", field_duration, IN_JOB(every_ms), 0, 0, NULL},
+    {"from", field_duration, IN_JOB(from_ms), 0, 0, NULL},
+    {"until", field_duration, IN_JOB(until_ms), 0, 0, NULL},
+    {"count", field_u32, IN_JOB(count), 1, JOBS_OF_ONE_MAX, NULL},
+    {"runs", runs_read, 0, 0, 0, NULL},
+    {"checkpoint", field_duration, IN_JOB(kind.checkpoint_ms), 0, 0, NULL},
+    {"stops_in", field_duration, IN_JOB(kind.stops_in_ms), 0, 0, NULL},
+    {"exit", field_u32, IN_JOB(exit_code), 0, EXIT_CODE_MAX, NULL},
+    {"fails", field_u32, IN_JOB(kind.fails), 0, RETRIES_MAX + 1, NULL},
+    {"fail_percent", field_u32, IN_JOB(fail_percent), 0, PERCENT_MAX, NULL},
+    {"after", after_read, 0, 0, 0, NULL},
+    {0},
+};
+
+static bool is_ours(struct str key)
+{
+    for (const struct field *field = job_fields; field->name != NULL; field++) {
+        if (str_is(key, field->name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- dividing the map ---- */
+
+static void doc_append(struct doc *map, struct doc ***tail, struct doc *child)
+{
+    child->next = NULL;
+    **tail = child;
+    *tail = &child->next;
+    map->count++;
+}
+
+/* The command that every task must have: nothing is run here. */
+static struct doc *command_doc(struct arena *arena, const struct doc *like)
+{
+    struct doc *list = arena_new(arena, struct doc, 1);
+    struct doc *word = arena_new(arena, struct doc, 1);
+    *word = (struct doc){.kind = DOC_STRING, .line = like->line, .column = like->column};
+    word->text = str_of("sim");
+    *list = (struct doc){.kind = DOC_LIST, .line = like->line, .column = like->column};
+    list->key = str_of("command");
+    list->first = word;
+    list->count = 1;
+    return list;
+}
+
+static void divide(struct arena *arena, const struct doc *map, struct doc *ours, struct doc *theirs)
+{
+    *ours = *map;
+    *theirs = *map;
+    ours->first = theirs->first = NULL;
+    ours->count = theirs->count = 0;
+    struct doc **ours_tail = &ours->first;
+    struct doc **theirs_tail = &theirs->first;
+    bool runs_something = false;
+    for (const struct doc *item = map->first; item != NULL; item = item->next) {
+        struct doc *copy = arena_dup(arena, item, sizeof *item);
+        const bool mine = is_ours(item->key);
+        runs_something |= str_is(item->key, "command") || str_is(item->key, "entrypoint");
+        doc_append(mine ? ours : theirs, mine ? &ours_tail : &theirs_tail, copy);
+    }
+    if (!runs_something) {
+        doc_append(theirs, &theirs_tail, command_doc(arena, map));
+    }
+}
+
+/* ---- one item ---- */
+
+static bool job_read(struct reader *in, const struct place *place, const struct doc *doc,
+                     struct job_draft *draft)
+{
+    if (doc->kind != DOC_MAP) {
+        problem_add(in, place, doc, "a map of fields is wanted, not %s", doc_what(doc));
+        return false;
+    }
+    const uint32_t before = in->problems->total;
+    struct doc ours;
+    struct doc theirs;
+    struct error e;
+    divide(in->arena, doc, &ours, &theirs);
+    fields_read(in, place, &ours, job_fields, draft);
+    if (task_spec_read(&theirs, in->arena, &draft->kind.spec, &e) != ERR_OK) {
+        scenario_problem(in, place, doc, &e);
+    }
+    if (!draft->runs_given) {
+        struct place at = {.up = place, .key = "runs"};
+        problem_add(in, &at, doc, "it is missing: how long the task runs, like 10m or forever");
+    }
+    draft->kind.exit_code = (int32_t)draft->exit_code;
+    draft->kind.fail_millionths = draft->fail_percent * 10000;
+    return in->problems->total == before;
+}
+
+static int64_t length_draw(const struct length *length, struct dice *dice)
+{
+    if (!length->drawn) {
+        return length->low_ms;
+    }
+    return length->mean_ms > 0 ? dice_exponential(dice, length->mean_ms)
+                               : dice_between(dice, length->low_ms, length->high_ms);
+}
+
+static bool job_add(struct reader *in, const struct place *place, const struct doc *doc,
+                    struct scenario *scenario, struct job job)
+{
+    if (scenario->jobs.count >= SCENARIO_JOBS_MAX) {
+        problem_add(in, place, doc, "more than %d tasks", SCENARIO_JOBS_MAX);
+        return false;
+    }
+    vec_push(&scenario->jobs, job);
+    return true;
+}
+
+/* One task, or `count` of them `every` so often. */
+static void task_add(struct reader *in, const struct place *place, const struct doc *doc,
+                     struct job_draft *draft, struct scenario *scenario)
+{
+    const struct job_kind *kind = arena_dup(in->arena, &draft->kind, sizeof draft->kind);
+    struct dice dice = dice_of(scenario->seed, "tasks", doc->line);
+    for (uint32_t i = 0; i < (draft->count > 0 ? draft->count : 1); i++) {
+        struct job job = {
+            .at_ms = draft->at_ms + i * draft->every_ms,
+            .runs_ms = length_draw(&draft->runs, &dice),
+            .name = kind->spec.name,
+            .kind = kind,
+        };
+        if (draft->count > 1 && kind->spec.name[0] != '\0') {
+            job.name = arena_fmt(in->arena, "%s%u", kind->spec.name, i + 1);
+        }
+        if (!job_add(in, place, doc, scenario, job)) {
+            return;
+        }
+    }
+}
+
+/* A stream: jobs come at random, `every` so often on average, from `from` to `until` or `count` of
+ * them. */
+static void stream_add(struct reader *in, const struct place *place, const struct doc *doc,
+                       struct job_draft *draft, struct scenario *scenario)
+{
+    if (draft->every_ms == 0 || (draft->until_ms == 0 && draft->count == 0)) {
+        problem_add(in, place, doc, "a stream wants 'every', and 'until' or 'count'");
+        return;
+    }
+    const struct job_kind *kind = arena_dup(in->arena, &draft->kind, sizeof draft->kind);
+    struct dice dice = dice_of(scenario->seed, "stream", doc->line);
+    const int64_t until_ms = draft->until_ms > 0 ? draft->until_ms : INT64_MAX;
+    const uint32_t count = draft->count > 0 ? draft->count : UINT32_MAX;
+    int64_t at_ms = draft->from_ms;
+    for (uint32_t i = 0; i < count; i++) {
+        at_ms += dice_exponential(&dice, draft->every_ms);
+        struct job job = {.at_ms = at_ms, .name = kind->spec.name, .kind = kind};
+        job.runs_ms = length_draw(&draft->runs, &dice);
+        if (at_ms >= until_ms || !job_add(in, place, doc, scenario, job)) {
+            return;
+        }
+    }
+}
+
+typedef void (*add_fn)(struct reader *in, const struct place *place, const struct doc *doc,
+                       struct job_draft *draft, struct scenario *scenario);
+
+static void list_read(struct reader *in, const struct place *place, const struct doc *doc,
+                      struct scenario *scenario, add_fn add)
+{
+    if (!scenario_list(in, place, doc)) {
+        return;
+    }
+    uint32_t index = 0;
+    for (const struct doc *item = doc->first; item != NULL && in->problems->count < PROBLEMS_MAX;
+         item = item->next) {
+        struct place at = {.up = place, .index = index++};
+        struct job_draft draft = {0};
+        if (job_read(in, &at, item, &draft)) {
+            scenario->names_needed |= draft.kind.after_count > 0;
+            add(in, &at, item, &draft, scenario);
+        }
+    }
+}
+
+void scenario_tasks_read(struct reader *in, const struct place *place, const struct doc *doc,
+                         const struct field *field, void *object)
+{
+    (void)field;
+    list_read(in, place, doc, ((struct scenario_draft *)object)->scenario, task_add);
+}
+
+void scenario_streams_read(struct reader *in, const struct place *place, const struct doc *doc,
+                           const struct field *field, void *object)
+{
+    (void)field;
+    list_read(in, place, doc, ((struct scenario_draft *)object)->scenario, stream_add);
+}

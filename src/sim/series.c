@@ -1,0 +1,37 @@
+/* series.c - see series.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/series.h"
+
+#include "base/must.h"
+
+void series_init(struct series *series, int64_t step_ms)
+{
+    must(step_ms > 0);
+    series->step_ms = step_ms;
+    series->count = 0;
+}
+
+int64_t series_next_ms(const struct series *series)
+{
+    return (int64_t)series->count * series->step_ms;
+}
+
+static void thin_out(struct series *series)
+{
+    for (size_t i = 0; i < SERIES_SAMPLES_MAX / 2; i++) {
+        series->at[i] = series->at[2 * i];
+    }
+    series->count = SERIES_SAMPLES_MAX / 2;
+    series->step_ms *= 2;
+}
+
+void series_add(struct series *series, const struct sample *sample)
+{
+    must(series->count < SERIES_SAMPLES_MAX);
+    const int64_t at_ms = series_next_ms(series);
+    series->at[series->count] = *sample;
+    series->at[series->count++].at_ms = at_ms;
+    if (series->count == SERIES_SAMPLES_MAX) {
+        thin_out(series);
+    }
+}

@@ -1,0 +1,32 @@
+/* series.h - samples of a run at even distances. When there are too many, every second one goes and
+ * the distance doubles: any length of run gives a bounded number, the same on every machine.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SERIES_SAMPLES_MAX = 512, SERIES_ACCOUNTS_MAX = 8 };
+
+struct sample {
+    int64_t at_ms;
+    int64_t allocated_milli;
+    int64_t capacity_milli;
+    int64_t fragmented_milli;
+    uint64_t pending;
+    int64_t held_milli[SERIES_ACCOUNTS_MAX]; /* by account; the last one takes the rest */
+};
+
+struct series {
+    int64_t step_ms;
+    size_t count;
+    struct sample at[SERIES_SAMPLES_MAX];
+};
+
+void series_init(struct series *series, int64_t step_ms);
+
+/* The moment of the next sample. */
+int64_t series_next_ms(const struct series *series);
+
+/* A sample for series_next_ms(); its time is set here. */
+void series_add(struct series *series, const struct sample *sample);

@@ -1,0 +1,46 @@
+/* sim.c - the role `weir sim`: one run, or one of the experiments built on runs.
+ *
+ * Standard output holds results only, the same bytes for the same seed; rates, progress and errors
+ * go to standard error. SPDX-License-Identifier: Apache-2.0 */
+#include "sim/sim.h"
+
+#include "sim/options.h"
+#include "sim/play.h"
+
+#include <stdio.h>
+
+enum { EXIT_USAGE = 2, EXIT_NOT_FOUND = 3, EXIT_FAILED = 1 };
+
+/* As everywhere in Weir (`weir help exit-codes`). */
+static int exit_of(enum err code)
+{
+    if (code == ERR_USAGE || code == ERR_INVALID || code == ERR_LIMIT) {
+        return EXIT_USAGE;
+    }
+    return code == ERR_NOT_FOUND ? EXIT_NOT_FOUND : EXIT_FAILED;
+}
+
+int sim_main(int argc, char **argv)
+{
+    struct sim_options options;
+    struct error e;
+    enum err r = sim_options_read(argc, argv, &options, &e);
+    if (r == ERR_OK) {
+        switch (options.command) {
+        case SIM_RUN:
+            r = play_run(&options, &e);
+            break;
+        case SIM_COMPARE:
+            r = play_compare(&options, &e);
+            break;
+        case SIM_OPENB:
+            r = play_openb(&options, &e);
+            break;
+        }
+    }
+    if (r != ERR_OK) {
+        (void)fprintf(stderr, "weir sim: %s\n", e.text);
+        return exit_of(r);
+    }
+    return 0;
+}

@@ -1,0 +1,261 @@
+/* story.c - see story.h. A line: the time, what happened, to whom.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/story.h"
+
+#include "base/amount.h"
+#include "base/map.h"
+#include "core/sched/explain.h"
+#include "wire/reason_text.h"
+
+enum { TIME_WIDTH = 10, WHAT_WIDTH = 10, SENTENCE_MAX = 4096 };
+
+struct story {
+    struct buf *out;
+    bool why;
+    struct map *reasons; /* task id -> the sentence said last */
+    struct arena arena;
+};
+
+struct story *story_new(struct buf *out, bool why)
+{
+    struct story *story = xcalloc(1, sizeof *story);
+    story->out = out;
+    story->why = why;
+    story->reasons = map_new();
+    arena_init(&story->arena);
+    return story;
+}
+
+void story_free(struct story *story)
+{
+    if (story != NULL) {
+        map_free(story->reasons);
+        arena_done(&story->arena);
+        free(story);
+    }
+}
+
+void story_freep(struct story **story)
+{
+    story_free(*story);
+}
+
+/* ---- pieces of a line ---- */
+
+static void line(struct story *story, const struct engine *engine, const char *what)
+{
+    char at[AMOUNT_TEXT_MAX];
+    amount_duration_text(engine_now_ms(engine), at);
+    buf_addf(story->out, "%*s  %-*s ", TIME_WIDTH, at, WHAT_WIDTH, what);
+}
+
+static void task_text(struct story *story, const struct engine *engine, task_id task)
+{
+    const struct job_record *record = engine_record(engine, task);
+    buf_addf(story->out, "%llu", (unsigned long long)task.v);
+    if (record != NULL && record->job->name[0] != '\0') {
+        buf_addf(story->out, " %s", record->job->name);
+    }
+}
+
+static void attempt_text(struct story *story, const struct engine *engine,
+                         const struct attempt_key *key)
+{
+    const struct job_record *record = engine_record(engine, key->task);
+    buf_addf(story->out, "%llu", (unsigned long long)key->task.v);
+    if (record->instance_count > 1) {
+        buf_addf(story->out, ".%u", key->index);
+    }
+    if (key->attempt > 1) {
+        buf_addf(story->out, ":%u", key->attempt);
+    }
+    if (record->job->name[0] != '\0') {
+        buf_addf(story->out, " %s", record->job->name);
+    }
+}
+
+static void devices_text(struct story *story, uint64_t devices)
+{
+    const char *before = " gpu ";
+    for (unsigned i = 0; i < NODE_DEVICES_MAX; i++) {
+        if (devices >> i & 1) {
+            buf_addf(story->out, "%s%u", before, i);
+            before = ",";
+        }
+    }
+}
+
+/* ---- facts ---- */
+
+static void submitted(struct story *story, const struct engine *engine, const struct fact *fact)
+{
+    const struct request *request = fact->task_submitted.request;
+    const struct job_record *record = engine_record(engine, fact->task_submitted.task);
+    line(story, engine, "submitted");
+    task_text(story, engine, fact->task_submitted.task);
+    buf_add_str(story->out, ": ");
+    if (record->instance_count > 1) {
+        buf_addf(story->out, "%u x ", record->instance_count);
+    }
+    resource_amount_text(engine_core(engine), (resource_id){RESOURCE_SLOTS}, request->slots_milli,
+                         story->out);
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        buf_add_str(story->out, ", ");
+        resource_amount_text(engine_core(engine), request->named[i].resource,
+                             request->named[i].milli, story->out);
+    }
+    buf_add_char(story->out, '\n');
+}
+
+static void attempt_ended(struct story *story, const struct engine *engine, const struct fact *fact)
+{
+    const enum end_cause cause = fact->attempt_ended.cause;
+    if (!fact->attempt_ended.again && cause == END_EXIT &&
+        engine_record(engine, fact->attempt_ended.report.key.task)->instance_count == 1) {
+        return; /* the end of its task says the same */
+    }
+    line(story, engine, fact->attempt_ended.again ? "requeued" : "ended");
+    attempt_text(story, engine, &fact->attempt_ended.report.key);
+    buf_addf(story->out, ": %s", end_cause_name(cause));
+    if (cause == END_EXIT) {
+        buf_addf(story->out, " %d", fact->attempt_ended.report.exit_code);
+    }
+    buf_add_char(story->out, '\n');
+}
+
+static void task_ended(struct story *story, const struct engine *engine, const struct fact *fact)
+{
+    line(story, engine, task_state_name(fact->task_ended.state));
+    task_text(story, engine, fact->task_ended.task);
+    if (fact->task_ended.state != TASK_COMPLETED) {
+        buf_addf(story->out, ": %s, exit code %d", end_cause_name(fact->task_ended.cause),
+                 fact->task_ended.exit_code);
+    }
+    buf_add_char(story->out, '\n');
+}
+
+static void node_line(struct story *story, const struct engine *engine, node_id node,
+                      const char *what)
+{
+    line(story, engine, "node");
+    buf_addf(story->out, "%s: %s\n", core_node_name(engine_core(engine), node), what);
+}
+
+static void kept(struct story *story, const struct engine *engine, const struct fact *fact)
+{
+    if (fact->head.task.v != 0) {
+        line(story, engine, "keeps");
+        buf_add_str(story->out, "places for ");
+        task_text(story, engine, fact->head.task);
+        buf_add_char(story->out, '\n');
+    }
+}
+
+static void attempt_line(struct story *story, const struct engine *engine, const struct fact *fact)
+{
+    if (fact->type == FACT_ALLOCATED) {
+        line(story, engine, "starts");
+        attempt_text(story, engine, &fact->allocated.key);
+        buf_addf(story->out, " on %s", core_node_name(engine_core(engine), fact->allocated.node));
+        devices_text(story, fact->allocated.devices);
+    } else {
+        line(story, engine, "stops");
+        attempt_text(story, engine, &fact->attempt_stopping.key);
+        buf_addf(story->out, ": %s", end_cause_name(fact->attempt_stopping.cause));
+    }
+    buf_add_char(story->out, '\n');
+}
+
+static void node_state(struct story *story, const struct engine *engine, const struct fact *fact)
+{
+    const bool joins = engine_now_ms(engine) == 0 && fact->node_state.state == NODE_UP;
+    if (!joins) {
+        node_line(story, engine, fact->node_state.node, node_state_name(fact->node_state.state));
+    }
+}
+
+static void node_edited(struct story *story, const struct engine *engine, const struct fact *fact)
+{
+    node_line(story, engine, fact->node_edited.node,
+              fact->node_edited.edit.drain ? "draining" : "resumed");
+}
+
+static void task_line(struct story *story, const struct engine *engine, const struct fact *fact)
+{
+    const char *what = fact->type == FACT_TASK_QUEUED   ? "queued"
+                       : fact->type == FACT_TASK_PAUSED ? "paused"
+                                                        : "kill asked";
+    line(story, engine, what);
+    task_text(story, engine, fact->task.task);
+    buf_add_char(story->out, '\n');
+}
+
+static void fact_seen(void *ctx, const struct engine *engine, const struct fact *fact)
+{
+    typedef void (*tell_fn)(struct story * story, const struct engine *engine,
+                            const struct fact *fact);
+    static const tell_fn tellers[FACT_TYPE_MAX + 1] = {
+        [FACT_TASK_SUBMITTED] = submitted,      [FACT_ALLOCATED] = attempt_line,
+        [FACT_ATTEMPT_STOPPING] = attempt_line, [FACT_ATTEMPT_ENDED] = attempt_ended,
+        [FACT_TASK_ENDED] = task_ended,         [FACT_NODE_STATE] = node_state,
+        [FACT_NODE_EDITED] = node_edited,       [FACT_RESERVED] = kept,
+        [FACT_TASK_QUEUED] = task_line,         [FACT_TASK_PAUSED] = task_line,
+        [FACT_TASK_KILL_ASKED] = task_line,
+    };
+    must((unsigned)fact->type <= FACT_TYPE_MAX);
+    if (tellers[fact->type] != NULL) { /* the others say nothing to a person */
+        tellers[fact->type](ctx, engine, fact);
+    }
+}
+
+static void refused_seen(void *ctx, const struct engine *engine, const struct refusal *refusal)
+{
+    struct story *story = ctx;
+    line(story, engine, "refused");
+    buf_addf(story->out, "%s: ", refusal->job->name);
+    reason_text(engine_core(engine), &refusal->reason, story->out);
+    buf_add_char(story->out, '\n');
+}
+
+/* ---- reasons ---- */
+
+static void why_one(struct story *story, const struct engine *engine, task_id task)
+{
+    struct explanation why;
+    struct buf sentence;
+    buf_init(&sentence, SENTENCE_MAX);
+    explain_task(engine_core(engine), task, &why);
+    reason_text(engine_core(engine), &why.reason, &sentence);
+    const char *before = map_get(story->reasons, &task.v, sizeof task.v);
+    if (why.reason.code != REASON_NONE &&
+        (before == NULL || strcmp(before, buf_text(&sentence)) != 0)) {
+        line(story, engine, "waits");
+        task_text(story, engine, task);
+        buf_addf(story->out, ": %s\n", buf_text(&sentence));
+        char *said = arena_str(&story->arena, buf_text(&sentence));
+        (void)map_put(story->reasons, &task.v, sizeof task.v, said);
+    }
+    buf_done(&sentence);
+}
+
+static void instant_seen(void *ctx, const struct engine *engine, int64_t next_ms)
+{
+    (void)next_ms;
+    struct story *story = ctx;
+    if (!story->why) {
+        return;
+    }
+    const struct core *core = engine_core(engine);
+    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
+         task = core_task_next(core, task->id)) {
+        if (task->state == TASK_PENDING) {
+            why_one(story, engine, task->id);
+        }
+    }
+}
+
+struct watcher story_watcher(struct story *story)
+{
+    return (struct watcher){
+        .ctx = story, .fact = fact_seen, .refused = refused_seen, .instant = instant_seen};
+}

@@ -1,0 +1,194 @@
+/* summary_json.c - the result for programs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/summary.h"
+
+#include "base/json_out.h"
+
+enum { MS_PER_HOUR = 3600 * 1000 };
+
+/* Seconds as a decimal number. */
+static void kv_seconds(struct json_out *j, const char *key, int64_t ms)
+{
+    json_out_kv_milli(j, key, ms);
+}
+
+static void spread_json(struct json_out *j, const char *key, const struct spread *spread)
+{
+    json_out_key(j, key);
+    json_out_object(j);
+    json_out_kv_u64(j, "count", spread->count);
+    kv_seconds(j, "mean", spread->mean_ms);
+    kv_seconds(j, "p50", spread->p50_ms);
+    kv_seconds(j, "p90", spread->p90_ms);
+    kv_seconds(j, "p99", spread->p99_ms);
+    kv_seconds(j, "max", spread->max_ms);
+    json_out_end(j);
+}
+
+/* Thousandths of a slot-hour. */
+static int64_t slot_hours_milli(int64_t slot_ms)
+{
+    return (int64_t)((__int128)slot_ms * 1000 / MS_PER_HOUR);
+}
+
+static void tasks_json(struct json_out *j, const struct result *result)
+{
+    json_out_key(j, "tasks");
+    json_out_object(j);
+    json_out_kv_u64(j, "submitted", result->submitted);
+    json_out_kv_u64(j, "completed", result->completed);
+    json_out_kv_u64(j, "failed", result->failed);
+    json_out_kv_u64(j, "killed", result->killed);
+    json_out_kv_u64(j, "unknown", result->unknown);
+    json_out_kv_u64(j, "running", result->running);
+    json_out_kv_u64(j, "waiting", result->waiting);
+    json_out_kv_u64(j, "refused", result->refused);
+    json_out_kv_u64(j, "evictions", result->evictions);
+    json_out_kv_u64(j, "losses", result->losses);
+    json_out_kv_u64(j, "failures", result->failures);
+    json_out_kv_milli(j, "work_lost_slot_hours", slot_hours_milli(result->work_lost_slot_ms));
+    json_out_end(j);
+}
+
+static void sizes_json(struct json_out *j, const struct result *result)
+{
+    json_out_key(j, "sizes");
+    json_out_array(j);
+    for (uint32_t i = 0; i < SIZE_CLASS_COUNT; i++) {
+        if (result->wait_by_size[i].count == 0) {
+            continue;
+        }
+        json_out_object(j);
+        json_out_kv_text(j, "name", size_class_name(i));
+        spread_json(j, "wait", &result->wait_by_size[i]);
+        spread_json(j, "completion", &result->completion_by_size[i]);
+        json_out_end(j);
+    }
+    json_out_end(j);
+}
+
+static void accounts_json(struct json_out *j, const struct result *result)
+{
+    json_out_key(j, "accounts");
+    json_out_array(j);
+    for (uint32_t i = 0; i < result->account_count; i++) {
+        const struct account_result *account = &result->accounts[i];
+        json_out_object(j);
+        json_out_kv_text(j, "name", account->name);
+        json_out_kv_milli(j, "slots_mean", account->held_mean_milli);
+        json_out_kv_u64(j, "evictions", account->evictions);
+        json_out_kv_milli(j, "work_lost_slot_hours", slot_hours_milli(account->work_lost_slot_ms));
+        spread_json(j, "wait", &account->wait);
+        spread_json(j, "completion", &account->completion);
+        json_out_end(j);
+    }
+    json_out_end(j);
+}
+
+static void samples_json(struct json_out *j, const struct series *series)
+{
+    json_out_key(j, "samples");
+    json_out_array(j);
+    for (size_t i = 0; i < series->count; i++) {
+        const struct sample *sample = &series->at[i];
+        json_out_object(j);
+        kv_seconds(j, "at", sample->at_ms);
+        json_out_kv_milli(j, "allocated", sample->allocated_milli);
+        json_out_kv_milli(j, "capacity", sample->capacity_milli);
+        json_out_kv_milli(j, "fragmented", sample->fragmented_milli);
+        json_out_kv_u64(j, "waiting", sample->pending);
+        json_out_end(j);
+    }
+    json_out_end(j);
+}
+
+void summary_json(const struct result *result, const struct scenario *scenario,
+                  const struct series *series, struct buf *out)
+{
+    struct json_out j;
+    json_out_init(&j, out);
+    json_out_object(&j);
+    json_out_kv_text(&j, "scenario", scenario->name);
+    json_out_kv_u64(&j, "seed", scenario->seed);
+    kv_seconds(&j, "span", result->span_ms);
+    json_out_kv_u64(&j, "rows_left_out", scenario->rows_bad);
+    tasks_json(&j, result);
+    json_out_kv_u64(&j, "nodes", result->nodes);
+    json_out_kv_milli(&j, "slots_mean", result->capacity_milli);
+    json_out_kv_milli(&j, "allocated_mean", result->allocated_milli);
+    json_out_kv_milli(&j, "fragmented_mean", result->fragmented_milli);
+    json_out_kv_milli(&j, "queue_mean", (int64_t)result->queue_mean_milli);
+    json_out_kv_u64(&j, "queue_max", result->queue_max);
+    spread_json(&j, "wait", &result->wait);
+    spread_json(&j, "completion", &result->completion);
+    sizes_json(&j, result);
+    accounts_json(&j, result);
+    samples_json(&j, series);
+    json_out_end(&j);
+    buf_add_char(out, '\n');
+}
+
+/* ---- tasks ---- */
+
+/* A field of CSV: in quotes where it must be. */
+static void csv_text(struct buf *out, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        buf_add_str(out, text);
+        return;
+    }
+    buf_add_char(out, '"');
+    for (; *text != '\0'; text++) {
+        if (*text == '"') {
+            buf_add_char(out, '"');
+        }
+        buf_add_char(out, *text);
+    }
+    buf_add_char(out, '"');
+}
+
+static void csv_milli(struct buf *out, int64_t milli)
+{
+    char text[64];
+    const int64_t size = milli < 0 ? -milli : milli;
+    (void)snprintf(text, sizeof text, ",%s%lld.%03lld", milli < 0 ? "-" : "",
+                   (long long)(size / 1000), (long long)(size % 1000));
+    buf_add_str(out, text);
+}
+
+static void csv_time(struct buf *out, int64_t ms)
+{
+    if (ms < 0) {
+        buf_add_char(out, ','); /* it never happened */
+    } else {
+        csv_milli(out, ms);
+    }
+}
+
+void summary_tasks_csv(const struct engine *engine, struct buf *out)
+{
+    size_t count;
+    const struct job_record *records = engine_records(engine, &count);
+    buf_add_str(out, "task,name,account,pool,instances,slots,submitted,started,ended,wait,state,"
+                     "cause,exit_code,evictions,losses,failures,work_lost\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct job_record *record = &records[i];
+        const bool started = record->started_ms >= 0;
+        buf_addf(out, "%zu,", i + 1);
+        csv_text(out, record->job->name);
+        buf_add_char(out, ',');
+        csv_text(out, engine_account_name(engine, record->account));
+        buf_addf(out, ",%s,%u", core_pool_name(engine_core(engine), record->pool),
+                 record->instance_count);
+        csv_milli(out, record->slots_milli);
+        csv_time(out, record->submitted_ms);
+        csv_time(out, record->started_ms);
+        csv_time(out, record->ended_ms);
+        csv_time(out, started ? record->started_ms - record->submitted_ms : -1);
+        buf_addf(out, ",%s,%s,%d,%u,%u,%u", task_state_name(record->state),
+                 end_cause_name(record->cause), record->exit_code, record->evictions,
+                 record->losses, record->failures);
+        csv_milli(out, (int64_t)(record->work_lost / 1000));
+        buf_add_char(out, '\n');
+    }
+}

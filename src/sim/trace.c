@@ -1,0 +1,325 @@
+/* trace.c - see trace.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/trace.h"
+
+#include "core/model/resource.h"
+#include "sim/trace_internal.h"
+#include "sim/trace_value.h"
+
+/* ---- rows ---- */
+
+/* Everything that makes rows equal but time, length and name; zeroed first, as it is a key. */
+struct row_kind {
+    int64_t slots_milli;
+    int64_t cpu_milli;
+    int64_t memory_bytes;
+    int64_t time_limit_ms;
+    uint32_t instances;
+    uint32_t priority;
+    int32_t exit_code;
+    uint32_t gpu;
+    char project[NAME_LEN_MAX + 1];
+    char models[TEXT_LEN_MAX + 1];
+};
+
+struct row {
+    int64_t submit_ms;
+    int64_t runs_ms;
+    struct row_kind kind;
+};
+
+/* The field of a role; false: the row has none, or it is empty. */
+static bool field_of(const struct trace *trace, enum role role, struct str *ret)
+{
+    const int column = trace->columns[role];
+    if (column < 0 || (uint32_t)column >= trace->csv.count) {
+        return false;
+    }
+    *ret = str_trim(trace->csv.fields[column]);
+    return ret->len > 0;
+}
+
+/* A number in thousandths; `otherwise` where the field is missing or, in SWF, -1. */
+static must_use enum err milli_of(const struct trace *trace, enum role role, int64_t otherwise,
+                                  int64_t *ret, struct error *e)
+{
+    struct str text;
+    *ret = otherwise;
+    if (!field_of(trace, role, &text) || str_is(text, "-1")) {
+        return ERR_OK;
+    }
+    if (!trace_milli(text, ret)) {
+        return csv_fail(&trace->csv, trace->columns[role], e,
+                        "%s: a number of 0 or more is wanted, not '%.*s'", trace_roles[role],
+                        (int)(text.len < 40 ? text.len : 40), text.p);
+    }
+    return ERR_OK;
+}
+
+static must_use enum err time_of(const struct trace *trace, enum role role, int64_t *ret_ms,
+                                 struct error *e)
+{
+    struct str text = {"", 0};
+    if (!field_of(trace, role, &text) || !trace_time(text, ret_ms)) {
+        return csv_fail(&trace->csv, trace->columns[role], e,
+                        "%s: seconds or a date and time like 2017-10-01 00:00:45 are wanted, not "
+                        "'%.*s'",
+                        trace_roles[role], (int)(text.len < 40 ? text.len : 40), text.p);
+    }
+    return ERR_OK;
+}
+
+/* From start (or submission) to end, where the trace has no duration. */
+static must_use enum err length_of(const struct trace *trace, struct row *row, struct error *e)
+{
+    int64_t from_ms = row->submit_ms;
+    int64_t end_ms;
+    struct str text;
+    if (field_of(trace, ROLE_DURATION, &text)) {
+        return milli_of(trace, ROLE_DURATION, 0, &row->runs_ms, e);
+    }
+    if (field_of(trace, ROLE_START, &text)) {
+        enum err r = time_of(trace, ROLE_START, &from_ms, e);
+        if (r != ERR_OK) {
+            return r;
+        }
+    }
+    enum err r = time_of(trace, ROLE_END, &end_ms, e);
+    if (r == ERR_OK && end_ms < from_ms) {
+        return csv_fail(&trace->csv, trace->columns[ROLE_END], e, "it ends before it starts");
+    }
+    row->runs_ms = r == ERR_OK ? end_ms - from_ms : 0;
+    return r;
+}
+
+static must_use enum err size_of(const struct trace *trace, struct row_kind *kind, struct error *e)
+{
+    int64_t gpus = 0;
+    int64_t gpu_milli = 0;
+    int64_t slots = 0;
+    int64_t asked = 0;
+    enum err r = milli_of(trace, ROLE_GPUS, 0, &gpus, e);
+    r = r == ERR_OK ? milli_of(trace, ROLE_GPU_MILLI, -1, &gpu_milli, e) : r;
+    r = r == ERR_OK ? milli_of(trace, ROLE_SLOTS, 0, &slots, e) : r;
+    r = r == ERR_OK ? milli_of(trace, ROLE_SLOTS_ASKED, 0, &asked, e) : r;
+    if (r != ERR_OK) {
+        return r;
+    }
+    const bool share = gpus == SLOT_MILLI && gpu_milli >= 0 && gpu_milli < SLOT_MILLI * 1000;
+    kind->gpu = gpus > 0;
+    kind->slots_milli = gpus > 0 ? gpus : (slots > 0 ? slots : asked);
+    kind->slots_milli = share ? gpu_milli / 1000 : kind->slots_milli;
+    const bool sized = trace->columns[ROLE_GPUS] >= 0 || trace->columns[ROLE_SLOTS] >= 0;
+    if (!sized) {
+        kind->slots_milli = SLOT_MILLI;
+    }
+    if (kind->slots_milli > SLOT_MILLI && kind->slots_milli % SLOT_MILLI != 0) {
+        return csv_fail(&trace->csv, trace->columns[ROLE_GPUS], e,
+                        "more than one GPU are whole ones");
+    }
+    return ERR_OK;
+}
+
+static must_use enum err amounts_of(const struct trace *trace, struct row_kind *kind,
+                                    struct error *e)
+{
+    struct str text;
+    int64_t cpu_milli = 0;
+    int64_t mib = 0;
+    enum err r = milli_of(trace, ROLE_CPU, ASK_NOTHING, &kind->cpu_milli, e);
+    r = r == ERR_OK ? milli_of(trace, ROLE_CPU_MILLI, -1, &cpu_milli, e) : r;
+    r = r == ERR_OK ? milli_of(trace, ROLE_MEMORY_MIB, -1, &mib, e) : r;
+    if (r == ERR_OK && field_of(trace, ROLE_MEMORY, &text) &&
+        !trace_bytes(text, &kind->memory_bytes)) {
+        return csv_fail(&trace->csv, trace->columns[ROLE_MEMORY], e,
+                        "memory: bytes or an amount like 4Gi are wanted, not '%.*s'",
+                        (int)(text.len < 40 ? text.len : 40), text.p);
+    }
+    kind->cpu_milli = cpu_milli >= 0 ? cpu_milli / 1000 : kind->cpu_milli;
+    kind->memory_bytes = mib >= 0 ? mib / 1000 << 20 : kind->memory_bytes;
+    return r;
+}
+
+static must_use enum err counts_of(const struct trace *trace, struct row_kind *kind,
+                                   struct error *e)
+{
+    int64_t priority = 0;
+    int64_t instances = 0;
+    int64_t exit_code = 0;
+    enum err r = milli_of(trace, ROLE_PRIORITY, PRIORITY_DEFAULT * 1000, &priority, e);
+    r = r == ERR_OK ? milli_of(trace, ROLE_INSTANCES, 1000, &instances, e) : r;
+    r = r == ERR_OK ? milli_of(trace, ROLE_EXIT, 0, &exit_code, e) : r;
+    r = r == ERR_OK ? milli_of(trace, ROLE_TIME_LIMIT, 0, &kind->time_limit_ms, e) : r;
+    if (r != ERR_OK) {
+        return r;
+    }
+    if (priority < PRIORITY_MIN * 1000 || priority > PRIORITY_MAX * 1000) {
+        return csv_fail(&trace->csv, trace->columns[ROLE_PRIORITY], e, "a priority is %d to %d",
+                        PRIORITY_MIN, PRIORITY_MAX);
+    }
+    if (instances < 1000 || instances > (int64_t)TASK_INSTANCES_MAX * 1000) {
+        return csv_fail(&trace->csv, trace->columns[ROLE_INSTANCES], e, "1 to %d instances",
+                        TASK_INSTANCES_MAX);
+    }
+    kind->priority = (uint32_t)(priority / 1000);
+    kind->instances = (uint32_t)(instances / 1000);
+    kind->exit_code = (int32_t)(exit_code / 1000 % 256);
+    return ERR_OK;
+}
+
+static must_use enum err row_read(const struct trace *trace, struct row *row, struct error *e)
+{
+    struct row_kind *kind = &row->kind;
+    memset(row, 0, sizeof *row);
+    kind->memory_bytes = ASK_NOTHING;
+    enum err r = time_of(trace, ROLE_SUBMIT, &row->submit_ms, e);
+    r = r == ERR_OK ? length_of(trace, row, e) : r;
+    r = r == ERR_OK ? size_of(trace, kind, e) : r;
+    r = r == ERR_OK ? amounts_of(trace, kind, e) : r;
+    r = r == ERR_OK ? counts_of(trace, kind, e) : r;
+    struct str text;
+    if (r == ERR_OK && field_of(trace, ROLE_PROJECT, &text)) {
+        trace_name(text, kind->project);
+    }
+    if (r == ERR_OK && field_of(trace, ROLE_MODELS, &text) && text.len <= TEXT_LEN_MAX) {
+        memcpy(kind->models, text.p, text.len);
+    }
+    return r;
+}
+
+/* ---- jobs ---- */
+
+/* A job larger than any node: equal parts, as large as a node can hold. */
+static void divide(int64_t node_slots_milli, struct task_spec *spec)
+{
+    const int64_t slots = spec->slots_milli / SLOT_MILLI;
+    const int64_t most = node_slots_milli / SLOT_MILLI;
+    if (most == 0 || slots <= most || spec->instances > 1) {
+        return;
+    }
+    int64_t part = most;
+    while (slots % part != 0) {
+        part--;
+    }
+    if (slots / part <= TASK_INSTANCES_MAX) {
+        spec->slots_milli = part * SLOT_MILLI;
+        spec->instances = (uint32_t)(slots / part);
+        spec->gang = true;
+    }
+}
+
+static const struct job_kind *kind_of(struct trace *trace, const struct row_kind *row)
+{
+    struct job_kind *kind = map_get(trace->kinds, row, sizeof *row);
+    if (kind != NULL) {
+        return kind;
+    }
+    struct arena *arena = &trace->scenario->arena;
+    kind = scenario_kind(trace->scenario);
+    struct task_spec *spec = &kind->spec;
+    const char **argv = arena_new(arena, const char *, 1);
+    argv[0] = "sim";
+    spec->argv = argv;
+    spec->argv_count = 1;
+    spec->project = row->project[0] != '\0' ? arena_str(arena, row->project) : spec->project;
+    spec->slots_milli = row->slots_milli;
+    spec->needs_gpu = row->gpu != 0;
+    spec->cpu_milli = row->cpu_milli;
+    spec->memory_bytes = row->memory_bytes;
+    spec->instances = row->instances;
+    spec->priority = row->priority;
+    spec->time_limit_ms = row->time_limit_ms;
+    kind->exit_code = row->exit_code;
+    kind->models = row->models[0] != '\0' ? arena_str(arena, row->models) : NULL;
+    divide(trace->node_slots_milli, spec);
+    (void)map_put(trace->kinds, row, sizeof *row, kind);
+    return kind;
+}
+
+static must_use enum err job_add(struct trace *trace, const struct row *row, struct error *e)
+{
+    struct str name;
+    struct scenario *scenario = trace->scenario;
+    if (scenario->jobs.count >= SCENARIO_JOBS_MAX) {
+        return csv_fail(&trace->csv, -1, e, "more than %d tasks", SCENARIO_JOBS_MAX);
+    }
+    struct job job = {
+        .at_ms = row->submit_ms,
+        .runs_ms = row->runs_ms,
+        .name = "",
+        .kind = kind_of(trace, &row->kind),
+    };
+    if (field_of(trace, ROLE_NAME, &name)) {
+        const size_t len = name.len < TEXT_LEN_MAX ? name.len : TEXT_LEN_MAX;
+        job.name = arena_strn(&scenario->arena, name.p, len);
+    }
+    vec_push(&scenario->jobs, job);
+    return ERR_OK;
+}
+
+/* The first job of the trace arrives when the run begins. */
+static void times_shift(struct scenario *scenario, size_t first)
+{
+    int64_t origin_ms = INT64_MAX;
+    for (size_t i = first; i < scenario->jobs.count; i++) {
+        const int64_t at_ms = scenario->jobs.at[i].at_ms;
+        origin_ms = at_ms < origin_ms ? at_ms : origin_ms;
+    }
+    for (size_t i = first; i < scenario->jobs.count; i++) {
+        scenario->jobs.at[i].at_ms -= origin_ms;
+    }
+}
+
+static must_use enum err rows_read(struct trace *trace, struct error *e)
+{
+    const char comment = trace->format->comment;
+    while (csv_next(&trace->csv)) {
+        struct row row;
+        if (comment != 0 && trace->csv.fields[0].len > 0 && trace->csv.fields[0].p[0] == comment) {
+            continue;
+        }
+        enum err r = row_read(trace, &row, e);
+        if (r == ERR_INVALID && trace->skip_bad) {
+            trace->scenario->rows_bad++;
+            continue;
+        }
+        r = r == ERR_OK ? job_add(trace, &row, e) : r;
+        if (r != ERR_OK) {
+            return r;
+        }
+    }
+    return ERR_OK;
+}
+
+static int64_t largest_node(const struct scenario *scenario)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < scenario->nodes.count; i++) {
+        const int64_t slots = scenario->nodes.at[i].spec.slots_milli;
+        most = slots > most ? slots : most;
+    }
+    return most;
+}
+
+enum err trace_read(const struct trace_options *options, struct str text, struct scenario *scenario,
+                    struct error *e)
+{
+    struct trace trace = {.scenario = scenario, .skip_bad = options->skip_bad};
+    const size_t first = scenario->jobs.count;
+    trace.node_slots_milli = largest_node(scenario);
+    enum err r = trace_format_find(options->format, &trace.format, e);
+    r = r == ERR_OK ? trace_columns_name(&trace, options->columns, e) : r;
+    if (r != ERR_OK) {
+        return r;
+    }
+    csv_init(&trace.csv, options->file, text, trace.format->separator, &scenario->arena);
+    if (trace.format->header && !csv_next(&trace.csv)) {
+        return fail(e, ERR_INVALID, "%s: the file is empty", options->file);
+    }
+    trace.kinds = map_new();
+    r = trace_columns_find(&trace, e);
+    r = r == ERR_OK ? rows_read(&trace, e) : r;
+    map_free(trace.kinds);
+    times_shift(scenario, first);
+    return r;
+}

@@ -1,0 +1,142 @@
+/* trace_format.c - the known formats, and the columns of a file.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/trace_internal.h"
+
+const char *const trace_roles[ROLE_COUNT] = {
+    [ROLE_SUBMIT] = "submit",
+    [ROLE_DURATION] = "duration",
+    [ROLE_START] = "start",
+    [ROLE_END] = "end",
+    [ROLE_GPUS] = "gpus",
+    [ROLE_GPU_MILLI] = "gpu_milli",
+    [ROLE_SLOTS] = "slots",
+    [ROLE_SLOTS_ASKED] = "slots_asked",
+    [ROLE_CPU] = "cpu",
+    [ROLE_CPU_MILLI] = "cpu_milli",
+    [ROLE_MEMORY] = "memory",
+    [ROLE_MEMORY_MIB] = "memory_mib",
+    [ROLE_MODELS] = "models",
+    [ROLE_PROJECT] = "project",
+    [ROLE_NAME] = "name",
+    [ROLE_PRIORITY] = "priority",
+    [ROLE_INSTANCES] = "instances",
+    [ROLE_TIME_LIMIT] = "time_limit",
+    [ROLE_EXIT] = "exit",
+};
+
+static const struct format formats[] = {
+    {.name = "csv", .separator = ',', .header = true},
+    {.name = "philly",
+     .separator = ',',
+     .header = true,
+     .columns = {[ROLE_SUBMIT] = "timestamp",
+                 [ROLE_DURATION] = "duration",
+                 [ROLE_GPUS] = "num_gpus",
+                 [ROLE_PROJECT] = "cluster"}},
+    {.name = "openb",
+     .separator = ',',
+     .header = true,
+     .columns = {[ROLE_SUBMIT] = "creation_time",
+                 [ROLE_START] = "scheduled_time",
+                 [ROLE_END] = "deletion_time",
+                 [ROLE_GPUS] = "num_gpu",
+                 [ROLE_GPU_MILLI] = "gpu_milli",
+                 [ROLE_CPU_MILLI] = "cpu_milli",
+                 [ROLE_MEMORY_MIB] = "memory_mib",
+                 [ROLE_MODELS] = "gpu_spec",
+                 [ROLE_NAME] = "name"}},
+    {.name = "swf",
+     .separator = ' ',
+     .comment = ';',
+     .columns = {[ROLE_NAME] = "#1",
+                 [ROLE_SUBMIT] = "#2",
+                 [ROLE_DURATION] = "#4",
+                 [ROLE_SLOTS] = "#5",
+                 [ROLE_SLOTS_ASKED] = "#8",
+                 [ROLE_TIME_LIMIT] = "#9",
+                 [ROLE_PROJECT] = "#13"}},
+};
+
+enum err trace_format_find(const char *name, const struct format **ret, struct error *e)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (name == NULL || strcmp(name, formats[i].name) == 0) {
+            *ret = &formats[i];
+            return ERR_OK;
+        }
+    }
+    return fail(e, ERR_USAGE, "a format is openb, philly, swf or csv, not '%s'", name);
+}
+
+static int role_find(struct str name)
+{
+    for (int i = 0; i < ROLE_COUNT; i++) {
+        if (str_is(name, trace_roles[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void column_name_set(struct trace *trace, int role, struct str name)
+{
+    const size_t len = name.len < COLUMN_NAME_MAX ? name.len : COLUMN_NAME_MAX - 1;
+    memcpy(trace->names[role], name.p, len);
+    trace->names[role][len] = '\0';
+}
+
+enum err trace_columns_name(struct trace *trace, const char *columns, struct error *e)
+{
+    const bool plain = strcmp(trace->format->name, "csv") == 0;
+    for (int i = 0; i < ROLE_COUNT; i++) {
+        const char *name = plain ? trace_roles[i] : trace->format->columns[i];
+        column_name_set(trace, i, str_of(name == NULL ? "" : name));
+    }
+    struct str rest = str_of(columns == NULL ? "" : columns);
+    while (rest.len > 0) {
+        struct str name;
+        const struct str item = str_cut(rest, ',', &rest);
+        const struct str role = str_cut(str_trim(item), '=', &name);
+        const int found = role_find(role);
+        if (found < 0 || name.p == NULL || name.len == 0) {
+            return fail(e, ERR_USAGE,
+                        "columns: '%.*s' is not of the form ROLE=COLUMN; roles are submit, "
+                        "duration, start, end, gpus, gpu_milli, slots, cpu, cpu_milli, memory, "
+                        "project, name, priority, instances, time_limit, exit",
+                        (int)item.len, item.p);
+        }
+        column_name_set(trace, found, name);
+        trace->given[found] = true;
+    }
+    return ERR_OK;
+}
+
+enum err trace_columns_find(struct trace *trace, struct error *e)
+{
+    for (int i = 0; i < ROLE_COUNT; i++) {
+        const char *name = trace->names[i];
+        uint64_t number = 0;
+        trace->columns[i] = -1;
+        if (name[0] == '#' && str_to_u64(str_of(name + 1), &number) && number > 0 &&
+            number <= CSV_FIELDS_MAX) {
+            trace->columns[i] = (int)number - 1;
+        } else if (name[0] != '\0' && trace->format->header) {
+            trace->columns[i] = csv_column(&trace->csv, name);
+        }
+        if (trace->given[i] && trace->columns[i] < 0) {
+            return csv_fail(&trace->csv, -1, e, "there is no column '%s'", name);
+        }
+    }
+    if (trace->columns[ROLE_SUBMIT] < 0) {
+        return csv_fail(&trace->csv, -1, e,
+                        "there is no column '%s' for the time of submission; "
+                        "--columns submit=NAME names it",
+                        trace->names[ROLE_SUBMIT]);
+    }
+    if (trace->columns[ROLE_DURATION] < 0 && trace->columns[ROLE_END] < 0) {
+        return csv_fail(&trace->csv, -1, e,
+                        "there is no column for how long tasks run; "
+                        "--columns duration=NAME names it");
+    }
+    return ERR_OK;
+}

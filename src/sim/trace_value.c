@@ -1,0 +1,64 @@
+/* trace_value.c - see trace_value.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/trace_value.h"
+
+#include "base/amount.h"
+#include "core/model/limits.h"
+#include "wire/time_text.h"
+
+#include <ctype.h>
+
+enum { TIME_LEN = 19, TIME_TEXT_ROOM = 32 };
+
+bool trace_milli(struct str text, int64_t *ret)
+{
+    struct str places;
+    const struct str whole = str_cut(text, '.', &places);
+    uint64_t units;
+    if (!str_to_u64(whole, &units) || units > (uint64_t)AMOUNT_MILLI_MAX / 1000) {
+        return false;
+    }
+    int64_t milli = (int64_t)units * 1000;
+    int64_t scale = 100;
+    for (size_t i = 0; places.p != NULL && i < places.len; i++) {
+        if (!isdigit((unsigned char)places.p[i])) {
+            return false;
+        }
+        milli += (places.p[i] - '0') * scale;
+        scale /= 10;
+    }
+    *ret = milli;
+    return true;
+}
+
+bool trace_bytes(struct str text, int64_t *ret)
+{
+    struct error e;
+    return amount_bytes(text, ret, &e) == ERR_OK;
+}
+
+bool trace_time(struct str text, int64_t *ret_ms)
+{
+    char rfc[TIME_TEXT_ROOM];
+    if (trace_milli(text, ret_ms)) {
+        return true;
+    }
+    if (text.len != TIME_LEN || text.p[10] != ' ') {
+        return time_parse(text, ret_ms);
+    }
+    memcpy(rfc, text.p, TIME_LEN);
+    rfc[10] = 'T';
+    rfc[TIME_LEN] = 'Z';
+    return time_parse((struct str){rfc, TIME_LEN + 1}, ret_ms);
+}
+
+void trace_name(struct str text, char *out)
+{
+    size_t len = 0;
+    for (; len < text.len && len < NAME_LEN_MAX; len++) {
+        const char c = text.p[len];
+        const bool fine = isalnum((unsigned char)c) || (len > 0 && strchr("-_.", c) != NULL);
+        out[len] = fine ? c : (len > 0 ? '-' : 'x');
+    }
+    out[len] = '\0';
+}

@@ -1,0 +1,20 @@
+/* trace_value.h - values as they stand in traces: looser than what users write.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/str.h"
+
+#include <stdint.h>
+
+/* "30", "30.0", "12.3456": in thousandths, further places dropped. */
+bool trace_milli(struct str text, int64_t *ret);
+
+/* "4096" (bytes), "4Gi". */
+bool trace_bytes(struct str text, int64_t *ret);
+
+/* Seconds as above, or "2017-10-01 00:00:45" and RFC 3339: milliseconds since 1970, or since the
+ * trace's own beginning. */
+bool trace_time(struct str text, int64_t *ret_ms);
+
+/* A name of a project out of any text; `out` has NAME_LEN_MAX + 1. Other characters become '-'. */
+void trace_name(struct str text, char *out);
