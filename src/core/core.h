@@ -164,6 +164,9 @@ void core_quota(const struct core *core, account_id account, pool_id pool, struc
 /* As set, to be edited: amounts by name, without those at their default. */
 void core_quota_spec(const struct core *core, account_id account, pool_id pool, struct arena *arena,
                      struct quota_spec *ret);
+/* The quotas that differ from the default, of pools that exist, by pool and account: start with both 0;
+ * false at the end. */
+bool core_quota_next(const struct core *core, account_id *account, pool_id *pool);
 /* The guarantee is the default one, not set: for slots of `default` the rest, of other departments what
  * those below are guaranteed together. */
 bool core_quota_computed(const struct core *core, account_id account, pool_id pool,

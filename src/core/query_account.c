@@ -316,6 +316,17 @@ bool core_quota_computed(const struct core *core, account_id account, pool_id po
     return true;
 }
 
+bool core_quota_next(const struct core *core, account_id *account, pool_id *pool)
+{
+    uint64_t key = ACCOUNT_KEY(*pool, *account);
+    do {
+        key = table_next(&core->quotas, key);
+        *pool = (pool_id){(uint32_t)(key >> 32)};
+    } while (key != 0 && core_pool(core, *pool) == NULL);
+    *account = (account_id){(uint32_t)key};
+    return key != 0;
+}
+
 void core_quota_spec(const struct core *core, account_id account, pool_id pool, struct arena *arena,
                      struct quota_spec *ret)
 {

@@ -145,6 +145,7 @@ static void reload_asked(void *ctx)
         log_error("the configuration stays as it is", kv_error(&e));
     } else {
         server_pools_reconcile(server, &file);
+        server_accounts_reconcile(server, &file);
         log_info("configuration read again", kv_u64("pools", file.pool_count));
     }
     arena_done(&arena);
@@ -243,6 +244,7 @@ static enum err start_record(struct server *server, struct error *e)
     arena_done(&arena);
     agents_start(server->agents);
     server_pools_reconcile(server, &server->o.file);
+    server_accounts_reconcile(server, &server->o.file);
     enum err r = tokens_ensure(server, e);
     if (r == ERR_OK) {
         server->ready.fn = doors_open;

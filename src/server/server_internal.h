@@ -38,3 +38,5 @@ void server_host_init(struct server *server);
 /* Pools declared in the configuration file become what it says; pools it does not name are left
  * alone. Refusals are logged. */
 void server_pools_reconcile(struct server *server, const struct server_file *file);
+/* The same for departments, projects and quotas; after the pools. */
+void server_accounts_reconcile(struct server *server, const struct server_file *file);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/pool_spec.h"
 
+#include "base/amount.h"
 #include "spec/pool_internal.h"
 
 #include <stdio.h>
@@ -16,10 +17,12 @@ void pool_spec_init(struct pool_spec *spec, const char *name)
         .description = "",
         .patience_ms = PATIENCE_MS_DEFAULT,
         .aux_tasks = NODE_AUX_TASKS_DEFAULT,
+        .consolidation_max = CONSOLIDATION_DEFAULT,
+        .stale_grace_ms = STALE_GRACE_MS_DEFAULT,
     };
 }
 
-/* One of the words that exist, which `note` lists. Nothing is kept: so far each has one meaning. */
+/* One of the words that exist, which `note` lists. */
 static void word_check(struct reader *in, const struct place *place, const struct doc *doc,
                        const struct field *field, void *object)
 {
@@ -37,12 +40,134 @@ static void word_check(struct reader *in, const struct place *place, const struc
     problem_add(in, place, doc, "'%.40s' does not exist yet; there is: %s", word, field->note);
 }
 
+/* The word as the number it stands for: the first that `name` gives it back for. False: a problem was
+ * noted. Only words that `note` lists exist so far. */
+static bool choice_value(struct reader *in, const struct place *place, const struct doc *doc,
+                         const struct field *field, const char *(*name)(unsigned value),
+                         unsigned *ret)
+{
+    uint32_t before = in->problems->total;
+    word_check(in, place, doc, field, NULL);
+    if (in->problems->total != before) {
+        return false;
+    }
+    for (unsigned value = 0; name(value) != NULL; value++) {
+        if (str_is(doc->text, name(value))) {
+            *ret = value;
+            return true;
+        }
+    }
+    problem_add(in, place, doc, "'%.40s' does not exist; there is: %s", doc->text.p, field->note);
+    return false;
+}
+
+static const char *policy_word(unsigned value)
+{
+    return pool_policy_name((enum pool_policy)value);
+}
+
+static const char *placement_word(unsigned value)
+{
+    return pool_placement_name((enum pool_placement)value);
+}
+
+static const char *victims_word(unsigned value)
+{
+    return pool_victims_name((enum pool_victims)value);
+}
+
+static void policy_read(struct reader *in, const struct place *place, const struct doc *doc,
+                        const struct field *field, void *object)
+{
+    struct pool_spec *spec = object;
+    unsigned value;
+    if (choice_value(in, place, doc, field, policy_word, &value)) {
+        spec->policy = (enum pool_policy)value;
+    }
+}
+
+static void placement_read(struct reader *in, const struct place *place, const struct doc *doc,
+                           const struct field *field, void *object)
+{
+    struct pool_spec *spec = object;
+    unsigned value;
+    if (choice_value(in, place, doc, field, placement_word, &value)) {
+        spec->placement = (enum pool_placement)value;
+    }
+}
+
+static void victims_read(struct reader *in, const struct place *place, const struct doc *doc,
+                         const struct field *field, void *object)
+{
+    struct pool_spec *spec = object;
+    unsigned value;
+    if (choice_value(in, place, doc, field, victims_word, &value)) {
+        spec->victims = (enum pool_victims)value;
+    }
+}
+
+/* on, off, true, false. */
+static void preemption_read(struct reader *in, const struct place *place, const struct doc *doc,
+                            const struct field *field, void *object)
+{
+    (void)field;
+    struct pool_spec *spec = object;
+    bool on = doc->kind == DOC_STRING && str_is(doc->text, "on");
+    bool off = doc->kind == DOC_STRING && str_is(doc->text, "off");
+    if (doc->kind == DOC_BOOL) {
+        on = doc->yes;
+    } else if (!on && !off) {
+        problem_add(in, place, doc, "on or off is wanted, not %s",
+                    doc->kind == DOC_STRING ? "another word" : doc_what(doc));
+        return;
+    }
+    spec->preemption_off = !on;
+}
+
+/* A duration, or 'never'. */
+static void stale_grace_read(struct reader *in, const struct place *place, const struct doc *doc,
+                             const struct field *field, void *object)
+{
+    struct pool_spec *spec = object;
+    if (doc->kind == DOC_STRING && str_is(doc->text, "never")) {
+        spec->stale_grace_ms = STALE_GRACE_NEVER;
+        return;
+    }
+    field_duration(in, place, doc, field, object);
+}
+
+/* Slots of one user: an amount, or 'unlimited'. */
+static void user_slots_read(struct reader *in, const struct place *place, const struct doc *doc,
+                            const struct field *field, void *object)
+{
+    (void)field;
+    struct pool_spec *spec = object;
+    struct error e;
+    if (doc->kind == DOC_STRING && str_is(doc->text, "unlimited")) {
+        spec->user_slots_max = 0;
+    } else if (doc->kind != DOC_NUMBER && doc->kind != DOC_STRING) {
+        problem_add(in, place, doc, "a number or 'unlimited' is wanted, not %s", doc_what(doc));
+    } else if (amount_milli(doc->text, &spec->user_slots_max, &e) != ERR_OK) {
+        problem_add(in, place, doc, "%s", e.text);
+    } else if (spec->user_slots_max == 0) {
+        problem_add(in, place, doc, "a cap is above 0; 'unlimited' is none");
+    }
+}
+
+#define IN_POOL(member) offsetof(struct pool_spec, member)
+
 static const struct field scheduler_fields[] = {
-    {"policy", word_check, 0, 0, 0, "priority"},
-    {"placement", word_check, 0, 0, 0, "pack"},
-    {"patience", field_duration, offsetof(struct pool_spec, patience_ms), 0, 0, NULL},
-    {"preemption", NULL, 0, 0, 0, "preemption does not exist yet"},
-    {"victims", NULL, 0, 0, 0, "preemption does not exist yet"},
+    {"policy", policy_read, 0, 0, 0, "fair-share priority"},
+    {"placement", placement_read, 0, 0, 0, "pack"},
+    {"patience", field_duration, IN_POOL(patience_ms), 0, 0, NULL},
+    {"preemption", preemption_read, 0, 0, 0, NULL},
+    {"victims", victims_read, 0, 0, 0, "least-loss"},
+    {"consolidation", field_u32, IN_POOL(consolidation_max), 0, CONSOLIDATION_MAX, NULL},
+    {"stale_grace", stale_grace_read, IN_POOL(stale_grace_ms), 0, 0, NULL},
+    {"preempt_min_runtime", field_duration, IN_POOL(preempt_min_runtime_ms), 0, 0, NULL},
+    {"reclaim_min_runtime", field_duration, IN_POOL(reclaim_min_runtime_ms), 0, 0, NULL},
+    {"preempt_delay", field_duration, IN_POOL(preempt_delay_ms), 0, 0, NULL},
+    {"user_slots", user_slots_read, 0, 0, 0, NULL},
     {0},
 };
 
@@ -121,8 +246,6 @@ static void name_read(struct reader *in, const struct place *place, const struct
         problem_add(in, place, doc, "a pool cannot be renamed");
     }
 }
-
-#define IN_POOL(member) offsetof(struct pool_spec, member)
 
 static const struct field pool_fields[] = {
     {"name", name_read, IN_POOL(name), 0, 0, "a pool"},

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/server_file.h"
 
-#include "spec/fields.h"
 #include "spec/pool_internal.h"
 #include "spec/pool_spec.h"
+#include "spec/server_internal.h"
 
 #include <string.h>
 
-enum { PATH_LEN_MAX = 4096, ADDRESS_LEN_MAX = 255, LISTEN_PORT_DEFAULT = 8080 };
+enum { PATH_LEN_MAX = 4096, ADDRESS_LEN_MAX = 255, LISTEN_PORT_DEFAULT = 8080, QUOTAS_MAX = 16384 };
 
 #define MINUTE_MS ((int64_t)60 * 1000)
 #define DAY_MS (24 * 60 * MINUTE_MS)
@@ -126,6 +126,11 @@ static bool pool_known(const struct pool_spec *pools, uint32_t count, const char
     return false;
 }
 
+bool server_pool_declared(const struct server_file *file, const char *name)
+{
+    return pool_known(file->pools, file->pool_count, name);
+}
+
 static void pools_read(struct reader *in, const struct place *place, const struct doc *doc,
                        const struct field *field, void *object)
 {
@@ -164,6 +169,9 @@ static const struct field server_fields[] = {
     {"data", field_text, IN_FILE(data_dir), 1, PATH_LEN_MAX, NULL},
     {"defaults", defaults_read, 0, 0, 0, NULL},
     {"pools", pools_read, 0, 0, POOLS_MAX, NULL},
+    {"departments", departments_read, 0, 0, ACCOUNT_CHILDREN_MAX, NULL},
+    {"projects", projects_read, 0, 0, ACCOUNT_CHILDREN_MAX, NULL},
+    {"quotas", quotas_read, 0, 0, QUOTAS_MAX, NULL},
     {"lost_after", field_duration, IN_FILE(lost_after_ms), 0, 0, NULL},
     {"retention", retention_read, 0, 0, 0, NULL},
     {"tls", NULL, 0, 0, 0, "TLS does not exist yet; listen on loopback, or behind a proxy"},
@@ -206,6 +214,7 @@ enum err server_file_read(struct str text, const char *name, struct arena *arena
     server_file_init(&file);
     fields_read(&in, NULL, doc, server_fields, &file);
     defaults_check(&in, doc, &file);
+    accounts_check(&in, doc, &file);
     if (file.lost_after_ms < 1000) {
         struct place at = {.key = "lost_after"};
         problem_add(&in, &at, doc_get(doc, "lost_after"), "at least 1s is wanted");

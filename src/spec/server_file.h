@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "core/model/spec.h"
 #include "spec/problem.h"
+#include "spec/quota_spec.h"
 
 struct server_file {
     const char *listen_address; /* "127.0.0.1" */
@@ -18,6 +19,12 @@ struct server_file {
     const char *cpu_pool;
     const struct pool_spec *pools; /* in declared order; names are unique */
     uint32_t pool_count;
+    const struct account_spec *departments; /* in declared order; names are unique */
+    uint32_t department_count;
+    const struct account_spec *projects;
+    uint32_t project_count;
+    const struct quota_body *quotas; /* one for each account and pool at most */
+    uint32_t quota_count;
     int64_t lost_after_ms;   /* 5 min: a silent node is then lost */
     int64_t history_keep_ms; /* 90 days: ended tasks and their output; 0: for ever */
     uint64_t facts_keep;     /* 1,000,000: facts older than the last snapshot kept for replay */

@@ -41,6 +41,33 @@ static void accepts_json(struct json_out *j, uint32_t accepts)
     json_out_end(j);
 }
 
+static void scheduler_json(struct json_out *j, const struct pool *pool)
+{
+    json_out_key(j, "scheduler");
+    json_out_object(j);
+    json_out_kv_text(j, "policy", pool_policy_name(pool->policy));
+    json_out_kv_text(j, "placement", pool_placement_name(pool->placement));
+    json_out_kv_text(j, "victims", pool_victims_name(pool->victims));
+    json_out_kv_text(j, "preemption", pool->preemption_off ? "off" : "on");
+    json_out_kv_u64(j, "consolidation", pool->consolidation_max);
+    json_out_key(j, "stale_grace_ms");
+    if (pool->stale_grace_ms == STALE_GRACE_NEVER) {
+        json_out_null(j);
+    } else {
+        json_out_i64(j, pool->stale_grace_ms);
+    }
+    json_out_kv_i64(j, "preempt_min_runtime_ms", pool->preempt_min_runtime_ms);
+    json_out_kv_i64(j, "reclaim_min_runtime_ms", pool->reclaim_min_runtime_ms);
+    json_out_kv_i64(j, "preempt_delay_ms", pool->preempt_delay_ms);
+    json_out_key(j, "user_slots");
+    if (pool->user_slots_max == 0) {
+        json_out_null(j);
+    } else {
+        json_out_milli(j, pool->user_slots_max);
+    }
+    json_out_end(j);
+}
+
 void pool_json(struct json_out *j, const struct core *core, const struct pool *pool,
                struct arena *arena)
 {
@@ -55,6 +82,7 @@ void pool_json(struct json_out *j, const struct core *core, const struct pool *p
     accepts_json(j, pool->accepts);
     json_out_kv_i64(j, "patience_ms", pool->patience_ms);
     json_out_kv_u64(j, "aux_tasks", pool->aux_tasks);
+    scheduler_json(j, pool);
     json_out_key(j, "nodes");
     json_out_object(j);
     json_out_kv_u64(j, "total", counts.total);

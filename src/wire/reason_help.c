@@ -26,6 +26,8 @@ static const struct {
     [REASON_NO_IMAGE] = {ERR_NEVER, "image"},
     [REASON_MANY_POOLS] = {ERR_INVALID, "pools"},
     [REASON_UNKNOWN_OBJECT] = {ERR_NOT_FOUND, ""},
+    [REASON_UNKNOWN_DEPARTMENT] = {ERR_INVALID, "department"},
+    [REASON_CYCLE] = {ERR_INVALID, "parent"},
 };
 
 enum err reason_err(enum reason_code code)

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/state_json.h"
 
+#include "wire/account_json.h"
 #include "wire/pool_json.h"
 #include "wire/task_json.h"
 #include "wire/time_text.h"
@@ -25,6 +26,34 @@ static void nodes_json(struct json_out *j, const struct core *core, struct arena
     for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
          node = core_node_next(core, node->id)) {
         node_json(j, core, node, arena);
+        arena_clear(arena);
+    }
+    json_out_end(j);
+}
+
+static void accounts_json(struct json_out *j, const struct core *core, enum account_kind kind,
+                          struct arena *arena)
+{
+    json_out_key(j, kind == ACCOUNT_PROJECT ? "projects" : "departments");
+    json_out_array(j);
+    for (const struct account *account = core_account_next(core, (account_id){0}); account != NULL;
+         account = core_account_next(core, account->id)) {
+        if (account->kind == kind) {
+            account_json(j, core, account, arena);
+            arena_clear(arena);
+        }
+    }
+    json_out_end(j);
+}
+
+static void quotas_json(struct json_out *j, const struct core *core, struct arena *arena)
+{
+    json_out_key(j, "quotas");
+    json_out_array(j);
+    account_id account = {0};
+    pool_id pool = {0};
+    while (core_quota_next(core, &account, &pool)) {
+        quota_json(j, core, account, pool, arena);
         arena_clear(arena);
     }
     json_out_end(j);
@@ -56,6 +85,9 @@ void state_json(const struct core *core, struct buf *out)
     time_json(&j, "time", core_time_ms(core));
     pools_json(&j, core, &arena);
     nodes_json(&j, core, &arena);
+    accounts_json(&j, core, ACCOUNT_DEPARTMENT, &arena);
+    accounts_json(&j, core, ACCOUNT_PROJECT, &arena);
+    quotas_json(&j, core, &arena);
     tasks_json(&j, core, &arena);
     json_out_end(&j);
     arena_done(&arena);

@@ -103,7 +103,7 @@ static void all_problems_are_told_at_once(void **state)
             "lost_afterr: 5m\n"
             "pools:\n"
             "  - name: a\n"
-            "    scheduler: {policy: fair-share, placement: spread}\n"
+            "    scheduler: {policy: lottery, placement: spread}\n"
             "    provider: {type: slurm, partition: gpu}\n"
             "  - name: a\n"
             "  - title: no name\n"
@@ -118,7 +118,8 @@ static void all_problems_are_told_at_once(void **state)
         {1, "listen: an address and a port are wanted, like 127.0.0.1:8080 or [::1]:8080, not "
             "'nowhere'"},
         {3, "lost_afterr: unknown field; did you mean 'lost_after'?"},
-        {6, "pools[0].scheduler.policy: 'fair-share' does not exist yet; there is: priority"},
+        {6,
+         "pools[0].scheduler.policy: 'lottery' does not exist yet; there is: fair-share priority"},
         {6, "pools[0].scheduler.placement: 'spread' does not exist yet; there is: pack"},
         {7, "pools[0].provider.type: 'slurm' does not exist yet; there is: static local"},
         {8, "pools[1].name: a second pool 'a'"},

@@ -1,0 +1,172 @@
+/* accounts.c - /departments and /projects: list, show, create, edit, delete.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
+#include "api/body.h"
+#include "api/handlers.h"
+#include "api/page.h"
+#include "spec/account_spec.h"
+#include "wire/account_json.h"
+
+static void account_answer(struct call *call, unsigned status, const struct account *account)
+{
+    struct json_out j;
+    call_json(call, &j);
+    account_json(&j, call_core(call), account, call_arena(call));
+    call_answer_json(call, status);
+}
+
+/* The account of the path, or NULL: answered 404. */
+static const struct account *account_of(struct call *call, enum account_kind kind)
+{
+    const struct account *account = core_account_named(call_core(call), kind, call->params[0]);
+    if (account == NULL) {
+        call_failf(call, ERR_NOT_FOUND, "", "no %s '%.63s'", account_kind_name(kind),
+                   call->params[0]);
+    }
+    return account;
+}
+
+static void accounts_list(struct call *call, enum account_kind kind)
+{
+    static const char *const known[] = {"limit", "cursor", NULL};
+    struct page page;
+    if (!call_query_only(call, known) || !page_read(call, account_kind_name(kind), &page)) {
+        return;
+    }
+    const struct core *core = call_core(call);
+    struct json_out j;
+    call_json(call, &j);
+    page_begin(&j);
+    size_t shown = 0;
+    uint64_t next = 0;
+    const struct account *account = core_account_next(core, (account_id){(uint32_t)page.after});
+    for (; account != NULL; account = core_account_next(core, account->id)) {
+        if (account->kind != kind) {
+            continue;
+        }
+        if (shown == page.limit) {
+            break;
+        }
+        account_json(&j, core, account, call_arena(call));
+        next = account->id.v;
+        shown++;
+    }
+    page_end(&j, &page, account != NULL ? next : 0);
+    call_answer_json(call, 200);
+}
+
+static void account_show(struct call *call, enum account_kind kind)
+{
+    const struct account *account = account_of(call, kind);
+    if (account != NULL) {
+        account_answer(call, 200, account);
+    }
+}
+
+static void account_create(struct call *call, enum account_kind kind)
+{
+    const struct doc *body;
+    struct account_spec spec;
+    struct error e;
+    struct facts facts;
+    if (!body_read(call, &body)) {
+        return;
+    }
+    if (account_spec_read(body, kind, call_arena(call), &spec, &e) != ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
+    struct input in = {.type = INPUT_ACCOUNT_SET, .account = {.spec = &spec}};
+    if (call_input(call, &in, &facts)) {
+        account_answer(call, 201, core_account_named(call_core(call), kind, spec.name));
+    }
+}
+
+static void account_edit(struct call *call, enum account_kind kind)
+{
+    const struct account *account = account_of(call, kind);
+    const struct doc *body;
+    struct account_spec spec;
+    struct error e;
+    struct facts facts;
+    if (account == NULL || !body_read(call, &body)) {
+        return;
+    }
+    account_id id = account->id;
+    core_account_spec(call_core(call), id, call_arena(call), &spec);
+    if (account_spec_patch(body, call_arena(call), &spec, &e) != ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
+    struct input in = {.type = INPUT_ACCOUNT_SET, .account = {.account = id, .spec = &spec}};
+    if (call_input(call, &in, &facts)) {
+        account_answer(call, 200, core_account(call_core(call), id));
+    }
+}
+
+static void account_delete(struct call *call, enum account_kind kind)
+{
+    static const char *const known[] = {NULL};
+    struct facts facts;
+    if (!call_query_only(call, known)) {
+        return;
+    }
+    const struct account *account = account_of(call, kind);
+    if (account == NULL) {
+        return;
+    }
+    struct input in = {.type = INPUT_ACCOUNT_DELETE, .account = {.account = account->id}};
+    if (call_input(call, &in, &facts)) {
+        call_answer(call, 204, NULL);
+    }
+}
+
+void departments_list(struct call *call)
+{
+    accounts_list(call, ACCOUNT_DEPARTMENT);
+}
+
+void departments_show(struct call *call)
+{
+    account_show(call, ACCOUNT_DEPARTMENT);
+}
+
+void departments_create(struct call *call)
+{
+    account_create(call, ACCOUNT_DEPARTMENT);
+}
+
+void departments_edit(struct call *call)
+{
+    account_edit(call, ACCOUNT_DEPARTMENT);
+}
+
+void departments_delete(struct call *call)
+{
+    account_delete(call, ACCOUNT_DEPARTMENT);
+}
+
+void projects_list(struct call *call)
+{
+    accounts_list(call, ACCOUNT_PROJECT);
+}
+
+void projects_show(struct call *call)
+{
+    account_show(call, ACCOUNT_PROJECT);
+}
+
+void projects_create(struct call *call)
+{
+    account_create(call, ACCOUNT_PROJECT);
+}
+
+void projects_edit(struct call *call)
+{
+    account_edit(call, ACCOUNT_PROJECT);
+}
+
+void projects_delete(struct call *call)
+{
+    account_delete(call, ACCOUNT_PROJECT);
+}

@@ -1,0 +1,208 @@
+/* quotas.c - /quotas: what each account is promised in each pool and what it uses of it; set (PUT: the
+ * whole, PATCH: what the body names).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/api_internal.h"
+#include "api/body.h"
+#include "api/handlers.h"
+#include "api/page.h"
+#include "spec/quota_spec.h"
+#include "wire/account_json.h"
+
+/* ---- the list ---- */
+
+/* Lines are in order of pool, account and dim; a cursor is those three. */
+enum { DIM_BITS = 3, ACCOUNT_BITS = 32 };
+_Static_assert(QUOTA_DIMS_MAX <= 1 << DIM_BITS, "a dim fits its bits");
+
+struct line {
+    pool_id pool;
+    account_id account;
+    uint32_t dim;
+};
+
+struct line_filter {
+    const char *pool;
+    const char *project;
+    const char *department;
+    bool all; /* also what is all default */
+};
+
+static uint64_t line_key(struct line line)
+{
+    return (uint64_t)line.pool.v << (ACCOUNT_BITS + DIM_BITS) |
+           (uint64_t)line.account.v << DIM_BITS | line.dim;
+}
+
+static struct line key_line(uint64_t key)
+{
+    return (struct line){.pool = {(uint32_t)(key >> (ACCOUNT_BITS + DIM_BITS))},
+                         .account = {(uint32_t)(key >> DIM_BITS)},
+                         .dim = (uint32_t)key & ((1 << DIM_BITS) - 1)};
+}
+
+static bool pool_wanted(const struct core *core, const struct line_filter *filter, pool_id pool)
+{
+    return filter->pool == NULL || strcmp(filter->pool, core_pool_name(core, pool)) == 0;
+}
+
+static bool account_wanted(const struct core *core, const struct line_filter *filter,
+                           const struct account *account)
+{
+    if (filter->project == NULL && filter->department == NULL) {
+        return true;
+    }
+    const char *wanted = account->kind == ACCOUNT_PROJECT ? filter->project : filter->department;
+    return wanted != NULL && strcmp(wanted, core_account_name(core, account->id)) == 0;
+}
+
+/* The next account of the pool, or the first of the next pool; false: there is none. */
+static bool account_step(const struct core *core, const struct line_filter *filter,
+                         struct line *line)
+{
+    const struct pool *pool = core_pool(core, line->pool);
+    for (;;) {
+        bool here = pool != NULL && pool_wanted(core, filter, pool->id);
+        const struct account *account = here ? core_account_next(core, line->account) : NULL;
+        while (account != NULL && !account_wanted(core, filter, account)) {
+            account = core_account_next(core, account->id);
+        }
+        if (account != NULL) {
+            line->account = account->id;
+            line->dim = 0;
+            return true;
+        }
+        pool = core_pool_next(core, line->pool);
+        if (pool == NULL) {
+            return false;
+        }
+        *line = (struct line){.pool = pool->id};
+    }
+}
+
+/* The line after `line` that is shown; false: there is none. */
+static bool line_next(const struct core *core, const struct line_filter *filter, struct line *line)
+{
+    for (;;) {
+        bool there =
+            core_pool(core, line->pool) != NULL && core_account(core, line->account) != NULL;
+        if (there && line->dim + 1 < core_dim_count(core)) {
+            line->dim++;
+        } else if (!account_step(core, filter, line)) {
+            return false;
+        }
+        if (filter->all || quota_line_matters(core, line->account, line->pool, line->dim)) {
+            return true;
+        }
+    }
+}
+
+/* False: answered. */
+static bool filter_read(struct call *call, struct line_filter *ret)
+{
+    static const char *const known[] = {"limit",      "cursor", "pool", "project",
+                                        "department", "all",    NULL};
+    *ret = (struct line_filter){.pool = http_query(call->request, "pool"),
+                                .project = http_query(call->request, "project"),
+                                .department = http_query(call->request, "department")};
+    return call_query_only(call, known) && call_query_bool(call, "all", &ret->all);
+}
+
+void quotas_list(struct call *call)
+{
+    struct line_filter filter;
+    struct page page;
+    if (!filter_read(call, &filter)) {
+        return;
+    }
+    const char *question = arena_fmt(
+        call_arena(call), "quotas\n%s\n%s\n%s\n%d", filter.pool != NULL ? filter.pool : "",
+        filter.project != NULL ? filter.project : "",
+        filter.department != NULL ? filter.department : "", (int)filter.all);
+    if (!page_read(call, question, &page)) {
+        return;
+    }
+    const struct core *core = call_core(call);
+    struct json_out j;
+    call_json(call, &j);
+    page_begin(&j);
+    struct line line = key_line(page.after);
+    size_t shown = 0;
+    uint64_t last = page.after;
+    bool more;
+    while ((more = line_next(core, &filter, &line)) && shown < page.limit) {
+        quota_line_json(&j, core, line.account, line.pool, line.dim);
+        last = line_key(line);
+        shown++;
+    }
+    page_end(&j, &page, more ? last : 0);
+    call_answer_json(call, 200);
+}
+
+/* ---- setting ---- */
+
+/* The account and the pool that the body names; false: answered. */
+static bool whose_find(struct call *call, const struct quota_body *body, account_id *ret_account,
+                       pool_id *ret_pool)
+{
+    const struct core *core = call_core(call);
+    const char *kind = account_kind_name(body->kind);
+    const struct account *account = core_account_named(core, body->kind, body->account);
+    const struct pool *pool = core_pool_named(core, body->pool);
+    if (account == NULL) {
+        call_failf(call, ERR_NOT_FOUND, kind, "no %s '%.63s'", kind, body->account);
+        return false;
+    }
+    if (pool == NULL) {
+        call_failf(call, ERR_NOT_FOUND, "pool", "no pool '%.63s'", body->pool);
+        return false;
+    }
+    *ret_account = account->id;
+    *ret_pool = pool->id;
+    return true;
+}
+
+static void quota_set(struct call *call, bool whole)
+{
+    const struct doc *doc;
+    struct quota_body body;
+    struct error e;
+    account_id account;
+    pool_id pool;
+    if (!body_read(call, &doc)) {
+        return;
+    }
+    if (quota_body_whose(doc, call_arena(call), &body, &e) != ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
+    if (!whose_find(call, &body, &account, &pool)) {
+        return;
+    }
+    if (!whole) {
+        struct quota_spec present;
+        core_quota_spec(call_core(call), account, pool, call_arena(call), &present);
+        quota_body_from(&body, &present);
+    }
+    if (quota_body_read(doc, call_arena(call), &body, &e) != ERR_OK) {
+        call_fail(call, &e);
+        return;
+    }
+    struct facts facts;
+    struct input in = {.type = INPUT_QUOTA_SET, .quota = {account, pool, &body.spec}};
+    if (call_input(call, &in, &facts)) {
+        struct json_out j;
+        call_json(call, &j);
+        quota_json(&j, call_core(call), account, pool, call_arena(call));
+        call_answer_json(call, 200);
+    }
+}
+
+void quotas_put(struct call *call)
+{
+    quota_set(call, true);
+}
+
+void quotas_patch(struct call *call)
+{
+    quota_set(call, false);
+}

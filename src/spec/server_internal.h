@@ -1,0 +1,19 @@
+/* server_internal.h - the parts of the server file's reader.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "spec/fields.h"
+#include "spec/server_file.h"
+
+/* Is the pool one of the file's? */
+bool server_pool_declared(const struct server_file *file, const char *name);
+
+void departments_read(struct reader *in, const struct place *place, const struct doc *doc,
+                      const struct field *field, void *object);
+void projects_read(struct reader *in, const struct place *place, const struct doc *doc,
+                   const struct field *field, void *object);
+void quotas_read(struct reader *in, const struct place *place, const struct doc *doc,
+                 const struct field *field, void *object);
+
+/* Whether what departments, projects and quotas refer to is declared, once all is read. */
+void accounts_check(struct reader *in, const struct doc *doc, const struct server_file *file);
