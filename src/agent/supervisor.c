@@ -266,7 +266,7 @@ int supervisor_main(int argc, char **argv)
     struct supervisor_options options;
     struct error e;
     if (supervisor_options_parse(argc, argv, &options, &e) != ERR_OK) {
-        log_error("cannot start", kv_error(&e));
+        (void)fprintf(stderr, "weir supervisor: %s\n", e.text);
         return 2;
     }
     struct supervisor sup = {.link = {.fd = -1}, .listen_fd = -1, .null_fd = -1};
@@ -285,6 +285,7 @@ int supervisor_main(int argc, char **argv)
         return 1;
     }
     dirs_log_to_file(sup.dir);
+    log_setup(LOG_INFO, isatty(STDERR_FILENO) == 0, "supervisor");
     supervisor_ready(options.ready_fd, "");
     log_info("supervisor runs", kv_str("id", sup.hex), kv_str("run_as", sup.account.name),
              kv_str("strays", sup.cgroups != NULL ? "cgroup" : "proc"));

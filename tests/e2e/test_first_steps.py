@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import json
 import os
 
 import pytest
@@ -63,6 +64,32 @@ def test_a_program_that_does_not_exist_is_named(weir):
         assert (shown["attempts"][0]["message"], shown["attempts"][0]["exit_code"]) == (sentence, None)
         assert sentence in w.weir("task", "show", str(task)).stdout
         assert sentence in w.weir("task", "list").stdout
+
+
+def test_every_role_logs_json_lines_into_a_file(weir):
+    w = weir()
+    w.weir("run", "--", "true")
+    w.stop()
+    w.start()
+    lines = (w.root / "up.log").read_text().splitlines()
+    lines += (w.dir / "node" / "supervisor.log").read_text().splitlines()
+    said = [json.loads(line) for line in lines if not line.startswith("weir: ")]  # `weir up` talks to a person
+    assert {"server", "agent", "supervisor"} == {line["who"] for line in said}
+    for line in said:
+        assert {"time", "level", "who", "message"} <= line.keys()
+
+
+@pytest.mark.parametrize("role,word", [("server", "server: "), ("agent", "agent: ")])
+def test_a_role_talks_text_on_a_terminal(weir, role, word):
+    w = weir()
+    w.stop()
+    terminal = w.terminal("up", "--dir", str(w.dir), "--port", "0")
+    terminal.expect("ready http://")
+    terminal.expect(word)
+    terminal.send("\x03")
+    code, text = terminal.finish()
+    assert code == 0
+    assert '{"time"' not in text
 
 
 def test_a_thousand_tasks_complete_once_each(weir):
