@@ -16,7 +16,7 @@ enum verdict cluster_do(struct cluster *cluster, struct input in)
     const enum verdict verdict = core_decide(cluster->core, &in, &cluster->facts);
     for (size_t i = 0; verdict == VERDICT_OK && i < cluster->facts.count; i++) {
         cluster->started_count += cluster->facts.at[i].type == FACT_ALLOCATED;
-        cluster->stopped_count += cluster->facts.at[i].type == FACT_ATTEMPT_STOPPING;
+        cluster->stopped_count += cluster->facts.at[i].type == FACT_EVICTED;
         core_apply(cluster->core, &cluster->facts.at[i]);
     }
     core_check(cluster->core);

@@ -23,9 +23,6 @@ const char *det_missing(const struct doc *test)
     if (read_is(type, "round_robin")) {
         return "no policy round-robin yet";
     }
-    if (read_is(doc_get(test, "fitting_policy"), "worst")) {
-        return "no placement spread yet";
-    }
     return NULL;
 }
 

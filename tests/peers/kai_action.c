@@ -8,11 +8,11 @@
 
 enum { ROUND_MS = 1000 };
 
-static const char *status_of(const struct instance *instance)
+static const char *status_of(const struct instance *instance, const struct claim *claim)
 {
     switch ((enum instance_state)instance->state) {
     case INSTANCE_WAITING:
-        return "Pending";
+        return claim != NULL ? "Pipelined" : "Pending";
     case INSTANCE_STARTING:
         return "Binding";
     case INSTANCE_RUNNING:
@@ -32,9 +32,13 @@ static enum outcome pod_compare(struct action_case *action, const struct action_
     const struct instance refused = {.state = INSTANCE_WAITING};
     const struct instance *instance =
         job->task.v == 0 ? &refused : core_instance(core, job->task, index);
-    const char *status = status_of(instance);
-    const char *node =
-        instance->state == INSTANCE_WAITING ? "" : core_node_name(core, instance->node);
+    const bool waits = instance->state == INSTANCE_WAITING;
+    const struct claim *claim =
+        waits && job->task.v != 0 ? core_claim(core, job->task, index) : NULL;
+    const char *status = status_of(instance, claim);
+    const char *node = claim != NULL ? core_node_name(core, claim->node)
+                       : waits       ? ""
+                                     : core_node_name(core, instance->node);
     const struct doc *where = doc_get(expect, "node");
     const struct doc *wanted = doc_get(expect, "status");
     const bool stuck = read_is(wanted, "StuckInReleasing") && instance->state == INSTANCE_STOPPING;

@@ -103,30 +103,14 @@ static const char *job_missing(const struct doc *job)
     return shape.min < shape.count ? "no elastic gangs yet" : NULL;
 }
 
-static bool spreads(const struct doc *run)
-{
-    const struct doc *plugins = doc_get(run, "only_plugins");
-    for (const struct doc *one = plugins == NULL ? NULL : plugins->first; one != NULL;
-         one = one->next) {
-        if (read_is(one, "gpuspread")) {
-            return true;
-        }
-    }
-    return !read_is(doc_get(doc_get(run, "placement"), "gpu"), "binpack");
-}
-
 const char *action_missing(const struct doc *test)
 {
     const struct doc *jobs = doc_get(test, "jobs");
-    const struct doc *run = doc_get(test, "run");
     for (const struct doc *job = jobs->first; job != NULL; job = job->next) {
         const char *missing = job_missing(job);
         if (missing != NULL) {
             return missing;
         }
-    }
-    if (spreads(run)) {
-        return "no placement spread yet";
     }
     if (accounts_matter(test)) {
         return "no fair share between accounts yet";

@@ -178,8 +178,8 @@ static void pool_open(struct action_case *action)
     pool.aux_tasks = (uint32_t)whole(doc_get(test, "nodes")->first, "max_pods");
     pool.policy = POLICY_FAIR_SHARE;
     pool.victims = VICTIMS_YOUNGEST;
-    pool.placement = read_is(doc_get(doc_get(run, "placement"), "gpu"), "spread") ? PLACEMENT_SPREAD
-                                                                                  : PLACEMENT_PACK;
+    const struct doc *placement = doc_get(doc_get(run, "placement"), "gpu");
+    pool.placement = read_is(placement, "spread") ? PLACEMENT_SPREAD : PLACEMENT_PACK;
     pool.consolidation_max = CONSOLIDATION_MAX;
     pool.stale_grace_ms = whole(run, "staleness_grace_s") * MILLI;
     pool.preempt_min_runtime_ms = 0;
