@@ -96,7 +96,7 @@ static enum outcome placed(struct det_case *det)
 
 enum outcome det_fit(struct trial *trial)
 {
-    const char *missing = det_missing(trial->test);
+    const char *missing = det_missing(trial);
     if (missing != NULL) {
         return trial_skipped(trial, "%s", missing);
     }

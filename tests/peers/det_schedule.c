@@ -156,20 +156,9 @@ static enum outcome steps_run(struct det_case *det)
     return outcome;
 }
 
-/* Does the case expect that running tasks are stopped? */
-static bool preempts(const struct doc *test)
-{
-    const struct doc *expect = doc_get(test, "expect");
-    const struct doc *stops = expect == NULL ? NULL : doc_get(expect, "release");
-    return stops != NULL && stops->count > 0;
-}
-
 enum outcome det_schedule(struct trial *trial)
 {
-    const char *missing = det_missing(trial->test);
-    if (missing == NULL && preempts(trial->test)) {
-        missing = "no preemption yet";
-    }
+    const char *missing = det_missing(trial);
     if (missing != NULL) {
         return trial_skipped(trial, "%s", missing);
     }

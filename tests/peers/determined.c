@@ -13,17 +13,22 @@ uint64_t det_number(const struct doc *map, const char *key, uint64_t missing)
     return number;
 }
 
-const char *det_missing(const struct doc *test)
+const char *det_missing(const struct trial *trial)
 {
-    const struct doc *scheduler = doc_get(test, "scheduler");
-    const struct doc *type = scheduler == NULL ? NULL : doc_get(scheduler, "type");
+    const struct doc *expect = doc_get(trial->test, "expect");
+    const struct doc *stops = doc_get(expect, "release");
+    const struct doc *scheduler = doc_get(trial->test, "scheduler");
+    const struct doc *type = doc_get(scheduler, "type");
+    if (trial->eager) {
+        return NULL;
+    }
     if (read_is(type, "fair_share")) {
         return "no fair share between accounts yet";
     }
     if (read_is(type, "round_robin")) {
         return "no policy round-robin yet";
     }
-    return NULL;
+    return stops != NULL && stops->count > 0 ? "no preemption yet" : NULL;
 }
 
 static bool runs_on(struct det_case *det, task_id task, node_id node)

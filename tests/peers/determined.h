@@ -28,8 +28,8 @@ struct det_case {
     bool by_group; /* groups are projects; else all is one */
 };
 
-/* What the case needs of a pool that there is not yet, or NULL. */
-const char *det_missing(const struct doc *test);
+/* What the scheduler lacks for this case, or NULL; nothing when it is tried all the same. */
+const char *det_missing(const struct trial *trial);
 
 /* The server, its pool and its nodes, with what is said to be in use on them. CASE_PASSED: ready. */
 enum outcome det_open(struct det_case *det, struct trial *trial);

@@ -1,10 +1,11 @@
 /* peers.c - run a file of another system's decision cases.
  *
- *   peers kai|determined FILE [--only KIND|CASE] [--list] [--strict] [--deviations FILE] [--junit FILE]
+ *   peers kai|determined FILE [--only KIND|CASE] [--list] [--strict] [--eager] [--deviations FILE] [--junit FILE]
  *
  * Prints every case that failed or was skipped with its reason, and closes with `N passed, N failed, N skipped`. The exit status
  * is 1 when a case failed that the list of deviations does not name (in backquotes), or passed although it does; with --strict
- * also when any failed or was skipped. --junit appends one <testsuite>, in which listed cases count as skipped.
+ * also when any failed or was skipped. --eager also tries what can be told to the core although its scheduler lacks a part of it
+ * yet. --junit appends one <testsuite>, in which listed cases count as skipped.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "peers.h"
 
@@ -75,6 +76,7 @@ struct options {
     const char *junit_path;
     bool list;
     bool strict;
+    bool eager;
 };
 
 struct totals {
@@ -205,7 +207,7 @@ static void case_run(const struct options *options, const struct kind *kind,
         printf("%s %s\n", kind->name, name);
         return;
     }
-    struct trial trial = {.group = group, .test = test};
+    struct trial trial = {.group = group, .test = test, .eager = options->eager};
     const enum outcome outcome =
         kind->run != NULL ? case_try(kind, &trial) : trial_skipped(&trial, "%s", kind->missing);
     outcome_report(totals, kind, name, outcome, trial.why.text);
@@ -266,6 +268,8 @@ static bool arguments_read(int count, char **arguments, struct options *ret)
             ret->list = true;
         } else if (strcmp(argument, "--strict") == 0) {
             ret->strict = true;
+        } else if (strcmp(argument, "--eager") == 0) {
+            ret->eager = true;
         } else if (strcmp(argument, "--only") == 0 && i + 1 < count) {
             ret->only = arguments[++i];
         } else if (strcmp(argument, "--deviations") == 0 && i + 1 < count) {
@@ -350,9 +354,10 @@ int main(int count, char **arguments)
 {
     struct options options = {0};
     if (!arguments_read(count, arguments, &options)) {
-        (void)fprintf(stderr,
-                      "usage: peers kai|determined FILE [--only KIND|CASE] [--list] [--strict] "
-                      "[--deviations FILE] [--junit FILE]\n");
+        (void)fprintf(
+            stderr,
+            "usage: peers kai|determined FILE [--only KIND|CASE] [--list] [--strict] [--eager] "
+            "[--deviations FILE] [--junit FILE]\n");
         return 2;
     }
     struct arena arena;

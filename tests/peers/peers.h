@@ -16,6 +16,7 @@ struct trial {
     struct arena *arena;
     const struct doc *group; /* what the cases of this kind share, or NULL */
     const struct doc *test;  /* the case itself */
+    bool eager;              /* try it although the scheduler lacks what it needs */
     struct error why;        /* when it failed or was skipped */
 };
 
