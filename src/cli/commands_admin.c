@@ -204,6 +204,7 @@ static const struct flag flags_sim[] = {
     {"until", 0, FLAG_DURATION, "D", "end after so much virtual time", COMPLETE_NONE, NULL},
     {"events", 0, FLAG_BOOL, NULL, "tell what happens, line by line", COMPLETE_NONE, NULL},
     {"why", 0, FLAG_BOOL, NULL, "with --events: why tasks wait", COMPLETE_NONE, NULL},
+    {"no-summary", 0, FLAG_BOOL, NULL, "with --events: nothing else", COMPLETE_NONE, NULL},
     {"json", 0, FLAG_BOOL, NULL, "the summary as JSON", COMPLETE_NONE, NULL},
     {"tasks", 0, FLAG_TEXT, "FILE", "one line of CSV per task", COMPLETE_FILES, NULL},
     {"check", 0, FLAG_BOOL, NULL, "check every invariant after every step", COMPLETE_NONE, NULL},

@@ -36,7 +36,7 @@ static int64_t plan_ms(struct engine *engine, struct run *run)
         return RUNS_FOR_EVER;
     }
     const int64_t left_ms = job->runs_ms > run->saved_ms ? job->runs_ms - run->saved_ms : 0;
-    if (run->failures < kind->fails) {
+    if (run->key.attempt <= kind->fails) {
         run->exit_code = EXIT_FAILED_RUN;
         return left_ms;
     }
@@ -65,7 +65,6 @@ static void run_started(struct engine *engine, struct run *run)
 
 static void run_ended(struct engine *engine, struct run *run)
 {
-    run->failures += run->step == RUN_RUNNING && run->exit_code != 0;
     if (engine->nodes.at[run->node].connected) {
         report(engine, run, REPORT_ENDED);
     } else {

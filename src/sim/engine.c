@@ -111,17 +111,19 @@ void engine_timer_off(struct engine *engine, struct timer *timer)
     heap_remove(&engine->heap, &timer->entry);
 }
 
-static bool timers_due(struct engine *engine)
+static bool timer_is_due(const struct engine *engine)
 {
-    bool any = false;
-    struct heap_entry *entry;
-    while ((entry = heap_first(&engine->heap)) != NULL && entry->key <= engine->now_ms) {
-        struct timer *timer = (struct timer *)entry;
+    const struct heap_entry *first = heap_first(&engine->heap);
+    return first != NULL && first->key <= engine->now_ms;
+}
+
+static void timers_due(struct engine *engine)
+{
+    while (timer_is_due(engine)) {
+        struct timer *timer = (struct timer *)heap_first(&engine->heap);
         engine_timer_off(engine, timer);
         agents_timer(engine, timer);
-        any = true;
     }
-    return any;
 }
 
 /* ---- one moment ---- */
@@ -174,13 +176,14 @@ static must_use enum err moment(struct engine *engine, struct error *e)
     const uint64_t began = engine->event_count;
     bool more = true;
     while (more) {
-        more = timers_due(engine);
+        timers_due(engine);
         enum err r = inputs_due(engine, e);
         if (r != ERR_OK) {
             return r;
         }
-        more |= ticks_due(engine);
+        more = ticks_due(engine);
         more |= passes_due(engine);
+        more |= timer_is_due(engine); /* set by what was just done */
         must(engine->event_count - began < MOMENT_INPUTS_MAX);
     }
     return ERR_OK;

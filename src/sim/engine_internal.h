@@ -41,7 +41,6 @@ struct run {
     int64_t slots_milli; /* what the attempt holds */
     int64_t started_ms;  /* -1: not yet */
     int64_t saved_ms;    /* work that need not be done again */
-    uint32_t failures;
 };
 
 struct virtual_node {

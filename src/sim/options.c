@@ -26,6 +26,7 @@ static const struct option_row rows[] = {
     ROW("json", OPTION_FLAG, json),
     ROW("events", OPTION_FLAG, events),
     ROW("why", OPTION_FLAG, why),
+    ROW("no-summary", OPTION_FLAG, no_summary),
     ROW("check", OPTION_FLAG, check),
     ROW("quiet", OPTION_FLAG, quiet),
     ROW("skip-bad", OPTION_FLAG, skip_bad),

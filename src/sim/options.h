@@ -21,6 +21,7 @@ struct sim_options {
     bool json;
     bool events; /* the story */
     bool why;
+    bool no_summary;
     bool check;
     bool quiet;
     bool skip_bad;

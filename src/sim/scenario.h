@@ -25,7 +25,7 @@ struct job_kind {
     int64_t checkpoint_ms;    /* work is saved so often; 0: an interrupted run begins anew */
     int64_t stops_in_ms;      /* from SIGTERM to its end, at most its grace time */
     int32_t exit_code;        /* with which it ends */
-    uint32_t fails;           /* attempts that end with exit code 1 first */
+    uint32_t fails;           /* the first attempts, which end with exit code 1 */
     uint32_t fail_millionths; /* chance of each attempt to end half-way with exit code 1 */
     const char *const *after; /* names of jobs it depends on, submitted before it */
     uint32_t after_count;

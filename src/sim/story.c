@@ -190,17 +190,43 @@ static void task_line(struct story *story, const struct engine *engine, const st
     buf_add_char(story->out, '\n');
 }
 
+static void task_edited(struct story *story, const struct engine *engine, const struct fact *fact)
+{
+    line(story, engine, "edited");
+    task_text(story, engine, fact->task_edited.task);
+    if (fact->task_edited.edit.fields & EDIT_PRIORITY) {
+        buf_addf(story->out, ": priority %u", fact->task_edited.edit.priority);
+    }
+    buf_add_char(story->out, '\n');
+}
+
+static void pool_set(struct story *story, const struct engine *engine, const struct fact *fact)
+{
+    if (engine_now_ms(engine) > 0) {
+        line(story, engine, "pool");
+        buf_addf(story->out, "%s: %s\n", fact->pool_set.spec->name,
+                 fact->pool_set.spec->paused ? "paused" : "open");
+    }
+}
+
 static void fact_seen(void *ctx, const struct engine *engine, const struct fact *fact)
 {
     typedef void (*tell_fn)(struct story * story, const struct engine *engine,
                             const struct fact *fact);
     static const tell_fn tellers[FACT_TYPE_MAX + 1] = {
-        [FACT_TASK_SUBMITTED] = submitted,      [FACT_ALLOCATED] = attempt_line,
-        [FACT_ATTEMPT_STOPPING] = attempt_line, [FACT_ATTEMPT_ENDED] = attempt_ended,
-        [FACT_TASK_ENDED] = task_ended,         [FACT_NODE_STATE] = node_state,
-        [FACT_NODE_EDITED] = node_edited,       [FACT_RESERVED] = kept,
-        [FACT_TASK_QUEUED] = task_line,         [FACT_TASK_PAUSED] = task_line,
+        [FACT_TASK_SUBMITTED] = submitted,
+        [FACT_ALLOCATED] = attempt_line,
+        [FACT_ATTEMPT_STOPPING] = attempt_line,
+        [FACT_ATTEMPT_ENDED] = attempt_ended,
+        [FACT_TASK_ENDED] = task_ended,
+        [FACT_NODE_STATE] = node_state,
+        [FACT_NODE_EDITED] = node_edited,
+        [FACT_RESERVED] = kept,
+        [FACT_TASK_QUEUED] = task_line,
+        [FACT_TASK_PAUSED] = task_line,
         [FACT_TASK_KILL_ASKED] = task_line,
+        [FACT_TASK_EDITED] = task_edited,
+        [FACT_POOL_SET] = pool_set,
     };
     must((unsigned)fact->type <= FACT_TYPE_MAX);
     if (tellers[fact->type] != NULL) { /* the others say nothing to a person */
