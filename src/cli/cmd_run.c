@@ -177,7 +177,7 @@ static void before_output(void *ctx)
     workdir_say(start);
 }
 
-/* Follows until the end or a signal. */
+/* Follows until the end or a signal, from where `end` says that an earlier call stopped. */
 static enum err follow_once(struct cli *cli, uint64_t task, struct follow_end *end, struct error *e)
 {
     struct watch_start start = {
@@ -188,6 +188,7 @@ static enum err follow_once(struct cli *cli, uint64_t task, struct follow_end *e
     struct follow_options options = {
         .task = task,
         .query = "",
+        .after = end->after,
         .follow = true,
         .json = args_has(&cli->args, "json"),
         .stop = &signal_seen,
@@ -205,7 +206,7 @@ static enum err follow_once(struct cli *cli, uint64_t task, struct follow_end *e
 static int run_follow(struct cli *cli, uint64_t task)
 {
     struct error e;
-    struct follow_end end;
+    struct follow_end end = {.code = -1};
     for (;;) {
         enum err r = follow_once(cli, task, &end, &e);
         if (r != ERR_OK) {

@@ -135,7 +135,8 @@ enum err follow_run(struct cli *cli, const struct follow_options *options, struc
         return r;
     }
     int64_t ride_ms = args_duration(&cli->args, "retry", API_RIDE_MS);
-    struct follow follow = {.cli = cli, .options = options, .e = e, .end = {.code = -1}};
+    struct follow follow = {
+        .cli = cli, .options = options, .after = options->after, .e = e, .end = {.code = -1}};
     arena_init(&follow.arena);
     bool again = true;
     int64_t retry_ms = options->follow ? ride_ms : args_duration(&cli->args, "retry", 0);
@@ -156,6 +157,7 @@ enum err follow_run(struct cli *cli, const struct follow_options *options, struc
         return r;
     }
     *ret = follow.end;
+    ret->after = follow.after;
     return ERR_OK;
 }
 

@@ -9,11 +9,13 @@ struct follow_end {
     bool ended;     /* the task has; else the log (not followed) is over, or `stop` was set */
     char state[16]; /* "completed" … */
     int64_t code;   /* its exit code; -1: it has none */
+    uint64_t after; /* the number of the last piece written: where a later call may go on */
 };
 
 struct follow_options {
     uint64_t task;
     const char *query;                /* "&instance=0", or "" */
+    uint64_t after;                   /* only pieces behind this number; 0: all */
     bool follow;                      /* until the task ends */
     bool json;                        /* the lines as the API writes them */
     const volatile int *stop;         /* NULL, or non-zero ends it */

@@ -129,9 +129,24 @@ def newest(weir):
 def test_ctrl_c_and_k_kill_the_task(weir_shared):
     terminal = started_on_a_terminal(weir_shared)
     terminal.send("k\n")
-    status, _ = terminal.finish()
+    status, text = terminal.finish()
     assert status == 143
+    assert text.count("started") == 1  # what was shown is not shown again
     assert weir_shared.task(newest(weir_shared))["state"] == "killed"
+
+
+def test_ctrl_c_and_c_go_on_where_it_was(weir_shared):
+    go = weir_shared.root / "go-on"
+    script = f"echo started; until test -e {go}; do sleep 0.05; done; echo finished"
+    terminal = weir_shared.terminal("run", "--", "sh", "-c", script)
+    terminal.expect("started")
+    terminal.send("\x03")
+    terminal.expect("[d]etach, [k]ill")
+    terminal.send("c\n")
+    go.touch()
+    status, text = terminal.finish()
+    assert status == 0
+    assert (text.count("started"), text.count("finished")) == (1, 1)
 
 
 def test_ctrl_c_and_d_detach(weir_shared):
