@@ -5,6 +5,7 @@
 
 #include "base/amount.h"
 #include "base/json_out.h"
+#include "base/utf8.h"
 #include "cli/item.h"
 #include "spec/resources_text.h"
 
@@ -218,8 +219,11 @@ static enum err env_read(struct draft *draft)
         struct str name = str_cut(str_of(text), '=', &value);
         if (value.p == NULL) { /* --env NAME hands on the caller's */
             const char *own = getenv(text);
-            value = str_of(own == NULL ? "" : own);
             r = env_name_check(name, draft->e);
+            if (own == NULL) {
+                continue; /* what the caller does not have stays unset */
+            }
+            value = str_of(own);
         } else {
             r = env_text_check(str_of(text), draft->e);
         }
@@ -290,6 +294,26 @@ static void fields_read(struct draft *draft)
     switch_field(draft, "stage", "stage", "true");
 }
 
+/* A task is JSON, and JSON is Unicode: other bytes would arrive as something else, so they are
+ * refused here, where the place is known. */
+static enum err unicode_check(struct draft *draft)
+{
+    const struct args *args = &draft->cli->args;
+    for (size_t i = 0; i < args->flags.count; i++) {
+        const struct arg_flag *given = &args->flags.at[i];
+        if (given->value != NULL && !utf8_valid(given->value, strlen(given->value))) {
+            return fail(draft->e, ERR_USAGE, "--%s: its value is not valid UTF-8",
+                        given->flag->name);
+        }
+    }
+    for (size_t i = 0; i < args->rest_count; i++) {
+        if (!utf8_valid(args->rest[i], strlen(args->rest[i]))) {
+            return fail(draft->e, ERR_USAGE, "word %zu of the command is not valid UTF-8", i + 1);
+        }
+    }
+    return ERR_OK;
+}
+
 static void command_read(struct draft *draft)
 {
     const struct args *args = &draft->cli->args;
@@ -313,7 +337,8 @@ enum err task_args_read(struct cli *cli, struct task_args *ret, struct error *e)
 {
     *ret = (struct task_args){0};
     struct draft draft = {.cli = cli, .out = ret, .e = e};
-    enum err r = forms_check(&draft);
+    enum err r = unicode_check(&draft);
+    r = r != ERR_OK ? r : forms_check(&draft);
     r = r != ERR_OK ? r : resources_read(&draft);
     r = r != ERR_OK ? r : env_read(&draft);
     if (r != ERR_OK) {

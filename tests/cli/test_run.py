@@ -50,6 +50,20 @@ def test_flags_reach_the_task(weir_shared):
     assert result.stdout == "b c|mine|2|0|default\n"
 
 
+def test_a_variable_the_caller_lacks_stays_unset(weir_shared):
+    result = weir_shared.weir("run", "--env", "NOBODY_HAS_THIS", "--", "sh", "-c", "echo ${NOBODY_HAS_THIS-unset}")
+    assert result.stdout == "unset\n"
+
+
+def test_words_that_are_no_text_are_refused_not_changed(weir_shared):
+    for words in (["--", "cat", "caf\udce9"], ["--env", "A=\udcff", "--", "true"], ["--name", "\udcff", "--", "true"]):
+        for command in ("run", "submit"):
+            process = weir_shared.spawn(command, *words)
+            _, err = process.communicate(timeout=60)
+            assert process.returncode == 2
+            assert b"not valid UTF-8" in err
+
+
 def test_the_commands_directory_is_the_callers_where_the_task_may_enter(weir_shared, tmp_path_factory):
     place = weir_shared.root / "open"
     place.mkdir(exist_ok=True)
