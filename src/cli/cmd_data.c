@@ -66,8 +66,12 @@ int cmd_config_check(struct cli *cli)
     enum err r = server_file_read(all, path, &cli->arena, &file, problems, &e);
     for (uint32_t i = 0; r != ERR_OK && i < problems->count; i++) {
         const struct problem *problem = &problems->at[i];
-        cli_say("%s:%u:%u: %s", path, problem->line, problem->column,
-                problem_text(problem, &cli->arena));
+        const char *what = problem_text(problem, &cli->arena);
+        if (problem->line == 0) { /* no document at all: the text says where it stopped */
+            cli_say("%s: %s", path, what);
+            continue;
+        }
+        cli_say("%s:%u:%u: %s", path, problem->line, problem->column, what);
         place_show(all, problem->line, problem->column);
     }
     int code = EXIT_OK;

@@ -24,8 +24,8 @@ static const struct topic topics[] = {
      "9    can never run: the message names what binds and what would be accepted\n"
      "\n"
      "`weir run` and `weir task wait` hand on the task's own status: its exit code, 128+n when\n"
-     "signal n ended it, of several instances that of the lowest-numbered failed one; and 125\n"
-     "when Weir itself failed or refused."},
+     "signal n ended it, of several instances that of the lowest-numbered failed one; 9\n"
+     "when it can never run, 2 when the request itself is wrong; and 125 when Weir failed."},
     {"resources", "RESOURCES",
      "A task asks for amounts per instance:\n"
      "  --slots 2                 a slot is a GPU where a node has some, else a part of the node\n"

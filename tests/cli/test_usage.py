@@ -221,6 +221,14 @@ def test_config_check_shows_every_problem_with_its_place(weir_alone, tmp_path):
     assert weir_alone("config", "check", str(tmp_path / "none.yaml")).returncode == 3
 
 
+def test_config_check_of_what_is_no_yaml_says_where_it_stopped(weir_alone, tmp_path):
+    path = tmp_path / "weir.yaml"
+    path.write_text("pools:\n  - name: [a\n")
+    result = weir_alone("config", "check", str(path))
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"{path}: pools[0].name[1]: line 3, column 1: ")
+
+
 def test_output_that_cannot_be_written_is_no_success():
     with open("/dev/full", "wb") as full:
         result = subprocess.run([weir_bin(), "completion", "bash"], stdout=full, stderr=subprocess.PIPE, text=True)
