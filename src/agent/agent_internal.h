@@ -55,6 +55,9 @@ struct agent {
 must_use enum err keeper_begin(struct agent *agent, struct error *e);
 void keeper_end(struct agent *agent);
 
+/* Do we still speak in the name of a supervisor that is gone? */
+bool keeper_closing(const struct agent *agent);
+
 /* The spool goes on with this supervisor: speak in its name. */
 void keeper_crossed(struct agent *agent, const unsigned char *id);
 

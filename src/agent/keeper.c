@@ -280,6 +280,11 @@ must_use enum err keeper_begin(struct agent *agent, struct error *e)
     return reporter_new(&options, &agent->reporter, e);
 }
 
+bool keeper_closing(const struct agent *agent)
+{
+    return memcmp(agent->speaking_id, agent->supervisor_id, SUPERVISOR_ID_LEN) != 0;
+}
+
 void keeper_crossed(struct agent *agent, const unsigned char *id)
 {
     memcpy(agent->speaking_id, id, SUPERVISOR_ID_LEN);
@@ -325,8 +330,7 @@ static size_t devices_of(uint64_t bits, uint32_t *out)
 
 void keeper_start(struct agent *agent, const struct agent_start *start)
 {
-    if (agent->supervisor == NULL ||
-        memcmp(agent->speaking_id, agent->supervisor_id, SUPERVISOR_ID_LEN) != 0) {
+    if (agent->supervisor == NULL || keeper_closing(agent)) {
         return;
     }
     uint32_t devices[NODE_DEVICES_MAX];

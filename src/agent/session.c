@@ -30,7 +30,8 @@ void session_listed(struct agent *agent)
     if (agent->streaming) {
         return;
     }
-    struct stream_hello hello = {.attempts = agent->attempts.at,
+    struct stream_hello hello = {.closing = keeper_closing(agent),
+                                 .attempts = agent->attempts.at,
                                  .attempt_count = agent->attempts.count};
     memcpy(hello.supervisor, agent->speaking_id, sizeof hello.supervisor);
     agent->streaming = true;
@@ -93,7 +94,7 @@ static void welcome(struct agent *agent, const struct inbox_message *message)
     log_info("the server welcomes us", kv_str("node", order->welcome.node),
              kv_str("server", message->url), kv_u64("epoch", order->epoch),
              kv_u64("incarnation", order->incarnation));
-    if (!agent->ready_told) {
+    if (!agent->ready_told && !keeper_closing(agent)) {
         agent->ready_told = true;
         supervisor_ready(agent->options.ready_fd, "ready");
     }

@@ -96,6 +96,7 @@ static void hello_put(const struct stream *stream, const struct request *request
                                 .epoch_seen = stream->epoch_seen,
                                 .stop_after_ms = stream->options.options->stop_after_ms,
                                 .node = *stream->options.node,
+                                .closing = request->hello.closing,
                                 .attempts = request->hello.attempts,
                                 .attempt_count = (uint32_t)request->hello.attempt_count};
     memcpy(hello.node.supervisor, request->hello.supervisor, SUPERVISOR_ID_LEN);

@@ -21,6 +21,7 @@ bool stream_free(struct stream *stream);
 
 struct stream_hello {
     unsigned char supervisor[SUPERVISOR_ID_LEN];
+    bool closing; /* it is gone; this connection only tells what it left */
     const struct agent_attempt *attempts;
     size_t attempt_count;
 };

@@ -97,6 +97,16 @@ static void node_set(struct step *step, const struct node *known, const struct p
     fact->node_set.spec = spec;
 }
 
+/* A hello brings the node up; one that only closes a dead supervisor's books keeps it from starts,
+ * which nobody would follow. */
+static void join_state(struct step *step, node_id node, enum node_state now)
+{
+    enum node_state next = !step->in->node.closing ? NODE_UP : now == NODE_UP ? NODE_SILENT : now;
+    if (next != now) {
+        node_state(step, node, next);
+    }
+}
+
 enum verdict decide_node_join(struct step *step)
 {
     struct node_spec *spec = arena_new(step->out->arena, struct node_spec, 1);
@@ -131,9 +141,7 @@ enum verdict decide_node_join(struct step *step)
     }
     node_id id = {known != NULL ? known->id.v : (uint32_t)(step->core->nodes.last + 1)};
     node_set(step, known, pool, spec);
-    if (known == NULL || known->state != NODE_UP) {
-        node_state(step, id, NODE_UP);
-    }
+    join_state(step, id, known == NULL ? NODE_SILENT : known->state);
     return VERDICT_OK;
 }
 

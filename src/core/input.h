@@ -119,6 +119,7 @@ struct input {
             node_id node; /* all but join */
             const struct node_spec *spec;
             const struct node_edit *edit;
+            bool closing; /* join: in the name of a supervisor that is gone; nothing starts there */
         } node;
         struct submission submit;
         struct {

@@ -222,7 +222,8 @@ void agents_stream(struct agents *agents, struct call *call)
     if (!hello_read(call, &hello)) {
         return;
     }
-    struct input in = {.type = INPUT_NODE_JOIN, .node = {.spec = &hello.node}};
+    struct input in = {.type = INPUT_NODE_JOIN,
+                       .node = {.spec = &hello.node, .closing = hello.closing}};
     if (!call_input(call, &in, &facts)) {
         return;
     }

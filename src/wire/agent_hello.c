@@ -169,6 +169,9 @@ void agent_hello_encode(const struct agent_hello *hello, struct buf *out)
     }
     json_out_end(&j);
     json_out_kv_i64(&j, "stop_after_ms", hello->stop_after_ms);
+    if (hello->closing) {
+        json_out_kv_bool(&j, "closing", true);
+    }
     capacity_encode(&j, node);
     attempts_encode(&j, hello);
     json_out_end(&j);
@@ -304,6 +307,10 @@ enum err agent_hello_decode(struct str text, struct arena *arena, struct agent_h
     };
     if (!str_is(str_of(msg_text(&msg, doc, "type", NAME_LEN_MAX, NULL)), "hello")) {
         msg_bad(&msg, "type", "'hello'");
+    }
+    const struct doc *closing = doc_get(doc, "closing");
+    if (closing != NULL && !doc_bool(closing, &hello.closing)) {
+        msg_bad(&msg, "closing", "true or false");
     }
     supervisor_read(&msg, doc, hello.node.supervisor);
     labels_decode(&msg, doc, &hello.node);

@@ -61,6 +61,7 @@ struct agent_hello {
     uint32_t protocol_max;
     uint64_t epoch_seen;
     int64_t stop_after_ms;
+    bool closing;          /* in the name of a supervisor that is gone: only to tell what it left */
     struct node_spec node; /* name, pool, labels, capacity, supervisor, boot id, address; `version`
                               is the build */
     const struct agent_attempt *attempts; /* what its supervisor has and the server has not

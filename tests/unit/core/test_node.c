@@ -67,6 +67,39 @@ static void the_same_supervisor_comes_back_with_its_work(void **state)
     effects_done(&orders);
 }
 
+/* The agent tells what a dead supervisor left, in its name; what were placed now would be lost with
+ * it, and a task that must not repeat would end without having run. */
+static void a_closing_hello_takes_ends_and_no_starts(void **state)
+{
+    struct rig *rig = *state;
+    node_id node = rig_node(rig, "n1", 1, 0, 1);
+    task_id first = start(rig, rig_spec());
+    struct task_spec once = rig_spec();
+    once.repeatable = false;
+    task_id waiting = rig_submit(rig, once);
+    struct node_spec spec = {.name = "n1",
+                             .pool = "",
+                             .slots_milli = 1000,
+                             .cpu_milli = 2000,
+                             .memory_bytes = 1 << 30,
+                             .supervisor = {1},
+                             .boot_id = "boot",
+                             .address = "127.0.0.1",
+                             .version = "1"};
+    struct input in = {.type = INPUT_NODE_JOIN, .node = {.spec = &spec, .closing = true}};
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+    assert_int_equal(core_node(rig->core, node)->state, NODE_SILENT);
+    assert_int_equal(core_node(rig->core, node)->incarnation, 1);
+    rig_report(rig, first, 0, REPORT_ENDED, 0);
+    assert_int_equal(rig_state(rig, first), TASK_COMPLETED);
+    rig_pass(rig);
+    assert_int_equal(rig_state(rig, waiting), TASK_PENDING);
+    rig_node(rig, "n1", 1, 0, 2);
+    assert_int_equal(core_node(rig->core, node)->state, NODE_UP);
+    rig_pass(rig);
+    assert_int_equal(rig_state(rig, waiting), TASK_STARTING);
+}
+
 static void another_supervisor_ends_what_the_old_one_ran(void **state)
 {
     struct rig *rig = *state;
@@ -383,6 +416,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RIG_TEST(a_new_name_is_a_new_node),
         RIG_TEST(the_same_supervisor_comes_back_with_its_work),
+        RIG_TEST(a_closing_hello_takes_ends_and_no_starts),
         RIG_TEST(another_supervisor_ends_what_the_old_one_ran),
         RIG_TEST(lost_work_goes_to_the_front_of_its_priority),
         RIG_TEST(lost_work_that_must_not_repeat_ends_unknown),

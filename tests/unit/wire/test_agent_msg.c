@@ -124,6 +124,7 @@ static void a_hello_comes_back(void **state)
     assert_int_equal(back.protocol_max, 2);
     assert_true(back.epoch_seen == 4);
     assert_true(back.stop_after_ms == 5000);
+    assert_false(back.closing);
     assert_string_equal(back.node.name, "n1");
     assert_string_equal(back.node.pool, "default");
     assert_int_equal(back.node.label_count, 2);
@@ -139,6 +140,17 @@ static void a_hello_comes_back(void **state)
     assert_int_equal(back.attempt_count, 2);
     assert_key(back.attempts[1].key, key_of(9, 3, 2));
     assert_int_equal(back.attempts[1].state, AGENT_ATTEMPT_ENDED);
+}
+
+static void a_closing_hello_comes_back(void **state)
+{
+    (void)state;
+    struct agent_hello hello = hello_sample();
+    struct agent_hello back;
+    hello.closing = true;
+    agent_hello_encode(&hello, &out);
+    assert_int_equal(agent_hello_decode(written(), &arena, &back, &e), ERR_OK);
+    assert_true(back.closing);
 }
 
 /* The sample hello with `from` replaced by `to`. */
@@ -169,6 +181,7 @@ static void a_malformed_hello_is_refused_by_field(void **state)
         const char *path;
     } cases[] = {
         {"\"hello\"", "\"goodbye\"", "type"},
+        {"\"type\":", "\"closing\":1,\"type\":", "closing"},
         {"\"n1\"", "\"n/1\"", "name"},
         {"\"n1\"", "7", "name"},
         {"dead", "DEAD", "supervisor"},
@@ -471,6 +484,7 @@ int main(void)
         TEST(attempt_keys_have_one_text),
         TEST(a_join_comes_back),
         TEST(a_hello_comes_back),
+        TEST(a_closing_hello_comes_back),
         TEST(a_malformed_hello_is_refused_by_field),
         TEST(a_start_comes_back),
         TEST(the_other_orders_come_back),
