@@ -61,6 +61,7 @@ void apply_task_submitted(struct core *core, const struct fact *fact)
     task->state = spec->stage ? TASK_STAGED : TASK_PENDING;
     task->kind = (uint8_t)spec->kind;
     task->gang = spec->gang;
+    task->min_count = spec->gang && spec->min_instances > 0 ? spec->min_instances : spec->instances;
     task->preemptible = spec->preemptible;
     task->repeatable = spec->repeatable;
     task_spec_set(task, spec);

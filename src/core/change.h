@@ -38,7 +38,6 @@ struct task_mark {
     pool_id pool;
     uint8_t state;
     struct okey queue;
-    struct okey shape;
     struct okey account_queue;
     struct okey account_hold;
     struct task_wants wants;

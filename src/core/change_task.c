@@ -46,7 +46,6 @@ static void mark_take(const struct task *task, struct task_mark *ret)
                               .pool = task->pool,
                               .state = task->state,
                               .queue = key_queue(task),
-                              .shape = key_shape(task),
                               .account_queue = key_account_queue(task),
                               .account_hold = key_account_hold(task),
                               .wants = task_wants(task)};
@@ -85,7 +84,6 @@ static void head_leave(struct core *core, struct pool *pool, task_id task)
 static void queue_leave(struct core *core, const struct task *task, const struct task_mark *mark)
 {
     must(oindex_remove(&core->orders[ORDER_QUEUE], mark->queue));
-    must(oindex_remove(&core->orders[ORDER_SHAPE], mark->shape));
     must(oindex_remove(&core->orders[ORDER_ACCOUNT_QUEUE], mark->account_queue));
     struct pool *pool = pool_edit(core, mark->pool);
     must(pool->pending_count > 0);
@@ -96,7 +94,6 @@ static void queue_leave(struct core *core, const struct task *task, const struct
 static void queue_join(struct core *core, const struct task *task)
 {
     must(oindex_insert(&core->orders[ORDER_QUEUE], key_queue(task)));
-    must(oindex_insert(&core->orders[ORDER_SHAPE], key_shape(task)));
     must(oindex_insert(&core->orders[ORDER_ACCOUNT_QUEUE], key_account_queue(task)));
     pool_edit(core, task->pool)->pending_count++;
     pool_due(core, task->pool);
@@ -145,7 +142,7 @@ void task_close(struct core *core, struct task *task, const struct task_mark *ma
     usage_want(core, task, mark);
     if (task->queued == mark->queued) {
         bool moved = okey_compare(key_queue(task), mark->queue) != 0 ||
-                     okey_compare(key_shape(task), mark->shape) != 0;
+                     okey_compare(key_account_queue(task), mark->account_queue) != 0;
         if (!task->queued || !moved) {
             return;
         }

@@ -224,7 +224,6 @@ static void check_tasks(struct expected *expected)
         check_depends(expected, task, &arena);
         if (task->queued) {
             expect(expected, ORDER_QUEUE, key_queue(task));
-            expect(expected, ORDER_SHAPE, key_shape(task));
             expect(expected, ORDER_ACCOUNT_QUEUE, key_account_queue(task));
         }
         if (task->active_count > 0) {

@@ -126,8 +126,6 @@ const struct claim *core_claim(const struct core *core, task_id id, uint32_t ind
 
 /* Pending tasks of a pool in its order: start with task 0; returns 0 at the end. */
 task_id core_queue_next(const struct core *core, pool_id pool, task_id after);
-/* Pending tasks of one shape in the same order. */
-task_id core_shape_queue_next(const struct core *core, shape_id shape, task_id after);
 uint32_t core_queue_position(const struct core *core, task_id id,
                              uint32_t max); /* from 1; `max` when further back */
 

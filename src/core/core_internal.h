@@ -12,7 +12,6 @@
 /* The orders. Each line: what the four numbers of a key are. */
 enum order {
     ORDER_QUEUE,         /* pool, PRIORITY_KEY, RANK_KEY, task: queued tasks of a pool */
-    ORDER_SHAPE,         /* SHAPE_KEY, PRIORITY_KEY, RANK_KEY, task: the same by shape of a pool */
     ORDER_DEADLINE,      /* time, enum deadline_kind, task or pool, index */
     ORDER_POOL_NAME,     /* hash of the name, pool, 0, 0: pools that are not deleted */
     ORDER_NODE_NAME,     /* hash of the name, node, 0, 0: nodes that are not removed */
@@ -23,8 +22,8 @@ enum order {
     ORDER_SUBMIT_KEY,    /* key's first half, second half, row, 0 */
     ORDER_ACCOUNT_NAME,  /* hash of the name, kind, account, 0 */
     ORDER_ACCOUNT_CHILD, /* parent (0: the top), account, 0, 0 */
-    ORDER_ACCOUNT_QUEUE, /* ACCOUNT_KEY, QUEUE_KEY, RANK_KEY, task: queued tasks of a project in a pool,
-                            by shape */
+    ORDER_ACCOUNT_QUEUE, /* ACCOUNT_KEY, LANE_KEY, RANK_KEY, task: queued tasks of a project in a pool,
+                            by lane */
     ORDER_ACCOUNT_HOLD, /* ACCOUNT_KEY, PRIORITY_KEY, RANK_KEY, task: tasks of a project in a pool that
                             have an allocation */
     ORDER_USER_NAME,    /* hash of the name, user, 0, 0 */
@@ -43,12 +42,15 @@ enum deadline_kind {
 #define PRIORITY_KEY(priority) (~(uint64_t)(priority))
 #define RANK_KEY(rank) ((uint64_t)(rank) ^ ((uint64_t)1 << 63))
 
-/* The shapes of one pool lie together: task->pool, task->shape. */
-#define SHAPE_KEY(pool, shape) ((uint64_t)(pool).v << 32 | (uint64_t)(shape).v)
-
 /* The accounts of one pool lie together; so do the shapes of one of them. */
 #define ACCOUNT_KEY(pool, account) ((uint64_t)(pool).v << 32 | (uint64_t)(account).v)
-#define QUEUE_KEY(shape, priority) ((uint64_t)(shape).v << 32 | (uint32_t)PRIORITY_KEY(priority))
+
+/* What is equal in the tasks of one lane of a queue, so that what does not fit for one fits for none: shape, whether they are
+ * preemptible, how far a gang has grown (task_stage) and, so that lanes are in order, priority. */
+#define LANE_KEY(shape, fixed, stage, priority)                                                    \
+    ((uint64_t)(shape).v << 32 | (uint64_t)(fixed) << LANE_FIXED_SHIFT |                           \
+     (uint64_t)(stage) << LANE_STAGE_SHIFT | (~(uint64_t)(priority)&LANE_PRIORITY_MASK))
+enum { LANE_FIXED_SHIFT = 31, LANE_STAGE_SHIFT = 29, LANE_PRIORITY_MASK = (1 << 29) - 1 };
 
 /* How long the core waits for an agent's SIGKILL before it orders one itself. */
 enum { STOP_SLACK_MS = 5000 };
@@ -150,7 +152,6 @@ uint64_t name_hash(const char *name);
 struct okey key_submit(const uint8_t *key, uint64_t row);
 
 struct okey key_queue(const struct task *task);
-struct okey key_shape(const struct task *task);
 struct okey key_account_queue(const struct task *task);
 struct okey key_account_hold(const struct task *task);
 
@@ -165,8 +166,14 @@ bool instance_active(const struct instance *instance);
 /* Did an attempt that ended so fail by its own fault? Such ends count against max_retries. */
 bool attempt_failed(enum end_cause cause, int32_t exit_code);
 
-/* The number of instances that start together: a gang's size, or 1. */
+/* The number of instances that start together: a gang's minimum, or 1. */
 uint32_t task_gang_size(const struct task *task);
+
+/* How far a gang has grown: 0 it has not started, 1 it has just its minimum, 2 more. Others: 0. */
+uint32_t task_stage(const struct task *task);
+
+/* The number of instances to place next: what is missing of a gang's minimum, else 1. */
+uint32_t task_chunk(const struct task *task);
 
 /* May a start go there: up and not draining. */
 bool node_takes_work(const struct node *node);

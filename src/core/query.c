@@ -27,17 +27,12 @@ struct okey key_queue(const struct task *task)
         {task->pool.v, PRIORITY_KEY(task->priority), RANK_KEY(task->rank), task->id.v}};
 }
 
-struct okey key_shape(const struct task *task)
-{
-    return (struct okey){{SHAPE_KEY(task->pool, task->shape), PRIORITY_KEY(task->priority),
-                          RANK_KEY(task->rank), task->id.v}};
-}
-
 struct okey key_account_queue(const struct task *task)
 {
-    return (struct okey){{ACCOUNT_KEY(task->pool, task->account),
-                          QUEUE_KEY(task->shape, task->priority), RANK_KEY(task->rank),
-                          task->id.v}};
+    return (struct okey){
+        {ACCOUNT_KEY(task->pool, task->account),
+         LANE_KEY(task->shape, !task->preemptible, task_stage(task), task->priority),
+         RANK_KEY(task->rank), task->id.v}};
 }
 
 struct okey key_account_hold(const struct task *task)

@@ -81,7 +81,21 @@ bool attempt_failed(enum end_cause cause, int32_t exit_code)
 
 uint32_t task_gang_size(const struct task *task)
 {
-    return task->gang ? task->instance_count : 1;
+    return task->gang ? task->min_count : 1;
+}
+
+uint32_t task_stage(const struct task *task)
+{
+    if (!task->gang || task->active_count < task->min_count) {
+        return 0;
+    }
+    return task->active_count == task->min_count ? 1 : 2;
+}
+
+uint32_t task_chunk(const struct task *task)
+{
+    return task->gang && task->active_count < task->min_count ? task->min_count - task->active_count
+                                                              : 1;
 }
 
 const struct shape *core_shape(const struct core *core, shape_id id)
@@ -109,23 +123,6 @@ task_id core_queue_next(const struct core *core, pool_id pool, task_id after)
         key = key_queue(task);
     }
     return order_next(&core->orders[ORDER_QUEUE], key);
-}
-
-task_id core_shape_queue_next(const struct core *core, shape_id shape, task_id after)
-{
-    const struct shape *row = core_shape(core, shape);
-    if (row == NULL) {
-        return (task_id){0};
-    }
-    struct okey key = {{SHAPE_KEY(row->pool, shape), 0, 0, 0}};
-    if (after.v != 0) {
-        const struct task *task = core_task(core, after);
-        if (task == NULL || task->shape.v != shape.v) {
-            return (task_id){0};
-        }
-        key = key_shape(task);
-    }
-    return order_next(&core->orders[ORDER_SHAPE], key);
 }
 
 uint32_t core_queue_position(const struct core *core, task_id id, uint32_t max)

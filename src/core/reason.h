@@ -26,6 +26,12 @@ enum reason_code {
     REASON_GANG_SHORT,   /* `have` of `need` places are free */
     REASON_RESERVED,     /* what is free is kept for `task`, which waited longer than patience */
     REASON_NEXT,         /* fits; the next pass starts it */
+    REASON_OVER_LIMIT, /* `account` may not hold `wanted` more of `resource`: `available` is left */
+    REASON_OVER_GUARANTEE, /* the same for work that is not preemptible, which stays within what is
+                                guaranteed */
+    REASON_USER_CAP,       /* the same for all tasks of one user in the pool */
+    REASON_VICTIMS_LEAVING, /* `need` of its places are promised; those who hold them still are leaving */
+    REASON_PREEMPTION_DELAY, /* may take back what was lent, but not before `until_ms` */
     /* refusals */
     REASON_UNKNOWN_POOL,      /* `text` */
     REASON_UNKNOWN_PROJECT,   /* `text` */
@@ -62,6 +68,7 @@ struct reason {
     pool_id pool;
     node_id node; /* the nearest, or 0 */
     task_id task;
+    account_id account;
     uint32_t have;
     uint32_t need;
     int64_t wanted; /* in the resource's unit */

@@ -195,6 +195,7 @@ static bool task_spec_get(struct decode *d, struct task *task, struct task_spec 
     task->array_first = ret->array_first;
     task->kind = (uint8_t)ret->kind;
     task->gang = ret->gang;
+    task->min_count = ret->gang && ret->min_instances > 0 ? ret->min_instances : ret->instances;
     task->preemptible = ret->preemptible;
     task->repeatable = ret->repeatable;
     return true;

@@ -55,6 +55,37 @@ static void near_json(struct json_out *j, const struct core *core, const struct 
     buf_done(&message);
 }
 
+static void bound_json(struct json_out *j, const char *name, resource_id resource, int64_t bound)
+{
+    json_out_key(j, name);
+    if (bound == QUOTA_UNLIMITED) {
+        json_out_null(j);
+    } else {
+        resource_amount_json(j, resource, bound);
+    }
+}
+
+/* How the account stands that matters to the task. */
+static void account_figures_json(struct json_out *j, const struct core *core,
+                                 const struct explain_account *account)
+{
+    json_out_key(j, "account");
+    const struct account *row = core_account(core, account->id);
+    if (row == NULL) {
+        json_out_null(j);
+        return;
+    }
+    json_out_object(j);
+    json_out_kv_text(j, "kind", account_kind_name(row->kind));
+    json_out_kv_text(j, "name", core_account_name(core, account->id));
+    json_out_kv_text(j, "resource", core_resource_name(core, account->resource));
+    bound_json(j, "guaranteed", account->resource, account->guaranteed);
+    bound_json(j, "share", account->resource, account->share);
+    bound_json(j, "allocated", account->resource, account->allocated);
+    bound_json(j, "limit", account->resource, account->limit);
+    json_out_end(j);
+}
+
 void explain_json(struct json_out *j, const struct core *core, const struct task *task,
                   struct arena *arena)
 {
@@ -68,6 +99,7 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
     json_out_kv_text(j, "pool", core_pool_name(core, task->pool));
     json_out_key(j, "reason");
     reason_json(j, core, &why.reason);
+    account_figures_json(j, core, &why.account);
     json_out_kv_u64(j, "nodes_total", why.nodes_total);
     json_out_key(j, "nearest");
     json_out_array(j);

@@ -111,11 +111,51 @@ static const char *command(const struct core *core, task_id id, const struct rea
     return reason->code == REASON_NODES_AWAY ? "weir node list" : NULL;
 }
 
+/* The quota that would let the task start, as a command. */
+static const char *quota(const struct core *core, const struct explanation *why, bool limit,
+                         struct arena *arena)
+{
+    const struct explain_account *account = &why->account;
+    const int64_t bound = limit ? account->limit : account->guaranteed;
+    const int64_t more = why->reason.wanted - why->reason.available;
+    struct buf text;
+    buf_init(&text, 256);
+    resource_amount_bare(account->resource, bound + more, &text);
+    const char *name =
+        account->resource.v == RESOURCE_SLOTS ? "gpu" : core_resource_name(core, account->resource);
+    const char *command = arena_fmt(
+        arena, "weir quota set %s --pool %s %s%s=%s", core_account_name(core, account->id),
+        core_pool_name(core, why->reason.pool), limit ? "--limit " : "", name, buf_text(&text));
+    buf_done(&text);
+    return command;
+}
+
+/* What helps a task that its accounts' bounds hold back. */
+static uint32_t bound_suggestions(const struct core *core, const struct explanation *why,
+                                  struct arena *arena, const char **ret)
+{
+    uint32_t count = 0;
+    if (why->reason.code == REASON_OVER_GUARANTEE) {
+        ret[count++] = "submit it with --preemptible";
+        ret[count++] = quota(core, why, false, arena);
+    } else if (why->reason.code == REASON_OVER_LIMIT && why->reason.wanted > 0) {
+        ret[count++] = quota(core, why, true, arena);
+    }
+    if (why->reason.smallest > 0) {
+        ret[count++] = smaller(core, &why->reason, arena);
+    }
+    return count;
+}
+
 uint32_t reason_suggestions(const struct core *core, task_id id, const struct explanation *why,
                             struct arena *arena, const char *ret[SUGGESTIONS_MAX])
 {
     uint32_t count = 0;
     const char *first = command(core, id, &why->reason, arena);
+    const enum reason_code code = why->reason.code;
+    if (code == REASON_OVER_LIMIT || code == REASON_OVER_GUARANTEE || code == REASON_USER_CAP) {
+        return bound_suggestions(core, why, arena, ret);
+    }
     if (first != NULL) {
         ret[count++] = first;
     } else {

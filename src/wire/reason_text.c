@@ -37,7 +37,8 @@ void resource_amount_json(struct json_out *j, resource_id resource, int64_t amou
 bool reason_has_amount(enum reason_code code)
 {
     return code == REASON_NO_ROOM || code == REASON_TOO_LARGE || code == REASON_COMBINATION ||
-           code == REASON_UNKNOWN_RESOURCE || code == REASON_GANG_SHORT;
+           code == REASON_UNKNOWN_RESOURCE || code == REASON_GANG_SHORT ||
+           code == REASON_OVER_LIMIT || code == REASON_OVER_GUARANTEE || code == REASON_USER_CAP;
 }
 
 /* One sentence a code, without a full stop. {wanted} and {smallest} come with the resource's name,
@@ -58,6 +59,14 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_RESERVED] = "what is free is kept for task {task}, which has waited longer than the "
                         "pool's patience",
     [REASON_NEXT] = "fits, and starts with the next pass",
+    [REASON_OVER_LIMIT] = "asks for {wanted}; {account} has {available} left of its limit in pool "
+                          "'{pool}'",
+    [REASON_OVER_GUARANTEE] = "is not preemptible and asks for {wanted}; {account} has {available} "
+                              "left of its guarantee in pool '{pool}'",
+    [REASON_USER_CAP] = "asks for {wanted}; its user may have {available} more in pool '{pool}'",
+    [REASON_VICTIMS_LEAVING] = "has its place, and starts when those who leave it are gone",
+    [REASON_PREEMPTION_DELAY] = "may take back what was lent, but its preemption delay has not "
+                                "passed",
     [REASON_UNKNOWN_POOL] = "there is no pool '{text}'",
     [REASON_UNKNOWN_PROJECT] = "there is no project '{text}'",
     [REASON_UNKNOWN_RESOURCE] = "no node{of_pool} has the resource '{resource}'",
@@ -82,8 +91,7 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_NOT_EMPTY] = "department '{text}' still has {need} departments or projects",
 };
 
-/* The amount without the resource's name. */
-static void bare_amount(resource_id resource, int64_t amount, struct buf *out)
+void resource_amount_bare(resource_id resource, int64_t amount, struct buf *out)
 {
     char text[AMOUNT_TEXT_MAX];
     if (resource.v == RESOURCE_MEMORY) {
@@ -110,6 +118,10 @@ static void word_add(const struct core *core, const struct reason *reason, struc
         if (reason->pool.v != 0) {
             buf_addf(out, " of pool '%s'", core_pool_name(core, reason->pool));
         }
+    } else if (str_is(word, "account")) {
+        const struct account *account = core_account(core, reason->account);
+        buf_addf(out, "%s '%s'", account != NULL ? account_kind_name(account->kind) : "account",
+                 core_account_name(core, reason->account));
     } else if (str_is(word, "node")) {
         buf_add_str(out, core_node_name(core, reason->node));
     } else if (str_is(word, "text")) {
@@ -130,7 +142,7 @@ static void word_add(const struct core *core, const struct reason *reason, struc
         resource_amount_text(core, reason->resource, reason->smallest, out);
     } else {
         must(str_is(word, "available"));
-        bare_amount(reason->resource, reason->available, out);
+        resource_amount_bare(reason->resource, reason->available, out);
     }
 }
 

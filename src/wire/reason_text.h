@@ -30,6 +30,9 @@ const char *reason_path(const struct core *core, const struct reason *reason, st
 void resource_amount_text(const struct core *core, resource_id resource, int64_t amount,
                           struct buf *out);
 
+/* The amount without the resource's name. */
+void resource_amount_bare(resource_id resource, int64_t amount, struct buf *out);
+
 /* An amount as a JSON number: bytes of memory, else decimal. */
 void resource_amount_json(struct json_out *j, resource_id resource, int64_t amount);
 

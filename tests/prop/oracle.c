@@ -209,20 +209,32 @@ static bool holder_uses(const struct core *core, const struct node *node, const 
     return free_place(&empty, &core_shape(core, holder->shape)->request);
 }
 
+/* Instances that start together. */
+static uint32_t chunk_of(const struct task *task)
+{
+    return task->gang && task->active_count == 0 ? task->min_count : 1;
+}
+
 static void task_must_not_fit(const struct core *core, const struct pool *pool,
                               const struct task *task, const struct task *holder)
 {
     const struct request *request = &core_shape(core, task->shape)->request;
-    const bool behind = holder != NULL && ahead_of(holder, task);
-    const uint32_t count = task->gang ? task->instance_count : 1;
+    /* Between accounts turns change: who was ahead of the holder and fits has started. */
+    const bool other = holder != NULL && holder->account.v != task->account.v;
+    const bool behind = holder != NULL && (other || ahead_of(holder, task));
+    const uint32_t count = chunk_of(task);
     uint32_t found = 0;
+    if (oracle_bounded(core, task, NULL, count)) {
+        return;
+    }
     for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
          node = core_node_next(core, node->id)) {
         if (node->pool.v == pool->id.v && usable(node) &&
             !(behind && holder_uses(core, node, holder))) {
             struct free_node free;
             free_now(core, node, &free);
-            found += free_count(&free, request, count);
+            const uint32_t fits = free_count(&free, request, count);
+            found += oracle_bounded(core, task, node, count) ? 0 : fits;
         }
     }
     law(found < count, "P5: nothing that may run fits what is free");

@@ -16,6 +16,13 @@ void oracle_nothing_idles(const struct core *core, pool_id pool);
 /* P8: each task that waits has a reason; none of the pool that a pass has settled is "next". */
 void oracle_reasons(const struct core *core, pool_id settled);
 
+/* P3: the start of this attempt took no account above its bounds. */
+void oracle_limits(const struct core *core, struct attempt_key key);
+
+/* Would `count` more instances pass a bound of the task's accounts, started on this node (NULL: without what comes with slots)? */
+bool oracle_bounded(const struct core *core, const struct task *task, const struct node *node,
+                    uint32_t count);
+
 /* P9: could the pool's nodes, empty, hold `count` instances of this request together? True for a
  * pool without nodes. */
 bool oracle_possible(const struct core *core, pool_id pool, const struct request *request,

@@ -139,6 +139,7 @@ static void fact_apply(struct world *world, const struct fact *fact)
     core_apply(world->core, stored);
     if (fact->type == FACT_ALLOCATED) {
         oracle_not_over(world->core, fact->allocated.key);
+        oracle_limits(world->core, fact->allocated.key);
     }
     if (world->triple) {
         core_apply(world->plain, stored);

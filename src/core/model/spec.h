@@ -67,6 +67,7 @@ struct task_spec {
     uint32_t instances;   /* 1 or more */
     uint32_t array_first; /* INSTANCE_ID of instance 0 */
     bool gang;
+    uint32_t min_instances; /* of a gang: it runs with so many, the others come and go; 0: all */
     bool preemptible;
     bool repeatable; /* false: never rerun after a loss, ends as `unknown` */
     bool stage;

@@ -50,6 +50,16 @@ const struct label *codec_get_labels(struct bytes_reader *in, struct arena *aren
     return labels;
 }
 
+/* 0: no gang, 1: all or nothing, above: that and one less than this many is enough. */
+static uint64_t gang_form(const struct task_spec *spec)
+{
+    if (!spec->gang) {
+        return 0;
+    }
+    const bool whole = spec->min_instances == 0 || spec->min_instances >= spec->instances;
+    return whole ? 1 : (uint64_t)spec->min_instances + 1;
+}
+
 static void task_asks_put(const struct task_spec *spec, struct buf *out)
 {
     bytes_put_i64(out, spec->slots_milli);
@@ -61,7 +71,7 @@ static void task_asks_put(const struct task_spec *spec, struct buf *out)
     amounts_put(out, spec->resources, spec->resource_count);
     bytes_put_u64(out, spec->instances);
     bytes_put_u64(out, spec->array_first);
-    codec_put_bool(out, spec->gang);
+    bytes_put_u64(out, gang_form(spec));
     codec_put_bool(out, spec->preemptible);
     codec_put_bool(out, spec->repeatable);
     codec_put_bool(out, spec->stage);
@@ -82,7 +92,9 @@ static void task_asks_get(struct bytes_reader *in, struct arena *arena, struct t
     ret->resources = amounts_get(in, arena, TASK_RESOURCES_MAX, &ret->resource_count);
     ret->instances = (uint32_t)bytes_get_max(in, TASK_INSTANCES_MAX);
     ret->array_first = (uint32_t)bytes_get_max(in, UINT32_MAX - TASK_INSTANCES_MAX);
-    ret->gang = codec_get_bool(in);
+    const uint64_t gang = bytes_get_max(in, (uint64_t)ret->instances);
+    ret->gang = gang > 0;
+    ret->min_instances = gang > 1 ? (uint32_t)gang - 1 : 0;
     ret->preemptible = codec_get_bool(in);
     ret->repeatable = codec_get_bool(in);
     ret->stage = codec_get_bool(in);

@@ -54,6 +54,7 @@ struct task {
     uint64_t instance_first;
     uint32_t instance_count;
     uint32_t array_first;
+    uint32_t min_count; /* of a gang: the instances without which it does not run */
     pool_id pool;
     account_id account; /* its project */
     user_id user;

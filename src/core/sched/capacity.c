@@ -11,7 +11,6 @@
 #include "base/vec.h"
 #include "core/core_internal.h"
 #include "core/sched/fit.h"
-#include "core/sched/queue.h"
 
 #include <string.h>
 
@@ -185,22 +184,45 @@ void capacity_changed(struct capacity *capacity, const struct node *before,
     }
 }
 
+static bool pool_has_quotas(const struct core *core, pool_id pool)
+{
+    return table_next(&core->quotas, ACCOUNT_KEY(pool, (account_id){0})) >> 32 == pool.v;
+}
+
+static bool pool_has_claims(const struct core *core, pool_id pool)
+{
+    struct okey key = {{pool.v, 0, 0, 0}};
+    while (core->claims.count > 0 && oindex_next(&core->orders[ORDER_MOTION], key, &key) &&
+           key.at[0] == pool.v) {
+        if (core_node(core, (node_id){(uint32_t)key.at[1]})->claim_count > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void capacity_settled(struct core *core, pool_id pool)
 {
     struct capacity *capacity = core->capacity;
     const struct pool *row = core_pool(core, pool);
-    /* What a reservation turned away may fit as soon as the reservation moves. */
-    if (capacity == NULL || row == NULL || row->reserved_task.v != 0 || row->paused) {
+    /* What a reservation, a promise or a bound of its account turned away may fit nevertheless. Without quotas only tasks that are
+     * not preemptible have bounds. */
+    if (capacity == NULL || row == NULL || row->reserved_task.v != 0 || row->paused ||
+        row->user_slots_max > 0 || pool_has_quotas(core, pool) || pool_has_claims(core, pool)) {
         return;
     }
     if (capacity->misses == NULL) {
         capacity->misses = xcalloc(MISSES_MAX, sizeof *capacity->misses);
     }
     const uint64_t freed = pool_freed_count(capacity, pool);
-    struct okey head;
-    for (shape_id at = queue_shape(core, pool, (shape_id){0}, &head); at.v != 0;
-         at = queue_shape(core, pool, at, &head)) {
-        capacity->misses[at.v % MISSES_MAX] = (struct miss){at.v, freed};
+    struct okey key = {{ACCOUNT_KEY(pool, (account_id){0}), 0, 0, 0}};
+    const struct oindex *order = &core->orders[ORDER_ACCOUNT_QUEUE];
+    while (oindex_from(order, key, &key) && key.at[0] >> 32 == pool.v) {
+        const uint32_t shape = (uint32_t)(key.at[1] >> 32);
+        if ((key.at[1] >> LANE_FIXED_SHIFT & 1) == 0) {
+            capacity->misses[shape % MISSES_MAX] = (struct miss){shape, freed};
+        }
+        key = (struct okey){{key.at[0], key.at[1] + 1, 0, 0}};
     }
 }
 

@@ -10,8 +10,10 @@
 #include "base/checked.h"
 #include "base/str.h"
 #include "core/core_internal.h"
+#include "core/sched/explain_account.h"
 #include "core/sched/lower.h"
 #include "core/sched/reserve.h"
+#include "core/sched/search.h"
 
 /* Further back than this the position is not counted out. */
 enum { POSITION_MAX = 10000 };
@@ -22,18 +24,18 @@ struct look {
     const struct pool *pool;
     const struct shape *shape;
     struct overlay overlay;
+    struct tally tally;
+    struct asker asker;
     struct explanation *ret;
     bool behind;        /* the holder of a reservation */
     uint32_t count;     /* instances that start together */
     uint32_t have;      /* places for them that are free and not kept */
+    uint32_t have_left; /* those of them that stay within what their accounts may still take */
     uint32_t have_kept; /* places that are free */
     uint32_t able;      /* nodes that could hold one if nothing ran there */
     uint32_t able_up;   /* those of them that may take work */
     uint32_t holds_up;  /* places on them if nothing ran there */
 };
-
-/* Whoever comes may use what is not kept. */
-static const struct asker anyone = {.end_ms = INT64_MAX};
 
 /* How far a node is from taking the task; less is nearer. */
 enum distance { DISTANCE_LACK, DISTANCE_AUX, DISTANCE_AWAY, DISTANCE_NEVER };
@@ -122,7 +124,7 @@ static void look_at_node(struct look *look, const struct node *node)
     const uint32_t holds = fit_count(&empty, request, look->count);
     struct place_room kept_room;
     struct place place;
-    overlay_place(&look->overlay, node, &anyone, &kept_room, &place);
+    overlay_place(&look->overlay, node, &look->asker, &kept_room, &place);
     look->ret->nodes_total++;
     look->able += holds > 0;
     if (fit_usable(node)) {
@@ -130,7 +132,10 @@ static void look_at_node(struct look *look, const struct node *node)
         place_now(node, &now);
         look->able_up += holds > 0;
         look->holds_up = add_up_to(look->holds_up, holds, look->count);
-        look->have = add_up_to(look->have, fit_count(&place, request, look->count), look->count);
+        const uint32_t fits = fit_count(&place, request, look->count);
+        look->have = add_up_to(look->have, fits, look->count);
+        look->have_left =
+            add_up_to(look->have_left, search_within(node, &look->asker, fits), look->count);
         look->have_kept =
             add_up_to(look->have_kept, fit_count(&now, request, look->count), look->count);
     }
@@ -163,7 +168,7 @@ static int64_t smallest_now(const struct look *look, const struct explain_node *
     while (node_next(look, &key, &node)) {
         struct place_room room;
         struct place place;
-        overlay_place(&look->overlay, node, &anyone, &room, &place);
+        overlay_place(&look->overlay, node, &look->asker, &room, &place);
         if (fit_usable(node)) {
             best = lower_largest(&place, request, what, near->wanted, best);
         }
@@ -229,12 +234,23 @@ static bool fits_free(const struct look *look)
     return have == look->count;
 }
 
+/* Between projects turns change, and whoever came before the holder and fits has started. */
+static bool comes_behind(const struct look *look, const struct task *holder)
+{
+    const struct task *task = look->task;
+    if (look->pool->policy == POLICY_PRIORITY ||
+        (look->pool->policy == POLICY_FAIR_SHARE && task->account.v == holder->account.v)) {
+        return okey_compare(key_queue(task), key_queue(holder)) > 0;
+    }
+    return task->id.v != holder->id.v;
+}
+
 /* Keep what the holder of the reservation keeps, if the task comes behind it and that matters. */
 static void look_keep(struct look *look)
 {
     const struct task *holder = core_task(look->core, look->pool->reserved_task);
     if (holder == NULL || holder->waiting_count == 0 || holder->pool.v != look->pool->id.v ||
-        okey_compare(key_queue(look->task), key_queue(holder)) <= 0) {
+        !comes_behind(look, holder)) {
         return;
     }
     look->behind = true;
@@ -242,7 +258,7 @@ static void look_keep(struct look *look)
         return;
     }
     const struct shape *shape = core_shape(look->core, holder->shape);
-    const uint32_t count = task_gang_size(holder) > 1 ? holder->waiting_count : 1;
+    const uint32_t count = task_chunk(holder);
     if (reserve_possible(&look->overlay, &shape->request, count)) {
         reserve_keep(&look->overlay, &shape->request, count);
     }
@@ -253,6 +269,10 @@ static void reason_of_room(struct look *look, struct reason *reason)
     const struct explain_node *near = &look->ret->near[0];
     reason->have = look->have;
     reason->need = look->count;
+    if (look->have >= look->count && look->have_left < look->count) {
+        explain_left(look->core, look->task, &look->tally, look->ret);
+        return;
+    }
     if (look->have >= look->count) {
         reason->code = REASON_NEXT;
         return;
@@ -280,14 +300,11 @@ static void reason_of_room(struct look *look, struct reason *reason)
     reason->available = near->available;
     reason->code = look->count > 1 ? REASON_GANG_SHORT : near->code;
     reason->smallest = smallest_now(look, near);
+    (void)explain_delay(look->core, look->task, &look->tally, reason);
 }
 
-static void explain_room(struct look *look)
+static void look_at_nodes(struct look *look)
 {
-    struct arena arena;
-    arena_init(&arena);
-    overlay_init(&look->overlay, look->core, look->pool->id, &arena);
-    look_keep(look);
     const struct node *node;
     struct okey key = {{look->pool->id.v, 0, 0, 0}};
     while (node_next(look, &key, &node)) {
@@ -295,6 +312,48 @@ static void explain_room(struct look *look)
     }
     reason_of_room(look, &look->ret->reason);
     look_for_blockers(look);
+}
+
+/* When all that leave the places promised to a task should be gone. */
+static int64_t leaving_until_ms(const struct core *core, const struct task *task)
+{
+    int64_t until_ms = 0;
+    for (uint32_t i = 0; i < task->instance_count; i++) {
+        const struct claim *claim = core_claim(core, task->id, i);
+        struct okey key = {{claim != NULL ? claim->node.v : 0, 0, 0, 0}};
+        while (claim != NULL && oindex_next(&core->orders[ORDER_ON_NODE], key, &key) &&
+               key.at[0] == claim->node.v) {
+            const int64_t deadline_ms = instance_row(core, key.at[3])->stop_deadline_ms;
+            until_ms = deadline_ms > until_ms ? deadline_ms : until_ms;
+        }
+    }
+    return until_ms;
+}
+
+/* Promised places first, then bounds of its accounts, then room. */
+static void explain_room(struct look *look)
+{
+    struct arena arena;
+    const struct task *task = look->task;
+    struct reason *reason = &look->ret->reason;
+    arena_init(&arena);
+    overlay_init(&look->overlay, look->core, look->pool->id, &arena);
+    tally_init(&look->tally, look->core, look->pool->id,
+               shares_compute(look->core, look->pool->id, &arena), &arena);
+    const bool bound = explain_account(look->core, task, &look->tally, look->ret);
+    if (task->claimed_count > 0 && (task->gang || task->claimed_count == task->waiting_count)) {
+        *reason = (struct reason){.code = REASON_VICTIMS_LEAVING,
+                                  .pool = task->pool,
+                                  .need = task->claimed_count,
+                                  .until_ms = leaving_until_ms(look->core, task),
+                                  .smallest = -1};
+    } else if (!bound) {
+        look->asker = (struct asker){.task = task, .end_ms = INT64_MAX};
+        look->asker.request = &look->shape->request;
+        look->asker.bounded = tally_left(&look->tally, task, VIEW_NOW, &look->asker.left);
+        look_keep(look);
+        look_at_nodes(look);
+    }
     overlay_done(&look->overlay);
     arena_done(&arena);
 }
@@ -337,7 +396,7 @@ static void explain_queued(const struct core *core, const struct task *task,
             .pool = pool,
             .shape = core_shape(core, task->shape),
             .ret = ret,
-            .count = task_gang_size(task) > 1 ? task->waiting_count : 1,
+            .count = task_chunk(task),
         };
         explain_room(&look);
     }

@@ -16,12 +16,23 @@ struct explain_node {
     int64_t available;
 };
 
+/* How an account stands in one resource: the task's project, or the one that holds it back. */
+struct explain_account {
+    account_id id; /* 0: does not matter */
+    resource_id resource;
+    int64_t guaranteed; /* or QUOTA_UNLIMITED */
+    int64_t share;
+    int64_t allocated; /* without what is leaving, with what is promised */
+    int64_t limit;     /* or QUOTA_UNLIMITED */
+};
+
 struct explanation {
     struct reason reason; /* the first thing in the way; REASON_NONE when it does not wait */
     uint32_t position;    /* in its pool's order, from 1; 0: not in it */
     uint32_t nodes_total; /* nodes looked at */
     uint32_t near_count;
     struct explain_node near[EXPLAIN_NODES_MAX]; /* nearest first */
+    struct explain_account account;
     uint32_t blocker_count;
     task_id blockers[EXPLAIN_NODES_MAX]; /* tasks that hold what it needs on the nearest node */
 };

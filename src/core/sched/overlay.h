@@ -36,8 +36,8 @@ struct asker {
     int64_t end_ms;      /* when it will have ended by its time limit; INT64_MAX: unknown */
     struct trail *trail; /* of its shape; NULL: every search begins anew */
     enum view view;
-    const struct vector *left; /* what its accounts may still take; NULL: no bound. Only cpu and
-                                  memory that come with the slots are held to it here */
+    bool bounded;       /* `left` has a bound for cpu or memory that come with the slots */
+    struct vector left; /* what its accounts may still take; VECTOR_UNLIMITED: no bound */
 };
 
 /* An instance placed in this step, or promised a place. */

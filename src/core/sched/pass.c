@@ -1,9 +1,12 @@
 /* pass.c - the scheduler: one pass over one pool.
  *
- * Tasks are taken in the pool's order (priority, rank, id), merged from the queues of its shapes. A
- * task that does not fit is passed by, and its shape with it: an equal request cannot fit either.
- * The first one passed by is the head; when it has been that for the pool's patience, places are
- * kept for it from its turn in the order on, so tasks ahead of it are not held back.
+ *   claims that can start now ─▶ tasks in the pool's order ─▶ the head, and what is kept for it
+ *
+ * The order (turns.h) names the project whose turn it is and its first task. A task that does not fit is passed by, and all that
+ * are equal to it; one that its accounts' bounds forbid likewise, within its project. The first one that does not fit is the head;
+ * when it has been that for the pool's patience, places are kept for it from its turn in the order on, so tasks ahead of it are
+ * not held back. Between projects that share fairly, turns change with what they hold; so a head stays the head while it does not
+ * fit, unless one ahead of it in its own project takes its place.
  *
  * Surprising: the budget counts tasks looked at and instances placed, not nodes visited, because
  * caches change how many nodes are visited and must not change where a pass stops. It stops only
@@ -13,7 +16,9 @@
 
 #include "base/checked.h"
 #include "core/core_internal.h"
-#include "core/sched/queue.h"
+#include "core/sched/claims.h"
+#include "core/sched/turns.h"
+#include "core/sched/place.h"
 #include "core/sched/reserve.h"
 #include "core/sched/search.h"
 
@@ -23,24 +28,29 @@ struct pass {
     const struct input *in;
     struct facts *out;
     struct arena *arena;
-    struct overlay overlay;
-    struct queue queue;
+    struct trial trial;
+    struct turns turns;
     uint64_t work;
     uint32_t placed;
-    uint32_t placed_before; /* when places began to be kept */
-    bool stopped;           /* at the budget */
-    bool old_head_started;  /* the head of the pass before has all it waited for */
+    uint32_t placed_before;  /* when places began to be kept */
+    bool stopped;            /* at the budget */
+    bool old_head_started;   /* the head of the pass before has all it waited for */
+    const struct task *last; /* the task looked at last */
+    const struct task *old;  /* the head of the pass before, if it still waits */
+    const struct task *next; /* who is the head if the old one is not any more */
     const struct task *head;
     bool head_moved; /* it is another one, or the same one got some of its instances */
     bool holding;    /* places are kept for the head */
+    bool impatient;  /* they should be, but its turn was over */
     bool keep_due;   /* they have not been chosen yet: nobody has come who could take them */
 };
 
-/* What became of one task. */
+/* What became of the next instances of a task. */
 enum outcome {
     OUTCOME_PLACED,
-    OUTCOME_BLOCKED,
-    OUTCOME_STOPPED,
+    OUTCOME_BLOCKED, /* no room */
+    OUTCOME_GATED,   /* its accounts may not have more */
+    OUTCOME_CAPPED,  /* its user may not have more */
 };
 
 static bool budget_spent(const struct pass *pass)
@@ -48,154 +58,137 @@ static bool budget_spent(const struct pass *pass)
     return pass->placed > 0 && pass->work >= pass->in->pass.work_max;
 }
 
-static void allocate(struct pass *pass, const struct node *node, const struct placed *placed)
-{
-    const struct task *task = placed->asker->task;
-    const struct instance *instance = core_instance(pass->core, task->id, placed->index);
-    must(instance->state == INSTANCE_WAITING);
-    struct fact *fact = facts_add(pass->out, pass->in, FACT_ALLOCATED);
-    fact->allocated.key = (struct attempt_key){task->id, placed->index, instance->attempt + 1};
-    fact->allocated.node = node->id;
-    fact->allocated.incarnation = node->incarnation;
-    fact->allocated.devices = placed->grant.devices;
-    fact->allocated.slots_milli = placed->grant.slots_milli;
-    fact->allocated.cpu_milli = placed->grant.cpu_milli;
-    fact->allocated.memory_bytes = placed->grant.memory_bytes;
-    pass->placed++;
-    pass->work++;
-}
-
-/* The next instance from `index` on that wants a place; instance_count: none. */
-static uint32_t next_waiting(const struct pass *pass, const struct task *task, uint32_t index)
-{
-    uint32_t at = index;
-    while (at < task->instance_count &&
-           core_instance(pass->core, task->id, at)->state != INSTANCE_WAITING) {
-        at++;
-    }
-    return at;
-}
-
-/* The budget is asked only between placements, so that a task that does not fit is known to be
- * blocked whether that was found by searching or remembered. */
-static enum outcome place_each(struct pass *pass, const struct asker *asker)
-{
-    const struct task *task = asker->task;
-    const uint32_t placed = pass->placed;
-    for (uint32_t i = next_waiting(pass, task, task->waiting_from); i < task->instance_count;
-         i = next_waiting(pass, task, i + 1)) {
-        if (pass->placed > placed && budget_spent(pass)) {
-            return OUTCOME_STOPPED;
-        }
-        const struct node *node = search_first(&pass->overlay, asker, 1);
-        if (node == NULL) {
-            return OUTCOME_BLOCKED;
-        }
-        allocate(pass, node, overlay_take(&pass->overlay, node, asker, i));
-    }
-    return OUTCOME_PLACED;
-}
-
-/* One instance of a gang while it is not yet sure that all fit. */
-struct seat {
-    const struct node *node;
-    const struct placed *placed;
-};
-
-/* Where the next `left` instances go: the fullest node that takes all of them, else the fullest of
- * those that take most. */
-static const struct node *gang_node(struct pass *pass, const struct asker *asker, uint32_t left,
-                                    uint32_t *ret_count)
-{
-    const struct node *node = search_first(&pass->overlay, asker, left);
-    if (node != NULL) {
-        *ret_count = left;
-        return node;
-    }
-    const uint32_t most = search_most(&pass->overlay, asker, left);
-    *ret_count = most;
-    return most == 0 ? NULL : search_first(&pass->overlay, asker, most);
-}
-
-static enum outcome place_gang(struct pass *pass, const struct asker *asker)
-{
-    const struct task *task = asker->task;
-    const uint32_t size = task->waiting_count;
-    struct seat *seats = arena_new(pass->arena, struct seat, size);
-    uint32_t seated = 0;
-    uint32_t index = next_waiting(pass, task, task->waiting_from);
-    while (seated < size) {
-        uint32_t count = 0;
-        const struct node *node = gang_node(pass, asker, size - seated, &count);
-        if (node == NULL) {
-            break;
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            must(index < task->instance_count);
-            seats[seated++] = (struct seat){node, overlay_take(&pass->overlay, node, asker, index)};
-            index = next_waiting(pass, task, index + 1);
-        }
-    }
-    if (seated < size) {
-        while (seated > 0) {
-            overlay_undo(&pass->overlay, seats[--seated].node);
-        }
-        return OUTCOME_BLOCKED;
-    }
-    for (uint32_t i = 0; i < size; i++) {
-        allocate(pass, seats[i].node, seats[i].placed);
-    }
-    return OUTCOME_PLACED;
-}
-
-static uint32_t start_count(const struct task *task)
-{
-    return task_gang_size(task) > 1 ? task->waiting_count : 1;
-}
-
 /* Choosing the places to keep looks at every node: done when the first task comes that would fit. */
-static bool keep_or_blocked(struct pass *pass, const struct asker *asker)
+static bool keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count)
 {
-    const uint32_t count = start_count(asker->task);
     if (!pass->keep_due) {
         return true;
     }
-    if (search_total(&pass->overlay, asker, count) < count) {
+    if (search_total(&pass->trial.overlay, asker, count) < count) {
         return false;
     }
     const struct shape *shape = core_shape(pass->core, pass->head->shape);
-    reserve_keep(&pass->overlay, &shape->request, start_count(pass->head));
+    reserve_keep(&pass->trial.overlay, &shape->request, task_chunk(pass->head));
     pass->keep_due = false;
     return true;
 }
 
-static enum outcome place_task(struct pass *pass, const struct task *task,
-                               const struct shape *shape)
+static bool user_capped(const struct pass *pass, const struct task *task,
+                        const struct vector *amounts)
 {
-    if (capacity_missed(pass->core->capacity, shape)) {
-        return OUTCOME_BLOCKED;
+    const int64_t most = pass->pool->user_slots_max;
+    return most > 0 && amounts->at[DIM_SLOTS] > 0 &&
+           trial_user_slots(&pass->trial, task->user) + amounts->at[DIM_SLOTS] > most;
+}
+
+/* Cpu and memory that come with the slots are known only on the node: what is left of them bounds the search. */
+static void asker_bound(const struct pass *pass, struct asker *asker)
+{
+    const struct request *request = asker->request;
+    if (request->cpu_milli >= 0 && request->memory_bytes >= 0) {
+        return;
+    }
+    (void)tally_left(&pass->trial.tally, asker->task, VIEW_NOW, &asker->left);
+    asker->bounded = asker->left.at[DIM_CPU] != VECTOR_UNLIMITED ||
+                     asker->left.at[DIM_MEMORY] != VECTOR_UNLIMITED;
+    if (asker->bounded) {
+        asker->trail = NULL; /* of all accounts */
+    }
+}
+
+/* Could some node, empty, take these instances within the bounds of their accounts? If not, no room helps. */
+static bool bound_allows(const struct pass *pass, const struct asker *asker, uint32_t count)
+{
+    if (!asker->bounded) {
+        return true;
+    }
+    node_id after = {0};
+    const struct node *node;
+    while ((node = core_pool_node_next(pass->core, pass->pool->id, after)) != NULL) {
+        after = node->id;
+        struct place_room room;
+        struct place empty;
+        place_empty(node, &room, &empty);
+        if (fit_usable(node) && fit_count(&empty, asker->request, 1) == 1 &&
+            search_within(node, asker, count) == count) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is it its accounts that hold back the next instances of a task, whatever room there is? */
+static bool gated(const struct pass *pass, const struct task *task, uint32_t count)
+{
+    const struct shape *shape = core_shape(pass->core, task->shape);
+    struct asker asker = {.task = task, .request = &shape->request};
+    struct vector amounts;
+    turns_amounts(pass->core, &shape->request, count, &amounts);
+    if (tally_gate(&pass->trial.tally, task, VIEW_NOW, &amounts).gate != GATE_OPEN) {
+        return true;
+    }
+    asker_bound(pass, &asker);
+    return !bound_allows(pass, &asker, count);
+}
+
+static enum outcome place_next(struct pass *pass, const struct task *task, struct lane *lane,
+                               uint32_t count)
+{
+    const struct shape *shape = core_shape(pass->core, task->shape);
+    struct vector amounts;
+    turns_amounts(pass->core, &shape->request, count, &amounts);
+    if (tally_gate(&pass->trial.tally, task, VIEW_NOW, &amounts).gate != GATE_OPEN) {
+        return OUTCOME_GATED;
+    }
+    if (user_capped(pass, task, &amounts)) {
+        return OUTCOME_CAPPED;
+    }
+    struct note *note = lane->note;
+    if ((note->missed_from > 0 && count >= note->missed_from) ||
+        capacity_missed(pass->core->capacity, shape)) {
+        return gated(pass, task, count) ? OUTCOME_GATED : OUTCOME_BLOCKED;
     }
     struct asker *asker = arena_new(pass->arena, struct asker, 1);
     *asker = (struct asker){
         .task = task,
         .request = &shape->request,
         .end_ms = overlay_end_ms(task, pass->in->now_ms),
-        .trail = &pass->queue.at[0].trail,
+        .trail = &note->trail,
     };
-    if (!keep_or_blocked(pass, asker)) {
-        return OUTCOME_BLOCKED;
+    asker_bound(pass, asker);
+    lane->bounded = asker->bounded;
+    if (!keep_or_blocked(pass, asker, count) ||
+        !place_chunk(&pass->trial, asker, count, &lane->index)) {
+        return bound_allows(pass, asker, count) ? OUTCOME_BLOCKED : OUTCOME_GATED;
     }
-    return start_count(task) > 1 ? place_gang(pass, asker) : place_each(pass, asker);
+    lane->added += count;
+    pass->placed += count;
+    pass->work += count;
+    return OUTCOME_PLACED;
+}
+
+/* ---- the head ---- */
+
+/* May this blocked task be the head, or is there an older one that comes first? */
+static bool head_allowed(const struct pass *pass, const struct task *task)
+{
+    const enum pool_policy policy = pass->pool->policy;
+    return policy == POLICY_PRIORITY || policy == POLICY_FIFO || pass->old == NULL ||
+           pass->old->account.v == task->account.v;
 }
 
 /* The first blocked task that the nodes at hand could run becomes the head. One that they could not
  * (its nodes are away) waits for no one here, and would keep places in vain. */
-static void head_note(struct pass *pass, const struct task *task, const struct shape *shape,
-                      bool progress)
+static void head_note(struct pass *pass, const struct task *task, bool progress)
 {
     const struct pool *pool = pass->pool;
-    const uint32_t count = start_count(task);
-    if (pass->head != NULL || !reserve_possible(&pass->overlay, &shape->request, count)) {
+    const struct shape *shape = core_shape(pass->core, task->shape);
+    if (pass->head != NULL || (pass->next != NULL && !head_allowed(pass, task)) ||
+        !reserve_possible(&pass->trial.overlay, &shape->request, task_chunk(task))) {
+        return;
+    }
+    if (!head_allowed(pass, task)) {
+        pass->next = task;
         return;
     }
     pass->head = task;
@@ -208,46 +201,94 @@ static void head_note(struct pass *pass, const struct task *task, const struct s
     }
 }
 
-/* A task of this shape has just been turned away. May another of them be looked at? Only where it
+/* One of this shape has just been turned away. May another of them be looked at? Only where it
  * would fit if nothing were kept, and short ones may use what is kept. */
-static bool shape_goes_on(struct pass *pass, const struct task *task, const struct shape *shape)
+static bool shape_goes_on(struct pass *pass, const struct task *task, uint32_t count)
 {
-    if (!pass->overlay.keep_end_known || pass->head->shape.v == shape->id.v ||
+    const struct shape *shape = core_shape(pass->core, task->shape);
+    if (!pass->trial.overlay.keep_end_known || pass->head->shape.v == shape->id.v ||
         capacity_missed(pass->core->capacity, shape)) {
         return false;
     }
     const struct asker brief = {.request = &shape->request, .end_ms = INT64_MIN};
-    return search_total(&pass->overlay, &brief, start_count(task)) == start_count(task);
+    return search_total(&pass->trial.overlay, &brief, count) == count;
+}
+
+/* ---- the run ---- */
+
+static uint32_t waiting_left(const struct task *task, const struct lane *lane)
+{
+    const uint32_t promised =
+        task->gang && task->claimed_count > 0 ? task->waiting_count : task->claimed_count;
+    return task->waiting_count - promised - lane->added;
+}
+
+static void after_placed(struct pass *pass, struct queue *queue, const struct task *task,
+                         struct lane *lane)
+{
+    if (waiting_left(task, lane) == 0) {
+        pass->old_head_started |= task->id.v == pass->pool->blocked_task.v;
+        queue_advance(queue);
+    } else if (task->gang) {
+        queue_again(queue, task->active_count + lane->added == task->min_count ? 1 : 2);
+    }
+}
+
+static void after_blocked(struct pass *pass, struct queue *queue, const struct task *task,
+                          struct lane *lane, uint32_t count)
+{
+    head_note(pass, task, lane->added > 0);
+    if (pass->head != NULL && shape_goes_on(pass, task, count)) {
+        queue_advance(queue);
+        return;
+    }
+    struct note *note = lane->note;
+    if (!lane->bounded && (note->missed_from == 0 || count < note->missed_from)) {
+        note->missed_from = count;
+    }
+    queue_drop(queue);
+}
+
+/* The next instances of the first task of a project. */
+static void line_serve(struct pass *pass, struct turns_line *line)
+{
+    struct queue *queue = &line->queue;
+    const struct task *task = queue_first(queue);
+    struct lane *lane = queue_lane(queue);
+    pass->work += task != pass->last;
+    pass->last = task;
+    if (waiting_left(task, lane) == 0) {
+        queue_advance(queue); /* all of it is promised a place */
+        return;
+    }
+    const uint32_t count = turns_chunk(task, lane->added);
+    switch (place_next(pass, task, lane, count)) {
+    case OUTCOME_PLACED:
+        line->turns++;
+        after_placed(pass, queue, task, lane);
+        break;
+    case OUTCOME_BLOCKED:
+        after_blocked(pass, queue, task, lane, count);
+        break;
+    case OUTCOME_GATED:
+        queue_drop(queue);
+        break;
+    case OUTCOME_CAPPED:
+        queue_advance(queue);
+        break;
+    }
 }
 
 static void pass_run(struct pass *pass)
 {
-    const struct task *task;
-    while ((task = queue_first(&pass->queue)) != NULL) {
+    struct turns_line *line;
+    while ((line = turns_first(&pass->turns)) != NULL) {
         if (budget_spent(pass)) {
             pass->stopped = true;
             return;
         }
-        pass->work++;
-        const struct shape *shape = core_shape(pass->core, task->shape);
-        const uint32_t placed = pass->placed;
-        switch (place_task(pass, task, shape)) {
-        case OUTCOME_PLACED:
-            pass->old_head_started |= task->id.v == pass->pool->blocked_task.v;
-            queue_advance(&pass->queue);
-            break;
-        case OUTCOME_BLOCKED:
-            head_note(pass, task, shape, pass->placed > placed);
-            if (shape_goes_on(pass, task, shape)) {
-                queue_advance(&pass->queue);
-            } else {
-                queue_drop_shape(&pass->queue);
-            }
-            break;
-        case OUTCOME_STOPPED:
-            pass->stopped = true;
-            return;
-        }
+        line_serve(pass, line);
+        turns_update(&pass->turns, line);
     }
 }
 
@@ -258,6 +299,11 @@ static void head_facts(struct pass *pass)
     const struct pool *pool = pass->pool;
     if (pass->head == NULL && pass->stopped && !pass->old_head_started) {
         return;
+    }
+    if (pass->head == NULL && pass->next != NULL) {
+        pass->head = pass->next;
+        pass->head_moved = true;
+        pass->impatient = pool->patience_ms == 0; /* its turn is over; the next pass keeps places */
     }
     const task_id head = pass->head == NULL ? (task_id){0} : pass->head->id;
     if (head.v != pool->blocked_task.v || pass->head_moved) {
@@ -273,6 +319,17 @@ static void head_facts(struct pass *pass)
     }
 }
 
+static void pass_pool(struct pass *pass)
+{
+    if (pass->pool->paused) {
+        return;
+    }
+    pass->placed += claims_start(&pass->trial);
+    pass->work += pass->placed;
+    turns_init(&pass->turns, pass->core, pass->pool, &pass->trial.tally, pass->arena);
+    pass_run(pass);
+}
+
 void pass_decide(const struct core *core, const struct input *in, struct facts *out)
 {
     must(in->type == INPUT_PASS);
@@ -282,21 +339,25 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     }
     struct pass pass = {.core = core, .pool = pool, .in = in, .out = out, .arena = out->arena};
     const size_t count = out->count;
-    overlay_init(&pass.overlay, core, pool->id, pass.arena);
-    pass.overlay.now_ms = in->now_ms;
-    if (!pool->paused) {
-        queue_init(&pass.queue, core, pool->id, pass.arena);
-        pass_run(&pass);
-    }
+    pass.old = core_task(core, pool->blocked_task);
+    trial_init(&pass.trial, core, pool->id, pass.arena);
+    pass.trial.overlay.now_ms = in->now_ms;
+    pass_pool(&pass);
+    (void)trial_facts(&pass.trial, in, out);
     head_facts(&pass);
-    overlay_done(&pass.overlay);
     if (out->count == count) {
+        trial_done(&pass.trial);
         return;
     }
+    /* What was placed behind the head may have used up what its accounts may have: another one is head then. */
+    const bool head_gated =
+        pass.head != NULL && pass.placed > 0 && gated(&pass, pass.head, task_chunk(pass.head));
     struct fact *fact = facts_add(out, in, FACT_PASS);
     fact->pass.pool = pool->id;
     fact->pass.work = pass.work;
     fact->pass.placed = pass.placed;
     /* What was placed beside or ahead of the holder may have moved its places: look again. */
-    fact->pass.complete = !pass.stopped && !(pass.holding && pass.placed > pass.placed_before);
+    fact->pass.complete = !pass.stopped && !pass.impatient && !head_gated &&
+                          !(pass.holding && pass.placed > pass.placed_before);
+    trial_done(&pass.trial);
 }

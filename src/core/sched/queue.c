@@ -1,30 +1,66 @@
-/* queue.c - merges the queues of a pool's shapes by priority (high first), rank, id.
+/* queue.c - lanes of equal tasks, merged.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/queue.h"
 
+#include "base/hash.h"
 #include "base/must.h"
 #include "core/core_internal.h"
 
-shape_id queue_shape(const struct core *core, pool_id pool, shape_id after, struct okey *ret_head)
+enum { LANES_FIRST = 4, NOTES_FIRST = 32, LANE_STAGE_MASK = 3 };
+
+/* ---- notes ---- */
+
+static uint32_t note_index(const struct notes *notes, shape_id shape)
 {
-    const struct okey from = {{SHAPE_KEY(pool, after) + 1, 0, 0, 0}};
-    struct okey key;
-    if (!oindex_from(&core->orders[ORDER_SHAPE], from, &key) || key.at[0] >> 32 != pool.v) {
-        return (shape_id){0};
+    uint32_t at = (uint32_t)hash_u64(shape.v) & (notes->room - 1);
+    while (notes->at[at] != NULL && notes->at[at]->shape.v != shape.v) {
+        at = (at + 1) & (notes->room - 1);
     }
-    *ret_head = key;
-    return (shape_id){(uint32_t)key.at[0]};
+    return at;
 }
 
-/* Does task `a` come before task `b`? The first number is the shape and has no say. */
-static bool before(const struct queue_shape *a, const struct queue_shape *b)
+static void notes_grow(struct notes *notes)
 {
-    for (int i = 1; i < 4; i++) {
-        if (a->key.at[i] != b->key.at[i]) {
-            return a->key.at[i] < b->key.at[i];
+    struct note **old = notes->at;
+    const uint32_t old_room = notes->room;
+    notes->room = old_room == 0 ? NOTES_FIRST : old_room * 2;
+    notes->at = arena_new(notes->arena, struct note *, notes->room);
+    for (uint32_t i = 0; i < old_room; i++) {
+        if (old[i] != NULL) {
+            notes->at[note_index(notes, old[i]->shape)] = old[i];
         }
     }
-    return false;
+}
+
+struct note *notes_get(struct notes *notes, shape_id shape)
+{
+    if ((notes->count + 1) * 2 > notes->room) {
+        notes_grow(notes);
+    }
+    const uint32_t at = note_index(notes, shape);
+    if (notes->at[at] == NULL) {
+        notes->at[at] = arena_new(notes->arena, struct note, 1);
+        notes->at[at]->shape = shape;
+        notes->count++;
+    }
+    return notes->at[at];
+}
+
+/* ---- the merge ---- */
+
+bool queue_ahead(const struct okey *a, const struct okey *b, bool by_rank)
+{
+    const uint64_t first_a = a->at[1] & LANE_PRIORITY_MASK;
+    const uint64_t first_b = b->at[1] & LANE_PRIORITY_MASK;
+    const uint64_t stage_a = a->at[1] >> LANE_STAGE_SHIFT & LANE_STAGE_MASK;
+    const uint64_t stage_b = b->at[1] >> LANE_STAGE_SHIFT & LANE_STAGE_MASK;
+    if (!by_rank && first_a != first_b) {
+        return first_a < first_b;
+    }
+    if (!by_rank && stage_a != stage_b) {
+        return stage_a < stage_b;
+    }
+    return a->at[2] != b->at[2] ? a->at[2] < b->at[2] : a->at[3] < b->at[3];
 }
 
 static void sink(struct queue *queue, uint32_t from)
@@ -33,52 +69,63 @@ static void sink(struct queue *queue, uint32_t from)
     for (;;) {
         uint32_t least = at;
         for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < queue->count; child++) {
-            least = before(&queue->at[child], &queue->at[least]) ? child : least;
+            least = queue_ahead(&queue->at[child].key, &queue->at[least].key, queue->by_rank)
+                        ? child
+                        : least;
         }
         if (least == at) {
             return;
         }
-        const struct queue_shape moved = queue->at[at];
+        const struct lane moved = queue->at[at];
         queue->at[at] = queue->at[least];
         queue->at[least] = moved;
         at = least;
     }
 }
 
-void queue_init(struct queue *queue, const struct core *core, pool_id pool, struct arena *arena)
+static void lane_add(struct queue *queue, struct note *note, struct okey key)
 {
-    *queue = (struct queue){.core = core};
-    struct okey head;
-    uint32_t room = 0;
-    for (shape_id at = queue_shape(core, pool, (shape_id){0}, &head); at.v != 0;
-         at = queue_shape(core, pool, at, &head)) {
-        if (queue->count == room) {
-            room = room == 0 ? 32 : room * 2;
-            struct queue_shape *grown = arena_new(arena, struct queue_shape, room);
-            for (uint32_t i = 0; i < queue->count; i++) {
-                grown[i] = queue->at[i];
-            }
-            queue->at = grown;
+    if (queue->count == queue->room) {
+        queue->room = queue->room == 0 ? LANES_FIRST : queue->room * 2;
+        struct lane *grown = arena_new(queue->arena, struct lane, queue->room);
+        for (uint32_t i = 0; i < queue->count; i++) {
+            grown[i] = queue->at[i];
         }
-        queue->at[queue->count++] = (struct queue_shape){.key = head};
+        queue->at = grown;
+    }
+    queue->at[queue->count++] = (struct lane){.key = key, .note = note};
+}
+
+bool queue_fill(struct queue *queue, struct notes *notes, struct okey *key)
+{
+    const struct oindex *order = &queue->core->orders[ORDER_ACCOUNT_QUEUE];
+    const uint64_t account = key->at[0];
+    bool more = true;
+    while (more && key->at[0] == account) {
+        lane_add(queue, notes_get(notes, (shape_id){(uint32_t)(key->at[1] >> 32)}), *key);
+        more = oindex_from(order, (struct okey){{account, key->at[1] + 1, 0, 0}}, key);
     }
     for (uint32_t i = queue->count / 2; i > 0; i--) {
         sink(queue, i - 1);
     }
+    return more && key->at[0] >> 32 == account >> 32;
+}
+
+struct lane *queue_lane(const struct queue *queue)
+{
+    must(queue->count > 0);
+    return &queue->at[0];
 }
 
 const struct task *queue_first(const struct queue *queue)
 {
-    if (queue->count == 0) {
-        return NULL;
-    }
-    const struct task *task = core_task(queue->core, (task_id){queue->at[0].key.at[3]});
+    const struct task *task = core_task(queue->core, (task_id){queue_lane(queue)->key.at[3]});
     must(task != NULL);
     must(task->waiting_count > 0);
     return task;
 }
 
-void queue_drop_shape(struct queue *queue)
+void queue_drop(struct queue *queue)
 {
     must(queue->count > 0);
     queue->at[0] = queue->at[--queue->count];
@@ -87,13 +134,28 @@ void queue_drop_shape(struct queue *queue)
 
 void queue_advance(struct queue *queue)
 {
-    must(queue->count > 0);
+    struct lane *lane = queue_lane(queue);
     struct okey next;
-    if (!oindex_next(&queue->core->orders[ORDER_SHAPE], queue->at[0].key, &next) ||
-        next.at[0] != queue->at[0].key.at[0]) {
-        queue_drop_shape(queue);
+    if (lane->alone || !oindex_next(&queue->core->orders[ORDER_ACCOUNT_QUEUE], lane->key, &next) ||
+        next.at[0] != lane->key.at[0] || next.at[1] != lane->key.at[1]) {
+        queue_drop(queue);
         return;
     }
-    queue->at[0].key = next;
+    *lane = (struct lane){.key = next, .note = lane->note};
     sink(queue, 0);
+}
+
+void queue_again(struct queue *queue, uint32_t stage)
+{
+    must(stage <= LANE_STAGE_MASK);
+    struct lane again = *queue_lane(queue);
+    const uint64_t mask = (uint64_t)LANE_STAGE_MASK << LANE_STAGE_SHIFT;
+    again.key.at[1] = (again.key.at[1] & ~mask) | (uint64_t)stage << LANE_STAGE_SHIFT;
+    again.alone = true;
+    queue_advance(queue);
+    lane_add(queue, again.note, again.key);
+    queue->at[queue->count - 1] = again;
+    for (uint32_t i = queue->count / 2; i > 0; i--) {
+        sink(queue, i - 1);
+    }
 }

@@ -1,4 +1,4 @@
-/* queue.h - the waiting tasks of a pool by shape, and in one order over all shapes.
+/* queue.h - the waiting tasks of one account in a pool, in order: lanes of tasks that are equal to the scheduler, merged.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -7,28 +7,58 @@
 #include "core/model/oindex.h"
 #include "core/sched/overlay.h"
 
-/* The next shape of the pool after `after` (0: from the first) for which tasks wait; *ret_head is
- * the key of its first task in ORDER_SHAPE. 0: there is no other. */
-shape_id queue_shape(const struct core *core, pool_id pool, shape_id after, struct okey *ret_head);
-
-/* One shape in the merge. */
-struct queue_shape {
-    struct okey key; /* of its first task, in ORDER_SHAPE */
+/* What a pass has learned of a shape, for all accounts. */
+struct note {
+    shape_id shape;
+    uint32_t missed_from; /* so many and more found no place; 0: not known */
     struct trail trail;
 };
 
-/* A merge of the shapes' queues: at[0] has the first task in the pool's order (a binary heap). */
-struct queue {
-    const struct core *core;
-    struct queue_shape *at; /* one for each shape still in it */
+/* The notes of a pass, by shape. */
+struct notes {
+    struct arena *arena;
+    struct note **at; /* open addressing; NULL: free */
+    uint32_t room;
     uint32_t count;
 };
 
-void queue_init(struct queue *queue, const struct core *core, pool_id pool, struct arena *arena);
+struct note *notes_get(struct notes *notes, shape_id shape);
 
-/* The first task; NULL: the queue is empty. */
+/* One lane in the merge, and how far the pass has come with its first task. */
+struct lane {
+    struct okey key; /* of its first task, in ORDER_ACCOUNT_QUEUE */
+    struct note *note;
+    bool bounded;   /* what its accounts may still have of cpu or memory bounds its search */
+    bool alone;     /* a gang that has grown in this pass: nobody stands behind it */
+    uint32_t index; /* of the first task: instances before it are not to be placed any more */
+    uint32_t added; /* instances of it placed in this pass */
+};
+
+/* A merge of lanes: at[0] has the first task (a binary heap). Order: priority, how far a gang has grown, rank, id; with
+ * `by_rank`: rank, id. */
+struct queue {
+    const struct core *core;
+    struct arena *arena;
+    bool by_rank;
+    struct lane *at;
+    uint32_t count;
+    uint32_t room;
+};
+
+/* The lanes of the pool's accounts lie one behind the other in ORDER_ACCOUNT_QUEUE: adds those of one account, whose first task
+ * has *key; leaves there the key of the first task of the next account. False: there is none. */
+bool queue_fill(struct queue *queue, struct notes *notes, struct okey *key);
+
+/* The first lane; its task. The queue must not be empty. */
+struct lane *queue_lane(const struct queue *queue);
 const struct task *queue_first(const struct queue *queue);
 
-/* Go on behind the first task with the next of its shape, or without this shape. */
+/* Is the task at `a` ahead of the one at `b`? Keys as in ORDER_ACCOUNT_QUEUE; the accounts have no say. */
+bool queue_ahead(const struct okey *a, const struct okey *b, bool by_rank);
+
+/* Go on behind the first task with the next of its lane, or without this lane. */
 void queue_advance(struct queue *queue);
-void queue_drop_shape(struct queue *queue);
+void queue_drop(struct queue *queue);
+
+/* The first task, a gang, has grown by what lane->added says and has more to place: it stands again where it belongs. */
+void queue_again(struct queue *queue, uint32_t stage);

@@ -47,6 +47,12 @@ static int64_t instance_end_ms(const struct task *task, const struct instance *i
     return i64_add(from, task->time_limit_ms);
 }
 
+/* Is part of the node promised? Then all is reckoned from when those that leave have left. */
+static bool promised(const struct spot *spot)
+{
+    return spot != NULL && spot->later != NULL;
+}
+
 static uint32_t placed_count(const struct spot *spot)
 {
     uint32_t count = 0;
@@ -69,6 +75,9 @@ static struct holding *holdings_of(const struct overlay *overlay, const struct n
     while (oindex_next(&core->orders[ORDER_ON_NODE], key, &key) && key.at[0] == node->id.v) {
         const struct task *task = core_task(core, (task_id){key.at[1]});
         const struct instance *instance = instance_row(core, key.at[3]);
+        if (promised(spot) && instance->state == INSTANCE_STOPPING) {
+            continue;
+        }
         must(count < room);
         list[count++] = (struct holding){
             .begun_ms = instance->allocated_ms,
@@ -81,6 +90,9 @@ static struct holding *holdings_of(const struct overlay *overlay, const struct n
         };
     }
     for (const struct placed *p = spot == NULL ? NULL : spot->placed; p != NULL; p = p->next) {
+        if (p->claim) {
+            continue; /* nobody knows its end */
+        }
         must(count < room);
         list[count++] = (struct holding){
             .begun_ms = overlay->now_ms,
@@ -101,6 +113,21 @@ static bool holding_before(const struct holding *a, const struct holding *b)
         return a->begun_ms < b->begun_ms;
     }
     return a->task != b->task ? a->task < b->task : a->index < b->index;
+}
+
+/* When all that are told to stop on this node should have ended; 0: there are none. */
+static int64_t leaving_end_ms(const struct core *core, const struct node *node)
+{
+    int64_t end_ms = 0;
+    struct okey key = {{node->id.v, 0, 0, 0}};
+    while (node->leaving_count > 0 && oindex_next(&core->orders[ORDER_ON_NODE], key, &key) &&
+           key.at[0] == node->id.v) {
+        const struct instance *instance = instance_row(core, key.at[3]);
+        if (instance->state == INSTANCE_STOPPING && instance->stop_deadline_ms > end_ms) {
+            end_ms = instance->stop_deadline_ms;
+        }
+    }
+    return end_ms;
 }
 
 /* The one that is let end next; NULL: all have. Few are asked for, so the list is not sorted. */
@@ -134,9 +161,9 @@ static void wait_for_ends(const struct overlay *overlay, const struct request *r
     const struct spot *spot = overlay_find(overlay, candidate->node->id);
     struct place now;
     place_now(candidate->node, &now);
-    place_copy(spot == NULL ? &now : &spot->place, room, ret);
+    place_copy(spot == NULL ? &now : spot_place(spot, VIEW_LATER), room, ret);
     candidate->newest_ms = 0;
-    candidate->end_ms = 0;
+    candidate->end_ms = promised(spot) ? leaving_end_ms(overlay->core, candidate->node) : 0;
     candidate->ends = 0;
     uint32_t fits = fit_count(ret, request, candidate->count);
     if (fits == candidate->count) {

@@ -207,13 +207,15 @@ void search_moved(struct overlay *overlay, enum view view, const struct place *o
 
 /* ---- searches ---- */
 
-/* How many of `count` instances stay within what the accounts may still take of cpu and memory. */
-static uint32_t fit_within(const struct node *node, const struct asker *asker, uint32_t count)
+uint32_t search_within(const struct node *node, const struct asker *asker, uint32_t count)
 {
+    if (!asker->bounded || count == 0) {
+        return count;
+    }
     struct grant grant;
     fit_wants(node, asker->request, &grant);
-    const uint32_t by_cpu = fit_times(asker->left->at[DIM_CPU], grant.cpu_milli, count);
-    return fit_times(asker->left->at[DIM_MEMORY], grant.memory_bytes, by_cpu);
+    const uint32_t by_cpu = fit_times(asker->left.at[DIM_CPU], grant.cpu_milli, count);
+    return fit_times(asker->left.at[DIM_MEMORY], grant.memory_bytes, by_cpu);
 }
 
 static uint32_t node_takes(const struct overlay *overlay, const struct node *node,
@@ -222,8 +224,7 @@ static uint32_t node_takes(const struct overlay *overlay, const struct node *nod
     struct place_room room;
     struct place place;
     overlay_place(overlay, node, asker, &room, &place);
-    const uint32_t count = fit_count(&place, asker->request, max);
-    return asker->left == NULL || count == 0 ? count : fit_within(node, asker, count);
+    return search_within(node, asker, fit_count(&place, asker->request, max));
 }
 
 /* The first node behind the cursor that takes `count`; the cursor is on it then. */

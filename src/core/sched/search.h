@@ -22,6 +22,9 @@ uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_
 /* The most instances, at most `max`, that all nodes together take. */
 uint32_t search_total(struct overlay *overlay, const struct asker *asker, uint32_t max);
 
+/* How many of `count` instances on a node stay within what the asker's accounts may still take of cpu and memory. */
+uint32_t search_within(const struct node *node, const struct asker *asker, uint32_t count);
+
 /* For overlay.c: a node that had `old` free in a view has `new` there, because of an instance with
  * this request. */
 void search_moved(struct overlay *overlay, enum view view, const struct place *old,

@@ -73,7 +73,8 @@ static void claims_load(struct tally *tally, pool_id pool)
 void tally_init(struct tally *tally, const struct core *core, pool_id pool, struct shares *shares,
                 struct arena *arena)
 {
-    *tally = (struct tally){.core = core, .shares = shares};
+    *tally = (struct tally){
+        .core = core, .shares = shares, .slots_full = core_pool(core, pool)->slots_milli};
     tally->now = arena_new(arena, struct account_view, shares->count);
     for (uint32_t at = 0; at < shares->count; at++) {
         struct account_view *now = &tally->now[at];
@@ -86,18 +87,45 @@ void tally_init(struct tally *tally, const struct core *core, pool_id pool, stru
     claims_load(tally, pool);
 }
 
+/* The guarantee as a bound; one that covers the whole pool bounds nothing. */
+static int64_t guarantee_bound(const struct tally *tally, const struct account_view *account,
+                               uint32_t dim)
+{
+    const int64_t guaranteed = account->guaranteed.at[dim];
+    return dim == DIM_SLOTS && guaranteed >= tally->slots_full ? VECTOR_UNLIMITED : guaranteed;
+}
+
+static struct gate_result gates_at(const struct tally *tally, const struct task *task,
+                                   enum view view, const struct vector *request)
+{
+    const struct account_pool *pool = &tally->shares->pool;
+    const struct account_view *leaf = leaf_of(tally, task, view);
+    const struct gate_result limit = gate_limit(pool, leaf, request);
+    if (limit.gate != GATE_OPEN || task->preemptible) {
+        return limit;
+    }
+    for (const struct account_view *at = leaf; at != NULL; at = at->parent) {
+        uint32_t dims = gate_guarantee_at(pool, at, request);
+        for (uint32_t dim = 0; dim < pool->dims; dim++) {
+            dims &= guarantee_bound(tally, at, dim) == VECTOR_UNLIMITED ? ~(1u << dim) : ~0u;
+        }
+        if (dims != 0) {
+            return (struct gate_result){GATE_GUARANTEE, at, dims};
+        }
+    }
+    return limit;
+}
+
 struct gate_result tally_gate(const struct tally *tally, const struct task *task, enum view view,
                               const struct vector *request)
 {
-    const struct account_pool *pool = &tally->shares->pool;
     if (view == VIEW_NOW) {
-        const struct gate_result now =
-            gates_check(pool, leaf_of(tally, task, VIEW_NOW), request, task->preemptible);
+        const struct gate_result now = gates_at(tally, task, VIEW_NOW, request);
         if (now.gate != GATE_OPEN) {
             return now;
         }
     }
-    return gates_check(pool, leaf_of(tally, task, VIEW_LATER), request, task->preemptible);
+    return gates_at(tally, task, VIEW_LATER, request);
 }
 
 static int64_t left_of(int64_t left, int64_t bound, int64_t held)
@@ -116,7 +144,8 @@ static void path_left(const struct tally *tally, const struct task *task, enum v
         for (uint32_t dim = 0; dim < tally->shares->pool.dims; dim++) {
             ret->at[dim] = left_of(ret->at[dim], at->limit.at[dim], at->allocated.at[dim]);
             if (!task->preemptible) {
-                ret->at[dim] = left_of(ret->at[dim], at->guaranteed.at[dim], at->fixed.at[dim]);
+                const int64_t bound = guarantee_bound(tally, at, dim);
+                ret->at[dim] = left_of(ret->at[dim], bound, at->fixed.at[dim]);
             }
         }
     }

@@ -15,6 +15,7 @@ struct tally {
     const struct core *core;
     struct shares *shares;    /* its views are the accounts later */
     struct account_view *now; /* the same accounts now, in the same places */
+    int64_t slots_full;       /* of the pool, all its nodes: a guarantee of that much is no bound */
 };
 
 /* As the state has it, claims included. `shares` must live as long, and is written to. */

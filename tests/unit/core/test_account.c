@@ -305,6 +305,7 @@ static void usage_follows_the_tasks_up_the_tree(void **state)
     spec.project = "vision";
     spec.preemptible = false;
     spec.slots_milli = 3000;
+    guarantee(rig, vision, 3);
     task_id runs = rig_submit(rig, spec);
     (void)submit_to(rig, "vision", 2);
     struct usage usage = usage_of(rig, ml);

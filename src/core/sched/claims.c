@@ -1,0 +1,93 @@
+/* claims.c - from promised places to starts.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/claims.h"
+
+#include "base/must.h"
+#include "core/core_internal.h"
+#include "core/sched/turns.h"
+
+/* The next promised instance of a task from `index` on; instance_count: none. */
+static uint32_t claimed_from(const struct core *core, const struct task *task, uint32_t index)
+{
+    while (index < task->instance_count && core_claim(core, task->id, index) == NULL) {
+        index++;
+    }
+    return index;
+}
+
+static struct asker *asker_new(struct trial *trial, const struct task *task)
+{
+    struct asker *asker = arena_new(trial->arena, struct asker, 1);
+    *asker = (struct asker){.task = task,
+                            .request = &core_shape(trial->core, task->shape)->request,
+                            .end_ms = INT64_MAX};
+    return asker;
+}
+
+static bool start_there(struct trial *trial, struct asker *asker, uint32_t index)
+{
+    const struct node *node =
+        core_node(trial->core, core_claim(trial->core, asker->task->id, index)->node);
+    struct place_room room;
+    struct place place;
+    overlay_place(&trial->overlay, node, asker, &room, &place);
+    if (fit_count(&place, asker->request, 1) == 0) {
+        return false;
+    }
+    trial_place(trial, asker, node, index);
+    return true;
+}
+
+/* `count` promised instances of a task from `index` on: all start, or all go on waiting, or all are given up. */
+static uint32_t claims_try(struct trial *trial, const struct task *task, uint32_t index,
+                           uint32_t count)
+{
+    const struct core *core = trial->core;
+    const size_t mark = trial_mark(trial);
+    struct asker *asker = asker_new(trial, task);
+    struct vector amounts;
+    uint32_t at = index;
+    for (uint32_t i = 0; i < count; i++, at++) {
+        at = claimed_from(core, task, at);
+        trial_unclaim(trial, task, at, true);
+    }
+    turns_amounts(core, asker->request, count, &amounts);
+    if (tally_gate(&trial->tally, task, VIEW_LATER, &amounts).gate != GATE_OPEN) {
+        for (size_t i = mark; i < trial->count; i++) {
+            trial->decisions[i].moved = false;
+        }
+        return 0;
+    }
+    bool fits = tally_gate(&trial->tally, task, VIEW_NOW, &amounts).gate == GATE_OPEN;
+    at = index;
+    for (uint32_t i = 0; i < count && fits; i++, at++) {
+        at = claimed_from(core, task, at);
+        fits = start_there(trial, asker, at);
+    }
+    if (!fits) {
+        trial_rollback(trial, mark);
+        return 0;
+    }
+    return count;
+}
+
+uint32_t claims_start(struct trial *trial)
+{
+    const struct core *core = trial->core;
+    uint32_t starts = 0;
+    struct okey at = {{trial->pool.v, 0, 0, 0}};
+    while (core->claims.count > 0 && oindex_next(&core->orders[ORDER_MOTION], at, &at) &&
+           at.at[0] == trial->pool.v) {
+        struct okey key = {{at.at[1], 0, 0, 0}};
+        while (oindex_next(&core->orders[ORDER_CLAIM], key, &key) && key.at[0] == at.at[1]) {
+            const struct task *task = core_task(core, (task_id){key.at[1]});
+            const uint32_t index = (uint32_t)key.at[2];
+            if (!task->gang) {
+                starts += claims_try(trial, task, index, 1);
+            } else if (index == claimed_from(core, task, task->waiting_from)) {
+                starts += claims_try(trial, task, index, task->claimed_count);
+            }
+        }
+    }
+    return starts;
+}

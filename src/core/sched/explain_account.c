@@ -1,0 +1,107 @@
+/* explain_account.c - accounts in the way.
+ *
+ * Figures are those of the tally that also decides, so they cannot differ from what the pass sees.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/explain_account.h"
+
+#include "base/must.h"
+#include "core/core_internal.h"
+#include "core/sched/reclaim_rules.h"
+#include "core/sched/runtime.h"
+#include "core/sched/turns.h"
+
+static void figures_fill(const struct core *core, const struct tally *tally,
+                         const struct account_view *view, uint32_t dim, struct explanation *ret)
+{
+    ret->account = (struct explain_account){
+        .id = tally->shares->links[view->index].id,
+        .resource = core_dim_resource(core, dim),
+        .guaranteed = view->guaranteed.at[dim],
+        .share = view->share.at[dim],
+        .allocated = view->allocated.at[dim],
+        .limit = view->limit.at[dim],
+    };
+}
+
+static uint32_t dim_first(uint32_t dims)
+{
+    return (uint32_t)__builtin_ctz(dims);
+}
+
+/* The bound that is in the way, and what is left of it. */
+static void bound_reason(const struct core *core, const struct gate_result *gate,
+                         const struct vector *amounts, struct explanation *ret)
+{
+    const uint32_t dim = dim_first(gate->dims);
+    const bool limit = gate->gate == GATE_LIMIT;
+    const struct account_view *view = gate->account;
+    const int64_t bound = limit ? view->limit.at[dim] : view->guaranteed.at[dim];
+    const int64_t held = limit ? view->allocated.at[dim] : view->fixed.at[dim];
+    ret->reason.code = limit ? REASON_OVER_LIMIT : REASON_OVER_GUARANTEE;
+    ret->reason.account = ret->account.id;
+    ret->reason.resource = core_dim_resource(core, dim);
+    ret->reason.wanted = amounts->at[dim];
+    ret->reason.available = bound > held ? bound - held : 0;
+}
+
+bool explain_account(const struct core *core, const struct task *task, const struct tally *tally,
+                     struct explanation *ret)
+{
+    const struct pool *pool = core_pool(core, task->pool);
+    const struct shape *shape = core_shape(core, task->shape);
+    struct vector amounts;
+    turns_amounts(core, &shape->request, task_chunk(task), &amounts);
+    const struct gate_result gate = tally_gate(tally, task, VIEW_NOW, &amounts);
+    if (gate.gate != GATE_OPEN) {
+        figures_fill(core, tally, gate.account, dim_first(gate.dims), ret);
+        bound_reason(core, &gate, &amounts, ret);
+        return true;
+    }
+    figures_fill(core, tally, tally_view(tally, task), DIM_SLOTS, ret);
+    const int64_t held = core_user_slots(core, task->user, task->pool);
+    const int64_t wanted = amounts.at[DIM_SLOTS];
+    if (pool->user_slots_max == 0 || wanted == 0 || held + wanted <= pool->user_slots_max) {
+        return false;
+    }
+    ret->reason.code = REASON_USER_CAP;
+    ret->reason.resource = (resource_id){RESOURCE_SLOTS};
+    ret->reason.wanted = wanted;
+    ret->reason.available = pool->user_slots_max > held ? pool->user_slots_max - held : 0;
+    return true;
+}
+
+void explain_left(const struct core *core, const struct task *task, const struct tally *tally,
+                  struct explanation *ret)
+{
+    struct vector left;
+    (void)tally_left(tally, task, VIEW_NOW, &left);
+    const uint32_t dim = left.at[DIM_CPU] != VECTOR_UNLIMITED ? DIM_CPU : DIM_MEMORY;
+    figures_fill(core, tally, tally_view(tally, task), dim, ret);
+    ret->reason.code = REASON_OVER_LIMIT;
+    ret->reason.account = ret->account.id;
+    ret->reason.resource = core_dim_resource(core, dim);
+    ret->reason.available = left.at[dim];
+}
+
+bool explain_delay(const struct core *core, const struct task *task, const struct tally *tally,
+                   struct reason *ret)
+{
+    const struct pool *pool = core_pool(core, task->pool);
+    const int64_t from_ms =
+        runtime_evict_from_ms(task->submitted_ms, task->queued_ms, pool->preempt_delay_ms);
+    if (pool->policy != POLICY_FAIR_SHARE || pool->preemption_off || from_ms <= core->time_ms) {
+        return false;
+    }
+    struct claimant claimant = {.pool = &tally->shares->pool,
+                                .account = tally_view(tally, task),
+                                .preemptible = task->preemptible,
+                                .saturation_milli = SATURATION_MILLI_DEFAULT};
+    turns_amounts(core, &core_shape(core, task->shape)->request, task_chunk(task),
+                  &claimant.request);
+    if (reclaim_start(&claimant) != CLAIM_MAY_START) {
+        return false;
+    }
+    ret->code = REASON_PREEMPTION_DELAY;
+    ret->until_ms = from_ms;
+    return true;
+}

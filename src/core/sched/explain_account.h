@@ -1,0 +1,19 @@
+/* explain_account.h - the part of an explanation that is about accounts: bounds that hold a task back, and how its project stands.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/sched/explain.h"
+#include "core/sched/tally.h"
+
+/* How the task's project stands in slots, or the account that holds the task back in the resource that does. True: a bound of its
+ * accounts or of its user holds it back; the reason says which. */
+bool explain_account(const struct core *core, const struct task *task, const struct tally *tally,
+                     struct explanation *ret);
+
+/* Cpu or memory that come with the slots are in the way on every node with room: the account and the bound. */
+void explain_left(const struct core *core, const struct task *task, const struct tally *tally,
+                  struct explanation *ret);
+
+/* May the task take back what was lent, but not yet? */
+bool explain_delay(const struct core *core, const struct task *task, const struct tally *tally,
+                   struct reason *ret);

@@ -1,0 +1,50 @@
+/* turns.h - whose turn it is: the accounts of a pool that have waiting tasks, as the pool's policy orders them.
+ *
+ *   the pool ─▶ best account at the top ─▶ … ─▶ best project ─▶ its first task
+ *
+ * Each level is a heap. What a project is given changes only its own place and that of the accounts above it, all of which stand
+ * first, so the order after each placement costs a few comparisons however many accounts there are.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/sched/queue.h"
+#include "core/sched/tally.h"
+
+struct turns_line {
+    const struct account_view *view; /* NULL: the pool itself */
+    struct turns_line *parent;
+    struct turns_line **heap; /* those below that have waiting tasks */
+    uint32_t count;
+    bool linked;
+    struct queue queue;      /* of a project */
+    struct turns_line *best; /* the project below whose turn it would be */
+    struct vector chunk;     /* what its first task would take next */
+    uint32_t turns;          /* round-robin: how often it was served in this pass */
+    int64_t used;            /* round-robin: slots it held before */
+};
+
+struct turns {
+    const struct core *core;
+    const struct tally *tally;
+    enum pool_policy policy;
+    struct notes notes;
+    struct turns_line root;
+    struct turns_line *lines; /* by index of the account's view */
+};
+
+/* All waiting tasks of the pool. `tally` is read whenever accounts are compared. */
+void turns_init(struct turns *turns, const struct core *core, const struct pool *pool,
+                const struct tally *tally, struct arena *arena);
+
+/* The project whose turn it is; its first task is the next one. NULL: nobody waits any more. */
+struct turns_line *turns_first(const struct turns *turns);
+
+/* The first project was given something, or its queue has moved on. */
+void turns_update(struct turns *turns, struct turns_line *line);
+
+/* How many instances of a task are to be placed next, `added` of them being placed already. */
+uint32_t turns_chunk(const struct task *task, uint32_t added);
+
+/* What so many instances of a request ask for. */
+void turns_amounts(const struct core *core, const struct request *request, uint32_t count,
+                   struct vector *ret);

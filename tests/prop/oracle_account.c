@@ -1,0 +1,121 @@
+/* oracle_account.c - the bounds of accounts by brute force: what they hold is summed anew from all instances.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "oracle.h"
+
+#include "world.h"
+
+struct holdings {
+    struct vector held;
+    struct vector fixed;
+};
+
+static bool below(const struct core *core, account_id account, account_id top)
+{
+    while (account.v != 0 && account.v != top.v) {
+        account = core_account(core, account)->parent;
+    }
+    return account.v == top.v;
+}
+
+/* What all tasks of the account and of those below it hold in a pool. */
+static struct holdings holdings_of(const struct core *core, account_id top, pool_id pool)
+{
+    struct holdings sum = {0};
+    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
+         task = core_task_next(core, task->id)) {
+        for (uint32_t i = 0; i < task->instance_count; i++) {
+            const struct instance *instance = core_instance(core, task->id, i);
+            if (instance->state == INSTANCE_WAITING || instance->state == INSTANCE_ENDED ||
+                task->pool.v != pool.v || !below(core, task->account, top)) {
+                continue;
+            }
+            struct vector one;
+            core_grant_vector(core, &core_shape(core, task->shape)->request, instance->slots_milli,
+                              instance->cpu_milli, instance->memory_bytes, &one);
+            vector_add(&sum.held, &one);
+            if (!task->preemptible) {
+                vector_add(&sum.fixed, &one);
+            }
+        }
+    }
+    return sum;
+}
+
+static bool above(int64_t amount, int64_t bound)
+{
+    return bound != QUOTA_UNLIMITED && amount > bound;
+}
+
+/* A guarantee that covers all of the pool is no bound. */
+static int64_t guarantee_of(const struct core *core, const struct quota *quota, pool_id pool,
+                            uint32_t dim)
+{
+    const bool all =
+        dim == DIM_SLOTS && quota->guaranteed.at[dim] >= core_pool(core, pool)->slots_milli;
+    return all ? QUOTA_UNLIMITED : quota->guaranteed.at[dim];
+}
+
+/* With `more` on top, in a dimension in which there is some: is a bound of the task's accounts passed? */
+static bool passes_bound(const struct core *core, const struct task *task,
+                         const struct vector *more)
+{
+    for (account_id at = task->account; at.v != 0; at = core_account(core, at)->parent) {
+        const struct holdings sum = holdings_of(core, at, task->pool);
+        struct quota quota;
+        core_quota(core, at, task->pool, &quota);
+        for (uint32_t dim = 0; dim < core_dim_count(core); dim++) {
+            const int64_t extra = more->at[dim];
+            const int64_t guaranteed = guarantee_of(core, &quota, task->pool, dim);
+            if (extra > 0 &&
+                (above(sum.held.at[dim] + extra, quota.limit.at[dim]) ||
+                 (!task->preemptible && above(sum.fixed.at[dim] + extra, guaranteed)))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void oracle_limits(const struct core *core, struct attempt_key key)
+{
+    const struct task *task = core_task(core, key.task);
+    const struct instance *instance = core_instance(core, key.task, key.index);
+    struct vector one;
+    core_grant_vector(core, &core_shape(core, task->shape)->request, instance->slots_milli,
+                      instance->cpu_milli, instance->memory_bytes, &one);
+    for (account_id at = task->account; at.v != 0; at = core_account(core, at)->parent) {
+        const struct holdings sum = holdings_of(core, at, task->pool);
+        struct quota quota;
+        core_quota(core, at, task->pool, &quota);
+        for (uint32_t dim = 0; dim < core_dim_count(core); dim++) {
+            const int64_t guaranteed = guarantee_of(core, &quota, task->pool, dim);
+            law(one.at[dim] == 0 || !above(sum.held.at[dim], quota.limit.at[dim]),
+                "P3: no start takes an account above its limit");
+            law(one.at[dim] == 0 || task->preemptible || !above(sum.fixed.at[dim], guaranteed),
+                "P3: what is not preemptible stays within the guarantee");
+        }
+    }
+}
+
+bool oracle_bounded(const struct core *core, const struct task *task, const struct node *node,
+                    uint32_t count)
+{
+    const struct request *request = &core_shape(core, task->shape)->request;
+    struct vector one;
+    struct vector more = {{0}};
+    int64_t cpu = request->cpu_milli;
+    int64_t memory = request->memory_bytes;
+    if (node != NULL && node->slots_milli > 0) {
+        const int64_t slots = request->slots_milli;
+        cpu =
+            cpu >= 0 ? cpu : node->cpu_milli * SLOT_MILLI / node->slots_milli * slots / SLOT_MILLI;
+        memory = memory >= 0
+                     ? memory
+                     : node->memory_bytes * SLOT_MILLI / node->slots_milli * slots / SLOT_MILLI;
+    }
+    core_grant_vector(core, request, request->slots_milli, cpu, memory, &one);
+    for (uint32_t i = 0; i < count; i++) {
+        vector_add(&more, &one);
+    }
+    return passes_bound(core, task, &more);
+}
