@@ -160,7 +160,7 @@ int agent_main(int argc, char **argv)
     struct agent agent = {0};
     struct error e;
     int lock_fd = -1;
-    log_setup(LOG_INFO, isatty(STDERR_FILENO) == 0, "agent");
+    log_setup_role("agent");
     arena_init(&agent.arena);
     enum err r = agent_options_parse(argc, argv, &agent.arena, &agent.options, &e);
     if (r != ERR_OK) {

@@ -285,7 +285,7 @@ int supervisor_main(int argc, char **argv)
         return 1;
     }
     dirs_log_to_file(sup.dir);
-    log_setup(LOG_INFO, isatty(STDERR_FILENO) == 0, "supervisor");
+    log_setup_role("supervisor");
     supervisor_ready(options.ready_fd, "");
     log_info("supervisor runs", kv_str("id", sup.hex), kv_str("run_as", sup.account.name),
              kv_str("strays", sup.cgroups != NULL ? "cgroup" : "proc"));

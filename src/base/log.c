@@ -46,6 +46,18 @@ void log_setup(enum log_level level, int json, const char *who)
     (void)pthread_mutex_unlock(&sink.mutex);
 }
 
+void log_setup_role(const char *who)
+{
+    const char *asked = getenv("WEIR_LOG");
+    enum log_level level = LOG_INFO;
+    for (unsigned i = 0; asked != NULL && i < sizeof level_names / sizeof *level_names; i++) {
+        if (strcmp(asked, level_names[i]) == 0) {
+            level = (enum log_level)i;
+        }
+    }
+    log_setup(level, isatty(STDERR_FILENO) == 0, who);
+}
+
 /* Is this one held back? *ret_dropped: how many were before it. Called with the mutex held. */
 static bool repeated(enum log_level level, const char *phrase, uint64_t *ret_dropped)
 {

@@ -25,6 +25,10 @@ struct log_field {
  * line. */
 void log_setup(enum log_level level, int json, const char *who);
 
+/* The same for a role: text on a terminal, JSON lines elsewhere; WEIR_LOG names the least level that
+ * is told (error, warn, info, debug; info where it says nothing known). */
+void log_setup_role(const char *who);
+
 /* The fields end with one of kind LOG_FIELD_NONE; use the macros below. */
 void log_write(enum log_level level, const char *phrase, const struct log_field *fields);
 

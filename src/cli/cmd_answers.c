@@ -5,6 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/list.h"
 #include "cli/show.h"
+#include "cli/task_text.h"
 #include "cli/text.h"
 #include "cli/item.h"
 #include "io/http_client.h"
@@ -16,16 +17,10 @@ enum { LINE_BYTES_MAX = 1 << 16, EVENTS_QUIET_MS = 300, EVENTS_IDLE_MS = 60000 }
 
 /* ---- queue ---- */
 
-static void cell_name(struct buf *out, const struct doc *item, int64_t now_ms)
-{
-    (void)now_ms;
-    buf_add_str(out, item_text(item, "name"));
-}
-
 static const struct list_column queue_columns[] = {
     {"position", "PLACE", COLUMN_NUMBER, "position", COLUMN_ALWAYS, NULL},
     {"id", "ID", COLUMN_NUMBER, "id", COLUMN_ALWAYS, NULL},
-    {"name", "NAME", COLUMN_CUSTOM, "name", COLUMN_ALWAYS, cell_name},
+    {"name", "NAME", COLUMN_CUSTOM, "name", COLUMN_ALWAYS, task_text_name},
     {"user", "USER", COLUMN_TEXT, "user", COLUMN_SPARE, NULL},
     {"state", "STATE", COLUMN_STATE, "state", COLUMN_WIDE, NULL},
     {"priority", "PRIO", COLUMN_NUMBER, "priority", COLUMN_ALWAYS, NULL},
@@ -52,13 +47,22 @@ int cmd_queue(struct cli *cli)
 
 /* ---- explain ---- */
 
+/* Only a task that waits was looked for a place for. */
+static void cell_looked(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    if (item_at(item, "reason.message") != NULL) {
+        buf_add_str(out, item_text(item, "nodes_total"));
+    }
+}
+
 static const struct list_column explain_fields[] = {
     {"task", "task", COLUMN_NUMBER, "task", COLUMN_ALWAYS, NULL},
     {"state", "state", COLUMN_STATE, "state", COLUMN_ALWAYS, NULL},
     {"reason", "reason", COLUMN_TEXT, "reason.message", COLUMN_ALWAYS, NULL},
     {"pool", "pool", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
     {"position", "place", COLUMN_NUMBER, "position", COLUMN_ALWAYS, NULL},
-    {"nodes", "nodes looked at", COLUMN_NUMBER, "nodes_total", COLUMN_ALWAYS, NULL},
+    {"nodes", "nodes looked at", COLUMN_CUSTOM_NUMBER, NULL, COLUMN_ALWAYS, cell_looked},
     {0},
 };
 

@@ -128,8 +128,10 @@ static void end_say(struct cli *cli, uint64_t task, const struct follow_end *end
     /* Why a program could not be started came as its standard error. */
     bool told = strcmp(cause, "spawn-failed") == 0 && !args_has(&cli->args, "json");
     if (!told && (!by_itself || end->code < 0)) {
-        cli_say("weir: task %llu %s (%s)%s%s", (unsigned long long)task, end->state, cause,
-                why[0] == '\0' ? "" : ": ", why);
+        bool same = strcmp(cause, end->state) == 0 || cause[0] == '\0';
+        cli_say("weir: task %llu %s%s%s%s%s%s", (unsigned long long)task, end->state,
+                same ? "" : " (", same ? "" : cause, same ? "" : ")", why[0] == '\0' ? "" : ": ",
+                why);
     }
 }
 

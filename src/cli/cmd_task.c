@@ -30,21 +30,17 @@ static void cell_runtime(struct buf *out, const struct doc *item, int64_t now_ms
     }
 }
 
-static void cell_name(struct buf *out, const struct doc *item, int64_t now_ms)
+static void cell_cause(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    const char *name = item_text(item, "name");
-    if (name[0] != '\0') {
-        buf_add_str(out, name);
-    } else {
-        list_command_text(out, item_at(item, "command"));
-    }
+    const char *cause = item_text(item, "cause");
+    buf_add_str(out, strcmp(cause, "none") == 0 ? "" : cause);
 }
 
 static const struct list_column task_columns[] = {
     {"id", "ID", COLUMN_NUMBER, "id", COLUMN_ALWAYS, NULL},
     {"state", "STATE", COLUMN_STATE, "state", COLUMN_ALWAYS, NULL},
-    {"name", "NAME", COLUMN_CUSTOM, "name", COLUMN_ALWAYS, cell_name},
+    {"name", "NAME", COLUMN_CUSTOM, "name", COLUMN_ALWAYS, task_text_name},
     {"kind", "KIND", COLUMN_TEXT, "kind", COLUMN_WIDE, NULL},
     {"user", "USER", COLUMN_TEXT, "user", COLUMN_SPARE, NULL},
     {"project", "PROJECT", COLUMN_TEXT, "project", COLUMN_WIDE, NULL},
@@ -181,7 +177,7 @@ static const struct list_column attempt_columns[] = {
     {"attempt", "ATTEMPT", COLUMN_TEXT, "key", COLUMN_ALWAYS, NULL},
     {"state", "STATE", COLUMN_STATE, "state", COLUMN_ALWAYS, NULL},
     {"node", "NODE", COLUMN_TEXT, "node", COLUMN_ALWAYS, NULL},
-    {"cause", "CAUSE", COLUMN_TEXT, "cause", COLUMN_ALWAYS, NULL},
+    {"cause", "CAUSE", COLUMN_CUSTOM, "cause", COLUMN_ALWAYS, cell_cause},
     {"exit", "EXIT", COLUMN_NUMBER, "exit_code", COLUMN_ALWAYS, NULL},
     {"started", "STARTED", COLUMN_TIME, "started_at", COLUMN_ALWAYS, NULL},
     {"ended", "ENDED", COLUMN_TIME, "ended_at", COLUMN_ALWAYS, NULL},

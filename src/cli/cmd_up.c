@@ -280,10 +280,10 @@ static void ready_say(const struct up *up)
 {
     cli_out_text(arena_fmt(&up->cli->arena, "ready %s\n", up->url));
     if (up->cli->err_tty) {
-        cli_say("data in %s; Ctrl-C ends server and node, tasks go on. In another terminal:",
-                up->dir);
-        cli_say("  weir run -- echo hello");
-        cli_say("  weir task list --watch");
+        cli_say("  data  %s", up->dir);
+        cli_say("  try   weir run -- echo hello     in another terminal");
+        cli_say("        weir task list --watch");
+        cli_say("  end   Ctrl-C; running tasks go on");
     }
 }
 
@@ -348,6 +348,10 @@ int cmd_up(struct cli *cli)
         return cli_fail(cli, &e);
     }
     up.dir = dir_absolute(cli);
+    if (cli->err_tty) {
+        /* For a person the story is told here; of the roles only what is wrong. */
+        (void)setenv("WEIR_LOG", "warn", 0);
+    }
     up.signals = signals_take();
     must(up.signals >= 0);
     r = up_start(&up, &e);

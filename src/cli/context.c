@@ -9,9 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { LINE_MAX_BYTES = 8192 };
+enum {
+    LINE_MAX_BYTES = 8192,
+    SAY_COLUMNS_MIN = 40, /* narrower: no lines of ours */
+    SAY_INDENT = 6,       /* as wide as "weir: " */
+};
 
 int exit_of(enum err code)
 {
@@ -50,7 +55,16 @@ void cli_say(const char *format, ...)
     va_start(list, format);
     (void)vsnprintf(line, sizeof line, format, list);
     va_end(list);
-    (void)fprintf(stderr, "%s\n", line);
+    struct winsize size = {0};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < SAY_COLUMNS_MIN) {
+        (void)fprintf(stderr, "%s\n", line);
+        return;
+    }
+    struct buf out;
+    buf_init(&out, LINE_MAX_BYTES * 2);
+    text_wrap(&out, str_of(line), size.ws_col, SAY_INDENT);
+    (void)fprintf(stderr, "%s\n", buf_text(&out));
+    buf_done(&out);
 }
 
 /* What a person could do next, where the message alone does not say it. */

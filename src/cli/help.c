@@ -38,7 +38,8 @@ void help_all(FILE *out)
     section("Pools", commands_pool, out);
     section("Nodes", commands_node, out);
     section("Administration", commands_admin, out);
-    (void)fputs("\n`weir COMMAND --help` shows examples and flags; `weir help TOPIC`: ", out);
+    (void)fputs(
+        "\n`weir COMMAND --help` shows examples and flags; `weir help TOPIC` tells more:\n  ", out);
     for (size_t i = 0; help_topic_name(i) != NULL; i++) {
         (void)fprintf(out, "%s%s", i == 0 ? "" : ", ", help_topic_name(i));
     }

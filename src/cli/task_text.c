@@ -1,7 +1,9 @@
 /* task_text.c - see task_text.h. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/task_text.h"
 
+#include "cli/cells.h"
 #include "cli/item.h"
+#include "cli/list.h"
 
 #include <string.h>
 
@@ -26,6 +28,17 @@ const char *task_text_message(const struct doc *task)
         }
     }
     return "";
+}
+
+void task_text_name(struct buf *out, const struct doc *task, int64_t now_ms)
+{
+    (void)now_ms;
+    const char *name = item_text(task, "name");
+    if (name[0] != '\0') {
+        buf_add_str(out, name);
+    } else {
+        list_command_text(out, item_at(task, "command"));
+    }
 }
 
 void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms)

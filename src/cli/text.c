@@ -117,6 +117,43 @@ size_t text_fit(struct str text, size_t columns)
     return at;
 }
 
+static bool all_blank(const char *p, size_t len)
+{
+    size_t i = 0;
+    while (i < len && p[i] == ' ') {
+        i++;
+    }
+    return i == len;
+}
+
+void text_wrap(struct buf *out, struct str text, size_t columns, size_t indent)
+{
+    size_t room = columns;
+    while (text_width(text) > room) {
+        size_t end = text_fit(text, room);
+        while (end > 0 && text.p[end] != ' ') {
+            end--;
+        }
+        if (all_blank(text.p, end)) { /* no place to break: up to the next one */
+            const char *blank = memchr(text.p + end + 1, ' ', text.len - end - 1);
+            end = blank == NULL ? text.len : (size_t)(blank - text.p);
+        }
+        buf_add(out, text.p, end);
+        text.p += end;
+        text.len -= end;
+        while (text.len > 0 && text.p[0] == ' ') {
+            text.p++;
+            text.len--;
+        }
+        if (text.len == 0) {
+            return;
+        }
+        buf_addf(out, "\n%*s", (int)indent, "");
+        room = columns > indent ? columns - indent : 1;
+    }
+    buf_add(out, text.p, text.len);
+}
+
 /* C1 controls, line and paragraph separators, and what turns the direction of writing. */
 static bool point_is_risky(uint32_t point)
 {

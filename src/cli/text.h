@@ -17,6 +17,10 @@ size_t text_width(struct str text);
 /* The longest beginning of at most `columns`; its length in bytes. */
 size_t text_fit(struct str text, size_t columns);
 
+/* One paragraph in lines of at most `columns`, broken between words; further lines begin with
+ * `indent` spaces. A word that is longer than a line is left to the terminal. */
+void text_wrap(struct buf *out, struct str text, size_t columns, size_t indent);
+
 /* Appends text with everything a terminal would obey made visible: \n, \t, \x1b, \u202e; bytes that
  * are not UTF-8 become \xNN. */
 void text_escape(struct buf *out, struct str text);

@@ -50,6 +50,7 @@ static const struct topic topics[] = {
     {"environment", "ENVIRONMENT",
      "WEIR_SERVER        the server to talk to, instead of the saved one\n"
      "WEIR_TOKEN         the token to show it\n"
+     "WEIR_LOG           of server and agent, the least level told: error, warn, info, debug\n"
      "WEIR_CONFIG_HOME   where the login is saved (default ~/.config/weir)\n"
      "NO_COLOR           no colours\n"
      "\n"

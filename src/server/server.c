@@ -367,7 +367,7 @@ int server_main(int argc, char **argv)
 {
     struct server server = {0};
     struct error e;
-    log_setup(LOG_INFO, isatty(STDERR_FILENO) == 0, "server");
+    log_setup_role("server");
     (void)signal(SIGPIPE, SIG_IGN);
     (void)mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
     must(sodium_init() >= 0);

@@ -213,6 +213,7 @@ void task_short_json(struct task_writer *writer, struct json_out *j, const struc
     json_out_object(j);
     json_out_kv_u64(j, "id", task->id.v);
     json_out_kv_text(j, "name", spec.name);
+    texts_json(j, "command", spec.argv, spec.argv_count);
     json_out_kv_text(j, "user", spec.user);
     json_out_kv_text(j, "state", task_state_name((enum task_state)task->state));
     json_out_kv_u64(j, "priority", task->priority);

@@ -83,13 +83,35 @@ def test_every_role_logs_json_lines_into_a_file(weir):
 def test_a_role_talks_text_on_a_terminal(weir, role, word):
     w = weir()
     w.stop()
-    terminal = w.terminal("up", "--dir", str(w.dir), "--port", "0")
+    terminal = w.terminal("up", "--dir", str(w.dir), "--port", "0", env={"WEIR_LOG": "info"})
     terminal.expect("ready http://")
     terminal.expect(word)
     terminal.send("\x03")
     code, text = terminal.finish()
     assert code == 0
     assert '{"time"' not in text
+
+
+def test_up_on_a_terminal_is_short_and_every_line_fits(weir):
+    w = weir("--slots", "1")
+    w.submit("sleep", "1000")
+    waiting = w.submit("true")
+    w.stop()
+    terminal = w.terminal("up", "--dir", str(w.dir), "--port", "0", "--slots", "1")
+    text = terminal.expect("end   Ctrl-C")
+    assert text.splitlines()[0].startswith("ready http://")
+    assert len(text.splitlines()) <= 5
+    url = {"WEIR_SERVER": text.split()[1], "WEIR_TOKEN": w.token}
+    queue = w.weir("queue", env=url).stdout
+    assert "true" in queue.splitlines()[1]  # the command stands for a name
+    assert "nodes looked at" in w.weir("explain", str(waiting), env=url).stdout
+    assert "nodes looked at" not in w.weir("explain", str(waiting - 1), env=url).stdout
+    code, error = w.terminal("run", "--slots", "3", "--", "true", columns=60, env=url).finish()
+    assert code == 9
+    assert len(error.splitlines()) > 1
+    assert all(len(line) <= 60 for line in error.splitlines())
+    terminal.send("\x03")
+    assert terminal.finish()[0] == 0
 
 
 def test_a_thousand_tasks_complete_once_each(weir):

@@ -114,11 +114,33 @@ static void a_moment_is_a_time_or_a_way_back(void **state)
     assert_false(text_moment(str_of("soon"), 10000000, &ms));
 }
 
+static void wrapped(const char *text, size_t columns, const char *want)
+{
+    struct buf out;
+    buf_init(&out, 1024);
+    text_wrap(&out, str_of(text), columns, 6);
+    assert_string_equal(buf_text(&out), want);
+    buf_done(&out);
+}
+
+static void lines_break_between_words(void **state)
+{
+    (void)state;
+    wrapped("weir: short", 20, "weir: short");
+    wrapped("weir: one two three four", 13, "weir: one two\n      three\n      four");
+    wrapped("weir: /a/very/long/path is long", 12,
+            "weir:\n      /a/very/long/path\n      is\n      long");
+    wrapped("      indented a lot", 10, "      indented\n      a\n      lot");
+    wrapped("unbroken-and-long", 5, "unbroken-and-long");
+    wrapped("", 5, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(width_counts_columns_not_bytes),
         cmocka_unit_test(fit_never_cuts_a_character),
+        cmocka_unit_test(lines_break_between_words),
         cmocka_unit_test(what_a_terminal_obeys_is_made_visible),
         cmocka_unit_test(ages_are_short),
         cmocka_unit_test(spans_keep_two_units),
