@@ -10,8 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Did this process take the lock? Then the file must not be opened again: closing any descriptor of
+ * it gives a record lock away. */
+static bool lock_is_ours;
+
 static pid_t lock_holder(const char *path)
 {
+    if (lock_is_ours) {
+        return getpid();
+    }
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0) {
         return 0;
@@ -60,7 +67,8 @@ enum err updir_lock(struct arena *arena, const char *dir, struct error *e)
     }
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(fd, F_SETLK, &lock) == 0) {
-        return ERR_OK; /* the descriptor stays open: closing it would give the lock away */
+        lock_is_ours = true; /* and the descriptor stays open */
+        return ERR_OK;
     }
     int number = errno;
     (void)close(fd);

@@ -98,6 +98,16 @@ def test_down_ends_it_and_down_again_finds_nothing(weir):
     assert re.search(r"is `weir up --dir \S+` running\?", result.stderr)
 
 
+def test_a_later_up_holds_the_directory_too(weir):
+    weir.stop()
+    weir.start()
+    result = weir.weir("up", "--dir", weir.dir, "--port", "0", check=False)
+    assert result.returncode == 5
+    assert str(weir.process.pid) in result.stderr
+    weir.weir("down", "--dir", weir.dir)
+    assert weir.process.wait(timeout=60) == 0
+
+
 def test_down_stop_tasks_ends_all(weir):
     tasks = [weir.submit("sleep", "1000") for _ in range(5)]
     weir.wait_state(tasks[0], "running")
