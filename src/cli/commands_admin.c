@@ -207,6 +207,7 @@ static const struct flag flags_sim[] = {
     {"no-summary", 0, FLAG_BOOL, NULL, "with --events: nothing else", COMPLETE_NONE, NULL},
     {"json", 0, FLAG_BOOL, NULL, "the summary as JSON", COMPLETE_NONE, NULL},
     {"tasks", 0, FLAG_TEXT, "FILE", "one line of CSV per task", COMPLETE_FILES, NULL},
+    {"report", 0, FLAG_TEXT, "FILE", "charts and tables as one HTML page", COMPLETE_FILES, NULL},
     {"check", 0, FLAG_BOOL, NULL, "check every invariant after every step", COMPLETE_NONE, NULL},
     {"quiet", 0, FLAG_BOOL, NULL, "no progress and no rates", COMPLETE_NONE, NULL},
     {"help", 'h', FLAG_BOOL, NULL, "this text", COMPLETE_NONE, NULL},
@@ -347,7 +348,7 @@ const struct command commands_admin[] = {
      .more =
          "The scheduler of the server, unchanged, runs against nodes and tasks that are only\n"
          "described: in a scenario file, a trace, or both. The same seed gives the same output.",
-     .examples = "weir sim two-teams.yaml\n"
+     .examples = "weir sim two-teams.yaml --report two-teams.html\n"
                  "weir sim cluster.yaml --trace jobs.csv --format philly\n"
                  "weir sim small.yaml --events --why",
      .groups = {flags_sim, flags_sim_inputs},

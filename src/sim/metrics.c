@@ -223,6 +223,23 @@ static int name_compare(const void *a, const void *b)
     return strcmp(first->name, second->name);
 }
 
+/* Slots that a project is guaranteed in all pools together. */
+static int64_t guaranteed_of(const struct core *core, const char *project)
+{
+    const struct account *account = core_account_named(core, ACCOUNT_PROJECT, project);
+    int64_t sum = 0;
+    for (const struct pool *pool = core_pool_next(core, (pool_id){0});
+         account != NULL && pool != NULL; pool = core_pool_next(core, pool->id)) {
+        struct quota quota;
+        core_quota(core, account->id, pool->id, &quota);
+        if (quota.guaranteed.at[DIM_SLOTS] == VECTOR_UNLIMITED) {
+            return -1;
+        }
+        sum += quota.guaranteed.at[DIM_SLOTS];
+    }
+    return sum;
+}
+
 static void accounts_result(const struct metrics *metrics, const struct engine *engine,
                             struct arena *arena, struct result *ret)
 {
@@ -243,6 +260,7 @@ static void accounts_result(const struct metrics *metrics, const struct engine *
         struct account_result *account = &ret->accounts[i];
         account->name = arena_str(arena, engine_account_name(engine, i));
         account->work_lost_slot_ms = (int64_t)(lost[i] / SLOT_MILLI);
+        account->guaranteed_milli = guaranteed_of(engine_core(engine), account->name);
         const bool held = i < metrics->accounts.count;
         account->held_mean_milli = held ? mean_of(metrics->accounts.at[i].area, ret->span_ms) : 0;
         spreads(engine, (struct chosen){i, -1}, &account->wait, &account->completion);

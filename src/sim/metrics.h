@@ -22,7 +22,8 @@ struct account_result {
     const char *name;
     struct spread wait;
     struct spread completion;
-    int64_t held_mean_milli; /* slots, over the whole run */
+    int64_t held_mean_milli;  /* slots, over the whole run */
+    int64_t guaranteed_milli; /* slots of all pools, at the end; -1: without bound */
     uint64_t evictions;
     int64_t work_lost_slot_ms; /* whole slots x ms */
 };

@@ -31,6 +31,7 @@ static const struct option_row rows[] = {
     ROW("quiet", OPTION_FLAG, quiet),
     ROW("skip-bad", OPTION_FLAG, skip_bad),
     ROW("tasks", OPTION_TEXT, tasks),
+    ROW("report", OPTION_TEXT, report),
     ROW("trace", OPTION_TEXT, trace),
     ROW("format", OPTION_TEXT, format),
     ROW("columns", OPTION_TEXT, columns),

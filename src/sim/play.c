@@ -5,6 +5,7 @@
 #include "sim/files.h"
 #include "sim/load.h"
 #include "sim/progress.h"
+#include "sim/report.h"
 #include "sim/story.h"
 #include "sim/summary.h"
 
@@ -13,6 +14,7 @@ enum { OUTPUT_BYTES_MAX = 1 << 30 };
 struct outputs {
     struct buf page;  /* standard output */
     struct buf tasks; /* the files asked for */
+    struct buf report;
 };
 
 static must_use enum err outputs_write(const struct sim_options *options, struct outputs *outputs,
@@ -21,6 +23,9 @@ static must_use enum err outputs_write(const struct sim_options *options, struct
     enum err r = sim_file_write("-", &outputs->page, e);
     if (r == ERR_OK && options->tasks != NULL) {
         r = sim_file_write(options->tasks, &outputs->tasks, e);
+    }
+    if (r == ERR_OK && options->report != NULL) {
+        r = sim_file_write(options->report, &outputs->report, e);
     }
     return r;
 }
@@ -42,6 +47,9 @@ static void results_write(const struct sim_options *options, const struct engine
     }
     if (options->tasks != NULL) {
         summary_tasks_csv(engine, &outputs->tasks);
+    }
+    if (options->report != NULL) {
+        report_html(&result, engine, metrics_series(metrics), &outputs->report);
     }
     arena_done(&arena);
 }
@@ -78,6 +86,7 @@ enum err play_run(const struct sim_options *options, struct error *e)
     scenario_init(&scenario);
     buf_init(&outputs.page, OUTPUT_BYTES_MAX);
     buf_init(&outputs.tasks, OUTPUT_BYTES_MAX);
+    buf_init(&outputs.report, OUTPUT_BYTES_MAX);
     const char *file = options->file_count > 0 ? options->files[0] : NULL;
     const uint64_t *seed = options->seed_given ? &options->seed_first : NULL;
     enum err r = scenario_load(options, file, seed, &scenario, e);
@@ -86,6 +95,7 @@ enum err play_run(const struct sim_options *options, struct error *e)
     }
     buf_done(&outputs.page);
     buf_done(&outputs.tasks);
+    buf_done(&outputs.report);
     scenario_done(&scenario);
     return r;
 }

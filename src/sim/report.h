@@ -1,0 +1,9 @@
+/* report.h - a run as one HTML page that needs nothing else: figures, charts, tables; light and dark.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/buf.h"
+#include "sim/metrics.h"
+
+void report_html(const struct result *result, const struct engine *engine,
+                 const struct series *series, struct buf *out);
