@@ -71,10 +71,10 @@ static void point(struct buf *out, int64_t x, int64_t y)
 
 /* ---- axes ---- */
 
-/* The next of 1, 2, 4, 5, 8, 10, 20, 40 … times `unit` that Y_TICKS divide evenly enough. */
+/* The next of 1, 2, 3, 4, 6, 8, 10, 20 … times `unit`. */
 static int64_t round_up(int64_t value, int64_t unit)
 {
-    static const int64_t steps[] = {1, 2, 4, 6, 8, 10};
+    static const int64_t steps[] = {1, 2, 3, 4, 6, 8, 10};
     int64_t scale = unit;
     for (;;) {
         for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {

@@ -235,9 +235,8 @@ enum err engine_run(struct engine *engine, struct error *e)
     const int64_t until_ms = engine->scenario->until_ms;
     const int64_t last_ms = until_ms > 0 ? until_ms + ENGINE_EPOCH_MS : INT64_MAX - 1;
     enum err r = inputs_begin(engine, e);
-    if (r == ERR_OK) {
-        r = agents_begin(engine, e);
-    }
+    r = r == ERR_OK ? agents_begin(engine, e) : r;
+    r = r == ERR_OK ? inputs_quotas(engine, e) : r;
     while (r == ERR_OK) {
         r = moment(engine, e);
         int64_t next = until_ms == 0 && nothing_left(engine) ? INT64_MAX : next_ms(engine);

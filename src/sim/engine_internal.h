@@ -99,7 +99,9 @@ void engine_timer_off(struct engine *engine, struct timer *timer);
 
 /* ---- inputs.c ---- */
 
-must_use enum err inputs_begin(struct engine *engine, struct error *e); /* pools */
+/* Pools and accounts; then, once nodes have brought their resources, quotas. */
+must_use enum err inputs_begin(struct engine *engine, struct error *e);
+must_use enum err inputs_quotas(struct engine *engine, struct error *e);
 /* Everything whose time has come. */
 must_use enum err inputs_due(struct engine *engine, struct error *e);
 int64_t inputs_next_ms(const struct engine *engine);

@@ -39,6 +39,25 @@ static must_use enum err account_set(struct engine *engine, const struct account
     return ERR_OK;
 }
 
+/* A department may be declared before the one above it: each is tried again, as often as the tree
+ * has levels. */
+static must_use enum err accounts_declared(struct engine *engine, struct error *e)
+{
+    const struct scenario *scenario = engine->scenario;
+    enum err r = ERR_OK;
+    for (uint32_t round = 1; round <= ACCOUNT_DEPTH_MAX; round++) {
+        r = ERR_OK;
+        for (size_t i = 0; i < scenario->accounts.count; i++) {
+            const struct account_spec *spec = &scenario->accounts.at[i];
+            if (core_account_named(engine->core, spec->kind, spec->name) == NULL &&
+                account_set(engine, spec, e) != ERR_OK) {
+                r = ERR_INVALID;
+            }
+        }
+    }
+    return r;
+}
+
 /* Projects that jobs name and nobody declared come into being with them. */
 static must_use enum err projects_of_jobs(struct engine *engine, struct error *e)
 {
@@ -77,7 +96,32 @@ enum err inputs_begin(struct engine *engine, struct error *e)
             return r;
         }
     }
-    return projects_of_jobs(engine, e);
+    enum err r = accounts_declared(engine, e);
+    return r == ERR_OK ? projects_of_jobs(engine, e) : r;
+}
+
+enum err inputs_quotas(struct engine *engine, struct error *e)
+{
+    for (size_t i = 0; i < engine->scenario->quotas.count; i++) {
+        const struct quota_body *body = engine->scenario->quotas.at[i];
+        const struct account *account = core_account_named(engine->core, body->kind, body->account);
+        const struct pool *pool = core_pool_named(engine->core, body->pool);
+        if (account == NULL || pool == NULL) {
+            return fail(e, ERR_INVALID, "quotas[%zu]: there is no %s '%s'", i,
+                        pool == NULL ? "pool" : account_kind_name(body->kind),
+                        pool == NULL ? body->pool : body->account);
+        }
+        struct input in = {.type = INPUT_QUOTA_SET, .actor = "user:sim"};
+        in.quota.account = account->id;
+        in.quota.pool = pool->id;
+        in.quota.spec = &body->spec;
+        struct facts facts;
+        if (engine_input(engine, &in, &facts) != VERDICT_OK) {
+            return fail(e, ERR_INVALID, "quotas[%zu]: refused: %s %s", i,
+                        reason_name(facts.refusal.code), facts.refusal.text);
+        }
+    }
+    return ERR_OK;
 }
 
 /* ---- arrivals ---- */

@@ -17,7 +17,7 @@ static const char style[] =
     "font:15px/1.5 system-ui,sans-serif}main{max-width:940px;margin:0 auto;padding:32px 20px 64px}"
     "h1{font-size:26px;margin:0 0 4px;line-height:1.2}h2{font-size:17px;margin:0 0 2px}"
     "p{margin:0 0 12px;color:var(--muted)}.cards{display:grid;gap:12px;margin:24px 0;"
-    "grid-template-columns:repeat(auto-fit,minmax(150px,1fr))}.card,section{background:var(--card);"
+    "grid-template-columns:repeat(auto-fit,minmax(190px,1fr))}.card,section{background:var(--card);"
     "border:1px solid var(--grid);border-radius:10px;padding:14px 16px}section{margin:0 0 18px}"
     ".card b{display:block;font-size:22px;font-weight:600;line-height:1.3}.card span{"
     "color:var(--muted);font-size:13px}svg{width:100%;height:auto;display:block}"
@@ -64,7 +64,7 @@ static void cards(const struct result *result, struct buf *out)
     card(out, sim_count_text(result->submitted, text), "tasks submitted");
     card(out, sim_count_text(result->completed, text), "completed");
     card(out, sim_span_text(result->wait.mean_ms, text), "mean wait");
-    card(out, sim_span_text(result->wait.p99_ms, text), "99 % waited less than");
+    card(out, sim_span_text(result->wait.p99_ms, text), "waited by 99 % at most");
     (void)snprintf(percent, sizeof percent, "%s %%",
                    sim_percent_text(result->allocated_milli, result->capacity_milli, text));
     card(out, percent, "of the slots allocated");

@@ -14,6 +14,8 @@ void scenario_done(struct scenario *scenario)
 {
     vec_done(&scenario->pools);
     vec_done(&scenario->nodes);
+    vec_done(&scenario->accounts);
+    vec_done(&scenario->quotas);
     vec_done(&scenario->jobs);
     vec_done(&scenario->actions);
     arena_done(&scenario->arena);

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "core/model/spec.h"
+#include "spec/quota_spec.h"
 
 enum {
     SCENARIO_JOBS_MAX = 20000000,
@@ -83,10 +84,12 @@ struct scenario {
     int64_t repair_ms;      /* mean time until it is back */
     VEC(struct pool_spec) pools;
     VEC(struct cluster_node) nodes;
-    VEC(struct job) jobs;       /* by time, then as in the file */
-    VEC(struct action) actions; /* likewise */
-    uint64_t rows_bad;          /* rows of a trace that were left out */
-    bool names_needed;          /* some job or action refers to another job by name */
+    VEC(struct account_spec) accounts; /* departments above projects */
+    VEC(struct quota_body *) quotas;   /* in the arena: they point into themselves */
+    VEC(struct job) jobs;              /* by time, then as in the file */
+    VEC(struct action) actions;        /* likewise */
+    uint64_t rows_bad;                 /* rows of a trace that were left out */
+    bool names_needed;                 /* some job or action refers to another job by name */
 };
 
 void scenario_init(struct scenario *scenario);

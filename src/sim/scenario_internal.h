@@ -20,6 +20,14 @@ void scenario_streams_read(struct reader *in, const struct place *place, const s
 void scenario_events_read(struct reader *in, const struct place *place, const struct doc *doc,
                           const struct field *field, void *draft);
 
+/* `departments:`, `projects:` and `quotas:`, as in the server file. */
+void scenario_departments_read(struct reader *in, const struct place *place, const struct doc *doc,
+                               const struct field *field, void *draft);
+void scenario_projects_read(struct reader *in, const struct place *place, const struct doc *doc,
+                            const struct field *field, void *draft);
+void scenario_quotas_read(struct reader *in, const struct place *place, const struct doc *doc,
+                          const struct field *field, void *draft);
+
 /* `nodes:`. */
 void scenario_nodes_read(struct reader *in, const struct place *place, const struct doc *doc,
                          const struct field *field, void *draft);

@@ -166,6 +166,18 @@ static void attempt_line(struct story *story, const struct engine *engine, const
     buf_add_char(story->out, '\n');
 }
 
+static void evicted(struct story *story, const struct engine *engine, const struct fact *fact)
+{
+    line(story, engine, "evicted");
+    attempt_text(story, engine, &fact->evicted.key);
+    buf_addf(story->out, ": %s", eviction_rule_name(fact->evicted.why.rule));
+    if (fact->evicted.why.claimant.v != 0) {
+        buf_add_str(story->out, ", for ");
+        task_text(story, engine, fact->evicted.why.claimant);
+    }
+    buf_add_char(story->out, '\n');
+}
+
 static void node_state(struct story *story, const struct engine *engine, const struct fact *fact)
 {
     const bool joins = engine_now_ms(engine) == 0 && fact->node_state.state == NODE_UP;
@@ -227,6 +239,7 @@ static void fact_seen(void *ctx, const struct engine *engine, const struct fact 
         [FACT_TASK_KILL_ASKED] = task_line,
         [FACT_TASK_EDITED] = task_edited,
         [FACT_POOL_SET] = pool_set,
+        [FACT_EVICTED] = evicted,
     };
     must((unsigned)fact->type <= FACT_TYPE_MAX);
     if (tellers[fact->type] != NULL) { /* the others say nothing to a person */
