@@ -36,6 +36,19 @@ int cmd_node_resume(struct cli *cli);
 int cmd_node_label(struct cli *cli);
 int cmd_node_remove(struct cli *cli);
 
+int cmd_project_list(struct cli *cli);
+int cmd_project_show(struct cli *cli);
+int cmd_project_create(struct cli *cli);
+int cmd_project_edit(struct cli *cli);
+int cmd_project_delete(struct cli *cli);
+int cmd_department_list(struct cli *cli);
+int cmd_department_show(struct cli *cli);
+int cmd_department_create(struct cli *cli);
+int cmd_department_edit(struct cli *cli);
+int cmd_department_delete(struct cli *cli);
+int cmd_quota_list(struct cli *cli);
+int cmd_quota_set(struct cli *cli);
+
 int cmd_queue(struct cli *cli);
 int cmd_explain(struct cli *cli);
 int cmd_events(struct cli *cli);

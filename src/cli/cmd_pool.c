@@ -54,6 +54,7 @@ static const struct list_column pool_columns[] = {
     {"slots", "SLOTS FREE", COLUMN_CUSTOM_NUMBER, "slots.free", COLUMN_ALWAYS, cell_slots},
     {"running", "RUNNING", COLUMN_NUMBER, "tasks.running", COLUMN_ALWAYS, NULL},
     {"pending", "PENDING", COLUMN_NUMBER, "tasks.pending", COLUMN_ALWAYS, NULL},
+    {"policy", "POLICY", COLUMN_TEXT, "scheduler.policy", COLUMN_WIDE, NULL},
     {"patience", "PATIENCE", COLUMN_CUSTOM_NUMBER, "patience_ms", COLUMN_WIDE, cell_patience},
     {"accepts", "ACCEPTS", COLUMN_CUSTOM, "accepts", COLUMN_WIDE, cell_accepts},
     {"created", "CREATED", COLUMN_TIME, "created_at", COLUMN_WIDE, NULL},
@@ -73,6 +74,11 @@ static const struct list_column pool_fields[] = {
     {"running", "running", COLUMN_NUMBER, "tasks.running", COLUMN_ALWAYS, NULL},
     {"pending", "pending", COLUMN_NUMBER, "tasks.pending", COLUMN_ALWAYS, NULL},
     {"accepts", "accepts", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_accepts},
+    {"policy", "policy", COLUMN_TEXT, "scheduler.policy", COLUMN_ALWAYS, NULL},
+    {"placement", "placement", COLUMN_TEXT, "scheduler.placement", COLUMN_ALWAYS, NULL},
+    {"preemption", "preemption", COLUMN_TEXT, "scheduler.preemption", COLUMN_ALWAYS, NULL},
+    {"victims", "victims", COLUMN_TEXT, "scheduler.victims", COLUMN_ALWAYS, NULL},
+    {"user-slots", "slots a user", COLUMN_NUMBER, "scheduler.user_slots", COLUMN_ALWAYS, NULL},
     {"patience", "patience", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_patience},
     {"aux", "aux tasks", COLUMN_NUMBER, "aux_tasks", COLUMN_ALWAYS, NULL},
     {"reserved", "reserved for", COLUMN_NUMBER, "reserved_task", COLUMN_ALWAYS, NULL},
@@ -107,6 +113,36 @@ int cmd_pool_show(struct cli *cli)
 
 /* ---- changes ---- */
 
+/* "scheduler":{…} from the flags; false when none was given. */
+static bool scheduler_json(const struct cli *cli, struct json_out *j)
+{
+    static const char *const texts[][2] = {{"policy", "policy"},
+                                           {"placement", "placement"},
+                                           {"victims", "victims"},
+                                           {"preemption", "preemption"},
+                                           {"stale-grace", "stale_grace"},
+                                           {"preempt-min-runtime", "preempt_min_runtime"},
+                                           {"reclaim-min-runtime", "reclaim_min_runtime"},
+                                           {"preempt-delay", "preempt_delay"},
+                                           {"user-slots", "user_slots"}};
+    bool any = false;
+    json_out_key(j, "scheduler");
+    json_out_object(j);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *value = args_text(&cli->args, texts[i][0]);
+        if (value != NULL) {
+            json_out_kv_text(j, texts[i][1], value);
+            any = true;
+        }
+    }
+    if (args_has(&cli->args, "consolidation")) {
+        json_out_kv_u64(j, "consolidation", args_number(&cli->args, "consolidation", 0));
+        any = true;
+    }
+    json_out_end(j);
+    return any;
+}
+
 /* The flags of `create` and `edit`; false when none was given. */
 static bool pool_json(const struct cli *cli, struct json_out *j)
 {
@@ -138,7 +174,7 @@ static bool pool_json(const struct cli *cli, struct json_out *j)
         json_out_end(j);
         any = true;
     }
-    return any;
+    return scheduler_json(cli, j) || any;
 }
 
 static int change(struct cli *cli, const char *method, const char *path, struct str body,

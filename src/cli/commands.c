@@ -1,11 +1,11 @@
 /* commands.c - the command table, first half: the commands of every day. The rest is in
- * commands_admin.c. SPDX-License-Identifier: Apache-2.0 */
+ * commands_account.c and commands_admin.c. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cmd.h"
 #include "cli/flags.h"
 
 const struct command *const command_tables[] = {
-    commands_first, commands_task,  commands_self, commands_pool,
-    commands_node,  commands_admin, NULL,
+    commands_first,   commands_task, commands_self,  commands_pool,
+    commands_account, commands_node, commands_admin, NULL,
 };
 
 static const struct flag flags_up[] = {
@@ -98,7 +98,7 @@ static const struct flag flags_task_list[] = {
     {"kind", 0, FLAG_TEXT, "K", "only this kind", COMPLETE_NONE, NULL},
     {"pool", 'p', FLAG_TEXT, "P", "only in this pool", COMPLETE_POOLS, NULL},
     {"user", 'u', FLAG_TEXT, "U", "only this user's", COMPLETE_NONE, NULL},
-    {"project", 0, FLAG_TEXT, "P", "only this project's", COMPLETE_NONE, NULL},
+    {"project", 0, FLAG_TEXT, "P", "only this project's", COMPLETE_PROJECTS, NULL},
     {"name", 0, FLAG_TEXT, "S", "only with this name", COMPLETE_NONE, NULL},
     {"tag", 0, FLAG_TEXT, "T", "only with this tag", COMPLETE_NONE, NULL},
     {"since", 0, FLAG_TEXT, "2h", "only submitted since: a duration back, or a time", COMPLETE_NONE,

@@ -142,6 +142,12 @@ static void offer_kind(struct cli *cli, enum complete_kind kind, const char *cho
     case COMPLETE_NODES:
         offer_live(cli, typed, "/nodes?", "name", "state");
         break;
+    case COMPLETE_PROJECTS:
+        offer_live(cli, typed, "/projects?", "name", "title");
+        break;
+    case COMPLETE_DEPARTMENTS:
+        offer_live(cli, typed, "/departments?", "name", "title");
+        break;
     case COMPLETE_TOKENS:
         offer_live(cli, typed, "/tokens?", "id", "name");
         break;

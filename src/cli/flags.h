@@ -15,6 +15,7 @@ extern const struct flag flags_pool[]; /* what a pool is: create and edit */
 extern const struct command commands_first[];
 extern const struct command commands_task[];
 extern const struct command commands_pool[];
+extern const struct command commands_account[];
 extern const struct command commands_node[];
 extern const struct command commands_admin[];
 extern const struct command commands_self[];

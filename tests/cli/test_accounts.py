@@ -1,0 +1,74 @@
+"""weir project, department, quota. SPDX-License-Identifier: Apache-2.0"""
+
+import json
+
+import golden
+
+
+def runs(weir, task):
+    """Returns when the task has written its first line."""
+    logs = weir.spawn("task", "logs", "-f", task)
+    assert logs.stdout.readline() == b"up\n"
+    logs.terminate()
+    logs.communicate()
+
+
+def test_projects_and_departments(weir):
+    assert weir.weir("project", "list", "-q").stdout == "default\n"
+    weir.weir("department", "create", "ml", "--title", "Learning")
+    weir.weir("project", "create", "vision", "--department", "ml")
+    golden.check("project-list-pipe", weir.weir("project", "list").stdout)
+    golden.check("department-list-pipe", weir.weir("department", "list").stdout)
+    assert json.loads(weir.weir("project", "show", "vision", "--json").stdout)["department"] == "ml"
+    assert weir.weir("project", "create", "vision", check=False).returncode == 5
+    assert weir.weir("project", "show", "nobody", check=False).returncode == 3
+    assert weir.weir("project", "create", "x", "--department", "nowhere", check=False).returncode == 2
+    weir.weir("department", "create", "lab", "--parent", "ml")
+    below = weir.weir("department", "edit", "ml", "--parent", "lab", check=False)
+    assert (below.returncode, "below itself" in below.stderr) == (2, True)
+    assert weir.weir("department", "delete", "ml", "--yes", check=False).returncode == 5
+    weir.weir("project", "edit", "vision", "--department", "default", "--description", "about")
+    weir.weir("department", "delete", "lab", "--yes")
+    weir.weir("department", "delete", "ml", "--yes")
+    weir.weir("project", "delete", "vision", "--yes")
+    assert weir.weir("project", "list", "-q").stdout == "default\n"
+
+
+def test_quotas(weir):
+    weir.weir("department", "create", "ml")
+    weir.weir("project", "create", "vision", "--department", "ml")
+    weir.weir("quota", "set", "vision", "gpu=1", "--limit", "gpu=2", "--weight", "2", "--rank", "7")
+    weir.weir("quota", "set", "--department", "ml", "gpu=1.5")
+    weir.weir("quota", "set", "vision", "--limit", "gpu=unlimited")
+    task = weir.weir("submit", "--project", "vision", "--slots", "2", "--", "sh", "-c", "echo up; sleep 100").stdout.strip()
+    weir.weir("submit", "--project", "vision", "--", "true")
+    runs(weir, task)
+    golden.check("quota-list-pipe", weir.weir("quota", "list").stdout)
+    [line] = json.loads(weir.weir("quota", "list", "--project", "vision", "--columns", "account", "--json").stdout)[:1]
+    assert (line["resource"], line["guaranteed"], line["limit"], line["weight"], line["rank"]) == ("slots", 1, None, 2, 7)
+    weir.weir("quota", "set", "vision", "gpu=0", "--limit", "gpu=0.5")
+    [line] = [item for item in json.loads(weir.weir("quota", "list", "--project", "vision", "--json").stdout) if item["resource"] == "slots"]
+    assert (line["borrowed"], line["overhang"], line["demand"]) == (2, 1.5, 3)
+    weir.weir("quota", "set", "vision", "--limit", "memory=1Gi,cpu=8")
+    limits = {item["resource"]: item["limit"] for item in json.loads(weir.weir("quota", "list", "--project", "vision", "--json").stdout)}
+    assert limits == {"slots": 0.5, "memory": 2**30, "cpu": 8}
+    assert " 1Gi " in weir.weir("quota", "list").stdout
+
+
+def test_mistakes_name_the_place_and_change_nothing(weir):
+    before = weir.weir("quota", "list", "--all", "--json").stdout
+    for words, code, says in [
+        (["default", "gpu=-1"], 2, "resources.slots"),
+        (["default", "gpu=many"], 2, "resources.slots"),
+        (["default", "--weight", "-1"], 2, "weight"),
+        (["default", "gpu=1", "--pool", "nowhere"], 3, "nowhere"),
+        (["nobody", "gpu=1"], 3, "nobody"),
+        (["default", "nothing=1"], 9, "nothing"),
+        (["default", "gpu"], 2, "gpu=5"),
+        (["default", "gpu=1", "slots=2"], 2, "twice"),
+        (["default"], 2, "nothing to set"),
+        (["gpu=1"], 2, "--department"),
+    ]:
+        result = weir.weir("quota", "set", *words, check=False)
+        assert (result.returncode, says in result.stderr) == (code, True), (words, result.stderr)
+    assert weir.weir("quota", "list", "--all", "--json").stdout == before
