@@ -7,6 +7,7 @@
 #include "sim/sim.h"
 
 #include <stdbool.h>
+#include <sys/prctl.h>
 
 /* Where --help may stand: `weir sim compare --help`. */
 enum { HELP_WORDS_MAX = 3 };
@@ -29,6 +30,8 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; argc > 1 && !help && i < sizeof roles / sizeof roles[0]; i++) {
         if (strcmp(argv[1], roles[i].name) == 0) {
+            /* They are started as /proc/self/exe, and would be called so in ps and top. */
+            (void)prctl(PR_SET_NAME, "weir");
             return roles[i].role_main(argc - 1, argv + 1);
         }
     }

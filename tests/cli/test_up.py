@@ -27,6 +27,12 @@ def test_ready_is_the_one_line_and_the_login_is_private(weir):
     assert weir.process.stdout.read() in (None, b"")
 
 
+def test_its_processes_go_by_its_name(weir):
+    for role in ("server", "agent"):
+        with open(f"/proc/{weir.pid_of(role)}/comm") as file:
+            assert file.read() == "weir\n"
+
+
 def test_only_loopback_is_listened_on(weir):
     listening = [line.split() for line in open("/proc/net/tcp").readlines()[1:]]
     ours = [row[1] for row in listening if row[3] == "0A" and int(row[1].split(":")[1], 16) == weir.port]
