@@ -180,15 +180,13 @@ int cmd_node_show(struct cli *cli)
 /* ---- changes ---- */
 
 /* The same change of the first `count` nodes named. */
-static int each(struct cli *cli, size_t count, const char *method, const char *query,
-                struct str body)
+static int each(struct cli *cli, size_t count, const char *method, struct str body)
 {
     int code = EXIT_OK;
     for (size_t i = 0; i < count; i++) {
         struct error e;
         struct api_reply reply;
-        const char *path =
-            arena_fmt(&cli->arena, "%s%s", node_path(cli, cli->args.words[i]), query);
+        const char *path = node_path(cli, cli->args.words[i]);
         if (api_change(cli, &cli->arena, method, path, body, &reply, &e) == ERR_OK) {
             (void)show_json(cli, &reply);
         } else {
@@ -201,12 +199,12 @@ static int each(struct cli *cli, size_t count, const char *method, const char *q
 
 int cmd_node_drain(struct cli *cli)
 {
-    return each(cli, cli->args.word_count, "PATCH", "", str_of("{\"draining\":true}"));
+    return each(cli, cli->args.word_count, "PATCH", str_of("{\"draining\":true}"));
 }
 
 int cmd_node_resume(struct cli *cli)
 {
-    return each(cli, cli->args.word_count, "PATCH", "", str_of("{\"draining\":false}"));
+    return each(cli, cli->args.word_count, "PATCH", str_of("{\"draining\":false}"));
 }
 
 /* KEY=VALUE and KEY- as the body of a PATCH. */
@@ -243,7 +241,7 @@ int cmd_node_label(struct cli *cli)
     struct buf body;
     buf_init(&body, NODE_JSON_MAX);
     int code = labels_json(cli, &body, &e) == ERR_OK
-                   ? each(cli, 1, "PATCH", "", (struct str){.p = body.data, .len = body.len})
+                   ? each(cli, 1, "PATCH", (struct str){.p = body.data, .len = body.len})
                    : cli_fail(cli, &e);
     buf_done(&body);
     return code;
@@ -253,24 +251,12 @@ int cmd_node_remove(struct cli *cli)
 {
     struct error e;
     bool yes = true;
-    size_t attempts = 0;
     size_t count = cli->args.word_count;
-    for (size_t i = 0; i < count; i++) {
-        struct api_reply reply;
-        if (api_get(cli, &cli->arena, node_path(cli, cli->args.words[i]), &reply, &e) != ERR_OK) {
-            return cli_fail(cli, &e);
-        }
-        const struct doc *tasks = item_at(reply.doc, "tasks");
-        attempts += tasks == NULL ? 0 : tasks->count;
-    }
     if (!args_has(&cli->args, "yes")) {
-        cli_say("this removes %zu node%s, on which %zu instance%s run%s", count,
-                count == 1 ? "" : "s", attempts, attempts == 1 ? "" : "s",
-                attempts == 1 ? "s" : "");
-        if (cli_confirm(cli, count + attempts, &yes, &e) != ERR_OK) {
+        cli_say("this removes %zu node%s", count, count == 1 ? "" : "s");
+        if (cli_confirm(cli, count, &yes, &e) != ERR_OK) {
             return cli_fail(cli, &e);
         }
     }
-    const char *force = args_has(&cli->args, "force") ? "?force=true" : "";
-    return yes ? each(cli, count, "DELETE", force, (struct str){0}) : EXIT_FAILED;
+    return yes ? each(cli, count, "DELETE", (struct str){0}) : EXIT_FAILED;
 }

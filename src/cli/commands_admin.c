@@ -122,9 +122,12 @@ const struct command commands_node[] = {
      .run = cmd_node_label},
     {.name = "node remove",
      .args = "NODE…",
-     .help = "forget nodes; what runs there is run elsewhere",
-     .examples = "weir node remove n1 --yes",
-     .groups = {flags_force, flags_yes, flags_json},
+     .help = "forget nodes on which nothing runs",
+     .examples = "weir node drain n1\nweir node remove n1",
+     .more =
+         "A node with work is not removed: drain it and let its tasks end, or kill them. End its\n"
+         "agent first; one that still runs joins again with its join token.",
+     .groups = {flags_yes, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_NODES,

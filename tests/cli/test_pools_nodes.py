@@ -66,13 +66,15 @@ def test_a_node_shows_what_it_has(weir_factory):
     assert "foo=7/7" in weir.weir("node", "list").stdout
 
 
-def test_removing_a_busy_node_says_what_is_lost(weir):
+def test_a_busy_node_is_not_removed(weir):
     name = node_name(weir)
     task = weir.submit("sleep", "1000")
     weir.wait_state(task, "running")
-    result = weir.weir("node", "remove", name, check=False)
-    assert result.returncode == 2
-    assert "this removes 1 node, on which 1 instance runs" in result.stderr
+    result = weir.weir("node", "remove", name, "--yes", check=False)
+    assert result.returncode == 5
+    assert f"'{name}' is still in use" in result.stderr
+    assert weir.task(task)["state"] == "running"
+    assert weir.weir("node", "remove", name, "--force", check=False).returncode == 2  # no promise it cannot keep
 
 
 def test_state_export(weir):
