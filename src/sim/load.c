@@ -5,8 +5,16 @@
 #include "sim/files.h"
 #include "sim/models.h"
 #include "sim/scenario_file.h"
+#include "sim/state_file.h"
 #include "sim/trace.h"
 #include "spec/pool_spec.h"
+
+/* What a run is called that has no name of its own. */
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
 
 enum { PLAIN_CPU_MILLI = 64000 };
 #define PLAIN_MEMORY ((int64_t)512 << 30)
@@ -53,8 +61,10 @@ static must_use enum err trace_load(const struct sim_options *options, struct sc
         return fail(e, ERR_USAGE, "a trace needs nodes: a scenario file, or --nodes 64x8");
     }
     enum err r = sim_file_read(options->trace, &scenario->arena, &text, e);
-    r = r == ERR_OK ? trace_read(&how, text, scenario, e) : r;
-    return r;
+    if (scenario->name[0] == '\0') {
+        scenario->name = base_name(options->trace);
+    }
+    return r == ERR_OK ? trace_read(&how, text, scenario, e) : r;
 }
 
 /* Every pool gets the patience of the command line, the default one too. */
@@ -81,6 +91,11 @@ enum err scenario_load(const struct sim_options *options, const char *file, cons
         struct str text;
         r = sim_file_read(file, &scenario->arena, &text, e);
         r = r == ERR_OK ? scenario_file_read(text, file, seed, scenario, e) : r;
+    }
+    if (r == ERR_OK && options->state != NULL) {
+        struct str text;
+        r = sim_file_read(options->state, &scenario->arena, &text, e);
+        r = r == ERR_OK ? state_file_read(text, options->state, options->runs_ms, scenario, e) : r;
     }
     if (r == ERR_OK && options->nodes != NULL) {
         r = nodes_plain(options->nodes, scenario, e);

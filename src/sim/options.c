@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+enum { RATIO_DEFAULT_MILLI = 1300, RUNS_DEFAULT_MS = 60 * 60 * 1000 };
+
 enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_DURATION, OPTION_SEEDS, OPTION_MILLI };
 
 struct option_row {
@@ -35,7 +37,9 @@ static const struct option_row rows[] = {
     ROW("trace", OPTION_TEXT, trace),
     ROW("format", OPTION_TEXT, format),
     ROW("columns", OPTION_TEXT, columns),
+    ROW("state", OPTION_TEXT, state),
     ROW("nodes", OPTION_TEXT, nodes),
+    ROW("runs", OPTION_DURATION, runs_ms),
     ROW("until", OPTION_DURATION, until_ms),
     ROW("patience", OPTION_DURATION, patience_ms),
     ROW("ratio", OPTION_MILLI, ratio_milli),
@@ -150,7 +154,8 @@ static must_use enum err check(const struct sim_options *options, struct error *
 enum err sim_options_read(int argc, char **argv, struct sim_options *ret, struct error *e)
 {
     struct sim_options options = {.seed_first = 42, .seed_last = 42, .patience_ms = -1};
-    options.ratio_milli = 1300;
+    options.ratio_milli = RATIO_DEFAULT_MILLI;
+    options.runs_ms = RUNS_DEFAULT_MS;
     int i = 1;
     if (argc > 1 && strcmp(argv[1], "compare") == 0) {
         options.command = SIM_COMPARE;

@@ -34,6 +34,7 @@ struct sim_options {
     const char *nodes;   /* "64x8", or for openb the list of nodes */
     int64_t until_ms;    /* 0: not given */
     int64_t patience_ms; /* -1: not given */
+    int64_t runs_ms;     /* of tasks of a state without a time limit */
     int64_t ratio_milli; /* openb: of the capacity that is asked for */
 };
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/scenario_file.h"
 
+#include "sim/files.h"
 #include "sim/scenario_internal.h"
 #include "spec/pool_spec.h"
 
@@ -94,6 +95,26 @@ static void faults_read(struct reader *in, const struct place *place, const stru
     fields_read(in, place, doc, fault_fields, draft->scenario);
 }
 
+static const struct field trace_fields[] = {
+    {"file", field_text, offsetof(struct trace_options, file), 1, TEXT_LEN_MAX, NULL},
+    {"format", field_text, offsetof(struct trace_options, format), 1, TEXT_LEN_MAX, NULL},
+    {"columns", field_text, offsetof(struct trace_options, columns), 1, TEXT_LEN_MAX, NULL},
+    {"skip_bad", field_bool, offsetof(struct trace_options, skip_bad), 0, 0, NULL},
+    {0},
+};
+
+static void trace_field_read(struct reader *in, const struct place *place, const struct doc *doc,
+                             const struct field *field, void *object)
+{
+    (void)field;
+    struct scenario_draft *draft = object;
+    const uint32_t before = in->problems->total;
+    fields_read(in, place, doc, trace_fields, &draft->trace);
+    if (draft->trace.file == NULL && in->problems->total == before) {
+        problem_add(in, place, doc, "it has no 'file'");
+    }
+}
+
 static const struct field scenario_fields[] = {
     {"name", name_read, offsetof(struct scenario, name), 0, TEXT_LEN_MAX, NULL},
     {"seed", seed_read, 0, 0, 0, NULL},
@@ -109,6 +130,7 @@ static const struct field scenario_fields[] = {
     {"streams", scenario_streams_read, 0, 0, 0, NULL},
     {"events", scenario_events_read, 0, 0, 0, NULL},
     {"faults", faults_read, 0, 0, 0, NULL},
+    {"trace", trace_field_read, 0, 0, 0, NULL},
     {0},
 };
 
@@ -130,6 +152,21 @@ static void scenario_finish(struct reader *in, const struct doc *doc, struct sce
                     "it is missing: with tasks that run for ever and nodes that crash, nothing "
                     "else ends the run");
     }
+}
+
+/* A trace named in a scenario lies relative to it. It is read last: large jobs are divided by the
+ * size of the nodes. */
+static must_use enum err trace_load(struct scenario_draft *draft, struct error *e)
+{
+    struct arena *arena = &draft->scenario->arena;
+    const char *slash = strrchr(draft->file, '/');
+    struct str text;
+    if (draft->trace.file[0] != '/' && slash != NULL) {
+        const char *directory = arena_strn(arena, draft->file, (size_t)(slash - draft->file));
+        draft->trace.file = arena_fmt(arena, "%s/%s", directory, draft->trace.file);
+    }
+    enum err r = sim_file_read(draft->trace.file, arena, &text, e);
+    return r == ERR_OK ? trace_read(&draft->trace, text, draft->scenario, e) : r;
 }
 
 /* The seed comes first, wherever it stands: the lists draw from it. */
@@ -159,5 +196,6 @@ enum err scenario_file_read(struct str text, const char *file, const uint64_t *s
     fields_read(&in, NULL, doc, scenario_fields, &draft);
     seed_first(doc, seed, scenario);
     scenario_finish(&in, doc, scenario);
-    return problems_file_error(&problems, file, e);
+    r = problems_file_error(&problems, file, e);
+    return r == ERR_OK && draft.trace.file != NULL ? trace_load(&draft, e) : r;
 }

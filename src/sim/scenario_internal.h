@@ -3,11 +3,13 @@
 #pragma once
 
 #include "sim/scenario.h"
+#include "sim/trace.h"
 #include "spec/fields.h"
 
 struct scenario_draft {
     struct scenario *scenario;
     const char *file;
+    struct trace_options trace; /* its file NULL: none */
 };
 
 /* `tasks:` and `streams:`. */

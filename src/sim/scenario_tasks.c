@@ -4,6 +4,7 @@
  * it really runs, how it ends. The map is divided: what the table below knows is ours, the rest is
  * the task's. SPDX-License-Identifier: Apache-2.0 */
 #include "sim/dice.h"
+#include "sim/docmap.h"
 #include "sim/scenario_internal.h"
 #include "spec/task_file.h"
 
@@ -115,14 +116,6 @@ static bool is_ours(struct str key)
 
 /* ---- dividing the map ---- */
 
-static void doc_append(struct doc *map, struct doc ***tail, struct doc *child)
-{
-    child->next = NULL;
-    **tail = child;
-    *tail = &child->next;
-    map->count++;
-}
-
 /* The command that every task must have: nothing is run here. */
 static struct doc *command_doc(struct arena *arena, const struct doc *like)
 {
@@ -131,30 +124,27 @@ static struct doc *command_doc(struct arena *arena, const struct doc *like)
     *word = (struct doc){.kind = DOC_STRING, .line = like->line, .column = like->column};
     word->text = str_of("sim");
     *list = (struct doc){.kind = DOC_LIST, .line = like->line, .column = like->column};
-    list->key = str_of("command");
     list->first = word;
     list->count = 1;
     return list;
 }
 
-static void divide(struct arena *arena, const struct doc *map, struct doc *ours, struct doc *theirs)
+static void divide(struct arena *arena, const struct doc *map, struct doc **ret_ours,
+                   struct doc **ret_theirs)
 {
-    *ours = *map;
-    *theirs = *map;
-    ours->first = theirs->first = NULL;
-    ours->count = theirs->count = 0;
-    struct doc **ours_tail = &ours->first;
-    struct doc **theirs_tail = &theirs->first;
+    struct doc *ours = docmap_new(arena, map);
+    struct doc *theirs = docmap_new(arena, map);
     bool runs_something = false;
     for (const struct doc *item = map->first; item != NULL; item = item->next) {
         struct doc *copy = arena_dup(arena, item, sizeof *item);
-        const bool mine = is_ours(item->key);
         runs_something |= str_is(item->key, "command") || str_is(item->key, "entrypoint");
-        doc_append(mine ? ours : theirs, mine ? &ours_tail : &theirs_tail, copy);
+        docmap_add(is_ours(item->key) ? ours : theirs, item->key.p, copy);
     }
     if (!runs_something) {
-        doc_append(theirs, &theirs_tail, command_doc(arena, map));
+        docmap_add(theirs, "command", command_doc(arena, map));
     }
+    *ret_ours = ours;
+    *ret_theirs = theirs;
 }
 
 /* ---- one item ---- */
@@ -167,12 +157,12 @@ static bool job_read(struct reader *in, const struct place *place, const struct 
         return false;
     }
     const uint32_t before = in->problems->total;
-    struct doc ours;
-    struct doc theirs;
+    struct doc *ours;
+    struct doc *theirs;
     struct error e;
     divide(in->arena, doc, &ours, &theirs);
-    fields_read(in, place, &ours, job_fields, draft);
-    if (task_spec_read(&theirs, in->arena, &draft->kind.spec, &e) != ERR_OK) {
+    fields_read(in, place, ours, job_fields, draft);
+    if (task_spec_read(theirs, in->arena, &draft->kind.spec, &e) != ERR_OK) {
         scenario_problem(in, place, doc, &e);
     }
     if (!draft->runs_given) {

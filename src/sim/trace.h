@@ -2,7 +2,7 @@
  *
  * A format is a set of columns: `philly`, `openb` and `swf` are known; `csv` takes the names
  * `submit`, `duration`, `gpus`, `slots`, `cpu`, `memory`, `project`, `name`, … themselves. `columns`
- * says otherwise: "submit=arrival,gpus=#3" (#3: the third). SPDX-License-Identifier: Apache-2.0 */
+ * says otherwise: "submit=arrival,gpus=#3,project=-" (#3: the third, -: none). SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/error.h"

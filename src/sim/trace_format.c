@@ -105,8 +105,9 @@ enum err trace_columns_name(struct trace *trace, const char *columns, struct err
                         "project, name, priority, instances, time_limit, exit",
                         (int)item.len, item.p);
         }
-        column_name_set(trace, found, name);
-        trace->given[found] = true;
+        column_name_set(trace, found, str_is(name, "-") ? str_of("") : name);
+        /* "-": without it, whatever the format says */
+        trace->given[found] = !str_is(name, "-");
     }
     return ERR_OK;
 }
