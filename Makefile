@@ -39,6 +39,11 @@ bench: weir
 	@meson configure $(BUILD) -Dbench=true && ninja --quiet -C $(BUILD)
 	@bench/run $(ARGS)
 
+# The scheduler alone, in one process: how long its decisions take on clusters of up to 10,000 nodes.
+bench-sched: $(BUILD)/build.ninja
+	@meson configure $(BUILD) -Dbench=true && ninja --quiet -C $(BUILD) bench/sched/sched_bench
+	@$(BUILD)/bench/sched/sched_bench $(ARGS)
+
 # Fuzz every parser for FUZZ_S seconds each.
 FUZZ_S ?= 60
 fuzz: deps
@@ -53,4 +58,4 @@ hooks:
 clean:
 	rm -rf build build-* weir
 
-.PHONY: all deps deps-build weir run test check tidy bench fuzz fmt hooks clean
+.PHONY: all deps deps-build weir run test check tidy bench bench-sched fuzz fmt hooks clean

@@ -189,6 +189,7 @@ struct facts {
     size_t room;
     struct reason refusal;  /* why core_decide() said no */
     uint32_t refused_index; /* which task of a submission */
+    uint64_t visited;       /* nodes that a pass looked at: a measure, which caches change */
 };
 
 void facts_init(struct facts *facts, struct arena *arena);

@@ -72,6 +72,7 @@ static void node_load(struct overlay *overlay, const struct node *node)
 {
     struct spot *spot = overlay_touch(overlay, node);
     struct later *later = spot_later(overlay, spot);
+    ++*overlay->visited;
     node_later(overlay->core, node, true, &later->room, &later->place);
 }
 
@@ -100,6 +101,7 @@ void overlay_init(struct overlay *overlay, const struct core *core, pool_id pool
                   struct arena *arena)
 {
     *overlay = (struct overlay){.core = core, .pool = pool, .arena = arena};
+    overlay->visited = arena_new(arena, uint64_t, 1);
     overlay->indexed = core->capacity != NULL;
     overlay->spread = core_pool(core, pool)->placement == PLACEMENT_SPREAD;
     for (unsigned view = 0; view < VIEW_COUNT; view++) {

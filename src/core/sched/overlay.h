@@ -85,6 +85,7 @@ struct overlay {
     pool_id pool;
     struct arena *arena;
     int64_t now_ms;      /* of the step: what it places begins now */
+    uint64_t *visited;   /* counts the nodes looked at */
     struct spot **spots; /* open addressing by node id; NULL: free */
     uint32_t spot_room;
     uint32_t spot_count;

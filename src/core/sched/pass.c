@@ -342,6 +342,7 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     pass.old = core_task(core, pool->blocked_task);
     trial_init(&pass.trial, core, pool->id, pass.arena);
     pass.trial.overlay.now_ms = in->now_ms;
+    pass.trial.overlay.visited = &out->visited;
     pass_pool(&pass);
     (void)trial_facts(&pass.trial, in, out);
     head_facts(&pass);

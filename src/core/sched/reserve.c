@@ -196,6 +196,7 @@ static bool candidate_before(const struct candidate *a, const struct candidate *
 
 static bool node_next(const struct overlay *overlay, struct okey *key)
 {
+    ++*overlay->visited;
     return oindex_next(&overlay->core->orders[ORDER_POOL_NODE], *key, key) &&
            key->at[0] == overlay->pool.v;
 }

@@ -123,6 +123,7 @@ static const struct node *cursor_step(const struct overlay *overlay, struct curs
     if (overlay->indexed ? !index_step(overlay, cursor, up) : !scan_step(overlay, cursor, up)) {
         return NULL;
     }
+    ++*overlay->visited;
     return core_node(overlay->core, (node_id){(uint32_t)cursor->node});
 }
 
@@ -252,6 +253,7 @@ static const struct node *search_touched(const struct overlay *overlay, const st
         const struct spot *spot = overlay_find(overlay, overlay->touched[i]);
         const int64_t free = amount_free(&spot->place, measure.resource);
         const struct node *node = spot->place.node;
+        ++*overlay->visited;
         const struct cursor line = {asker->view, measure.resource, (uint64_t)free, node->id.v};
         if (free >= measure.wanted && cursor_before(line, best) &&
             node_takes(overlay, node, asker, 1) == 1) {

@@ -1,0 +1,271 @@
+/* load.c - many waiting tasks onto empty nodes, a cluster that lives, and what memory it takes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "shapes.h"
+#include "world.h"
+
+#include <stdio.h>
+
+enum {
+    ACCOUNTS = 8,
+    ACCOUNTS_MANY = 1000,
+    SHAPES = 20,
+    FILL_TASKS = 100000,
+    FILL_NODES = 10000,
+    EVENTS = 4000,     /* of the steady state: arrivals and ends in turn */
+    EVENT_GAP_MS = 20, /* between two of them */
+    VISITED_MAX = 64,  /* nodes, for one decision */
+    BYTES_MAX = 1024,  /* for one waiting task */
+    NAME_SIZE = 32,
+};
+
+#define MS INT64_C(1000000)
+
+/* GPUs in thousandths and CPUs of each shape (-1: what comes with the GPUs): tasks without GPU, shares
+ * of one, whole ones. */
+static const struct {
+    int64_t gpus_milli;
+    int64_t cpu_milli;
+} shapes[SHAPES] = {
+    {0, 1000},   {0, 2000},     {0, 4000},    {0, 8000},     {250, -1},
+    {250, 1000}, {250, 2000},   {500, -1},    {500, 2000},   {500, 4000},
+    {1000, -1},  {1000, 2000},  {1000, 4000}, {1000, 8000},  {1000, 12000},
+    {2000, -1},  {2000, 16000}, {4000, -1},   {4000, 32000}, {8000, -1},
+};
+
+struct mix {
+    char (*projects)[NAME_SIZE];
+    uint32_t accounts;
+    uint64_t seed;
+};
+
+/* The accounts, each with its part of the GPUs guaranteed. */
+static void mix_init(struct mix *mix, struct world *world, uint32_t nodes, uint32_t accounts)
+{
+    static char names[ACCOUNTS_MANY][NAME_SIZE];
+    *mix = (struct mix){names, accounts, 88172645463325252u};
+    for (uint32_t i = 0; i < accounts; i++) {
+        (void)snprintf(names[i], NAME_SIZE, "project-%u", i);
+        world_quota(world, world_project(world, names[i], ""), nodes * NODE_GPUS / accounts,
+                    QUOTA_WEIGHT_DEFAULT);
+    }
+}
+
+static struct task_spec mix_task(struct mix *mix)
+{
+    const uint64_t shape = measure_random(&mix->seed) % SHAPES;
+    const uint64_t project = measure_random(&mix->seed) % mix->accounts;
+    struct task_spec spec = world_task(mix->projects[project], shapes[shape].gpus_milli);
+    spec.cpu_milli = shapes[shape].cpu_milli;
+    return spec;
+}
+
+static void mix_submit(struct mix *mix, struct world *world, uint32_t count)
+{
+    struct task_spec *specs = xcalloc(count, sizeof *specs);
+    for (uint32_t i = 0; i < count; i++) {
+        specs[i] = mix_task(mix);
+    }
+    world_submit(world, specs, count);
+    free(specs);
+}
+
+/* ---- many at once ---- */
+
+static struct spend fill_once(uint32_t nodes)
+{
+    struct world world;
+    struct mix mix;
+    world_init(&world, nodes);
+    mix_init(&mix, &world, nodes, ACCOUNTS);
+    mix_submit(&mix, &world, FILL_TASKS);
+    world.spend = (struct spend){0};
+    world_settle(&world);
+    const struct spend spend = world.spend;
+    world_done(&world);
+    return spend;
+}
+
+void load_fill(struct bench *bench)
+{
+    if (FILL_NODES > bench->nodes_max) {
+        return;
+    }
+    struct spend runs[RUNS_MAX];
+    for (unsigned run = 0; run < bench->runs; run++) {
+        runs[run] = fill_once(FILL_NODES);
+    }
+    const struct spend spend = measure_median(runs, bench->runs);
+    char name[80];
+    (void)snprintf(name, sizeof name, "100,000 waiting, 10,000 nodes: %llu start",
+                   (unsigned long long)spend.starts);
+    table_time(bench, name, spend.ns, FILL_TASKS, 1000 * MS, "Slurm at 4,000: 13 ms a decision");
+    table_value(bench, "  nodes visited a start", (double)spend.visited / (double)spend.starts,
+                "nodes", VISITED_MAX, NULL);
+}
+
+/* ---- a cluster that lives ---- */
+
+struct steady {
+    uint32_t nodes;
+    uint32_t accounts;
+    uint32_t filled_percent; /* of the GPUs that tasks ask for at the start */
+};
+
+struct samples {
+    int64_t ns[EVENTS];
+    int64_t visited[EVENTS];
+    uint32_t count;
+};
+
+typedef VEC(uint64_t) running_list;
+
+/* The agents answer; what they started is running. */
+static void running_note(struct world *world, running_list *running)
+{
+    for (size_t i = 0; i < world->orders.count; i++) {
+        if (world->orders.at[i].type == EFFECT_START) {
+            vec_push(running, world->orders.at[i].key.task.v);
+        }
+    }
+    world_agents(world);
+    world_settle(world);
+}
+
+/* Tasks until those that run and those that wait together ask for so much. */
+static void steady_fill(const struct steady *steady, struct mix *mix, struct world *world,
+                        running_list *running)
+{
+    int64_t sum_milli = 0;
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        sum_milli += shapes[i].gpus_milli;
+    }
+    const int64_t gpus_milli = (int64_t)steady->nodes * NODE_GPUS * 10 * steady->filled_percent;
+    mix_submit(mix, world, (uint32_t)(gpus_milli * SHAPES / sum_milli));
+    world_settle(world);
+    running_note(world, running);
+}
+
+/* One end or one arrival, and the passes that follow. */
+static void steady_event(struct mix *mix, struct world *world, running_list *running, bool end)
+{
+    world->now_ms += EVENT_GAP_MS;
+    world->spend = (struct spend){0};
+    if (end && running->count > 0) {
+        const size_t at = measure_random(&mix->seed) % running->count;
+        const task_id task = {running->at[at]};
+        running->at[at] = running->at[--running->count];
+        world_end(world, task);
+    } else {
+        const struct task_spec spec = mix_task(mix);
+        world_submit(world, &spec, 1);
+    }
+    world_settle(world);
+}
+
+static void steady_run(const struct steady *steady, struct samples *samples)
+{
+    struct world world;
+    struct mix mix;
+    running_list running = {0};
+    world_init(&world, steady->nodes);
+    mix_init(&mix, &world, steady->nodes, steady->accounts);
+    steady_fill(steady, &mix, &world, &running);
+    samples->count = 0;
+    while (samples->count < EVENTS) {
+        steady_event(&mix, &world, &running, samples->count % 2 == 0);
+        samples->ns[samples->count] = world.spend.ns;
+        samples->visited[samples->count] = (int64_t)world.spend.visited;
+        samples->count++;
+        running_note(&world, &running);
+    }
+    vec_done(&running);
+    world_done(&world);
+}
+
+static int64_t sum_of(const int64_t *values, uint32_t count)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sum += values[i];
+    }
+    return sum;
+}
+
+/* Prints the lines of one steady state; returns its median decision. */
+static int64_t steady_lines(struct bench *bench, const char *name, const struct steady *steady,
+                            bool barred)
+{
+    static struct samples samples;
+    steady_run(steady, &samples);
+    const double total_ns = (double)sum_of(samples.ns, samples.count);
+    const double visited = (double)sum_of(samples.visited, samples.count) / samples.count;
+    const int64_t p50_ns = measure_percentile(samples.ns, samples.count, 50);
+    const int64_t p99_ns = measure_percentile(samples.ns, samples.count, 99);
+    char text[80];
+    (void)snprintf(text, sizeof text, "%s, %u nodes: p50", name, steady->nodes);
+    table_time(bench, text, p50_ns, 1, NO_BAR, NULL);
+    table_time(bench, "  p99", p99_ns, 1, barred ? MS : NO_BAR, NULL);
+    table_value(bench, "  decisions a second", samples.count * 1e9 / total_ns, "/s", NO_BAR, NULL);
+    table_value(bench, "  nodes visited a decision, mean", visited, "nodes",
+                barred ? VISITED_MAX : NO_BAR, NULL);
+    table_value(bench, "  nodes visited a decision, p99",
+                (double)measure_percentile(samples.visited, samples.count, 99), "nodes",
+                barred ? VISITED_MAX : NO_BAR, NULL);
+    return p50_ns;
+}
+
+void load_steady(struct bench *bench)
+{
+    static const uint32_t sizes[] = {1000, 10000};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && sizes[i] <= bench->nodes_max; i++) {
+        const struct steady light = {sizes[i], ACCOUNTS, 90};
+        const struct steady full = {sizes[i], ACCOUNTS, 120};
+        const struct steady many = {sizes[i], ACCOUNTS_MANY, 90};
+        const bool barred = sizes[i] == 10000;
+        bench->decision_ns[i] = steady_lines(bench, "steady, 90 % asked", &light, barred);
+        (void)steady_lines(bench, "steady, 120 % asked", &full, barred);
+        (void)steady_lines(bench, "steady, 1,000 accounts", &many, barred);
+    }
+}
+
+/* ---- memory ---- */
+
+void load_memory(struct bench *bench)
+{
+    enum { NODES = 1000 };
+    struct world world;
+    struct mix mix;
+    const size_t empty = measure_heap_bytes();
+    world_init(&world, NODES);
+    arena_done(&world.arena);
+    const size_t nodes = measure_heap_bytes();
+    mix_init(&mix, &world, NODES, ACCOUNTS);
+    arena_done(&world.arena);
+    const size_t before = measure_heap_bytes();
+    mix_submit(&mix, &world, FILL_TASKS);
+    arena_done(&world.arena);
+    const size_t after = measure_heap_bytes();
+    world_done(&world);
+    table_value(bench, "bytes of a waiting task", (double)(after - before) / FILL_TASKS, "bytes",
+                BYTES_MAX, NULL);
+    table_value(bench, "bytes of a node", (double)(nodes - empty) / NODES, "bytes", NO_BAR, NULL);
+}
+
+/* ---- growth ---- */
+
+void load_growth(struct bench *bench)
+{
+    /* Ten times the nodes: n log n is 10 x 4 / 3. One decision does not grow, but for caches that
+     * hold a smaller part of ten times the memory. */
+    enum { PASS_PERCENT_MAX = 1333, DECISION_PERCENT_MAX = 150 };
+    if (bench->allocate_ns[0] > 0 && bench->allocate_ns[1] > 0) {
+        table_value(bench, "a full pass (allocate)",
+                    (double)bench->allocate_ns[1] / (double)bench->allocate_ns[0], "x",
+                    PASS_PERCENT_MAX / 100.0, NULL);
+    }
+    if (bench->decision_ns[0] > 0 && bench->decision_ns[1] > 0) {
+        table_value(bench, "one decision (steady, p50)",
+                    (double)bench->decision_ns[1] / (double)bench->decision_ns[0], "x",
+                    DECISION_PERCENT_MAX / 100.0, NULL);
+    }
+}

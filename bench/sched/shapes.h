@@ -1,0 +1,23 @@
+/* shapes.h - the workloads of make bench-sched. Each prints its lines.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "measure.h"
+
+/* KAI's benchmark shapes at its ratios of tasks to nodes, on 100, 1,000 and 10,000 nodes. */
+void kai_allocate(struct bench *bench);
+void kai_full_cycle(struct bench *bench);
+void kai_many_queues(struct bench *bench);
+void kai_gangs(struct bench *bench);
+
+/* Those in which somebody must give. */
+void reclaim_huge_gang(struct bench *bench);
+void reclaim_unschedulable_gang(struct bench *bench);
+void reclaim_one_by_one(struct bench *bench);
+
+/* Many waiting tasks, a cluster that lives, and what memory that takes. */
+void load_fill(struct bench *bench);
+void load_steady(struct bench *bench);
+void load_memory(struct bench *bench);
+/* The two ratios between 1,000 and 10,000 nodes, of what was measured. */
+void load_growth(struct bench *bench);
