@@ -42,13 +42,26 @@ static bool path_matches(const char *pattern, const char *path, struct arena *ar
     return pattern_rest.p == NULL && path_rest.p == NULL;
 }
 
+/* Is there a row for this very path? It hides those with a parameter in that place. */
+static bool path_is_literal(const char *path)
+{
+    for (size_t i = 0; i < routes_count; i++) {
+        if (strcmp(routes[i].pattern, path) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const struct route *route_find(const char *method, const char *path, struct arena *arena,
                                const char **params, const char **ret_allow)
 {
     *ret_allow = NULL;
     const char *unused[CALL_PARAMS_MAX];
+    bool literal = path_is_literal(path);
     for (size_t i = 0; i < routes_count; i++) {
-        if (!path_matches(routes[i].pattern, path, NULL, unused)) {
+        if ((literal && strcmp(routes[i].pattern, path) != 0) ||
+            !path_matches(routes[i].pattern, path, NULL, unused)) {
             continue;
         }
         if (strcmp(routes[i].method, method) == 0) {

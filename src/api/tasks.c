@@ -10,7 +10,7 @@
 
 #include <sodium.h>
 
-enum { KEY_LEN_MAX = 255 };
+enum { KEY_LEN_MAX = 255, KILL_IDS_MAX = 1000 };
 
 /* ---- POST /tasks ---- */
 
@@ -188,6 +188,68 @@ static void task_act(struct call *call, enum input_type type, const struct task_
 void tasks_kill(struct call *call)
 {
     task_act(call, INPUT_TASK_KILL, NULL);
+}
+
+/* {"ids":[…]}; false: answered. */
+static bool kill_ids(struct call *call, const struct doc **ret)
+{
+    static const char *const fields[] = {"ids", NULL};
+    const struct doc *body;
+    if (!body_object(call, fields, &body)) {
+        return false;
+    }
+    const struct doc *ids = doc_get(body, "ids");
+    bool well =
+        ids != NULL && ids->kind == DOC_LIST && ids->count > 0 && ids->count <= KILL_IDS_MAX;
+    for (const struct doc *d = well ? ids->first : NULL; d != NULL && well; d = d->next) {
+        uint64_t id;
+        well = d->kind == DOC_NUMBER && doc_u64(d, &id) && id <= INT64_MAX;
+    }
+    if (!well) {
+        call_failf(call, ERR_INVALID, "ids", "'ids' must be a list of 1 to %d task ids",
+                   KILL_IDS_MAX);
+    }
+    *ret = ids;
+    return well;
+}
+
+/* One task of many: whether it was there to be killed, and what it is now. */
+static void kill_one(struct call *call, struct json_out *j, task_id id)
+{
+    const struct api_host *host = call->api->o.host;
+    struct input in = {
+        .type = INPUT_TASK_KILL, .actor = call->actor, .cause = call->cause, .task = {.task = id}};
+    struct facts facts;
+    facts_init(&facts, call_arena(call));
+    enum verdict verdict = host->input(host->ctx, &in, &facts);
+    json_out_object(j);
+    json_out_kv_u64(j, "id", id.v);
+    json_out_kv_bool(j, "killed", verdict == VERDICT_OK);
+    json_out_kv_text(
+        j, "state",
+        verdict == VERDICT_NOT_FOUND ? NULL : task_state_name(state_now(call_core(call), id)));
+    json_out_end(j);
+}
+
+void tasks_kill_many(struct call *call)
+{
+    const struct doc *ids;
+    if (!kill_ids(call, &ids)) {
+        return;
+    }
+    struct json_out j;
+    call_json(call, &j);
+    json_out_object(&j);
+    json_out_key(&j, "tasks");
+    json_out_array(&j);
+    for (const struct doc *d = ids->first; d != NULL; d = d->next) {
+        task_id id = {0};
+        must(doc_u64(d, &id.v));
+        kill_one(call, &j, id);
+    }
+    json_out_end(&j);
+    json_out_end(&j);
+    call_answer_json(call, 200);
 }
 
 void tasks_start(struct call *call)

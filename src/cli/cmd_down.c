@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/cmd.h"
+#include "cli/kill.h"
 #include "cli/updir.h"
 #include "cli/item.h"
 
@@ -14,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { DOWN_MS = 40000, TASKS_PAGE = 1000, WAIT_S = 10 };
+enum { DOWN_MS = 40000, WAIT_S = 10 };
 
 struct down {
     struct cli *cli;
@@ -22,56 +23,63 @@ struct down {
     size_t killed;
 };
 
-/* One page of tasks that have not ended. */
-static enum err active_page(struct down *down, struct api_reply *ret, struct error *e)
+/* A page of tasks in these states. */
+static enum err tasks_page(struct down *down, const char *states, int limit, const struct doc **ret,
+                           struct error *e)
 {
+    struct api_reply page;
     arena_clear(&down->arena);
-    return api_get_patient(down->cli, &down->arena,
-                           arena_fmt(&down->arena, "/tasks?ended=false&limit=%d", TASKS_PAGE), ret,
-                           e);
+    enum err r = api_get_patient(down->cli, &down->arena,
+                                 arena_fmt(&down->arena, "/tasks?state=%s&limit=%d", states, limit),
+                                 &page, e);
+    *ret = r == ERR_OK ? item_at(page.doc, "items") : NULL;
+    return r;
 }
 
-static enum err task_call(struct down *down, const char *method, const char *task,
-                          const char *action, struct error *e)
-{
-    struct api_reply reply;
-    struct arena arena;
-    arena_init(&arena);
-    const char *path = arena_fmt(&arena, "/tasks/%s/%s", task, action);
-    enum err r = method[0] == 'P'
-                     ? api_change(down->cli, &arena, method, path, (struct str){0}, &reply, e)
-                     : api_get_patient(down->cli, &arena, path, &reply, e);
-    arena_done(&arena);
-    /* It may have ended by itself in between. */
-    return r == ERR_CONFLICT || r == ERR_NOT_FOUND ? ERR_OK : r;
-}
-
-/* Kills page after page until nothing is left; what only takes its time to end is waited for. */
-static enum err tasks_stop(struct down *down, struct error *e)
+/* Tells everything to end, page after page, until nothing is left to be told. */
+static enum err tasks_kill(struct down *down, struct error *e)
 {
     for (;;) {
-        struct api_reply page;
-        enum err r = active_page(down, &page, e);
-        const struct doc *items = r == ERR_OK ? item_at(page.doc, "items") : NULL;
-        if (r != ERR_OK || items == NULL || items->count == 0) {
+        const struct doc *items;
+        uint64_t ids[KILL_IDS_MAX];
+        size_t count = 0;
+        enum err r = tasks_page(down, "staged,pending,paused,starting,running,unavailable",
+                                KILL_IDS_MAX, &items, e);
+        for (const struct doc *d = items == NULL ? NULL : items->first;
+             d != NULL && count < KILL_IDS_MAX; d = d->next) {
+            ids[count++] = (uint64_t)item_number(d, "id", 0);
+        }
+        if (r != ERR_OK || count == 0) {
             return r;
         }
-        for (const struct doc *d = items->first; d != NULL && r == ERR_OK; d = d->next) {
-            if (strcmp(item_text(d, "state"), "stopping") == 0) {
-                continue;
-            }
-            r = task_call(down, "POST", item_text(d, "id"), "kill", e);
-            down->killed++;
-        }
-        if (r == ERR_OK) {
-            r = task_call(down, "GET", item_text(items->first, "id"),
-                          arena_fmt(&down->arena, "wait?timeout=%d", WAIT_S), e);
-        }
+        struct api_reply reply;
+        r = kill_call(down->cli, &down->arena, ids, count, &reply, e);
         if (r != ERR_OK) {
             return r;
         }
+        down->killed += count;
         if (down->cli->err_tty) {
             (void)fprintf(stderr, "\r\033[K%zu tasks told to end", down->killed);
+        }
+    }
+}
+
+/* What takes its time to end is waited for. */
+static enum err tasks_wait(struct down *down, struct error *e)
+{
+    for (;;) {
+        const struct doc *items;
+        enum err r = tasks_page(down, "stopping", 1, &items, e);
+        if (r != ERR_OK || items == NULL || items->count == 0) {
+            return r;
+        }
+        struct api_reply reply;
+        r = api_get_patient(down->cli, &down->arena,
+                            arena_fmt(&down->arena, "/tasks/%s/wait?timeout=%d",
+                                      item_text(items->first, "id"), WAIT_S),
+                            &reply, e);
+        if (r != ERR_OK && r != ERR_NOT_FOUND) {
+            return r;
         }
     }
 }
@@ -109,7 +117,8 @@ static enum err stop_tasks(struct cli *cli, const char *dir, const struct updir_
     }
     struct down down = {.cli = cli};
     arena_init(&down.arena);
-    r = tasks_stop(&down, e);
+    r = tasks_kill(&down, e);
+    r = r == ERR_OK ? tasks_wait(&down, e) : r;
     arena_done(&down.arena);
     if (down.cli->err_tty && down.killed > 0) {
         (void)fputs("\n", stderr);

@@ -4,6 +4,7 @@
 #include "cli/api.h"
 #include "cli/cmd.h"
 #include "cli/ids.h"
+#include "cli/kill.h"
 #include "cli/show.h"
 #include "cli/item.h"
 
@@ -70,7 +71,8 @@ int cmd_task_kill(struct cli *cli)
     }
     int code = r != ERR_OK ? cli_fail(cli, &e) : EXIT_FAILED;
     if (r == ERR_OK && yes) {
-        code = each(cli, &ids, "POST", "/kill", (struct str){0});
+        code = ids.at.count == 1 ? each(cli, &ids, "POST", "/kill", (struct str){0})
+                                 : kill_many(cli, ids.at.at, ids.at.count);
     }
     ids_done(&ids);
     return code;

@@ -244,3 +244,23 @@ def test_a_large_submission_is_one_commit(server):
     assert answer.status == 201
     assert len(answer.json["tasks"]) == 20000
     assert server.get("status")["tasks"]["pending"] == 20000
+
+
+def test_many_are_killed_at_once_and_each_is_told(server):
+    ids = server.submit([{"command": ["true"]}] * 3)
+    answer = server.call("POST", "tasks/kill", {"ids": [ids[2], 999, ids[0]]})
+    assert answer.status == 200
+    assert answer.json["tasks"] == [
+        {"id": ids[2], "killed": True, "state": "killed"},
+        {"id": 999, "killed": False, "state": None},
+        {"id": ids[0], "killed": True, "state": "killed"},
+    ]
+    again = server.call("POST", "tasks/kill", {"ids": [ids[0]]}).json["tasks"]
+    assert again == [{"id": ids[0], "killed": False, "state": "killed"}]
+    assert server.get(f"tasks/{ids[1]}")["state"] == "pending"
+
+
+@pytest.mark.parametrize("body", [{}, {"ids": []}, {"ids": ["1"]}, {"ids": 1}, {"ids": [1] * 1001}, {"ids": [-1]}])
+def test_a_malformed_list_of_ids_kills_nothing(shared, body):
+    answer = shared.call("POST", "tasks/kill", body)
+    assert (answer.status, answer.json["error"]["path"]) == (400, "ids")

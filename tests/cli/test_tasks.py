@@ -217,3 +217,26 @@ def test_a_token_is_not_sent_to_another_server(weir):
         thread.join()
         server.server_close()
     assert seen == [None, None]
+
+
+def test_ten_thousand_are_killed_by_few_calls(weir):
+    first = weir.submit("true", stage=True)
+    many = weir.api("POST", "tasks", [{"command": ["true"], "stage": True}] * 9999).json["tasks"]
+    ids = [first] + [task["id"] for task in many]
+    result = weir.weir("task", "kill", "-", "--yes", input="\n".join(map(str, ids[:5000])), check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    again = weir.weir("task", "kill", ids[0], ids[1], ids[5000], 999999, "--yes", check=False)
+    assert again.returncode == 5  # that of the first
+    assert again.stderr.splitlines()[:2] == [
+        f"weir: task {ids[0]} has ended: it is killed",
+        f"weir: task {ids[1]} has ended: it is killed",
+    ]
+    assert "no task 999999" in again.stderr
+    assert weir.task(ids[5000])["state"] == "killed"
+    running = weir.submit("sleep", "1000")
+    weir.wait_state(running, "running")
+    weir.weir("down", "--dir", weir.dir, "--stop-tasks", "--yes")
+    assert weir.process.wait(timeout=60) == 0
+    weir.start()
+    assert weir.api("GET", "status").json["tasks"].get("killed") == 10001
+    assert weir.task(running)["state"] == "killed"

@@ -15,6 +15,18 @@ static const struct route *found(const char *method, const char *path, const cha
     return route_find(method, path, &arena, params, allow);
 }
 
+static void a_path_with_a_row_of_its_own_is_nobody_elses_parameter(void **state)
+{
+    (void)state;
+    const char *params[CALL_PARAMS_MAX] = {NULL};
+    const char *allow;
+    const struct route *route = found("POST", "/api/v1/tasks/kill", params, &allow);
+    assert_non_null(route);
+    assert_string_equal(route->pattern, "/api/v1/tasks/kill");
+    assert_null(found("PATCH", "/api/v1/tasks/kill", params, &allow));
+    assert_string_equal(allow, "POST");
+}
+
 static void a_path_finds_its_row_and_parameters(void **state)
 {
     (void)state;
@@ -119,6 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_path_finds_its_row_and_parameters),
+        cmocka_unit_test(a_path_with_a_row_of_its_own_is_nobody_elses_parameter),
         cmocka_unit_test(near_misses_find_nothing),
         cmocka_unit_test(another_method_is_told_which_there_are),
         cmocka_unit_test(every_row_has_a_fitting_permission),

@@ -1,0 +1,83 @@
+/* kill.c - see kill.h. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/kill.h"
+
+#include "base/must.h"
+#include "cli/item.h"
+#include "cli/show.h"
+
+#include <stdio.h>
+
+enum { BODY_MAX = KILL_IDS_MAX * 24 };
+
+enum err kill_call(struct cli *cli, struct arena *arena, const uint64_t *ids, size_t count,
+                   struct api_reply *ret, struct error *e)
+{
+    must(count > 0);
+    must(count <= KILL_IDS_MAX);
+    struct buf body;
+    struct json_out j;
+    buf_init(&body, BODY_MAX);
+    json_out_init(&j, &body);
+    json_out_object(&j);
+    json_out_key(&j, "ids");
+    json_out_array(&j);
+    for (size_t i = 0; i < count; i++) {
+        json_out_u64(&j, ids[i]);
+    }
+    json_out_end(&j);
+    json_out_end(&j);
+    enum err r = api_change(cli, arena, "POST", "/tasks/kill",
+                            (struct str){.p = body.data, .len = body.len}, ret, e);
+    buf_done(&body);
+    return r;
+}
+
+/* Says what was not killed; the exit status of the first, or EXIT_OK. */
+static int misses_say(struct cli *cli, const struct doc *tasks)
+{
+    int code = EXIT_OK;
+    for (const struct doc *d = tasks == NULL ? NULL : tasks->first; d != NULL; d = d->next) {
+        struct error e;
+        const char *id = item_text(d, "id");
+        const char *state = item_text(d, "state");
+        if (item_true(d, "killed")) {
+            continue;
+        }
+        if (state[0] == '\0') {
+            (void)fail(&e, ERR_NOT_FOUND, "no task %s", id);
+        } else {
+            (void)fail(&e, ERR_CONFLICT, "task %s has ended: it is %s", id, state);
+        }
+        int failed = cli_fail(cli, &e);
+        code = code == EXIT_OK ? failed : code;
+    }
+    return code;
+}
+
+int kill_many(struct cli *cli, const uint64_t *ids, size_t count)
+{
+    int code = EXIT_OK;
+    struct arena arena;
+    arena_init(&arena);
+    for (size_t at = 0; at < count; at += KILL_IDS_MAX) {
+        struct error e;
+        struct api_reply reply;
+        size_t some = count - at < KILL_IDS_MAX ? count - at : KILL_IDS_MAX;
+        arena_clear(&arena);
+        if (kill_call(cli, &arena, ids + at, some, &reply, &e) != ERR_OK) {
+            code = cli_fail(cli, &e);
+            break;
+        }
+        (void)show_json(cli, &reply);
+        int failed = misses_say(cli, item_at(reply.doc, "tasks"));
+        code = code == EXIT_OK ? failed : code;
+        if (cli->err_tty && count > KILL_IDS_MAX) {
+            (void)fprintf(stderr, "\r\033[K%zu of %zu tasks told to end", at + some, count);
+        }
+    }
+    if (cli->err_tty && count > KILL_IDS_MAX) {
+        (void)fputs("\r\033[K", stderr);
+    }
+    arena_done(&arena);
+    return code;
+}
