@@ -193,7 +193,7 @@ static void wait_again(struct core *core, struct task *task, struct instance *in
     if ((cause == END_NODE_LOST || cause == END_NODE_REMOVED) && task->rank >= 0) {
         task->rank -= RANK_FRONT;
     }
-    if (task->gang) {
+    if (task->gang && task_grown(task) < task->min_count) {
         gang_rewind(core, task);
     }
 }

@@ -17,8 +17,9 @@ static bool task_may_queue(const struct core *core, const struct task *task)
         task->state != TASK_RUNNING && task->state != TASK_STOPPING) {
         return false;
     }
-    if (task->gang && task->active_count > 0) {
-        return false; /* the rest of a broken gang has not ended yet (P2) */
+    if (task->gang && task->active_count > 0 &&
+        (task->stopping_count > 0 || task_grown(task) < task->min_count)) {
+        return false; /* the rest of a broken gang has not ended yet (P2), or one of it is leaving */
     }
     return core_pool(core, task->pool) != NULL;
 }
@@ -88,7 +89,9 @@ static void queue_leave(struct core *core, const struct task *task, const struct
     struct pool *pool = pool_edit(core, mark->pool);
     must(pool->pending_count > 0);
     pool->pending_count--;
-    head_leave(core, pool, task->id);
+    if (!task->queued || task->pool.v != mark->pool.v) { /* else it only moves */
+        head_leave(core, pool, task->id);
+    }
 }
 
 static void queue_join(struct core *core, const struct task *task)

@@ -153,7 +153,7 @@ static void check_counts(const struct task *task, const struct tally *tally)
 
 static void check_settled(const struct task *task)
 {
-    if (task->gang && task->waiting_count > 0) {
+    if (task->gang && task->waiting_count > 0 && task_grown(task) < task->min_count) {
         must(task->stopping_count == task->active_count); /* K2: the rest of a broken gang ends */
     }
     must(!task_state_ended(task->state)); /* K7: else it would have been archived */
@@ -165,7 +165,8 @@ static void check_state(const struct core *core, const struct task *task)
 {
     bool has_pool = core_pool(core, task->pool) != NULL;
     bool waits = task->state == TASK_PENDING && task->waiting_count > 0;
-    bool partly = task->active_count > 0 && task->waiting_count > 0 && !task->gang;
+    bool whole = !task->gang || (task->stopping_count == 0 && task_grown(task) >= task->min_count);
+    bool partly = task->active_count > 0 && task->waiting_count > 0 && whole;
     bool queued = (waits || partly) && has_pool && task->depends_left == 0 && !task->kill_asked;
     must(task->queued == queued);
     must(has_pool || !queued);

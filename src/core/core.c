@@ -134,6 +134,7 @@ struct core *core_new(void)
     }
     accounts_begin(core);
     core->capacity = capacity_new();
+    core->shares = shares_cache_new();
     return core;
 }
 
@@ -154,6 +155,7 @@ void core_free(struct core *core)
         blob_unref(core->resources[i]);
     }
     capacity_free(core->capacity);
+    shares_cache_free(core->shares);
     free(core);
 }
 
@@ -173,6 +175,7 @@ struct core *core_scratch(const struct core *from)
         (void)blob_ref(core->resources[i]);
     }
     core->capacity = NULL;
+    core->shares = NULL;
     return core;
 }
 
@@ -181,6 +184,7 @@ struct core *core_copy(const struct core *from)
     struct core *core = core_scratch(from);
     if (from->capacity != NULL) {
         core->capacity = capacity_copy(from->capacity);
+        core->shares = shares_cache_new();
     }
     return core;
 }
@@ -189,4 +193,6 @@ void core_caches_off(struct core *core)
 {
     capacity_free(core->capacity);
     core->capacity = NULL;
+    shares_cache_free(core->shares);
+    core->shares = NULL;
 }

@@ -173,6 +173,9 @@ bool core_quota_computed(const struct core *core, account_id account, pool_id po
 /* What its tasks hold and want in the pool. */
 void core_usage(const struct core *core, account_id account, pool_id pool, struct usage *ret);
 
+/* Its fair share of one accounted resource of the pool, as it is now. */
+int64_t core_share(const struct core *core, account_id account, pool_id pool, uint32_t dim);
+
 /* Slots (thousandths) that the tasks of one user hold in the pool. */
 int64_t core_user_slots(const struct core *core, user_id user, pool_id pool);
 const char *core_user_name(const struct core *core, user_id user); /* "" for none */

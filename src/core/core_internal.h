@@ -8,6 +8,7 @@
 #include "core/model/table.h"
 #include "core/sched/capacity.h"
 #include "core/sched/fit.h"
+#include "core/sched/shares.h"
 
 /* The orders. Each line: what the four numbers of a key are. */
 enum order {
@@ -125,6 +126,7 @@ struct core {
     uint32_t pool_count;                    /* not deleted */
     uint32_t node_count;                    /* not removed */
     uint64_t task_counts[TASK_STATE_COUNT]; /* of ended states: ever */
+    struct shares_cache *shares;            /* fair shares to show; NULL: caches are off */
     struct capacity *capacity;              /* the scheduler's index; NULL: caches are off */
     pool_id due_last;                       /* hint: the pool passed last, so that all take turns */
 };
@@ -168,6 +170,9 @@ bool attempt_failed(enum end_cause cause, int32_t exit_code);
 
 /* The number of instances that start together: a gang's minimum, or 1. */
 uint32_t task_gang_size(const struct task *task);
+
+/* Instances that run or have done their work. */
+uint32_t task_grown(const struct task *task);
 
 /* How far a gang has grown: 0 it has not started, 1 it has just its minimum, 2 more. Others: 0. */
 uint32_t task_stage(const struct task *task);

@@ -196,6 +196,15 @@ static void task_doomed(struct step *step, task_id id)
     step_fact(step, FACT_TASK_ARCHIVED)->task.task = id;
 }
 
+/* How many instances must find a place together. */
+static uint32_t gang_size(const struct task_spec *spec)
+{
+    if (!spec->gang) {
+        return 1;
+    }
+    return spec->min_instances > 0 ? spec->min_instances : spec->instances;
+}
+
 static enum verdict submit_one(struct submit *submit, const struct task_spec *spec, task_id id)
 {
     struct step *step = submit->step;
@@ -217,7 +226,7 @@ static enum verdict submit_one(struct submit *submit, const struct task_spec *sp
         verdict = depends_check(step, spec, &failed);
     }
     if (verdict == VERDICT_OK) {
-        verdict = possible_once(submit, pool, request, spec->gang ? spec->instances : 1);
+        verdict = possible_once(submit, pool, request, gang_size(spec));
     }
     if (verdict != VERDICT_OK) {
         return verdict;

@@ -84,18 +84,24 @@ uint32_t task_gang_size(const struct task *task)
     return task->gang ? task->min_count : 1;
 }
 
+uint32_t task_grown(const struct task *task)
+{
+    return task->active_count - task->stopping_count + task->ended_count;
+}
+
 uint32_t task_stage(const struct task *task)
 {
-    if (!task->gang || task->active_count < task->min_count) {
+    const uint32_t grown = task_grown(task);
+    if (!task->gang || grown < task->min_count) {
         return 0;
     }
-    return task->active_count == task->min_count ? 1 : 2;
+    return grown == task->min_count ? 1 : 2;
 }
 
 uint32_t task_chunk(const struct task *task)
 {
-    return task->gang && task->active_count < task->min_count ? task->min_count - task->active_count
-                                                              : 1;
+    const uint32_t grown = task_grown(task);
+    return task->gang && grown < task->min_count ? task->min_count - grown : 1;
 }
 
 const struct shape *core_shape(const struct core *core, shape_id id)

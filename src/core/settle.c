@@ -210,6 +210,13 @@ static void task_end_of(const struct core *core, const struct task *task, const 
 
 /* ---- the end of an attempt ---- */
 
+/* Does a gang live on without this one, which waits again? Enough of the others run, and none is leaving. */
+static bool gang_goes_on(const struct task *task, const struct instance *instance, bool again)
+{
+    uint32_t leaving = task->stopping_count - (instance->state == INSTANCE_STOPPING);
+    return again && task->active_count - 1 - leaving + task->ended_count >= task->min_count;
+}
+
 void settle_attempt(struct step *step, const struct report *report)
 {
     const struct core *core = step_state(step);
@@ -219,7 +226,8 @@ void settle_attempt(struct step *step, const struct report *report)
     enum end_cause cause = cause_of(instance, report->type);
     bool again = again_of(task, instance, report, cause);
     bool broken = task->gang && task->active_count > 1 &&
-                  (attempt_failed(cause, report->exit_code) || cause_is_loss(cause));
+                  (attempt_failed(cause, report->exit_code) || cause_is_loss(cause)) &&
+                  !gang_goes_on(task, instance, again);
     bool last = !again && task->ended_count + 1 == task->instance_count;
 
     struct fact *ended = step_fact(step, FACT_ATTEMPT_ENDED);

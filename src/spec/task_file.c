@@ -257,6 +257,14 @@ static void instances_read(struct reader *in, const struct place *place, const s
     field_u32(in, place, doc, field, object);
 }
 
+static void min_instances_read(struct reader *in, const struct place *place, const struct doc *doc,
+                               const struct field *field, void *object)
+{
+    struct task_draft *draft = object;
+    draft->min_instances = doc;
+    field_u32(in, place, doc, field, object);
+}
+
 static void array_read(struct reader *in, const struct place *place, const struct doc *doc,
                        const struct field *field, void *object)
 {
@@ -324,7 +332,7 @@ static const struct field task_fields[] = {
     {"depends_on", depends_read, 0, 0, TASK_DEPENDS_MAX, NULL},
     {"tags", tags_read, 0, 0, TASK_TAGS_MAX, ""},
     {"stage", field_bool, IN_SPEC(stage), 0, 0, NULL},
-    {"min_instances", NULL, 0, 0, 0, "gangs of changing size are not possible yet"},
+    {"min_instances", min_instances_read, IN_SPEC(min_instances), 1, TASK_INSTANCES_MAX, NULL},
     {"fallback", NULL, 0, 0, 0, "a task goes to one pool for now; fallback is not possible yet"},
     {"user", NULL, 0, 0, 0, "the user is the one whose token is used; it cannot be given"},
     {"slots", NULL, 0, 0, 0, "it belongs under resources, like resources: {slots: 1}"},
@@ -353,6 +361,12 @@ static void task_finish(struct reader *in, const struct place *place, const stru
     if (draft->array != NULL && draft->instances != NULL) {
         problem_add(in, &array, draft->array, "array and instances are both given");
     }
+    if (draft->min_instances != NULL && spec->min_instances > spec->instances) {
+        struct place min = {.up = place, .key = "min_instances"};
+        problem_add(in, &min, draft->min_instances, "it is above instances, which is %u",
+                    spec->instances);
+    }
+    spec->gang = spec->gang || draft->min_instances != NULL;
     if (draft->array != NULL && spec->gang) {
         problem_add(in, &array, draft->array, "the instances of an array are no gang");
     }

@@ -14,6 +14,7 @@ struct task_draft {
     const struct doc *entrypoint;
     const struct doc *pools;
     const struct doc *instances;
+    const struct doc *min_instances;
     const struct doc *array;
     const struct doc *slots;
     const struct doc *gpu;

@@ -116,6 +116,7 @@ void quota_line_json(struct json_out *j, const struct core *core, account_id acc
     amount_json(j, "limit", resource, quota.limit.at[dim]);
     json_out_kv_milli(j, "weight", quota.weight[dim]);
     json_out_kv_u64(j, "rank", quota.rank);
+    amount_json(j, "share", resource, core_share(core, account, pool, dim));
     amount_json(j, "allocated", resource, usage.allocated.at[dim]);
     amount_json(j, "fixed", resource, usage.fixed.at[dim]);
     amount_json(j, "leaving", resource, usage.leaving.at[dim]);

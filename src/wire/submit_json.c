@@ -66,6 +66,9 @@ void submit_json(struct json_out *j, const struct task_spec *spec)
     }
     instances_json(j, spec);
     json_out_kv_bool(j, "gang", spec->gang);
+    if (spec->min_instances > 0) {
+        json_out_kv_u64(j, "min_instances", spec->min_instances);
+    }
     json_out_kv_u64(j, "priority", spec->priority);
     json_out_kv_bool(j, "preemptible", spec->preemptible);
     json_out_kv_bool(j, "repeatable", spec->repeatable);

@@ -236,6 +236,8 @@ static void spec_roll(struct world *world, struct task_spec *ret)
         .grace_ms = 1000,
     };
     ret->gang = ret->instances > 1 && dice_once_in(dice, 2);
+    ret->min_instances =
+        ret->gang && dice_once_in(dice, 2) ? 1 + dice_roll(dice, ret->instances) : 0;
     ask_roll(world, ret, amounts);
     const struct task *before = dice_once_in(dice, 6) ? pick_task(world) : NULL;
     if (before != NULL) {
@@ -280,6 +282,7 @@ static void refusal_check(struct world *world, struct task_spec spec, const stru
         law(reason->smallest >= 1, "P9: some of the gang would fit");
         law(reason->smallest < spec.instances, "P9: a smaller gang");
         spec.instances = (uint32_t)reason->smallest;
+        spec.min_instances = 0;
         law(world_ask(world, in, &again) == VERDICT_OK, "P9: the smaller gang is accepted");
         return;
     }
@@ -321,8 +324,9 @@ static void submit(struct world *world)
     for (size_t i = 0; i < world->facts.count; i++) {
         const struct fact *fact = &world->facts.at[i];
         if (fact->type == FACT_TASK_SUBMITTED) {
-            const uint32_t size =
-                fact->task_submitted.spec->gang ? fact->task_submitted.spec->instances : 1;
+            const struct task_spec *spec = fact->task_submitted.spec;
+            const uint32_t least = spec->min_instances > 0 ? spec->min_instances : spec->instances;
+            const uint32_t size = spec->gang ? least : 1;
             law(oracle_possible(world->core, fact->task_submitted.pool,
                                 fact->task_submitted.request, size),
                 "P9: what can never run is refused");

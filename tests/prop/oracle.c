@@ -176,7 +176,11 @@ void oracle_gangs_whole(const struct core *core, const struct facts *facts)
             together += facts->at[j].type == FACT_ALLOCATED &&
                         facts->at[j].allocated.key.task.v == task->id.v;
         }
-        law(!task->gang || together == task->instance_count, "P2: a gang starts whole");
+        law(!task->gang || together + task->ended_count >= task->min_count ||
+                task->active_count > together,
+            "P2: a gang starts whole");
+        law(!task->gang || task->active_count + task->ended_count >= task->min_count,
+            "P2: a gang runs with its minimum");
     }
 }
 
@@ -190,13 +194,28 @@ static bool may_run(const struct task *task)
     const bool live = task->state == TASK_PENDING || task->state == TASK_STARTING ||
                       task->state == TASK_RUNNING || task->state == TASK_STOPPING;
     return live && task->waiting_count > 0 && task->depends_left == 0 && !task->kill_asked &&
-           !(task->gang && task->active_count > 0);
+           !(task->gang && task->active_count > 0 &&
+             (task->stopping_count > 0 ||
+              task->active_count + task->ended_count < task->min_count));
+}
+
+/* A gang that has not its minimum comes before one that has, and that before one with more. */
+static int stage_of(const struct task *task)
+{
+    const uint32_t grown = task->active_count - task->stopping_count + task->ended_count;
+    if (!task->gang || grown < task->min_count) {
+        return 0;
+    }
+    return grown == task->min_count ? 1 : 2;
 }
 
 static bool ahead_of(const struct task *a, const struct task *b)
 {
     if (a->priority != b->priority) {
         return a->priority > b->priority;
+    }
+    if (stage_of(a) != stage_of(b)) {
+        return stage_of(a) < stage_of(b);
     }
     return a->rank != b->rank ? a->rank < b->rank : a->id.v < b->id.v;
 }
@@ -212,7 +231,8 @@ static bool holder_uses(const struct core *core, const struct node *node, const 
 /* Instances that start together. */
 static uint32_t chunk_of(const struct task *task)
 {
-    return task->gang && task->active_count == 0 ? task->min_count : 1;
+    const uint32_t grown = task->active_count - task->stopping_count + task->ended_count;
+    return task->gang && grown < task->min_count ? task->min_count - grown : 1;
 }
 
 static void task_must_not_fit(const struct core *core, const struct pool *pool,

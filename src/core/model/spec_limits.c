@@ -83,6 +83,7 @@ bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, i
                      {"dependencies", spec->depends_count, 0, TASK_DEPENDS_MAX},
                      {"named resources of a task", spec->resource_count, 0, TASK_RESOURCES_MAX},
                      {"instances", spec->instances, 1, TASK_INSTANCES_MAX},
+                     {"min_instances", spec->min_instances, 0, spec->instances},
                      {"first array index", spec->array_first, 0, UINT32_MAX - TASK_INSTANCES_MAX},
                      {"priority", spec->priority, PRIORITY_MIN, PRIORITY_MAX},
                      {"retries", spec->max_retries, 0, RETRIES_MAX},

@@ -12,6 +12,7 @@
 #include "core/core_internal.h"
 #include "core/sched/explain_account.h"
 #include "core/sched/lower.h"
+#include "core/sched/queue.h"
 #include "core/sched/reserve.h"
 #include "core/sched/search.h"
 
@@ -238,11 +239,15 @@ static bool fits_free(const struct look *look)
 static bool comes_behind(const struct look *look, const struct task *holder)
 {
     const struct task *task = look->task;
-    if (look->pool->policy == POLICY_PRIORITY ||
-        (look->pool->policy == POLICY_FAIR_SHARE && task->account.v == holder->account.v)) {
-        return okey_compare(key_queue(task), key_queue(holder)) > 0;
+    const enum pool_policy policy = look->pool->policy;
+    const bool static_order =
+        policy == POLICY_PRIORITY || policy == POLICY_FIFO || task->account.v == holder->account.v;
+    if (!static_order || task->id.v == holder->id.v) {
+        return task->id.v != holder->id.v;
     }
-    return task->id.v != holder->id.v;
+    const struct okey key = key_account_queue(task);
+    const struct okey other = key_account_queue(holder);
+    return !queue_ahead(&key, &other, policy == POLICY_FIFO);
 }
 
 /* Keep what the holder of the reservation keeps, if the task comes behind it and that matters. */

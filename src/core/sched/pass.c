@@ -230,7 +230,7 @@ static void after_placed(struct pass *pass, struct queue *queue, const struct ta
         pass->old_head_started |= task->id.v == pass->pool->blocked_task.v;
         queue_advance(queue);
     } else if (task->gang) {
-        queue_again(queue, task->active_count + lane->added == task->min_count ? 1 : 2);
+        queue_again(queue, task_grown(task) + lane->added == task->min_count ? 1 : 2);
     }
 }
 

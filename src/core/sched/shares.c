@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/shares.h"
 
+#include "base/mem.h"
 #include "base/must.h"
 #include "core/core_internal.h"
 #include "core/sched/fairshare.h"
@@ -218,11 +219,60 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
     return shares;
 }
 
-void shares_of(const struct core *core, account_id account, pool_id pool, struct vector *ret)
+/* ---- for those who only show them ---- */
+
+struct shares_cache {
+    pool_id pool;
+    uint64_t seq;
+    const struct shares *shares; /* NULL: nothing yet */
+    struct arena arena;
+};
+
+struct shares_cache *shares_cache_new(void)
 {
+    struct shares_cache *cache = xcalloc(1, sizeof *cache);
+    arena_init(&cache->arena);
+    return cache;
+}
+
+void shares_cache_free(struct shares_cache *cache)
+{
+    if (cache != NULL) {
+        arena_done(&cache->arena);
+        free(cache);
+    }
+}
+
+static const struct shares *cache_ask(struct shares_cache *cache, const struct core *core,
+                                      pool_id pool)
+{
+    if (cache->shares == NULL || cache->pool.v != pool.v || cache->seq != core->seq) {
+        arena_clear(&cache->arena);
+        cache->shares = shares_compute(core, pool, &cache->arena);
+        cache->pool = pool;
+        cache->seq = core->seq;
+    }
+    return cache->shares;
+}
+
+static int64_t share_at(const struct shares *shares, account_id account, uint32_t dim)
+{
+    const struct account_view *view = shares_view(shares, account);
+    return view != NULL ? view->share.at[dim] : 0;
+}
+
+int64_t core_share(const struct core *core, account_id account, pool_id pool, uint32_t dim)
+{
+    must(dim < core_dim_count(core));
+    if (core_pool(core, pool) == NULL) {
+        return 0;
+    }
+    if (core->shares != NULL) {
+        return share_at(cache_ask(core->shares, core, pool), account, dim);
+    }
     struct arena arena;
     arena_init(&arena);
-    const struct account_view *view = shares_view(shares_compute(core, pool, &arena), account);
-    *ret = view != NULL ? view->share : (struct vector){0};
+    const int64_t share = share_at(shares_compute(core, pool, &arena), account, dim);
     arena_done(&arena);
+    return share;
 }

@@ -32,5 +32,7 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
 /* The view of an account; NULL: it has no work in the pool. */
 struct account_view *shares_view(const struct shares *shares, account_id account);
 
-/* The fair share of one account, for those who only show it. */
-void shares_of(const struct core *core, account_id account, pool_id pool, struct vector *ret);
+/* The shares of the pool asked for last, as long as the state stays the same: a cache beside the state, for core_share(). */
+struct shares_cache;
+struct shares_cache *shares_cache_new(void);
+void shares_cache_free(struct shares_cache *cache); /* NULL is fine */

@@ -8,7 +8,7 @@
 
 uint32_t turns_chunk(const struct task *task, uint32_t added)
 {
-    const uint32_t grown = task->active_count + added;
+    const uint32_t grown = task_grown(task) + added;
     return task->gang && grown < task->min_count ? task->min_count - grown : 1;
 }
 
