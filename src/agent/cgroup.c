@@ -192,15 +192,15 @@ void cgroup_kill(const struct cgroup *group)
     }
 }
 
-void cgroups_end(const char *supervisor_hex)
+bool cgroups_end(const char *supervisor_hex)
 {
     char base[AGENT_PATH_MAX];
     if (!base_find(supervisor_hex, base)) {
-        return;
+        return true;
     }
     int dir_fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir_fd < 0) {
-        return;
+        return true;
     }
     struct cgroup whole = {.dir_fd = dir_fd, .events_fd = -1};
     cgroup_kill(&whole);
@@ -212,5 +212,5 @@ void cgroups_end(const char *supervisor_hex)
         }
     }
     (void)closedir(entries);
-    (void)rmdir(base);
+    return rmdir(base) == 0 || errno != EBUSY;
 }

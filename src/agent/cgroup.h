@@ -32,5 +32,6 @@ bool cgroup_populated(const struct cgroup *group);
 /* SIGKILL to all of it. */
 void cgroup_kill(const struct cgroup *group);
 
-/* All groups of a dead supervisor: SIGKILL to everything in them, then remove what is empty. */
-void cgroups_end(const char *supervisor_hex);
+/* All groups of a dead supervisor: SIGKILL to everything in them, then remove what is empty. False:
+ * something in them takes its time to die; call again. */
+bool cgroups_end(const char *supervisor_hex);

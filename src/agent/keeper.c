@@ -30,11 +30,13 @@ static void leftovers_end(const unsigned char *id)
 {
     char hex[SUPERVISOR_HEX_LEN + 1];
     hex_of(id, hex);
-    cgroups_end(hex);
-    for (int i = 0; i < STRAY_ROUNDS_MAX && strays_end(hex) > 0; i++) {
+    for (int i = 0; i < STRAY_ROUNDS_MAX; i++) {
+        bool gone = cgroups_end(hex);
+        if (strays_end(hex) == 0 && gone) {
+            return;
+        }
         (void)usleep(STRAY_ROUND_MS * 1000);
     }
-    cgroups_end(hex); /* now empty, they can be removed */
 }
 
 /* The supervisor that wrote this segment of the spool. */

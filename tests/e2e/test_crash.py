@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 import http.client
 import json
 import os
+import pathlib
 import random
 import signal
 import threading
@@ -152,6 +153,9 @@ def test_a_killed_supervisor_is_a_loss_never_a_success(weir):
     assert all(line[0] != "end" for line in ledger.lines()), "a task outlived its supervisor"
     (replacement,) = supervisors(w)
     assert replacement != supervisor
+    lines = (w.dir / "node" / "supervisor.log").read_text().splitlines()
+    dead, living = [said["id"] for said in map(json.loads, lines) if said["message"] == "supervisor runs"]
+    assert not [path for path in pathlib.Path("/sys/fs/cgroup").glob(f"**/weir-{dead}")], "a dead one's cgroup is left"
 
 
 def test_tasks_outlive_server_and_agent(weir):

@@ -143,7 +143,9 @@ void rig_down(struct rig *rig)
     for (size_t i = 0; i < SUPERVISOR_ID_LEN; i++) {
         (void)snprintf(hex + 2 * i, 3, "%02x", rig->hello.id[i]);
     }
-    cgroups_end(hex); /* of one that was killed */
+    while (!cgroups_end(hex)) { /* of one that was killed */
+        (void)usleep(1000);
+    }
     supclient_free(rig->client);
     spool_reader_free(rig->reader);
     buf_done(&rig->out);
