@@ -48,6 +48,7 @@ static void amount_cell(struct buf *out, const struct doc *item, const char *pat
 
 AMOUNT_CELL(guaranteed)
 AMOUNT_CELL(limit)
+AMOUNT_CELL(share)
 AMOUNT_CELL(allocated)
 AMOUNT_CELL(borrowed)
 AMOUNT_CELL(demand)
@@ -65,6 +66,7 @@ static const struct list_column quota_columns[] = {
     {"limit", "LIMIT", COLUMN_CUSTOM_NUMBER, "limit", COLUMN_SPARE, cell_limit},
     {"weight", "WEIGHT", COLUMN_NUMBER, "weight", COLUMN_SPARE, NULL},
     {"rank", "RANK", COLUMN_NUMBER, "rank", COLUMN_WIDE, NULL},
+    {"share", "FAIR SHARE", COLUMN_CUSTOM_NUMBER, "share", COLUMN_ALWAYS, cell_share},
     {"allocated", "ALLOCATED", COLUMN_CUSTOM_NUMBER, "allocated", COLUMN_ALWAYS, cell_allocated},
     {"borrowed", "BORROWED", COLUMN_CUSTOM_NUMBER, "borrowed", COLUMN_ALWAYS, cell_borrowed},
     {"demand", "DEMAND", COLUMN_CUSTOM_NUMBER, "demand", COLUMN_ALWAYS, cell_demand},

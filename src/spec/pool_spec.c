@@ -157,8 +157,8 @@ static void user_slots_read(struct reader *in, const struct place *place, const 
 #define IN_POOL(member) offsetof(struct pool_spec, member)
 
 static const struct field scheduler_fields[] = {
-    {"policy", policy_read, 0, 0, 0, "fair-share priority"},
-    {"placement", placement_read, 0, 0, 0, "pack"},
+    {"policy", policy_read, 0, 0, 0, "fair-share priority fifo round-robin"},
+    {"placement", placement_read, 0, 0, 0, "pack spread"},
     {"patience", field_duration, IN_POOL(patience_ms), 0, 0, NULL},
     {"preemption", preemption_read, 0, 0, 0, NULL},
     {"victims", victims_read, 0, 0, 0, "least-loss"},

@@ -103,7 +103,7 @@ static void all_problems_are_told_at_once(void **state)
             "lost_afterr: 5m\n"
             "pools:\n"
             "  - name: a\n"
-            "    scheduler: {policy: lottery, placement: spread}\n"
+            "    scheduler: {policy: lottery, placement: tight}\n"
             "    provider: {type: slurm, partition: gpu}\n"
             "  - name: a\n"
             "  - title: no name\n"
@@ -118,9 +118,9 @@ static void all_problems_are_told_at_once(void **state)
         {1, "listen: an address and a port are wanted, like 127.0.0.1:8080 or [::1]:8080, not "
             "'nowhere'"},
         {3, "lost_afterr: unknown field; did you mean 'lost_after'?"},
-        {6,
-         "pools[0].scheduler.policy: 'lottery' does not exist yet; there is: fair-share priority"},
-        {6, "pools[0].scheduler.placement: 'spread' does not exist yet; there is: pack"},
+        {6, "pools[0].scheduler.policy: 'lottery' does not exist yet; there is: fair-share "
+            "priority fifo round-robin"},
+        {6, "pools[0].scheduler.placement: 'tight' does not exist yet; there is: pack spread"},
         {7, "pools[0].provider.type: 'slurm' does not exist yet; there is: static local"},
         {8, "pools[1].name: a second pool 'a'"},
         {9, "pools[2].name: it is missing"},
