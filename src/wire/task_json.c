@@ -24,23 +24,47 @@ void task_writer_init(struct task_writer *writer, const struct core *core, struc
     writer->kept_count = 0;
 }
 
-/* Why it waits. Only queued tasks of one shape share a reason; the holder of a reservation has its
- * own. */
+/* May this task wait for the same reason as others that ask for the same? Not one that holds a
+ * reservation or promised places, has some of its instances, or waits for its own moment. */
+static bool reason_common(const struct core *core, const struct task *task)
+{
+    const struct pool *pool = core_pool(core, task->pool);
+    return task->queued && task->claimed_count == 0 && task->active_count == 0 &&
+           (pool == NULL || (pool->reserved_task.v != task->id.v && pool->preempt_delay_ms == 0));
+}
+
+static bool reason_kept(const struct task_writer *writer, const struct task *task,
+                        struct reason *ret)
+{
+    for (uint32_t i = 0; i < writer->kept_count; i++) {
+        if (writer->kept[i].shape.v == task->shape.v &&
+            writer->kept[i].account.v == task->account.v &&
+            writer->kept[i].user.v == task->user.v &&
+            writer->kept[i].preemptible == (task->preemptible != 0)) {
+            *ret = writer->kept[i].reason;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Why it waits. */
 static struct reason reason_of(struct task_writer *writer, const struct task *task)
 {
-    const struct pool *pool = core_pool(writer->core, task->pool);
-    bool shared = task->queued && (pool == NULL || pool->reserved_task.v != task->id.v);
-    for (uint32_t i = 0; shared && i < writer->kept_count; i++) {
-        if (writer->kept[i].shape.v == task->shape.v) {
-            return writer->kept[i].reason;
-        }
+    const bool common = reason_common(writer->core, task);
+    struct reason kept;
+    if (common && reason_kept(writer, task, &kept)) {
+        return kept;
     }
     struct explanation why;
     explain_task(writer->core, task->id, &why);
-    if (shared && writer->kept_count < TASK_JSON_REASONS_KEPT) {
-        writer->kept[writer->kept_count].shape = task->shape;
-        writer->kept[writer->kept_count].reason = why.reason;
-        writer->kept_count++;
+    if (common && writer->kept_count < TASK_JSON_REASONS_KEPT) {
+        uint32_t at = writer->kept_count++;
+        writer->kept[at].shape = task->shape;
+        writer->kept[at].account = task->account;
+        writer->kept[at].user = task->user;
+        writer->kept[at].preemptible = task->preemptible != 0;
+        writer->kept[at].reason = why.reason;
     }
     return why.reason;
 }

@@ -19,14 +19,17 @@ enum {
     TASK_JSON_NO_ENV = 4,   /* `env` is written as {} */
 };
 
-/* What writing many tasks of one moment shares: tasks of one shape wait for the same reason, which
- * is computed once. Valid while the state does not change. */
+/* What writing many tasks of one moment shares: equal requests of one user and project wait for the
+ * same reason, which is computed once. Valid while the state does not change. */
 struct task_writer {
     const struct core *core;
     struct arena *arena; /* cleared by the caller; specs are decoded into it */
     uint32_t kept_count;
     struct {
         shape_id shape;
+        account_id account;
+        user_id user;
+        bool preemptible;
         struct reason reason;
     } kept[TASK_JSON_REASONS_KEPT];
 };

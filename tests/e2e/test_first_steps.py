@@ -175,3 +175,21 @@ def test_a_dependent_follows_its_dependency(weir, policy):
     ended = w.wait(second)
     assert ended["state"] == policy
     assert ended["cause"] == ("dependency" if policy == "failed" else "exit")
+
+
+def test_every_surface_gives_the_same_reason(weir):
+    """Equal requests may wait for different reasons: who asks counts too."""
+    w = weir("--fake-gpus", "1")
+    w.weir("project", "create", "vision", "--department", "default")
+    holder = w.submit("sleep", "600", resources={"gpu": 1})
+    w.wait_state(holder, "running")
+    plain = w.submit("true", resources={"gpu": 1}, project="vision")
+    firm = w.submit("true", resources={"gpu": 1}, project="vision", preemptible=False)
+    listed = {t["id"]: t["reason"] for t in w.api("GET", "tasks").json["items"]}
+    queued = {t["id"]: t["reason"] for t in w.api("GET", "queue?pool=default").json["items"]}
+    for task, code in ((plain, "no-room"), (firm, "over-guarantee")):
+        explained = w.api("GET", f"tasks/{task}/explain").json["reason"]
+        assert explained["code"] == code
+        assert w.task(task)["reason"]["message"] == explained["message"]
+        assert listed[task]["message"] == explained["message"]
+        assert queued[task]["message"] == explained["message"]
