@@ -25,7 +25,8 @@ static const struct topic topics[] = {
      "\n"
      "`weir run` and `weir task wait` hand on the task's own status: its exit code, 128+n when\n"
      "signal n ended it, of several instances that of the lowest-numbered failed one; 9\n"
-     "when it can never run, 2 when the request itself is wrong; and 125 when Weir failed."},
+     "when it can never run, 2 when the request itself is wrong; 127 when the program was not\n"
+     "found, 126 when it cannot be executed; and 125 when Weir failed."},
     {"resources", "RESOURCES",
      "A task asks for amounts per instance:\n"
      "  --slots 2                 a slot is a GPU where a node has some, else a part of the node\n"
