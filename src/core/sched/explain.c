@@ -319,6 +319,38 @@ static void look_at_nodes(struct look *look)
     look_for_blockers(look);
 }
 
+/* A bound is in the way: the most of the resource with which the task would start now. */
+static int64_t smallest_within(struct look *look)
+{
+    const struct reason *reason = &look->ret->reason;
+    const struct lack lack = {REASON_NO_ROOM, reason->resource, reason->wanted, reason->available};
+    struct request request = look->shape->request;
+    struct lower what;
+    struct vector left;
+    uint32_t dim;
+    if (look->count > 1 || reason->code == REASON_USER_CAP || !lower_for(&request, &lack, &what) ||
+        !core_dim_of(look->core, reason->resource, &dim)) {
+        return -1;
+    }
+    (void)tally_left(&look->tally, look->task, VIEW_NOW, &left);
+    int64_t amount = left.at[dim];
+    if (dim == DIM_SLOTS && amount >= SLOT_MILLI) {
+        amount -= amount % SLOT_MILLI;
+    }
+    if (amount <= 0 || amount >= reason->wanted) {
+        return -1;
+    }
+    lower_apply(&request, what, amount);
+    struct vector amounts;
+    core_request_vector(look->core, &request, &amounts);
+    struct asker asker = {.task = look->task, .request = &request, .end_ms = INT64_MAX};
+    asker.bounded = tally_left(&look->tally, look->task, VIEW_NOW, &asker.left);
+    const bool starts =
+        tally_gate(&look->tally, look->task, VIEW_NOW, &amounts).gate == GATE_OPEN &&
+        search_first(&look->overlay, &asker, 1) != NULL;
+    return starts ? amount : -1;
+}
+
 /* When all that leave the places promised to a task should be gone. */
 static int64_t leaving_until_ms(const struct core *core, const struct task *task)
 {
@@ -352,7 +384,10 @@ static void explain_room(struct look *look)
                                   .need = task->claimed_count,
                                   .until_ms = leaving_until_ms(look->core, task),
                                   .smallest = -1};
-    } else if (!bound) {
+    } else if (bound) {
+        look_keep(look);
+        reason->smallest = look->behind ? -1 : smallest_within(look);
+    } else {
         look->asker = (struct asker){.task = task, .end_ms = INT64_MAX};
         look->asker.request = &look->shape->request;
         look->asker.bounded = tally_left(&look->tally, task, VIEW_NOW, &look->asker.left);
