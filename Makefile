@@ -44,6 +44,12 @@ bench-sched: $(BUILD)/build.ninja
 	@meson configure $(BUILD) -Dbench=true && ninja --quiet -C $(BUILD) bench/sched/sched_bench
 	@$(BUILD)/bench/sched/sched_bench $(ARGS)
 
+# The quality of decisions on real traces, beside reference policies; the traces are no part of the repository.
+TRACES ?= $(WEIR_SHARED)/traces
+bench-sim: weir
+	@meson configure $(BUILD) -Dbench=true && ninja --quiet -C $(BUILD)
+	@bench/sim $(TRACES) $(ARGS)
+
 # Fuzz every parser for FUZZ_S seconds each.
 FUZZ_S ?= 60
 fuzz: deps
@@ -58,4 +64,4 @@ hooks:
 clean:
 	rm -rf build build-* weir
 
-.PHONY: all deps deps-build weir run test check tidy bench bench-sched fuzz fmt hooks clean
+.PHONY: all deps deps-build weir run test check tidy bench bench-sched bench-sim fuzz fmt hooks clean

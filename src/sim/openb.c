@@ -304,8 +304,8 @@ static void point_text(const struct openb_seed *seeds, uint32_t count, uint32_t 
              sim_percent_text((int64_t)pieces, (int64_t)sum, text[3]));
 }
 
-static void page_text(const struct scenario *scenario, const struct openb_seed *seeds,
-                      uint32_t count, struct buf *out)
+void openb_text(const struct scenario *scenario, const struct openb_seed *seeds, uint32_t count,
+                struct buf *out)
 {
     char text[3][SIM_TEXT_MAX];
     const int64_t capacity_milli = openb_capacity_milli(scenario);
@@ -356,7 +356,7 @@ enum err play_openb(const struct sim_options *options, struct error *e)
     if (r == ERR_OK) {
         struct buf out;
         buf_init(&out, OUTPUT_BYTES_MAX);
-        page_text(&scenario, seeds, count, &out);
+        openb_text(&scenario, seeds, count, &out);
         r = sim_file_write("-", &out, e);
         buf_done(&out);
     }

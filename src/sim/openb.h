@@ -3,6 +3,7 @@
  * unallocated shows how well the scheduler places. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "sim/fragments.h"
@@ -31,3 +32,7 @@ size_t openb_order(const struct scenario *scenario, uint64_t seed, int64_t ratio
 
 /* Capacity in thousandths of GPUs. */
 int64_t openb_capacity_milli(const struct scenario *scenario);
+
+/* The table of the experiment: unallocated share at each point, mean [least-most] over the seeds. */
+void openb_text(const struct scenario *scenario, const struct openb_seed *seeds, uint32_t count,
+                struct buf *out);

@@ -1,0 +1,215 @@
+/* sim_queue.c - reference policies of the queueing experiment, from their description: one pool of
+ * equal nodes, no preemption, no reservation.
+ *
+ *   sim_queue TRACE.csv FORMAT NODES GPUS POLICY       POLICY: fifo-fit | sjf-fit
+ *
+ * Jobs of at most one node's GPUs go to the fullest node that has room; larger ones take whole idle
+ * nodes and, for the rest, the emptiest other. At each moment everything that fits starts, in order of
+ * arrival (fifo-fit) or of true length (sjf-fit). Prints mean, p50, p99 and longest wait and the mean
+ * completion time, in seconds. SPDX-License-Identifier: Apache-2.0 */
+#include "base/heap.h"
+#include "base/str.h"
+#include "sim/files.h"
+#include "sim/spread.h"
+#include "sim/trace.h"
+
+enum { NODES_MOST = 4096, PARTS_MAX = 64 };
+
+struct waiting {
+    struct heap_entry end; /* first */
+    const struct job *job;
+    int gpus;
+    int parts;
+    int node[PARTS_MAX];
+    int taken[PARTS_MAX];
+    int64_t started_ms;
+};
+
+struct pool {
+    int node_count;
+    int node_gpus;
+    int left[NODES_MOST];
+    int left_all;
+    struct heap running;
+};
+
+/* ---- placing ---- */
+
+static void part_take(struct pool *pool, struct waiting *waiting, int node, int gpus)
+{
+    waiting->node[waiting->parts] = node;
+    waiting->taken[waiting->parts++] = gpus;
+    pool->left[node] -= gpus;
+    pool->left_all -= gpus;
+}
+
+static void parts_give(struct pool *pool, struct waiting *waiting)
+{
+    for (int i = 0; i < waiting->parts; i++) {
+        pool->left[waiting->node[i]] += waiting->taken[i];
+        pool->left_all += waiting->taken[i];
+    }
+    waiting->parts = 0;
+}
+
+/* The fullest node with room, or (emptiest) the one with most; -1: none. */
+static int node_for(const struct pool *pool, int gpus, bool emptiest)
+{
+    int best = -1;
+    for (int i = 0; i < pool->node_count; i++) {
+        const int left = pool->left[i];
+        if (left >= gpus &&
+            (best < 0 || (emptiest ? left > pool->left[best] : left < pool->left[best]))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static bool place(struct pool *pool, struct waiting *waiting)
+{
+    int wanted = waiting->gpus;
+    while (wanted > 0) {
+        const bool whole = wanted >= pool->node_gpus;
+        const int part = whole ? pool->node_gpus : wanted;
+        const int node = node_for(pool, part, !whole && waiting->parts > 0);
+        if (node < 0 || waiting->parts == PARTS_MAX) {
+            parts_give(pool, waiting);
+            return false;
+        }
+        part_take(pool, waiting, node, part);
+        wanted -= part;
+    }
+    return true;
+}
+
+/* ---- the queue ---- */
+
+static bool shorter_first;
+
+/* qsort has no context; one policy is played at a time. */
+static int in_order(const void *a, const void *b)
+{
+    const struct waiting *first = *(struct waiting *const *)a;
+    const struct waiting *second = *(struct waiting *const *)b;
+    if (shorter_first && first->job->runs_ms != second->job->runs_ms) {
+        return first->job->runs_ms < second->job->runs_ms ? -1 : 1;
+    }
+    return first < second ? -1 : first > second;
+}
+
+/* Starts what fits; a size that did not fit, and every larger one, is not tried again in this round.
+ * Returns how many still wait. */
+static size_t round_run(struct pool *pool, struct waiting **queue, size_t count, int64_t now_ms)
+{
+    int too_large = INT32_MAX;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct waiting *waiting = queue[i];
+        if (waiting->gpus < too_large && waiting->gpus <= pool->left_all && place(pool, waiting)) {
+            waiting->started_ms = now_ms;
+            heap_set(&pool->running, &waiting->end, now_ms + waiting->job->runs_ms);
+            continue;
+        }
+        if (waiting->gpus < too_large) {
+            too_large = waiting->gpus;
+        }
+        queue[kept++] = waiting;
+    }
+    return kept;
+}
+
+static void ends_due(struct pool *pool, int64_t now_ms)
+{
+    struct heap_entry *first;
+    while ((first = heap_first(&pool->running)) != NULL && first->key <= now_ms) {
+        heap_remove(&pool->running, first);
+        parts_give(pool, (struct waiting *)first);
+    }
+}
+
+static void play(struct pool *pool, struct waiting *all, size_t count)
+{
+    struct waiting **queue = xcalloc(count + 1, sizeof *queue);
+    size_t waiting = 0;
+    size_t next = 0;
+    for (;;) {
+        const struct heap_entry *first = heap_first(&pool->running);
+        int64_t now_ms = first == NULL ? INT64_MAX : first->key;
+        if (next < count && all[next].job->at_ms < now_ms) {
+            now_ms = all[next].job->at_ms;
+        }
+        if (now_ms == INT64_MAX) {
+            break;
+        }
+        ends_due(pool, now_ms);
+        const size_t before = waiting;
+        while (next < count && all[next].job->at_ms <= now_ms) {
+            queue[waiting++] = &all[next++];
+        }
+        if (waiting > before && shorter_first) {
+            qsort(queue, waiting, sizeof *queue, in_order);
+        }
+        waiting = round_run(pool, queue, waiting, now_ms);
+    }
+    free(queue);
+}
+
+static void print(const char *policy, const struct waiting *all, size_t count)
+{
+    int64_t *times = xcalloc(count + 1, sizeof *times);
+    __int128 completion = 0;
+    for (size_t i = 0; i < count; i++) {
+        times[i] = all[i].started_ms - all[i].job->at_ms;
+        completion += times[i] + all[i].job->runs_ms;
+    }
+    const struct spread wait = spread_of(times, count);
+    (void)printf("{\"policy\":\"%s\",\"jobs\":%zu,\"mean\":%lld,\"p50\":%lld,\"p99\":%lld,"
+                 "\"max\":%lld,\"completion\":%lld}\n",
+                 policy, count, (long long)wait.mean_ms / 1000, (long long)wait.p50_ms / 1000,
+                 (long long)wait.p99_ms / 1000, (long long)wait.max_ms / 1000,
+                 (long long)(completion / (int64_t)(count > 0 ? count : 1)) / 1000);
+    free(times);
+}
+
+int main(int argc, char **argv)
+{
+    struct scenario scenario;
+    struct pool pool = {0};
+    struct str text;
+    struct error e;
+    uint64_t nodes;
+    uint64_t gpus;
+    if (argc != 6 || !str_to_u64(str_of(argv[3]), &nodes) || !str_to_u64(str_of(argv[4]), &gpus) ||
+        nodes > NODES_MOST || gpus < 1 || gpus > 64) {
+        (void)fprintf(stderr, "usage: sim_queue TRACE FORMAT NODES GPUS fifo-fit|sjf-fit\n");
+        return 2;
+    }
+    scenario_init(&scenario);
+    const struct trace_options how = {.file = argv[1], .format = argv[2]};
+    if (sim_file_read(argv[1], &scenario.arena, &text, &e) != ERR_OK ||
+        trace_read(&how, text, &scenario, &e) != ERR_OK) {
+        (void)fprintf(stderr, "sim_queue: %s\n", e.text);
+        return 1;
+    }
+    scenario_sort(&scenario);
+    pool.node_count = (int)nodes;
+    pool.node_gpus = (int)gpus;
+    pool.left_all = (int)(nodes * gpus);
+    for (int i = 0; i < pool.node_count; i++) {
+        pool.left[i] = pool.node_gpus;
+    }
+    struct waiting *all = xcalloc(scenario.jobs.count + 1, sizeof *all);
+    for (size_t i = 0; i < scenario.jobs.count; i++) {
+        const struct task_spec *spec = &scenario.jobs.at[i].kind->spec;
+        all[i].job = &scenario.jobs.at[i];
+        all[i].gpus = (int)(spec->slots_milli / 1000 * spec->instances);
+    }
+    shorter_first = strcmp(argv[5], "sjf-fit") == 0;
+    play(&pool, all, scenario.jobs.count);
+    print(argv[5], all, scenario.jobs.count);
+    free(all);
+    heap_done(&pool.running);
+    scenario_done(&scenario);
+    return 0;
+}
