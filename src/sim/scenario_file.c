@@ -77,8 +77,9 @@ static void seed_read(struct reader *in, const struct place *place, const struct
                       const struct field *field, void *object)
 {
     (void)field;
-    struct scenario_draft *draft = object;
-    (void)value_u64(in, place, doc, 0, INT64_MAX, &draft->scenario->seed);
+    (void)object;
+    uint64_t seed; /* in effect since seed_first(); here it is only checked */
+    (void)value_u64(in, place, doc, 0, INT64_MAX, &seed);
 }
 
 static const struct field fault_fields[] = {
@@ -194,7 +195,6 @@ enum err scenario_file_read(struct str text, const char *file, const uint64_t *s
     }
     seed_first(doc, seed, scenario);
     fields_read(&in, NULL, doc, scenario_fields, &draft);
-    seed_first(doc, seed, scenario);
     scenario_finish(&in, doc, scenario);
     r = problems_file_error(&problems, file, e);
     return r == ERR_OK && draft.trace.file != NULL ? trace_load(&draft, e) : r;

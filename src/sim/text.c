@@ -46,11 +46,10 @@ const char *sim_count_text(uint64_t count, char *out)
 
 const char *sim_percent_text(int64_t part, int64_t whole, char *out)
 {
-    const __int128 scaled = whole == 0 ? 0 : ((__int128)part * 10000 + whole / 2) / whole;
-    const int64_t hundredths = (int64_t)scaled;
-    const int64_t size = hundredths < 0 ? -hundredths : hundredths;
-    (void)snprintf(out, SIM_TEXT_MAX, "%s%" PRId64 ".%02" PRId64, hundredths < 0 ? "-" : "",
-                   size / 100, size % 100);
+    const __int128 size = part < 0 ? -(__int128)part : part;
+    const int64_t hundredths = whole == 0 ? 0 : (int64_t)((size * 10000 + whole / 2) / whole);
+    (void)snprintf(out, SIM_TEXT_MAX, "%s%" PRId64 ".%02" PRId64,
+                   part < 0 && hundredths > 0 ? "-" : "", hundredths / 100, hundredths % 100);
     return out;
 }
 

@@ -1,0 +1,183 @@
+/* test_trace.c - traces of the known formats, and what is wrong with others.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/trace.h"
+
+#include "sim/models.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct scenario scenario;
+
+static int setup(void **state)
+{
+    (void)state;
+    scenario_init(&scenario);
+    struct label *label = arena_new(&scenario.arena, struct label, 1);
+    *label = (struct label){MODEL_LABEL, "T4"};
+    const struct cluster_node node = {.spec = {.name = "n1",
+                                               .labels = label,
+                                               .label_count = 1,
+                                               .slots_milli = 8000,
+                                               .device_count = 8}};
+    vec_push(&scenario.nodes, node);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    scenario_done(&scenario);
+    return 0;
+}
+
+static void reads(const char *text, const char *format, const char *columns)
+{
+    const struct trace_options how = {.file = "t.csv", .format = format, .columns = columns};
+    struct error e = {0};
+    if (trace_read(&how, str_of(text), &scenario, &e) != ERR_OK) {
+        fail_msg("%s", e.text);
+    }
+}
+
+static void refuses(const char *text, const char *format, const char *columns, const char *message)
+{
+    const struct trace_options how = {.file = "t.csv", .format = format, .columns = columns};
+    struct error e = {0};
+    assert_int_not_equal(trace_read(&how, str_of(text), &scenario, &e), ERR_OK);
+    if (strstr(e.text, message) == NULL) {
+        fail_msg("'%s' does not say '%s'", e.text, message);
+    }
+}
+
+static void philly_has_dates_and_clusters(void **state)
+{
+    (void)state;
+    reads("timestamp,duration,num_gpus,gpu_time,cluster\n"
+          "2017-10-01 00:00:45,30,1,30,6214e9\n"
+          "2017-10-01 00:01:55,61.5,24,61,11cb48\n",
+          "philly", NULL);
+    assert_int_equal(scenario.jobs.count, 2);
+    const struct job *first = &scenario.jobs.at[0];
+    const struct job *second = &scenario.jobs.at[1];
+    assert_int_equal(first->at_ms, 0);
+    assert_int_equal(first->runs_ms, 30000);
+    assert_string_equal(first->kind->spec.project, "6214e9");
+    assert_true(first->kind->spec.needs_gpu);
+    assert_int_equal(second->at_ms, 70000);
+    assert_int_equal(second->runs_ms, 61500);
+    /* Larger than a node: a gang of the largest equal parts. */
+    assert_int_equal(second->kind->spec.slots_milli, 8000);
+    assert_int_equal(second->kind->spec.instances, 3);
+    assert_true(second->kind->spec.gang);
+}
+
+static void openb_has_shares_and_models(void **state)
+{
+    (void)state;
+    struct error e;
+    reads("name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
+          "deletion_time,scheduled_time\n"
+          "a,6000,12288,1,460,,LS,Running,10,40,20\n"
+          "b,4000,8192,2,1000,T4|P100,LS,Running,10,40,\n"
+          "c,4000,8192,0,0,,LS,Running,10,40,20\n",
+          "openb", NULL);
+    assert_int_equal(models_apply(&scenario, &e), ERR_OK);
+    const struct task_spec *share = &scenario.jobs.at[0].kind->spec;
+    assert_int_equal(share->slots_milli, 460);
+    assert_int_equal(share->cpu_milli, 6000);
+    assert_int_equal(share->memory_bytes, 12288LL << 20);
+    assert_int_equal(share->resource_count, 0);
+    assert_int_equal(scenario.jobs.at[0].runs_ms, 20000);
+    assert_int_equal(scenario.jobs.at[1].runs_ms, 30000);
+    const struct task_spec *chosen = &scenario.jobs.at[1].kind->spec;
+    assert_int_equal(chosen->slots_milli, 2000);
+    assert_int_equal(chosen->resource_count, 1);
+    assert_int_equal(scenario.nodes.at[0].spec.resource_count, 1);
+    assert_string_equal(scenario.nodes.at[0].spec.resources[0].name, chosen->resources[0].name);
+    assert_false(scenario.jobs.at[2].kind->spec.needs_gpu);
+    assert_int_equal(scenario.jobs.at[2].kind->spec.slots_milli, 0);
+}
+
+static void swf_has_comments_and_missing_values(void **state)
+{
+    (void)state;
+    reads("; UnixStartTime: 0\n"
+          "  1  100  5  60  4 -1 -1  4  120 -1 1 7 3 -1 1 -1 -1 -1\n"
+          "  2  130  5  30 -1 -1 -1  2   -1 -1 1 7 3 -1 1 -1 -1 -1\n",
+          "swf", NULL);
+    assert_int_equal(scenario.jobs.count, 2);
+    assert_int_equal(scenario.jobs.at[0].kind->spec.slots_milli, 4000);
+    assert_int_equal(scenario.jobs.at[0].kind->spec.time_limit_ms, 120000);
+    assert_false(scenario.jobs.at[0].kind->spec.needs_gpu);
+    assert_int_equal(scenario.jobs.at[1].at_ms, 30000);
+    assert_int_equal(scenario.jobs.at[1].kind->spec.slots_milli, 2000);
+    assert_int_equal(scenario.jobs.at[1].kind->spec.time_limit_ms, 0);
+}
+
+static void columns_can_be_named_counted_and_left_out(void **state)
+{
+    (void)state;
+    reads("when,how_long,width,team\n5,10,2,vision\n", NULL,
+          "submit=when,duration=#2,gpus=width,project=team");
+    assert_int_equal(scenario.jobs.at[0].kind->spec.slots_milli, 2000);
+    assert_string_equal(scenario.jobs.at[0].kind->spec.project, "vision");
+    reads("submit,duration,project\n5,10,vision\n", "csv", "project=-");
+    assert_string_equal(scenario.jobs.at[1].kind->spec.project, "default");
+}
+
+static void equal_rows_share_one_kind(void **state)
+{
+    (void)state;
+    reads("submit,duration,gpus\n1,10,2\n2,20,2\n3,20,1\n", "csv", NULL);
+    assert_ptr_equal(scenario.jobs.at[0].kind, scenario.jobs.at[1].kind);
+    assert_ptr_not_equal(scenario.jobs.at[0].kind, scenario.jobs.at[2].kind);
+}
+
+static void malformed_rows_are_named_by_their_place(void **state)
+{
+    (void)state;
+    refuses("", "csv", NULL, "the file is empty");
+    refuses("submit,gpus\n", "csv", NULL, "--columns duration=NAME");
+    refuses("duration\n", "csv", NULL, "--columns submit=NAME");
+    refuses("submit,duration\nsoon,5\n", "csv", NULL, "t.csv:2:1: submit:");
+    refuses("submit,duration\n1,5\n2,-5\n", "csv", NULL, "t.csv:3:3: duration:");
+    refuses("submit,duration,gpus\n1,5,1.5\n", "csv", NULL, "t.csv:2:5: more than one GPU");
+    refuses("submit,start,end\n1,9,5\n", "csv", NULL, "t.csv:2:5: it ends before it starts");
+    refuses("submit,duration,priority\n1,5,101\n", "csv", NULL, "t.csv:2:5: a priority");
+    refuses("submit,duration\n1\n", "csv", NULL, "t.csv:2:1: end:");
+    refuses("submit,duration\n1,5\n", "parquet", NULL, "not 'parquet'");
+    refuses("submit,duration\n1,5\n", "csv", "width=x", "'width=x' is not of the form");
+    refuses("submit,duration\n1,5\n", "csv", "gpus=x", "there is no column 'x'");
+}
+
+static void bad_rows_can_be_counted_instead(void **state)
+{
+    (void)state;
+    const struct trace_options how = {.file = "t.csv", .skip_bad = true};
+    struct error e;
+    const char *text = "submit,duration\n1,5\n2,x\n,5\n3,7\n";
+    assert_int_equal(trace_read(&how, str_of(text), &scenario, &e), ERR_OK);
+    assert_int_equal(scenario.jobs.count, 2);
+    assert_int_equal(scenario.rows_bad, 2);
+}
+
+#define WITH_SCENARIO(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_SCENARIO(philly_has_dates_and_clusters),
+        WITH_SCENARIO(openb_has_shares_and_models),
+        WITH_SCENARIO(swf_has_comments_and_missing_values),
+        WITH_SCENARIO(columns_can_be_named_counted_and_left_out),
+        WITH_SCENARIO(equal_rows_share_one_kind),
+        WITH_SCENARIO(malformed_rows_are_named_by_their_place),
+        WITH_SCENARIO(bad_rows_can_be_counted_instead),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
