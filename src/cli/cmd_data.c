@@ -3,6 +3,7 @@
 #include "cli/api.h"
 #include "cli/cmd.h"
 #include "cli/updir.h"
+#include "core/core.h"
 #include "spec/server_file.h"
 #include "store/store.h"
 
@@ -171,12 +172,23 @@ static void finding(void *ctx, const char *text)
     cli_out_text("\n");
 }
 
+static enum err snapshot_decode(struct str snapshot, struct error *e)
+{
+    struct core *core;
+    enum err r = core_decode(snapshot, &core, e);
+    if (r == ERR_OK) {
+        core_free(core);
+    }
+    return r;
+}
+
 int cmd_db_check(struct cli *cli)
 {
     struct error e;
     size_t count = 0;
     const char *dir = data_dir(cli);
-    if (store_check(dir, finding, &count, &e) != ERR_OK) {
+    static const struct store_check_fns fns = {.finding = finding, .decode = snapshot_decode};
+    if (store_check(dir, &fns, &count, &e) != ERR_OK) {
         return cli_fail(cli, &e);
     }
     cli_say("%s: %zu problem%s found", dir, count, count == 1 ? "" : "s");

@@ -12,6 +12,8 @@ struct recovered {
     uint64_t facts;        /* replayed after it */
 };
 
-/* Blocking; on the thread that owns the store. ERR_CORRUPT names the fact that cannot be read. */
+/* Blocking; on the thread that owns the store. A snapshot that is damaged or does not decode is
+ * logged and passed over, for an older one or for every fact. ERR_CORRUPT names the fact, or the
+ * snapshot and the ways out. */
 must_use enum err recover_core(struct store *store, struct core **ret, struct recovered *ret_what,
                                struct error *e);

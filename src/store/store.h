@@ -106,10 +106,15 @@ uint64_t store_last_seq(const struct store *store);
  * database). Call between batches, once the answers to the last are out; usually does nothing. */
 must_use enum err store_tend(struct store *store, struct error *e);
 
-/* The newest whole snapshot: its fact number and bytes (in `arena`); seq 0 when there is none. A
- * damaged one is passed over. */
-must_use enum err store_snapshot_load(struct store *store, struct arena *arena, uint64_t *ret_seq,
-                                      struct str *ret, struct error *e);
+/* The newest snapshot below fact `before` (UINT64_MAX: of all): its fact number and bytes (in
+ * `arena`); seq 0 when there is none. ERR_CORRUPT names the file that is damaged; its number is then
+ * in *ret_seq, so that the caller may ask for the one before it: with more facts it gives the same
+ * state. */
+must_use enum err store_snapshot_load(struct store *store, uint64_t before, struct arena *arena,
+                                      uint64_t *ret_seq, struct str *ret, struct error *e);
+
+/* The name of a snapshot's file, for messages (in `arena`). */
+const char *store_snapshot_path(const struct store *store, uint64_t seq, struct arena *arena);
 
 /* Every fact after `seq`, in order, in pages; stops when the callback fails. A gap in the numbers
  * is ERR_CORRUPT. The callback must not use the store. */
@@ -201,6 +206,11 @@ must_use enum err store_backup(const char *dir, const char *to, struct error *e)
 must_use enum err store_restore(const char *from, const char *dir, struct error *e);
 /* Integrity: database pages, fact numbers without gaps, snapshots whole, log segments as the index
  * says. Findings, each naming file and place, go to the callback (at most STORE_FINDINGS_MAX and a
- * last one that says so). ERR_OK when the check could be made, whatever it found. */
-must_use enum err store_check(const char *dir, void (*finding)(void *ctx, const char *text),
-                              void *ctx, struct error *e);
+ * last one that says so); `decode` (NULL: none) says whether a snapshot means something. ERR_OK when
+ * the check could be made, whatever it found. */
+struct store_check_fns {
+    void (*finding)(void *ctx, const char *text);
+    enum err (*decode)(struct str snapshot, struct error *e);
+};
+must_use enum err store_check(const char *dir, const struct store_check_fns *fns, void *ctx,
+                              struct error *e);

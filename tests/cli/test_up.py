@@ -5,6 +5,7 @@ import re
 import signal
 import socket
 import stat
+import struct
 
 import pytest
 
@@ -121,6 +122,30 @@ def test_down_stop_tasks_ends_all(weir):
     assert weir.process.wait(timeout=60) == 0
     weir.start()
     assert {weir.task(task)["state"] for task in tasks} == {"killed"}
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def test_a_snapshot_that_says_nothing_is_found_and_passed_over(weir):
+    weir.weir("run", "--", "echo", "kept")
+    weir.weir("down", "--dir", weir.dir)
+    weir.stop()
+    data = b"whole, but no state"
+    head = b"WEIRSNP1" + struct.pack("<QQI", 3, len(data), crc32c(data))
+    bad = weir.dir / "snapshot" / "3.snap"
+    bad.write_bytes(head + struct.pack("<I", crc32c(head)) + data)
+    check = weir.weir("db", "check", "--dir", weir.dir, check=False)
+    assert check.returncode == 1
+    assert str(bad) in check.stdout and "does not decode" in check.stdout
+    weir.start(port=0)
+    assert weir.weir("task", "logs", "1").stdout == "kept\n"
 
 
 def test_db_check_and_backup_and_restore(weir):

@@ -24,14 +24,14 @@ void check_found(struct check *check, const char *format, ...)
     }
     char text[FINDING_LEN_MAX];
     if (check->count > STORE_FINDINGS_MAX) {
-        check->finding(check->ctx, "there are more findings than are listed");
+        check->fns->finding(check->ctx, "there are more findings than are listed");
         return;
     }
     va_list args;
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    check->finding(check->ctx, text);
+    check->fns->finding(check->ctx, text);
 }
 
 static enum err pages_check(struct check *check, struct error *e)
@@ -77,6 +77,22 @@ static enum err facts_check(struct check *check, uint64_t *ret_first, uint64_t *
     return r;
 }
 
+static enum err snapshot_check(struct check *check, uint64_t seq, struct error *e)
+{
+    struct arena arena;
+    struct str bytes;
+    arena_init(&arena);
+    enum err r = snapshot_read(check->dir, seq, &arena, &bytes, e);
+    if (r == ERR_OK && check->fns->decode != NULL) {
+        r = check->fns->decode(bytes, e);
+        r = r == ERR_OK ? r
+                        : fail_in(e, "snapshot '%s' does not decode",
+                                  datadir_snapshot(check->dir, seq).text);
+    }
+    arena_done(&arena);
+    return r;
+}
+
 /* Reads each snapshot; *ret_newest is the newest whole one that is not ahead of the facts. */
 static enum err snapshots_check(struct check *check, uint64_t last, uint64_t *ret_newest,
                                 struct error *e)
@@ -85,11 +101,7 @@ static enum err snapshots_check(struct check *check, uint64_t last, uint64_t *re
     enum err r = datadir_list(check->dir, "snapshot", ".snap", &numbers, e);
     *ret_newest = 0;
     for (size_t i = 0; r == ERR_OK && i < numbers.count; i++) {
-        struct arena arena;
-        arena_init(&arena);
-        struct str bytes;
-        r = snapshot_read(check->dir, numbers.at[i], &arena, &bytes, e);
-        arena_done(&arena);
+        r = snapshot_check(check, numbers.at[i], e);
         if (r == ERR_CORRUPT) {
             check_found(check, "%s", e->text);
             r = ERR_OK;
@@ -146,8 +158,7 @@ static enum err parts_check(struct check *check, struct error *e)
     return r == ERR_OK ? check_logs(check, e) : r;
 }
 
-enum err store_check(const char *dir, void (*finding)(void *ctx, const char *text), void *ctx,
-                     struct error *e)
+enum err store_check(const char *dir, const struct store_check_fns *fns, void *ctx, struct error *e)
 {
     struct error local;
     e = e != NULL ? e : &local;
@@ -162,7 +173,7 @@ enum err store_check(const char *dir, void (*finding)(void *ctx, const char *tex
     if (r != ERR_OK) {
         return r;
     }
-    struct check check = {.dir = dir, .finding = finding, .ctx = ctx};
+    struct check check = {.dir = dir, .fns = fns, .ctx = ctx};
     r = db_open(dir, DB_READ, &check.db, e);
     if (r == ERR_OK && sqlite3_exec(check.db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) {
         r = db_fail(check.db, "begin a check", e);

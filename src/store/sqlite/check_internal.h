@@ -3,11 +3,12 @@
 #pragma once
 
 #include "store/sqlite/db.h"
+#include "store/store.h"
 
 struct check {
     const char *dir;
     sqlite3 *db;
-    void (*finding)(void *ctx, const char *text);
+    const struct store_check_fns *fns;
     void *ctx;
     size_t count;
 };

@@ -200,26 +200,28 @@ void store_close(struct store *store)
     free(store);
 }
 
-enum err store_snapshot_load(struct store *store, struct arena *arena, uint64_t *ret_seq,
-                             struct str *ret, struct error *e)
+enum err store_snapshot_load(struct store *store, uint64_t before, struct arena *arena,
+                             uint64_t *ret_seq, struct str *ret, struct error *e)
 {
     struct datadir_numbers numbers;
     enum err r = datadir_list(store->dir, "snapshot", ".snap", &numbers, e);
     if (r != ERR_OK) {
         return r;
     }
-    *ret_seq = 0;
-    *ret = (struct str){"", 0};
-    /* Whatever is wrong with one, the one before it and more facts give the same state; that they
-     * are there is what store_facts_after() looks at. */
-    for (size_t i = numbers.count; i > 0 && *ret_seq == 0; i--) {
+    uint64_t newest = 0;
+    for (size_t i = numbers.count; i > 0 && newest == 0; i--) {
         uint64_t seq = numbers.at[i - 1];
-        if (seq <= store->last_seq && snapshot_read(store->dir, seq, arena, ret, NULL) == ERR_OK) {
-            *ret_seq = seq;
-        }
+        newest = seq <= store->last_seq && seq < before ? seq : 0;
     }
     vec_done(&numbers);
-    return ERR_OK;
+    *ret_seq = newest;
+    *ret = (struct str){"", 0};
+    return newest == 0 ? ERR_OK : snapshot_read(store->dir, newest, arena, ret, e);
+}
+
+const char *store_snapshot_path(const struct store *store, uint64_t seq, struct arena *arena)
+{
+    return arena_str(arena, datadir_snapshot(store->dir, seq).text);
 }
 
 /* Gives one page to the callback; *seq moves to the last fact given. */

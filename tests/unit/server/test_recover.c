@@ -129,7 +129,42 @@ static void replay_gives_the_same_state(void **state)
     core_free(core);
 }
 
-static void a_snapshot_and_the_rest_give_the_same_state(void **state)
+static void snapshot_put(struct world *w, struct str bytes)
+{
+    struct error e;
+    uint64_t seq = core_seq(w->core);
+    assert_int_equal(store_snapshot_write(w->dir, seq, bytes, &e), ERR_OK);
+    assert_int_equal(store_snapshot_taken(w->store, seq, &e), ERR_OK);
+}
+
+static void snapshot_of_the_state(struct world *w)
+{
+    struct buf bytes;
+    buf_init(&bytes, STATE_BYTES_MAX);
+    core_encode(w->core, &bytes);
+    snapshot_put(w, (struct str){bytes.data, bytes.len});
+    buf_done(&bytes);
+}
+
+/* Whole by its checksum, and yet no state. */
+static void an_undecodable_snapshot_gives_way_to_the_one_before(void **state)
+{
+    struct world *w = *state;
+    struct core *core;
+    struct recovered what;
+    struct error e;
+    snapshot_of_the_state(w);
+    uint64_t good = core_seq(w->core);
+    submit(w, 3);
+    snapshot_put(w, str_of("of another kind"));
+    submit(w, 2);
+    assert_int_equal(recover_core(w->store, &core, &what, &e), ERR_OK);
+    assert_int_equal(what.snapshot_seq, good);
+    assert_same_state(core, w->core);
+    core_free(core);
+}
+
+static void a_snapshot_of_another_fact_is_passed_over(void **state)
 {
     struct world *w = *state;
     struct core *core;
@@ -138,11 +173,62 @@ static void a_snapshot_and_the_rest_give_the_same_state(void **state)
     struct buf bytes;
     buf_init(&bytes, STATE_BYTES_MAX);
     core_encode(w->core, &bytes);
-    uint64_t seq = core_seq(w->core);
-    assert_int_equal(store_snapshot_write(w->dir, seq, (struct str){bytes.data, bytes.len}, &e),
-                     ERR_OK);
-    assert_int_equal(store_snapshot_taken(w->store, seq, &e), ERR_OK);
+    submit(w, 1);
+    snapshot_put(w, (struct str){bytes.data, bytes.len});
     buf_done(&bytes);
+    assert_int_equal(recover_core(w->store, &core, &what, &e), ERR_OK);
+    assert_int_equal(what.snapshot_seq, 0);
+    assert_same_state(core, w->core);
+    core_free(core);
+}
+
+static void without_a_usable_snapshot_every_fact_is_replayed(void **state)
+{
+    struct world *w = *state;
+    struct core *core;
+    struct recovered what;
+    struct error e;
+    snapshot_put(w, str_of("?"));
+    submit(w, 1);
+    snapshot_put(w, str_of("?"));
+    assert_int_equal(recover_core(w->store, &core, &what, &e), ERR_OK);
+    assert_int_equal(what.snapshot_seq, 0);
+    assert_int_equal(what.facts, core_seq(w->core));
+    assert_same_state(core, w->core);
+    core_free(core);
+}
+
+/* Only then is there no way on, and the message says which file, what is wrong, and what to do. */
+static void with_the_facts_gone_too_the_file_and_the_ways_out_are_named(void **state)
+{
+    struct world *w = *state;
+    struct core *core;
+    struct recovered what;
+    struct error e;
+    store_close(w->store);
+    struct store_options options = {.dir = w->dir, .facts_keep = 1};
+    assert_int_equal(store_open(&options, &w->store, &e), ERR_OK);
+    snapshot_put(w, str_of("?"));
+    submit(w, 5);
+    snapshot_put(w, str_of("?"));
+    for (bool more = true; more;) {
+        assert_int_equal(store_prune(w->store, 5000, &more, &e), ERR_OK);
+    }
+    assert_int_equal(recover_core(w->store, &core, &what, &e), ERR_CORRUPT);
+    const char *path = store_snapshot_path(w->store, core_seq(w->core), &w->arena);
+    assert_non_null(strstr(e.text, path));
+    assert_non_null(strstr(e.text, "weir db check"));
+    assert_non_null(strstr(e.text, "weir db restore"));
+}
+
+static void a_snapshot_and_the_rest_give_the_same_state(void **state)
+{
+    struct world *w = *state;
+    struct core *core;
+    struct recovered what;
+    struct error e;
+    snapshot_of_the_state(w);
+    uint64_t seq = core_seq(w->core);
     submit(w, 5);
     assert_int_equal(recover_core(w->store, &core, &what, &e), ERR_OK);
     assert_int_equal(what.snapshot_seq, seq);
@@ -174,6 +260,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RECOVER_TEST(replay_gives_the_same_state),
         RECOVER_TEST(a_snapshot_and_the_rest_give_the_same_state),
+        RECOVER_TEST(an_undecodable_snapshot_gives_way_to_the_one_before),
+        RECOVER_TEST(a_snapshot_of_another_fact_is_passed_over),
+        RECOVER_TEST(without_a_usable_snapshot_every_fact_is_replayed),
+        RECOVER_TEST(with_the_facts_gone_too_the_file_and_the_ways_out_are_named),
         RECOVER_TEST(an_unreadable_fact_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,7 +197,8 @@ char *fixture_findings(struct fixture *f, const char *dir)
     struct buf text;
     buf_init(&text, TEXT_MAX);
     f->e.text[0] = '\0';
-    enum err r = store_check(dir, finding_add, &text, &f->e);
+    static const struct store_check_fns fns = {.finding = finding_add};
+    enum err r = store_check(dir, &fns, &text, &f->e);
     assert_string_equal(r == ERR_OK ? "" : f->e.text, "");
     assert_ok(r);
     return text.len > 0 ? buf_steal(&text, &(size_t){0}) : xstrdup("");

@@ -72,7 +72,7 @@ static void a_backup_restores_to_the_same_state(void **state)
     fixture_open(f);
     assert_int_equal(fixture_facts_check(f, 0), 50);
     arena_init(&arena);
-    assert_ok(store_snapshot_load(f->store, &arena, &seq, &bytes, &f->e));
+    assert_ok(store_snapshot_load(f->store, UINT64_MAX, &arena, &seq, &bytes, &f->e));
     assert_int_equal(seq, 30);
     arena_done(&arena);
     steps(f, 51, 55);

@@ -39,7 +39,7 @@ static void image_check(struct fixture *image, uint64_t acknowledged)
     uint64_t snapshot;
     arena_init(&arena);
     fixture_open(image);
-    assert_ok(store_snapshot_load(image->store, &arena, &snapshot, &bytes, &image->e));
+    assert_ok(store_snapshot_load(image->store, UINT64_MAX, &arena, &snapshot, &bytes, &image->e));
     uint64_t last = fixture_facts_check(image, snapshot);
     assert_int_equal(last, store_last_seq(image->store));
     assert_in_range(last, acknowledged, acknowledged + 1);

@@ -105,7 +105,7 @@ static void acknowledged_check(struct life *life)
     struct str bytes;
     uint64_t snapshot;
     arena_init(&arena);
-    assert_ok(store_snapshot_load(f->store, &arena, &snapshot, &bytes, &f->e));
+    assert_ok(store_snapshot_load(f->store, UINT64_MAX, &arena, &snapshot, &bytes, &f->e));
     assert_true(snapshot >= life->snapshot);
     assert_int_equal(fixture_facts_check(f, snapshot), life->facts);
     fixture_steps_check(f, f->dir, life->facts);

@@ -70,7 +70,7 @@ static uint64_t state_check(struct fixture *f)
     uint64_t snapshot;
     arena_init(&arena);
     fixture_open(f);
-    assert_ok(store_snapshot_load(f->store, &arena, &snapshot, &bytes, &f->e));
+    assert_ok(store_snapshot_load(f->store, UINT64_MAX, &arena, &snapshot, &bytes, &f->e));
     assert_int_equal(snapshot % 16, 0);
     uint64_t last = fixture_facts_check(f, snapshot);
     assert_int_equal(last, store_last_seq(f->store));

@@ -193,7 +193,12 @@ static void snapshot_expect(struct fixture *f, uint64_t seq, const char *text)
     uint64_t found;
     struct str bytes;
     arena_init(&arena);
-    assert_ok(store_snapshot_load(f->store, &arena, &found, &bytes, &f->e));
+    enum err r = store_snapshot_load(f->store, UINT64_MAX, &arena, &found, &bytes, &f->e);
+    while (r == ERR_CORRUPT) { /* what is damaged is named, and the one before it can be had */
+        assert_non_null(strstr(f->e.text, store_snapshot_path(f->store, found, &arena)));
+        r = store_snapshot_load(f->store, found, &arena, &found, &bytes, &f->e);
+    }
+    assert_ok(r);
     assert_int_equal(found, seq);
     assert_true(str_is(bytes, text));
     arena_done(&arena);
