@@ -215,7 +215,7 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
     instance->state = INSTANCE_ENDED;
     instance->cause = (uint8_t)fact->attempt_ended.cause;
     instance->exit_code = report->exit_code;
-    instance->ended_ms = fact->time_ms;
+    instance->ended_ms = report->at_ms;
     instance->stop_deadline_ms = 0;
     end_count(task, fact);
     if (fact->attempt_ended.again) {

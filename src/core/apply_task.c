@@ -230,6 +230,17 @@ static void depends_forget(struct core *core, struct task *task)
     must(task->depends_left == 0);
 }
 
+/* When the last of its instances ended; all have. */
+static int64_t instances_ended_ms(const struct core *core, const struct task *task)
+{
+    int64_t last_ms = 0;
+    for (uint32_t i = 0; i < task->instance_count; i++) {
+        int64_t ended_ms = instance_row(core, task->instance_first + i)->ended_ms;
+        last_ms = ended_ms > last_ms ? ended_ms : last_ms;
+    }
+    return last_ms;
+}
+
 void apply_task_ended(struct core *core, const struct fact *fact)
 {
     enum task_state state = fact->task_ended.state;
@@ -244,7 +255,7 @@ void apply_task_ended(struct core *core, const struct fact *fact)
     task->state = (uint8_t)state;
     task->cause = (uint8_t)fact->task_ended.cause;
     task->exit_code = fact->task_ended.exit_code;
-    task->ended_ms = fact->time_ms;
+    task->ended_ms = instances_ended_ms(core, task);
     must(pool_edit(core, task->pool)->task_count > 0);
     pool_edit(core, task->pool)->task_count--;
     account_tasks_count(core, task->account, -1);

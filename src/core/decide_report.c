@@ -12,12 +12,9 @@ static void started(struct step *step, const struct instance *instance, const st
     if (instance->state != INSTANCE_STARTING) {
         return; /* said before, or told to stop meanwhile */
     }
-    int64_t at_ms = report->at_ms; /* the agent's word, as far as it is possible */
-    at_ms = at_ms > step->in->now_ms ? step->in->now_ms : at_ms;
-    at_ms = at_ms < instance->allocated_ms ? instance->allocated_ms : at_ms;
     struct fact *fact = step_fact(step, FACT_ATTEMPT_STARTED);
     fact->attempt_started.key = report->key;
-    fact->attempt_started.at_ms = at_ms;
+    fact->attempt_started.at_ms = report_at_ms(step, instance, report);
     fact->attempt_started.workdir_missed = report->workdir_missed;
 }
 

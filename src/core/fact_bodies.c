@@ -352,9 +352,8 @@ static void put_attempt_ended(const struct fact *fact, struct buf *out)
     codec_put_bool(out, fact->attempt_ended.again);
 }
 
-static void get_attempt_ended(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+static void attempt_ended_get(struct bytes_reader *in, struct fact *ret)
 {
-    (void)arena;
     struct report *report = &ret->attempt_ended.report;
     report->type = (enum report_type)bytes_get_max(in, REPORT_TYPE_COUNT - 1);
     report->key = codec_get_key(in);
@@ -367,6 +366,23 @@ static void get_attempt_ended(struct bytes_reader *in, struct arena *arena, stru
     report->memory_peak_bytes = bytes_get_i64(in);
     ret->attempt_ended.cause = (enum end_cause)bytes_get_max(in, END_CAUSE_COUNT - 1);
     ret->attempt_ended.again = codec_get_bool(in);
+}
+
+static void get_attempt_ended(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    attempt_ended_get(in, ret);
+    if (ret->attempt_ended.report.at_ms < 0 || ret->attempt_ended.report.at_ms > TIME_MS_MAX) {
+        codec_bad(in);
+    }
+}
+
+/* Version 1 had the agent's word unchecked, and its end was when the server heard of it. */
+static void get_attempt_ended_v1(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    attempt_ended_get(in, ret);
+    ret->attempt_ended.report.at_ms = ret->time_ms;
 }
 
 static void put_task_ended(const struct fact *fact, struct buf *out)
@@ -460,7 +476,7 @@ const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1] = {
     [FACT_RESERVED] = {put_head, get_head, NULL},
     [FACT_ATTEMPT_STARTED] = {put_attempt_started, get_attempt_started, get_attempt_started_v1},
     [FACT_ATTEMPT_STOPPING] = {put_attempt_stopping, get_attempt_stopping, NULL},
-    [FACT_ATTEMPT_ENDED] = {put_attempt_ended, get_attempt_ended, NULL},
+    [FACT_ATTEMPT_ENDED] = {put_attempt_ended, get_attempt_ended, get_attempt_ended_v1},
     [FACT_TASK_ENDED] = {put_task_ended, get_task_ended, NULL},
     [FACT_TASK_ARCHIVED] = {put_task, get_task, NULL},
     [FACT_SUBMIT_KEYS_EXPIRED] = {put_keys_expired, get_keys_expired, NULL},

@@ -217,6 +217,16 @@ static bool gang_goes_on(const struct task *task, const struct instance *instanc
     return again && task->active_count - 1 - leaving + task->ended_count >= task->min_count;
 }
 
+int64_t report_at_ms(const struct step *step, const struct instance *instance,
+                     const struct report *report)
+{
+    int64_t now_ms = step->in->now_ms;
+    int64_t first_ms = instance->started_ms > 0 ? instance->started_ms : instance->allocated_ms;
+    bool seen = report->type != REPORT_LOST && report->type != REPORT_UNKNOWN;
+    int64_t at_ms = seen && report->at_ms < now_ms ? report->at_ms : now_ms;
+    return at_ms < first_ms ? first_ms : at_ms;
+}
+
 void settle_attempt(struct step *step, const struct report *report)
 {
     const struct core *core = step_state(step);
@@ -232,6 +242,7 @@ void settle_attempt(struct step *step, const struct report *report)
 
     struct fact *ended = step_fact(step, FACT_ATTEMPT_ENDED);
     ended->attempt_ended.report = *report;
+    ended->attempt_ended.report.at_ms = report_at_ms(step, instance, report);
     ended->attempt_ended.cause = cause;
     ended->attempt_ended.again = again;
     if (broken) {

@@ -56,6 +56,11 @@ enum verdict decide_quota_set(struct step *step);
  * its task, the tasks that depend on it. The attempt must be live. */
 void settle_attempt(struct step *step, const struct report *report);
 
+/* When it happened: the agent's word, as far as it is possible (neither before the attempt was
+ * allocated or had started nor after now); now, where the agent did not see it happen. */
+int64_t report_at_ms(const struct step *step, const struct instance *instance,
+                     const struct report *report);
+
 /* Every attempt on a node is given up. */
 void settle_node(struct step *step, node_id node);
 

@@ -387,12 +387,59 @@ static void a_killed_dependent_is_forgotten(void **state)
     assert_int_equal(core_outcome(rig->core, b), TASK_KILLED);
 }
 
+/* Its agent says when it ended; the instance's time, and the task's where it was the last one. */
+static int64_t ended_at(struct rig *rig, task_id task, uint32_t index, int64_t at_ms)
+{
+    const struct instance *instance = core_instance(rig->core, task, index);
+    struct report report = {.type = REPORT_ENDED,
+                            .key = {task, index, instance->attempt},
+                            .incarnation = instance->incarnation,
+                            .at_ms = at_ms};
+    struct input in = {.type = INPUT_REPORT,
+                       .report = {.node = instance->node, .reports = &report, .count = 1}};
+    struct core *copy = core_copy(rig->core);
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+    for (size_t i = 0; i < rig->facts.count && rig->facts.at[i].type != FACT_TASK_ARCHIVED; i++) {
+        core_apply(copy, &rig->facts.at[i]);
+    }
+    const struct task *ended = core_task(copy, task);
+    int64_t instance_ms = core_instance(copy, task, index)->ended_ms;
+    int64_t task_ms = ended->ended_ms;
+    assert_true(task_ms == 0 || task_ms >= instance_ms);
+    core_free(copy);
+    return task_ms > 0 ? task_ms : instance_ms;
+}
+
+static void an_end_is_when_the_agent_saw_it(void **state)
+{
+    struct rig *rig = *state;
+    rig_node(rig, "n1", 4, 0, 1);
+    struct task_spec spec = rig_spec();
+    spec.instances = 4;
+    task_id task = rig_submit(rig, spec);
+    rig_pass(rig);
+    rig->now_ms = 2000;
+    for (uint32_t i = 0; i < 4; i++) {
+        rig_report(rig, task, i, REPORT_STARTED, 0);
+    }
+    rig->now_ms = 90000; /* the server was away */
+    assert_int_equal(ended_at(rig, task, 0, 5000), 5000);
+    assert_int_equal(rig_fact(rig, FACT_ATTEMPT_ENDED)->attempt_ended.report.at_ms, 5000);
+    assert_int_equal(ended_at(rig, task, 1, 1), 2000); /* a clock behind: not before it started */
+    assert_int_equal(ended_at(rig, task, 2, 7000), 7000);
+    assert_int_equal(ended_at(rig, task, 3, 6000), 7000); /* the task's: when the last one ended */
+    task = rig_submit(rig, rig_spec());
+    rig_pass(rig);
+    assert_int_equal(ended_at(rig, task, 0, 1000000), 90000); /* a clock ahead: not after now */
+}
+
 int main(void)
 {
 #define RIG_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         RIG_TEST(a_task_runs_and_completes),
         RIG_TEST(an_end_without_a_start_report_counts),
+        RIG_TEST(an_end_is_when_the_agent_saw_it),
         RIG_TEST(repeated_and_stale_reports_change_nothing),
         RIG_TEST(one_batch_may_start_and_end_the_same_attempts),
         RIG_TEST(failures_are_retried_as_often_as_allowed),

@@ -36,6 +36,23 @@ static void a_start_of_version_1_used_its_directory(void **state)
     arena_done(&arena);
 }
 
+static void an_end_of_version_1_was_when_it_was_heard(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct fact fact;
+    struct error e;
+    assert_int_equal(fact_decode(sample(&arena, "fact-attempt-ended-v1"), &arena, &fact, &e),
+                     ERR_OK);
+    assert_int_equal(fact.type, FACT_ATTEMPT_ENDED);
+    assert_int_equal(fact.version, 1);
+    assert_int_equal(fact.time_ms, 7000);
+    assert_int_equal(fact.attempt_ended.report.at_ms, 7000); /* 1234 is what stands in it */
+    assert_int_equal(fact.attempt_ended.report.exit_code, 3);
+    arena_done(&arena);
+}
+
 static void where_an_attempt_runs_is_kept(void **state)
 {
     (void)state;
@@ -66,6 +83,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_start_of_version_1_used_its_directory),
+        cmocka_unit_test(an_end_of_version_1_was_when_it_was_heard),
         cmocka_unit_test(where_an_attempt_runs_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
