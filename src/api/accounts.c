@@ -28,9 +28,8 @@ static const struct account *account_of(struct call *call, enum account_kind kin
 
 static void accounts_list(struct call *call, enum account_kind kind)
 {
-    static const char *const known[] = {"limit", "cursor", NULL};
     struct page page;
-    if (!call_query_only(call, known) || !page_read(call, account_kind_name(kind), &page)) {
+    if (!page_read(call, account_kind_name(kind), &page)) {
         return;
     }
     const struct core *core = call_core(call);
@@ -106,11 +105,7 @@ static void account_edit(struct call *call, enum account_kind kind)
 
 static void account_delete(struct call *call, enum account_kind kind)
 {
-    static const char *const known[] = {NULL};
     struct facts facts;
-    if (!call_query_only(call, known)) {
-        return;
-    }
     const struct account *account = account_of(call, kind);
     if (account == NULL) {
         return;

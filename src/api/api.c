@@ -236,7 +236,7 @@ void api_on_request(void *ctx, struct http_request *request)
     (void)ctx;
     struct call *call = http_data(request);
     must(call != NULL);
-    if (call->route->permission == PERMIT_NONE || admitted(call)) {
+    if ((call->route->permission == PERMIT_NONE || admitted(call)) && call_query_known(call)) {
         call->route->handler(call);
     }
 }

@@ -192,33 +192,30 @@ void call_resume(struct call *call)
 /* ---- query parameters ---- */
 
 struct query_check {
-    const char *const *known;
+    const struct route *route;
     const char *unknown;
-    unsigned count;
 };
 
 static void query_seen(void *ctx, const char *name, const char *value)
 {
     struct query_check *check = ctx;
     (void)value;
-    for (size_t i = 0; check->known[i] != NULL; i++) {
-        if (strcmp(check->known[i], name) == 0) {
-            return;
-        }
+    if (!route_takes(check->route, name)) {
+        check->unknown = name;
     }
-    check->unknown = name;
 }
 
-bool call_query_only(struct call *call, const char *const *known)
+bool call_query_known(struct call *call)
 {
-    struct query_check check = {.known = known};
+    struct query_check check = {.route = call->route};
     http_query_each(call->request, query_seen, &check);
-    if (check.unknown != NULL) {
-        call_failf(call, ERR_INVALID, check.unknown, "unknown query parameter '%.60s'",
-                   check.unknown);
-        return false;
+    if (check.unknown == NULL) {
+        return true;
     }
-    return true;
+    const char *known = call->route->query;
+    call_failf(call, ERR_INVALID, check.unknown, "unknown query parameter '%.60s'; %s%s",
+               check.unknown, *known != '\0' ? "there are: " : "none is taken here", known);
+    return false;
 }
 
 bool call_query_u64(struct call *call, const char *name, uint64_t max, uint64_t *ret)

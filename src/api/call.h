@@ -80,8 +80,8 @@ void call_done(struct call *call);
 
 /* ---- query parameters; each answers the call and returns false when malformed ---- */
 
-/* Refuses parameters that are not in the NULL-terminated list, by name. */
-must_use bool call_query_only(struct call *call, const char *const *known);
+/* Only those that the route's row names; asked once, before the handler. */
+must_use bool call_query_known(struct call *call);
 must_use bool call_query_u64(struct call *call, const char *name, uint64_t max, uint64_t *ret);
 must_use bool call_query_bool(struct call *call, const char *name, bool *ret);
 

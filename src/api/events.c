@@ -375,11 +375,10 @@ static bool event_type_known(const char *name)
 
 void events_follow(struct call *call)
 {
-    static const char *const known[] = {"after", "task", "pool", "type", NULL};
     struct event_ask *ask = arena_new(call_arena(call), struct event_ask, 1);
     const char *last = http_header(call->request, "Last-Event-ID");
     ask->from_now = last == NULL && http_query(call->request, "after") == NULL;
-    if (!call_query_only(call, known) || !call_query_u64(call, "after", INT64_MAX, &ask->after) ||
+    if (!call_query_u64(call, "after", INT64_MAX, &ask->after) ||
         !call_query_u64(call, "task", INT64_MAX, &ask->filter.task.v) ||
         !filter_text(call, "pool", ask->filter.pool) ||
         !filter_text(call, "type", ask->filter.type)) {

@@ -30,12 +30,10 @@ void explain_show(struct call *call)
 
 void queue_show(struct call *call)
 {
-    static const char *const known[] = {"limit", "cursor", "pool", NULL};
     const char *name = http_query(call->request, "pool");
     struct page page;
     name = name != NULL ? name : "default";
-    if (!call_query_only(call, known) ||
-        !page_read(call, arena_fmt(call_arena(call), "queue %s", name), &page)) {
+    if (!page_read(call, arena_fmt(call_arena(call), "queue %s", name), &page)) {
         return;
     }
     const struct core *core = call_core(call);

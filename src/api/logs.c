@@ -271,8 +271,6 @@ static bool choice(struct call *call, const char *name, const char *const *words
 
 void logs_show(struct call *call)
 {
-    static const char *const known[] = {"stream", "instance", "attempt", "follow",
-                                        "after",  "format",   NULL};
     static const char *const streams[] = {"both", "stdout", "stderr", NULL};
     static const char *const formats[] = {"ndjson", "raw", NULL};
     struct log_stream *ask = arena_new(call_arena(call), struct log_stream, 1);
@@ -281,8 +279,7 @@ void logs_show(struct call *call)
     uint64_t attempt = 0;
     uint32_t format = 0;
     ask->filter.bytes_max = LOG_READ_BYTES;
-    if (!call_task_id(call, &id) || !call_query_only(call, known) ||
-        !choice(call, "stream", streams, &ask->filter.stream) ||
+    if (!call_task_id(call, &id) || !choice(call, "stream", streams, &ask->filter.stream) ||
         !choice(call, "format", formats, &format) ||
         !call_query_u64(call, "instance", TASK_INSTANCES_MAX, &instance) ||
         !call_query_u64(call, "attempt", INT32_MAX, &attempt) ||

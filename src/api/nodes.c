@@ -26,11 +26,9 @@ static const struct node *node_of(struct call *call)
 
 void nodes_list(struct call *call)
 {
-    static const char *const known[] = {"limit", "cursor", "pool", NULL};
     const char *pool = http_query(call->request, "pool");
     struct page page;
-    if (!call_query_only(call, known) ||
-        !page_read(call, arena_fmt(call_arena(call), "nodes %s", pool != NULL ? pool : ""),
+    if (!page_read(call, arena_fmt(call_arena(call), "nodes %s", pool != NULL ? pool : ""),
                    &page)) {
         return;
     }

@@ -28,9 +28,8 @@ static const struct pool *pool_of(struct call *call)
 
 void pools_list(struct call *call)
 {
-    static const char *const known[] = {"limit", "cursor", NULL};
     struct page page;
-    if (!call_query_only(call, known) || !page_read(call, "pools", &page)) {
+    if (!page_read(call, "pools", &page)) {
         return;
     }
     const struct core *core = call_core(call);
@@ -106,10 +105,9 @@ void pools_edit(struct call *call)
 
 void pools_delete(struct call *call)
 {
-    static const char *const known[] = {"force", NULL};
     bool force = false;
     struct facts facts;
-    if (!call_query_only(call, known) || !call_query_bool(call, "force", &force)) {
+    if (!call_query_bool(call, "force", &force)) {
         return;
     }
     const struct pool *pool = pool_of(call);

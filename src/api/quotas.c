@@ -99,12 +99,10 @@ static bool line_next(const struct core *core, const struct line_filter *filter,
 /* False: answered. */
 static bool filter_read(struct call *call, struct line_filter *ret)
 {
-    static const char *const known[] = {"limit",      "cursor", "pool", "project",
-                                        "department", "all",    NULL};
     *ret = (struct line_filter){.pool = http_query(call->request, "pool"),
                                 .project = http_query(call->request, "project"),
                                 .department = http_query(call->request, "department")};
-    return call_query_only(call, known) && call_query_bool(call, "all", &ret->all);
+    return call_query_bool(call, "all", &ret->all);
 }
 
 void quotas_list(struct call *call)

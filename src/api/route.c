@@ -12,8 +12,8 @@ enum {
 };
 
 const struct route routes[] = {
-#define ROUTE(method, pattern, permission, body, room, audited, handler)                           \
-    {#method, pattern, PERMIT_##permission, body, ROOM_##room, audited, handler},
+#define ROUTE(method, pattern, permission, body, room, audited, handler, query)                    \
+    {#method, pattern, PERMIT_##permission, body, ROOM_##room, audited, handler, query},
 #include "api/routes.def"
 #undef ROUTE
 };
@@ -72,6 +72,18 @@ const struct route *route_find(const char *method, const char *path, struct aren
                                         : arena_fmt(arena, "%s, %s", *ret_allow, routes[i].method);
     }
     return NULL;
+}
+
+bool route_takes(const struct route *route, const char *parameter)
+{
+    struct str rest = str_of(route->query);
+    while (rest.p != NULL) {
+        struct str name = str_cut(rest, ' ', &rest);
+        if (name.len > 0 && str_is(name, parameter)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool route_permits(enum route_permission permission, enum token_scope scope)

@@ -21,6 +21,7 @@ struct route {
     enum room_class room;
     bool audited; /* a line in the log for every call, with who and what came of it */
     void (*handler)(struct call *call);
+    const char *query; /* the names of the query parameters it takes, with a space between */
 };
 
 extern const struct route routes[];
@@ -30,5 +31,8 @@ extern const size_t routes_count;
  * whether the path has another method (405), and ret_allow then lists those. */
 const struct route *route_find(const char *method, const char *path, struct arena *arena,
                                const char **params, const char **ret_allow);
+
+/* Is it one of the route's query parameters? */
+bool route_takes(const struct route *route, const char *parameter);
 
 bool route_permits(enum route_permission permission, enum token_scope scope);

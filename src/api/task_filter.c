@@ -5,9 +5,6 @@
 #include "base/doc.h"
 #include "wire/time_text.h"
 
-static const char *const list_query[] = {"limit",   "cursor", "state", "kind",  "pool",  "user",
-                                         "project", "name",   "tag",   "ended", "since", NULL};
-
 /* Ended for good; the complement lives. */
 static uint64_t ended_states(void)
 {
@@ -90,8 +87,7 @@ bool task_filter_read(struct call *call, struct task_filter *ret, const char **r
         .name = http_query(call->request, "name"),
         .tag = http_query(call->request, "tag"),
     };
-    if (!call_query_only(call, list_query) ||
-        !words_read(call, "state", state_word, &ret->states) ||
+    if (!words_read(call, "state", state_word, &ret->states) ||
         !words_read(call, "kind", kind_word, &ret->kinds) || !ended_read(call, ret)) {
         return false;
     }

@@ -60,11 +60,9 @@ static void waiter_gone(struct call *call, void *ctx)
 
 void tasks_wait(struct call *call)
 {
-    static const char *const known[] = {"timeout", NULL};
     task_id id;
     uint64_t timeout_s = WAIT_S_DEFAULT;
-    if (!call_query_only(call, known) || !call_task_id(call, &id) ||
-        !call_query_u64(call, "timeout", WAIT_S_MAX, &timeout_s)) {
+    if (!call_task_id(call, &id) || !call_query_u64(call, "timeout", WAIT_S_MAX, &timeout_s)) {
         return;
     }
     if (core_task(call_core(call), id) == NULL ||

@@ -34,6 +34,34 @@ def test_every_row_of_the_table_is_described_and_nothing_else():
     assert len(rows) == len(set(rows))
 
 
+ROWS = re.findall(r'^ROUTE\((\w+), *"([^"]+)", *(\w+).*"([^"]*)"\)', (ROOT / "src/api/routes.def").read_text(), re.M)
+
+
+def test_the_table_and_the_file_name_the_same_query_parameters():
+    for method, path, _, query in ROWS:
+        parameters = schema.raw_schema["paths"][path][method.lower()].get("parameters", [])
+        described = {p["name"] for p in parameters if p.get("in") == "query"}
+        described |= {p["$ref"].rsplit("/", 1)[1] for p in parameters if "$ref" in p}
+        assert set(query.split()) == described, (method, path)
+
+
+@pytest.fixture(scope="module")
+def credential(shared):
+    from server_process import FakeAgent
+
+    return FakeAgent(shared, name="of-queries").join().credential
+
+
+@pytest.mark.parametrize("method,path,permission,query", ROWS)
+def test_an_unknown_query_parameter_is_refused_by_name_on_every_route(shared, credential, method, path, permission, query):
+    token = {"JOIN": shared.join_token, "NODE": credential}.get(permission, shared.admin)
+    filler = path.replace("{id}", "1").replace("{name}", "default")
+    reply = shared.call(method, filler + "?nonsense=1", token=token)
+    assert reply.status == 400, reply.body
+    assert reply.json["error"]["path"] == "nonsense"
+    assert "'nonsense'" in reply.json["error"]["message"]
+
+
 @pytest.fixture(scope="module")
 def filled(shared):
     """Something to find under /tasks/1, /pools/default and /nodes/n1."""
