@@ -3,6 +3,7 @@
 #include "sim/metrics.h"
 
 #include "base/map.h"
+#include "sim/fairness.h"
 #include "sim/fragments.h"
 
 enum { SAMPLES_WANTED = 256 };
@@ -14,6 +15,7 @@ struct held_by {
 
 struct metrics {
     struct fragments fragments;
+    struct fairness fairness;
     struct series series;
     int64_t counted_ms; /* the areas are right up to here */
     int64_t allocated_milli;
@@ -43,6 +45,7 @@ void metrics_free(struct metrics *metrics)
 {
     if (metrics != NULL) {
         vec_done(&metrics->accounts);
+        fairness_done(&metrics->fairness);
         free(metrics);
     }
 }
@@ -92,6 +95,8 @@ static void fact_seen(void *ctx, const struct engine *engine, const struct fact 
         hold(metrics, record->account, -engine_held(engine, key).slots_milli);
     } else if (fact->type == FACT_NODE_STATE) {
         metrics->capacity_milli = -1; /* counted anew at the end of the moment */
+    } else if (fact->type == FACT_QUOTA_SET) {
+        fairness_watch(&metrics->fairness, engine_core(engine));
     }
 }
 
@@ -138,6 +143,7 @@ static void instant_seen(void *ctx, const struct engine *engine, int64_t next_ms
     for (size_t i = 0; i < metrics->accounts.count; i++) {
         metrics->accounts.at[i].area += (__int128)metrics->accounts.at[i].milli * for_ms;
     }
+    fairness_count(&metrics->fairness, engine_core(engine), now_ms, until_ms);
     metrics->counted_ms = until_ms;
     const int64_t before_ms = next_ms == INT64_MAX ? now_ms + 1 : next_ms;
     if (series_next_ms(&metrics->series) < before_ms) {
@@ -240,6 +246,18 @@ static int64_t guaranteed_of(const struct core *core, const char *project)
     return sum;
 }
 
+static void promises_result(const struct metrics *metrics, const struct core *core,
+                            struct account_result *ret)
+{
+    const struct account *account = core_account_named(core, ACCOUNT_PROJECT, ret->name);
+    if (account != NULL) {
+        const struct promise promise = fairness_of(&metrics->fairness, account->id);
+        ret->shortfall_milli = promise.shortfall_milli;
+        ret->below_ms = promise.below_ms;
+        ret->below_longest_ms = promise.below_longest_ms;
+    }
+}
+
 static void accounts_result(const struct metrics *metrics, const struct engine *engine,
                             struct arena *arena, struct result *ret)
 {
@@ -261,6 +279,7 @@ static void accounts_result(const struct metrics *metrics, const struct engine *
         account->name = arena_str(arena, engine_account_name(engine, i));
         account->work_lost_slot_ms = (int64_t)(lost[i] / SLOT_MILLI);
         account->guaranteed_milli = guaranteed_of(engine_core(engine), account->name);
+        promises_result(metrics, engine_core(engine), account);
         const bool held = i < metrics->accounts.count;
         account->held_mean_milli = held ? mean_of(metrics->accounts.at[i].area, ret->span_ms) : 0;
         spreads(engine, (struct chosen){i, -1}, &account->wait, &account->completion);

@@ -24,6 +24,9 @@ struct account_result {
     struct spread completion;
     int64_t held_mean_milli;  /* slots, over the whole run */
     int64_t guaranteed_milli; /* slots of all pools, at the end; -1: without bound */
+    int64_t shortfall_milli;  /* most slots that it lacked of what it was guaranteed and wanted */
+    int64_t below_ms;         /* how long it lacked any, together */
+    int64_t below_longest_ms; /* and at a stretch */
     uint64_t evictions;
     int64_t work_lost_slot_ms; /* whole slots x ms */
 };

@@ -103,24 +103,39 @@ static void waits(const struct result *result, struct buf *out)
     }
 }
 
+static void account_row(const struct result *result, const struct account_result *account,
+                        struct buf *out)
+{
+    char text[SIM_TEXT_MAX];
+    buf_addf(out, "  %-*.*s", LABEL_WIDTH, LABEL_WIDTH, account->name);
+    buf_addf(out, " %*s", CELL_WIDTH, sim_milli_text(account->held_mean_milli, text));
+    buf_addf(out, " %*s", CELL_WIDTH,
+             sim_percent_text(account->held_mean_milli, result->capacity_milli, text));
+    buf_addf(out, " %*s", CELL_WIDTH,
+             account->guaranteed_milli < 0 ? "no bound"
+                                           : sim_milli_text(account->guaranteed_milli, text));
+    buf_addf(out, " %*s", CELL_WIDTH, sim_milli_text(account->shortfall_milli, text));
+    buf_addf(out, " %*s", CELL_WIDTH, sim_span_text(account->below_ms, text));
+    buf_addf(out, " %*s", CELL_WIDTH, sim_count_text(account->evictions, text));
+    buf_addf(out, " %*s\n", CELL_WIDTH, sim_milli_text(account->work_lost_slot_ms / 3600, text));
+}
+
+/* What each used and was promised; `short` and `below`: slots it lacked of that at worst, and how
+ * long it lacked any. */
 static void shares(const struct result *result, struct buf *out)
 {
-    char held[SIM_TEXT_MAX];
-    char part[SIM_TEXT_MAX];
-    char evictions[SIM_TEXT_MAX];
-    char lost[SIM_TEXT_MAX];
+    static const char *const heads[] = {"slots", "percent", "promised", "short",
+                                        "below", "evicted", "lost, h"};
     if (result->account_count < 2) {
         return;
     }
-    buf_addf(out, "\n%-*s %*s %*s %*s %*s\n", LABEL_WIDTH + 2, "account", CELL_WIDTH, "slots",
-             CELL_WIDTH, "percent", CELL_WIDTH, "evicted", CELL_WIDTH, "lost, h");
+    buf_addf(out, "\n%-*s", LABEL_WIDTH + 2, "account");
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        buf_addf(out, " %*s", CELL_WIDTH, heads[i]);
+    }
+    buf_add_char(out, '\n');
     for (uint32_t i = 0; i < result->account_count; i++) {
-        const struct account_result *account = &result->accounts[i];
-        buf_addf(out, "  %-*.*s %*s %*s %*s %*s\n", LABEL_WIDTH, LABEL_WIDTH, account->name,
-                 CELL_WIDTH, sim_milli_text(account->held_mean_milli, held), CELL_WIDTH,
-                 sim_percent_text(account->held_mean_milli, result->capacity_milli, part),
-                 CELL_WIDTH, sim_count_text(account->evictions, evictions), CELL_WIDTH,
-                 sim_milli_text(account->work_lost_slot_ms / 3600, lost));
+        account_row(result, &result->accounts[i], out);
     }
 }
 

@@ -76,6 +76,15 @@ static void accounts_json(struct json_out *j, const struct result *result)
         json_out_object(j);
         json_out_kv_text(j, "name", account->name);
         json_out_kv_milli(j, "slots_mean", account->held_mean_milli);
+        json_out_key(j, "guaranteed");
+        if (account->guaranteed_milli < 0) {
+            json_out_null(j);
+        } else {
+            json_out_milli(j, account->guaranteed_milli);
+        }
+        json_out_kv_milli(j, "shortfall_max", account->shortfall_milli);
+        kv_seconds(j, "below_guarantee", account->below_ms);
+        kv_seconds(j, "below_longest", account->below_longest_ms);
         json_out_kv_u64(j, "evictions", account->evictions);
         json_out_kv_milli(j, "work_lost_slot_hours", slot_hours_milli(account->work_lost_slot_ms));
         spread_json(j, "wait", &account->wait);
