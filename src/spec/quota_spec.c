@@ -155,6 +155,7 @@ static void resources_read(struct reader *in, const struct place *place, const s
 
 /* ---- the rest ---- */
 
+/* `max` of the field is the kind. */
 static void account_read(struct reader *in, const struct place *place, const struct doc *doc,
                          const struct field *field, void *object)
 {

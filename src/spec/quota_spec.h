@@ -25,7 +25,7 @@ struct quota_body {
 /* Nothing said: all defaults. */
 void quota_body_init(struct quota_body *body);
 
-/* A present definition to be changed. ERR_LIMIT: it names too many resources. */
+/* A present definition, as the core has it, to be changed. */
 void quota_body_from(struct quota_body *body, const struct quota_spec *spec);
 
 /* Whose quota a body is about, and in which pool: {project | department, pool} are required. Nothing else

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/server_internal.h"
 
-#include "base/must.h"
 #include "spec/account_internal.h"
 
 #include <string.h>
