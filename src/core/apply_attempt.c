@@ -178,6 +178,7 @@ static void wait_again(struct core *core, struct task *task, struct instance *in
 {
     enum end_cause cause = fact->attempt_ended.cause;
     instance->state = INSTANCE_WAITING;
+    claim_moved(core, task, instance->index);
     task->waiting_count++;
     if (instance->index < task->waiting_from) {
         task->waiting_from = instance->index;
@@ -205,6 +206,9 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
     struct task *task = task_open(core, report->key.task, &mark);
     struct instance *instance = attempt_edit(core, task, report->key);
     instance_deadline_drop(core, task, instance);
+    if (!fact->attempt_ended.again) {
+        claim_drop(core, task, instance->index);
+    }
     place_free(core, task, instance);
     if (instance->state == INSTANCE_STARTING) {
         task->starting_count--;

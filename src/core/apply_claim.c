@@ -1,5 +1,7 @@
 /* apply_claim.c - facts of claims and evictions: places promised while others leave them.
  *
+ * One that is moved to make room has its claim while it is still stopping where it was.
+ *
  * A claim takes nothing from what is free on its node; what counts is what will be free when those that are stopping have ended:
  * that is never less than all claims together (claims_fit). SPDX-License-Identifier: Apache-2.0 */
 #include "core/change.h"
@@ -27,9 +29,19 @@ const struct request *instance_request(const struct core *core, const struct ins
 const struct claim *core_claim(const struct core *core, task_id id, uint32_t index)
 {
     const struct task *task = core_task(core, id);
-    return task == NULL || task->claimed_count == 0
+    return task == NULL || task->claimed_count + task->moving_count == 0
                ? NULL
                : table_get(&core->claims, task->instance_first + index);
+}
+
+bool task_keeps_claims(const struct task *task)
+{
+    return task->queued || (task->stopping_count > 0 && !task->kill_asked);
+}
+
+bool claim_allowed(const struct instance *instance)
+{
+    return instance->state == INSTANCE_WAITING || instance->state == INSTANCE_STOPPING;
 }
 
 /* ---- what will be free ---- */
@@ -55,32 +67,6 @@ void node_later(const struct core *core, const struct node *node, bool claims,
     }
 }
 
-/* Does the place have what this claim would take? */
-static bool claim_fits(const struct place *place, const struct request *request,
-                       const struct grant *grant)
-{
-    const struct node *node = place->node;
-    const int64_t each = grant->slots_milli < SLOT_MILLI ? grant->slots_milli : SLOT_MILLI;
-    bool fits = grant->slots_milli <= place->slots_free || grant->slots_milli == 0;
-    fits = fits && (grant->cpu_milli <= place->cpu_free || grant->cpu_milli == 0);
-    fits = fits && (grant->memory_bytes <= place->memory_free || grant->memory_bytes == 0);
-    fits = fits && (grant->slots_milli > 0 || place->aux_used < node->aux_max);
-    for (uint32_t i = 0; i < NODE_DEVICES_MAX && fits; i++) {
-        const bool held = (grant->devices >> i & 1) != 0;
-        fits = !held || (i < node->device_count && place->device_free[i] >= each);
-    }
-    for (uint32_t i = 0; i < request->named_count && fits; i++) {
-        uint32_t at = 0;
-        while (at < node->named_count &&
-               node->named[at].resource.v != request->named[i].resource.v) {
-            at++;
-        }
-        fits = request->named[i].milli == 0 ||
-               (at < node->named_count && place->named_free[at] >= request->named[i].milli);
-    }
-    return fits;
-}
-
 bool claims_fit(const struct core *core, const struct node *node)
 {
     struct place now;
@@ -93,7 +79,7 @@ bool claims_fit(const struct core *core, const struct node *node)
     while (oindex_next(&core->orders[ORDER_CLAIM], key, &key) && key.at[0] == node->id.v) {
         const struct grant grant = claim_grant(table_get(&core->claims, key.at[3]));
         const struct request *request = instance_request(core, instance_row(core, key.at[3]));
-        if (!claim_fits(&later, request, &grant)) {
+        if (!fit_holds(&later, request, &grant)) {
             return false;
         }
         place_take(&later, &room, request, &grant);
@@ -116,11 +102,18 @@ static void node_claims_count(struct core *core, node_id id, int sign)
     node_close(core, node, &before);
 }
 
+/* Where the claim of an instance is counted. */
+static uint32_t *claim_counter(const struct core *core, struct task *task, uint32_t index)
+{
+    const struct instance *instance = instance_row(core, task->instance_first + index);
+    return instance->state == INSTANCE_STOPPING ? &task->moving_count : &task->claimed_count;
+}
+
 void claim_put(struct core *core, struct task *task, uint32_t index, const struct claim *claim)
 {
     struct claim *row = table_put(&core->claims, task->instance_first + index);
     *row = *claim;
-    task->claimed_count++;
+    *claim_counter(core, task, index) += 1;
     must(oindex_insert(&core->orders[ORDER_CLAIM], claim_key(task, index, claim->node)));
     node_claims_count(core, claim->node, 1);
 }
@@ -135,8 +128,8 @@ void claim_drop(struct core *core, struct task *task, uint32_t index)
     const node_id node = claim->node;
     must(oindex_remove(&core->orders[ORDER_CLAIM], claim_key(task, index, node)));
     table_remove(&core->claims, row);
-    must(task->claimed_count > 0);
-    task->claimed_count--;
+    must(*claim_counter(core, task, index) > 0);
+    *claim_counter(core, task, index) -= 1;
     node_claims_count(core, node, -1);
     if (core->capacity != NULL) {
         capacity_freed(core->capacity, task->pool);
@@ -144,9 +137,18 @@ void claim_drop(struct core *core, struct task *task, uint32_t index)
     pool_due(core, task->pool);
 }
 
+void claim_moved(const struct core *core, struct task *task, uint32_t index)
+{
+    if (core_claim(core, task->id, index) != NULL) {
+        must(task->moving_count > 0);
+        task->moving_count--;
+        task->claimed_count++;
+    }
+}
+
 void claims_drop(struct core *core, struct task *task)
 {
-    for (uint32_t i = 0; i < task->instance_count && task->claimed_count > 0; i++) {
+    for (uint32_t i = 0; i < task->instance_count && task->claimed_count + task->moving_count > 0; i++) {
         claim_drop(core, task, i);
     }
 }
@@ -157,7 +159,11 @@ void node_claims_drop(struct core *core, node_id node)
     while (oindex_next(&core->orders[ORDER_CLAIM], key, &key) && key.at[0] == node.v) {
         struct task *task = table_edit(&core->tasks, key.at[1]);
         must(task != NULL);
-        claim_drop(core, task, (uint32_t)key.at[2]);
+        if (task->gang) {
+            claims_drop(core, task); /* it starts together, or looks for other places */
+        } else {
+            claim_drop(core, task, (uint32_t)key.at[2]);
+        }
     }
 }
 
@@ -168,9 +174,9 @@ void apply_claimed(struct core *core, const struct fact *fact)
     const struct attempt_key key = fact->allocated.key;
     struct task *task = table_edit(&core->tasks, key.task.v);
     must(task != NULL);
-    must(task->queued);
+    must(task_keeps_claims(task));
     const struct instance *instance = core_instance(core, key.task, key.index);
-    must(instance->state == INSTANCE_WAITING);
+    must(claim_allowed(instance));
     must(instance->attempt + 1 == key.attempt);
     const struct node *node = core_node(core, fact->allocated.node);
     must(node->pool.v == task->pool.v);
@@ -199,4 +205,6 @@ void apply_evicted(struct core *core, const struct fact *fact)
     stop.attempt_stopping.cause = END_PREEMPTED;
     stop.attempt_stopping.deadline_ms = fact->evicted.deadline_ms;
     apply_attempt_stopping(core, &stop);
+    struct task *task = table_edit(&core->tasks, fact->evicted.key.task.v);
+    task->evicted_ms = fact->time_ms;
 }

@@ -122,6 +122,8 @@ void user_drop(struct core *core, user_id id);
 /* A waiting instance is promised a place, or no longer (no claim: nothing happens). The task's row is open or nobody's. */
 void claim_put(struct core *core, struct task *task, uint32_t index, const struct claim *claim);
 void claim_drop(struct core *core, struct task *task, uint32_t index);
+/* The instance, which has just stopped, waits now for the place it may be promised. */
+void claim_moved(const struct core *core, struct task *task, uint32_t index);
 /* All of a task; all on a node, which must not be open. */
 void claims_drop(struct core *core, struct task *task);
 void node_claims_drop(struct core *core, node_id node);

@@ -133,11 +133,18 @@ static void counts_update(struct core *core, const struct task *task, const stru
     }
 }
 
+/* A gang that broke while one of it was moved needs places for all. */
+static bool claims_too_few(const struct task *task)
+{
+    return task->gang && task->queued && task_grown(task) + task->claimed_count < task->min_count;
+}
+
 void task_close(struct core *core, struct task *task, const struct task_mark *mark)
 {
     task->state = (uint8_t)state_derive(core, task);
     task->queued = task_may_queue(core, task);
-    if (!task->queued && task->claimed_count > 0) {
+    if (task->claimed_count + task->moving_count > 0 &&
+        (!task_keeps_claims(task) || claims_too_few(task))) {
         claims_drop(core, task);
     }
     counts_update(core, task, mark);

@@ -82,8 +82,8 @@ static void check_instance(struct expected *expected, const struct task *task,
 {
     const struct claim *claim = table_get(&expected->core->claims, row);
     if (claim != NULL) {
-        must(instance->state == INSTANCE_WAITING); /* K11 */
-        must(task->queued);
+        must(claim_allowed(instance)); /* K11 */
+        must(task_keeps_claims(task));
         must(node_takes_work(core_node(expected->core, claim->node)));
         expect(expected, ORDER_CLAIM,
                (struct okey){{claim->node.v, task->id.v, instance->index, row}});
@@ -113,6 +113,7 @@ struct tally {
     uint32_t failed;
     uint32_t unknown;
     uint32_t claimed;
+    uint32_t moving;
     uint32_t waiting_from;
 };
 
@@ -127,7 +128,9 @@ static void check_instances(struct expected *expected, const struct task *task, 
         if (instance->state == INSTANCE_WAITING && i < ret->waiting_from) {
             ret->waiting_from = i;
         }
-        ret->claimed += table_get(&expected->core->claims, task->instance_first + i) != NULL;
+        const bool claims = table_get(&expected->core->claims, task->instance_first + i) != NULL;
+        ret->claimed += claims && instance->state == INSTANCE_WAITING;
+        ret->moving += claims && instance->state == INSTANCE_STOPPING;
         if (instance->state == INSTANCE_ENDED) {
             ret->failed += attempt_failed(instance->cause, instance->exit_code);
             ret->unknown += instance->cause == END_NODE_LOST || instance->cause == END_NODE_REMOVED;
@@ -149,6 +152,7 @@ static void check_counts(const struct task *task, const struct tally *tally)
     must(task->unknown_count == tally->unknown);
     must(task->waiting_from == tally->waiting_from);
     must(task->claimed_count == tally->claimed);
+    must(task->moving_count == tally->moving);
 }
 
 static void check_settled(const struct task *task)

@@ -137,6 +137,10 @@ struct grant instance_grant(const struct instance *instance);
 struct grant claim_grant(const struct claim *claim);
 const struct request *instance_request(const struct core *core, const struct instance *instance);
 
+/* May the task be promised places: it waits in the queue, or will do so when it has stopped? May this instance of it? */
+bool task_keeps_claims(const struct task *task);
+bool claim_allowed(const struct instance *instance);
+
 /* Make of what is free on a node (`ret`, its arrays in `room`) what will be free when those that are stopping have ended and, with
  * `claims`, those promised a place have started. */
 void node_later(const struct core *core, const struct node *node, bool claims,

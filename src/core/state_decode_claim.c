@@ -16,11 +16,11 @@ static bool claim_get(struct decode *d, uint64_t row)
     claim.memory_bytes = codec_get_range(&d->in, 0, AMOUNT_BYTES_MAX);
     const struct instance *instance = table_get(&core->instances, row);
     const struct node *node = core_node(core, claim.node);
-    if (d->in.bad || instance == NULL || instance->state != INSTANCE_WAITING || node == NULL) {
+    if (d->in.bad || instance == NULL || !claim_allowed(instance) || node == NULL) {
         return false;
     }
     struct task *task = table_edit(&core->tasks, instance->task.v);
-    if (!task->queued || node->pool.v != task->pool.v || !node_takes_work(node)) {
+    if (!task_keeps_claims(task) || node->pool.v != task->pool.v || !node_takes_work(node)) {
         return false;
     }
     claim_put(core, task, instance->index, &claim);

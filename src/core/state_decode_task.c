@@ -132,6 +132,7 @@ static void task_fields_get(struct decode *d, struct task *task)
     task->queued_ms = time_get(d);
     task->started_ms = time_get(d);
     task->ended_ms = time_get(d);
+    task->evicted_ms = d->version > STATE_VERSION_FIRST ? time_get(d) : 0;
     task->time_limit_ms = time_get(d);
     task->grace_ms = time_get(d);
     task->retries = (uint32_t)bytes_get_max(&d->in, UINT32_MAX);

@@ -143,6 +143,7 @@ static void task_put(const struct core *core, const struct task *task, struct bu
     bytes_put_i64(out, task->queued_ms);
     bytes_put_i64(out, task->started_ms);
     bytes_put_i64(out, task->ended_ms);
+    bytes_put_i64(out, task->evicted_ms);
     bytes_put_i64(out, task->time_limit_ms);
     bytes_put_i64(out, task->grace_ms);
     bytes_put_u64(out, task->retries);

@@ -18,7 +18,7 @@ static const char *status_of(const struct instance *instance, const struct claim
     case INSTANCE_RUNNING:
         return "Running";
     case INSTANCE_STOPPING:
-        return "Releasing";
+        return claim != NULL ? "Pipelined" : "Releasing"; /* moved to another place */
     case INSTANCE_ENDED:
         return "Succeeded";
     }
@@ -33,8 +33,7 @@ static enum outcome pod_compare(struct action_case *action, const struct action_
     const struct instance *instance =
         job->task.v == 0 ? &refused : core_instance(core, job->task, index);
     const bool waits = instance->state == INSTANCE_WAITING;
-    const struct claim *claim =
-        waits && job->task.v != 0 ? core_claim(core, job->task, index) : NULL;
+    const struct claim *claim = job->task.v != 0 ? core_claim(core, job->task, index) : NULL;
     const char *status = status_of(instance, claim);
     const char *node = claim != NULL ? core_node_name(core, claim->node)
                        : waits       ? ""

@@ -71,6 +71,53 @@ static void free_now(const struct core *core, const struct node *node, struct fr
     }
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The node less everything that will be held on it: without those who are leaving, with those who are promised a place. */
+static void free_later(const struct core *core, const struct node *node, struct free_node *ret)
+{
+    free_empty(node, ret);
+    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
+         task = core_task_next(core, task->id)) {
+        const struct request *request = &core_shape(core, task->shape)->request;
+        for (uint32_t i = 0; i < task->instance_count; i++) {
+            const struct instance *instance = core_instance(core, task->id, i);
+            const struct claim *claim = core_claim(core, task->id, i);
+            if (claim != NULL && claim->node.v == node->id.v) {
+                free_take(ret, request, claim->slots_milli, claim->cpu_milli, claim->memory_bytes,
+                          claim->devices);
+            }
+            const bool stays =
+                instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING;
+            if (stays && instance->node.v == node->id.v) {
+                free_take(ret, request, instance->slots_milli, instance->cpu_milli,
+                          instance->memory_bytes, instance->devices);
+            }
+        }
+    }
+}
+
+/* What is free now and not promised to anybody. */
+static void free_left(const struct core *core, const struct node *node, struct free_node *ret)
+{
+    struct free_node later;
+    free_now(core, node, ret);
+    free_later(core, node, &later);
+    ret->slots = least(ret->slots, later.slots);
+    ret->cpu = least(ret->cpu, later.cpu);
+    ret->memory = least(ret->memory, later.memory);
+    ret->aux = least(ret->aux, later.aux);
+    for (uint32_t i = 0; i < RESOURCES_MAX; i++) {
+        ret->named[i] = least(ret->named[i], later.named[i]);
+    }
+    for (uint32_t i = 0; i < NODE_DEVICES_MAX; i++) {
+        ret->device[i] = least(ret->device[i], later.device[i]);
+    }
+}
+
 static int64_t part_of(int64_t asked, int64_t total, const struct node *node, int64_t slots)
 {
     if (asked >= 0) {
@@ -189,6 +236,12 @@ static bool usable(const struct node *node)
     return node->state == NODE_UP && !node->draining;
 }
 
+/* All that wait have been promised a place. */
+static bool promised(const struct task *task)
+{
+    return task->claimed_count > 0 && (task->gang || task->claimed_count == task->waiting_count);
+}
+
 static bool may_run(const struct task *task)
 {
     const bool live = task->state == TASK_PENDING || task->state == TASK_STARTING ||
@@ -196,7 +249,8 @@ static bool may_run(const struct task *task)
     return live && task->waiting_count > 0 && task->depends_left == 0 && !task->kill_asked &&
            !(task->gang && task->active_count > 0 &&
              (task->stopping_count > 0 ||
-              task->active_count + task->ended_count < task->min_count));
+              task->active_count + task->ended_count < task->min_count)) &&
+           !promised(task);
 }
 
 /* A gang that has not its minimum comes before one that has, and that before one with more. */
@@ -252,7 +306,7 @@ static void task_must_not_fit(const struct core *core, const struct pool *pool,
         if (node->pool.v == pool->id.v && usable(node) &&
             !(behind && holder_uses(core, node, holder))) {
             struct free_node free;
-            free_now(core, node, &free);
+            free_left(core, node, &free);
             const uint32_t fits = free_count(&free, request, count);
             found += oracle_bounded(core, task, node, count) ? 0 : fits;
         }

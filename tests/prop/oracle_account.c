@@ -17,6 +17,44 @@ static bool below(const struct core *core, account_id account, account_id top)
     return account.v == top.v;
 }
 
+static void holdings_add(const struct task *task, struct vector one, struct holdings *sum)
+{
+    vector_add(&sum->held, &one);
+    if (!task->preemptible) {
+        vector_add(&sum->fixed, &one);
+    }
+}
+
+/* What all tasks of the account and of those below it will hold when those who are leaving have left, and those who are promised
+ * a place have it. */
+static struct holdings holdings_later(const struct core *core, account_id top, pool_id pool)
+{
+    struct holdings sum = {0};
+    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
+         task = core_task_next(core, task->id)) {
+        for (uint32_t i = 0; task->pool.v == pool.v && i < task->instance_count; i++) {
+            const struct request *request = &core_shape(core, task->shape)->request;
+            const struct instance *instance = core_instance(core, task->id, i);
+            const struct claim *claim = core_claim(core, task->id, i);
+            struct vector one;
+            if (!below(core, task->account, top)) {
+                continue;
+            }
+            if (claim != NULL) {
+                core_grant_vector(core, request, claim->slots_milli, claim->cpu_milli,
+                                  claim->memory_bytes, &one);
+                holdings_add(task, one, &sum);
+            }
+            if (instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING) {
+                core_grant_vector(core, request, instance->slots_milli, instance->cpu_milli,
+                                  instance->memory_bytes, &one);
+                holdings_add(task, one, &sum);
+            }
+        }
+    }
+    return sum;
+}
+
 /* What all tasks of the account and of those below it hold in a pool. */
 static struct holdings holdings_of(const struct core *core, account_id top, pool_id pool)
 {
@@ -32,10 +70,7 @@ static struct holdings holdings_of(const struct core *core, account_id top, pool
             struct vector one;
             core_grant_vector(core, &core_shape(core, task->shape)->request, instance->slots_milli,
                               instance->cpu_milli, instance->memory_bytes, &one);
-            vector_add(&sum.held, &one);
-            if (!task->preemptible) {
-                vector_add(&sum.fixed, &one);
-            }
+            holdings_add(task, one, &sum);
         }
     }
     return sum;
@@ -55,20 +90,27 @@ static int64_t guarantee_of(const struct core *core, const struct quota *quota, 
     return all ? QUOTA_UNLIMITED : quota->guaranteed.at[dim];
 }
 
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* With `more` on top, in a dimension in which there is some: is a bound of the task's accounts passed? */
 static bool passes_bound(const struct core *core, const struct task *task,
                          const struct vector *more)
 {
     for (account_id at = task->account; at.v != 0; at = core_account(core, at)->parent) {
-        const struct holdings sum = holdings_of(core, at, task->pool);
+        const struct holdings now = holdings_of(core, at, task->pool);
+        const struct holdings later = holdings_later(core, at, task->pool);
         struct quota quota;
         core_quota(core, at, task->pool, &quota);
         for (uint32_t dim = 0; dim < core_dim_count(core); dim++) {
             const int64_t extra = more->at[dim];
             const int64_t guaranteed = guarantee_of(core, &quota, task->pool, dim);
-            if (extra > 0 &&
-                (above(sum.held.at[dim] + extra, quota.limit.at[dim]) ||
-                 (!task->preemptible && above(sum.fixed.at[dim] + extra, guaranteed)))) {
+            const int64_t held = most(now.held.at[dim], later.held.at[dim]);
+            const int64_t fixed = most(now.fixed.at[dim], later.fixed.at[dim]);
+            if (extra > 0 && (above(held + extra, quota.limit.at[dim]) ||
+                              (!task->preemptible && above(fixed + extra, guaranteed)))) {
                 return true;
             }
         }

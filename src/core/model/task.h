@@ -67,11 +67,13 @@ struct task {
     int64_t queued_ms;  /* last time it became pending */
     int64_t started_ms; /* first attempt's start, 0 before */
     int64_t ended_ms;
+    int64_t evicted_ms; /* the last time it was told to make room, 0: never */
     int64_t time_limit_ms;
     int64_t grace_ms;
     uint32_t waiting_count;  /* instances that want a place */
     uint32_t waiting_from;   /* the lowest waiting index; instance_count: none waits */
     uint32_t claimed_count;  /* of the waiting ones: those that are promised a place */
+    uint32_t moving_count;   /* of the stopping ones: the same */
     uint32_t active_count;   /* instances with an allocation */
     uint32_t starting_count; /* of the active ones */
     uint32_t stopping_count; /* of the active ones */

@@ -4,7 +4,6 @@
 
 #include "base/must.h"
 #include "core/core_internal.h"
-#include "core/sched/turns.h"
 
 /* The next promised instance of a task from `index` on; instance_count: none. */
 static uint32_t claimed_from(const struct core *core, const struct task *task, uint32_t index)
@@ -45,13 +44,13 @@ static uint32_t claims_try(struct trial *trial, const struct task *task, uint32_
     const struct core *core = trial->core;
     const size_t mark = trial_mark(trial);
     struct asker *asker = asker_new(trial, task);
-    struct vector amounts;
+    struct vector amounts = {{0}};
     uint32_t at = index;
     for (uint32_t i = 0; i < count; i++, at++) {
         at = claimed_from(core, task, at);
         trial_unclaim(trial, task, at, true);
+        vector_add(&amounts, &trial->decisions[trial->count - 1].amounts);
     }
-    turns_amounts(core, asker->request, count, &amounts);
     if (tally_gate(&trial->tally, task, VIEW_LATER, &amounts).gate != GATE_OPEN) {
         for (size_t i = mark; i < trial->count; i++) {
             trial->decisions[i].moved = false;
@@ -82,6 +81,9 @@ uint32_t claims_start(struct trial *trial)
         while (oindex_next(&core->orders[ORDER_CLAIM], key, &key) && key.at[0] == at.at[1]) {
             const struct task *task = core_task(core, (task_id){key.at[1]});
             const uint32_t index = (uint32_t)key.at[2];
+            if (!task->queued || core_instance(core, task->id, index)->state != INSTANCE_WAITING) {
+                continue; /* it is still leaving the place it had */
+            }
             if (!task->gang) {
                 starts += claims_try(trial, task, index, 1);
             } else if (index == claimed_from(core, task, task->waiting_from)) {

@@ -377,3 +377,27 @@ bool fit_lack(const struct place *place, const struct request *request, struct l
     }
     return false;
 }
+
+bool fit_holds(const struct place *place, const struct request *request, const struct grant *grant)
+{
+    const struct node *node = place->node;
+    const int64_t each = grant->slots_milli < SLOT_MILLI ? grant->slots_milli : SLOT_MILLI;
+    bool fits = grant->slots_milli <= place->slots_free || grant->slots_milli == 0;
+    fits = fits && (grant->cpu_milli <= place->cpu_free || grant->cpu_milli == 0);
+    fits = fits && (grant->memory_bytes <= place->memory_free || grant->memory_bytes == 0);
+    fits = fits && (grant->slots_milli > 0 || place->aux_used < node->aux_max);
+    for (uint32_t i = 0; i < NODE_DEVICES_MAX && fits; i++) {
+        const bool held = (grant->devices >> i & 1) != 0;
+        fits = !held || (i < node->device_count && place->device_free[i] >= each);
+    }
+    for (uint32_t i = 0; i < request->named_count && fits; i++) {
+        uint32_t at = 0;
+        while (at < node->named_count &&
+               node->named[at].resource.v != request->named[i].resource.v) {
+            at++;
+        }
+        fits = request->named[i].milli == 0 ||
+               (at < node->named_count && place->named_free[at] >= request->named[i].milli);
+    }
+    return fits;
+}

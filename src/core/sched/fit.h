@@ -67,6 +67,9 @@ uint32_t fit_count(const struct place *place, const struct request *request, uin
 /* What the next instance would hold. fit_count() must have said 1 or more. */
 void fit_grant(const struct place *place, const struct request *request, struct grant *ret);
 
+/* Is exactly this free, devices by number: what an instance held, or was promised? */
+bool fit_holds(const struct place *place, const struct request *request, const struct grant *grant);
+
 /* The amounts of a grant, without choosing devices. */
 void fit_wants(const struct node *node, const struct request *request, struct grant *ret);
 

@@ -16,6 +16,7 @@
 
 #include "base/checked.h"
 #include "core/core_internal.h"
+#include "core/sched/action.h"
 #include "core/sched/claims.h"
 #include "core/sched/turns.h"
 #include "core/sched/place.h"
@@ -34,6 +35,7 @@ struct pass {
     uint32_t placed;
     uint32_t placed_before;  /* when places began to be kept */
     bool stopped;            /* at the budget */
+    bool again;              /* what is decided here may let others take something */
     bool old_head_started;   /* the head of the pass before has all it waited for */
     const struct task *last; /* the task looked at last */
     const struct task *old;  /* the head of the pass before, if it still waits */
@@ -328,6 +330,9 @@ static void pass_pool(struct pass *pass)
     pass->work += pass->placed;
     turns_init(&pass->turns, pass->core, pass->pool, &pass->trial.tally, pass->arena);
     pass_run(pass);
+    if (!pass->stopped) {
+        pass->again = action_run_all(&pass->trial, pass->in->now_ms, &pass->work).again;
+    }
 }
 
 void pass_decide(const struct core *core, const struct input *in, struct facts *out)
@@ -358,7 +363,7 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     fact->pass.work = pass.work;
     fact->pass.placed = pass.placed;
     /* What was placed beside or ahead of the holder may have moved its places: look again. */
-    fact->pass.complete = !pass.stopped && !pass.impatient && !head_gated &&
+    fact->pass.complete = !pass.stopped && !pass.again && !pass.impatient && !head_gated &&
                           !(pass.holding && pass.placed > pass.placed_before);
     trial_done(&pass.trial);
 }

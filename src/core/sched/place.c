@@ -43,13 +43,13 @@ static void left_take(struct asker *asker, const struct decision *decision)
     }
 }
 
-bool place_chunk(struct trial *trial, struct asker *asker, uint32_t count, uint32_t *index)
+bool place_these(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,
+                 const struct node **places)
 {
-    const struct task *task = asker->task;
     const size_t mark = trial_mark(trial);
     const struct vector left = asker->left;
-    uint32_t at = place_waiting(trial->core, task, *index);
-    for (uint32_t placed = 0; placed < count;) {
+    uint32_t placed = 0;
+    while (placed < count) {
         uint32_t here = 0;
         const struct node *node = next_node(&trial->overlay, asker, count - placed, &here);
         if (node == NULL) {
@@ -60,13 +60,31 @@ bool place_chunk(struct trial *trial, struct asker *asker, uint32_t count, uint3
             }
             return false;
         }
-        for (uint32_t i = 0; i < here; i++) {
-            must(at < task->instance_count);
-            trial_place(trial, asker, node, at);
+        for (uint32_t i = 0; i < here; i++, placed++) {
+            trial_place(trial, asker, node, indices[placed]);
             left_take(asker, &trial->decisions[trial->count - 1]);
-            at = place_waiting(trial->core, task, at + 1);
+            places[placed] = node;
         }
-        placed += here;
+    }
+    return true;
+}
+
+bool place_chunk(struct trial *trial, struct asker *asker, uint32_t count, uint32_t *index)
+{
+    const struct task *task = asker->task;
+    const struct node *place_one;
+    const struct node **places =
+        count == 1 ? &place_one : arena_new(trial->arena, const struct node *, count);
+    uint32_t one;
+    uint32_t *indices = count == 1 ? &one : arena_new(trial->arena, uint32_t, count);
+    uint32_t at = *index;
+    for (uint32_t i = 0; i < count; i++, at++) {
+        at = place_waiting(trial->core, task, at);
+        must(at < task->instance_count);
+        indices[i] = at;
+    }
+    if (!place_these(trial, asker, indices, count, places)) {
+        return false;
     }
     *index = at;
     return true;

@@ -10,3 +10,7 @@ uint32_t place_waiting(const struct core *core, const struct task *task, uint32_
 /* Places `count` waiting instances of the asker's task from *index on, in the asker's view; *index is then behind the last. False:
  * they do not all fit, and nothing is placed. Exact for equal instances: uneven nodes serve as far as they go. */
 bool place_chunk(struct trial *trial, struct asker *asker, uint32_t count, uint32_t *index);
+
+/* The same for these instances, waiting or evicted in this trial; `places` gets the node of each. */
+bool place_these(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,
+                 const struct node **places);

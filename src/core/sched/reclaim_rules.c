@@ -26,11 +26,26 @@ static bool fixed_within(const struct claimant *claim, const struct account_view
     return vector_above(&fixed, &account->guaranteed, claim->pool->dims) == 0;
 }
 
+/* Cpu and memory that come with slots are no demand before they are placed, so a share divided before may be behind: what an
+ * account holds within its guarantee without asking for more is its right in any case. */
+static uint32_t above_share(const struct claimant *claim)
+{
+    const struct account_view *account = claim->account;
+    struct vector held = account->allocated;
+    vector_add(&held, &claim->request);
+    uint32_t above = vector_above(&held, &account->share, claim->pool->dims);
+    for (uint32_t dim = 0; dim < claim->pool->dims; dim++) {
+        if (claim->request.at[dim] == 0 &&
+            vector_within_at(held.at[dim], account->guaranteed.at[dim])) {
+            above &= ~(1u << dim);
+        }
+    }
+    return above;
+}
+
 enum claim_verdict reclaim_start(const struct claimant *claim)
 {
-    struct vector held = claim->account->allocated;
-    vector_add(&held, &claim->request);
-    if (vector_above(&held, &claim->account->share, claim->pool->dims) != 0) {
+    if (above_share(claim) != 0) {
         return CLAIM_ABOVE_SHARE;
     }
     return claim->preemptible || fixed_within(claim, claim->account) ? CLAIM_MAY_START
@@ -175,7 +190,8 @@ static bool guarantee_broken(const struct claimant *claim, const struct account_
         const int64_t held = giver->allocated.at[dim];
         const int64_t promised = giver->guaranteed.at[dim];
         const int64_t kept = vector_within_at(held, promised) ? held : promised;
-        if (rest->at[dim] < kept) {
+        /* Unlimited is what is not accounted for, no promise. */
+        if (promised != VECTOR_UNLIMITED && rest->at[dim] < kept) {
             return true;
         }
     }
@@ -195,7 +211,10 @@ static bool pair_balanced(const struct claimant *claim, const struct losses *los
     }
     const uint32_t dims = losses->dims | dims_of(&claim->request, claim->pool->dims);
     for (uint32_t dim = 0; dim < claim->pool->dims; dim++) {
-        const bool counts = (dims >> dim & 1u) != 0;
+        /* What it did not ask for and holds within its guarantee is no reason: see above_share(). */
+        const bool right = claim->request.at[dim] == 0 &&
+                           vector_within_at(load.at[dim], taker->guaranteed.at[dim]);
+        const bool counts = (dims >> dim & 1u) != 0 && !right;
         const bool without_share =
             taker != claim->account && taker->share.at[dim] == 0 && load.at[dim] > 0;
         if (counts && (without_share || too_saturated(claim, load.at[dim], taker->share.at[dim],

@@ -1,0 +1,260 @@
+/* action.c - the round through the waiting tasks.
+ *
+ * Each task tries all ways before the next one has its turn: who comes first by right is not held up by what a later one could
+ * have moved together.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/action.h"
+
+#include "base/must.h"
+#include "core/core_internal.h"
+#include "core/sched/consolidate.h"
+#include "core/sched/place.h"
+#include "core/sched/preempt.h"
+#include "core/sched/reclaim.h"
+#include "core/sched/runtime.h"
+#include "core/sched/turns.h"
+
+#include <stdlib.h>
+
+/* What the trial has placed of a task. */
+struct placed_task {
+    uint64_t task;
+    uint32_t count;
+    uint32_t index; /* behind the highest one placed */
+};
+
+struct round {
+    struct action *action;
+    struct turns turns;
+    struct placed_task *placed; /* ascending by task */
+    size_t placed_count;
+};
+
+static bool action_due(struct action *action, const struct task *task)
+{
+    const int64_t from_ms =
+        runtime_evict_from_ms(task->submitted_ms, task->evicted_ms, action->pool->preempt_delay_ms);
+    if (from_ms <= action->now_ms) {
+        return true;
+    }
+    action->wake_ms = from_ms < action->wake_ms ? from_ms : action->wake_ms;
+    return false;
+}
+
+struct claimant action_claimant(const struct action *action, const struct chunk *chunk)
+{
+    return (struct claimant){
+        .pool = &action->trial->tally.shares->pool,
+        .account = tally_view(&action->trial->tally, chunk->task),
+        .request = chunk->amounts,
+        .preemptible = chunk->task->preemptible,
+        .saturation_milli = SATURATION_MILLI_DEFAULT,
+    };
+}
+
+enum chunk_result action_solve(struct action *action, const struct solve_ask *ask)
+{
+    return solve_run(action->solve, ask, CLAIMANT_WORK_MAX, &action->work) == SOLVE_FOUND
+               ? CHUNK_CLAIMED
+               : CHUNK_FAILED;
+}
+
+/* ---- what is placed already ---- */
+
+static int placed_order(const void *left, const void *right)
+{
+    const struct placed_task *a = left;
+    const struct placed_task *b = right;
+    return a->task != b->task ? (a->task < b->task ? -1 : 1)
+                              : (a->index < b->index ? -1 : a->index > b->index);
+}
+
+static void placed_load(struct round *round)
+{
+    const struct trial *trial = round->action->trial;
+    struct placed_task *all = arena_new(trial->arena, struct placed_task, trial->count);
+    size_t count = 0;
+    for (size_t i = 0; i < trial->count; i++) {
+        const struct decision *decision = &trial->decisions[i];
+        const bool waits = core_claim(trial->core, decision->task->id, decision->index) == NULL;
+        if (waits && (decision->kind == DECISION_START || decision->kind == DECISION_CLAIM)) {
+            all[count++] = (struct placed_task){decision->task->id.v, 1, decision->index + 1};
+        }
+    }
+    if (count > 0) {
+        qsort(all, count, sizeof all[0], placed_order);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && all[kept - 1].task == all[i].task) {
+            all[kept - 1].count++;
+            all[kept - 1].index = all[i].index;
+        } else {
+            all[kept++] = all[i];
+        }
+    }
+    round->placed = all;
+    round->placed_count = kept;
+}
+
+static struct placed_task placed_of(const struct round *round, const struct task *task)
+{
+    const struct placed_task wanted = {.task = task->id.v};
+    size_t from = 0;
+    size_t to = round->placed_count;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (round->placed[middle].task < wanted.task) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    const bool found = from < round->placed_count && round->placed[from].task == wanted.task;
+    return found ? round->placed[from] : wanted;
+}
+
+/* ---- the round ---- */
+
+/* Its next instances; false: all have their place, or are promised one. */
+static bool chunk_next(const struct round *round, const struct task *task, struct lane *lane,
+                       struct chunk *ret)
+{
+    const struct core *core = round->action->trial->core;
+    const struct placed_task placed = placed_of(round, task);
+    if (lane->index < placed.index) {
+        lane->index = placed.index;
+    }
+    const uint32_t promised =
+        task->gang && task->claimed_count > 0 ? task->waiting_count : task->claimed_count;
+    if (task->waiting_count <= promised + placed.count + lane->added) {
+        return false;
+    }
+    *ret = (struct chunk){.task = task, .count = turns_chunk(task, placed.count + lane->added)};
+    uint32_t *indices = arena_new(round->action->trial->arena, uint32_t, ret->count);
+    uint32_t at = lane->index;
+    for (uint32_t i = 0; i < ret->count; i++, at++) {
+        at = place_waiting(core, task, at);
+        must(at < task->instance_count);
+        indices[i] = at;
+    }
+    ret->indices = indices;
+    turns_amounts(core, &core_shape(core, task->shape)->request, ret->count, &ret->amounts);
+    return true;
+}
+
+static bool user_capped(const struct action *action, const struct chunk *chunk)
+{
+    const int64_t most = action->pool->user_slots_max;
+    const int64_t slots = chunk->amounts.at[DIM_SLOTS];
+    return most > 0 && slots > 0 &&
+           trial_user_slots(action->trial, chunk->task->user) + slots > most;
+}
+
+/* Nobody loses, others give back, less important ones make room: in this order. */
+static enum chunk_result chunk_try(struct action *action, const struct chunk *chunk)
+{
+    const bool fair = action->pool->policy == POLICY_FAIR_SHARE;
+    if (user_capped(action, chunk) || !action_due(action, chunk->task)) {
+        return CHUNK_SKIPPED;
+    }
+    enum chunk_result result = fair ? consolidate_try(action, chunk) : CHUNK_FAILED;
+    if (fair && result == CHUNK_FAILED) {
+        result = reclaim_try(action, chunk);
+    }
+    result = result == CHUNK_FAILED ? preempt_try(action, chunk) : result;
+    action->failed |= result == CHUNK_FAILED;
+    return result;
+}
+
+/* Those who are leaving anyway make room: it is promised in the pool's order, before anybody else has to go. */
+static enum chunk_result later_try(struct action *action, const struct chunk *chunk)
+{
+    if (user_capped(action, chunk)) {
+        return CHUNK_SKIPPED;
+    }
+    return solve_later(action->solve, chunk->task, chunk->indices, chunk->count) ? CHUNK_CLAIMED
+                                                                                 : CHUNK_FAILED;
+}
+
+static bool some_leave(const struct core *core, pool_id pool)
+{
+    struct okey key = {{pool.v, 0, 0, 0}};
+    while (oindex_next(&core->orders[ORDER_MOTION], key, &key) && key.at[0] == pool.v) {
+        if (core_node(core, (node_id){(uint32_t)key.at[1]})->leaving_count > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+typedef enum chunk_result (*chunk_fn)(struct action *action, const struct chunk *chunk);
+
+static void line_try(struct round *round, struct turns_line *line, chunk_fn try)
+{
+    struct queue *queue = &line->queue;
+    const struct task *task = queue_first(queue);
+    struct lane *lane = queue_lane(queue);
+    struct chunk chunk;
+    round->action->work++;
+    if (!chunk_next(round, task, lane, &chunk)) {
+        queue_advance(queue);
+        return;
+    }
+    switch (try(round->action, &chunk)) {
+    case CHUNK_CLAIMED:
+        lane->added += chunk.count;
+        lane->index = chunk.indices[chunk.count - 1] + 1;
+        if (task->gang) {
+            queue_advance(queue);
+        }
+        break;
+    case CHUNK_FAILED:
+        queue_drop(queue);
+        break;
+    case CHUNK_SKIPPED:
+        queue_advance(queue);
+        break;
+    }
+}
+
+static void round_run(struct action *action, chunk_fn try)
+{
+    struct round round = {.action = action};
+    struct turns_line *line;
+    placed_load(&round);
+    turns_init(&round.turns, action->trial->core, action->pool, &action->trial->tally,
+               action->trial->arena);
+    while ((line = turns_first(&round.turns)) != NULL) {
+        if (action->work >= ACTION_WORK_MAX) {
+            return;
+        }
+        line_try(&round, line, try);
+        turns_update(&round.turns, line);
+    }
+}
+
+struct action_result action_run_all(struct trial *trial, int64_t now_ms, uint64_t *work)
+{
+    const struct pool *pool = core_pool(trial->core, trial->pool);
+    struct action_result result = {.wake_ms = INT64_MAX};
+    if (pool->preemption_off ||
+        (pool->policy != POLICY_FAIR_SHARE && pool->policy != POLICY_PRIORITY)) {
+        return result;
+    }
+    struct action action = {.trial = trial,
+                            .pool = pool,
+                            .now_ms = now_ms,
+                            .solve = solve_new(trial, now_ms),
+                            .wake_ms = INT64_MAX};
+    const size_t mark = trial_mark(trial);
+    if (some_leave(trial->core, trial->pool)) {
+        round_run(&action, later_try);
+    }
+    round_run(&action, chunk_try);
+    *work += action.work;
+    const int64_t free_ms = solve_wake_ms(action.solve);
+    result.wake_ms = free_ms < action.wake_ms ? free_ms : action.wake_ms;
+    result.again = trial_mark(trial) > mark || action.failed;
+    return result;
+}

@@ -1,0 +1,54 @@
+/* action.h - waiting tasks that found no free place try to get one from others.
+ *
+ *   consolidate ─▶ running tasks move, nobody loses
+ *   reclaim     ─▶ other accounts give back what they hold beyond their right
+ *   preempt     ─▶ lower priorities of the same project (of the pool, where priority is its policy) make room
+ *
+ * The waiting tasks are gone through in the pool's order, chunk by chunk: what is missing of a gang's minimum, else one
+ * instance. Each chunk tries one way after the other. Equal tasks of a project that fail are tried once.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/sched/solve.h"
+
+/* What one pass may look at: pieces, as solve.h counts them. A single claimant gets at most the second. */
+enum { ACTION_WORK_MAX = 400000, CLAIMANT_WORK_MAX = 100000 };
+
+struct action {
+    struct trial *trial;
+    const struct pool *pool;
+    int64_t now_ms;
+    struct solve *solve;
+    uint64_t work;
+    int64_t wake_ms; /* when somebody may do what he may not yet; INT64_MAX: nobody */
+    bool failed;     /* somebody did not get what he tried to */
+};
+
+/* The next instances of a waiting task. */
+struct chunk {
+    const struct task *task;
+    const uint32_t *indices;
+    uint32_t count;
+    struct vector amounts; /* all of them together */
+};
+
+enum chunk_result {
+    CHUNK_CLAIMED, /* the trial has places for it */
+    CHUNK_FAILED,  /* no equal task of the project will do better */
+    CHUNK_SKIPPED, /* not this task, perhaps the next */
+};
+
+struct action_result {
+    bool again;      /* once this is done, another pass may find more */
+    int64_t wake_ms; /* the moment from which on one may; INT64_MAX: none */
+};
+
+/* Consolidation, reclaim and preemption over what the trial has placed so far, as far as the pool's policy has them. `*work`
+ * grows by what was looked at. */
+struct action_result action_run_all(struct trial *trial, int64_t now_ms, uint64_t *work);
+
+/* A search for this chunk, in what is left of the work. */
+enum chunk_result action_solve(struct action *action, const struct solve_ask *ask);
+
+/* The claimant behind a chunk. */
+struct claimant action_claimant(const struct action *action, const struct chunk *chunk);

@@ -1,0 +1,24 @@
+/* consolidate.c - nobody loses: every task that is moved has its new place in the same decision, or nothing happens.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/consolidate.h"
+
+#include "core/core_internal.h"
+
+enum chunk_result consolidate_try(struct action *action, const struct chunk *chunk)
+{
+    const int64_t wanted = chunk->amounts.at[DIM_SLOTS];
+    const bool devices = core_shape(action->trial->core, chunk->task->shape)->request.needs_gpu;
+    if (action->pool->consolidation_max == 0 || !chunk->task->preemptible ||
+        (wanted == 0 && !devices) || wanted > solve_idle_milli(action->solve)) {
+        return CHUNK_FAILED;
+    }
+    const struct solve_ask ask = {
+        .of = VICTIMS_OF_ALL,
+        .claimant = action_claimant(action, chunk),
+        .task = chunk->task,
+        .indices = chunk->indices,
+        .count = chunk->count,
+        .moved_max = action->pool->consolidation_max,
+    };
+    return action_solve(action, &ask);
+}

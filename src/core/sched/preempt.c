@@ -1,0 +1,24 @@
+/* preempt.c - priorities inside a project. No fairness is asked for: what the project holds stays the same.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/preempt.h"
+
+#include "core/core_internal.h"
+#include "core/sched/gates.h"
+
+enum chunk_result preempt_try(struct action *action, const struct chunk *chunk)
+{
+    const bool pool_wide = action->pool->policy == POLICY_PRIORITY;
+    const struct solve_ask ask = {
+        .of = pool_wide ? VICTIMS_OF_LOWER : VICTIMS_OF_OWN,
+        .claimant = action_claimant(action, chunk),
+        .task = chunk->task,
+        .indices = chunk->indices,
+        .count = chunk->count,
+    };
+    if (!chunk->task->preemptible &&
+        gate_guarantee(ask.claimant.pool, ask.claimant.account, &chunk->amounts).gate !=
+            GATE_OPEN) {
+        return CHUNK_FAILED;
+    }
+    return action_solve(action, &ask);
+}

@@ -1,0 +1,210 @@
+/* solve.c - the search for victims.
+ *
+ * Growing only looks at nodes (overlay), so that the accounts stay as they are while victims are chosen and judged; a set that
+ * makes room is then tried whole in the trial. For equal instances the count of those that fit is exact, so nothing is tried in
+ * vain for want of room. After a set was refused, the next is tried when it has grown by twice as much.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/solve_internal.h"
+
+#include "base/must.h"
+#include "core/core_internal.h"
+#include "core/sched/search.h"
+
+enum { GROWN_FIRST = 32 };
+
+struct solve *solve_new(struct trial *trial, int64_t now_ms)
+{
+    struct solve *solve = arena_new(trial->arena, struct solve, 1);
+    solve->trial = trial;
+    solve->victims = victims_new(trial, now_ms);
+    losses_init(&solve->losses, trial->tally.shares->count, trial->arena);
+    return solve;
+}
+
+int64_t solve_wake_ms(const struct solve *solve)
+{
+    return victims_wake_ms(solve->victims);
+}
+
+int64_t solve_piece_max(struct solve *solve, const struct account_view *account)
+{
+    return victims_piece_max(solve->victims, account);
+}
+
+/* ---- what is there ---- */
+
+static int64_t node_idle_milli(const struct solve *solve, const struct node *node)
+{
+    const struct spot *spot = overlay_find(&solve->trial->overlay, node->id);
+    const int64_t free = spot == NULL ? node->slots_free : spot_place(spot, VIEW_LATER)->slots_free;
+    return fit_usable(node) && free > 0 ? free : 0;
+}
+
+int64_t solve_idle_milli(struct solve *solve)
+{
+    if (solve->idle_known) {
+        return solve->idle_milli;
+    }
+    solve->idle_known = true;
+    overlay_leaving(&solve->trial->overlay);
+    const struct node *node;
+    node_id after = {0};
+    while ((node = core_pool_node_next(solve->trial->core, solve->trial->pool, after)) != NULL) {
+        after = node->id;
+        solve->idle_milli += node_idle_milli(solve, node);
+    }
+    return solve->idle_milli;
+}
+
+uint32_t solve_node_fits(const struct solve *solve, const struct asker *asker,
+                         const struct node *node, uint32_t max)
+{
+    struct place_room room;
+    struct place place;
+    if (!fit_usable(node)) {
+        return 0;
+    }
+    overlay_place(&solve->trial->overlay, node, asker, &room, &place);
+    return fit_count(&place, asker->request, max);
+}
+
+struct asker *solve_asker(const struct solve *solve, const struct task *task)
+{
+    struct asker *asker = arena_new(solve->trial->arena, struct asker, 1);
+    *asker = (struct asker){
+        .task = task,
+        .request = &core_shape(solve->trial->core, task->shape)->request,
+        .end_ms = INT64_MAX,
+        .view = VIEW_LATER,
+    };
+    return asker;
+}
+
+/* ---- growing ---- */
+
+/* An instance leaves (or stays after all), and what fits on its node follows. */
+static void instance_leave(struct solve *solve, const struct instance *instance, bool leaves)
+{
+    const struct core *core = solve->trial->core;
+    const struct node *node = core_node(core, instance->node);
+    const struct request *request = instance_request(core, instance);
+    const struct grant grant = instance_grant(instance);
+    solve->fits -= solve_node_fits(solve, solve->asker, node, solve->ask->count);
+    if (leaves) {
+        overlay_leave(&solve->trial->overlay, node, request, &grant);
+    } else {
+        overlay_stay(&solve->trial->overlay, node, request, &grant);
+    }
+    solve->fits += solve_node_fits(solve, solve->asker, node, solve->ask->count);
+}
+
+static uint32_t piece_leave(struct solve *solve, const struct piece *piece, bool leaves)
+{
+    const struct core *core = solve->trial->core;
+    uint32_t count = 0;
+    for (const struct instance *instance = piece_next(core, piece, NULL); instance != NULL;
+         instance = piece_next(core, piece, instance)) {
+        instance_leave(solve, instance, leaves);
+        count++;
+    }
+    return count;
+}
+
+static bool grow(struct solve *solve, uint64_t *work)
+{
+    struct piece *piece = solve->first != NULL ? solve->first : victims_next(solve->victims);
+    if (piece == NULL) {
+        return false;
+    }
+    solve->first = NULL;
+    if (solve->grown_count == solve->grown_room) {
+        solve->grown_room = solve->grown_room == 0 ? GROWN_FIRST : solve->grown_room * 2;
+        struct grown *more = arena_new(solve->trial->arena, struct grown, solve->grown_room);
+        for (uint32_t i = 0; i < solve->grown_count; i++) {
+            more[i] = solve->grown[i];
+        }
+        solve->grown = more;
+    }
+    solve->grown[solve->grown_count++] = (struct grown){.piece = piece};
+    *work += piece_leave(solve, piece, true);
+    return true;
+}
+
+static void all_leave(struct solve *solve, bool leave)
+{
+    for (uint32_t i = 0; i < solve->grown_count; i++) {
+        (void)piece_leave(solve, solve->grown[i].piece, leave);
+    }
+}
+
+/* The grown set is tried whole, where nobody has left yet. */
+static bool attempt(struct solve *solve)
+{
+    all_leave(solve, false);
+    if (solve_set(solve)) {
+        solve->idle_known = false;
+        solve->idle_milli = 0;
+        return true;
+    }
+    all_leave(solve, true);
+    return false;
+}
+
+/* ---- the search ---- */
+
+static void search_begin(struct solve *solve, const struct solve_ask *ask,
+                         struct victims_ask *victims)
+{
+    solve->ask = ask;
+    solve->asker = solve_asker(solve, ask->task);
+    solve->places = arena_new(solve->trial->arena, const struct node *, ask->count);
+    solve->first = NULL;
+    solve->grown_count = 0;
+    solve->fits = search_total(&solve->trial->overlay, solve->asker, UINT32_MAX);
+    *victims = (struct victims_ask){ask->of, &ask->claimant, ask->task};
+    victims_begin(solve->victims, victims);
+}
+
+/* It will fit when those who are leaving have left. It is promised that place only where it could take another: so that it does
+ * not, and the next one knows. */
+static bool waits_anyway(struct solve *solve)
+{
+    if (solve->fits < solve->ask->count) {
+        return false;
+    }
+    solve->first = solve->ask->of == VICTIMS_OF_ALL ? NULL : victims_next(solve->victims);
+    return solve->first == NULL;
+}
+
+enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, uint64_t work_max,
+                            uint64_t *work)
+{
+    struct victims_ask victims;
+    const uint64_t work_end = *work + work_max;
+    uint32_t try_at = 0;
+    uint32_t step = 1;
+    bool more = true;
+    must(ask->count > 0);
+    search_begin(solve, ask, &victims);
+    if (waits_anyway(solve)) {
+        return SOLVE_NONE;
+    }
+    while (*work < work_end) {
+        if (solve->fits >= ask->count && (solve->grown_count >= try_at || !more)) {
+            *work += solve->grown_count;
+            if (attempt(solve)) {
+                return SOLVE_FOUND;
+            }
+            try_at = solve->grown_count + step;
+            step *= 2;
+        }
+        if (!more || !grow(solve, work)) {
+            if (!more || solve->grown_count < try_at) {
+                break;
+            }
+            more = false;
+        }
+    }
+    all_leave(solve, false);
+    return *work < work_end ? SOLVE_NONE : SOLVE_BUDGET;
+}

@@ -1,0 +1,43 @@
+/* solve_internal.h - a search under way: shared by solve.c (which pieces leave) and solve_set.c (what becomes of a set).
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/sched/solve.h"
+
+enum fate { FATE_LOST, FATE_KEPT, FATE_MOVED };
+
+/* A piece of the grown set. */
+struct grown {
+    struct piece *piece;
+    enum fate fate;
+    const struct asker *asker;  /* of one that is moved */
+    const struct node **places; /* where its instances go */
+    const struct eviction *why;
+};
+
+struct solve {
+    struct trial *trial;
+    struct victims *victims;
+    struct losses losses;
+    bool idle_known;
+    int64_t idle_milli;
+    struct piece *first; /* asked for ahead of its time, or NULL */
+    struct grown *grown;
+    uint32_t grown_count;
+    uint32_t grown_room;
+    const struct solve_ask *ask;
+    struct asker *asker; /* the claimant's */
+    const struct node **places;
+    uint64_t fits; /* instances that fit, at most `count` a node */
+};
+
+/* Who asks for places that will be free. Lives in the trial's arena. */
+struct asker *solve_asker(const struct solve *solve, const struct task *task);
+
+/* How many instances, at most `max`, fit on the node in the asker's view. */
+uint32_t solve_node_fits(const struct solve *solve, const struct asker *asker,
+                         const struct node *node, uint32_t max);
+
+/* The grown set leaves, the claimant takes its place, who can stay or move does, the rest is lost if it may be: all of it is in
+ * the trial. False: nothing is. The overlay must be without the grown set. */
+bool solve_set(struct solve *solve);

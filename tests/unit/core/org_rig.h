@@ -1,0 +1,196 @@
+/* org_rig.h - an organisation under test: departments, projects, quotas in whole slots, tasks, and agents that do at once what
+ * they are told.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core_rig.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ORG_EVICTED_MAX = 256, ORG_ROUNDS_MAX = 200, ORG_UNLIMITED = -1 };
+
+struct org {
+    struct rig rig;
+    struct attempt_key evicted[ORG_EVICTED_MAX]; /* since org_forget() */
+    struct eviction why[ORG_EVICTED_MAX];
+    uint32_t evicted_count;
+};
+
+static const pool_id org_pool_id = {1};
+
+static inline void org_init(struct org *org)
+{
+    *org = (struct org){0};
+    rig_init(&org->rig);
+}
+
+static inline void org_done(struct org *org)
+{
+    rig_done(&org->rig);
+}
+
+/* The pool as it is, to be changed and set. */
+static inline void org_pool(struct org *org, void (*change)(struct pool_spec *spec))
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct pool_spec spec;
+    core_pool_spec(org->rig.core, org_pool_id, &arena, &spec);
+    change(&spec);
+    struct input in = {.type = INPUT_POOL_EDIT, .pool = {.pool = org_pool_id, .spec = &spec}};
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+    arena_done(&arena);
+}
+
+static inline void org_nodes(struct org *org, uint32_t count, unsigned slots)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "n%u-%u", org->rig.core == NULL ? 0 : slots,
+                       (unsigned)core_pool(org->rig.core, org_pool_id)->node_count + 1);
+        (void)rig_node(&org->rig, name, slots, 0, (uint8_t)(i + 1));
+    }
+}
+
+static inline account_id org_add(struct org *org, enum account_kind kind, const char *name,
+                                 const char *parent)
+{
+    struct account_spec spec = {.kind = kind, .name = name, .parent = parent};
+    struct input in = {.type = INPUT_ACCOUNT_SET};
+    in.account.spec = &spec;
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+    return core_account_named(org->rig.core, kind, name)->id;
+}
+
+struct org_quota {
+    int64_t guaranteed; /* whole slots */
+    int64_t limit;      /* or ORG_UNLIMITED */
+    uint32_t weight;    /* whole; 0 means 0 */
+    uint32_t rank;      /* 0: the default */
+    int64_t reclaim_min_runtime_ms;
+    int64_t preempt_min_runtime_ms;
+};
+
+static inline void org_quota(struct org *org, account_id account, struct org_quota quota)
+{
+    struct quota_amount amount = {
+        .resource = "slots",
+        .guaranteed = quota.guaranteed * SLOT_MILLI,
+        .limit = quota.limit == ORG_UNLIMITED ? QUOTA_UNLIMITED : quota.limit * SLOT_MILLI,
+        .weight = quota.weight * 1000,
+    };
+    struct quota_spec spec = {
+        .amounts = &amount,
+        .amount_count = 1,
+        .rank = quota.rank == 0 ? QUOTA_RANK_DEFAULT : quota.rank,
+        .preempt_min_runtime_ms =
+            quota.preempt_min_runtime_ms == 0 ? QUOTA_INHERIT : quota.preempt_min_runtime_ms,
+        .reclaim_min_runtime_ms =
+            quota.reclaim_min_runtime_ms == 0 ? QUOTA_INHERIT : quota.reclaim_min_runtime_ms,
+    };
+    struct input in = {.type = INPUT_QUOTA_SET};
+    in.quota.account = account;
+    in.quota.pool = org_pool_id;
+    in.quota.spec = &spec;
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+}
+
+struct org_task {
+    const char *project;
+    unsigned slots;
+    uint32_t instances; /* 0: one */
+    uint32_t priority;  /* 0: the default */
+    bool fixed;         /* not preemptible */
+    bool gang;
+};
+
+static inline task_id org_submit(struct org *org, struct org_task task)
+{
+    struct task_spec spec = rig_spec();
+    spec.project = task.project;
+    spec.slots_milli = (int64_t)task.slots * SLOT_MILLI;
+    spec.instances = task.instances == 0 ? 1 : task.instances;
+    spec.gang = task.gang;
+    spec.preemptible = !task.fixed;
+    spec.priority = task.priority == 0 ? PRIORITY_DEFAULT : task.priority;
+    return rig_submit(&org->rig, spec);
+}
+
+static inline void org_forget(struct org *org)
+{
+    org->evicted_count = 0;
+}
+
+/* One pass; true: it decided something. */
+static inline bool org_pass(struct org *org)
+{
+    struct input in = {.type = INPUT_PASS, .pass = {.pool = org_pool_id, .work_max = UINT64_MAX}};
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+    for (size_t i = 0; i < org->rig.facts.count; i++) {
+        const struct fact *fact = &org->rig.facts.at[i];
+        if (fact->type == FACT_EVICTED) {
+            assert_in_range(org->evicted_count, 0, ORG_EVICTED_MAX - 1);
+            org->evicted[org->evicted_count] = fact->evicted.key;
+            org->why[org->evicted_count++] = fact->evicted.why;
+        }
+    }
+    return org->rig.facts.count > 0;
+}
+
+/* What was ordered runs, what was told to stop has stopped; true: there was something. */
+static inline bool org_agents(struct org *org)
+{
+    bool any = false;
+    const struct task *task = core_task_next(org->rig.core, (task_id){0});
+    while (task != NULL) {
+        const task_id id = task->id;
+        for (uint32_t i = 0; core_instance(org->rig.core, id, i) != NULL; i++) {
+            const enum instance_state state = core_instance(org->rig.core, id, i)->state;
+            if (state == INSTANCE_STARTING) {
+                rig_report(&org->rig, id, i, REPORT_STARTED, 0);
+                any = true;
+            } else if (state == INSTANCE_STOPPING) {
+                rig_report(&org->rig, id, i, REPORT_ENDED, 143);
+                any = true;
+            }
+            if (core_task(org->rig.core, id) == NULL) {
+                break;
+            }
+        }
+        task = core_task_next(org->rig.core, id);
+    }
+    return any;
+}
+
+/* Passes and agents until nothing happens; then five further passes must change nothing (P6). */
+static inline void org_settle(struct org *org)
+{
+    uint32_t quiet = 0;
+    for (uint32_t round = 0; quiet < 5; round++) {
+        assert_in_range(round, 0, ORG_ROUNDS_MAX);
+        org->rig.now_ms += 1000;
+        const bool decided = org_pass(org);
+        const bool reported = org_agents(org);
+        quiet = decided || reported ? 0 : quiet + 1;
+    }
+}
+
+/* Whole slots that the account's tasks hold. */
+static inline int64_t org_holds(const struct org *org, account_id account)
+{
+    struct usage usage;
+    core_usage(org->rig.core, account, org_pool_id, &usage);
+    return usage.allocated.at[DIM_SLOTS] / SLOT_MILLI;
+}
+
+static inline bool org_runs(const struct org *org, task_id task)
+{
+    const struct task *row = core_task(org->rig.core, task);
+    return row != NULL && row->state == TASK_RUNNING && row->waiting_count == 0;
+}
+
+static inline void org_kill(struct org *org, task_id task)
+{
+    assert_int_equal(rig_task(&org->rig, INPUT_TASK_KILL, task), VERDICT_OK);
+}
