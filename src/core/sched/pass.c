@@ -42,6 +42,7 @@ struct pass {
     const struct task *next; /* who is the head if the old one is not any more */
     const struct task *head;
     bool head_moved; /* it is another one, or the same one got some of its instances */
+    bool head_grew;  /* in this pass: it now waits for other instances than those that were tried */
     bool holding;    /* places are kept for the head */
     bool impatient;  /* they should be, but its turn was over */
     bool keep_due;   /* they have not been chosen yet: nobody has come who could take them */
@@ -195,6 +196,7 @@ static void head_note(struct pass *pass, const struct task *task, bool progress)
     }
     pass->head = task;
     pass->head_moved = progress || task->id.v != pool->blocked_task.v;
+    pass->head_grew = progress;
     const int64_t since_ms = pass->head_moved ? pass->in->now_ms : pool->blocked_since_ms;
     if (pass->in->now_ms - since_ms >= pool->patience_ms) {
         pass->holding = true;
@@ -364,6 +366,6 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     fact->pass.placed = pass.placed;
     /* What was placed beside or ahead of the holder may have moved its places: look again. */
     fact->pass.complete = !pass.stopped && !pass.again && !pass.impatient && !head_gated &&
-                          !(pass.holding && pass.placed > pass.placed_before);
+                          !pass.head_grew && !(pass.holding && pass.placed > pass.placed_before);
     trial_done(&pass.trial);
 }
