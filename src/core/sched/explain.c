@@ -116,6 +116,19 @@ static uint32_t add_up_to(uint32_t sum, uint32_t more, uint32_t max)
     return more < max - sum ? sum + more : max;
 }
 
+/* What the accounts may still take of cpu and memory, less what so many would hold on the node. */
+static void left_take(struct look *look, const struct node *node, uint32_t count)
+{
+    static const uint32_t dims[] = {DIM_CPU, DIM_MEMORY};
+    struct grant grant;
+    fit_wants(node, &look->shape->request, &grant);
+    const int64_t amounts[] = {grant.cpu_milli, grant.memory_bytes};
+    for (uint32_t i = 0; look->asker.bounded && i < 2; i++) {
+        int64_t *left = &look->asker.left.at[dims[i]];
+        *left = *left == VECTOR_UNLIMITED ? *left : *left - amounts[i] * (int64_t)count;
+    }
+}
+
 static void look_at_node(struct look *look, const struct node *node)
 {
     const struct request *request = &look->shape->request;
@@ -135,8 +148,9 @@ static void look_at_node(struct look *look, const struct node *node)
         look->holds_up = add_up_to(look->holds_up, holds, look->count);
         const uint32_t fits = fit_count(&place, request, look->count);
         look->have = add_up_to(look->have, fits, look->count);
-        look->have_left =
-            add_up_to(look->have_left, search_within(node, &look->asker, fits), look->count);
+        const uint32_t within = search_within(node, &look->asker, fits);
+        look->have_left = add_up_to(look->have_left, within, look->count);
+        left_take(look, node, within);
         look->have_kept =
             add_up_to(look->have_kept, fit_count(&now, request, look->count), look->count);
     }
