@@ -25,7 +25,7 @@ enum err api_open(struct cli *cli, struct error *e)
                     "no server is known: no saved login in %s and WEIR_SERVER is not set",
                     login_path(&cli->arena));
     }
-    cli->client = http_client_new(cli->login.url, cli->login.token);
+    cli->client = login_client(&cli->login);
     return ERR_OK;
 }
 

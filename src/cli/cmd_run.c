@@ -147,18 +147,19 @@ struct watch_start {
  * connection of its own, the other one is busy with the output. */
 static void workdir_say(struct watch_start *start)
 {
-    enum { LOOK_MS = 5000 };
+    enum { LOOK_MS = 5000, AGAIN_MS = 200 };
     if (start->looked || !login_is_local(start->login->url)) {
         return;
     }
     start->looked = true;
-    struct http_client *client = http_client_new(start->login->url, start->login->token);
+    struct http_client *client = login_client(start->login);
     struct arena arena;
     arena_init(&arena);
     struct http_call call = {
         .method = "GET",
         .path = arena_fmt(&arena, "/api/v1/tasks/%llu", (unsigned long long)start->task),
-        .timeout_ms = LOOK_MS};
+        .timeout_ms = LOOK_MS,
+        .retry_ms = AGAIN_MS};
     struct http_reply reply;
     struct doc *doc = NULL;
     if (http_client_call(client, &call, &arena, &reply, NULL) == ERR_OK && reply.status == 200 &&

@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "cli/updir.h"
+#include "io/http_client.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -218,6 +219,27 @@ enum err login_find(struct arena *arena, const char *server_flag, struct login *
     if (token != NULL && token[0] != '\0') {
         login.token = token;
     }
+    login.saved = wanted == NULL;
     *ret = login;
     return ERR_OK;
+}
+
+static void look_again(struct http_client *client)
+{
+    struct arena arena;
+    struct login login;
+    arena_init(&arena);
+    if (login_find(&arena, NULL, &login, NULL) == ERR_OK && login.url != NULL) {
+        http_client_aim(client, login.url, login.token);
+    }
+    arena_done(&arena);
+}
+
+struct http_client *login_client(const struct login *login)
+{
+    struct http_client *client = http_client_new(login->url, login->token);
+    if (login->saved) {
+        http_client_on_lost(client, look_again);
+    }
+    return client;
 }

@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+struct http_client;
+
 enum { LOGIN_FILE_MAX = 16 * 1024 };
 
 struct login {
@@ -15,11 +17,16 @@ struct login {
     const char *token; /* NULL: none */
     const char *dir;   /* of the `weir up` it belongs to, or NULL */
     const char *from;  /* where the address comes from, for messages */
+    bool saved;        /* nobody named the address: where it is saved may change */
 };
 
 /* The login in force. A missing one is no failure: url is NULL. */
 must_use enum err login_find(struct arena *arena, const char *server_flag, struct login *ret,
                              struct error *e);
+
+/* A client for it. One with a saved address looks it up again before each further try, since a
+ * restarted `weir up --port 0` is elsewhere. */
+struct http_client *login_client(const struct login *login);
 
 /* What is written: either the token itself or the path of a file that holds it. */
 struct login_entry {

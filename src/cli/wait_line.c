@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FIRST_MS = 300, NEXT_MS = 1000, CALL_MS = 5000, LINE_MAX_BYTES = 2048 };
+enum { FIRST_MS = 300, NEXT_MS = 1000, CALL_MS = 5000, AGAIN_MS = 200, LINE_MAX_BYTES = 2048 };
 
 struct wait_line {
     const struct login *login;
@@ -90,12 +90,13 @@ static bool waits(const struct doc *task)
 static void *look(void *ctx)
 {
     struct wait_line *line = ctx;
-    struct http_client *client = http_client_new(line->login->url, line->login->token);
+    struct http_client *client = login_client(line->login);
     struct arena arena;
     arena_init(&arena);
     char path[64];
     (void)snprintf(path, sizeof path, "/api/v1/tasks/%llu", (unsigned long long)line->task);
-    struct http_call call = {.method = "GET", .path = path, .timeout_ms = CALL_MS};
+    struct http_call call = {
+        .method = "GET", .path = path, .timeout_ms = CALL_MS, .retry_ms = AGAIN_MS};
     (void)pthread_mutex_lock(&line->lock);
     line_sleep(line, FIRST_MS);
     while (!line->over) {

@@ -69,7 +69,7 @@ static void pause_briefly(void)
 static void *follow(void *ctx)
 {
     struct watch *watch = ctx;
-    struct http_client *client = http_client_new(watch->login->url, watch->login->token);
+    struct http_client *client = login_client(watch->login);
     struct arena arena;
     arena_init(&arena);
     while (watch->stop == 0) {

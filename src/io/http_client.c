@@ -34,6 +34,7 @@ struct http_client {
     CURLM *multi;
     char *url;
     char *token;
+    http_lost_fn lost;
 };
 
 /* One try of one call. */
@@ -68,13 +69,24 @@ struct http_client *http_client_new(const char *url, const char *token)
     client->multi = curl_multi_init();
     must(client->easy != NULL);
     must(client->multi != NULL);
+    http_client_aim(client, url, token);
+    return client;
+}
+
+void http_client_aim(struct http_client *client, const char *url, const char *token)
+{
+    free(client->url);
+    free(client->token);
     client->url = xstrdup(url);
-    size_t len = strlen(client->url);
-    while (len > 0 && client->url[len - 1] == '/') {
-        client->url[--len] = '\0';
+    for (size_t len = strlen(url); len > 0 && url[len - 1] == '/'; len--) {
+        client->url[len - 1] = '\0';
     }
     client->token = token != NULL ? xstrdup(token) : NULL;
-    return client;
+}
+
+void http_client_on_lost(struct http_client *client, http_lost_fn fn)
+{
+    client->lost = fn;
 }
 
 void http_client_free(struct http_client *client)
@@ -97,7 +109,6 @@ static int64_t clock_ms(void)
 }
 
 /* What the library calls with bytes. */
-
 static size_t on_header(char *data, size_t size, size_t count, void *ctx)
 {
     static const char name[] = "retry-after:";
@@ -434,8 +445,11 @@ static enum err call_run(struct exchange *x, struct arena *arena, struct http_re
         if (left_ms <= 0 || wait_ms > left_ms || !pause_ms(x, wait_ms)) {
             break;
         }
-        backoff_ms = 2 * backoff_ms;
-        backoff_ms = backoff_ms < CLIENT_BACKOFF_MS_MAX ? backoff_ms : CLIENT_BACKOFF_MS_MAX;
+        if (r == ERR_UNREACHABLE && x->client->lost != NULL) {
+            x->client->lost(x->client);
+        }
+        backoff_ms =
+            2 * backoff_ms < CLIENT_BACKOFF_MS_MAX ? 2 * backoff_ms : CLIENT_BACKOFF_MS_MAX;
     }
     if (r == ERR_OK) {
         ret->status = x->status;

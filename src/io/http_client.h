@@ -24,6 +24,14 @@ enum {
 struct http_client *http_client_new(const char *url, const char *token);
 void http_client_free(struct http_client *client); /* NULL is fine */
 
+/* Another address, and the token for it; both are copied. Not while a call runs, but in `fn` below. */
+void http_client_aim(struct http_client *client, const char *url, const char *token);
+
+/* Called before a further try (http_call.retry_ms) at a server that could not be reached: a place
+ * for http_client_aim() where the server may have moved. On the thread that calls. */
+typedef void (*http_lost_fn)(struct http_client *client);
+void http_client_on_lost(struct http_client *client, http_lost_fn fn);
+
 struct http_call {
     const char *method;
     const char *path;            /* with query */

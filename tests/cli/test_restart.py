@@ -2,8 +2,10 @@
 
 import os
 import signal
+import socket
 import threading
 
+import pytest
 from weir_harness import DEADLINE_S
 
 
@@ -93,6 +95,60 @@ def test_followed_events_go_on_after_a_crash_each_once(weir):
     weir.start()
     weir.weir("submit", "--", "true")
     assert b'"task":2,' in process.stdout.readline()
+    process.terminate()
+    process.wait()
+    process.stdout.close()
+    process.stderr.close()
+
+
+@pytest.mark.parametrize("words", [["run", "--"], ["task", "wait"], ["task", "logs", "-f"]])
+def test_a_server_that_comes_back_on_another_port_is_found(weir, words):
+    """`weir up --port 0` saves its new address in the login."""
+    go = weir.root / "go"
+    go.mkdir()
+    go.chmod(0o777)
+    os.mkfifo(go / "fifo")
+    os.chmod(go / "fifo", 0o666)
+    command = ["sh", "-c", f"echo before; read x < {go}/fifo; echo after; exit 6"]
+    words = [*words, *command] if words[0] == "run" else [*words, weir.submit(*command)]
+    process = weir.spawn(*words)
+    weir.wait_until(lambda: weir.api("GET", "tasks/1").status == 200, "the task")
+    weir.wait_state("1", "running")
+    was = weir.url
+    crash(weir)
+    with socket.socket() as squatter:  # the old port cannot be had again
+        squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        squatter.bind(("127.0.0.1", weir.port))
+        weir.start(port=0)
+        assert weir.url != was
+        with open(go / "fifo", "w") as fifo:
+            fifo.write("go\n")
+        out, err = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == (0 if "logs" in words else 6), err
+    assert out == (b"" if "wait" in words else b"before\nafter\n")
+
+
+@pytest.mark.parametrize(
+    "words,mark",
+    [
+        (["task", "list", "--watch", "--json"], b'"id":%d'),
+        (["events", "-f", "--after", "0", "--type", "task-submitted", "--json"], b'"task":%d,'),
+    ],
+)
+def test_a_watch_finds_the_server_on_its_new_port(weir, words, mark):
+    process = weir.spawn(*words)
+    weir.weir("submit", "--", "true")
+    assert mark % 1 in process.stdout.readline()
+    crash(weir)
+    with socket.socket() as squatter:
+        squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        squatter.bind(("127.0.0.1", weir.port))
+        weir.start(port=0)
+        weir.weir("submit", "--", "true")
+        line = process.stdout.readline()
+        while mark % 2 not in line:
+            assert line
+            line = process.stdout.readline()
     process.terminate()
     process.wait()
     process.stdout.close()
