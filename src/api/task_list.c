@@ -73,6 +73,7 @@ static void live_scan(struct task_list *list, const struct core *core)
     struct task_writer writer;
     arena_init(&texts);
     task_writer_init(&writer, core, &texts);
+    writer.keep = &list->arena;
     buf_init(&scratch, ANSWER_BYTES_MAX);
     const struct task *task = core_task_prev(core, (task_id){list->page.after});
     for (size_t looked = 0; task != NULL; looked++) {

@@ -56,12 +56,24 @@ static void cell_looked(struct buf *out, const struct doc *item, int64_t now_ms)
     }
 }
 
+static void cell_place(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    if (item_true(item, "further")) {
+        int64_t position = item_number(item, "position", 0);
+        buf_addf(out, "more than %lld,%03lld", (long long)position / 1000,
+                 (long long)position % 1000);
+    } else {
+        buf_add_str(out, item_text(item, "position"));
+    }
+}
+
 static const struct list_column explain_fields[] = {
     {"task", "task", COLUMN_NUMBER, "task", COLUMN_ALWAYS, NULL},
     {"state", "state", COLUMN_STATE, "state", COLUMN_ALWAYS, NULL},
     {"reason", "reason", COLUMN_TEXT, "reason.message", COLUMN_ALWAYS, NULL},
     {"pool", "pool", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
-    {"position", "place", COLUMN_NUMBER, "position", COLUMN_ALWAYS, NULL},
+    {"position", "place", COLUMN_CUSTOM_NUMBER, NULL, COLUMN_ALWAYS, cell_place},
     {"nodes", "nodes looked at", COLUMN_CUSTOM_NUMBER, NULL, COLUMN_ALWAYS, cell_looked},
     {0},
 };

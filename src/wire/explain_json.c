@@ -95,7 +95,9 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
     json_out_object(j);
     json_out_kv_u64(j, "task", task->id.v);
     json_out_kv_text(j, "state", task_state_name((enum task_state)task->state));
-    u64_or_null_json(j, "position", why.position);
+    bool further = why.position > EXPLAIN_POSITION_MAX;
+    u64_or_null_json(j, "position", further ? EXPLAIN_POSITION_MAX : why.position);
+    json_out_kv_bool(j, "further", further);
     json_out_kv_text(j, "pool", core_pool_name(core, task->pool));
     json_out_key(j, "reason");
     reason_json(j, core, &why.reason);

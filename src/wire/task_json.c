@@ -9,6 +9,7 @@
 #include "wire/reason_text.h"
 #include "wire/time_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const instance_state_names[] = {
@@ -22,6 +23,59 @@ void task_writer_init(struct task_writer *writer, const struct core *core, struc
     writer->core = core;
     writer->arena = arena;
     writer->kept_count = 0;
+    writer->keep = NULL;
+    writer->places = NULL;
+}
+
+/* The first tasks of a pool's queue, by id. */
+struct task_place {
+    uint64_t task;
+    uint32_t position;
+};
+struct task_places {
+    struct task_places *next;
+    pool_id pool;
+    uint32_t count;
+    struct task_place at[TASK_JSON_POSITION_MAX];
+};
+
+static int place_compare(const void *a, const void *b)
+{
+    const struct task_place *left = a;
+    const struct task_place *right = b;
+    return (left->task > right->task) - (left->task < right->task);
+}
+
+static struct task_places *places_walk(struct task_writer *writer, pool_id pool)
+{
+    struct task_places *places = arena_new(writer->keep, struct task_places, 1);
+    places->pool = pool;
+    places->next = writer->places;
+    writer->places = places;
+    task_id id = core_queue_next(writer->core, pool, (task_id){0});
+    while (id.v != 0 && places->count < TASK_JSON_POSITION_MAX) {
+        places->at[places->count] = (struct task_place){id.v, places->count + 1};
+        places->count++;
+        id = core_queue_next(writer->core, pool, id);
+    }
+    qsort(places->at, places->count, sizeof places->at[0], place_compare);
+    return places;
+}
+
+static uint32_t position_of(struct task_writer *writer, const struct task *task)
+{
+    if (!task->queued || writer->keep == NULL) {
+        return core_queue_position(writer->core, task->id, TASK_JSON_POSITION_MAX);
+    }
+    struct task_places *places = writer->places;
+    while (places != NULL && places->pool.v != task->pool.v) {
+        places = places->next;
+    }
+    places = places != NULL ? places : places_walk(writer, task->pool);
+    struct task_place key = {.task = task->id.v};
+    const struct task_place *found =
+        bsearch(&key, places->at, places->count, sizeof key, place_compare);
+    return found != NULL ? found->position : TASK_JSON_POSITION_MAX;
 }
 
 /* May this task wait for the same reason as others that ask for the same? Not one that holds a
@@ -211,9 +265,7 @@ void task_json(struct task_writer *writer, struct json_out *j, const struct task
     json_out_kv_text(j, "state", task_state_name((enum task_state)task->state));
     asked_json(writer, j, task, &spec);
     course_json(j, task);
-    u64_or_null_json(j, "position",
-                     reasons ? core_queue_position(writer->core, task->id, TASK_JSON_POSITION_MAX)
-                             : 0);
+    u64_or_null_json(j, "position", reasons ? position_of(writer, task) : 0);
     json_out_key(j, "reason");
     if (reasons) {
         struct reason reason = reason_of(writer, task);

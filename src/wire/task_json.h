@@ -32,6 +32,9 @@ struct task_writer {
         bool preemptible;
         struct reason reason;
     } kept[TASK_JSON_REASONS_KEPT];
+    struct arena *keep; /* NULL, or one that is not cleared: each queue is then walked once for the
+                           positions of all, instead of once for each task */
+    struct task_places *places; /* in `keep` */
 };
 
 void task_writer_init(struct task_writer *writer, const struct core *core, struct arena *arena);

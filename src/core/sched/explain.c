@@ -16,9 +16,6 @@
 #include "core/sched/reserve.h"
 #include "core/sched/search.h"
 
-/* Further back than this the position is not counted out. */
-enum { POSITION_MAX = 10000 };
-
 struct look {
     const struct core *core;
     const struct task *task;
@@ -433,7 +430,7 @@ static task_id dependency_of(const struct core *core, const struct task *task)
 static void explain_queued(const struct core *core, const struct task *task,
                            const struct pool *pool, struct explanation *ret)
 {
-    ret->position = core_queue_position(core, task->id, POSITION_MAX);
+    ret->position = core_queue_position(core, task->id, EXPLAIN_POSITION_MAX + 1);
     if (!task->queued) {
         /* A gang broke, and not all of it has ended yet. */
         ret->reason.code = REASON_GANG_SHORT;

@@ -5,7 +5,10 @@
 
 #include "core/core.h"
 
-enum { EXPLAIN_NODES_MAX = 5 };
+enum {
+    EXPLAIN_NODES_MAX = 5,
+    EXPLAIN_POSITION_MAX = 10000, /* further back is not counted out */
+};
 
 /* A node that comes close, and the first thing it lacks. */
 struct explain_node {
@@ -28,7 +31,8 @@ struct explain_account {
 
 struct explanation {
     struct reason reason; /* the first thing in the way; REASON_NONE when it does not wait */
-    uint32_t position;    /* in its pool's order, from 1; 0: not in it */
+    uint32_t
+        position; /* in its pool's order, from 1; 0: not in it; above the maximum: further back */
     uint32_t nodes_total; /* nodes looked at */
     uint32_t near_count;
     struct explain_node near[EXPLAIN_NODES_MAX]; /* nearest first */

@@ -1,5 +1,6 @@
 /* test_objects.c - the API's objects out of a real state.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/explain.h"
 #include "site.h"
 #include "wire/error_json.h"
 #include "wire/event_json.h"
@@ -116,6 +117,54 @@ static void queue_items_share_a_reason(void **state)
     assert_string_equal(text_at(doc, "[19].reason.code"), "no-room");
     assert_string_equal(text_at(doc, "[19].user"), "root");
     assert_string_equal(value_at(doc, "[19].priority"), "50");
+}
+
+/* One walk for a page gives each the place it has when counted alone. */
+static void places_of_a_page_are_those_counted_alone(void **state)
+{
+    (void)state;
+    enum { COUNT = TASK_JSON_POSITION_MAX + 20 };
+    struct task_writer writer;
+    task_id last = {0};
+    (void)site_submit(&site, 7000);
+    site_pass(&site);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        last = site_submit(&site, 7000);
+    }
+    task_writer_init(&writer, site.core, &site.arena);
+    writer.keep = &site.arena;
+    const uint64_t looked[] = {1, 2, 700, TASK_JSON_POSITION_MAX, last.v};
+    for (size_t i = 0; i < sizeof looked / sizeof looked[0]; i++) {
+        task_id id = {looked[i]};
+        task_json(&writer, &site.j, core_task(site.core, id), TASK_JSON_REASON);
+        const struct doc *doc = site_written(&site);
+        uint32_t alone = core_queue_position(site.core, id, TASK_JSON_POSITION_MAX);
+        assert_string_equal(value_at(doc, "position"),
+                            alone == 0 ? "null" : arena_fmt(&site.arena, "%u", alone));
+        json_out_init(&site.j, &site.out);
+    }
+    assert_non_null(writer.places);
+}
+
+static void a_place_beyond_what_is_counted_says_so(void **state)
+{
+    (void)state;
+    task_id id = {0};
+    (void)site_submit(&site, 7000);
+    site_pass(&site);
+    for (uint32_t i = 0; i < EXPLAIN_POSITION_MAX; i++) {
+        id = site_submit(&site, 7000);
+    }
+    explain_json(&site.j, site.core, core_task(site.core, id), &site.arena);
+    const struct doc *doc = site_written(&site);
+    assert_string_equal(value_at(doc, "position"), "10000");
+    assert_string_equal(value_at(doc, "further"), "false");
+    json_out_init(&site.j, &site.out);
+    id = site_submit(&site, 7000);
+    explain_json(&site.j, site.core, core_task(site.core, id), &site.arena);
+    doc = site_written(&site);
+    assert_string_equal(value_at(doc, "position"), "10000");
+    assert_string_equal(value_at(doc, "further"), "true");
 }
 
 static task_id ended;
@@ -377,6 +426,8 @@ int main(void)
         TEST(a_task_has_exactly_the_documented_fields),
         TEST(a_waiting_task_says_what_it_waits_for),
         TEST(queue_items_share_a_reason),
+        TEST(places_of_a_page_are_those_counted_alone),
+        TEST(a_place_beyond_what_is_counted_says_so),
         TEST(a_run_task_shows_its_attempt),
         TEST(a_gang_is_told_where_it_meets),
         TEST(pools_and_nodes_show_what_is_free),
