@@ -25,6 +25,7 @@ struct machine {
     int left[GPUS_MAX]; /* thousandths */
     uint32_t model;     /* bit */
     double fragments;   /* of no use to the typical task, thousandths */
+    uint32_t version;   /* of what is on it: scores of older ones are stale */
 };
 
 struct ask {
@@ -33,6 +34,13 @@ struct ask {
     int gpus;
     int milli;       /* of each GPU */
     uint32_t models; /* bits of those that will do */
+    uint32_t shape;  /* asks of one shape have one score on a machine */
+};
+
+struct score {
+    double value;
+    int gpu;
+    uint32_t version;
 };
 
 struct typical {
@@ -46,6 +54,8 @@ struct world {
     VEC(struct machine) machines; /* by name */
     VEC(struct ask) asks;         /* by job */
     VEC(struct typical) typical;
+    uint32_t shape_count;
+    struct score *scores; /* by machine and shape */
     bool fgd;
 };
 
@@ -78,6 +88,7 @@ static void machines_make(struct world *world)
             .memory_bytes = spec->memory_bytes,
             .gpus = (int)spec->device_count,
             .model = model_bit(world, str_of(spec->labels[0].value)),
+            .version = 1,
         };
         must(machine.gpus <= GPUS_MAX);
         for (int gpu = 0; gpu < machine.gpus; gpu++) {
@@ -139,8 +150,11 @@ static void typical_make(struct world *world)
         if (at == world->typical.count) {
             vec_push(&world->typical, ((struct typical){world->asks.at[i], 0}));
         }
+        world->asks.at[i].shape = (uint32_t)at;
         world->typical.at[at].part += 1;
     }
+    world->shape_count = (uint32_t)world->typical.count;
+    world->scores = xcalloc(world->machines.count * world->shape_count, sizeof *world->scores);
     qsort(world->typical.at, world->typical.count, sizeof *world->typical.at, commoner);
     double sum = 0;
     size_t kept = 0;
@@ -273,6 +287,19 @@ static double bestfit_score(const struct machine *machine, const struct ask *ask
     return floor(100 * (1 - cpu / 2 - gpu / 2));
 }
 
+/* The score of a machine as it is now; remembered until something changes on it. */
+static const struct score *score_of(struct world *world, size_t index, const struct ask *ask)
+{
+    const struct machine *machine = &world->machines.at[index];
+    struct score *score = &world->scores[index * world->shape_count + ask->shape];
+    if (score->version != machine->version) {
+        score->version = machine->version;
+        score->value = world->fgd ? fgd_score(world, machine, ask, &score->gpu)
+                                  : bestfit_score(machine, ask, &score->gpu);
+    }
+    return score;
+}
+
 /* False: it fits nowhere. */
 static bool place(struct world *world, const struct ask *ask)
 {
@@ -281,16 +308,14 @@ static bool place(struct world *world, const struct ask *ask)
     int best_gpu = -1;
     for (size_t i = 0; i < world->machines.count; i++) {
         struct machine *machine = &world->machines.at[i];
-        int gpu = -1;
         if (!fits(machine, ask)) {
             continue;
         }
-        const double score =
-            world->fgd ? fgd_score(world, machine, ask, &gpu) : bestfit_score(machine, ask, &gpu);
-        if (score > best_score) { /* the first of equals: the smallest name */
+        const struct score *score = score_of(world, i, ask);
+        if (score->value > best_score) { /* the first of equals: the smallest name */
             best = machine;
-            best_score = score;
-            best_gpu = gpu;
+            best_score = score->value;
+            best_gpu = score->gpu;
         }
     }
     if (best == NULL) {
@@ -298,6 +323,7 @@ static bool place(struct world *world, const struct ask *ask)
     }
     take(best, ask, best_gpu);
     best->fragments = fragments(world, best);
+    best->version++;
     return true;
 }
 
@@ -366,6 +392,7 @@ static void world_done(struct world *world)
     vec_done(&world->machines);
     vec_done(&world->asks);
     vec_done(&world->typical);
+    free(world->scores);
     scenario_done(&world->scenario);
 }
 
@@ -392,6 +419,7 @@ int main(int argc, char **argv)
     struct machine *empty = xmemdup(world.machines.at, machine_bytes);
     for (uint32_t i = 0; i < count; i++) {
         memcpy(world.machines.at, empty, machine_bytes);
+        memset(world.scores, 0, world.machines.count * world.shape_count * sizeof *world.scores);
         seed_run(&world, first + i, 1300, &seeds[i]);
     }
     struct buf out;

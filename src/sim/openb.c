@@ -128,11 +128,17 @@ static int64_t asked_milli(const struct scenario *scenario, uint32_t job)
     return spec->slots_milli * spec->instances;
 }
 
+/* Plain remainders of SplitMix64 from the seed itself: orders that others can draw too. */
+static size_t draw(struct dice *dice, size_t count)
+{
+    return (size_t)(dice_next(dice) % count);
+}
+
 size_t openb_order(const struct scenario *scenario, uint64_t seed, int64_t ratio_milli,
                    uint32_t **ret)
 {
     VEC(uint32_t) order = {0};
-    struct dice dice = dice_of(seed, "openb", 0);
+    struct dice dice = {seed};
     const int64_t wanted = openb_capacity_milli(scenario) / 1000 * ratio_milli;
     int64_t asked = 0;
     for (uint32_t i = 0; i < scenario->jobs.count; i++) {
@@ -140,18 +146,18 @@ size_t openb_order(const struct scenario *scenario, uint64_t seed, int64_t ratio
         asked += asked_milli(scenario, i);
     }
     for (size_t i = order.count; i > 1; i--) {
-        const size_t other = dice_below(&dice, i);
+        const size_t other = draw(&dice, i);
         const uint32_t moved = order.at[i - 1];
         order.at[i - 1] = order.at[other];
         order.at[other] = moved;
     }
     while (asked > wanted) {
-        const size_t out = dice_below(&dice, order.count);
+        const size_t out = draw(&dice, order.count);
         asked -= asked_milli(scenario, order.at[out]);
         memmove(&order.at[out], &order.at[out + 1], (--order.count - out) * sizeof *order.at);
     }
     for (;;) {
-        const uint32_t more = (uint32_t)dice_below(&dice, scenario->jobs.count);
+        const uint32_t more = (uint32_t)draw(&dice, scenario->jobs.count);
         if (asked + asked_milli(scenario, more) > wanted) {
             break;
         }
