@@ -168,12 +168,14 @@ static void call_begin(struct api *api, struct http_request *request, const stru
     memcpy(call->params, params, sizeof call->params);
     call->name = "";
     call->actor = "nobody";
+    call->token = "";
     if (token != NULL) {
         must(token_scope_parse(token->scope, &call->scope));
         const char *what = call->scope == SCOPE_NODE   ? "node"
                            : call->scope == SCOPE_JOIN ? "join"
                                                        : "user";
         call->name = arena_str(arena, token->name);
+        call->token = arena_str(arena, token->id);
         call->actor = arena_fmt(arena, "%s:%.*s", what, ACTOR_LEN_MAX - 5, token->name);
     }
     const char *cause = http_header(request, "X-Request-Id");
@@ -255,6 +257,31 @@ void api_on_gone(void *ctx, struct http_request *request)
     call_done(call);
 }
 
+void token_use_begin(const struct call *call, struct token_use *use,
+                     void (*cut)(struct token_use *use))
+{
+    (void)str_copy(use->token, sizeof use->token, call->token);
+    use->cut = cut;
+    LIST_INSERT_HEAD(&call->api->uses, use, link);
+}
+
+void token_use_end(struct token_use *use)
+{
+    LIST_REMOVE(use, link);
+}
+
+static void uses_cut(struct api *api, const char *token)
+{
+    struct token_use *use = LIST_FIRST(&api->uses);
+    while (use != NULL) {
+        struct token_use *next = LIST_NEXT(use, link);
+        if (strcmp(use->token, token) == 0) {
+            use->cut(use);
+        }
+        use = next;
+    }
+}
+
 void api_committed(struct api *api, const struct store_batch *batch)
 {
     for (size_t i = 0; i < batch->log_count; i++) {
@@ -269,4 +296,9 @@ void api_committed(struct api *api, const struct store_batch *batch)
                      batch->history[i].json);
     }
     event_streams_committed(api->events, batch);
+    for (size_t i = 0; i < batch->token_count; i++) {
+        if (batch->tokens[i].revoked) {
+            uses_cut(api, batch->tokens[i].id);
+        }
+    }
 }

@@ -21,6 +21,7 @@ struct call {
     enum token_scope scope;
     const char *name;  /* the token's user or node; "" without a token */
     const char *actor; /* "user:root" */
+    const char *token; /* its id, which is no secret; "" without one */
     const char *cause; /* request id */
     struct buf out;    /* the answer under construction; freed with the call */
     unsigned status;

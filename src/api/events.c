@@ -31,6 +31,7 @@ struct event_filter {
 };
 
 struct event_stream {
+    struct token_use use; /* first */
     LIST_ENTRY(event_stream) link;
     struct event_streams *owner;
     struct http_stream *http; /* NULL: the client has gone; freed when its page is back */
@@ -88,6 +89,7 @@ static void stream_free(struct event_stream *stream)
     if (stream->page != NULL) {
         stream->page->stream = NULL;
     }
+    token_use_end(&stream->use);
     LIST_REMOVE(stream, link);
     stream->owner->count--;
     loop_timer_free(stream->drain);
@@ -103,6 +105,11 @@ static void stream_end(struct event_stream *stream)
 {
     http_stream_end(stream->http);
     stream_free(stream);
+}
+
+static void stream_cut(struct token_use *use)
+{
+    stream_end((struct event_stream *)use);
 }
 
 void event_streams_free(struct event_streams *streams)
@@ -329,6 +336,7 @@ static void stream_open(struct call *call)
     struct event_streams *streams = call->api->events;
     struct event_stream *stream = xcalloc(1, sizeof *stream);
     stream->owner = streams;
+    token_use_begin(call, &stream->use, stream_cut);
     stream->filter = ask->filter;
     stream->seq = ask->from_now ? seq_committed(streams) : ask->after;
     stream->drain = loop_timer_new(call->api->o.loop, drain_due, stream);

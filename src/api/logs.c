@@ -20,6 +20,7 @@ enum {
 
 struct log_stream {
     struct watch watch; /* first */
+    struct token_use use;
     struct api *api;
     struct http_stream *http;
     struct store_log_filter filter;
@@ -146,6 +147,7 @@ static void stream_free(struct log_stream *stream)
     if (stream->watching) {
         watch_remove(&stream->watch);
     }
+    token_use_end(&stream->use);
     loop_timer_free(stream->drain);
     free(stream);
 }
@@ -159,6 +161,11 @@ static void stream_end(struct log_stream *stream)
 {
     http_stream_end(stream->http);
     stream_free(stream);
+}
+
+static void stream_cut(struct token_use *use)
+{
+    stream_end((struct log_stream *)((char *)use - offsetof(struct log_stream, use)));
 }
 
 static void stream_more(struct log_stream *stream)
@@ -238,6 +245,7 @@ static void stream_open(struct call *call)
     struct log_stream *stream = xcalloc(1, sizeof *stream);
     *stream = *(const struct log_stream *)call->data;
     stream->api = call->api;
+    token_use_begin(call, &stream->use, stream_cut);
     stream->drain = loop_timer_new(call->api->o.loop, drain_due, stream);
     if (stream->follow) {
         stream->watch = (struct watch){.task = {stream->filter.task}, .fn = stream_told};

@@ -139,3 +139,19 @@ def test_a_long_log_arrives_whole(server, agent):
     assert server.call("GET", f"tasks/{task}/logs?format=raw").body == piece * 12
     lines = pieces(server.call("GET", f"tasks/{task}/logs"))
     assert b"".join(base64.b64decode(p["base64"]) for p in lines) == piece * 12
+
+
+def test_revoking_a_token_cuts_its_streams_and_no_others(server):
+    [task] = server.submit({"command": ["true"], "resources": {"slots": 1}})
+    token = server.call("POST", "tokens", {"scope": "read", "name": "ann"}).json
+    others = server.stream("events")
+    streams = [server.stream(path, token["token"]) for path in ("events", f"tasks/{task}/logs?follow=true")]
+    assert streams[0].line() == ": weir"
+    assert server.call("DELETE", f"tokens/{token['id']}").status == 200
+    for stream in streams:
+        while stream.line() is not None:  # it ends: no event, no output, no time-out
+            pass
+        stream.close()
+    server.submit()
+    assert others.event()[1] == "task-submitted"
+    others.close()
