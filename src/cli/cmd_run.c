@@ -12,8 +12,8 @@
 
 #include "io/http_client.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,29 +70,46 @@ static enum err run_submit(struct cli *cli, uint64_t *ret_task, struct api_reply
 
 enum choice { CHOICE_DETACH, CHOICE_KILL, CHOICE_GO_ON };
 
-/* Asks on the terminal itself; a second Ctrl-C, or the end of input, detaches. */
+/* "k", " K ", "kill": the letter, or the word it stands for. */
+static bool choice_read(const char *line, enum choice *ret)
+{
+    static const char *const words[] = {
+        [CHOICE_DETACH] = "detach", [CHOICE_KILL] = "kill", [CHOICE_GO_ON] = "continue"};
+    struct str word = str_trim(str_of(line));
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
+        bool letter = word.len == 1 && tolower((unsigned char)word.p[0]) == words[i][0];
+        if (letter || str_is(word, words[i])) {
+            *ret = (enum choice)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Asks on the terminal itself until the answer is one; a second Ctrl-C, or the end of input,
+ * detaches. */
 static enum choice ask(uint64_t task)
 {
-    int tty = open("/dev/tty", O_RDONLY | O_CLOEXEC);
-    if (tty < 0) {
-        return CHOICE_DETACH;
+    FILE *tty = fopen("/dev/tty", "re");
+    enum choice choice = CHOICE_DETACH;
+    char line[64] = "";
+    bool answered = tty == NULL;
+    (void)fprintf(stderr, "\nweir: task %llu goes on.", (unsigned long long)task);
+    while (!answered) {
+        (void)fputs(" [d]etach, [k]ill it, or [c]ontinue following? ", stderr);
+        if (fgets(line, sizeof line, tty) == NULL) {
+            (void)fputs("\n", stderr);
+            break;
+        }
+        answered = choice_read(line, &choice);
+        if (!answered) {
+            (void)fputs("weir: answer d, k or c.", stderr);
+        }
     }
-    (void)fprintf(stderr,
-                  "\nweir: task %llu goes on. [d]etach, [k]ill it, or [c]ontinue following? ",
-                  (unsigned long long)task);
-    char line[16] = "";
-    ssize_t n = read(tty, line, sizeof line - 1);
-    (void)close(tty);
-    if (n > 0 && (line[0] == 'k' || line[0] == 'K')) {
-        return CHOICE_KILL;
+    if (tty != NULL) {
+        (void)fclose(tty);
     }
-    if (n > 0 && (line[0] == 'c' || line[0] == 'C')) {
-        return CHOICE_GO_ON;
-    }
-    if (n <= 0) {
-        (void)fputs("\n", stderr);
-    }
-    return CHOICE_DETACH;
+    return choice;
 }
 
 static int detach(uint64_t task, int number)

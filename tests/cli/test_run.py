@@ -175,6 +175,28 @@ def test_ctrl_c_and_d_detach(weir_shared):
     weir_shared.wait(task)
 
 
+def test_ctrl_c_asks_again_until_the_answer_is_one(weir_shared):
+    terminal = started_on_a_terminal(weir_shared)
+    for wrong in ("\n", "x\n", "kindly not\n", "?\n"):
+        terminal.send(wrong)
+        terminal.expect("answer d, k or c. [d]etach, [k]ill")
+    terminal.send("K\n")
+    status, _ = terminal.finish()
+    assert status == 143
+    assert weir_shared.task(newest(weir_shared))["state"] == "killed"
+
+
+def test_ctrl_c_and_the_end_of_input_detach(weir_shared):
+    terminal = started_on_a_terminal(weir_shared)
+    terminal.send("\x04")
+    status, _ = terminal.finish()
+    task = newest(weir_shared)
+    assert status == 0
+    assert weir_shared.task(task)["state"] == "running"
+    weir_shared.weir("task", "kill", task)
+    weir_shared.wait(task)
+
+
 def test_a_second_ctrl_c_detaches(weir_shared):
     terminal = started_on_a_terminal(weir_shared)
     terminal.send("\x03")
