@@ -176,7 +176,7 @@ int agent_main(int argc, char **argv)
     } else {
         log_error("cannot start", kv_error(&e));
     }
-    int code = r == ERR_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+    int code = r == ERR_OK && !agent.refused ? EXIT_SUCCESS : EXIT_FAILURE;
     if (!agent_end(&agent)) {
         _exit(code);
     }

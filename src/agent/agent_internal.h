@@ -43,6 +43,7 @@ struct agent {
     struct loop_timer *cut_off_timer;
     bool streaming; /* the stream thread is at work */
     bool welcomed;
+    bool refused; /* the server will not have us: the agent ends */
     bool ready_told;
     uint64_t epoch;
     uint32_t incarnation;

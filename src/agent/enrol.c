@@ -10,7 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { JOIN_MS_MAX = 15000, STATUS_CREATED = 201 };
+enum {
+    JOIN_MS_MAX = 15000,
+    STATUS_CREATED = 201,
+    STATUS_UNAUTHORIZED = 401,
+    STATUS_FORBIDDEN = 403,
+};
 
 #define FILE_CREDENTIAL "credential"
 #define FILE_EPOCH "epoch"
@@ -58,8 +63,8 @@ static must_use enum err token_find(const struct agent_options *options, struct 
     }
     if (options->join_token_file == NULL) {
         return fail(e, ERR_DENIED,
-                    "this node has not joined: give --join-token or "
-                    "--join-token-file");
+                    "this node has no valid credential: give --join-token or "
+                    "--join-token-file to let it join");
     }
     struct str text;
     enum err r = dirs_read(NULL, options->join_token_file, arena, &text, e);
@@ -91,12 +96,18 @@ static must_use enum err join(const struct agent_options *options, const struct 
     r = http_client_call(client, &call, arena, &reply, e);
     http_client_free(client);
     buf_done(&body);
+    if (r == ERR_DENIED) { /* the certificate, which may be put right */
+        e->code = ERR_UNREACHABLE;
+        return ERR_UNREACHABLE;
+    }
     if (r != ERR_OK) {
         return r;
     }
     if (reply.status != STATUS_CREATED) {
-        return fail(e, ERR_DENIED, "the server refuses to let '%s' join (%u): %.*s", node->name,
-                    reply.status, (int)reply.body.len, reply.body.p);
+        bool denied = reply.status == STATUS_UNAUTHORIZED || reply.status == STATUS_FORBIDDEN;
+        return fail(e, denied ? ERR_DENIED : ERR_BUSY,
+                    "the server refuses to let '%s' join (%u): %.*s", node->name, reply.status,
+                    (int)reply.body.len, reply.body.p);
     }
     struct agent_joined joined;
     r = agent_joined_decode(reply.body, arena, &joined, e);

@@ -13,7 +13,8 @@
 must_use enum err enrol_url(const struct agent_options *options, struct timespec started,
                             struct arena *arena, const char **ret, struct error *e);
 
-/* The node's own credential from D/credential, or by joining with the join token, then stored. */
+/* The node's own credential from D/credential, or by joining with the join token, then stored.
+ * ERR_DENIED: there is no join token, or the server refuses it; trying again cannot help. */
 must_use enum err enrol_credential(const struct agent_options *options,
                                    const struct node_spec *node, const char *url,
                                    struct arena *arena, const char **ret, struct error *e);

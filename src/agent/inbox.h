@@ -25,6 +25,7 @@ struct inbox_message {
     struct spool_position at;
     unsigned char supervisor[SUPERVISOR_ID_LEN]; /* CROSSED */
     struct error error; /* STREAM_ENDED: ERR_OK when the server ended it in order */
+    bool refused;       /* STREAM_ENDED: there is no way to join; trying again cannot help */
 };
 
 struct inbox_message *inbox_message_new(enum inbox_type type);

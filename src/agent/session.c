@@ -166,6 +166,14 @@ static int64_t back_off_ms(const struct agent *agent, const char *url)
 static void stream_ended(struct agent *agent, const struct inbox_message *message)
 {
     agent->streaming = false;
+    if (message->refused) {
+        /* The tasks stay with their supervisor; an agent that may join takes them over. */
+        log_error("the server does not know this node any more and lets it not join, ending",
+                  kv_error(&message->error));
+        agent->refused = true;
+        loop_stop(agent->loop);
+        return;
+    }
     if (agent->welcomed) {
         agent->welcomed = false;
         reporter_session(agent->reporter, NULL);

@@ -19,6 +19,7 @@ enum {
     ADDRESS_BYTES_MAX = 128,
     STATUS_OK = 200,
     STATUS_UNAUTHORIZED = 401,
+    STATUS_NOT_FOUND = 404,
 };
 
 struct stream {
@@ -125,7 +126,8 @@ static must_use enum err orders_take(struct connection *connection, const struct
     struct http_reply reply = {0};
     enum err r = http_client_stream(client, &call, arena, &reply, e);
     http_client_free(client);
-    if (r == ERR_OK && reply.status == STATUS_UNAUTHORIZED) {
+    /* Revoked, or of a node that was removed: the next try joins anew. */
+    if (r == ERR_OK && (reply.status == STATUS_UNAUTHORIZED || reply.status == STATUS_NOT_FOUND)) {
         enrol_forget(stream->options.options);
     }
     if (r == ERR_OK && reply.status != STATUS_OK && reply.status != 0) {
@@ -150,6 +152,7 @@ static void request_do(struct stream *stream, const struct request *request)
     if (r == ERR_OK) {
         r = enrol_credential(options, stream->options.node, connection.url, arena,
                              &connection.credential, e);
+        ended->refused = r == ERR_DENIED;
     }
     if (r == ERR_OK) {
         struct buf hello;

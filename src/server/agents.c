@@ -188,7 +188,8 @@ static void greet(struct call *call)
     loop_timer_set(link->timer, loop_now_ms(agents->o.loop) + agents->o.heartbeat_ms);
     (void)link_write(link, (struct str){text.data, text.len});
     buf_done(&text);
-    log_info("agent connected", kv_u64("node", link->node.v),
+    log_info("agent connected",
+             kv_str("node", core_node_name(ledger_core(agents->o.ledger), link->node)),
              kv_u64("incarnation", link->incarnation));
 }
 

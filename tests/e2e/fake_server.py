@@ -25,6 +25,8 @@ class FakeServer:
         self.batches = 0
         self.joins = []
         self.credential = "weir_node_secret"
+        self.unknown_status = 401  # to who is not known
+        self.join_status = 201
         self.refuse_reports = 0  # answer so many batches with 503
         self.changed = threading.Condition()
         self.streams = []
@@ -78,9 +80,9 @@ class FakeServer:
         token = handler.headers.get("Authorization", "").removeprefix("Bearer ")
         if handler.path == "/api/v1/agent/join":
             self.joins.append((token, body))
-            self.answer(handler, 201, {"node": body["name"], "credential": self.credential})
+            self.answer(handler, self.join_status, {"node": body["name"], "credential": self.credential})
         elif token != self.credential:
-            self.answer(handler, 401, {"error": {"code": "denied", "message": "who are you"}})
+            self.answer(handler, self.unknown_status, {"error": {"code": "denied", "message": "who are you"}})
         elif handler.path == "/api/v1/agent/stream":
             self.stream(handler, body)
         elif handler.path == "/api/v1/agent/reports":

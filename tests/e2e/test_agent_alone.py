@@ -25,9 +25,9 @@ class Node:
         self.args = args
         self.process = None
 
-    def start(self, *more):
+    def start(self, *more, token="weir_join_x"):
         command = [weir_bin(), "agent", "--dir", str(self.dir), "--server", self.server.url, "--pool", "default",
-                   "--join-token", "weir_join_x", "--name", "n1", *self.args, *more]
+                   "--name", "n1", *(["--join-token", token] if token else []), *self.args, *more]
         self.process = subprocess.Popen(command, stderr=open(self.dir.parent / "agent.log", "ab"))
         return self
 
@@ -274,7 +274,9 @@ def test_cut_off_agent_stops_its_tasks(server, node):
     assert server.wait_report("ended", "1.0:1")["exit_code"] == 143
 
 
-def test_a_forgotten_credential_is_renewed(server, node):
+@pytest.mark.parametrize("status", [401, 404])
+def test_a_forgotten_credential_is_renewed(server, node, status):
+    server.unknown_status = status
     node.start()
     server.wait_hello(1)
     server.credential = "weir_node_other"
@@ -283,6 +285,27 @@ def test_a_forgotten_credential_is_renewed(server, node):
     assert len(server.joins) == 2
     server.start_task(1, "true")
     server.wait_report("ended", "1.0:1")
+
+
+def test_without_a_join_token_a_refused_agent_ends_and_says_why(server, node):
+    node.start()
+    server.wait_hello(1)
+    node.stop()
+    server.credential = "weir_node_other"
+    node.start(token=None)
+    assert node.process.wait(30) == 1
+    assert "--join-token" in node.log()
+    assert len(server.joins) == 1
+
+
+def test_a_refused_join_token_ends_the_agent_and_a_busy_server_does_not(server, node):
+    server.join_status = 503
+    node.start()
+    wait_until(lambda: len(server.joins) >= 2, "a second try to join")
+    assert node.process.poll() is None
+    server.join_status = 401
+    assert node.process.wait(30) == 1
+    assert "refuses to let 'n1' join (401)" in node.log()
 
 
 def test_many_tasks_all_end_once(server, node):
