@@ -20,13 +20,17 @@ enum { MISSES_MAX = 4096 };
 
 struct miss {
     uint32_t shape;
+    uint32_t from; /* so many instances together, and more */
     uint64_t freed;
 };
 
 struct capacity {
     struct oindex order;
-    VEC(uint64_t) freed; /* by pool: grows whenever something may fit that did not; from 1 */
-    struct miss *misses; /* MISSES_MAX of them; NULL: none yet */
+    VEC(uint64_t) freed;      /* by pool: grows whenever something may fit that did not; from 1 */
+    struct miss *misses;      /* MISSES_MAX of them; NULL: none yet */
+    VEC(struct miss) learned; /* by the pass decided last, */
+    pool_id learned_pool;     /* of this pool, */
+    uint64_t learned_seq;     /* true once this many facts have been applied */
 };
 
 struct capacity *capacity_new(void)
@@ -43,6 +47,7 @@ void capacity_free(struct capacity *capacity)
     }
     oindex_done(&capacity->order);
     vec_done(&capacity->freed);
+    vec_done(&capacity->learned);
     free(capacity->misses);
     free(capacity);
 }
@@ -184,53 +189,42 @@ void capacity_changed(struct capacity *capacity, const struct node *before,
     }
 }
 
-static bool pool_has_quotas(const struct core *core, pool_id pool)
+void capacity_learn(struct capacity *capacity, pool_id pool, uint64_t seq)
 {
-    return table_next(&core->quotas, ACCOUNT_KEY(pool, (account_id){0})) >> 32 == pool.v;
+    capacity->learned_pool = pool;
+    capacity->learned_seq = seq;
+    vec_clear(&capacity->learned);
 }
 
-static bool pool_has_claims(const struct core *core, pool_id pool)
+void capacity_learn_miss(struct capacity *capacity, shape_id shape, uint32_t from)
 {
-    struct okey key = {{pool.v, 0, 0, 0}};
-    while (core->claims.count > 0 && oindex_next(&core->orders[ORDER_MOTION], key, &key) &&
-           key.at[0] == pool.v) {
-        if (core_node(core, (node_id){(uint32_t)key.at[1]})->claim_count > 0) {
-            return true;
-        }
-    }
-    return false;
+    must(from > 0);
+    vec_push(&capacity->learned, ((struct miss){.shape = shape.v, .from = from}));
 }
 
 void capacity_settled(struct core *core, pool_id pool)
 {
     struct capacity *capacity = core->capacity;
-    const struct pool *row = core_pool(core, pool);
-    /* What a reservation, a promise or a bound of its account turned away may fit nevertheless. Without quotas only tasks that are
-     * not preemptible have bounds. */
-    if (capacity == NULL || row == NULL || row->reserved_task.v != 0 || row->paused ||
-        row->user_slots_max > 0 || pool_has_quotas(core, pool) || pool_has_claims(core, pool)) {
+    if (capacity == NULL || capacity->learned_pool.v != pool.v ||
+        capacity->learned_seq != core->seq) {
         return;
     }
     if (capacity->misses == NULL) {
         capacity->misses = xcalloc(MISSES_MAX, sizeof *capacity->misses);
     }
-    const uint64_t freed = pool_freed_count(capacity, pool);
-    struct okey key = {{ACCOUNT_KEY(pool, (account_id){0}), 0, 0, 0}};
-    const struct oindex *order = &core->orders[ORDER_ACCOUNT_QUEUE];
-    while (oindex_from(order, key, &key) && key.at[0] >> 32 == pool.v) {
-        const uint32_t shape = (uint32_t)(key.at[1] >> 32);
-        if ((key.at[1] >> LANE_FIXED_SHIFT & 1) == 0) {
-            capacity->misses[shape % MISSES_MAX] = (struct miss){shape, freed};
-        }
-        key = (struct okey){{key.at[0], key.at[1] + 1, 0, 0}};
+    for (size_t i = 0; i < capacity->learned.count; i++) {
+        struct miss miss = capacity->learned.at[i];
+        miss.freed = pool_freed_count(capacity, pool);
+        capacity->misses[miss.shape % MISSES_MAX] = miss;
     }
 }
 
-bool capacity_missed(const struct capacity *capacity, const struct shape *shape)
+bool capacity_missed(const struct capacity *capacity, const struct shape *shape, uint32_t count)
 {
     if (capacity == NULL || capacity->misses == NULL) {
         return false;
     }
     const struct miss *miss = &capacity->misses[shape->id.v % MISSES_MAX];
-    return miss->shape == shape->id.v && miss->freed == pool_freed_count(capacity, shape->pool);
+    return miss->shape == shape->id.v && count >= miss->from &&
+           miss->freed == pool_freed_count(capacity, shape->pool);
 }

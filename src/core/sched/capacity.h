@@ -31,9 +31,8 @@ void capacity_changed(struct capacity *capacity, const struct node *before,
 /* Something that did not fit may fit now for another cause: a place is no longer promised. */
 void capacity_freed(struct capacity *capacity, pool_id pool);
 
-/* A completed pass over this pool has just been applied, or had nothing to say: every shape that
- * waits in it fits nowhere until something there falls free. core_apply() of FACT_PASS with
- * `complete` and core_pass_idle() call it. */
+/* A completed pass over this pool has just been applied, or had nothing to say: what it learned is remembered until something
+ * falls free in the pool. core_apply() of FACT_PASS with `complete` and core_pass_idle() call it. */
 void capacity_settled(struct core *core, pool_id pool);
 
 /* ---- for the scheduler ---- */
@@ -46,6 +45,10 @@ enum { RESOURCE_AUX = UINT16_MAX };
 #define CAPACITY_KEY(pool, resource) ((uint64_t)(pool).v << 32 | (uint64_t)(resource))
 const struct oindex *capacity_order(const struct capacity *capacity);
 
-/* Did this shape fit nowhere when its pool was last settled, and has nothing fallen free there
- * since? */
-bool capacity_missed(const struct capacity *capacity, const struct shape *shape);
+/* A pass that has just been decided learned these shapes to fit nowhere, counted from so many instances together. It holds when the
+ * facts of the pass have been applied and the state has `seq` of them: until then nothing is remembered. */
+void capacity_learn(struct capacity *capacity, pool_id pool, uint64_t seq);
+void capacity_learn_miss(struct capacity *capacity, shape_id shape, uint32_t from);
+
+/* Did so many instances of this shape fit nowhere when that was last learned, and has nothing fallen free in the pool since? */
+bool capacity_missed(const struct capacity *capacity, const struct shape *shape, uint32_t count);

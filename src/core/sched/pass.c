@@ -148,7 +148,7 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
     }
     struct note *note = lane->note;
     if ((note->missed_from > 0 && count >= note->missed_from) ||
-        capacity_missed(pass->core->capacity, shape)) {
+        capacity_missed(pass->core->capacity, shape, count)) {
         return gated(pass, task, count) ? OUTCOME_GATED : OUTCOME_BLOCKED;
     }
     struct asker *asker = arena_new(pass->arena, struct asker, 1);
@@ -211,7 +211,7 @@ static bool shape_goes_on(struct pass *pass, const struct task *task, uint32_t c
 {
     const struct shape *shape = core_shape(pass->core, task->shape);
     if (!pass->trial.overlay.keep_end_known || pass->head->shape.v == shape->id.v ||
-        capacity_missed(pass->core->capacity, shape)) {
+        capacity_missed(pass->core->capacity, shape, count)) {
         return false;
     }
     const struct asker brief = {.request = &shape->request, .end_ms = INT64_MIN};
@@ -337,6 +337,22 @@ static void pass_pool(struct pass *pass)
     }
 }
 
+/* What was found to fit nowhere need not be tried again until something falls free. What is kept may move without that. */
+static void misses_learn(const struct pass *pass, uint64_t fact_count)
+{
+    struct capacity *capacity = pass->core->capacity;
+    if (capacity == NULL || pass->holding) {
+        return;
+    }
+    capacity_learn(capacity, pass->pool->id, pass->core->seq + fact_count);
+    const struct notes *notes = &pass->turns.notes;
+    for (uint32_t i = 0; i < notes->room; i++) {
+        if (notes->at[i] != NULL && notes->at[i]->missed_from > 0) {
+            capacity_learn_miss(capacity, notes->at[i]->shape, notes->at[i]->missed_from);
+        }
+    }
+}
+
 void pass_decide(const struct core *core, const struct input *in, struct facts *out)
 {
     must(in->type == INPUT_PASS);
@@ -354,6 +370,7 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     (void)trial_facts(&pass.trial, in, out);
     head_facts(&pass);
     if (out->count == count) {
+        misses_learn(&pass, 0);
         trial_done(&pass.trial);
         return;
     }
@@ -367,5 +384,6 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     /* What was placed beside or ahead of the holder may have moved its places: look again. */
     fact->pass.complete = !pass.stopped && !pass.again && !pass.impatient && !head_gated &&
                           !pass.head_grew && !(pass.holding && pass.placed > pass.placed_before);
+    misses_learn(&pass, out->count - count);
     trial_done(&pass.trial);
 }
