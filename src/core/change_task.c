@@ -17,8 +17,7 @@ static bool task_may_queue(const struct core *core, const struct task *task)
         task->state != TASK_RUNNING && task->state != TASK_STOPPING) {
         return false;
     }
-    if (task->gang && task->active_count > 0 &&
-        (task->stopping_count > 0 || task_grown(task) < task->min_count)) {
+    if (task->gang && task->stopping_count > 0) {
         return false; /* the rest of a broken gang has not ended yet (P2), or one of it is leaving */
     }
     return core_pool(core, task->pool) != NULL;

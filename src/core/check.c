@@ -169,7 +169,7 @@ static void check_state(const struct core *core, const struct task *task)
 {
     bool has_pool = core_pool(core, task->pool) != NULL;
     bool waits = task->state == TASK_PENDING && task->waiting_count > 0;
-    bool whole = !task->gang || (task->stopping_count == 0 && task_grown(task) >= task->min_count);
+    bool whole = !task->gang || task->stopping_count == 0;
     bool partly = task->active_count > 0 && task->waiting_count > 0 && whole;
     bool queued = (waits || partly) && has_pool && task->depends_left == 0 && !task->kill_asked;
     must(task->queued == queued);

@@ -226,7 +226,12 @@ static enum verdict submit_one(struct submit *submit, const struct task_spec *sp
         verdict = depends_check(step, spec, &failed);
     }
     if (verdict == VERDICT_OK) {
+        const struct task_spec *given = spec;
+        spec = spread_over_nodes(step, pool, given, request);
         verdict = possible_once(submit, pool, request, gang_size(spec));
+        if (verdict != VERDICT_OK && spec != given) {
+            spread_refused(&step->out->refusal);
+        }
     }
     if (verdict != VERDICT_OK) {
         return verdict;

@@ -77,6 +77,13 @@ enum verdict pool_accepts(struct step *step, const struct pool *pool, enum task_
 enum verdict request_possible(struct step *step, const struct pool *pool,
                               const struct request *request, uint32_t gang_size);
 
+/* A task that asks for more slots than any node of the pool has, and for nothing else, as a gang of one-slot instances; others as
+ * they are. `request` follows. */
+const struct task_spec *spread_over_nodes(struct step *step, const struct pool *pool,
+                                          const struct task_spec *spec, struct request *request);
+/* The refusal of such a gang in the words of what was asked for. */
+void spread_refused(struct reason *reason);
+
 /* A spec is over a limit: refused. */
 enum verdict refuse_limit(struct step *step, const char *limit, int64_t max);
 

@@ -446,6 +446,29 @@ static void a_gang_loses_one_and_goes_on(void **state)
     assert_int_equal(core_task(rig->core, gang)->stopping_count, 1);
 }
 
+static void more_slots_than_a_node_has_spread_unevenly(void **state)
+{
+    struct rig *rig = *state;
+    (void)rig_node(rig, "n5", 5, 0, 1);
+    (void)rig_node(rig, "n4", 4, 0, 2);
+    (void)rig_node(rig, "n3", 3, 0, 3);
+    const task_id seven = submit(rig, "default", 7, 1);
+    rig_pass(rig);
+    assert_int_equal(core_task(rig->core, seven)->instance_count, 7);
+    assert_int_equal(active(rig, seven), 7);
+    const task_id five = submit(rig, "default", 5, 1);
+    rig_pass(rig);
+    assert_int_equal(core_task(rig->core, five)->instance_count, 1); /* one node could hold it */
+    struct task_spec spec = rig_spec();
+    spec.slots_milli = 13000;
+    assert_int_equal(rig_try_submit(rig, spec), VERDICT_REFUSED);
+    assert_int_equal(rig->facts.refusal.code, REASON_TOO_LARGE);
+    assert_int_equal(rig->facts.refusal.wanted, 13000);
+    assert_int_equal(rig->facts.refusal.smallest, 12000);
+    spec.slots_milli = rig->facts.refusal.smallest;
+    assert_int_equal(rig_try_submit(rig, spec), VERDICT_OK);
+}
+
 static int setup(void **state)
 {
     static struct rig rig;
@@ -479,6 +502,7 @@ int main(void)
         TEST(a_gang_starts_with_its_minimum_and_grows),
         TEST(a_gang_below_its_minimum_goes_before_one_that_grows),
         TEST(a_gang_loses_one_and_goes_on),
+        TEST(more_slots_than_a_node_has_spread_unevenly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
