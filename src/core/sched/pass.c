@@ -330,10 +330,11 @@ static void pass_pool(struct pass *pass)
     }
     pass->placed += claims_start(&pass->trial);
     pass->work += pass->placed;
+    pass->again = pass->placed > 0; /* a gang that has just its minimum may want more */
     turns_init(&pass->turns, pass->core, pass->pool, &pass->trial.tally, pass->arena);
     pass_run(pass);
     if (!pass->stopped) {
-        pass->again = action_run_all(&pass->trial, pass->in->now_ms, &pass->work).again;
+        pass->again |= action_run_all(&pass->trial, pass->in->now_ms, &pass->work).again;
     }
 }
 
