@@ -88,6 +88,18 @@ static const char *priority(const struct core *core, task_id id, struct arena *a
     return arena_fmt(arena, "weir task edit %" PRIu64 " --priority %u", id.v, task->priority + 1);
 }
 
+/* A draining node can be had back; of the others somebody has to look. */
+static const char *away(const struct core *core, const struct reason *reason, struct arena *arena)
+{
+    for (const struct node *node = core_pool_node_next(core, reason->pool, (node_id){0});
+         node != NULL; node = core_pool_node_next(core, reason->pool, node->id)) {
+        if (node->draining && node->state == NODE_UP) {
+            return arena_fmt(arena, "weir node resume %s", core_node_name(core, node->id));
+        }
+    }
+    return "weir node list";
+}
+
 /* The one command that fits the code; NULL: none. */
 static const char *command(const struct core *core, task_id id, const struct reason *reason,
                            struct arena *arena)
@@ -108,7 +120,7 @@ static const char *command(const struct core *core, task_id id, const struct rea
     if (reason->code == REASON_POOL_EMPTY) {
         return arena_fmt(arena, "weir agent --server URL --pool %s --join-token TOKEN", pool);
     }
-    return reason->code == REASON_NODES_AWAY ? "weir node list" : NULL;
+    return reason->code == REASON_NODES_AWAY ? away(core, reason, arena) : NULL;
 }
 
 /* The quota that would let the task start, as a command. */

@@ -160,6 +160,65 @@ static void sentence_add(const struct core *core, const struct reason *reason, c
     }
 }
 
+/* One letter more, less or other: a slip of the finger. */
+static bool name_near(const char *a, const char *b)
+{
+    size_t a_len = strlen(a);
+    size_t b_len = strlen(b);
+    size_t same = 0;
+    while (a[same] != '\0' && a[same] == b[same]) {
+        same++;
+    }
+    return (a_len == b_len && strcmp(a + same + 1, b + same + 1) == 0) ||
+           (a_len == b_len + 1 && strcmp(a + same + 1, b + same) == 0) ||
+           (a_len + 1 == b_len && strcmp(a + same, b + same + 1) == 0);
+}
+
+enum { NAMES_SHOWN_MAX = 10 };
+
+/* The names that there are, and the one that was meant, perhaps. */
+static void resources_add(const struct core *core, const struct reason *reason, struct buf *out)
+{
+    const char *asked = resource_of(core, reason);
+    const char *meant = NULL;
+    uint32_t shown = 0;
+    for (uint32_t i = RESOURCE_NAMED_FIRST; i < core_resource_count(core); i++) {
+        const char *name = core_resource_name(core, (resource_id){(uint16_t)i});
+        if (strcmp(name, asked) == 0) {
+            continue;
+        }
+        meant = meant == NULL && name_near(asked, name) ? name : meant;
+        if (shown < NAMES_SHOWN_MAX) {
+            buf_addf(out, "%s%s", shown == 0 ? "; there are: " : ", ", name);
+        } else if (shown == NAMES_SHOWN_MAX) {
+            buf_add_str(out, " and more");
+        }
+        shown++;
+    }
+    if (meant != NULL) {
+        buf_addf(out, "; did you mean '%s'?", meant);
+    }
+}
+
+/* The nodes of the pool that are not there for new work, and why. */
+static void away_add(const struct core *core, const struct reason *reason, struct buf *out)
+{
+    uint32_t shown = 0;
+    for (const struct node *node = core_pool_node_next(core, reason->pool, (node_id){0});
+         node != NULL; node = core_pool_node_next(core, reason->pool, node->id)) {
+        if (node->state == NODE_UP && !node->draining) {
+            continue;
+        }
+        if (shown == NAMES_SHOWN_MAX) {
+            buf_add_str(out, " and more");
+            return;
+        }
+        buf_addf(out, "%s%s is %s", shown == 0 ? ": " : ", ", core_node_name(core, node->id),
+                 node->draining ? "draining" : node_state_name((enum node_state)node->state));
+        shown++;
+    }
+}
+
 void reason_text(const struct core *core, const struct reason *reason, struct buf *out)
 {
     must((unsigned)reason->code < REASON_COUNT);
@@ -171,6 +230,13 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
     bool amount = reason->code == REASON_TOO_LARGE || reason->code == REASON_COMBINATION;
     if (amount && reason->smallest > 0) {
         sentence_add(core, reason, "; with {smallest} it would be accepted", out);
+    }
+    if (reason->code == REASON_UNKNOWN_RESOURCE) {
+        resources_add(core, reason, out);
+    } else if (reason->code == REASON_NODES_AWAY) {
+        away_add(core, reason, out);
+    } else if (reason->code == REASON_NO_DEVICES && reason->have > 0) {
+        buf_addf(out, "; the highest index there is %u", reason->have - 1);
     }
     if (reason->code == REASON_DEPENDENCY && reason->need > 1) {
         buf_addf(out, ", and for %u more", reason->need - 1);

@@ -409,22 +409,35 @@ static void explain_room(struct look *look)
     arena_done(&arena);
 }
 
-/* The first dependency that has not ended. */
-static task_id dependency_of(const struct core *core, const struct task *task)
+static bool blocks_already(const struct explanation *why, task_id id)
+{
+    for (uint32_t i = 0; i < why->blocker_count; i++) {
+        if (why->blockers[i].v == id.v) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The dependencies that have not ended: the first is the reason, the first few are named. */
+static void explain_dependencies(const struct core *core, const struct task *task,
+                                 struct explanation *ret)
 {
     struct arena arena;
     struct task_spec spec;
-    task_id first = {0};
     arena_init(&arena);
     core_task_spec(core, task->id, &arena, &spec);
-    for (uint32_t i = 0; i < spec.depends_count && first.v == 0; i++) {
+    for (uint32_t i = 0; i < spec.depends_count && ret->blocker_count < EXPLAIN_NODES_MAX; i++) {
         const struct task *other = core_task(core, (task_id){spec.depends_on[i]});
-        if (other != NULL && !task_state_ended((enum task_state)other->state)) {
-            first = other->id;
+        if (other != NULL && !task_state_ended((enum task_state)other->state) &&
+            !blocks_already(ret, other->id)) {
+            ret->blockers[ret->blocker_count++] = other->id;
         }
     }
     arena_done(&arena);
-    return first;
+    ret->reason.code = REASON_DEPENDENCY;
+    ret->reason.task = ret->blocker_count > 0 ? ret->blockers[0] : (task_id){0};
+    ret->reason.need = task->depends_left;
 }
 
 static void explain_queued(const struct core *core, const struct task *task,
@@ -468,9 +481,7 @@ void explain_task(const struct core *core, task_id id, struct explanation *ret)
     } else if (task->state == TASK_PAUSED) {
         ret->reason.code = REASON_PAUSED;
     } else if (task->depends_left > 0) {
-        ret->reason.code = REASON_DEPENDENCY;
-        ret->reason.task = dependency_of(core, task);
-        ret->reason.need = task->depends_left;
+        explain_dependencies(core, task, ret);
     } else if (pool == NULL) {
         ret->reason.code = REASON_UNKNOWN_POOL;
         (void)str_copy(ret->reason.text, sizeof ret->reason.text, core_pool_name(core, task->pool));

@@ -38,7 +38,8 @@ struct explanation {
     struct explain_node near[EXPLAIN_NODES_MAX]; /* nearest first */
     struct explain_account account;
     uint32_t blocker_count;
-    task_id blockers[EXPLAIN_NODES_MAX]; /* tasks that hold what it needs on the nearest node */
+    task_id blockers
+        [EXPLAIN_NODES_MAX]; /* tasks that hold what it needs on the nearest node, or that it depends on */
 };
 
 void explain_task(const struct core *core, task_id id, struct explanation *ret);

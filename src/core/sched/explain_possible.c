@@ -112,6 +112,7 @@ static bool refuse_devices(const struct core *core, const struct pool *pool,
     ret->resource = (resource_id){RESOURCE_SLOTS};
     ret->wanted = request->slots_milli;
     ret->available = (int64_t)most * SLOT_MILLI;
+    ret->have = most;
     return true;
 }
 

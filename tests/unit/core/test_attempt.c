@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core_rig.h"
 
+#include "core/sched/explain.h"
+
 static int setup(void **state)
 {
     struct rig *rig = malloc(sizeof *rig);
@@ -333,6 +335,12 @@ static void a_dependent_waits_for_success(void **state)
     task_id b = rig_submit(rig, rig_spec());
     task_id c = submit_after(rig, (const uint64_t[]){a.v, b.v, a.v}, 3);
     assert_int_equal(core_task(rig->core, c)->depends_left, 2);
+    struct explanation why;
+    explain_task(rig->core, c, &why);
+    assert_int_equal(why.reason.code, REASON_DEPENDENCY);
+    assert_int_equal(why.blocker_count, 2); /* each is named, once */
+    assert_int_equal(why.blockers[0].v, a.v);
+    assert_int_equal(why.blockers[1].v, b.v);
     rig_pass(rig);
     assert_int_equal(rig_state(rig, c), TASK_PENDING);
     rig_run(rig, a, 0, 0);

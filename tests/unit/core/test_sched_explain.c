@@ -191,6 +191,7 @@ static void devices_that_no_node_has_are_refused(void **state)
     assert_true(possible(&yard, (struct ask){.slots = 2000, .devices = 3}, 1, &reason));
     assert_false(possible(&yard, (struct ask){.slots = 1000, .devices = 4}, 1, &reason));
     assert_int_equal(reason.code, REASON_NO_DEVICES);
+    assert_int_equal(reason.have, 2); /* the highest index is 1 */
     yard_done(&yard);
 }
 

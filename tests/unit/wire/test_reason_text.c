@@ -1,5 +1,6 @@
 /* test_reason_text.c - a sentence for every reason, and what would help.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/explain.h"
 #include "site.h"
 #include "wire/reason_text.h"
 
@@ -73,9 +74,21 @@ static void sentences_have_names_and_amounts(void **state)
     says((struct reason){.code = REASON_POOL_EMPTY, .pool = {1}},
          "no node has joined pool 'default' yet");
     says((struct reason){.code = REASON_UNKNOWN_RESOURCE, .text = "bar", .pool = {1}},
-         "no node of pool 'default' has the resource 'bar'");
+         "no node of pool 'default' has the resource 'bar'; there are: foo");
     says((struct reason){.code = REASON_UNKNOWN_RESOURCE, .text = "bar"},
-         "no node has the resource 'bar'");
+         "no node has the resource 'bar'; there are: foo");
+    static const char *const slips[] = {"fo", "fooo", "fou", "oo"};
+    for (size_t i = 0; i < sizeof slips / sizeof slips[0]; i++) {
+        struct reason slip = {.code = REASON_UNKNOWN_RESOURCE};
+        (void)str_copy(slip.text, sizeof slip.text, slips[i]);
+        says(slip, arena_fmt(&site.arena,
+                             "no node has the resource '%s'; there are: foo; did you mean 'foo'?",
+                             slips[i]));
+    }
+    says((struct reason){.code = REASON_NO_DEVICES, .pool = {1}},
+         "no node of pool 'default' has the devices it asks for");
+    says((struct reason){.code = REASON_NO_DEVICES, .pool = {1}, .have = 4},
+         "no node of pool 'default' has the devices it asks for; the highest index there is 3");
     says((struct reason){.code = REASON_TOO_LARGE,
                          .pool = {1},
                          .wanted = 9000,
@@ -161,6 +174,23 @@ static int teardown(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void nodes_that_drain_are_named_with_the_way_back(void **state)
+{
+    (void)state;
+    struct node_edit edit = {.fields = NODE_EDIT_DRAIN, .drain = true};
+    struct input in = {.type = INPUT_NODE_EDIT, .node = {.node = {1}, .edit = &edit}};
+    task_id id = site_submit(&site, 0);
+    assert_int_equal(site_step(&site, in), VERDICT_OK);
+    struct explanation why;
+    explain_task(site.core, id, &why);
+    assert_int_equal(why.reason.code, REASON_NODES_AWAY);
+    says(why.reason, "of the 1 nodes that could take it 0 are up; the others are silent, lost or "
+                     "draining: n1 is draining");
+    const char *help[SUGGESTIONS_MAX];
+    assert_int_equal(reason_suggestions(site.core, id, &why, &site.arena, help), 1);
+    assert_string_equal(help[0], "weir node resume n1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +198,7 @@ int main(void)
         TEST(sentences_have_names_and_amounts),
         TEST(refusals_are_of_their_kind),
         TEST(suggestions_are_commands_that_fit),
+        TEST(nodes_that_drain_are_named_with_the_way_back),
     };
     return cmocka_run_group_tests_name("reason_text", tests, NULL, NULL);
 }
