@@ -148,7 +148,8 @@ void claim_moved(const struct core *core, struct task *task, uint32_t index)
 
 void claims_drop(struct core *core, struct task *task)
 {
-    for (uint32_t i = 0; i < task->instance_count && task->claimed_count + task->moving_count > 0; i++) {
+    for (uint32_t i = 0; i < task->instance_count && task->claimed_count + task->moving_count > 0;
+         i++) {
         claim_drop(core, task, i);
     }
 }

@@ -79,6 +79,7 @@ void apply_pool_deleted(struct core *core, const struct fact *fact)
     must(!pool->deleted);
     must(pool->node_count == 0);
     pool_head_set(core, pool, (task_id){0}, 0, (task_id){0});
+    pool_wake_set(core, pool, 0);
     pool->deleted = 1;
     core->pool_count--;
     uint64_t hash = name_hash(core_pool_name(core, id));
@@ -104,6 +105,11 @@ void apply_head(struct core *core, const struct fact *fact)
         return;
     }
     pool_head_set(core, pool, fact->head.task, fact->time_ms, pool->reserved_task);
+}
+
+void apply_pool_wake(struct core *core, const struct fact *fact)
+{
+    pool_wake_set(core, pool_edit(core, fact->pool_wake.pool), fact->pool_wake.at_ms);
 }
 
 static void pass_settle(struct core *core, pool_id pool)

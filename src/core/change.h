@@ -18,6 +18,9 @@ void pool_due(struct core *core, pool_id id);
 void pool_head_set(struct core *core, struct pool *pool, task_id blocked, int64_t since_ms,
                    task_id reserved);
 
+/* When a pass is due because somebody may then do what he may not yet; 0: never for that reason. */
+void pool_wake_set(struct core *core, struct pool *pool, int64_t at_ms);
+
 /* The deadline of a pool's patience, before and after a change of it. */
 void pool_patience_drop(struct core *core, const struct pool *pool);
 void pool_patience_put(struct core *core, const struct pool *pool);
@@ -133,6 +136,7 @@ void node_claims_drop(struct core *core, node_id node);
 void apply_claimed(struct core *core, const struct fact *fact);
 void apply_claim_dropped(struct core *core, const struct fact *fact);
 void apply_evicted(struct core *core, const struct fact *fact);
+void apply_pool_wake(struct core *core, const struct fact *fact);
 
 void apply_pool_set(struct core *core, const struct fact *fact);
 void apply_pool_deleted(struct core *core, const struct fact *fact);

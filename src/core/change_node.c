@@ -55,6 +55,16 @@ void pool_head_set(struct core *core, struct pool *pool, task_id blocked, int64_
     pool_patience_put(core, pool);
 }
 
+void pool_wake_set(struct core *core, struct pool *pool, int64_t at_ms)
+{
+    struct oindex *order = &core->orders[ORDER_DEADLINE];
+    struct okey old = {{(uint64_t)pool->wake_ms, DEADLINE_WAKE, pool->id.v, 0}};
+    struct okey new = {{(uint64_t)at_ms, DEADLINE_WAKE, pool->id.v, 0}};
+    must(pool->wake_ms == 0 || oindex_remove(order, old));
+    must(at_ms == 0 || oindex_insert(order, new));
+    pool->wake_ms = at_ms;
+}
+
 /* ---- nodes ---- */
 
 struct node *node_open(struct core *core, node_id id, struct node *ret_before)

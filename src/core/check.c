@@ -300,6 +300,10 @@ static void check_pools(struct expected *expected)
                    (struct okey){{(uint64_t)(pool->blocked_since_ms + pool->patience_ms),
                                   DEADLINE_PATIENCE, id, 0}});
         }
+        if (pool->wake_ms != 0) {
+            expect(expected, ORDER_DEADLINE,
+                   (struct okey){{(uint64_t)pool->wake_ms, DEADLINE_WAKE, id, 0}});
+        }
         if (!pool->deleted) {
             uint64_t hash = name_hash(core_pool_name(core, pool->id));
             expect(expected, ORDER_POOL_NAME, (struct okey){{hash, id}});

@@ -37,6 +37,7 @@ enum deadline_kind {
     DEADLINE_TIME_LIMIT, /* of a started attempt */
     DEADLINE_STOP,       /* of an attempt told to end: the agent should have killed it by now */
     DEADLINE_PATIENCE,   /* of a pool's blocked task: a pass is due, no tick */
+    DEADLINE_WAKE,       /* of a pool: likewise */
 };
 
 /* Higher priorities and lower ranks first. */

@@ -102,7 +102,7 @@ enum verdict decide_tick(struct step *step)
         }
         cursor = key;
         cursor.at[3]++; /* the next one; indices are far below the end of the range */
-        if (key.at[1] != DEADLINE_PATIENCE) {
+        if (key.at[1] != DEADLINE_PATIENCE && key.at[1] != DEADLINE_WAKE) {
             deadline_come(step, core, key);
         }
     }

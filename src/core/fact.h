@@ -51,8 +51,9 @@ enum fact_type {
     FACT_CLAIMED = 27,
     FACT_CLAIM_DROPPED = 28,
     FACT_EVICTED = 29,
+    FACT_POOL_WAKE = 30,
 };
-enum { FACT_TYPE_MAX = FACT_EVICTED };
+enum { FACT_TYPE_MAX = FACT_POOL_WAKE };
 
 /* "task-submitted" …: also the event names of the API. */
 const char *fact_type_name(enum fact_type type);
@@ -138,6 +139,10 @@ struct fact {
             int64_t deadline_ms; /* SIGKILL follows then */
             struct eviction why;
         } evicted; /* stopping, because another one takes its place */
+        struct {
+            pool_id pool;
+            int64_t at_ms; /* a pass is due then, whatever happens; 0: not for that reason */
+        } pool_wake;
         struct {
             pool_id pool;
             task_id task; /* 0: nobody any more */

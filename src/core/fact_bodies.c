@@ -486,4 +486,5 @@ const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1] = {
     [FACT_CLAIMED] = {put_allocated, get_allocated, NULL},
     [FACT_CLAIM_DROPPED] = {claim_dropped_put, claim_dropped_get, NULL},
     [FACT_EVICTED] = {evicted_put, evicted_get, NULL},
+    [FACT_POOL_WAKE] = {pool_wake_put, pool_wake_get, NULL},
 };

@@ -55,3 +55,16 @@ void evicted_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
     get_side(in, &why->victim);
     get_side(in, &why->taker);
 }
+
+void pool_wake_put(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->pool_wake.pool.v);
+    bytes_put_i64(out, fact->pool_wake.at_ms);
+}
+
+void pool_wake_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->pool_wake.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    ret->pool_wake.at_ms = codec_get_range(in, 0, TIME_MS_MAX);
+}

@@ -72,6 +72,7 @@ static const char *const fact_names[FACT_TYPE_MAX + 1] = {
     [FACT_CLAIMED] = "claimed",
     [FACT_CLAIM_DROPPED] = "claim-dropped",
     [FACT_EVICTED] = "evicted",
+    [FACT_POOL_WAKE] = "pool-wake",
 };
 
 static const char *const reason_names[REASON_COUNT] = {

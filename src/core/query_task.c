@@ -189,7 +189,8 @@ bool core_pass_due(const struct core *core, int64_t now_ms, pool_id *ret)
         bool patience_over = pool->blocked_task.v != 0 &&
                              pool->reserved_task.v != pool->blocked_task.v &&
                              pool->blocked_since_ms + pool->patience_ms <= now_ms;
-        if (!pool->due && !patience_over) {
+        bool wakes = pool->wake_ms != 0 && pool->wake_ms <= now_ms;
+        if (!pool->due && !patience_over && !wakes) {
             continue;
         }
         if (pool->id.v > core->due_last.v) {

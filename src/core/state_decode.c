@@ -81,10 +81,11 @@ static bool pools_get(struct decode *d, const struct lasts *lasts)
         task_id blocked = {bytes_get_max(&d->in, lasts->tasks)};
         int64_t since_ms = time_get(d);
         task_id reserved = {bytes_get_max(&d->in, lasts->tasks)};
+        int64_t wake_ms = d->version > STATE_VERSION_FIRST ? time_get(d) : 0;
         struct pool_spec spec;
         (d->version > STATE_VERSION_FIRST ? pool_spec_decode
                                           : pool_spec_decode_v1)(&d->in, &d->arena, &spec);
-        if (d->in.bad || core_pool_named(d->core, spec.name) != NULL) {
+        if (d->in.bad || core_pool_named(d->core, spec.name) != NULL || (deleted && wake_ms != 0)) {
             return false;
         }
         struct fact fact = {.time_ms = created_ms};
@@ -101,6 +102,7 @@ static bool pools_get(struct decode *d, const struct lasts *lasts)
         pool->blocked_task = blocked;
         pool->blocked_since_ms = since_ms;
         pool->reserved_task = reserved;
+        pool_wake_set(d->core, pool, wake_ms);
         arena_clear(&d->arena);
     }
     d->core->pools.last = lasts->pools;

@@ -52,6 +52,7 @@ static void pools_put(const struct core *core, struct buf *out)
         bytes_put_u64(out, pool->blocked_task.v);
         bytes_put_i64(out, pool->blocked_since_ms);
         bytes_put_u64(out, pool->reserved_task.v);
+        bytes_put_i64(out, pool->wake_ms);
         text_put(pool->text, out);
     }
 }

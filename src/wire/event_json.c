@@ -50,6 +50,7 @@ static task_id task_of(const struct fact *fact)
     case FACT_ACCOUNT_SET:
     case FACT_ACCOUNT_DELETED:
     case FACT_QUOTA_SET:
+    case FACT_POOL_WAKE:
         break;
     }
     return (task_id){0};
@@ -87,6 +88,9 @@ static pool_id pool_named(const struct fact *fact)
     }
     if (fact->type == FACT_TASK_EDITED) {
         return fact->task_edited.pool;
+    }
+    if (fact->type == FACT_POOL_WAKE) {
+        return fact->pool_wake.pool;
     }
     if (fact->type == FACT_PASS) {
         return fact->pass.pool;
@@ -253,6 +257,9 @@ static void details_json(struct json_out *j, const struct core *core, const stru
         break;
     case FACT_QUOTA_SET:
         account_json(j, core, fact->quota_set.account);
+        break;
+    case FACT_POOL_WAKE:
+        time_json(j, "at", fact->pool_wake.at_ms);
         break;
     case FACT_POOL_SET:
     case FACT_POOL_DELETED:

@@ -36,6 +36,7 @@ struct pool {
     int64_t blocked_since_ms;
     task_id
         reserved_task;   /* it waited longer than patience: its places are kept as they fall free */
+    int64_t wake_ms;     /* a pass is due then: a delay or a protection ends; 0: none does */
     int64_t slots_milli; /* sum over its nodes that are not removed */
     int64_t slots_free;  /* over the nodes that may take work */
     struct sum usable[3]; /* slots, cpu, memory of the nodes that may take work: what is divided */

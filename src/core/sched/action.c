@@ -237,7 +237,7 @@ static void round_run(struct action *action, chunk_fn try)
 struct action_result action_run_all(struct trial *trial, int64_t now_ms, uint64_t *work)
 {
     const struct pool *pool = core_pool(trial->core, trial->pool);
-    struct action_result result = {.wake_ms = INT64_MAX};
+    struct action_result result = {0};
     if (pool->preemption_off ||
         (pool->policy != POLICY_FAIR_SHARE && pool->policy != POLICY_PRIORITY)) {
         return result;
@@ -254,7 +254,8 @@ struct action_result action_run_all(struct trial *trial, int64_t now_ms, uint64_
     round_run(&action, chunk_try);
     *work += action.work;
     const int64_t free_ms = solve_wake_ms(action.solve);
-    result.wake_ms = free_ms < action.wake_ms ? free_ms : action.wake_ms;
+    const int64_t wake_ms = free_ms < action.wake_ms ? free_ms : action.wake_ms;
+    result.wake_ms = wake_ms > TIME_MS_MAX ? 0 : wake_ms;
     result.again = trial_mark(trial) > mark || action.failed;
     return result;
 }

@@ -40,7 +40,7 @@ enum chunk_result {
 
 struct action_result {
     bool again;      /* once this is done, another pass may find more */
-    int64_t wake_ms; /* the moment from which on one may; INT64_MAX: none */
+    int64_t wake_ms; /* the moment from which on somebody may who may not yet; 0: nobody */
 };
 
 /* Consolidation, reclaim and preemption over what the trial has placed so far, as far as the pool's policy has them. `*work`

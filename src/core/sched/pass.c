@@ -36,6 +36,7 @@ struct pass {
     uint32_t placed_before;  /* when places began to be kept */
     bool stopped;            /* at the budget */
     bool again;              /* what is decided here may let others take something */
+    int64_t wake_ms;         /* when somebody may take what he may not yet; 0: nobody */
     bool old_head_started;   /* the head of the pass before has all it waited for */
     const struct task *last; /* the task looked at last */
     const struct task *old;  /* the head of the pass before, if it still waits */
@@ -334,7 +335,10 @@ static void pass_pool(struct pass *pass)
     turns_init(&pass->turns, pass->core, pass->pool, &pass->trial.tally, pass->arena);
     pass_run(pass);
     if (!pass->stopped) {
-        pass->again |= action_run_all(&pass->trial, pass->in->now_ms, &pass->work).again;
+        const struct action_result result =
+            action_run_all(&pass->trial, pass->in->now_ms, &pass->work);
+        pass->again |= result.again;
+        pass->wake_ms = result.wake_ms;
     }
 }
 
@@ -354,6 +358,15 @@ static void misses_learn(const struct pass *pass, uint64_t fact_count)
     }
 }
 
+static void wake_fact(struct pass *pass)
+{
+    if (pass->wake_ms != pass->pool->wake_ms) {
+        struct fact *fact = facts_add(pass->out, pass->in, FACT_POOL_WAKE);
+        fact->pool_wake.pool = pass->pool->id;
+        fact->pool_wake.at_ms = pass->wake_ms;
+    }
+}
+
 void pass_decide(const struct core *core, const struct input *in, struct facts *out)
 {
     must(in->type == INPUT_PASS);
@@ -364,12 +377,14 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     struct pass pass = {.core = core, .pool = pool, .in = in, .out = out, .arena = out->arena};
     const size_t count = out->count;
     pass.old = core_task(core, pool->blocked_task);
+    pass.wake_ms = pool->wake_ms > in->now_ms ? pool->wake_ms : 0;
     trial_init(&pass.trial, core, pool->id, pass.arena);
     pass.trial.overlay.now_ms = in->now_ms;
     pass.trial.overlay.visited = &out->visited;
     pass_pool(&pass);
     (void)trial_facts(&pass.trial, in, out);
     head_facts(&pass);
+    wake_fact(&pass);
     if (out->count == count) {
         misses_learn(&pass, 0);
         trial_done(&pass.trial);

@@ -100,8 +100,9 @@ struct org_task {
     const char *project;
     unsigned slots;
     uint32_t instances; /* 0: one */
-    uint32_t priority;  /* 0: the default */
-    bool fixed;         /* not preemptible */
+    uint32_t min_instances;
+    uint32_t priority; /* 0: the default */
+    bool fixed;        /* not preemptible */
     bool gang;
 };
 
@@ -112,6 +113,7 @@ static inline task_id org_submit(struct org *org, struct org_task task)
     spec.slots_milli = (int64_t)task.slots * SLOT_MILLI;
     spec.instances = task.instances == 0 ? 1 : task.instances;
     spec.gang = task.gang;
+    spec.min_instances = task.min_instances;
     spec.preemptible = !task.fixed;
     spec.priority = task.priority == 0 ? PRIORITY_DEFAULT : task.priority;
     return rig_submit(&org->rig, spec);
@@ -134,6 +136,9 @@ static inline bool org_pass(struct org *org)
             org->evicted[org->evicted_count] = fact->evicted.key;
             org->why[org->evicted_count++] = fact->evicted.why;
         }
+    }
+    if (org->rig.facts.count == 0) {
+        core_pass_idle(org->rig.core, org_pool_id);
     }
     return org->rig.facts.count > 0;
 }

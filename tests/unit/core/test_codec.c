@@ -188,6 +188,12 @@ static void fill_claim_dropped(struct fact *fact)
     fact->claim_dropped.index = 3;
 }
 
+static void fill_pool_wake(struct fact *fact)
+{
+    fact->pool_wake.pool = (pool_id){2};
+    fact->pool_wake.at_ms = 7000;
+}
+
 static void fill_evicted(struct fact *fact)
 {
     fact->evicted.key = (struct attempt_key){{12}, 3, 4};
@@ -303,6 +309,7 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_CLAIMED] = fill_allocated,
         [FACT_CLAIM_DROPPED] = fill_claim_dropped,
         [FACT_EVICTED] = fill_evicted,
+        [FACT_POOL_WAKE] = fill_pool_wake,
     };
     *fact = (struct fact){
         .type = type, .version = 1, .time_ms = 1700000000000, .actor = "user:x", .cause = "r-1"};
