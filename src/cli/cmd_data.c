@@ -1,5 +1,6 @@
 /* cmd_data.c - `weir config …`, `state export`, `db …`: files and data directories. `db` and `config`
  * need no server. SPDX-License-Identifier: Apache-2.0 */
+#include "base/json_out.h"
 #include "cli/api.h"
 #include "cli/cmd.h"
 #include "cli/updir.h"
@@ -140,6 +141,27 @@ static const char *data_dir(struct cli *cli)
     return named == NULL ? login_default_dir(&cli->arena) : named;
 }
 
+/* With --json: {"from":…,"to":…} and true. */
+static bool done_json(struct cli *cli, const char *first_key, const char *first,
+                      const char *second_key, const char *second)
+{
+    struct buf out;
+    struct json_out j;
+    if (!args_has(&cli->args, "json")) {
+        return false;
+    }
+    buf_init(&out, CONFIG_MAX);
+    json_out_init(&j, &out);
+    json_out_object(&j);
+    json_out_kv_text(&j, first_key, first);
+    json_out_kv_text(&j, second_key, second);
+    json_out_end(&j);
+    cli_out_text(buf_text(&out));
+    cli_out_text("\n");
+    buf_done(&out);
+    return true;
+}
+
 int cmd_db_backup(struct cli *cli)
 {
     struct error e;
@@ -148,7 +170,9 @@ int cmd_db_backup(struct cli *cli)
     if (store_backup(dir, to, &e) != ERR_OK) {
         return cli_fail(cli, &e);
     }
-    cli_say("copied %s to %s; `weir db check --dir %s` checks it", dir, to, to);
+    if (!done_json(cli, "from", dir, "to", to)) {
+        cli_say("copied %s to %s; `weir db check --dir %s` checks it", dir, to, to);
+    }
     return EXIT_OK;
 }
 
@@ -160,14 +184,25 @@ int cmd_db_restore(struct cli *cli)
     if (store_restore(from, dir, &e) != ERR_OK) {
         return cli_fail(cli, &e);
     }
-    cli_say("restored %s into %s", from, dir);
+    if (!done_json(cli, "from", from, "to", dir)) {
+        cli_say("restored %s into %s", from, dir);
+    }
     return EXIT_OK;
 }
 
+struct findings {
+    size_t count;
+    struct json_out *j; /* NULL: lines of text */
+};
+
 static void finding(void *ctx, const char *text)
 {
-    size_t *count = ctx;
-    (*count)++;
+    struct findings *findings = ctx;
+    findings->count++;
+    if (findings->j != NULL) {
+        json_out_text(findings->j, text);
+        return;
+    }
     cli_out_text(text);
     cli_out_text("\n");
 }
@@ -184,13 +219,31 @@ static enum err snapshot_decode(struct str snapshot, struct error *e)
 
 int cmd_db_check(struct cli *cli)
 {
-    struct error e;
-    size_t count = 0;
-    const char *dir = data_dir(cli);
     static const struct store_check_fns fns = {.finding = finding, .decode = snapshot_decode};
-    if (store_check(dir, &fns, &count, &e) != ERR_OK) {
+    struct error e;
+    struct buf out;
+    struct json_out j;
+    const char *dir = data_dir(cli);
+    bool json = args_has(&cli->args, "json");
+    struct findings findings = {.j = json ? &j : NULL};
+    buf_init(&out, CONFIG_MAX);
+    json_out_init(&j, &out);
+    json_out_object(&j);
+    json_out_kv_text(&j, "dir", dir);
+    json_out_key(&j, "findings");
+    json_out_array(&j);
+    enum err r = store_check(dir, &fns, &findings, &e);
+    json_out_end(&j);
+    json_out_end(&j);
+    if (r == ERR_OK && json) {
+        cli_out_text(buf_text(&out));
+        cli_out_text("\n");
+    } else if (r == ERR_OK) {
+        cli_say("%s: %zu problem%s found", dir, findings.count, findings.count == 1 ? "" : "s");
+    }
+    buf_done(&out);
+    if (r != ERR_OK) {
         return cli_fail(cli, &e);
     }
-    cli_say("%s: %zu problem%s found", dir, count, count == 1 ? "" : "s");
-    return count == 0 ? EXIT_OK : EXIT_FAILED;
+    return findings.count == 0 ? EXIT_OK : EXIT_FAILED;
 }

@@ -245,16 +245,23 @@ int cmd_pool_delete(struct cli *cli)
     struct api_reply reply;
     bool yes = true;
     enum err r = api_get(cli, &cli->arena, pool_path(cli), &reply, &e);
-    if (r == ERR_OK && !args_has(&cli->args, "yes")) {
+    bool dry = args_has(&cli->args, "dry-run");
+    if (r == ERR_OK && dry && args_has(&cli->args, "json")) {
+        cli_out(reply.body);
+        cli_out_text("\n");
+    } else if (r == ERR_OK && (dry || !args_has(&cli->args, "yes"))) {
         cli_say("this deletes pool %s: %s nodes, %s tasks running, %s pending", cli->args.words[0],
                 item_text(reply.doc, "nodes.total"), item_text(reply.doc, "tasks.running"),
                 item_text(reply.doc, "tasks.pending"));
         int64_t tasks =
             item_number(reply.doc, "tasks.running", 0) + item_number(reply.doc, "tasks.pending", 0);
-        r = cli_confirm(cli, 1 + (size_t)tasks, &yes, &e);
+        r = dry ? ERR_OK : cli_confirm(cli, 1 + (size_t)tasks, &yes, &e);
     }
     if (r != ERR_OK) {
         return cli_fail(cli, &e);
+    }
+    if (dry) {
+        return EXIT_WOULD_CHANGE;
     }
     if (!yes) {
         return EXIT_FAILED;

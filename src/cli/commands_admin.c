@@ -8,6 +8,12 @@ static const struct flag flags_force[] = {
     {0},
 };
 
+static const struct flag flags_dry_run[] = {
+    {"dry-run", 0, FLAG_BOOL, NULL, "only say what it would do; exit status 8", COMPLETE_NONE,
+     NULL},
+    {0},
+};
+
 const struct command commands_pool[] = {
     {.name = "pool list",
      .args = "[flags]",
@@ -46,7 +52,7 @@ const struct command commands_pool[] = {
      .args = "POOL",
      .help = "delete a pool",
      .examples = "weir pool delete old --yes",
-     .groups = {flags_force, flags_yes, flags_json},
+     .groups = {flags_force, flags_dry_run, flags_yes, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_POOLS,
@@ -316,7 +322,7 @@ const struct command commands_admin[] = {
      .args = "TO",
      .help = "copy a data directory, also while it is in use",
      .examples = "weir db backup --dir /var/lib/weir /backup/weir-monday",
-     .groups = {flags_dir},
+     .groups = {flags_dir, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_DIRS,
@@ -325,7 +331,7 @@ const struct command commands_admin[] = {
      .args = "FROM",
      .help = "put a backup into an empty data directory",
      .examples = "weir db restore --dir /var/lib/weir /backup/weir-monday",
-     .groups = {flags_dir},
+     .groups = {flags_dir, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_DIRS,
@@ -334,7 +340,7 @@ const struct command commands_admin[] = {
      .args = "",
      .help = "is everything in a data directory whole?",
      .examples = "weir db check --dir /var/lib/weir",
-     .groups = {flags_dir},
+     .groups = {flags_dir, flags_json},
      .run = cmd_db_check},
     {.name = "server",
      .args = "--config FILE | --dir D",

@@ -86,3 +86,12 @@ def test_state_export(weir):
     state = json.loads(path.read_text())
     assert state["version"] == 1
     assert [pool["name"] for pool in state["pools"]] == ["default"]
+
+
+def test_a_dry_run_of_pool_delete_says_what_would_go_and_deletes_nothing(weir_shared):
+    weir_shared.weir("pool", "create", "doomed")
+    dry = weir_shared.weir("pool", "delete", "doomed", "--dry-run", check=False)
+    assert dry.returncode == 8
+    assert "this deletes pool doomed: 0 nodes" in dry.stderr
+    assert weir_shared.weir("pool", "delete", "absent", "--dry-run", check=False).returncode == 3
+    weir_shared.weir("pool", "delete", "doomed", "--yes")

@@ -1,5 +1,6 @@
 """`weir up` and `weir down`: ready, alone, clean. SPDX-License-Identifier: Apache-2.0"""
 
+import json
 import os
 import re
 import signal
@@ -144,6 +145,8 @@ def test_a_snapshot_that_says_nothing_is_found_and_passed_over(weir):
     check = weir.weir("db", "check", "--dir", weir.dir, check=False)
     assert check.returncode == 1
     assert str(bad) in check.stdout and "does not decode" in check.stdout
+    report = json.loads(weir.weir("db", "check", "--dir", weir.dir, "--json", check=False).stdout)
+    assert report["dir"] == str(weir.dir) and str(bad) in report["findings"][0]
     weir.start(port=0)
     assert weir.weir("task", "logs", "1").stdout == "kept\n"
 
