@@ -35,7 +35,11 @@ void apply_allocated(struct core *core, const struct fact *fact)
     struct attempt_key key = fact->allocated.key;
     struct task_mark mark;
     struct task *task = task_open(core, key.task, &mark);
-    claim_drop(core, task, key.index);
+    if (task->gang) {
+        claims_drop(core, task); /* all of it starts now, perhaps with each other's devices */
+    } else {
+        claim_drop(core, task, key.index);
+    }
     struct instance *instance = instance_edit(core, task, key.index);
     must(instance->state == INSTANCE_WAITING);
     must(instance->attempt + 1 == key.attempt);

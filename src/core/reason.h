@@ -39,7 +39,7 @@ enum reason_code {
     REASON_UNKNOWN_TASK,      /* depends on a task that does not exist: `task` */
     REASON_KIND_NOT_ACCEPTED, /* the pool does not take this kind */
     REASON_TOO_LARGE,         /* no node can ever hold it: `resource`, `wanted`, largest node has
-                                 `available` */
+                                 `available`; where `have` is above 0, all nodes together have that */
     REASON_GANG_TOO_LARGE,    /* `have` instances could ever be placed together, `need` are asked */
     REASON_NO_DEVICES,        /* no node has devices (or these indices) */
     REASON_COMBINATION, /* each amount fits some node, all together fit none: `resource` binds on

@@ -226,7 +226,11 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
         sentence_add(core, reason, "pool '{pool}' always exists", out);
         return;
     }
-    sentence_add(core, reason, sentences[reason->code], out);
+    const bool spread = reason->code == REASON_TOO_LARGE && reason->have > 0;
+    sentence_add(core, reason,
+                 spread ? "asks for {wanted}; the nodes of pool '{pool}' together have {available}"
+                        : sentences[reason->code],
+                 out);
     bool amount = reason->code == REASON_TOO_LARGE || reason->code == REASON_COMBINATION;
     if (amount && reason->smallest > 0) {
         sentence_add(core, reason, "; with {smallest} it would be accepted", out);

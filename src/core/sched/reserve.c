@@ -47,8 +47,8 @@ static int64_t instance_end_ms(const struct task *task, const struct instance *i
     return i64_add(from, task->time_limit_ms);
 }
 
-/* Is part of the node promised? Then all is reckoned from when those that leave have left. */
-static bool promised(const struct spot *spot)
+/* Do some leave the node, or is part of it promised? Then all is reckoned from when those have left. */
+static bool in_motion(const struct spot *spot)
 {
     return spot != NULL && spot->later != NULL;
 }
@@ -75,7 +75,7 @@ static struct holding *holdings_of(const struct overlay *overlay, const struct n
     while (oindex_next(&core->orders[ORDER_ON_NODE], key, &key) && key.at[0] == node->id.v) {
         const struct task *task = core_task(core, (task_id){key.at[1]});
         const struct instance *instance = instance_row(core, key.at[3]);
-        if (promised(spot) && instance->state == INSTANCE_STOPPING) {
+        if (in_motion(spot) && instance->state == INSTANCE_STOPPING) {
             continue;
         }
         must(count < room);
@@ -163,7 +163,7 @@ static void wait_for_ends(const struct overlay *overlay, const struct request *r
     place_now(candidate->node, &now);
     place_copy(spot == NULL ? &now : spot_place(spot, VIEW_LATER), room, ret);
     candidate->newest_ms = 0;
-    candidate->end_ms = promised(spot) ? leaving_end_ms(overlay->core, candidate->node) : 0;
+    candidate->end_ms = in_motion(spot) ? leaving_end_ms(overlay->core, candidate->node) : 0;
     candidate->ends = 0;
     uint32_t fits = fit_count(ret, request, candidate->count);
     if (fits == candidate->count) {
@@ -260,6 +260,7 @@ void reserve_keep(struct overlay *overlay, const struct request *request, uint32
 {
     must(count > 0);
     uint32_t candidate_count = 0;
+    overlay_leaving(overlay); /* whether or not somebody has asked for it before */
     struct candidate *list = candidates_of(overlay, request, count, &candidate_count);
     overlay->keeping = true;
     overlay->keep_end_known = true;
