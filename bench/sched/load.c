@@ -214,18 +214,35 @@ static int64_t steady_lines(struct bench *bench, const char *name, const struct 
     return p50_ns;
 }
 
+static const uint32_t steady_sizes[] = {1000, 10000};
+enum { STEADY_SIZES = sizeof steady_sizes / sizeof steady_sizes[0] };
+
+static void steady_sized(struct bench *bench, const char *name, struct steady steady,
+                         int64_t ret_p50_ns[STEADY_SIZES])
+{
+    for (size_t i = 0; i < STEADY_SIZES && steady_sizes[i] <= bench->nodes_max; i++) {
+        steady.nodes = steady_sizes[i];
+        ret_p50_ns[i] = steady_lines(bench, name, &steady, steady_sizes[i] == 10000);
+    }
+}
+
 void load_steady(struct bench *bench)
 {
-    static const uint32_t sizes[] = {1000, 10000};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && sizes[i] <= bench->nodes_max; i++) {
-        const struct steady light = {sizes[i], ACCOUNTS, 90};
-        const struct steady full = {sizes[i], ACCOUNTS, 120};
-        const struct steady many = {sizes[i], ACCOUNTS_MANY, 90};
-        const bool barred = sizes[i] == 10000;
-        bench->decision_ns[i] = steady_lines(bench, "steady, 90 % asked", &light, barred);
-        (void)steady_lines(bench, "steady, 120 % asked", &full, barred);
-        (void)steady_lines(bench, "steady, 1,000 accounts", &many, barred);
-    }
+    const struct steady steady = {.accounts = ACCOUNTS, .filled_percent = 90};
+    steady_sized(bench, "90 % asked", steady, bench->decision_ns);
+}
+
+void load_steady_full(struct bench *bench)
+{
+    const struct steady steady = {.accounts = ACCOUNTS, .filled_percent = 120};
+    steady_sized(bench, "120 % asked", steady, bench->full_ns);
+}
+
+void load_steady_accounts(struct bench *bench)
+{
+    const struct steady steady = {.accounts = ACCOUNTS_MANY, .filled_percent = 90};
+    int64_t ignored[STEADY_SIZES];
+    steady_sized(bench, "90 % asked, 1,000 accounts", steady, ignored);
 }
 
 /* ---- memory ---- */
@@ -253,19 +270,21 @@ void load_memory(struct bench *bench)
 
 /* ---- growth ---- */
 
+static void growth_line(struct bench *bench, const char *name, const int64_t ns[2], double bar)
+{
+    if (ns[0] > 0 && ns[1] > 0) {
+        table_value(bench, name, (double)ns[1] / (double)ns[0], "x", bar, NULL);
+    }
+}
+
 void load_growth(struct bench *bench)
 {
     /* Ten times the nodes: n log n is 10 x 4 / 3. One decision does not grow, but for caches that
      * hold a smaller part of ten times the memory. */
     enum { PASS_PERCENT_MAX = 1333, DECISION_PERCENT_MAX = 150 };
-    if (bench->allocate_ns[0] > 0 && bench->allocate_ns[1] > 0) {
-        table_value(bench, "a full pass (allocate)",
-                    (double)bench->allocate_ns[1] / (double)bench->allocate_ns[0], "x",
-                    PASS_PERCENT_MAX / 100.0, NULL);
-    }
-    if (bench->decision_ns[0] > 0 && bench->decision_ns[1] > 0) {
-        table_value(bench, "one decision (steady, p50)",
-                    (double)bench->decision_ns[1] / (double)bench->decision_ns[0], "x",
-                    DECISION_PERCENT_MAX / 100.0, NULL);
-    }
+    growth_line(bench, "a full pass (allocate)", bench->allocate_ns, PASS_PERCENT_MAX / 100.0);
+    growth_line(bench, "one decision (steady, p50)", bench->decision_ns,
+                DECISION_PERCENT_MAX / 100.0);
+    growth_line(bench, "one decision (steady, thousands wait, p50)", bench->full_ns,
+                DECISION_PERCENT_MAX / 100.0);
 }

@@ -23,7 +23,9 @@ static const struct {
     {"unschedulable", "unschedulable gang: one GPU short", reclaim_unschedulable_gang},
     {"one-by-one", "reclaim one by one", reclaim_one_by_one},
     {"fill", "fill: 20 shapes, 8 accounts", load_fill},
-    {"steady", "steady state: one end, one arrival, and so on", load_steady},
+    {"steady", "steady state: one end, one arrival, and so on; few wait", load_steady},
+    {"steady-full", "steady state in which thousands wait", load_steady_full},
+    {"steady-accounts", "steady state of many accounts", load_steady_accounts},
     {"memory", "memory", load_memory},
     {"growth", "growth from 1,000 to 10,000 nodes", load_growth},
 };

@@ -18,6 +18,8 @@ void reclaim_one_by_one(struct bench *bench);
 /* Many waiting tasks, a cluster that lives, and what memory that takes. */
 void load_fill(struct bench *bench);
 void load_steady(struct bench *bench);
+void load_steady_full(struct bench *bench);
+void load_steady_accounts(struct bench *bench);
 void load_memory(struct bench *bench);
-/* The two ratios between 1,000 and 10,000 nodes, of what was measured. */
+/* The ratios between 1,000 and 10,000 nodes, of what was measured. */
 void load_growth(struct bench *bench);
