@@ -24,6 +24,18 @@ struct miss {
     uint64_t freed;
 };
 
+/* No node took one instance of the shape, but for those logged since. */
+struct nowhere {
+    uint32_t shape;
+    uint64_t at; /* position in the log */
+};
+
+/* Something fell free on the node; node 0: on any of the pool. */
+struct freed {
+    pool_id pool;
+    node_id node;
+};
+
 struct capacity {
     struct oindex order;
     VEC(uint64_t) freed;      /* by pool: grows whenever something may fit that did not; from 1 */
@@ -31,6 +43,9 @@ struct capacity {
     VEC(struct miss) learned; /* by the pass decided last, */
     pool_id learned_pool;     /* of this pool, */
     uint64_t learned_seq;     /* true once this many facts have been applied */
+    struct nowhere *nowhere;  /* likewise */
+    struct freed log[FREED_LOG_MAX]; /* the newest ones: position p is in p % FREED_LOG_MAX */
+    uint64_t log_end;
 };
 
 struct capacity *capacity_new(void)
@@ -49,6 +64,7 @@ void capacity_free(struct capacity *capacity)
     vec_done(&capacity->freed);
     vec_done(&capacity->learned);
     free(capacity->misses);
+    free(capacity->nowhere);
     free(capacity);
 }
 
@@ -144,12 +160,18 @@ static bool node_freed(const struct node *before, const struct node *after)
     return devices_grew(before, after);
 }
 
-void capacity_freed(struct capacity *capacity, pool_id pool)
+static void freed_count(struct capacity *capacity, pool_id pool)
 {
     while (capacity->freed.count <= pool.v) {
         vec_push(&capacity->freed, 1);
     }
     capacity->freed.at[pool.v]++;
+}
+
+void capacity_freed(struct capacity *capacity, pool_id pool)
+{
+    freed_count(capacity, pool);
+    capacity_log_add(capacity, pool, (node_id){0});
 }
 
 static uint64_t pool_freed_count(const struct capacity *capacity, pool_id pool)
@@ -185,9 +207,63 @@ void capacity_changed(struct capacity *capacity, const struct node *before,
     const struct node *old = before != NULL && before->id.v != 0 ? before : NULL;
     lines_update(&capacity->order, old, after);
     if (node_freed(old, after)) {
-        capacity_freed(capacity, after->pool);
+        freed_count(capacity, after->pool);
+        capacity_log_add(capacity, after->pool, after->id);
     }
 }
+
+/* ---- what fits on no node ---- */
+
+uint64_t capacity_log_end(const struct capacity *capacity)
+{
+    return capacity->log_end;
+}
+
+void capacity_log_add(struct capacity *capacity, pool_id pool, node_id node)
+{
+    capacity->log[capacity->log_end++ % FREED_LOG_MAX] = (struct freed){pool, node};
+}
+
+node_id capacity_log_next(const struct capacity *capacity, pool_id pool, uint64_t *at)
+{
+    must(capacity->log_end - *at <= FREED_LOG_MAX);
+    while (*at < capacity->log_end) {
+        const struct freed *freed = &capacity->log[(*at)++ % FREED_LOG_MAX];
+        if (freed->pool.v == pool.v) {
+            return freed->node;
+        }
+    }
+    return (node_id){0};
+}
+
+void capacity_nowhere_note(struct capacity *capacity, const struct shape *shape, uint64_t at)
+{
+    if (capacity->nowhere == NULL) {
+        capacity->nowhere = xcalloc(MISSES_MAX, sizeof *capacity->nowhere);
+    }
+    capacity->nowhere[shape->id.v % MISSES_MAX] = (struct nowhere){shape->id.v, at};
+}
+
+bool capacity_nowhere(const struct capacity *capacity, const struct shape *shape, uint64_t *ret_at)
+{
+    if (capacity->nowhere == NULL) {
+        return false;
+    }
+    const struct nowhere *nowhere = &capacity->nowhere[shape->id.v % MISSES_MAX];
+    if (nowhere->shape != shape->id.v || capacity->log_end - nowhere->at > FREED_LOG_MAX) {
+        return false;
+    }
+    for (uint64_t at = nowhere->at; at < capacity->log_end; at++) {
+        const struct freed *freed = &capacity->log[at % FREED_LOG_MAX];
+        if (freed->pool.v == shape->pool.v && freed->node.v == 0) {
+            return false;
+        }
+    }
+    *ret_at = nowhere->at;
+    return true;
+}
+
+/* ---- what a pass learned ---- */
 
 void capacity_learn(struct capacity *capacity, pool_id pool, uint64_t seq)
 {

@@ -45,6 +45,20 @@ enum { RESOURCE_AUX = UINT16_MAX };
 #define CAPACITY_KEY(pool, resource) ((uint64_t)(pool).v << 32 | (uint64_t)(resource))
 const struct oindex *capacity_order(const struct capacity *capacity);
 
+/* The nodes on which something fell free are logged, so that what fits on no node is tried only on
+ * those that were logged since that was found. The scheduler notes it while it decides, which is
+ * sound whether its facts are applied or not: it logs the nodes that its own step had touched. */
+enum { FREED_LOG_MAX = 64 };
+
+uint64_t capacity_log_end(const struct capacity *capacity);
+void capacity_log_add(struct capacity *capacity, pool_id pool, node_id node);
+/* The next of the pool's logged nodes from position `*at` on, which goes on; 0: no more. */
+node_id capacity_log_next(const struct capacity *capacity, pool_id pool, uint64_t *at);
+
+/* No node but those logged from `at` on takes one instance of the shape. */
+void capacity_nowhere_note(struct capacity *capacity, const struct shape *shape, uint64_t at);
+bool capacity_nowhere(const struct capacity *capacity, const struct shape *shape, uint64_t *ret_at);
+
 /* A pass that has just been decided learned these shapes to fit nowhere, counted from so many instances together. It holds when the
  * facts of the pass have been applied and the state has `seq` of them: until then nothing is remembered. */
 void capacity_learn(struct capacity *capacity, pool_id pool, uint64_t seq);

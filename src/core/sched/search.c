@@ -302,9 +302,100 @@ static const struct node *search_emptiest(const struct overlay *overlay, const s
     return NULL;
 }
 
-const struct node *search_first(struct overlay *overlay, const struct asker *asker, uint32_t count)
+/* ---- what fits on no node ---- */
+
+/* The asker's shape, if what it asks for is what is remembered of that; else NULL. */
+static const struct shape *remembered_shape(const struct overlay *overlay,
+                                            const struct asker *asker)
 {
-    must(count > 0);
+    if (!overlay->indexed || asker->view != VIEW_NOW || asker->task == NULL) {
+        return NULL;
+    }
+    const struct shape *shape = core_shape(overlay->core, asker->task->shape);
+    return asker->request == &shape->request && shape->pool.v == overlay->pool.v ? shape : NULL;
+}
+
+/* Are the nodes logged from `*ret_at` on the only ones that may take one? Within a step nodes only
+ * lose room, so what the state has shown holds here, too. */
+static bool known_nowhere(const struct overlay *overlay, const struct asker *asker,
+                          uint64_t *ret_at)
+{
+    const struct shape *shape = remembered_shape(overlay, asker);
+    return shape != NULL && capacity_nowhere(overlay->core->capacity, shape, ret_at);
+}
+
+/* No node takes one. What only bounds, kept or promised places forbid is not remembered; neither is
+ * what a step found that has touched so many nodes that the log would be full of them. */
+static void nowhere_note(struct overlay *overlay, const struct asker *asker)
+{
+    enum { TOUCHED_MAX = 16 };
+    const struct shape *shape = remembered_shape(overlay, asker);
+    if (shape == NULL || overlay->keeping || asker->bounded || overlay->leaving_known ||
+        overlay->core->claims.count > 0 || overlay->touched_count > TOUCHED_MAX) {
+        return;
+    }
+    struct capacity *capacity = overlay->core->capacity;
+    if (overlay->touched_logged == 0) {
+        overlay->log_at = capacity_log_end(capacity);
+    }
+    for (; overlay->touched_logged < overlay->touched_count; overlay->touched_logged++) {
+        capacity_log_add(capacity, overlay->pool, overlay->touched[overlay->touched_logged]);
+    }
+    capacity_nowhere_note(capacity, shape, overlay->log_at);
+}
+
+/* The next of the nodes logged from `*at` on that may take work, where it stands in the order. */
+static const struct node *logged_next(const struct overlay *overlay, uint64_t *at,
+                                      struct cursor *line)
+{
+    node_id id;
+    while ((id = capacity_log_next(overlay->core->capacity, overlay->pool, at)).v != 0) {
+        const struct node *node = core_node(overlay->core, id);
+        ++*overlay->visited;
+        if (node->pool.v == overlay->pool.v && fit_usable(node)) {
+            line->node = id.v;
+            line->free = (uint64_t)node_free(overlay, node, line);
+            return node;
+        }
+    }
+    return NULL;
+}
+
+/* The first of them, in the order of nodes, that takes `count`. */
+static const struct node *search_logged(const struct overlay *overlay, const struct asker *asker,
+                                        uint32_t count, uint64_t at)
+{
+    struct cursor line = {.view = VIEW_NOW, .resource = search_measure(asker->request).resource};
+    struct cursor best = line;
+    const struct node *found = NULL;
+    const struct node *node;
+    while ((node = logged_next(overlay, &at, &line)) != NULL) {
+        const bool ahead = overlay->spread && line.free != best.free ? line.free > best.free
+                                                                     : cursor_before(line, best);
+        if ((found == NULL || ahead) && node_takes(overlay, node, asker, count) == count) {
+            best = line;
+            found = node;
+        }
+    }
+    return found;
+}
+
+static uint32_t search_logged_most(const struct overlay *overlay, const struct asker *asker,
+                                   uint32_t max, uint64_t at)
+{
+    struct cursor line = {.view = VIEW_NOW, .resource = search_measure(asker->request).resource};
+    uint32_t most = 0;
+    const struct node *node;
+    while (most < max && (node = logged_next(overlay, &at, &line)) != NULL) {
+        const uint32_t takes = node_takes(overlay, node, asker, max);
+        most = takes > most ? takes : most;
+    }
+    return most;
+}
+
+static const struct node *search_all(struct overlay *overlay, const struct asker *asker,
+                                     uint32_t count)
+{
     const struct measure measure = search_measure(asker->request);
     int64_t wanted;
     if (__builtin_mul_overflow(measure.wanted, (int64_t)count, &wanted)) {
@@ -321,9 +412,26 @@ const struct node *search_first(struct overlay *overlay, const struct asker *ask
                  : search_from(overlay, asker, count, &cursor);
 }
 
+const struct node *search_first(struct overlay *overlay, const struct asker *asker, uint32_t count)
+{
+    must(count > 0);
+    uint64_t at;
+    const struct node *node = known_nowhere(overlay, asker, &at)
+                                  ? search_logged(overlay, asker, count, at)
+                                  : search_all(overlay, asker, count);
+    if (node == NULL && count == 1) {
+        nowhere_note(overlay, asker);
+    }
+    return node;
+}
+
 uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_t max)
 {
     must(max > 0);
+    uint64_t at;
+    if (known_nowhere(overlay, asker, &at)) {
+        return search_logged_most(overlay, asker, max, at);
+    }
     const struct measure measure = search_measure(asker->request);
     track(overlay, asker->view, measure.resource);
     uint32_t most = 0;
