@@ -20,6 +20,9 @@ enum {
 
 #define MS INT64_C(1000000)
 
+/* No more events once they have taken this long. */
+#define STEADY_NS_MAX (5000 * MS)
+
 /* GPUs in thousandths and CPUs of each shape (-1: what comes with the GPUs): tasks without GPU, shares
  * of one, whole ones. */
 static const struct {
@@ -171,7 +174,8 @@ static void steady_run(const struct steady *steady, struct samples *samples)
     mix_init(&mix, &world, steady->nodes, steady->accounts);
     steady_fill(steady, &mix, &world, &running);
     samples->count = 0;
-    while (samples->count < EVENTS) {
+    const int64_t begin = measure_now_ns();
+    while (samples->count < EVENTS && measure_now_ns() - begin < STEADY_NS_MAX) {
         steady_event(&mix, &world, &running, samples->count % 2 == 0);
         samples->ns[samples->count] = world.spend.ns;
         samples->visited[samples->count] = (int64_t)world.spend.visited;
