@@ -229,5 +229,8 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
     if (fact->attempt_ended.again) {
         wait_again(core, task, instance, fact);
     }
+    if (task->active_count == 0) {
+        task_pool_arrive(core, task);
+    }
     task_close(core, task, &mark);
 }

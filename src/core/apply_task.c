@@ -5,7 +5,7 @@
 #include "base/must.h"
 #include "core/model/spec_codec.h"
 
-static void task_spec_set(struct task *task, const struct task_spec *spec)
+void task_spec_set(struct task *task, const struct task_spec *spec)
 {
     struct buf text;
     buf_init(&text, TASK_SPEC_BYTES_MAX);
@@ -30,13 +30,15 @@ static void instances_add(struct core *core, const struct task *task)
 static void depends_add(struct core *core, struct task *task, const struct task_spec *spec)
 {
     for (uint32_t i = 0; i < spec->depends_count; i++) {
-        task_id dependency = {spec->depends_on[i]};
-        must(dependency.v < task->id.v);
-        if (core_task(core, dependency) != NULL &&
-            oindex_insert(&core->orders[ORDER_DEPENDENT],
-                          (struct okey){{dependency.v, task->id.v}})) {
-            task->depends_left++;
+        task_id id = {spec->depends_on[i]};
+        must(id.v < task->id.v);
+        const struct task *dependency = core_task(core, id);
+        if (dependency == NULL || task_state_ended(dependency->state) || depends_twice(spec, i)) {
+            task->depends_met |= (uint64_t)1 << i;
+            continue;
         }
+        must(oindex_insert(&core->orders[ORDER_DEPENDENT], key_depends(task->id, spec, i)));
+        task->depends_left++;
     }
 }
 
@@ -81,8 +83,11 @@ void apply_task_queued(struct core *core, const struct fact *fact)
 {
     struct task_mark mark;
     struct task *task = task_open(core, fact->task.task, &mark);
-    must(task->state == TASK_STAGED || task->state == TASK_PAUSED);
-    task->state = TASK_PENDING;
+    must(task->state == TASK_STAGED || task->pause_asked);
+    task->pause_asked = 0;
+    if (task->active_count == 0) {
+        task->state = TASK_PENDING;
+    }
     task->queued_ms = fact->time_ms;
     task_close(core, task, &mark);
 }
@@ -91,82 +96,8 @@ void apply_task_paused(struct core *core, const struct fact *fact)
 {
     struct task_mark mark;
     struct task *task = task_open(core, fact->task.task, &mark);
-    must(task->active_count == 0);
-    task->state = TASK_PAUSED;
-    task_close(core, task, &mark);
-}
-
-/* The texts of the blob, and the pool it lists. */
-static void texts_edit(struct core *core, struct task *task, const struct task_edit *edit)
-{
-    if ((edit->fields & (EDIT_NAME | EDIT_TAGS | EDIT_POOL)) == 0) {
-        return;
-    }
-    struct arena arena;
-    arena_init(&arena);
-    struct task_spec spec;
-    core_task_spec(core, task->id, &arena, &spec);
-    if (edit->fields & EDIT_NAME) {
-        spec.name = edit->name;
-    }
-    if (edit->fields & EDIT_TAGS) {
-        spec.tags = edit->tags;
-        spec.tag_count = edit->tag_count;
-    }
-    if (edit->fields & EDIT_POOL) {
-        spec.pools = &edit->pool;
-        spec.pool_count = 1;
-    }
-    task_spec_set(task, &spec);
-    arena_done(&arena);
-}
-
-static void time_limit_edit(struct core *core, struct task *task, int64_t time_limit_ms)
-{
-    for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
-        instance_deadline_drop(core, task, instance_row(core, task->instance_first + i));
-    }
-    task->time_limit_ms = time_limit_ms;
-    for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
-        instance_deadline_put(core, task, instance_row(core, task->instance_first + i));
-    }
-}
-
-static void pool_change(struct core *core, struct task *task, pool_id to)
-{
-    must(task->active_count == 0);
-    claims_drop(core, task);
-    struct request request = core_shape(core, task->shape)->request;
-    shape_drop(core, task->shape);
-    must(pool_edit(core, task->pool)->task_count > 0);
-    pool_edit(core, task->pool)->task_count--;
-    task->pool = to;
-    task->shape = shape_take(core, to, task_gang_size(task), &request);
-    pool_edit(core, to)->task_count++;
-}
-
-void apply_task_edited(struct core *core, const struct fact *fact)
-{
-    const struct task_edit *edit = &fact->task_edited.edit;
-    struct task_mark mark;
-    struct task *task = task_open(core, fact->task_edited.task, &mark);
-    texts_edit(core, task, edit);
-    if (edit->fields & EDIT_PRIORITY) {
-        task->priority = edit->priority;
-    }
-    if (edit->fields & EDIT_RETRIES) {
-        task->max_retries = edit->max_retries;
-    }
-    if (edit->fields & EDIT_GRACE) {
-        task->grace_ms = edit->grace_ms;
-    }
-    if (edit->fields & EDIT_TIME_LIMIT) {
-        time_limit_edit(core, task, edit->time_limit_ms);
-        pool_due(core, task->pool); /* it may now end before a reservation begins */
-    }
-    if (edit->fields & EDIT_POOL && fact->task_edited.pool.v != task->pool.v) {
-        pool_change(core, task, fact->task_edited.pool);
-    }
+    must(!task->pause_asked);
+    task->pause_asked = 1;
     task_close(core, task, &mark);
 }
 
@@ -195,19 +126,30 @@ static void outcome_set(struct core *core, task_id id, enum task_state state)
     row->bits |= (uint64_t)codes[state] << id.v % OUTCOMES_PER_ROW * 2;
 }
 
-/* Those that waited for a task that has completed. */
-static void dependents_release(struct core *core, task_id id)
+/* Those first in the order of a task that has ended wait for it no longer. */
+static void dependents_release(struct core *core, task_id id, enum task_state state, uint32_t max)
 {
-    struct oindex *order = &core->orders[ORDER_DEPENDENT];
     struct okey key;
-    while (oindex_from(order, (struct okey){{id.v}}, &key) && key.at[0] == id.v) {
-        must(oindex_remove(order, key));
+    for (uint32_t i = 0; i < max && dependent_first(core, id, &key); i++) {
+        if (!dependent_freed(key, state)) {
+            return;
+        }
+        must(oindex_remove(&core->orders[ORDER_DEPENDENT], key));
         struct task_mark mark;
-        struct task *task = task_open(core, (task_id){key.at[1]}, &mark);
+        struct task *task = task_open(core, (task_id){key.at[2]}, &mark);
         must(task->depends_left > 0);
         task->depends_left--;
+        task->depends_met |= (uint64_t)1 << key.at[3];
         task_close(core, task, &mark);
     }
+}
+
+void apply_dependents_released(struct core *core, const struct fact *fact)
+{
+    const struct task *task = core_task(core, fact->released.task);
+    must(task != NULL);
+    must(task_state_ended(task->state));
+    dependents_release(core, fact->released.task, task->state, fact->released.count);
 }
 
 /* It ends without having waited for all it depends on. */
@@ -221,9 +163,10 @@ static void depends_forget(struct core *core, struct task *task)
     struct task_spec spec;
     core_task_spec(core, task->id, &arena, &spec);
     for (uint32_t i = 0; i < spec.depends_count; i++) {
-        struct okey key = {{spec.depends_on[i], task->id.v}};
-        if (oindex_remove(&core->orders[ORDER_DEPENDENT], key)) {
+        if ((task->depends_met >> i & 1) == 0) {
+            must(oindex_remove(&core->orders[ORDER_DEPENDENT], key_depends(task->id, &spec, i)));
             task->depends_left--;
+            task->depends_met |= (uint64_t)1 << i;
         }
     }
     arena_done(&arena);
@@ -261,9 +204,8 @@ void apply_task_ended(struct core *core, const struct fact *fact)
     account_tasks_count(core, task->account, -1);
     task_close(core, task, &mark);
     outcome_set(core, id, state);
-    if (state == TASK_COMPLETED) {
-        dependents_release(core, id);
-    }
+    must(oindex_insert(&core->orders[ORDER_DEADLINE], key_settle(task)));
+    dependents_release(core, id, state, fact->task_ended.released);
 }
 
 void apply_task_archived(struct core *core, const struct fact *fact)
@@ -274,8 +216,8 @@ void apply_task_archived(struct core *core, const struct fact *fact)
     must(!task->queued);
     task_id id = task->id;
     struct okey key;
-    must(!oindex_from(&core->orders[ORDER_DEPENDENT], (struct okey){{id.v}}, &key) ||
-         key.at[0] != id.v);
+    must(!dependent_first(core, id, &key));
+    must(oindex_remove(&core->orders[ORDER_DEADLINE], key_settle(task)));
     for (uint32_t i = 0; i < task->instance_count; i++) {
         table_remove(&core->instances, task->instance_first + i);
     }

@@ -66,6 +66,12 @@ void instances_give_up(struct core *core, struct task *task, enum end_cause caus
 /* waiting_from is the lowest waiting index from `from` on. */
 void task_waiting_from(const struct core *core, struct task *task, uint32_t from);
 
+/* The blob of its texts. */
+void task_spec_set(struct task *task, const struct task_spec *spec);
+
+/* Its instances have left: it goes where it was to go, if that is still there. */
+void task_pool_arrive(struct core *core, struct task *task);
+
 /* One more (one less) task has this request; the row comes and goes with its tasks. */
 shape_id shape_take(struct core *core, pool_id pool, uint32_t gang_size,
                     const struct request *request);
@@ -109,6 +115,8 @@ void usage_leave(struct core *core, const struct task *task, const struct instan
 /* What a task wants, now and at its mark. */
 struct task_wants task_wants(const struct task *task);
 void usage_want(struct core *core, const struct task *task, const struct task_mark *mark);
+/* What it wanted is taken back before its request or its project changes. */
+void usage_unwant(struct core *core, const struct task *task, struct task_mark *mark);
 
 /* All usage from the tasks, after the accounted resources changed. */
 void usages_recount(struct core *core);
@@ -149,6 +157,8 @@ void apply_task_submitted(struct core *core, const struct fact *fact);
 void apply_task_queued(struct core *core, const struct fact *fact);
 void apply_task_paused(struct core *core, const struct fact *fact);
 void apply_task_edited(struct core *core, const struct fact *fact);
+void apply_task_moved(struct core *core, const struct fact *fact);
+void apply_dependents_released(struct core *core, const struct fact *fact);
 void apply_task_kill_asked(struct core *core, const struct fact *fact);
 void apply_task_ended(struct core *core, const struct fact *fact);
 void apply_task_archived(struct core *core, const struct fact *fact);

@@ -132,9 +132,15 @@ void usage_want(struct core *core, const struct task *task, const struct task_ma
         wants.pending == was->pending && wants.running == was->running) {
         return;
     }
-    /* What one instance asks for never changes, so the shape of now tells what it was. */
+    /* An edit of the request or the project takes back what was wanted first: usage_unwant(). */
     wanted_add(core, task, mark->pool, was, -1);
     wanted_add(core, task, task->pool, &wants, 1);
+}
+
+void usage_unwant(struct core *core, const struct task *task, struct task_mark *mark)
+{
+    wanted_add(core, task, mark->pool, &mark->wants, -1);
+    mark->wants = (struct task_wants){0};
 }
 
 void usages_recount(struct core *core)

@@ -10,7 +10,8 @@
 
 static bool task_may_queue(const struct core *core, const struct task *task)
 {
-    if (task->waiting_count == 0 || task->depends_left > 0 || task->kill_asked) {
+    if (task->waiting_count == 0 || task->depends_left > 0 || task->kill_asked ||
+        task->pause_asked || task->pool_next.v != 0) {
         return false;
     }
     if (task->state != TASK_PENDING && task->state != TASK_STARTING &&
@@ -27,9 +28,11 @@ static enum task_state state_derive(const struct core *core, const struct task *
 {
     enum task_state state = task->state;
     if (task->active_count == 0) {
-        bool kept = state == TASK_STAGED || state == TASK_PAUSED || task_state_ended(state);
-        if (kept) {
+        if (state == TASK_STAGED || task_state_ended(state)) {
             return state;
+        }
+        if (task->pause_asked) {
+            return TASK_PAUSED;
         }
         return core_pool(core, task->pool) != NULL ? TASK_PENDING : TASK_UNAVAILABLE;
     }

@@ -155,12 +155,16 @@ static void check_counts(const struct task *task, const struct tally *tally)
     must(task->moving_count == tally->moving);
 }
 
-static void check_settled(const struct task *task)
+static void check_settled(const struct core *core, const struct task *task)
 {
+    if (task_state_ended(task->state)) {
+        struct okey key;
+        must(dependent_first(core, task->id, &key)); /* K7: else it would have been archived */
+        return;
+    }
     if (task->gang && task->waiting_count > 0 && task_grown(task) < task->min_count) {
         must(task->stopping_count == task->active_count); /* K2: the rest of a broken gang ends */
     }
-    must(!task_state_ended(task->state)); /* K7: else it would have been archived */
     must(task->waiting_count > 0 || task->active_count > 0);
 }
 
@@ -171,15 +175,19 @@ static void check_state(const struct core *core, const struct task *task)
     bool waits = task->state == TASK_PENDING && task->waiting_count > 0;
     bool whole = !task->gang || task->stopping_count == 0;
     bool partly = task->active_count > 0 && task->waiting_count > 0 && whole;
-    bool queued = (waits || partly) && has_pool && task->depends_left == 0 && !task->kill_asked;
+    bool held = task->kill_asked || task->pause_asked || task->pool_next.v != 0;
+    bool queued = (waits || partly) && has_pool && task->depends_left == 0 && !held;
     must(task->queued == queued);
     must(has_pool || !queued);
     if (task_state_ended(task->state)) {
         must(task->active_count == 0);
         must(task->waiting_count == 0);
+        must(task->pool_next.v == 0);
         return;
     }
     if (task->active_count == 0) {
+        must(task->pool_next.v == 0);
+        must((task->state == TASK_PAUSED) == (task->pause_asked != 0));
         must(task->state == TASK_STAGED || task->state == TASK_PAUSED ||
              task->state == (has_pool ? TASK_PENDING : TASK_UNAVAILABLE));
         return;
@@ -195,14 +203,12 @@ static void check_depends(struct expected *expected, const struct task *task, st
     struct task_spec spec;
     core_task_spec(core, task->id, arena, &spec);
     for (uint32_t i = 0; i < spec.depends_count; i++) {
-        bool twice = false;
-        for (uint32_t j = 0; j < i; j++) {
-            twice = twice || spec.depends_on[j] == spec.depends_on[i];
-        }
+        bool met = (task->depends_met >> i & 1) != 0;
         const struct task *other = core_task(core, (task_id){spec.depends_on[i]});
-        if (!twice && other != NULL && other->state != TASK_COMPLETED &&
-            !task_state_ended(task->state)) {
-            expect(expected, ORDER_DEPENDENT, (struct okey){{other->id.v, task->id.v}});
+        must(met || other != NULL);
+        must(met || !task_state_ended(task->state));
+        if (!met) {
+            expect(expected, ORDER_DEPENDENT, key_depends(task->id, &spec, i));
         }
     }
     must(task->depends_left == expected->counts[ORDER_DEPENDENT] - before);
@@ -233,6 +239,9 @@ static void check_tasks(struct expected *expected)
         }
         if (task->active_count > 0) {
             expect(expected, ORDER_ACCOUNT_HOLD, key_account_hold(task));
+        }
+        if (task_state_ended(task->state)) {
+            expect(expected, ORDER_DEADLINE, key_settle(task));
         }
         states[task->state]++;
         instances += task->instance_count;
@@ -343,7 +352,7 @@ void core_check(const struct core *core)
     core_check_rows(core);
     for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
          task = core_task_next(core, task->id)) {
-        check_settled(task);
+        check_settled(core, task);
     }
 }
 

@@ -18,7 +18,7 @@ enum order {
     ORDER_NODE_NAME,     /* hash of the name, node, 0, 0: nodes that are not removed */
     ORDER_POOL_NODE,     /* pool, node, 0, 0: nodes that are not removed */
     ORDER_ON_NODE,       /* node, task, index, instance row: instances that hold something */
-    ORDER_DEPENDENT,     /* dependency, dependent, 0, 0: dependencies that have not ended well */
+    ORDER_DEPENDENT,     /* dependency, DEPENDS_*, dependent, index: dependencies that still bind */
     ORDER_SHAPE_HASH,    /* hash, shape, 0, 0 */
     ORDER_SUBMIT_KEY,    /* key's first half, second half, row, 0 */
     ORDER_ACCOUNT_NAME,  /* hash of the name, kind, account, 0 */
@@ -38,7 +38,11 @@ enum deadline_kind {
     DEADLINE_STOP,       /* of an attempt told to end: the agent should have killed it by now */
     DEADLINE_PATIENCE,   /* of a pool's blocked task: a pass is due, no tick */
     DEADLINE_WAKE,       /* of a pool: likewise */
+    DEADLINE_SETTLE,     /* of an ended task: others that wait for it are to be told */
 };
+
+/* Those that any end sets free stand before those that need a success. */
+enum { DEPENDS_ANY, DEPENDS_SUCCESS };
 
 /* Higher priorities and lower ranks first. */
 #define PRIORITY_KEY(priority) (~(uint64_t)(priority))
@@ -150,6 +154,9 @@ void node_later(const struct core *core, const struct node *node, bool claims,
 /* Will the claims on a node all find what they were promised? */
 bool claims_fit(const struct core *core, const struct node *node);
 
+/* The spec with those fields that the edit sets; texts are borrowed from it. */
+void task_spec_edit(struct task_spec *spec, const struct task_edit *edit);
+
 /* A copy without the scheduler's index: for looking ahead inside one decision. */
 struct core *core_scratch(const struct core *core);
 
@@ -157,6 +164,18 @@ struct core *core_scratch(const struct core *core);
 
 uint64_t name_hash(const char *name);
 struct okey key_submit(const uint8_t *key, uint64_t row);
+
+/* The i-th dependency of a task. */
+struct okey key_depends(task_id task, const struct task_spec *spec, uint32_t i);
+/* Does it stand there before? */
+bool depends_twice(const struct task_spec *spec, uint32_t i);
+/* The first of those that wait for a task; false: none does. */
+bool dependent_first(const struct core *core, task_id dependency, struct okey *ret);
+/* Does an end in this state set that one free? */
+bool dependent_freed(struct okey key, enum task_state state);
+
+/* The deadline of an ended task that is still in its table. */
+struct okey key_settle(const struct task *task);
 
 struct okey key_queue(const struct task *task);
 struct okey key_account_queue(const struct task *task);

@@ -58,6 +58,7 @@ enum verdict core_decide(const struct core *core, const struct input *in, struct
         [INPUT_TASK_START] = decide_task_start,
         [INPUT_TASK_PAUSE] = decide_task_pause,
         [INPUT_TASK_ACTIVATE] = decide_task_activate,
+        [INPUT_TASK_MOVE] = decide_task_move,
         [INPUT_TASK_KILL] = decide_task_kill,
         [INPUT_TASK_EDIT] = decide_task_edit,
         [INPUT_REPORT] = decide_report,

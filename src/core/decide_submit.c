@@ -68,8 +68,7 @@ static enum verdict named_resolve(struct step *step, const struct task_spec *spe
     return VERDICT_OK;
 }
 
-static enum verdict request_resolve(struct step *step, const struct task_spec *spec,
-                                    struct request *ret)
+enum verdict request_resolve(struct step *step, const struct task_spec *spec, struct request *ret)
 {
     int64_t slots = slots_asked(spec);
     if (slots > SLOT_MILLI && slots % SLOT_MILLI != 0) {
@@ -143,7 +142,7 @@ static enum verdict possible_once(struct submit *submit, const struct pool *pool
     return verdict;
 }
 
-/* Every dependency exists; *ret_failed: one of them ended otherwise than well. */
+/* Every dependency exists; *ret_failed: one of them ended otherwise than it must. */
 static enum verdict depends_check(struct step *step, const struct task_spec *spec, bool *ret_failed)
 {
     *ret_failed = false;
@@ -153,17 +152,17 @@ static enum verdict depends_check(struct step *step, const struct task_spec *spe
             step_refuse(step, REASON_UNKNOWN_TASK, "")->task = id;
             return VERDICT_REFUSED;
         }
-        enum task_state state = core_outcome(step->core, id);
-        *ret_failed = *ret_failed || (state != TASK_PENDING && state != TASK_COMPLETED);
+        const struct task *task = core_task(step->core, id);
+        enum task_state state = task != NULL ? task->state : core_outcome(step->core, id);
+        *ret_failed = *ret_failed || (task_state_ended(state) &&
+                                      !dependent_freed(key_depends(id, spec, i), state));
     }
     return VERDICT_OK;
 }
 
-static enum verdict project_resolve(struct step *step, const struct task_spec *spec,
-                                    account_id *ret)
+enum verdict project_resolve(struct step *step, const char *name, account_id *ret)
 {
-    const bool named = spec->project != NULL && spec->project[0] != '\0';
-    const char *name = named ? spec->project : ACCOUNT_DEFAULT_NAME;
+    name = name != NULL && name[0] != '\0' ? name : ACCOUNT_DEFAULT_NAME;
     const struct account *project = core_account_named(step->core, ACCOUNT_PROJECT, name);
     if (project == NULL) {
         return refuse(step, REASON_UNKNOWN_PROJECT, name);
@@ -214,7 +213,7 @@ static enum verdict submit_one(struct submit *submit, const struct task_spec *sp
     struct request *request = arena_new(step->out->arena, struct request, 1);
     bool failed = false;
     if (verdict == VERDICT_OK) {
-        verdict = project_resolve(step, spec, &account);
+        verdict = project_resolve(step, spec->project, &account);
     }
     if (verdict == VERDICT_OK) {
         verdict = pool_resolve(step, spec, &pool);

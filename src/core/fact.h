@@ -52,8 +52,16 @@ enum fact_type {
     FACT_CLAIM_DROPPED = 28,
     FACT_EVICTED = 29,
     FACT_POOL_WAKE = 30,
+    FACT_TASK_MOVED = 31,
+    FACT_DEPENDENTS_RELEASED = 32,
 };
-enum { FACT_TYPE_MAX = FACT_POOL_WAKE };
+enum { FACT_TYPE_MAX = FACT_DEPENDENTS_RELEASED };
+
+/* A task's new rank. */
+struct task_rank {
+    task_id task;
+    int64_t rank;
+};
 
 /* "task-submitted" …: also the event names of the API. */
 const char *fact_type_name(enum fact_type type);
@@ -113,8 +121,21 @@ struct fact {
         struct {
             task_id task;
             struct task_edit edit;
-            pool_id pool; /* when the edit moves it */
+            pool_id pool;                  /* when the edit moves it */
+            account_id account;            /* when it changes the project */
+            const struct request *request; /* when it changes the resources; resolved */
         } task_edited;
+        struct {
+            task_id task;
+            task_id other;
+            bool behind;
+            const struct task_rank *ranks; /* all that change, the task's own too */
+            uint32_t rank_count;
+        } task_moved;
+        struct {
+            task_id task;   /* has ended */
+            uint32_t count; /* so many of those that wait for it, in their order, no longer do */
+        } released;
         struct {
             pool_id pool;
             uint64_t work;   /* units spent */
@@ -167,6 +188,7 @@ struct fact {
             enum task_state state;
             enum end_cause cause;
             int32_t exit_code;
+            uint32_t released; /* as a dependents-released that comes with it; at most */
         } task_ended;
         struct {
             int64_t before_ms;

@@ -185,68 +185,6 @@ static void get_task(struct bytes_reader *in, struct arena *arena, struct fact *
     ret->task.task.v = bytes_get_u64(in);
 }
 
-/* Only the fields that the edit sets are written. */
-static void put_task_edited(const struct fact *fact, struct buf *out)
-{
-    const struct task_edit *edit = &fact->task_edited.edit;
-    bytes_put_u64(out, fact->task_edited.task.v);
-    bytes_put_u64(out, edit->fields);
-    if (edit->fields & EDIT_PRIORITY) {
-        bytes_put_u64(out, edit->priority);
-    }
-    if (edit->fields & EDIT_TIME_LIMIT) {
-        bytes_put_i64(out, edit->time_limit_ms);
-    }
-    if (edit->fields & EDIT_RETRIES) {
-        bytes_put_u64(out, edit->max_retries);
-    }
-    if (edit->fields & EDIT_GRACE) {
-        bytes_put_i64(out, edit->grace_ms);
-    }
-    if (edit->fields & EDIT_NAME) {
-        bytes_put_text(out, edit->name);
-    }
-    if (edit->fields & EDIT_TAGS) {
-        codec_put_texts(out, edit->tags, edit->tag_count);
-    }
-    if (edit->fields & EDIT_POOL) {
-        bytes_put_text(out, edit->pool);
-        bytes_put_u64(out, fact->task_edited.pool.v);
-    }
-}
-
-static void get_task_edited(struct bytes_reader *in, struct arena *arena, struct fact *ret)
-{
-    struct task_edit *edit = &ret->task_edited.edit;
-    ret->task_edited.task.v = bytes_get_u64(in);
-    edit->fields = (uint32_t)bytes_get_max(in, EDIT_POOL * 2 - 1);
-    if (edit->fields & EDIT_PRIORITY) {
-        edit->priority = (uint32_t)bytes_get_max(in, PRIORITY_MAX);
-        if (edit->priority < PRIORITY_MIN) {
-            codec_bad(in);
-        }
-    }
-    if (edit->fields & EDIT_TIME_LIMIT) {
-        edit->time_limit_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
-    }
-    if (edit->fields & EDIT_RETRIES) {
-        edit->max_retries = (uint32_t)bytes_get_max(in, RETRIES_MAX);
-    }
-    if (edit->fields & EDIT_GRACE) {
-        edit->grace_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
-    }
-    if (edit->fields & EDIT_NAME) {
-        edit->name = bytes_get_text(in, arena, TEXT_LEN_MAX);
-    }
-    if (edit->fields & EDIT_TAGS) {
-        edit->tags = codec_get_texts(in, arena, TASK_TAGS_MAX, TEXT_LEN_MAX, &edit->tag_count);
-    }
-    if (edit->fields & EDIT_POOL) {
-        edit->pool = bytes_get_text(in, arena, NAME_LEN_MAX);
-        ret->task_edited.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
-    }
-}
-
 static void put_pass(const struct fact *fact, struct buf *out)
 {
     bytes_put_u64(out, fact->pass.pool.v);
@@ -391,15 +329,24 @@ static void put_task_ended(const struct fact *fact, struct buf *out)
     bytes_put_u64(out, fact->task_ended.state);
     bytes_put_u64(out, fact->task_ended.cause);
     bytes_put_i64(out, fact->task_ended.exit_code);
+    bytes_put_u64(out, fact->task_ended.released);
 }
 
-static void get_task_ended(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+/* All that waited for it went free with it. */
+static void get_task_ended_v1(struct bytes_reader *in, struct arena *arena, struct fact *ret)
 {
     (void)arena;
+    ret->task_ended.released = UINT32_MAX;
     ret->task_ended.task.v = bytes_get_u64(in);
     ret->task_ended.state = (enum task_state)bytes_get_max(in, TASK_STATE_COUNT - 1);
     ret->task_ended.cause = (enum end_cause)bytes_get_max(in, END_CAUSE_COUNT - 1);
     ret->task_ended.exit_code = (int32_t)codec_get_range(in, INT32_MIN, INT32_MAX);
+}
+
+static void get_task_ended(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    get_task_ended_v1(in, arena, ret);
+    ret->task_ended.released = (uint32_t)bytes_get_max(in, UINT32_MAX);
 }
 
 static void put_keys_expired(const struct fact *fact, struct buf *out)
@@ -468,7 +415,7 @@ const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1] = {
     [FACT_SUBMIT_KEY] = {put_submit_key, get_submit_key, NULL},
     [FACT_TASK_QUEUED] = {put_task, get_task, NULL},
     [FACT_TASK_PAUSED] = {put_task, get_task, NULL},
-    [FACT_TASK_EDITED] = {put_task_edited, get_task_edited, NULL},
+    [FACT_TASK_EDITED] = {task_edited_put, task_edited_get, NULL},
     [FACT_TASK_KILL_ASKED] = {put_task, get_task, NULL},
     [FACT_PASS] = {put_pass, get_pass, NULL},
     [FACT_ALLOCATED] = {put_allocated, get_allocated, NULL},
@@ -477,7 +424,7 @@ const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1] = {
     [FACT_ATTEMPT_STARTED] = {put_attempt_started, get_attempt_started, get_attempt_started_v1},
     [FACT_ATTEMPT_STOPPING] = {put_attempt_stopping, get_attempt_stopping, NULL},
     [FACT_ATTEMPT_ENDED] = {put_attempt_ended, get_attempt_ended, get_attempt_ended_v1},
-    [FACT_TASK_ENDED] = {put_task_ended, get_task_ended, NULL},
+    [FACT_TASK_ENDED] = {put_task_ended, get_task_ended, get_task_ended_v1},
     [FACT_TASK_ARCHIVED] = {put_task, get_task, NULL},
     [FACT_SUBMIT_KEYS_EXPIRED] = {put_keys_expired, get_keys_expired, NULL},
     [FACT_ACCOUNT_SET] = {put_account_set, get_account_set, NULL},
@@ -487,4 +434,6 @@ const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1] = {
     [FACT_CLAIM_DROPPED] = {claim_dropped_put, claim_dropped_get, NULL},
     [FACT_EVICTED] = {evicted_put, evicted_get, NULL},
     [FACT_POOL_WAKE] = {pool_wake_put, pool_wake_get, NULL},
+    [FACT_TASK_MOVED] = {task_moved_put, task_moved_get, NULL},
+    [FACT_DEPENDENTS_RELEASED] = {released_put, released_get, NULL},
 };

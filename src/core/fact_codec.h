@@ -16,6 +16,12 @@ struct fact_codec {
 extern const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1];
 
 /* Bodies that have a file of their own. */
+void task_edited_put(const struct fact *fact, struct buf *out);
+void task_edited_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
+void task_moved_put(const struct fact *fact, struct buf *out);
+void task_moved_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
+void released_put(const struct fact *fact, struct buf *out);
+void released_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
 void claim_dropped_put(const struct fact *fact, struct buf *out);
 void claim_dropped_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
 void evicted_put(const struct fact *fact, struct buf *out);

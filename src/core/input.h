@@ -23,8 +23,9 @@ enum input_type {
     INPUT_NODE_REMOVE,
     INPUT_TASK_SUBMIT, /* one or many; all or nothing */
     INPUT_TASK_START,  /* staged -> pending */
-    INPUT_TASK_PAUSE,  /* pending -> paused (running ones are refused for now) */
+    INPUT_TASK_PAUSE,  /* -> paused; running ones stop first */
     INPUT_TASK_ACTIVATE,
+    INPUT_TASK_MOVE, /* in the queue */
     INPUT_TASK_KILL,
     INPUT_TASK_EDIT,
     INPUT_REPORT,      /* an agent says what became of an attempt */
@@ -69,8 +70,11 @@ enum {
     EDIT_GRACE = 8,
     EDIT_NAME = 16,
     EDIT_TAGS = 32,
-    EDIT_POOL = 64
+    EDIT_POOL = 64,
+    EDIT_RESOURCES = 128,
+    EDIT_PROJECT = 256
 };
+enum { EDIT_FIELDS_ALL = EDIT_PROJECT * 2 - 1 };
 enum { NODE_EDIT_DRAIN = 1, NODE_EDIT_LABELS = 2 };
 
 struct task_edit {
@@ -82,7 +86,16 @@ struct task_edit {
     const char *name;
     const char *const *tags;
     uint32_t tag_count;
-    const char *pool; /* pending tasks only */
+    const char *pool;    /* running ones stop first */
+    const char *project; /* those that hold nothing only, as for the next */
+    const struct task_spec
+        *asks; /* what an instance asks for from now on; nothing else of it counts */
+};
+
+/* A task's new place: directly ahead of another one, or behind it. */
+struct task_move {
+    task_id other;
+    bool behind;
 };
 
 struct node_edit {
@@ -125,6 +138,7 @@ struct input {
         struct {
             task_id task;
             const struct task_edit *edit;
+            struct task_move move;
         } task;
         struct {
             node_id node;

@@ -33,6 +33,8 @@ static const char *const cause_names[END_CAUSE_COUNT] = {
     [END_DEPENDENCY] = "dependency",
     [END_NODE_REMOVED] = "node-removed",
     [END_GANG] = "gang",
+    [END_PAUSED] = "paused",
+    [END_MOVED] = "moved",
 };
 
 static const char *const node_state_names[NODE_STATE_COUNT] = {
@@ -73,6 +75,8 @@ static const char *const fact_names[FACT_TYPE_MAX + 1] = {
     [FACT_CLAIM_DROPPED] = "claim-dropped",
     [FACT_EVICTED] = "evicted",
     [FACT_POOL_WAKE] = "pool-wake",
+    [FACT_TASK_MOVED] = "task-moved",
+    [FACT_DEPENDENTS_RELEASED] = "dependents-released",
 };
 
 static const char *const reason_names[REASON_COUNT] = {
@@ -115,6 +119,12 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_UNKNOWN_DEPARTMENT] = "unknown-department",
     [REASON_CYCLE] = "cycle",
     [REASON_NOT_EMPTY] = "not-empty",
+    [REASON_CHANGING_POOL] = "changing-pool",
+    [REASON_OTHER_QUEUE] = "other-queue",
+    [REASON_OTHER_PRIORITY] = "other-priority",
+    [REASON_TASK_ENDED] = "task-ended",
+    [REASON_MOVE_TOO_FAR] = "move-too-far",
+    [REASON_HOLDS_PLACES] = "holds-places",
 };
 
 const char *eviction_rule_name(enum eviction_rule rule)

@@ -21,6 +21,38 @@ static void blob_reader(const struct blob *blob, struct bytes_reader *ret)
     bytes_reader_init(ret, bytes.p + skip, bytes.len - skip);
 }
 
+struct okey key_depends(task_id task, const struct task_spec *spec, uint32_t i)
+{
+    uint64_t kind = (spec->depends_any >> i & 1) != 0 ? DEPENDS_ANY : DEPENDS_SUCCESS;
+    return (struct okey){{spec->depends_on[i], kind, task.v, i}};
+}
+
+bool depends_twice(const struct task_spec *spec, uint32_t i)
+{
+    uint32_t first = 0;
+    while (spec->depends_on[first] != spec->depends_on[i] ||
+           (spec->depends_any >> first & 1) != (spec->depends_any >> i & 1)) {
+        first++;
+    }
+    return first < i;
+}
+
+bool dependent_first(const struct core *core, task_id dependency, struct okey *ret)
+{
+    return oindex_from(&core->orders[ORDER_DEPENDENT], (struct okey){{dependency.v}}, ret) &&
+           ret->at[0] == dependency.v;
+}
+
+bool dependent_freed(struct okey key, enum task_state state)
+{
+    return state == TASK_COMPLETED || key.at[1] == DEPENDS_ANY;
+}
+
+struct okey key_settle(const struct task *task)
+{
+    return (struct okey){{(uint64_t)task->ended_ms, DEADLINE_SETTLE, task->id.v, 0}};
+}
+
 struct okey key_queue(const struct task *task)
 {
     return (struct okey){

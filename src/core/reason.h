@@ -32,6 +32,7 @@ enum reason_code {
     REASON_USER_CAP,       /* the same for all tasks of one user in the pool */
     REASON_VICTIMS_LEAVING, /* `need` of its places are promised; those who hold them still are leaving */
     REASON_PREEMPTION_DELAY, /* may take back what was lent, but not before `until_ms` */
+    REASON_CHANGING_POOL,    /* goes to `pool` when its instances have left */
     /* refusals */
     REASON_UNKNOWN_POOL,      /* `text` */
     REASON_UNKNOWN_PROJECT,   /* `text` */
@@ -56,8 +57,13 @@ enum reason_code {
     REASON_UNKNOWN_DEPARTMENT, /* `text` */
     REASON_CYCLE,              /* a department below itself: `text` */
     REASON_NOT_EMPTY,          /* department `text` has `need` accounts below it */
+    REASON_OTHER_QUEUE,        /* `task` is in another `text`: pool or project */
+    REASON_OTHER_PRIORITY, /* `task` has not the priority `need` of the one it should stand beside */
+    REASON_TASK_ENDED,     /* `task` has */
+    REASON_MOVE_TOO_FAR,   /* more than `need` tasks lie between */
+    REASON_HOLDS_PLACES,   /* `text` of `task` cannot change while instances run */
 };
-enum { REASON_COUNT = REASON_NOT_EMPTY + 1 };
+enum { REASON_COUNT = REASON_HOLDS_PLACES + 1 };
 
 /* "no-room", "gang-short" …: the code as API and CLI show it. */
 const char *reason_name(enum reason_code code);

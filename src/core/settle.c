@@ -1,11 +1,12 @@
 /* settle.c - what follows when an attempt or a task comes to its end.
  *
  *   attempt ends ─▶ again: waits once more          (lost, preempted, retries left, gang begins anew)
- *       │      └──▶ for good ─▶ last one: task ends ─▶ failed dependents end, and theirs
+ *       │      └──▶ for good ─▶ last one: task ends ─▶ dependents go free, or fail, and theirs
  *       └─ of a gang, and broken ─▶ the others are told to stop (P2)
  *
  * Everything is worked off in a list, never by recursion: chains of dependents are as long as users
- * make them. SPDX-License-Identifier: Apache-2.0 */
+ * make them. A step looks at SETTLE_MAX of them; an ended task for which more wait stays in its table,
+ * and ticks go on with it. SPDX-License-Identifier: Apache-2.0 */
 #include "core/step.h"
 
 #include "base/must.h"
@@ -52,6 +53,8 @@ static bool again_of(const struct task *task, const struct instance *instance,
     case END_SPAWN:
         return retries_left(task, instance);
     case END_PREEMPTED:
+    case END_PAUSED:
+    case END_MOVED:
         return true;
     case END_NODE_LOST:
     case END_NODE_REMOVED:
@@ -105,55 +108,90 @@ void settle_stop(struct step *step, task_id id, enum end_cause cause, bool runni
 
 /* ---- the end of a task ---- */
 
-/* End one task and remember it among those whose dependents must be looked at. */
-static void task_end(struct step *step, const struct fact *like)
+/* How many of those that wait for a task go free when it ends so, as far as this step may go. */
+static uint32_t freed_count(const struct step *step, const struct core *core, task_id id,
+                            enum task_state state)
 {
+    const struct oindex *order = &core->orders[ORDER_DEPENDENT];
+    uint32_t count = 0;
+    struct okey key;
+    bool more = dependent_first(core, id, &key);
+    while (more && dependent_freed(key, state) && step->settled + count < SETTLE_MAX) {
+        count++;
+        more = oindex_next(order, key, &key) && key.at[0] == id.v;
+    }
+    return count;
+}
+
+static void task_end(struct step *step, const struct core *core, const struct fact *like)
+{
+    uint32_t released = freed_count(step, core, like->task_ended.task, like->task_ended.state);
     struct fact *fact = step_fact(step, FACT_TASK_ENDED);
     fact->task_ended = like->task_ended;
+    fact->task_ended.released = released;
+    step->settled += released;
 }
 
-static bool dependent_first(const struct core *core, task_id id, task_id *ret)
+/* One step further with those that wait for an ended task: some go free, or the first one fails. */
+static void dependent_settle(struct step *step, const struct core *core, task_id id,
+                             struct okey first, task_id *ret_failed)
 {
-    struct okey key;
-    if (!oindex_from(&core->orders[ORDER_DEPENDENT], (struct okey){{id.v}}, &key) ||
-        key.at[0] != id.v) {
-        return false;
+    const struct task *task = core_task(core, id);
+    must(task != NULL);
+    must(task_state_ended(task->state));
+    *ret_failed = (task_id){0};
+    if (dependent_freed(first, task->state)) {
+        uint32_t count = freed_count(step, core, id, task->state);
+        struct fact *fact = step_fact(step, FACT_DEPENDENTS_RELEASED);
+        fact->released.task = id;
+        fact->released.count = count;
+        step->settled += count;
+        return;
     }
-    *ret = (task_id){key.at[1]};
-    return true;
+    *ret_failed = (task_id){first.at[2]};
+    struct fact end = {.task_ended = {.task = *ret_failed,
+                                      .state = TASK_FAILED,
+                                      .cause = END_DEPENDENCY,
+                                      .exit_code = EXIT_CODE_WEIR}};
+    step->settled++;
+    task_end(step, core, &end);
 }
 
-static void dependents_fail(struct step *step, task_id first)
+void settle_dependents(struct step *step, task_id id)
 {
-    VEC(task_id) failed = {0};
-    vec_push(&failed, first);
-    for (size_t i = 0; i < failed.count; i++) {
-        task_id dependent;
-        while (dependent_first(step_state(step), failed.at[i], &dependent)) {
-            struct fact end = {.task_ended = {.task = dependent,
-                                              .state = TASK_FAILED,
-                                              .cause = END_DEPENDENCY,
-                                              .exit_code = EXIT_CODE_WEIR}};
-            task_end(step, &end);
-            vec_push(&failed, dependent);
+    VEC(task_id) ended = {0};
+    vec_push(&ended, id);
+    for (size_t i = 0; i < ended.count; i++) {
+        const struct core *core = step_state(step);
+        struct okey key;
+        bool awaited;
+        while ((awaited = dependent_first(core, ended.at[i], &key)) && step->settled < SETTLE_MAX) {
+            task_id failed;
+            dependent_settle(step, core, ended.at[i], key, &failed);
+            if (failed.v != 0) {
+                vec_push(&ended, failed);
+            }
+            core = step_state(step);
         }
-        step_fact(step, FACT_TASK_ARCHIVED)->task.task = failed.at[i];
+        if (!awaited) {
+            step_fact(step, FACT_TASK_ARCHIVED)->task.task = ended.at[i];
+        }
     }
-    vec_done(&failed);
+    vec_done(&ended);
 }
 
 void settle_task(struct step *step, task_id id, enum task_state state, enum end_cause cause,
                  int32_t exit_code)
 {
-    task_id dependent;
     /* A dependent of `id` cannot come or go by the facts of this step that are not applied yet. */
     const struct core *core = step->scratch != NULL ? step->scratch : step->core;
-    bool awaited = state != TASK_COMPLETED && dependent_first(core, id, &dependent);
+    struct okey key;
+    bool awaited = dependent_first(core, id, &key);
     struct fact end = {
         .task_ended = {.task = id, .state = state, .cause = cause, .exit_code = exit_code}};
-    task_end(step, &end);
+    task_end(step, core, &end);
     if (awaited) {
-        dependents_fail(step, id);
+        settle_dependents(step, id);
     } else {
         step_fact(step, FACT_TASK_ARCHIVED)->task.task = id;
     }

@@ -115,7 +115,8 @@ static bool instances_get(struct decode *d, struct task *task)
             return false;
         }
         instance_count(task, instance);
-        if (instance_active(instance) && !instance_hold(d, task, instance)) {
+        if (instance_active(instance) &&
+            (task_state_ended(task->state) || !instance_hold(d, task, instance))) {
             return false;
         }
     }
@@ -123,7 +124,7 @@ static bool instances_get(struct decode *d, struct task *task)
     return !d->in.bad;
 }
 
-static void task_fields_get(struct decode *d, struct task *task)
+static void task_fields_get(struct decode *d, struct task *task, uint64_t pools)
 {
     task->priority = (uint32_t)bytes_get_max(&d->in, PRIORITY_MAX);
     task->max_retries = (uint32_t)bytes_get_max(&d->in, RETRIES_MAX);
@@ -143,6 +144,11 @@ static void task_fields_get(struct decode *d, struct task *task)
     uint64_t state = bytes_get_max(&d->in, STATE_FIRST + (uint64_t)TASK_UNKNOWN);
     task->state = state == STATE_DERIVED ? TASK_PENDING : (uint8_t)(state - STATE_FIRST);
     task->cause = (uint8_t)bytes_get_max(&d->in, END_CAUSE_COUNT - 1);
+    task->pause_asked = task->state == TASK_PAUSED;
+    if (d->version > STATE_VERSION_FIRST) {
+        task->pool_next.v = (uint32_t)bytes_get_max(&d->in, pools);
+        task->depends_met = bytes_get_u64(&d->in);
+    }
     if (task->priority < PRIORITY_MIN ||
         (state != STATE_DERIVED && task->state != TASK_STAGED && task->state != TASK_PAUSED &&
          !task_state_ended(task->state))) {
@@ -150,7 +156,7 @@ static void task_fields_get(struct decode *d, struct task *task)
     }
 }
 
-/* What it still waits for: dependencies in the table that have not completed. */
+/* What still binds it. In version 1 that was all that had not completed. */
 static bool depends_get(struct decode *d, struct task *task, const struct task_spec *spec)
 {
     for (uint32_t i = 0; i < spec->depends_count; i++) {
@@ -159,26 +165,36 @@ static bool depends_get(struct decode *d, struct task *task, const struct task_s
         if (dependency == 0 || dependency >= task->id.v) {
             return false;
         }
-        if (other != NULL && other->state != TASK_COMPLETED && !task_state_ended(task->state) &&
-            oindex_insert(&d->core->orders[ORDER_DEPENDENT],
-                          (struct okey){{dependency, task->id.v}})) {
-            task->depends_left++;
+        bool met = other == NULL || other->state == TASK_COMPLETED ||
+                   task_state_ended(task->state) || depends_twice(spec, i);
+        if (d->version == STATE_VERSION_FIRST) {
+            task->depends_met |= (uint64_t)met << i;
         }
+        if ((task->depends_met >> i & 1) != 0) {
+            continue;
+        }
+        if (other == NULL || task_state_ended(task->state)) {
+            return false;
+        }
+        must(oindex_insert(&d->core->orders[ORDER_DEPENDENT], key_depends(task->id, spec, i)));
+        task->depends_left++;
     }
-    return true;
+    return spec->depends_count == TASK_DEPENDS_MAX || task->depends_met >> spec->depends_count == 0;
 }
 
 /* Together: what the parts of a row must be to each other. */
 static bool task_sound(const struct task *task)
 {
     if (task_state_ended(task->state)) {
-        return task->active_count == 0 && task->waiting_count == 0;
+        return task->active_count == 0 && task->waiting_count == 0 && task->pool_next.v == 0;
     }
     if (task->kill_asked && task->waiting_count > 0) {
         return false;
     }
-    bool held = task->state == TASK_STAGED || task->state == TASK_PAUSED;
-    return !held || task->active_count == 0;
+    if (task->pool_next.v != 0 && (task->active_count == 0 || task->pool_next.v == task->pool.v)) {
+        return false;
+    }
+    return task->state != TASK_STAGED || task->active_count == 0;
 }
 
 /* The blob, and what of the row is in it. */
@@ -219,11 +235,13 @@ static bool task_get(struct decode *d, const struct lasts *lasts, uint64_t id)
         task->account.v = (uint32_t)bytes_get_max(&d->in, lasts->accounts);
     }
     task->shape.v = (uint32_t)bytes_get_max(&d->in, lasts->shapes);
-    task_fields_get(d, task);
+    task_fields_get(d, task, lasts->pools);
     struct shape *shape = table_edit(&core->shapes, task->shape.v);
+    /* The project of an ended task may be gone. */
     const struct account *project = core_account(core, task->account);
-    if (project == NULL || project->kind != ACCOUNT_PROJECT ||
-        core->instances.count + task->instance_count > PENDING_TASKS_MAX) {
+    bool paid =
+        task_state_ended(task->state) || (project != NULL && project->kind == ACCOUNT_PROJECT);
+    if (!paid || core->instances.count + task->instance_count > PENDING_TASKS_MAX) {
         return false;
     }
     task->user = user_take(core, spec.user);
@@ -236,6 +254,8 @@ static bool task_get(struct decode *d, const struct lasts *lasts, uint64_t id)
     if (!task_state_ended(task->state)) {
         pool_edit(core, task->pool)->task_count++;
         account_tasks_count(core, task->account, 1);
+    } else {
+        must(oindex_insert(&core->orders[ORDER_DEADLINE], key_settle(task)));
     }
     struct task_mark mark;
     task_mark_new(task, &mark);

@@ -129,8 +129,8 @@ static void instance_put(const struct instance *instance, struct buf *out)
 
 static void task_put(const struct core *core, const struct task *task, struct buf *out)
 {
-    bool stored =
-        task->state == TASK_STAGED || task->state == TASK_PAUSED || task_state_ended(task->state);
+    bool stored = task->state == TASK_STAGED || task->pause_asked || task_state_ended(task->state);
+    bool pausing = task->pause_asked && !task_state_ended(task->state);
     bytes_put_u64(out, task->id.v);
     bytes_put_str(out, blob_bytes(task->spec));
     bytes_put_u64(out, task->instance_first);
@@ -152,8 +152,11 @@ static void task_put(const struct core *core, const struct task *task, struct bu
     bytes_put_u64(out, task->preempted_count);
     bytes_put_i64(out, task->exit_code);
     bytes_put_u64(out, task->kill_asked);
-    bytes_put_u64(out, stored ? STATE_FIRST + (uint64_t)task->state : STATE_DERIVED);
+    bytes_put_u64(out, stored ? STATE_FIRST + (uint64_t)(pausing ? TASK_PAUSED : task->state)
+                              : STATE_DERIVED);
     bytes_put_u64(out, task->cause);
+    bytes_put_u64(out, task->pool_next.v);
+    bytes_put_u64(out, task->depends_met);
     for (uint32_t i = 0; i < task->instance_count; i++) {
         instance_put(instance_row(core, task->instance_first + i), out);
     }

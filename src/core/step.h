@@ -15,6 +15,7 @@ struct step {
     struct facts *out;
     struct core *scratch; /* NULL: not needed yet */
     size_t applied;       /* facts that the scratch has seen */
+    uint32_t settled;     /* dependents looked at: SETTLE_MAX a step, the rest by ticks */
 };
 
 /* The state after all facts so far, each of which must be filled in. Pointers into it are good until
@@ -42,6 +43,7 @@ enum verdict decide_submit(struct step *step);
 enum verdict decide_task_start(struct step *step);
 enum verdict decide_task_pause(struct step *step);
 enum verdict decide_task_activate(struct step *step);
+enum verdict decide_task_move(struct step *step);
 enum verdict decide_task_kill(struct step *step);
 enum verdict decide_task_edit(struct step *step);
 enum verdict decide_report(struct step *step);
@@ -64,13 +66,18 @@ int64_t report_at_ms(const struct step *step, const struct instance *instance,
 /* Every attempt on a node is given up. */
 void settle_node(struct step *step, node_id node);
 
-/* A task without allocations ends, is archived, and fails its dependents unless it completed. */
+/* A task without allocations ends, and its dependents are told; it is archived when all have been. */
 void settle_task(struct step *step, task_id id, enum task_state state, enum end_cause cause,
                  int32_t exit_code);
 
 /* Tell the active instances of a task to end, those under way for the same cause excepted; with
  * `running_only` also all others that are under way. */
 void settle_stop(struct step *step, task_id id, enum end_cause cause, bool running_only);
+
+/* Those that wait for an ended task go free or fail, and theirs, as far as this step may go; a task
+ * for whom nobody waits any more is archived. */
+void settle_dependents(struct step *step, task_id id);
+enum { SETTLE_MAX = 1000 };
 
 /* Does the pool take this kind; can the request ever run there (P9)? Else refused. */
 enum verdict pool_accepts(struct step *step, const struct pool *pool, enum task_kind kind);
@@ -83,6 +90,15 @@ const struct task_spec *spread_over_nodes(struct step *step, const struct pool *
                                           const struct task_spec *spec, struct request *request);
 /* The refusal of such a gang in the words of what was asked for. */
 void spread_refused(struct reason *reason);
+
+/* What an instance asks for, with names resolved; the project that a spec names. */
+enum verdict request_resolve(struct step *step, const struct task_spec *spec, struct request *ret);
+enum verdict project_resolve(struct step *step, const char *name, account_id *ret);
+
+/* The live task that the input names; else NULL and the verdict. */
+const struct task *task_of(struct step *step, enum verdict *ret);
+/* Not possible in this state. */
+enum verdict wrong_state(struct step *step, enum task_state state);
 
 /* A spec is over a limit: refused. */
 enum verdict refuse_limit(struct step *step, const char *limit, int64_t max);

@@ -212,6 +212,15 @@ static void task_edited(struct story *story, const struct engine *engine, const 
     buf_add_char(story->out, '\n');
 }
 
+static void task_moved(struct story *story, const struct engine *engine, const struct fact *fact)
+{
+    line(story, engine, "moved");
+    task_text(story, engine, fact->task_moved.task);
+    buf_add_str(story->out, fact->task_moved.behind ? ": behind " : ": ahead of ");
+    task_text(story, engine, fact->task_moved.other);
+    buf_add_char(story->out, '\n');
+}
+
 static void pool_set(struct story *story, const struct engine *engine, const struct fact *fact)
 {
     if (engine_now_ms(engine) > 0) {
@@ -238,6 +247,7 @@ static void fact_seen(void *ctx, const struct engine *engine, const struct fact 
         [FACT_TASK_PAUSED] = task_line,
         [FACT_TASK_KILL_ASKED] = task_line,
         [FACT_TASK_EDITED] = task_edited,
+        [FACT_TASK_MOVED] = task_moved,
         [FACT_POOL_SET] = pool_set,
         [FACT_EVICTED] = evicted,
     };

@@ -19,6 +19,10 @@ static task_id task_of(const struct fact *fact)
         return fact->task.task;
     case FACT_TASK_EDITED:
         return fact->task_edited.task;
+    case FACT_TASK_MOVED:
+        return fact->task_moved.task;
+    case FACT_DEPENDENTS_RELEASED:
+        return fact->released.task;
     case FACT_ALLOCATED:
     case FACT_CLAIMED:
         return fact->allocated.key.task;
@@ -238,6 +242,13 @@ static void details_json(struct json_out *j, const struct core *core, const stru
         break;
     case FACT_ATTEMPT_ENDED:
         attempt_ended_json(j, fact);
+        break;
+    case FACT_TASK_MOVED:
+        json_out_kv_u64(j, fact->task_moved.behind ? "behind" : "ahead_of",
+                        fact->task_moved.other.v);
+        break;
+    case FACT_DEPENDENTS_RELEASED:
+        json_out_kv_u64(j, "count", fact->released.count);
         break;
     case FACT_TASK_ENDED:
         json_out_kv_text(j, "state", task_state_name(fact->task_ended.state));

@@ -88,6 +88,19 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_STALE] = "it is of an older epoch, incarnation or attempt",
     [REASON_UNKNOWN_DEPARTMENT] = "there is no department '{text}'",
     [REASON_CYCLE] = "department '{text}' would lie below itself",
+    [REASON_CHANGING_POOL] = "goes to pool '{pool}' once its instances have ended",
+    [REASON_OTHER_QUEUE] =
+        "task {task} is in another {text}; a task moves inside its pool, project "
+        "and priority",
+    [REASON_OTHER_PRIORITY] =
+        "the other one has priority {need}; `weir task edit {task} --priority "
+        "{need}` gives it that first",
+    [REASON_TASK_ENDED] = "task {task} has ended",
+    [REASON_MOVE_TOO_FAR] =
+        "more than {need} tasks lie between; `weir task edit {task} --priority N` "
+        "brings it ahead of all that have less",
+    [REASON_HOLDS_PLACES] =
+        "its {text} cannot change while it runs; `weir task pause {task}` first",
     [REASON_NOT_EMPTY] = "department '{text}' still has {need} departments or projects",
 };
 

@@ -242,6 +242,7 @@ static void spec_roll(struct world *world, struct task_spec *ret)
     const struct task *before = dice_once_in(dice, 6) ? pick_task(world) : NULL;
     if (before != NULL) {
         depends[ret->depends_count++] = before->id.v;
+        ret->depends_any = dice_roll(dice, 2);
     }
 }
 
@@ -336,25 +337,43 @@ static void submit(struct world *world)
 
 static void task_change(struct world *world)
 {
-    static const enum input_type types[] = {INPUT_TASK_START, INPUT_TASK_PAUSE, INPUT_TASK_ACTIVATE,
-                                            INPUT_TASK_KILL,  INPUT_TASK_EDIT,  INPUT_TASK_EDIT};
-    static const uint32_t fields[] = {EDIT_PRIORITY, EDIT_TIME_LIMIT,           EDIT_POOL,
-                                      EDIT_RETRIES,  EDIT_PRIORITY | EDIT_POOL, EDIT_NAME};
+    static const enum input_type types[] = {
+        INPUT_TASK_START, INPUT_TASK_PAUSE, INPUT_TASK_PAUSE, INPUT_TASK_ACTIVATE, INPUT_TASK_KILL,
+        INPUT_TASK_EDIT,  INPUT_TASK_EDIT,  INPUT_TASK_EDIT,  INPUT_TASK_MOVE,     INPUT_TASK_MOVE};
+    static const uint32_t fields[] = {EDIT_PRIORITY,
+                                      EDIT_TIME_LIMIT,
+                                      EDIT_POOL,
+                                      EDIT_RETRIES,
+                                      EDIT_PRIORITY | EDIT_POOL,
+                                      EDIT_NAME,
+                                      EDIT_RESOURCES,
+                                      EDIT_PROJECT,
+                                      EDIT_PROJECT | EDIT_RESOURCES | EDIT_POOL};
     const struct task *task = pick_task(world);
     if (task == NULL) {
         return;
     }
+    const struct task_spec asks = {
+        .slots_milli = 1000 * (int64_t)dice_roll(&world->dice, 3),
+        .cpu_milli = ASK_NOTHING,
+        .memory_bytes = ASK_NOTHING,
+    };
     const struct task_edit edit = {
-        .fields = fields[dice_roll(&world->dice, 6)],
+        .fields = fields[dice_roll(&world->dice, sizeof fields / sizeof fields[0])],
         .priority = 40 + 10 * dice_roll(&world->dice, 3),
         .max_retries = dice_roll(&world->dice, 3),
         .time_limit_ms = 1000 * dice_roll(&world->dice, 20),
         .name = "edited",
         .pool = pool_names[dice_roll(&world->dice, POOLS)],
+        .project = pick_project(world),
+        .asks = &asks,
     };
-    struct input in = {.type = types[dice_roll(&world->dice, 6)]};
+    struct input in = {.type = types[dice_roll(&world->dice, sizeof types / sizeof types[0])]};
     in.task.task = task->id;
     in.task.edit = &edit;
+    const struct task *other = pick_task(world);
+    in.task.move.other = other != NULL ? other->id : task->id;
+    in.task.move.behind = dice_once_in(&world->dice, 2);
     (void)world_step(world, in);
 }
 

@@ -246,7 +246,8 @@ static bool may_run(const struct task *task)
 {
     const bool live = task->state == TASK_PENDING || task->state == TASK_STARTING ||
                       task->state == TASK_RUNNING || task->state == TASK_STOPPING;
-    return live && task->waiting_count > 0 && task->depends_left == 0 && !task->kill_asked &&
+    const bool held = task->kill_asked || task->pause_asked || task->pool_next.v != 0;
+    return live && task->waiting_count > 0 && task->depends_left == 0 && !held &&
            !(task->gang && task->active_count > 0 &&
              (task->stopping_count > 0 ||
               task->active_count + task->ended_count < task->min_count)) &&

@@ -20,7 +20,8 @@ enum {
     TASK_ARGS_MAX = 4096,
     TASK_ENV_MAX = 1024,
     TASK_TAGS_MAX = 32,
-    TASK_DEPENDS_MAX = 64,
+    TASK_DEPENDS_MAX = 64,  /* a bit each */
+    MOVE_TASKS_MAX = 10000, /* tasks of the project that one move in the queue passes */
     TASK_POOLS_MAX = 16,
     TASK_SPEC_BYTES_MAX = 256 * 1024, /* all texts of one task together */
     NAME_LEN_MAX = 63,

@@ -53,6 +53,7 @@ struct task_spec {
     uint32_t pool_count;
     const uint64_t *depends_on;
     uint32_t depends_count;
+    uint64_t depends_any; /* bit i: however the i-th of them ends; else it must succeed */
 
     /* per instance */
     int64_t slots_milli; /* ASK_NOTHING, or the amount (thousandths) asked as `slots` or `gpu` */

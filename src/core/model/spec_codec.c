@@ -60,7 +60,7 @@ static uint64_t gang_form(const struct task_spec *spec)
     return whole ? 1 : (uint64_t)spec->min_instances + 1;
 }
 
-static void task_asks_put(const struct task_spec *spec, struct buf *out)
+void task_asks_encode(const struct task_spec *spec, struct buf *out)
 {
     bytes_put_i64(out, spec->slots_milli);
     bytes_put_i64(out, spec->cpu_milli);
@@ -69,6 +69,10 @@ static void task_asks_put(const struct task_spec *spec, struct buf *out)
     bytes_put_u64(out, spec->device_mask);
     codec_put_bool(out, spec->needs_gpu);
     amounts_put(out, spec->resources, spec->resource_count);
+}
+
+static void task_rest_put(const struct task_spec *spec, struct buf *out)
+{
     bytes_put_u64(out, spec->instances);
     bytes_put_u64(out, spec->array_first);
     bytes_put_u64(out, gang_form(spec));
@@ -81,7 +85,7 @@ static void task_asks_put(const struct task_spec *spec, struct buf *out)
     bytes_put_i64(out, spec->grace_ms);
 }
 
-static void task_asks_get(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
+void task_asks_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
 {
     ret->slots_milli = codec_get_range(in, ASK_NOTHING, AMOUNT_MILLI_MAX);
     ret->cpu_milli = codec_get_range(in, ASK_NOTHING, AMOUNT_MILLI_MAX);
@@ -90,6 +94,22 @@ static void task_asks_get(struct bytes_reader *in, struct arena *arena, struct t
     ret->device_mask = bytes_get_u64(in);
     ret->needs_gpu = codec_get_bool(in);
     ret->resources = amounts_get(in, arena, TASK_RESOURCES_MAX, &ret->resource_count);
+}
+
+void task_asks_copy(struct task_spec *to, const struct task_spec *from)
+{
+    to->slots_milli = from->slots_milli;
+    to->cpu_milli = from->cpu_milli;
+    to->memory_bytes = from->memory_bytes;
+    to->gpu_memory_bytes = from->gpu_memory_bytes;
+    to->device_mask = from->device_mask;
+    to->needs_gpu = from->needs_gpu;
+    to->resources = from->resources;
+    to->resource_count = from->resource_count;
+}
+
+static void task_rest_get(struct bytes_reader *in, struct task_spec *ret)
+{
     ret->instances = (uint32_t)bytes_get_max(in, TASK_INSTANCES_MAX);
     ret->array_first = (uint32_t)bytes_get_max(in, UINT32_MAX - TASK_INSTANCES_MAX);
     const uint64_t gang = bytes_get_max(in, (uint64_t)ret->instances);
@@ -107,6 +127,9 @@ static void task_asks_get(struct bytes_reader *in, struct arena *arena, struct t
     }
 }
 
+/* A dependency that any end will do for has this bit in its number. */
+enum { DEPENDS_ANY_BIT = 63 };
+
 void task_spec_encode(const struct task_spec *spec, struct buf *out)
 {
     bytes_put_u64(out, spec->kind);
@@ -121,9 +144,10 @@ void task_spec_encode(const struct task_spec *spec, struct buf *out)
     codec_put_texts(out, spec->pools, spec->pool_count);
     bytes_put_u64(out, spec->depends_count);
     for (uint32_t i = 0; i < spec->depends_count; i++) {
-        bytes_put_u64(out, spec->depends_on[i]);
+        bytes_put_u64(out, spec->depends_on[i] | (spec->depends_any >> i & 1) << DEPENDS_ANY_BIT);
     }
-    task_asks_put(spec, out);
+    task_asks_encode(spec, out);
+    task_rest_put(spec, out);
 }
 
 void task_spec_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
@@ -142,10 +166,13 @@ void task_spec_decode(struct bytes_reader *in, struct arena *arena, struct task_
     ret->depends_count = codec_get_count(in, TASK_DEPENDS_MAX);
     uint64_t *depends = arena_new(arena, uint64_t, ret->depends_count);
     for (uint32_t i = 0; i < ret->depends_count; i++) {
-        depends[i] = bytes_get_u64(in);
+        uint64_t id = bytes_get_u64(in);
+        depends[i] = id & (((uint64_t)1 << DEPENDS_ANY_BIT) - 1);
+        ret->depends_any |= (id >> DEPENDS_ANY_BIT) << i;
     }
     ret->depends_on = depends;
-    task_asks_get(in, arena, ret);
+    task_asks_decode(in, arena, ret);
+    task_rest_get(in, ret);
 }
 
 void pool_spec_encode(const struct pool_spec *spec, struct buf *out)

@@ -14,6 +14,11 @@ void node_spec_encode(const struct node_spec *spec, struct buf *out);
 void account_spec_encode(const struct account_spec *spec, struct buf *out); /* without the parent */
 void quota_row_encode(const struct quota_row *row, struct buf *out);
 
+/* The part of a task that says what an instance asks for, slots to named resources. */
+void task_asks_encode(const struct task_spec *spec, struct buf *out);
+void task_asks_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
+void task_asks_copy(struct task_spec *to, const struct task_spec *from);
+
 /* Everything bounded by limits.h; what is wrong marks the reader bad. Pointers go into the arena. */
 void task_spec_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
 void pool_spec_decode(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret);

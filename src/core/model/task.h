@@ -39,9 +39,11 @@ enum end_cause {
     END_SPAWN,      /* the program could not be started (code: errno) */
     END_DEPENDENCY, /* what it depended on failed */
     END_NODE_REMOVED,
-    END_GANG, /* another instance of the gang broke */
+    END_GANG,   /* another instance of the gang broke */
+    END_PAUSED, /* by its user */
+    END_MOVED,  /* by its user, to another pool */
 };
-enum { END_CAUSE_COUNT = END_GANG + 1 };
+enum { END_CAUSE_COUNT = END_MOVED + 1 };
 
 const char *end_cause_name(enum end_cause cause);
 
@@ -56,13 +58,15 @@ struct task {
     uint32_t array_first;
     uint32_t min_count; /* of a gang: the instances without which it does not run */
     pool_id pool;
+    pool_id pool_next;  /* where it goes once its instances have left; 0: nowhere */
     account_id account; /* its project */
     user_id user;
     shape_id shape; /* its request and gang form, shared with equal tasks */
     uint32_t priority;
     uint32_t max_retries;
     int64_t rank; /* order in the pool: priority desc, rank asc, id asc. Submission = fact number;
-                     requeue after a fault: less by RANK_FRONT, once */
+                     requeue after a fault: less by RANK_FRONT, once;
+                     a move: another task's */
     int64_t submitted_ms;
     int64_t queued_ms;  /* last time it became pending */
     int64_t started_ms; /* first attempt's start, 0 before */
@@ -81,7 +85,7 @@ struct task {
     uint32_t failed_count;  /* of the ended ones: for good, by their own fault */
     uint32_t unknown_count; /* of the ended ones: lost, and not to be repeated */
     uint32_t retries;       /* of a gang as a whole; other instances count their own */
-    uint32_t depends_left;  /* dependencies that have not ended */
+    uint32_t depends_left;  /* dependencies that still bind it */
     uint32_t lost_count;
     uint32_t preempted_count;
     int32_t exit_code; /* of the lowest-numbered failed instance; 128 + n for signals */
@@ -91,10 +95,11 @@ struct task {
     uint8_t gang;
     uint8_t preemptible;
     uint8_t repeatable;
-    uint8_t cause;  /* enum end_cause: why it ended, or why it is pending again */
-    uint8_t queued; /* it stands in its pool's queue (core_queue_next) */
-    uint8_t pad;
-    struct blob *spec; /* encoded task_spec: argv, env, names, tags; see task_spec_decode() */
+    uint8_t cause;        /* enum end_cause: why it ended, or why it is pending again */
+    uint8_t queued;       /* it stands in its pool's queue (core_queue_next) */
+    uint8_t pause_asked;  /* it is paused, or will be once its instances have left */
+    uint64_t depends_met; /* bit i: the i-th dependency of the spec no longer binds it */
+    struct blob *spec;    /* encoded task_spec: argv, env, names, tags; see task_spec_decode() */
 };
 
 enum instance_state {

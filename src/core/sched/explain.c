@@ -419,7 +419,7 @@ static bool blocks_already(const struct explanation *why, task_id id)
     return false;
 }
 
-/* The dependencies that have not ended: the first is the reason, the first few are named. */
+/* The dependencies that still bind it: the first is the reason, the first few are named. */
 static void explain_dependencies(const struct core *core, const struct task *task,
                                  struct explanation *ret)
 {
@@ -428,10 +428,9 @@ static void explain_dependencies(const struct core *core, const struct task *tas
     arena_init(&arena);
     core_task_spec(core, task->id, &arena, &spec);
     for (uint32_t i = 0; i < spec.depends_count && ret->blocker_count < EXPLAIN_NODES_MAX; i++) {
-        const struct task *other = core_task(core, (task_id){spec.depends_on[i]});
-        if (other != NULL && !task_state_ended((enum task_state)other->state) &&
-            !blocks_already(ret, other->id)) {
-            ret->blockers[ret->blocker_count++] = other->id;
+        task_id other = {spec.depends_on[i]};
+        if ((task->depends_met >> i & 1) == 0 && !blocks_already(ret, other)) {
+            ret->blockers[ret->blocker_count++] = other;
         }
     }
     arena_done(&arena);
@@ -478,8 +477,11 @@ void explain_task(const struct core *core, task_id id, struct explanation *ret)
     ret->reason.pool = task->pool;
     if (task->state == TASK_STAGED) {
         ret->reason.code = REASON_STAGED;
-    } else if (task->state == TASK_PAUSED) {
+    } else if (task->pause_asked) {
         ret->reason.code = REASON_PAUSED;
+    } else if (task->pool_next.v != 0) {
+        ret->reason.code = REASON_CHANGING_POOL;
+        ret->reason.pool = task->pool_next;
     } else if (task->depends_left > 0) {
         explain_dependencies(core, task, ret);
     } else if (pool == NULL) {

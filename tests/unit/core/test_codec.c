@@ -171,7 +171,35 @@ static void fill_task_edited(struct fact *fact)
 {
     fact->task_edited.task.v = 6;
     fact->task_edited.pool.v = 2;
-    fact->task_edited.edit = (struct task_edit){127, 10, 2, 3, 4, "new", texts, 2, "p"};
+    fact->task_edited.account.v = 4;
+    fact->task_edited.request = &request;
+    fact->task_edited.edit = (struct task_edit){.fields = EDIT_FIELDS_ALL,
+                                                .priority = 10,
+                                                .max_retries = 2,
+                                                .time_limit_ms = 3,
+                                                .grace_ms = 4,
+                                                .name = "new",
+                                                .tags = texts,
+                                                .tag_count = 2,
+                                                .pool = "p",
+                                                .project = "q",
+                                                .asks = &task_spec};
+}
+
+static void fill_task_moved(struct fact *fact)
+{
+    static const struct task_rank ranks[] = {{{12}, 5}, {{9}, 7 - RANK_FRONT}};
+    fact->task_moved.task.v = 12;
+    fact->task_moved.other.v = 9;
+    fact->task_moved.behind = true;
+    fact->task_moved.ranks = ranks;
+    fact->task_moved.rank_count = 2;
+}
+
+static void fill_released(struct fact *fact)
+{
+    fact->released.task.v = 12;
+    fact->released.count = 1000;
 }
 
 static void fill_pass(struct fact *fact)
@@ -250,6 +278,7 @@ static void fill_task_ended(struct fact *fact)
     fact->task_ended.state = TASK_FAILED;
     fact->task_ended.cause = END_EXIT;
     fact->task_ended.exit_code = -1;
+    fact->task_ended.released = 3;
 }
 
 static void fill_submit_keys_expired(struct fact *fact)
@@ -310,6 +339,8 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_CLAIM_DROPPED] = fill_claim_dropped,
         [FACT_EVICTED] = fill_evicted,
         [FACT_POOL_WAKE] = fill_pool_wake,
+        [FACT_TASK_MOVED] = fill_task_moved,
+        [FACT_DEPENDENTS_RELEASED] = fill_released,
     };
     *fact = (struct fact){
         .type = type, .version = 1, .time_ms = 1700000000000, .actor = "user:x", .cause = "r-1"};

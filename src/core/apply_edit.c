@@ -1,0 +1,124 @@
+/* apply_edit.c - what users change of tasks that exist: their fields, their pool, their place in the
+ * queue. SPDX-License-Identifier: Apache-2.0 */
+#include "core/change.h"
+
+#include "base/must.h"
+#include "core/model/spec_codec.h"
+
+enum { EDIT_SPEC = EDIT_NAME | EDIT_TAGS | EDIT_POOL | EDIT_RESOURCES | EDIT_PROJECT };
+
+/* What of it is in the blob. */
+static void spec_edit(struct core *core, struct task *task, const struct task_edit *edit)
+{
+    if ((edit->fields & EDIT_SPEC) == 0) {
+        return;
+    }
+    struct arena arena;
+    arena_init(&arena);
+    struct task_spec spec;
+    core_task_spec(core, task->id, &arena, &spec);
+    struct task_edit kept = *edit; /* the rest is in the row */
+    kept.fields &= EDIT_SPEC;
+    task_spec_edit(&spec, &kept);
+    task_spec_set(task, &spec);
+    arena_done(&arena);
+}
+
+static void time_limit_edit(struct core *core, struct task *task, int64_t time_limit_ms)
+{
+    for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
+        instance_deadline_drop(core, task, instance_row(core, task->instance_first + i));
+    }
+    task->time_limit_ms = time_limit_ms;
+    for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
+        instance_deadline_put(core, task, instance_row(core, task->instance_first + i));
+    }
+}
+
+static void pool_change(struct core *core, struct task *task, pool_id to)
+{
+    must(task->active_count == 0);
+    claims_drop(core, task);
+    struct request request = core_shape(core, task->shape)->request;
+    shape_drop(core, task->shape);
+    must(pool_edit(core, task->pool)->task_count > 0);
+    pool_edit(core, task->pool)->task_count--;
+    task->pool = to;
+    task->shape = shape_take(core, to, task_gang_size(task), &request);
+    pool_edit(core, to)->task_count++;
+}
+
+void task_pool_arrive(struct core *core, struct task *task)
+{
+    pool_id to = task->pool_next;
+    task->pool_next = (pool_id){0};
+    if (to.v != 0 && core_pool(core, to) != NULL) {
+        pool_change(core, task, to);
+    }
+}
+
+static void resources_change(struct core *core, struct task *task, struct task_mark *mark,
+                             const struct request *request)
+{
+    must(task->active_count == 0);
+    claims_drop(core, task);
+    usage_unwant(core, task, mark);
+    shape_drop(core, task->shape);
+    task->shape = shape_take(core, task->pool, task_gang_size(task), request);
+}
+
+static void project_change(struct core *core, struct task *task, struct task_mark *mark,
+                           account_id to)
+{
+    must(task->active_count == 0);
+    claims_drop(core, task);
+    usage_unwant(core, task, mark);
+    account_tasks_count(core, task->account, -1);
+    task->account = to;
+    account_tasks_count(core, to, 1);
+}
+
+void apply_task_edited(struct core *core, const struct fact *fact)
+{
+    const struct task_edit *edit = &fact->task_edited.edit;
+    struct task_mark mark;
+    struct task *task = task_open(core, fact->task_edited.task, &mark);
+    spec_edit(core, task, edit);
+    if (edit->fields & EDIT_PRIORITY) {
+        task->priority = edit->priority;
+    }
+    if (edit->fields & EDIT_RETRIES) {
+        task->max_retries = edit->max_retries;
+    }
+    if (edit->fields & EDIT_GRACE) {
+        task->grace_ms = edit->grace_ms;
+    }
+    if (edit->fields & EDIT_TIME_LIMIT) {
+        time_limit_edit(core, task, edit->time_limit_ms);
+        pool_due(core, task->pool); /* it may now end before a reservation begins */
+    }
+    if (edit->fields & EDIT_RESOURCES) {
+        resources_change(core, task, &mark, fact->task_edited.request);
+    }
+    if (edit->fields & EDIT_PROJECT && fact->task_edited.account.v != task->account.v) {
+        project_change(core, task, &mark, fact->task_edited.account);
+    }
+    if (edit->fields & EDIT_POOL) {
+        bool stays = fact->task_edited.pool.v == task->pool.v;
+        task->pool_next = stays ? (pool_id){0} : fact->task_edited.pool;
+        if (task->active_count == 0) {
+            task_pool_arrive(core, task);
+        }
+    }
+    task_close(core, task, &mark);
+}
+
+void apply_task_moved(struct core *core, const struct fact *fact)
+{
+    for (uint32_t i = 0; i < fact->task_moved.rank_count; i++) {
+        struct task_mark mark;
+        struct task *task = task_open(core, fact->task_moved.ranks[i].task, &mark);
+        task->rank = fact->task_moved.ranks[i].rank;
+        task_close(core, task, &mark);
+    }
+}

@@ -1,0 +1,115 @@
+/* decide_edit.c - changes of what a task asked for. What it holds binds it: its resources and its
+ * project change only while no instance has a place, its pool once they have left.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/step.h"
+
+#include "base/must.h"
+#include "core/model/spec_codec.h"
+
+enum { EDIT_NEEDS_REST = EDIT_RESOURCES | EDIT_PROJECT };
+
+void task_spec_edit(struct task_spec *spec, const struct task_edit *edit)
+{
+    if (edit->fields & EDIT_PRIORITY) {
+        spec->priority = edit->priority;
+    }
+    if (edit->fields & EDIT_RETRIES) {
+        spec->max_retries = edit->max_retries;
+    }
+    if (edit->fields & EDIT_TIME_LIMIT) {
+        spec->time_limit_ms = edit->time_limit_ms;
+    }
+    if (edit->fields & EDIT_GRACE) {
+        spec->grace_ms = edit->grace_ms;
+    }
+    if (edit->fields & EDIT_NAME) {
+        spec->name = edit->name;
+    }
+    if (edit->fields & EDIT_TAGS) {
+        spec->tags = edit->tags;
+        spec->tag_count = edit->tag_count;
+    }
+    if (edit->fields & EDIT_POOL) {
+        spec->pools = &edit->pool;
+        spec->pool_count = 1;
+    }
+    if (edit->fields & EDIT_PROJECT) {
+        spec->project = edit->project;
+    }
+    if (edit->fields & EDIT_RESOURCES) {
+        task_asks_copy(spec, edit->asks);
+    }
+}
+
+/* The task as it would be: every limit of a new task holds for an edited one. */
+static enum verdict edit_limits(struct step *step, const struct task *task,
+                                const struct task_edit *edit)
+{
+    struct task_spec spec;
+    core_task_spec(step->core, task->id, step->out->arena, &spec);
+    task_spec_edit(&spec, edit);
+    const char *limit;
+    int64_t max;
+    return task_spec_in_limits(&spec, &limit, &max) ? VERDICT_OK : refuse_limit(step, limit, max);
+}
+
+/* Where it would be, and what it would ask for there: is that ever possible (P9)? */
+static enum verdict edit_place(struct step *step, const struct task *task,
+                               const struct task_edit *edit, struct fact *fact)
+{
+    const struct pool *pool = core_pool(step->core, task->pool);
+    const struct request *request = &core_shape(step->core, task->shape)->request;
+    enum verdict verdict = VERDICT_OK;
+    if (edit->fields & EDIT_POOL) {
+        pool = core_pool_named(step->core, edit->pool);
+        if (pool == NULL) {
+            step_refuse(step, REASON_UNKNOWN_POOL, edit->pool);
+            return VERDICT_REFUSED;
+        }
+        fact->task_edited.pool = pool->id;
+        verdict = pool_accepts(step, pool, task->kind);
+    }
+    if (verdict == VERDICT_OK && edit->fields & EDIT_RESOURCES) {
+        struct request *next = arena_new(step->out->arena, struct request, 1);
+        verdict = request_resolve(step, edit->asks, next);
+        fact->task_edited.request = next;
+        request = next;
+    }
+    if (verdict == VERDICT_OK && pool != NULL) {
+        verdict = request_possible(step, pool, request, task_gang_size(task));
+    }
+    return verdict;
+}
+
+enum verdict decide_task_edit(struct step *step)
+{
+    enum verdict verdict = VERDICT_OK;
+    const struct task *task = task_of(step, &verdict);
+    if (task == NULL) {
+        return verdict;
+    }
+    const struct task_edit *edit = step->in->task.edit;
+    if (edit->fields & EDIT_NEEDS_REST && task->active_count > 0) {
+        step_refuse(step, REASON_HOLDS_PLACES,
+                    edit->fields & EDIT_RESOURCES ? "resources" : "project")
+            ->task = task->id;
+        return VERDICT_CONFLICT;
+    }
+    struct fact would = {.task_edited = {.task = task->id, .edit = *edit, .pool = task->pool}};
+    verdict = edit_limits(step, task, edit);
+    if (verdict == VERDICT_OK && edit->fields & EDIT_PROJECT) {
+        verdict = project_resolve(step, edit->project, &would.task_edited.account);
+    }
+    if (verdict == VERDICT_OK && edit->fields & (EDIT_POOL | EDIT_RESOURCES)) {
+        verdict = edit_place(step, task, edit, &would);
+    }
+    if (verdict != VERDICT_OK || edit->fields == 0) {
+        return verdict;
+    }
+    pool_id pool = would.task_edited.pool;
+    step_fact(step, FACT_TASK_EDITED)->task_edited = would.task_edited;
+    if (edit->fields & EDIT_POOL && pool.v != task->pool.v) {
+        settle_stop(step, task->id, END_MOVED, true);
+    }
+    return VERDICT_OK;
+}
