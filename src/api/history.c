@@ -9,6 +9,7 @@
 struct history_get {
     struct work work;
     struct call *call; /* NULL: the client has gone */
+    history_fn then;
     task_id id;
     struct arena arena;
     struct str json;
@@ -39,9 +40,7 @@ static void get_back(struct work *work)
         } else if (get->err != ERR_OK) {
             call_fail(call, &get->error);
         } else {
-            buf_clear(&call->out);
-            buf_add(&call->out, get->json.p, get->json.len);
-            call_answer_json(call, 200);
+            get->then(call, get->id, get->json);
         }
     }
     get_free(get);
@@ -54,14 +53,20 @@ static void get_gone(struct call *call, void *ctx)
     get->call = NULL;
 }
 
+struct history_ask {
+    task_id id;
+    history_fn then;
+};
+
 static void get_ask(struct call *call)
 {
     const struct api_host *host = call->api->o.host;
-    const task_id *id = call->data;
+    const struct history_ask *ask = call->data;
     struct history_get *get = xcalloc(1, sizeof *get);
     get->work = (struct work){.run = get_run, .done = get_back};
     get->call = call;
-    get->id = *id;
+    get->id = ask->id;
+    get->then = ask->then;
     arena_init(&get->arena);
     if (!host->read(host->ctx, &get->work)) {
         struct error e;
@@ -73,8 +78,22 @@ static void get_ask(struct call *call)
     call_park(call, get_gone, get);
 }
 
+void history_read(struct call *call, task_id id, history_fn then)
+{
+    struct history_ask ask = {id, then};
+    call->data = arena_dup(call_arena(call), &ask, sizeof ask);
+    call_when_stored(call, get_ask);
+}
+
+static void show(struct call *call, task_id id, struct str json)
+{
+    (void)id;
+    buf_clear(&call->out);
+    buf_add(&call->out, json.p, json.len);
+    call_answer_json(call, 200);
+}
+
 void history_answer(struct call *call, task_id id)
 {
-    call->data = arena_dup(call_arena(call), &id, sizeof id);
-    call_when_stored(call, get_ask);
+    history_read(call, id, show);
 }

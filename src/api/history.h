@@ -4,5 +4,9 @@
 
 #include "api/call.h"
 
+/* The ended task as it is stored goes to `then`, on the loop; where there is none, the answer is 404. `json` is good until it returns. */
+typedef void (*history_fn)(struct call *call, task_id id, struct str json);
+void history_read(struct call *call, task_id id, history_fn then);
+
 /* Answers with the ended task, or 404. */
 void history_answer(struct call *call, task_id id);

@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 #include "api/history.h"
 #include "spec/edit.h"
+#include "spec/task_again.h"
 #include "spec/task_file.h"
 #include "wire/task_json.h"
 
@@ -119,16 +120,12 @@ static void submitted_answer(struct call *call, task_id first, uint32_t count, b
     call_answer_json(call, 201);
 }
 
-void tasks_submit(struct call *call)
+static void submission_run(struct call *call, struct input *in)
 {
     const struct api_host *host = call->api->o.host;
-    struct input in = {.type = INPUT_TASK_SUBMIT};
     struct facts facts;
-    if (!submission_read(call, &in.submit) || !submission_key(call, &in.submit)) {
-        return;
-    }
     task_id first = {core_task_last(host->core(host->ctx)).v + 1};
-    if (!call_input(call, &in, &facts)) {
+    if (!call_input(call, in, &facts)) {
         return;
     }
     if (facts.count > 0 && facts.at[0].type == FACT_SUBMIT_KEY &&
@@ -136,8 +133,16 @@ void tasks_submit(struct call *call)
         submitted_answer(call, facts.at[0].submit_key.first, facts.at[0].submit_key.count, true);
         return;
     }
-    call->api->submitted += in.submit.count;
-    submitted_answer(call, first, in.submit.count, false);
+    call->api->submitted += in->submit.count;
+    submitted_answer(call, first, in->submit.count, false);
+}
+
+void tasks_submit(struct call *call)
+{
+    struct input in = {.type = INPUT_TASK_SUBMIT};
+    if (submission_read(call, &in.submit) && submission_key(call, &in.submit)) {
+        submission_run(call, &in);
+    }
 }
 
 /* ---- one task ---- */
@@ -172,17 +177,20 @@ static bool task_alive(struct call *call, task_id id)
     return false;
 }
 
+/* Asks the core about the task of the path; `in` says what. */
+static void task_ask(struct call *call, struct input *in)
+{
+    struct facts facts;
+    if (call_task_id(call, &in->task.task) && task_alive(call, in->task.task) &&
+        call_input(call, in, &facts)) {
+        task_answer(call, in->task.task);
+    }
+}
+
 static void task_act(struct call *call, enum input_type type, const struct task_edit *edit)
 {
-    task_id id;
-    struct facts facts;
-    if (!call_task_id(call, &id) || !task_alive(call, id)) {
-        return;
-    }
-    struct input in = {.type = type, .task = {.task = id, .edit = edit}};
-    if (call_input(call, &in, &facts)) {
-        task_answer(call, id);
-    }
+    struct input in = {.type = type, .task = {.edit = edit}};
+    task_ask(call, &in);
 }
 
 void tasks_kill(struct call *call)
@@ -280,4 +288,93 @@ void tasks_edit(struct call *call)
         return;
     }
     task_act(call, INPUT_TASK_EDIT, &edit);
+}
+
+void tasks_move(struct call *call)
+{
+    static const char *const fields[] = {"ahead_of", "behind", NULL};
+    const struct doc *body;
+    if (!body_object(call, fields, &body)) {
+        return;
+    }
+    struct input in = {.type = INPUT_TASK_MOVE};
+    const struct doc *ahead = doc_get(body, "ahead_of");
+    const struct doc *behind = doc_get(body, "behind");
+    const struct doc *other = ahead != NULL ? ahead : behind;
+    in.task.move.behind = behind != NULL;
+    if ((ahead == NULL) == (behind == NULL) || other->kind != DOC_NUMBER ||
+        !doc_u64(other, &in.task.move.other.v) || in.task.move.other.v == 0) {
+        call_failf(call, ERR_INVALID, behind != NULL ? "behind" : "ahead_of",
+                   "either 'ahead_of' or 'behind' is wanted, with the number of another task");
+        return;
+    }
+    task_id id;
+    if (!call_task_id(call, &id)) {
+        return;
+    }
+    if (id.v == in.task.move.other.v) {
+        call_failf(call, ERR_INVALID, in.task.move.behind ? "behind" : "ahead_of",
+                   "a task cannot stand beside itself");
+        return;
+    }
+    task_ask(call, &in);
+}
+
+/* ---- POST /tasks/{id}/retry ---- */
+
+/* A new task does not wait for what has come to its end. */
+static void depends_thin_out(const struct core *core, struct task_spec *spec, struct arena *arena)
+{
+    uint64_t *left = arena_new(arena, uint64_t, spec->depends_count);
+    uint64_t any = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < spec->depends_count; i++) {
+        const struct task *task = core_task(core, (task_id){spec->depends_on[i]});
+        if (task != NULL && !task_state_ended((enum task_state)task->state)) {
+            any |= (spec->depends_any >> i & 1) << count;
+            left[count++] = spec->depends_on[i];
+        }
+    }
+    spec->depends_on = left;
+    spec->depends_any = any;
+    spec->depends_count = count;
+}
+
+static void retry_submit(struct call *call, task_id id, struct str json)
+{
+    struct error e;
+    struct doc *doc;
+    struct task_spec *spec = arena_new(call_arena(call), struct task_spec, 1);
+    struct input in = {.type = INPUT_TASK_SUBMIT, .submit = {.specs = spec, .count = 1}};
+    if (doc_parse_json(call_arena(call), json, &doc, &e) != ERR_OK ||
+        task_again_read(doc, call_arena(call), spec, &e) != ERR_OK) {
+        (void)fail_in(&e, "task %llu", (unsigned long long)id.v);
+        call_fail(call, &e);
+        return;
+    }
+    if (!submission_key(call, &in.submit)) {
+        return;
+    }
+    /* The body says nothing; which task it is about does. */
+    for (size_t i = 0; i < sizeof id.v; i++) {
+        in.submit.body_hash[i] ^= (uint8_t)(id.v >> 8 * i);
+    }
+    spec->user = call->name;
+    depends_thin_out(call_core(call), spec, call_arena(call));
+    submission_run(call, &in);
+}
+
+void tasks_retry(struct call *call)
+{
+    task_id id;
+    if (!call_task_id(call, &id)) {
+        return;
+    }
+    const struct task *task = core_task(call_core(call), id);
+    if (task != NULL && !task_state_ended((enum task_state)task->state)) {
+        call_failf(call, ERR_CONFLICT, "", "task %llu has not ended: it is %s",
+                   (unsigned long long)id.v, task_state_name((enum task_state)task->state));
+        return;
+    }
+    history_read(call, id, retry_submit);
 }

@@ -19,6 +19,8 @@ int cmd_task_start(struct cli *cli);
 int cmd_task_pause(struct cli *cli);
 int cmd_task_activate(struct cli *cli);
 int cmd_task_edit(struct cli *cli);
+int cmd_task_move(struct cli *cli);
+int cmd_task_retry(struct cli *cli);
 int cmd_task_wait(struct cli *cli);
 
 int cmd_pool_list(struct cli *cli);

@@ -1,4 +1,4 @@
-/* cmd_task_change.c - `weir task kill|start|pause|activate|edit`: changing tasks, one call each.
+/* cmd_task_change.c - `weir task kill|start|pause|activate|edit|move|retry`: changing tasks, one call each.
  * What could not be changed is said, the rest is done. SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_out.h"
 #include "cli/api.h"
@@ -6,6 +6,7 @@
 #include "cli/ids.h"
 #include "cli/kill.h"
 #include "cli/show.h"
+#include "cli/task_args.h"
 #include "cli/item.h"
 
 #include <stdio.h>
@@ -13,9 +14,12 @@
 
 enum { EDIT_MAX = 1 << 16, PROGRESS_EVERY = 50 };
 
+/* What to print of an answer, where it is not JSON. */
+typedef void (*said_fn)(uint64_t task, const struct doc *answer);
+
 /* The same call for every id; the first failure's status is the command's. */
-static int each(struct cli *cli, const struct ids *ids, const char *method, const char *action,
-                struct str body)
+static int each_said(struct cli *cli, const struct ids *ids, const char *method, const char *action,
+                     struct str body, said_fn said)
 {
     int code = EXIT_OK;
     struct arena arena;
@@ -28,7 +32,9 @@ static int each(struct cli *cli, const struct ids *ids, const char *method, cons
             arena_fmt(&arena, "/tasks/%llu%s", (unsigned long long)ids->at.at[i], action);
         enum err r = api_change(cli, &arena, method, path, body, &reply, &e);
         if (r == ERR_OK) {
-            (void)show_json(cli, &reply);
+            if (!show_json(cli, &reply) && said != NULL) {
+                said(ids->at.at[i], reply.doc);
+            }
         } else {
             (void)fail_in(&e, "task %llu", (unsigned long long)ids->at.at[i]);
             int failed = cli_fail(cli, &e);
@@ -46,6 +52,12 @@ static int each(struct cli *cli, const struct ids *ids, const char *method, cons
     }
     arena_done(&arena);
     return code;
+}
+
+static int each(struct cli *cli, const struct ids *ids, const char *method, const char *action,
+                struct str body)
+{
+    return each_said(cli, ids, method, action, body, NULL);
 }
 
 static int each_action(struct cli *cli, const char *action)
@@ -93,17 +105,39 @@ int cmd_task_activate(struct cli *cli)
     return each_action(cli, "/activate");
 }
 
-/* The flags as a PATCH body; false when none was given. */
-static bool edit_json(const struct cli *cli, struct buf *out)
+/* What an instance asks for, where a flag says so. */
+static bool asks_json(const struct task_args *asks, struct json_out *j)
 {
-    static const char *const texts[][2] = {
-        {"time", "time_limit"}, {"grace", "grace"}, {"name", "name"}, {"pool", "pool"}};
+    for (size_t i = 0; i < asks->field_count; i++) {
+        json_out_key(j, asks->fields[i].name);
+        json_out_raw(j, str_of(asks->fields[i].json));
+    }
+    if (asks->resource_count > 0) {
+        json_out_key(j, "resources");
+        json_out_object(j);
+        for (size_t i = 0; i < asks->resource_count; i++) {
+            json_out_key(j, asks->resources[i].name);
+            json_out_raw(j, str_of(asks->resources[i].json));
+        }
+        json_out_end(j);
+    }
+    return asks->field_count > 0 || asks->resource_count > 0;
+}
+
+/* The flags as a PATCH body; false when none was given. */
+static bool edit_json(const struct cli *cli, const struct task_args *asks, struct buf *out)
+{
+    static const char *const texts[][2] = {{"time", "time_limit"},
+                                           {"grace", "grace"},
+                                           {"name", "name"},
+                                           {"pool", "pool"},
+                                           {"project", "project"}};
     static const char *const numbers[][2] = {{"priority", "priority"}, {"retries", "max_retries"}};
     const struct args *args = &cli->args;
     struct json_out j;
     json_out_init(&j, out);
     json_out_object(&j);
-    bool any = false;
+    bool any = asks_json(asks, &j);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const char *value = args_text(args, texts[i][0]);
         if (value != NULL) {
@@ -138,14 +172,55 @@ int cmd_task_edit(struct cli *cli)
     struct ids ids;
     struct buf body;
     buf_init(&body, EDIT_MAX);
+    struct task_args asks;
     enum err r = ids_read(cli, &ids, &e);
-    if (r == ERR_OK && !edit_json(cli, &body)) {
+    r = r != ERR_OK ? r : task_args_asks(cli, &asks, &e);
+    if (r == ERR_OK && !edit_json(cli, &asks, &body)) {
         r = fail(&e, ERR_USAGE, "nothing to change; `weir task edit --help` lists what can be");
     }
     int code = r != ERR_OK
                    ? cli_fail(cli, &e)
                    : each(cli, &ids, "PATCH", "", (struct str){.p = body.data, .len = body.len});
     buf_done(&body);
+    ids_done(&ids);
+    return code;
+}
+
+int cmd_task_move(struct cli *cli)
+{
+    struct error e;
+    struct ids ids;
+    const struct args *args = &cli->args;
+    const char *flag = args_has(args, "behind") ? "behind" : "ahead-of";
+    enum err r = ids_read(cli, &ids, &e);
+    if (r == ERR_OK && args_has(args, "behind") == args_has(args, "ahead-of")) {
+        r = fail(&e, ERR_USAGE, "give one of --ahead-of TASK and --behind TASK");
+    }
+    const char *body =
+        arena_fmt(&cli->arena, "{\"%s\":%llu}", args_has(args, "behind") ? "behind" : "ahead_of",
+                  (unsigned long long)args_number(args, flag, 0));
+    int code = r != ERR_OK ? cli_fail(cli, &e) : each(cli, &ids, "POST", "/move", str_of(body));
+    ids_done(&ids);
+    return code;
+}
+
+/* The new id alone in a pipe, so that others can read it. */
+static void retry_said(uint64_t task, const struct doc *answer)
+{
+    const struct doc *tasks = item_at(answer, "tasks");
+    const struct doc *first = tasks != NULL ? tasks->first : NULL;
+    unsigned long long id = (unsigned long long)item_number(first, "id", 0);
+    (void)printf("%llu\n", id);
+    cli_say("task %llu is submitted again as task %llu", (unsigned long long)task, id);
+}
+
+int cmd_task_retry(struct cli *cli)
+{
+    struct error e;
+    struct ids ids;
+    int code = ids_read(cli, &ids, &e) == ERR_OK
+                   ? each_said(cli, &ids, "POST", "/retry", (struct str){0}, retry_said)
+                   : cli_fail(cli, &e);
     ids_done(&ids);
     return code;
 }

@@ -125,7 +125,23 @@ static const struct flag flags_edit[] = {
      NULL},
     {"name", 0, FLAG_TEXT, "S", "a name for people", COMPLETE_NONE, NULL},
     {"tag", 0, FLAG_LIST, "T", "its tags from now on", COMPLETE_NONE, NULL},
-    {"pool", 'p', FLAG_TEXT, "P", "move it to this pool", COMPLETE_POOLS, NULL},
+    {"pool", 'p', FLAG_TEXT, "P", "move it to this pool; what runs is stopped first",
+     COMPLETE_POOLS, NULL},
+    {"project", 0, FLAG_TEXT, "P", "of this project from now on (not while it runs)", COMPLETE_NONE,
+     NULL},
+    {"slots", 's', FLAG_TEXT, "N", "slots of an instance (not while it runs)", COMPLETE_NONE, NULL},
+    {"gpus", 'g', FLAG_TEXT, "X", "GPUs of an instance, likewise", COMPLETE_NONE, NULL},
+    {"cpu", 0, FLAG_TEXT, "X", "cores of an instance, likewise", COMPLETE_NONE, NULL},
+    {"memory", 0, FLAG_TEXT, "X", "memory of an instance, likewise", COMPLETE_NONE, NULL},
+    {"resources", 'r', FLAG_LIST, "'A=X B=Y'", "named amounts of an instance, likewise",
+     COMPLETE_NONE, NULL},
+    {"devices", 0, FLAG_TEXT, "0,1", "these devices of one node, likewise", COMPLETE_NONE, NULL},
+    {0},
+};
+
+static const struct flag flags_move[] = {
+    {"ahead-of", 0, FLAG_NUMBER, "TASK", "put it directly ahead of this one", COMPLETE_TASKS, NULL},
+    {"behind", 0, FLAG_NUMBER, "TASK", "put it directly behind this one", COMPLETE_TASKS, NULL},
     {0},
 };
 
@@ -182,7 +198,10 @@ const struct command commands_task[] = {
      .run = cmd_task_start},
     {.name = "task pause",
      .args = "TASK… | -",
-     .help = "keep pending tasks from starting",
+     .help = "stop tasks, or keep them from starting, until they are activated",
+     .more = "What runs gets SIGTERM, and SIGKILL after its grace time. A paused task keeps its "
+             "place in\n"
+             "the order; being stopped so counts neither as a failure nor as a retry.",
      .examples = "weir task pause 12",
      .groups = {flags_json},
      .args_min = 1,
@@ -201,12 +220,40 @@ const struct command commands_task[] = {
     {.name = "task edit",
      .args = "TASK… flags",
      .help = "change a task that has not ended",
+     .more = "Resources and project change only while nothing of the task runs (`weir task pause` "
+             "stops\n"
+             "it); resources are given all anew. A running task that is moved to another pool is\n"
+             "stopped with its grace time and waits there under the same id.",
      .examples = "weir task edit 12 --priority 80 --time 4h",
      .groups = {flags_edit, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TASKS,
      .run = cmd_task_edit},
+    {.name = "task move",
+     .args = "TASK --ahead-of|--behind OTHER",
+     .help = "change a task's place in the queue",
+     .more =
+         "Both tasks are of one pool, project and priority; tasks of other projects keep their\n"
+         "places. Another priority is given by `weir task edit --priority`.",
+     .examples = "weir task move 12 --ahead-of 7\nweir task move 7 --behind 12",
+     .groups = {flags_move, flags_json},
+     .args_min = 1,
+     .args_max = 1,
+     .complete = COMPLETE_TASKS,
+     .run = cmd_task_move},
+    {.name = "task retry",
+     .args = "TASK… | -",
+     .help = "submit ended tasks again, as new ones",
+     .more = "Prints the new ids. The new task asks for what the old one asked for last, and waits "
+             "for\n"
+             "those of its dependencies that have not ended.",
+     .examples = "weir task retry 12\nweir task list -q --state failed | weir task retry -",
+     .groups = {flags_json},
+     .args_min = 1,
+     .args_max = ARGS_ANY,
+     .complete = COMPLETE_TASKS,
+     .run = cmd_task_retry},
     {.name = "task wait",
      .args = "TASK… | -",
      .help = "wait until tasks have ended, exit with their code",

@@ -79,7 +79,8 @@ static void list_field(struct draft *draft, const char *flag, const char *name, 
         struct str rest = str_of(value);
         while (rest.p != NULL) {
             struct str one = str_trim(str_cut(rest, ',', &rest));
-            numbers ? json_out_raw(&j, one) : json_out_str(&j, one);
+            bool number = numbers && memchr(one.p, ':', one.len) == NULL;
+            number ? json_out_raw(&j, one) : json_out_str(&j, one);
         }
     }
     json_out_end(&j);
@@ -201,6 +202,19 @@ static enum err resources_read(struct draft *draft)
     return r != ERR_OK ? r : named_flag(draft);
 }
 
+enum err task_args_asks(struct cli *cli, struct task_args *ret, struct error *e)
+{
+    struct draft draft = {.cli = cli, .out = ret, .e = e};
+    uint64_t mask;
+    const char *devices = args_text(&cli->args, "devices");
+    *ret = (struct task_args){0};
+    if (devices != NULL && devices_text_parse(str_of(devices), &mask, e) != ERR_OK) {
+        return usage(&draft, "devices");
+    }
+    list_field(&draft, "devices", "devices", true);
+    return resources_read(&draft);
+}
+
 static enum err env_read(struct draft *draft)
 {
     if (!args_has(&draft->cli->args, "env")) {
@@ -258,9 +272,12 @@ static enum err forms_check(struct draft *draft)
         struct str rest = str_of(after);
         while (rest.p != NULL) {
             struct str one = str_trim(str_cut(rest, ',', &rest));
-            if (!str_to_u64(one, &number) || number == 0) {
+            struct str how;
+            struct str id = str_cut(one, ':', &how);
+            bool known = how.p == NULL || str_is(how, "any") || str_is(how, "success");
+            if (!known || !str_to_u64(id, &number) || number == 0) {
                 return fail(draft->e, ERR_USAGE,
-                            "--after is '%.60s'; task ids, like 12,13, would do", after);
+                            "--after is '%.60s'; task ids, like 12,13 or 12:any, would do", after);
             }
         }
     }

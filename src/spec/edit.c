@@ -4,13 +4,21 @@
 
 #include "spec/fields.h"
 #include "spec/resources_text.h"
+#include "spec/task_internal.h"
+#include "spec/task_file.h"
 
 #include <string.h>
+
+/* An edit while it is read; the task has what an instance asks for. */
+struct edit_draft {
+    struct task_edit edit;
+    struct task_draft task;
+};
 
 static void priority_read(struct reader *in, const struct place *place, const struct doc *doc,
                           const struct field *field, void *object)
 {
-    struct task_edit *edit = object;
+    struct task_edit *edit = &((struct edit_draft *)object)->edit;
     edit->fields |= EDIT_PRIORITY;
     field_u32(in, place, doc, field, object);
 }
@@ -18,7 +26,7 @@ static void priority_read(struct reader *in, const struct place *place, const st
 static void retries_read(struct reader *in, const struct place *place, const struct doc *doc,
                          const struct field *field, void *object)
 {
-    struct task_edit *edit = object;
+    struct task_edit *edit = &((struct edit_draft *)object)->edit;
     edit->fields |= EDIT_RETRIES;
     field_u32(in, place, doc, field, object);
 }
@@ -26,7 +34,7 @@ static void retries_read(struct reader *in, const struct place *place, const str
 static void time_limit_read(struct reader *in, const struct place *place, const struct doc *doc,
                             const struct field *field, void *object)
 {
-    struct task_edit *edit = object;
+    struct task_edit *edit = &((struct edit_draft *)object)->edit;
     edit->fields |= EDIT_TIME_LIMIT;
     field_duration(in, place, doc, field, object);
 }
@@ -34,7 +42,7 @@ static void time_limit_read(struct reader *in, const struct place *place, const 
 static void grace_read(struct reader *in, const struct place *place, const struct doc *doc,
                        const struct field *field, void *object)
 {
-    struct task_edit *edit = object;
+    struct task_edit *edit = &((struct edit_draft *)object)->edit;
     edit->fields |= EDIT_GRACE;
     field_duration(in, place, doc, field, object);
 }
@@ -42,7 +50,7 @@ static void grace_read(struct reader *in, const struct place *place, const struc
 static void edit_name_read(struct reader *in, const struct place *place, const struct doc *doc,
                            const struct field *field, void *object)
 {
-    struct task_edit *edit = object;
+    struct task_edit *edit = &((struct edit_draft *)object)->edit;
     edit->fields |= EDIT_NAME;
     field_text(in, place, doc, field, object);
 }
@@ -50,7 +58,7 @@ static void edit_name_read(struct reader *in, const struct place *place, const s
 static void pool_read(struct reader *in, const struct place *place, const struct doc *doc,
                       const struct field *field, void *object)
 {
-    struct task_edit *edit = object;
+    struct task_edit *edit = &((struct edit_draft *)object)->edit;
     edit->fields |= EDIT_POOL;
     field_name(in, place, doc, field, object);
 }
@@ -58,7 +66,7 @@ static void pool_read(struct reader *in, const struct place *place, const struct
 static void edit_tags_read(struct reader *in, const struct place *place, const struct doc *doc,
                            const struct field *field, void *object)
 {
-    struct task_edit *edit = object;
+    struct task_edit *edit = &((struct edit_draft *)object)->edit;
     if (doc->kind != DOC_LIST || doc->count > field->max) {
         problem_add(in, place, doc, "a list of at most %d texts is wanted, not %s", (int)field->max,
                     doc->kind == DOC_LIST ? "a longer one" : doc_what(doc));
@@ -82,7 +90,44 @@ static void edit_tags_read(struct reader *in, const struct place *place, const s
     edit->tag_count = count;
 }
 
-#define IN_EDIT(member) offsetof(struct task_edit, member)
+static void project_read(struct reader *in, const struct place *place, const struct doc *doc,
+                         const struct field *field, void *object)
+{
+    struct edit_draft *draft = object;
+    draft->edit.fields |= EDIT_PROJECT;
+    field_name(in, place, doc, field, object);
+}
+
+static void asks_read(struct reader *in, const struct place *place, const struct doc *doc,
+                      const struct field *field, void *object)
+{
+    struct edit_draft *draft = object;
+    draft->edit.fields |= EDIT_RESOURCES;
+    task_resources_read(in, place, doc, field, &draft->task);
+}
+
+static void asked_devices_read(struct reader *in, const struct place *place, const struct doc *doc,
+                               const struct field *field, void *object)
+{
+    struct edit_draft *draft = object;
+    draft->edit.fields |= EDIT_RESOURCES;
+    task_devices_read(in, place, doc, field, &draft->task);
+}
+
+/* What an instance asks for: all of it anew. */
+static void asks_finish(struct reader *in, const struct doc *doc, struct edit_draft *draft)
+{
+    if (draft->task.pools != NULL) {
+        struct place pool = {.key = "resources.resource_pool"};
+        problem_add(in, &pool, draft->task.pools, "the pool is changed by 'pool'");
+        return;
+    }
+    task_resources_finish(in, NULL, doc, &draft->task);
+    draft->edit.asks = arena_dup(in->arena, &draft->task.spec, sizeof draft->task.spec);
+}
+
+#define IN_EDIT(member) offsetof(struct edit_draft, edit.member)
+#define NOT_EDITED "it cannot change; `weir task retry` or a new task would do"
 
 static const struct field task_edit_fields[] = {
     {"priority", priority_read, IN_EDIT(priority), PRIORITY_MIN, PRIORITY_MAX, NULL},
@@ -92,6 +137,23 @@ static const struct field task_edit_fields[] = {
     {"name", edit_name_read, IN_EDIT(name), 0, TEXT_LEN_MAX, NULL},
     {"tags", edit_tags_read, 0, 0, TASK_TAGS_MAX, NULL},
     {"pool", pool_read, IN_EDIT(pool), 0, 0, "a pool"},
+    {"project", project_read, IN_EDIT(project), 0, 0, "a project"},
+    {"resources", asks_read, 0, 0, 0, NULL},
+    {"devices", asked_devices_read, 0, 0, 0, NULL},
+    {"command", NULL, 0, 0, 0, NOT_EDITED},
+    {"entrypoint", NULL, 0, 0, 0, NOT_EDITED},
+    {"env", NULL, 0, 0, 0, NOT_EDITED},
+    {"workdir", NULL, 0, 0, 0, NOT_EDITED},
+    {"image", NULL, 0, 0, 0, NOT_EDITED},
+    {"kind", NULL, 0, 0, 0, NOT_EDITED},
+    {"user", NULL, 0, 0, 0, NOT_EDITED},
+    {"instances", NULL, 0, 0, 0, NOT_EDITED},
+    {"min_instances", NULL, 0, 0, 0, NOT_EDITED},
+    {"array", NULL, 0, 0, 0, NOT_EDITED},
+    {"gang", NULL, 0, 0, 0, NOT_EDITED},
+    {"preemptible", NULL, 0, 0, 0, NOT_EDITED},
+    {"repeatable", NULL, 0, 0, 0, NOT_EDITED},
+    {"depends_on", NULL, 0, 0, 0, NOT_EDITED},
     {0},
 };
 
@@ -100,16 +162,20 @@ enum err task_edit_read(const struct doc *doc, struct arena *arena, struct task_
 {
     struct problems problems = {0};
     struct reader in = {.arena = arena, .problems = &problems};
-    struct task_edit edit = {0};
-    fields_read(&in, NULL, doc, task_edit_fields, &edit);
-    if (problems.total == 0 && edit.fields == 0) {
+    struct edit_draft draft = {0};
+    task_spec_init(&draft.task.spec);
+    fields_read(&in, NULL, doc, task_edit_fields, &draft);
+    if (problems.total == 0 && draft.edit.fields & EDIT_RESOURCES) {
+        asks_finish(&in, doc, &draft);
+    }
+    if (problems.total == 0 && draft.edit.fields == 0) {
         problem_add(&in, NULL, doc,
                     "nothing to change; give some of priority, time_limit, max_retries, grace, "
-                    "name, tags, pool");
+                    "name, tags, pool, project, resources");
     }
     enum err r = problems_error(&problems, e);
     if (r == ERR_OK) {
-        *ret = edit;
+        *ret = draft.edit;
     }
     return r;
 }

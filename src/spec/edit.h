@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "core/input.h"
 
-/* {priority, time_limit, max_retries, grace, name, tags, pool}; at least one. */
+/* {priority, time_limit, max_retries, grace, name, tags, pool, project, resources, devices}; at least
+ * one. resources and devices replace all that an instance asked for. */
 must_use enum err task_edit_read(const struct doc *doc, struct arena *arena, struct task_edit *ret,
                                  struct error *e);
 

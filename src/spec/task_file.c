@@ -280,6 +280,27 @@ static void array_read(struct reader *in, const struct place *place, const struc
     }
 }
 
+/* 7, or "7:any". */
+static bool depend_read(struct reader *in, const struct place *place, const struct doc *doc,
+                        uint64_t *ret, bool *ret_any)
+{
+    struct str how;
+    struct str id = str_cut(doc->text, ':', &how);
+    if (doc->kind != DOC_STRING || how.p == NULL) {
+        return value_u64(in, place, doc, 1, INT64_MAX, ret);
+    }
+    *ret_any = str_is(how, "any");
+    if ((!*ret_any && !str_is(how, "success")) || !str_to_u64(id, ret) || *ret == 0 ||
+        *ret > INT64_MAX) {
+        problem_add(in, place, doc,
+                    "a task number is wanted, with ':any' where its success does not matter, like "
+                    "\"12:any\", not '%.60s'",
+                    doc->text.p);
+        return false;
+    }
+    return true;
+}
+
 static void depends_read(struct reader *in, const struct place *place, const struct doc *doc,
                          const struct field *field, void *object)
 {
@@ -293,10 +314,11 @@ static void depends_read(struct reader *in, const struct place *place, const str
     uint32_t count = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
         struct place at = {.up = place, .index = count};
-        if (!value_u64(in, &at, item, 1, INT64_MAX, &ids[count])) {
+        bool any = false;
+        if (!depend_read(in, &at, item, &ids[count], &any)) {
             return;
         }
-        count++;
+        draft->spec.depends_any |= (uint64_t)any << count++;
     }
     draft->spec.depends_on = ids;
     draft->spec.depends_count = count;

@@ -18,4 +18,6 @@ void u64_or_null_json(struct json_out *j, const char *key, uint64_t value);
 void request_json(struct json_out *j, const struct core *core, const struct request *request);
 
 /* "env":{"K":"V"} */
+/* "depends_on": [7, "8:any"]. */
+void depends_json(struct json_out *j, const struct task_spec *spec);
 void env_json(struct json_out *j, const struct task_spec *spec);

@@ -2,6 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/json_internal.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 void request_json(struct json_out *j, const struct core *core, const struct request *request)
 {
     /* With slots comes a part of cpu and memory, so that none of them is a wish of its own; without
@@ -25,6 +28,22 @@ void request_json(struct json_out *j, const struct core *core, const struct requ
     for (uint32_t i = 0; i < request->named_count; i++) {
         json_out_kv_milli(j, core_resource_name(core, request->named[i].resource),
                           request->named[i].milli);
+    }
+    json_out_end(j);
+}
+
+void depends_json(struct json_out *j, const struct task_spec *spec)
+{
+    json_out_key(j, "depends_on");
+    json_out_array(j);
+    for (uint32_t i = 0; i < spec->depends_count; i++) {
+        if ((spec->depends_any >> i & 1) == 0) {
+            json_out_u64(j, spec->depends_on[i]);
+            continue;
+        }
+        char text[32];
+        (void)snprintf(text, sizeof text, "%" PRIu64 ":any", spec->depends_on[i]);
+        json_out_text(j, text);
     }
     json_out_end(j);
 }

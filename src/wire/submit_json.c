@@ -75,12 +75,7 @@ void submit_json(struct json_out *j, const struct task_spec *spec)
     duration_json(j, "time_limit", spec->time_limit_ms);
     duration_json(j, "grace", spec->grace_ms);
     json_out_kv_u64(j, "max_retries", spec->max_retries);
-    json_out_key(j, "depends_on");
-    json_out_array(j);
-    for (uint32_t i = 0; i < spec->depends_count; i++) {
-        json_out_u64(j, spec->depends_on[i]);
-    }
-    json_out_end(j);
+    depends_json(j, spec);
     texts_json(j, "tags", spec->tags, spec->tag_count);
     json_out_kv_bool(j, "stage", spec->stage);
     json_out_end(j);

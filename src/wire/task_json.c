@@ -153,12 +153,7 @@ static void asked_json(struct task_writer *writer, struct json_out *j, const str
     json_out_kv_i64(j, "time_limit_ms", task->time_limit_ms);
     json_out_kv_i64(j, "grace_ms", task->grace_ms);
     json_out_kv_u64(j, "max_retries", task->max_retries);
-    json_out_key(j, "depends_on");
-    json_out_array(j);
-    for (uint32_t i = 0; i < spec->depends_count; i++) {
-        json_out_u64(j, spec->depends_on[i]);
-    }
-    json_out_end(j);
+    depends_json(j, spec);
     texts_json(j, "tags", spec->tags, spec->tag_count);
 }
 

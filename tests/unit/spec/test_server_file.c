@@ -227,7 +227,18 @@ static void an_edit_says_which_fields_it_sets(void **state)
     assert_int_equal(task_edit_read(document("{}"), &arena, &edit, &e), ERR_INVALID);
     assert_int_equal(task_edit_read(document("{\"command\":[\"x\"]}"), &arena, &edit, &e),
                      ERR_INVALID);
-    assert_string_equal(e.text, "command: unknown field");
+    assert_string_equal(e.text,
+                        "command: it cannot change; `weir task retry` or a new task would do");
+    doc = document("{\"project\":\"q\",\"resources\":{\"gpu\":2,\"foo\":5}}");
+    assert_int_equal(task_edit_read(doc, &arena, &edit, &e), ERR_OK);
+    assert_int_equal(edit.fields, EDIT_PROJECT | EDIT_RESOURCES);
+    assert_string_equal(edit.project, "q");
+    assert_int_equal(edit.asks->slots_milli, 2000);
+    assert_true(edit.asks->needs_gpu);
+    assert_string_equal(edit.asks->resources[0].name, "foo");
+    assert_int_equal(
+        task_edit_read(document("{\"resources\":{\"resource_pool\":\"p\"}}"), &arena, &edit, &e),
+        ERR_INVALID);
 }
 
 static void labels_are_merged_into_those_a_node_has(void **state)
