@@ -297,6 +297,17 @@ static void pass_run(struct pass *pass)
     }
 }
 
+/* A gang of which some are told to make room does not wait for more until they have left. */
+static bool leaves_queue(const struct trial *trial, const struct task *task)
+{
+    for (size_t i = 0; task->gang && i < trial->count; i++) {
+        if (trial->decisions[i].kind == DECISION_EVICT && trial->decisions[i].task == task) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The head and the reservation as they are now. A pass that stopped before it met a blocked task
  * knows of no new head and leaves the old one. */
 static void head_facts(struct pass *pass)
@@ -309,6 +320,10 @@ static void head_facts(struct pass *pass)
         pass->head = pass->next;
         pass->head_moved = true;
         pass->impatient = pool->patience_ms == 0; /* its turn is over; the next pass keeps places */
+    }
+    if (pass->head != NULL && leaves_queue(&pass->trial, pass->head)) {
+        pass->head = NULL;
+        pass->holding = false;
     }
     const task_id head = pass->head == NULL ? (task_id){0} : pass->head->id;
     if (head.v != pool->blocked_task.v || pass->head_moved) {

@@ -42,9 +42,45 @@ struct victims {
     int64_t wake_ms;
     struct leaf *leaves; /* by account_view.index, as the seats */
     struct seat *seats;
+    uint64_t *growing; /* gangs of which the trial has started more: ids, ascending */
+    size_t growing_count;
     uint64_t search;
     const struct victims_ask *ask;
 };
+
+static int id_order(const void *left, const void *right)
+{
+    const uint64_t *a = left;
+    const uint64_t *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+static void growing_load(struct victims *victims)
+{
+    const struct trial *trial = victims->trial;
+    for (size_t i = 0; i < trial->count; i++) {
+        const struct decision *decision = &trial->decisions[i];
+        if (decision->kind != DECISION_START || !decision->task->gang ||
+            decision->task->active_count == 0) {
+            continue;
+        }
+        if (victims->growing == NULL) {
+            victims->growing = arena_new(trial->arena, uint64_t, trial->count - i);
+        }
+        victims->growing[victims->growing_count++] = decision->task->id.v;
+    }
+    if (victims->growing_count > 0) {
+        qsort(victims->growing, victims->growing_count, sizeof(uint64_t), id_order);
+    }
+}
+
+/* What has just been started of it cannot be told to stop yet, and a gang goes whole. */
+static bool is_growing(const struct victims *victims, const struct task *task)
+{
+    return task->gang && victims->growing_count > 0 &&
+           bsearch(&task->id.v, victims->growing, victims->growing_count, sizeof(uint64_t),
+                   id_order) != NULL;
+}
 
 struct victims *victims_new(struct trial *trial, int64_t now_ms)
 {
@@ -58,6 +94,7 @@ struct victims *victims_new(struct trial *trial, int64_t now_ms)
         .leaves = arena_new(trial->arena, struct leaf, count),
         .seats = arena_new(trial->arena, struct seat, count),
     };
+    growing_load(victims);
     return victims;
 }
 
@@ -214,8 +251,8 @@ static struct leaf *leaf_of(struct victims *victims, const struct account_view *
     const uint64_t first = key.at[0];
     while (oindex_next(&core->orders[ORDER_ACCOUNT_HOLD], key, &key) && key.at[0] == first) {
         const struct task *task = core_task(core, (task_id){key.at[3]});
-        const bool leaving = task->gang && task->stopping_count > 0;
-        if (task->preemptible && !leaving && task->active_count > task->stopping_count) {
+        const bool busy = (task->gang && task->stopping_count > 0) || is_growing(victims, task);
+        if (task->preemptible && !busy && task->active_count > task->stopping_count) {
             task_pieces(victims, account, task);
         }
     }

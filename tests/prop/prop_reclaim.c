@@ -1,0 +1,294 @@
+/* prop_reclaim.c - P4 and P6 on the whole core: random organisations, nodes and tasks, with agents that do at once what they are
+ * told. Without arrivals everything comes to rest, then five further passes change nothing; nobody is told to leave unless the
+ * same pass promises the claimant its places; an account within its guarantee loses nothing to others.
+ *
+ * Time is virtual. WEIR_SEED repeats a run, WEIR_HISTORIES says how many.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "world.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RUNS_DEFAULT = 300, WAVES = 4, TASKS_A_WAVE = 8, ROUNDS_MAX = 300, QUIET = 5, NAMES = 4 };
+
+static const char *const projects[NAMES] = {"p0", "p1", "p2", "p3"};
+static const pool_id pool = {1};
+
+struct run {
+    struct world world;
+    uint64_t evicted_count;
+};
+
+static enum verdict step(struct run *run, struct input in)
+{
+    return world_step(&run->world, in);
+}
+
+/* ---- making one ---- */
+
+static void pool_make(struct run *run)
+{
+    struct dice *dice = &run->world.dice;
+    const struct pool_spec spec = {
+        .name = "default",
+        .title = "",
+        .description = "",
+        .patience_ms = dice_once_in(dice, 2) ? 0 : 60000,
+        .aux_tasks = 100,
+        .policy = dice_once_in(dice, 6) ? POLICY_PRIORITY : POLICY_FAIR_SHARE,
+        .placement = dice_once_in(dice, 4) ? PLACEMENT_SPREAD : PLACEMENT_PACK,
+        .victims = dice_once_in(dice, 2) ? VICTIMS_LEAST_LOSS : VICTIMS_YOUNGEST,
+        .consolidation_max = dice_roll(dice, 5),
+        .stale_grace_ms = STALE_GRACE_MS_DEFAULT,
+        .reclaim_min_runtime_ms = dice_once_in(dice, 5) ? 5000 : 0,
+        .preempt_delay_ms = dice_once_in(dice, 5) ? 3000 : 0,
+    };
+    struct input in = {.type = INPUT_POOL_EDIT};
+    in.pool.pool = pool;
+    in.pool.spec = &spec;
+    law(step(run, in) == VERDICT_OK, "a pool is edited");
+}
+
+static void nodes_make(struct run *run)
+{
+    struct dice *dice = &run->world.dice;
+    const uint32_t count = 1 + dice_roll(dice, 4);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t slots = 1 + dice_roll(dice, 4);
+        struct node_spec spec = {
+            .name = arena_fmt(&run->world.arena, "n%u", i),
+            .pool = "default",
+            .slots_milli = SLOT_MILLI * (int64_t)slots,
+            .device_count = dice_once_in(dice, 2) ? slots : 0,
+            .cpu_milli = 8000,
+            .memory_bytes = 1000,
+            .boot_id = "",
+            .address = "",
+            .version = "",
+        };
+        spec.supervisor[0] = (uint8_t)(i + 1);
+        struct input in = {.type = INPUT_NODE_JOIN};
+        in.node.spec = &spec;
+        law(step(run, in) == VERDICT_OK, "a node joins");
+    }
+}
+
+static void account_make(struct run *run, enum account_kind kind, const char *name,
+                         const char *parent)
+{
+    struct dice *dice = &run->world.dice;
+    const struct account_spec spec = {
+        .kind = kind, .name = name, .parent = parent, .title = "", .description = ""};
+    struct input in = {.type = INPUT_ACCOUNT_SET};
+    in.account.spec = &spec;
+    law(step(run, in) == VERDICT_OK, "an account is made");
+    const int64_t guaranteed = SLOT_MILLI * (int64_t)dice_roll(dice, 7);
+    const struct quota_amount amount = {
+        .resource = "slots",
+        .guaranteed = guaranteed,
+        .limit =
+            dice_once_in(dice, 5) ? guaranteed + SLOT_MILLI * dice_roll(dice, 3) : QUOTA_UNLIMITED,
+        .weight = dice_roll(dice, 3) * 1000,
+    };
+    const struct quota_spec quota = {
+        .amounts = &amount,
+        .amount_count = 1,
+        .rank = QUOTA_RANK_DEFAULT + dice_roll(dice, 6) / 5,
+        .preempt_min_runtime_ms = QUOTA_INHERIT,
+        .reclaim_min_runtime_ms = QUOTA_INHERIT,
+    };
+    in = (struct input){.type = INPUT_QUOTA_SET};
+    in.quota.account = core_account_named(run->world.core, kind, name)->id;
+    in.quota.pool = pool;
+    in.quota.spec = &quota;
+    law(step(run, in) == VERDICT_OK, "a quota is set");
+}
+
+static void organisation_make(struct run *run)
+{
+    static const char *const departments[2] = {"d0", "d1"};
+    for (uint32_t i = 0; i < 2; i++) {
+        account_make(run, ACCOUNT_DEPARTMENT, departments[i], "");
+    }
+    for (uint32_t i = 0; i < NAMES; i++) {
+        account_make(run, ACCOUNT_PROJECT, projects[i],
+                     departments[dice_roll(&run->world.dice, 2)]);
+    }
+}
+
+/* Some are refused: what can never run there. */
+static void task_arrives(struct run *run)
+{
+    static const char *const argv[] = {"true"};
+    static const char *const pools[] = {"default"};
+    struct dice *dice = &run->world.dice;
+    struct task_spec spec = {
+        .kind = TASK_COMMAND,
+        .name = "",
+        .user = "root",
+        .project = projects[dice_roll(dice, NAMES)],
+        .image = "",
+        .workdir = "",
+        .argv = argv,
+        .argv_count = 1,
+        .pools = pools,
+        .pool_count = 1,
+        .slots_milli = SLOT_MILLI * (int64_t)(1 + dice_roll(dice, 3)),
+        .cpu_milli = ASK_NOTHING,
+        .memory_bytes = ASK_NOTHING,
+        .instances = 1 + dice_roll(dice, 4),
+        .repeatable = true,
+        .preemptible = !dice_once_in(dice, 6),
+        .priority = dice_once_in(dice, 3) ? 1 + dice_roll(dice, 100) : PRIORITY_DEFAULT,
+        .grace_ms = 1000,
+    };
+    spec.gang = dice_once_in(dice, 2);
+    spec.min_instances =
+        spec.gang && dice_once_in(dice, 2) ? 1 + dice_roll(dice, spec.instances) : 0;
+    if (dice_once_in(dice, 6)) {
+        spec.slots_milli = 100 * (int64_t)(1 + dice_roll(dice, 9));
+    }
+    struct input in = {.type = INPUT_TASK_SUBMIT};
+    in.submit = (struct submission){.specs = &spec, .count = 1};
+    (void)step(run, in);
+}
+
+/* ---- the laws ---- */
+
+static bool promised(const struct facts *facts, task_id task)
+{
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct fact *fact = &facts->at[i];
+        if (fact->type == FACT_CLAIMED && fact->allocated.key.task.v == task.v) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void eviction_check(const struct facts *facts, const struct fact *fact)
+{
+    const struct eviction *why = &fact->evicted.why;
+    law(promised(facts, why->claimant), "P6: who takes is promised a place in the same decision");
+    if (why->rule == EVICT_CONSOLIDATE) {
+        law(promised(facts, fact->evicted.key.task), "who is moved has his new place");
+    }
+    if (why->rule == EVICT_SHARE || why->rule == EVICT_GUARANTEE) {
+        law(why->victim.guaranteed == QUOTA_UNLIMITED ||
+                why->victim.allocated > why->victim.guaranteed,
+            "P4: nobody within his guarantee loses");
+    }
+}
+
+static bool pass(struct run *run)
+{
+    struct input in = {.type = INPUT_PASS};
+    in.pass.pool = pool;
+    in.pass.work_max = UINT64_MAX;
+    law(step(run, in) == VERDICT_OK, "a pass is never refused");
+    const struct facts *facts = &run->world.facts;
+    for (size_t i = 0; i < facts->count; i++) {
+        if (facts->at[i].type == FACT_EVICTED) {
+            eviction_check(facts, &facts->at[i]);
+            run->evicted_count++;
+        }
+    }
+    return facts->count > 0;
+}
+
+static bool instance_answers(struct run *run, const struct instance *instance)
+{
+    if (instance->state != INSTANCE_STARTING && instance->state != INSTANCE_STOPPING) {
+        return false;
+    }
+    const struct report report = {
+        .type = instance->state == INSTANCE_STARTING ? REPORT_STARTED : REPORT_ENDED,
+        .key = {instance->task, instance->index, instance->attempt},
+        .incarnation = instance->incarnation,
+        .at_ms = run->world.now_ms,
+        .exit_code = instance->state == INSTANCE_STARTING ? 0 : 143,
+    };
+    struct input in = {.type = INPUT_REPORT};
+    in.report.node = instance->node;
+    in.report.reports = &report;
+    in.report.count = 1;
+    (void)step(run, in);
+    return true;
+}
+
+/* Some answer at once, some take their time. */
+static bool agents_answer(struct run *run, bool all)
+{
+    bool any = false;
+    task_id next = {0};
+    for (const struct task *task = core_task_next(run->world.core, next); task != NULL;
+         task = core_task_next(run->world.core, next)) {
+        next = task->id;
+        const uint32_t count = task->instance_count;
+        for (uint32_t i = 0; i < count && core_task(run->world.core, next) != NULL; i++) {
+            if (all || dice_once_in(&run->world.dice, 2)) {
+                any |= instance_answers(run, core_instance(run->world.core, next, i));
+            }
+        }
+    }
+    return any;
+}
+
+static void comes_to_rest(struct run *run)
+{
+    uint32_t quiet = 0;
+    for (uint32_t round = 0; quiet < QUIET; round++) {
+        law(round < ROUNDS_MAX, "P6: taking back comes to an end");
+        run->world.now_ms += 1000;
+        const bool decided = pass(run);
+        const bool answered = agents_answer(run, true);
+        const int64_t wake_ms = core_pool(run->world.core, pool)->wake_ms;
+        quiet = decided || answered || wake_ms != 0 ? 0 : quiet + 1;
+    }
+}
+
+static char seed_line[80];
+static size_t seed_len;
+
+/* A broken law or must() aborts: say how to see it again. */
+static void on_abort(int signal_number)
+{
+    (void)signal_number;
+    (void)!write(STDERR_FILENO, seed_line, seed_len);
+}
+
+int main(void)
+{
+    (void)signal(SIGABRT, on_abort);
+    const uint64_t seed = world_number("WEIR_SEED", (uint64_t)time(NULL) * 1000);
+    const uint64_t count = world_number("WEIR_HISTORIES", RUNS_DEFAULT);
+    uint64_t evicted = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        struct run run = {0};
+        const int len = snprintf(seed_line, sizeof seed_line,
+                                 "repeat with WEIR_SEED=%" PRIu64 " WEIR_HISTORIES=1\n", seed + i);
+        seed_len = len > 0 ? (size_t)len : 0;
+        world_init(&run.world, seed + i, false);
+        (void)step(&run, (struct input){.type = INPUT_SERVER_START});
+        pool_make(&run);
+        nodes_make(&run);
+        organisation_make(&run);
+        for (uint32_t wave = 0; wave < WAVES; wave++) {
+            for (uint32_t task = 0; task < TASKS_A_WAVE; task++) {
+                task_arrives(&run);
+            }
+            run.world.now_ms += 1000;
+            (void)pass(&run);
+            (void)agents_answer(&run, false);
+        }
+        comes_to_rest(&run);
+        evicted += run.evicted_count;
+        world_done(&run.world);
+    }
+    printf("WEIR_SEED=%" PRIu64 ": %" PRIu64 " organisations, %" PRIu64 " evictions\n", seed, count,
+           evicted);
+    return 0;
+}
