@@ -36,7 +36,8 @@ static void submitted(struct engine *engine, const struct fact *fact)
     must(fact->task_submitted.task.v == engine->records.count + 1);
     must(engine->batch_next < engine->batch.count);
     const struct job *job = engine->batch.at[engine->batch_next++];
-    const struct task_spec *spec = &job->kind->spec;
+    /* As it was taken: what no node holds by itself is spread over several. */
+    const struct task_spec *spec = fact->task_submitted.spec;
     struct job_record record = {
         .job = job,
         .runs = xcalloc(spec->instances, sizeof *record.runs),
