@@ -52,11 +52,11 @@ struct claimant action_claimant(const struct action *action, const struct chunk 
     };
 }
 
-enum chunk_result action_solve(struct action *action, const struct solve_ask *ask)
+enum chunk_result action_solve(struct action *action, const struct solve_ask *ask,
+                               uint64_t work_max)
 {
-    return solve_run(action->solve, ask, CLAIMANT_WORK_MAX, &action->work) == SOLVE_FOUND
-               ? CHUNK_CLAIMED
-               : CHUNK_FAILED;
+    return solve_run(action->solve, ask, work_max, &action->work) == SOLVE_FOUND ? CHUNK_CLAIMED
+                                                                                 : CHUNK_FAILED;
 }
 
 /* ---- what is placed already ---- */
@@ -130,7 +130,8 @@ static bool chunk_next(const struct round *round, const struct task *task, struc
     if (task->waiting_count <= promised + placed.count + lane->added) {
         return false;
     }
-    *ret = (struct chunk){.task = task, .count = turns_chunk(task, placed.count + lane->added)};
+    *ret = (struct chunk){
+        .task = task, .note = lane->note, .count = turns_chunk(task, placed.count + lane->added)};
     uint32_t *indices = arena_new(round->action->trial->arena, uint32_t, ret->count);
     uint32_t at = lane->index;
     for (uint32_t i = 0; i < ret->count; i++, at++) {

@@ -9,10 +9,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/sched/queue.h"
 #include "core/sched/solve.h"
 
-/* What one pass may look at: pieces, as solve.h counts them. A single claimant gets at most the second. */
-enum { ACTION_WORK_MAX = 400000, CLAIMANT_WORK_MAX = 100000 };
+/* What one pass may look at: pieces, as solve.h counts them. A single claimant gets at most the second;
+ * the third where nobody has a right to more than what is free, and running tasks would only move. */
+enum { ACTION_WORK_MAX = 400000, CLAIMANT_WORK_MAX = 100000, CONSOLIDATE_WORK_MAX = 2000 };
 
 struct action {
     struct trial *trial;
@@ -30,6 +32,7 @@ struct chunk {
     const uint32_t *indices;
     uint32_t count;
     struct vector amounts; /* all of them together */
+    struct note *note;     /* of its shape: so many could not be made room for by moving others */
 };
 
 enum chunk_result {
@@ -47,8 +50,9 @@ struct action_result {
  * grows by what was looked at. */
 struct action_result action_run_all(struct trial *trial, int64_t now_ms, uint64_t *work);
 
-/* A search for this chunk, in what is left of the work. */
-enum chunk_result action_solve(struct action *action, const struct solve_ask *ask);
+/* A search for this chunk, within this much work. */
+enum chunk_result action_solve(struct action *action, const struct solve_ask *ask,
+                               uint64_t work_max);
 
 /* The claimant behind a chunk. */
 struct claimant action_claimant(const struct action *action, const struct chunk *chunk);

@@ -20,5 +20,5 @@ enum chunk_result preempt_try(struct action *action, const struct chunk *chunk)
             GATE_OPEN) {
         return CHUNK_FAILED;
     }
-    return action_solve(action, &ask);
+    return action_solve(action, &ask, CLAIMANT_WORK_MAX);
 }

@@ -71,5 +71,5 @@ enum chunk_result reclaim_try(struct action *action, const struct chunk *chunk)
     if (reclaim_start(&ask.claimant) != CLAIM_MAY_START || !reachable(action, &ask.claimant)) {
         return CHUNK_FAILED;
     }
-    return action_solve(action, &ask);
+    return action_solve(action, &ask, CLAIMANT_WORK_MAX);
 }

@@ -1,4 +1,4 @@
-/* victims.c - pieces of running tasks, sorted within an account once a pass; a tournament between accounts for each search.
+/* victims.c - the pieces of projects, read once a pass; a tournament between accounts for each search.
  *
  * Surprising: which account gives next depends on what it has given in this search, but only by its dominant share
  * (account_order.h); so the seats of the tree keep what was taken, and the views stay as they are.
@@ -12,16 +12,11 @@
 
 #include <stdlib.h>
 
-enum { PIECES_FIRST = 16 };
-
-/* The pieces of one project. */
+/* A project. */
 struct leaf {
     bool known;
-    struct piece *at;
-    uint32_t count;
-    uint32_t room;
-    uint32_t head;     /* all before it are taken */
-    int64_t piece_max; /* slots of the largest */
+    struct pieces pieces;
+    uint32_t head; /* all before it are taken */
 };
 
 /* An account in the search under way. */
@@ -105,139 +100,6 @@ int64_t victims_wake_ms(const struct victims *victims)
 
 /* ---- the pieces of a project ---- */
 
-static bool stays(const struct instance *instance)
-{
-    return instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING;
-}
-
-const struct instance *piece_next(const struct core *core, const struct piece *piece,
-                                  const struct instance *after)
-{
-    if (!piece->whole) {
-        return after == NULL ? core_instance(core, piece->task->id, piece->index) : NULL;
-    }
-    for (uint32_t i = after == NULL ? 0 : after->index + 1; i <= piece->index; i++) {
-        const struct instance *instance = core_instance(core, piece->task->id, i);
-        if (stays(instance)) {
-            return instance;
-        }
-    }
-    return NULL;
-}
-
-static void piece_add(struct victims *victims, struct leaf *leaf, const struct piece *piece)
-{
-    if (leaf->count == leaf->room) {
-        leaf->room = leaf->room == 0 ? PIECES_FIRST : leaf->room * 2;
-        struct piece *grown = arena_new(victims->trial->arena, struct piece, leaf->room);
-        for (uint32_t i = 0; i < leaf->count; i++) {
-            grown[i] = leaf->at[i];
-        }
-        leaf->at = grown;
-    }
-    leaf->at[leaf->count++] = *piece;
-    const int64_t slots = piece->amounts.at[DIM_SLOTS];
-    leaf->piece_max = slots > leaf->piece_max ? slots : leaf->piece_max;
-}
-
-static void piece_count(const struct victims *victims, const struct instance *instance,
-                        struct piece *piece)
-{
-    const struct core *core = victims->trial->core;
-    const int64_t since_ms =
-        instance->state == INSTANCE_RUNNING ? instance->started_ms : instance->allocated_ms;
-    const int64_t ran_ms = victims->now_ms > since_ms ? victims->now_ms - since_ms : 0;
-    const int64_t held = instance->slots_milli > 0 ? instance->slots_milli : instance->cpu_milli;
-    struct vector amounts;
-    core_grant_vector(core, instance_request(core, instance), instance->slots_milli,
-                      instance->cpu_milli, instance->memory_bytes, &amounts);
-    vector_add(&piece->amounts, &amounts);
-    piece->loss += (unsigned __int128)(held + 1) * (uint64_t)(ran_ms + EVICTION_COST_MS);
-    piece->since_ms = since_ms > piece->since_ms ? since_ms : piece->since_ms;
-}
-
-/* Instances above the minimum are pieces by themselves, the highest first; what is left of a gang is one. */
-static void task_pieces(struct victims *victims, const struct account_view *account,
-                        const struct task *task)
-{
-    const uint32_t grown = task_grown(task);
-    const uint32_t extra = task->gang && grown > task->min_count ? grown - task->min_count : 0;
-    uint32_t left = task->active_count - task->stopping_count;
-    const uint32_t least = task->gang && extra < left ? left - extra : 0;
-    struct piece whole = {.task = task, .account = account, .whole = true};
-    unsigned __int128 loss =
-        0; /* those above the minimum go one after the other, whatever each would lose */
-    for (uint32_t i = task->instance_count; i > 0 && left > 0; i--) {
-        const struct instance *instance = core_instance(victims->trial->core, task->id, i - 1);
-        if (!stays(instance)) {
-            continue;
-        }
-        if (left > least) {
-            struct piece one = {.task = task, .account = account, .index = i - 1};
-            one.extra = task->gang;
-            piece_count(victims, instance, &one);
-            loss = task->gang && loss > one.loss ? loss : one.loss;
-            one.loss = loss;
-            piece_add(victims, &victims->leaves[account->index], &one);
-            left--;
-            continue;
-        }
-        whole.index = whole.index < i - 1 ? i - 1 : whole.index;
-        piece_count(victims, instance, &whole);
-        left--;
-    }
-    if (least > 0) {
-        piece_add(victims, &victims->leaves[account->index], &whole);
-    }
-}
-
-/* Who goes first: less important, above a minimum, younger. Never 0 for two pieces. */
-static int by_age(const struct piece *a, const struct piece *b)
-{
-    if (a->task->rank != b->task->rank) {
-        return a->task->rank > b->task->rank ? -1 : 1;
-    }
-    if (a->task->id.v != b->task->id.v) {
-        return a->task->id.v > b->task->id.v ? -1 : 1;
-    }
-    if (a->whole != b->whole) {
-        return (int)a->whole - (int)b->whole;
-    }
-    return a->index > b->index ? -1 : a->index < b->index;
-}
-
-static int by_importance(const struct piece *a, const struct piece *b)
-{
-    if (a->task->priority != b->task->priority) {
-        return a->task->priority < b->task->priority ? -1 : 1;
-    }
-    return (int)b->extra - (int)a->extra;
-}
-
-static int piece_youngest(const void *left, const void *right)
-{
-    const int by = by_importance(left, right);
-    return by != 0 ? by : by_age(left, right);
-}
-
-static int piece_least_loss(const void *left, const void *right)
-{
-    const struct piece *a = left;
-    const struct piece *b = right;
-    const int by = by_importance(a, b);
-    if (by != 0) {
-        return by;
-    }
-    return a->loss == b->loss ? by_age(a, b) : a->loss < b->loss ? -1 : 1;
-}
-
-typedef int (*piece_order_fn)(const void *left, const void *right);
-
-static piece_order_fn piece_order(const struct victims *victims)
-{
-    return victims->pool->victims == VICTIMS_YOUNGEST ? piece_youngest : piece_least_loss;
-}
-
 static struct leaf *leaf_of(struct victims *victims, const struct account_view *account)
 {
     struct leaf *leaf = &victims->leaves[account->index];
@@ -246,6 +108,12 @@ static struct leaf *leaf_of(struct victims *victims, const struct account_view *
     }
     leaf->known = true;
     const struct core *core = victims->trial->core;
+    leaf->pieces = (struct pieces){
+        .core = core,
+        .arena = victims->trial->arena,
+        .by = (enum pool_victims)victims->pool->victims,
+        .now_ms = victims->now_ms,
+    };
     const account_id id = victims->trial->tally.shares->links[account->index].id;
     struct okey key = {{ACCOUNT_KEY(victims->pool->id, id), 0, 0, 0}};
     const uint64_t first = key.at[0];
@@ -253,11 +121,8 @@ static struct leaf *leaf_of(struct victims *victims, const struct account_view *
         const struct task *task = core_task(core, (task_id){key.at[3]});
         const bool busy = (task->gang && task->stopping_count > 0) || is_growing(victims, task);
         if (task->preemptible && !busy && task->active_count > task->stopping_count) {
-            task_pieces(victims, account, task);
+            pieces_add(&leaf->pieces, account, task);
         }
-    }
-    if (leaf->count > 0) {
-        qsort(leaf->at, leaf->count, sizeof leaf->at[0], piece_order(victims));
     }
     return leaf;
 }
@@ -268,7 +133,7 @@ int64_t victims_piece_max(struct victims *victims, const struct account_view *ac
     const struct shares *shares = victims->trial->tally.shares;
     uint32_t at = shares->links[account->index].child_first;
     if (at == SHARES_NONE) {
-        return leaf_of(victims, account)->piece_max;
+        return leaf_of(victims, account)->pieces.slots_max;
     }
     int64_t most = 0;
     for (; at != SHARES_NONE; at = shares->links[at].sibling_next) {
@@ -286,6 +151,16 @@ void victims_begin(struct victims *victims, const struct victims_ask *ask)
     victims->ask = ask;
 }
 
+/* Could the first piece of it be lost? Else it could only be moved, and that is for consolidation. */
+static bool may_lose(const struct claimant *claimant, const struct account_view *account)
+{
+    const struct account_view *taker;
+    const struct account_view *giver;
+    account_diverge(claimant->account, account, &taker, &giver);
+    return reclaim_by_share(claimant->pool, giver, &giver->allocated) ||
+           reclaim_by_guarantee(claimant, taker, giver, &giver->allocated);
+}
+
 static bool account_closed(const struct victims_ask *ask, const struct account_view *account,
                            bool project)
 {
@@ -294,7 +169,8 @@ static bool account_closed(const struct victims_ask *ask, const struct account_v
     }
     switch (ask->of) {
     case VICTIMS_OF_OTHERS:
-        return account == ask->claimant->account || !reclaim_from(ask->claimant, account);
+        return account == ask->claimant->account || !reclaim_from(ask->claimant, account) ||
+               !may_lose(ask->claimant, account);
     case VICTIMS_OF_OWN:
         return account != ask->claimant->account;
     case VICTIMS_OF_LOWER:
@@ -336,15 +212,19 @@ static struct seat *seat_of(struct victims *victims, const struct account_view *
     return seat;
 }
 
+/* Where only lower priorities are taken: this one is not, and none that follows. */
+static bool too_important(const struct victims *victims, const struct piece *piece)
+{
+    const struct victims_ask *ask = victims->ask;
+    const bool lower = ask->of == VICTIMS_OF_OWN || ask->of == VICTIMS_OF_LOWER;
+    return lower && piece->task->priority >= ask->task->priority;
+}
+
 static bool piece_eligible(struct victims *victims, const struct seat *seat,
                            const struct piece *piece)
 {
     const struct victims_ask *ask = victims->ask;
     if (piece->taken || piece->task->id.v == ask->task->id.v) {
-        return false;
-    }
-    const bool lower = ask->of == VICTIMS_OF_OWN || ask->of == VICTIMS_OF_LOWER;
-    if (lower && piece->task->priority >= ask->task->priority) {
         return false;
     }
     if (piece->extra ||
@@ -360,13 +240,18 @@ static struct piece *leaf_candidate(struct victims *victims, const struct accoun
                                     struct seat *seat)
 {
     struct leaf *leaf = leaf_of(victims, account);
-    while (leaf->head < leaf->count && leaf->at[leaf->head].taken) {
+    struct piece *piece;
+    while ((piece = pieces_get(&leaf->pieces, leaf->head)) != NULL && piece->taken) {
         leaf->head++;
     }
-    while (seat->next < leaf->count && !piece_eligible(victims, seat, &leaf->at[seat->next])) {
+    while ((piece = pieces_get(&leaf->pieces, seat->next)) != NULL &&
+           !too_important(victims, piece)) {
+        if (piece_eligible(victims, seat, piece)) {
+            return piece;
+        }
         seat->next++;
     }
-    return seat->next < leaf->count ? &leaf->at[seat->next] : NULL;
+    return NULL;
 }
 
 /* Does `a` give before `b`? Both have a candidate. */
@@ -376,7 +261,8 @@ static bool gives_before(const struct victims *victims, const struct account_vie
     const struct seat *seat_a = &victims->seats[a->index];
     const struct seat *seat_b = &victims->seats[b->index];
     if (victims->ask->of == VICTIMS_OF_LOWER) {
-        return piece_order(victims)(seat_a->candidate, seat_b->candidate) < 0;
+        return pieces_compare((enum pool_victims)victims->pool->victims, seat_a->candidate,
+                              seat_b->candidate) < 0;
     }
     struct vector taken_a = seat_a->taken;
     struct vector taken_b = seat_b->taken;
