@@ -10,7 +10,6 @@
 #include "base/mem.h"
 
 #include <curl/curl.h>
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>

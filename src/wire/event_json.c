@@ -203,6 +203,32 @@ static void evicted_json(struct json_out *j, const struct core *core, const stru
     side_json(j, core, "taker", &why->taker);
 }
 
+static void attempt_details_json(struct json_out *j, const struct fact *fact)
+{
+    if (fact->type == FACT_ATTEMPT_STARTED) {
+        key_json(j, fact->attempt_started.key);
+        json_out_kv_bool(j, "workdir_used", !fact->attempt_started.workdir_missed);
+    } else if (fact->type == FACT_ATTEMPT_STOPPING) {
+        key_json(j, fact->attempt_stopping.key);
+        json_out_kv_text(j, "end", end_cause_name(fact->attempt_stopping.cause));
+    } else {
+        attempt_ended_json(j, fact);
+    }
+}
+
+static void account_details_json(struct json_out *j, const struct core *core,
+                                 const struct fact *fact)
+{
+    if (fact->type == FACT_ACCOUNT_SET) {
+        json_out_kv_text(j, account_kind_name(fact->account_set.spec->kind),
+                         fact->account_set.spec->name);
+    } else if (fact->type == FACT_ACCOUNT_DELETED) {
+        account_json(j, core, fact->account_deleted.account);
+    } else {
+        account_json(j, core, fact->quota_set.account);
+    }
+}
+
 /* What the type adds. */
 static void details_json(struct json_out *j, const struct core *core, const struct fact *fact)
 {
@@ -233,15 +259,9 @@ static void details_json(struct json_out *j, const struct core *core, const stru
         evicted_json(j, core, fact);
         break;
     case FACT_ATTEMPT_STARTED:
-        key_json(j, fact->attempt_started.key);
-        json_out_kv_bool(j, "workdir_used", !fact->attempt_started.workdir_missed);
-        break;
     case FACT_ATTEMPT_STOPPING:
-        key_json(j, fact->attempt_stopping.key);
-        json_out_kv_text(j, "end", end_cause_name(fact->attempt_stopping.cause));
-        break;
     case FACT_ATTEMPT_ENDED:
-        attempt_ended_json(j, fact);
+        attempt_details_json(j, fact);
         break;
     case FACT_TASK_MOVED:
         json_out_kv_u64(j, fact->task_moved.behind ? "behind" : "ahead_of",
@@ -260,14 +280,9 @@ static void details_json(struct json_out *j, const struct core *core, const stru
         json_out_kv_u64(j, "count", fact->submit_key.count);
         break;
     case FACT_ACCOUNT_SET:
-        json_out_kv_text(j, account_kind_name(fact->account_set.spec->kind),
-                         fact->account_set.spec->name);
-        break;
     case FACT_ACCOUNT_DELETED:
-        account_json(j, core, fact->account_deleted.account);
-        break;
     case FACT_QUOTA_SET:
-        account_json(j, core, fact->quota_set.account);
+        account_details_json(j, core, fact);
         break;
     case FACT_POOL_WAKE:
         time_json(j, "at", fact->pool_wake.at_ms);

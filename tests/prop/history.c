@@ -68,6 +68,7 @@ static void pool_spec_roll(struct world *world, const char *name, struct pool_sp
     static const int64_t patience_ms[] = {0, 1000, 5000, 60000};
     static const uint32_t aux[] = {100, 3, 1, 0};
     *ret = (struct pool_spec){
+        .preemption_off = true, /* prop_reclaim plays pools that take back */
         .name = name,
         .title = "",
         .description = "",

@@ -6,6 +6,7 @@
 #include "core/sched/action.h"
 
 #include "base/must.h"
+#include "base/sort.h"
 #include "core/core_internal.h"
 #include "core/sched/consolidate.h"
 #include "core/sched/place.h"
@@ -13,8 +14,6 @@
 #include "core/sched/reclaim.h"
 #include "core/sched/runtime.h"
 #include "core/sched/turns.h"
-
-#include <stdlib.h>
 
 /* What the trial has placed of a task. */
 struct placed_task {
@@ -82,7 +81,7 @@ static void placed_load(struct round *round)
         }
     }
     if (count > 0) {
-        qsort(all, count, sizeof all[0], placed_order);
+        sort_items(all, count, sizeof all[0], placed_order);
     }
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {

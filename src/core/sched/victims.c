@@ -6,11 +6,10 @@
 #include "core/sched/victims.h"
 
 #include "base/must.h"
+#include "base/sort.h"
 #include "core/core_internal.h"
 #include "core/sched/account_order.h"
 #include "core/sched/runtime.h"
-
-#include <stdlib.h>
 
 /* A project. */
 struct leaf {
@@ -65,7 +64,7 @@ static void growing_load(struct victims *victims)
         victims->growing[victims->growing_count++] = decision->task->id.v;
     }
     if (victims->growing_count > 0) {
-        qsort(victims->growing, victims->growing_count, sizeof(uint64_t), id_order);
+        sort_items(victims->growing, victims->growing_count, sizeof(uint64_t), id_order);
     }
 }
 

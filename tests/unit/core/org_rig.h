@@ -19,12 +19,6 @@ struct org {
 
 static const pool_id org_pool_id = {1};
 
-static inline void org_init(struct org *org)
-{
-    *org = (struct org){0};
-    rig_init(&org->rig);
-}
-
 static inline void org_done(struct org *org)
 {
     rig_done(&org->rig);
@@ -41,6 +35,19 @@ static inline void org_pool(struct org *org, void (*change)(struct pool_spec *sp
     struct input in = {.type = INPUT_POOL_EDIT, .pool = {.pool = org_pool_id, .spec = &spec}};
     assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
     arena_done(&arena);
+}
+
+static inline void org_preempts(struct pool_spec *spec)
+{
+    spec->preemption_off = false;
+}
+
+/* A pool that takes back what it lent. */
+static inline void org_init(struct org *org)
+{
+    *org = (struct org){0};
+    rig_init(&org->rig);
+    org_pool(org, org_preempts);
 }
 
 static inline void org_nodes(struct org *org, uint32_t count, unsigned slots)
