@@ -55,6 +55,14 @@ FUZZ_S ?= 60
 fuzz: deps
 	@tools/fuzz $(FUZZ_S)
 
+# The sanitizer builds and their tests.
+asan tsan: deps
+	@$(TEST) $@
+
+# clang-tidy over what differs from HEAD (or FILES=…), for developers.
+lint: weir
+	clang-tidy-14 -p $(BUILD) $(or $(FILES),$(shell git diff --name-only HEAD -- 'src/*.c'))
+
 fmt:
 	git ls-files '*.c' '*.h' | xargs clang-format-14 -i
 
@@ -64,4 +72,4 @@ hooks:
 clean:
 	rm -rf build build-* weir
 
-.PHONY: all deps deps-build weir run test check tidy bench bench-sched bench-sim fuzz fmt hooks clean
+.PHONY: all deps deps-build weir run test check tidy asan tsan lint bench bench-sched bench-sim fuzz fmt hooks clean
