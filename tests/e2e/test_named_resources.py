@@ -84,7 +84,7 @@ def test_sixteen_and_eight_share_and_a_second_sixteen_waits(spans):
     assert "+c" not in s.words()
     s.open("b")
     s.seen("-b")
-    assert s.settle(c)["reason"]["available"] == 8
+    s.w.wait_until(lambda: s.settle(c)["reason"]["available"] == 8, "the place of b to fall free")
     s.open("a")
     s.open("c")
     s.seen("-c")

@@ -49,7 +49,7 @@ static void a_series_thins_out(void **state)
     (void)state;
     static struct series series;
     series_init(&series, 1000);
-    for (int64_t i = 0; i < 100000; i++) {
+    for (int64_t i = 0; i < 5000; i++) {
         const int64_t at_ms = series_next_ms(&series);
         const struct sample sample = {.pending = (uint64_t)at_ms};
         series_add(&series, &sample);
