@@ -24,6 +24,7 @@ struct cgroup {
     unsigned number;
     int dir_fd;
     int events_fd;
+    bool killed;
 };
 
 struct cgroups {
@@ -155,7 +156,9 @@ struct cgroup *cgroups_take(struct cgroups *groups)
 
 void cgroups_give(struct cgroups *groups, struct cgroup *group)
 {
-    if (groups->ready.count < CGROUPS_READY_MAX) {
+    /* Since Linux 6.11 each use of cgroup.kill is counted, and a child that is born into another
+     * group than its parent's dies at once where the two counts differ. */
+    if (!group->killed && groups->ready.count < CGROUPS_READY_MAX) {
         vec_push(&groups->ready, group);
     } else {
         group_free(groups, group);
@@ -183,8 +186,9 @@ bool cgroup_populated(const struct cgroup *group)
     return strstr(text, "populated 1") != NULL;
 }
 
-void cgroup_kill(const struct cgroup *group)
+void cgroup_kill(struct cgroup *group)
 {
+    group->killed = true;
     int fd = openat(group->dir_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC);
     if (fd >= 0) {
         (void)!write(fd, "1", 1);

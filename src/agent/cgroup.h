@@ -17,7 +17,7 @@ void cgroups_free(struct cgroups *groups);
 /* A group without processes, or NULL. */
 struct cgroup *cgroups_take(struct cgroups *groups);
 
-/* Back into the pool; must be empty of processes. */
+/* Back into the pool, unless it was killed; must be empty of processes. */
 void cgroups_give(struct cgroups *groups, struct cgroup *group);
 
 /* Not back into the pool: the kernel would not have it. */
@@ -30,7 +30,7 @@ int cgroup_fd(const struct cgroup *group);
 bool cgroup_populated(const struct cgroup *group);
 
 /* SIGKILL to all of it. */
-void cgroup_kill(const struct cgroup *group);
+void cgroup_kill(struct cgroup *group);
 
 /* All groups of a dead supervisor: SIGKILL to everything in them, then remove what is empty. False:
  * something in them takes its time to die; call again. */

@@ -158,6 +158,16 @@ static void a_stray_that_hides_its_environment_ends_too(void **state)
     }
 }
 
+/* The kernel would kill whatever is born into it. */
+static void a_group_that_was_killed_is_not_used_again(void **state)
+{
+    struct rig *rig = *state;
+    rig_start(rig, 1, 1, "setsid sleep 1000 >/dev/null 2>&1 & exit 4");
+    assert_int_equal(rig_ended(rig, 1).exit_code, 4);
+    rig_start(rig, 2, 1, "true");
+    assert_int_equal(rig_ended(rig, 2).exit_code, 0);
+}
+
 static void a_program_that_is_not_there_fails_by_name(void **state)
 {
     struct rig *rig = *state;
@@ -316,6 +326,7 @@ int main(int argc, char **argv)
         TEST(a_task_that_ignores_sigterm_is_killed_after_its_grace),
         TEST(double_forked_children_are_ended_before_the_end),
         TEST(a_stray_that_hides_its_environment_ends_too),
+        TEST(a_group_that_was_killed_is_not_used_again),
         TEST(a_program_that_is_not_there_fails_by_name),
         TEST(repeated_orders_start_once),
         TEST(a_new_agent_finds_what_ran_and_what_ended),
