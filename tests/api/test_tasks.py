@@ -264,3 +264,64 @@ def test_many_are_killed_at_once_and_each_is_told(server):
 def test_a_malformed_list_of_ids_kills_nothing(shared, body):
     answer = shared.call("POST", "tasks/kill", body)
     assert (answer.status, answer.json["error"]["path"]) == (400, "ids")
+
+
+def test_a_task_moves_in_the_queue_and_stays_there(server):
+    a, b, c = server.submit([{"command": ["true"]}] * 3)
+    assert server.call("POST", f"tasks/{c}/move", {"ahead_of": a}).status == 200
+    order = [task["id"] for task in server.get("queue")["items"]]
+    assert order == [c, a, b]
+    server.stop(signal.SIGKILL)
+    server.start()
+    assert [task["id"] for task in server.get("queue")["items"]] == order
+    assert server.call("POST", f"tasks/{c}/move", {"behind": b}).status == 200
+    assert [task["id"] for task in server.get("queue")["items"]] == [a, b, c]
+    [urgent] = server.submit({"command": ["true"], "priority": 80})
+    answer = server.call("POST", f"tasks/{a}/move", {"ahead_of": urgent})
+    assert answer.status == 409
+    assert f"weir task edit {a} --priority 80" in answer.json["error"]["message"]
+    for body in [{}, {"ahead_of": a, "behind": b}, {"ahead_of": "x"}, {"ahead_of": a}, {"beside": b}]:
+        assert server.call("POST", f"tasks/{a}/move", body).status == 400
+    assert server.call("POST", f"tasks/{a}/move", {"behind": 999}).status == 404
+
+
+def test_an_ended_task_is_submitted_again(server):
+    body = {"command": ["true"], "env": {"K": "V"}, "name": "n", "tags": ["t"], "array": "5-7", "priority": 60,
+            "time_limit": "90s", "grace": 2.5, "max_retries": 3, "resources": {"slots": 2, "cpu": 0.5}}
+    first, waits = server.submit([body, {"command": ["true"]}])
+    assert server.call("POST", f"tasks/{first}/retry").status == 409
+    server.call("POST", f"tasks/{first}/kill")
+    answer = server.call("POST", f"tasks/{first}/retry")
+    assert answer.status == 201, answer.body
+    again = answer.json["tasks"][0]["id"]
+    assert again == waits + 1
+    old, new = server.get(f"tasks/{first}"), server.get(f"tasks/{again}")
+    same = ["command", "env", "name", "tags", "instances", "array_first", "priority", "time_limit_ms", "grace_ms",
+            "max_retries", "resources", "pool", "project", "kind", "gang", "preemptible", "repeatable"]
+    assert {key: new[key] for key in same} == {key: old[key] for key in same}
+    assert new["state"] == "pending"
+    assert server.call("POST", "tasks/999/retry").status == 404
+
+
+def test_edits_say_what_cannot_change(server):
+    server.call("POST", "projects", {"name": "q"})
+    [task] = server.submit({"command": ["true"]})
+    answer = server.call("PATCH", f"tasks/{task}", {"project": "q", "resources": {"slots": 3}})
+    assert answer.status == 200, answer.body
+    assert (answer.json["project"], answer.json["resources"]) == ("q", {"slots": 3})
+    answer = server.call("PATCH", f"tasks/{task}", {"command": ["false"]})
+    assert (answer.status, answer.json["error"]["path"]) == (400, "command")
+    assert server.call("PATCH", f"tasks/{task}", {"project": "none"}).status == 400
+
+
+def test_dependencies_of_any_end(server):
+    [first] = server.submit({"command": ["true"]})
+    after, strict = server.submit([{"command": ["true"], "depends_on": [f"{first}:any"]},
+                                   {"command": ["true"], "depends_on": [first]}])
+    assert server.get(f"tasks/{after}")["depends_on"] == [f"{first}:any"]
+    server.call("POST", f"tasks/{first}/kill")
+    assert server.get(f"tasks/{strict}")["state"] == "failed"
+    assert server.get(f"tasks/{after}")["reason"]["code"] != "dependency"
+    for wrong in ["x:any", f"{first}:never", "0:any", ":any"]:
+        answer = server.call("POST", "tasks", {"command": ["true"], "depends_on": [wrong]})
+        assert (answer.status, answer.json["error"]["path"]) == (400, "depends_on[0]")

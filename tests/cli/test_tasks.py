@@ -240,3 +240,60 @@ def test_ten_thousand_are_killed_by_few_calls(weir):
     weir.start()
     assert weir.api("GET", "status").json["tasks"].get("killed") == 10001
     assert weir.task(running)["state"] == "killed"
+
+
+def queue_of(weir):
+    return [task["id"] for task in weir.weir_json("queue")]
+
+
+def test_move_in_the_queue(weir):
+    weir.weir("pool", "pause", "default")
+    for _ in range(3):
+        weir.weir("submit", "--", "true")
+    weir.weir("task", "move", 3, "--ahead-of", 1)
+    assert queue_of(weir) == [3, 1, 2]
+    weir.weir("task", "move", 3, "--behind", 2)
+    assert queue_of(weir) == [1, 2, 3]
+    assert weir.weir("task", "move", 3, check=False).returncode == 2
+    assert weir.weir("task", "move", 3, "--behind", 1, "--ahead-of", 2, check=False).returncode == 2
+    assert weir.weir("task", "move", 3, "--behind", 9, check=False).returncode == 3
+    weir.weir("task", "edit", 2, "--priority", "80")
+    result = weir.weir("task", "move", 3, "--ahead-of", 2, check=False)
+    assert result.returncode == 5 and "weir task edit 3 --priority 80" in result.stderr
+
+
+def test_retry_prints_new_ids(weir):
+    weir.weir("run", "--name", "n", "--", "sh", "-c", "exit 3", check=False)
+    weir.weir("run", "--", "false", check=False)
+    result = weir.weir("task", "retry", "-", input="1\n2\n")
+    assert ids_of(result) == [3, 4]
+    assert "task 1 is submitted again as task 3" in result.stderr
+    assert weir.weir("task", "wait", 3, check=False).returncode == 3
+    assert weir.task(3)["name"] == "n"
+    weir.weir("pool", "pause", "default")
+    weir.weir("submit", "--", "true")
+    assert weir.weir("task", "retry", 5, check=False).returncode == 5
+
+
+def test_pause_and_activate_what_runs(weir):
+    marks = weir.root / "marks"
+    weir.weir("submit", "--time", "1h", "--", "sh", "-c", f"echo x >> {marks}; [ -e {marks}.go ] || sleep 600")
+    weir.wait_state(1, "running")
+    weir.weir("task", "pause", 1)
+    weir.wait_state(1, "paused")
+    (weir.root / "marks.go").touch()
+    weir.weir("task", "activate", 1)
+    assert weir.weir("task", "wait", 1).returncode == 0
+    task = weir.task(1)
+    assert task["attempts"][0]["attempt"] == 2
+    assert (task["counts"]["preempted"], task["counts"]["failed"]) == (0, 0)
+
+
+def test_edit_resources_and_after_any(weir):
+    weir.weir("pool", "pause", "default")
+    weir.weir("submit", "--", "true")
+    weir.weir("submit", "--after", "1:any", "--", "true")
+    weir.weir("task", "edit", 1, "--slots", "2", "--cpu", "0.5")
+    assert weir.task(1)["resources"] == {"slots": 2, "cpu": 0.5}
+    assert weir.task(2)["depends_on"] == ["1:any"]
+    assert weir.weir("submit", "--after", "1:never", "--", "true", check=False).returncode == 2
