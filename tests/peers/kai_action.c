@@ -134,7 +134,7 @@ static enum outcome rounds_run(struct action_case *action)
 
 enum outcome kai_action(struct trial *trial)
 {
-    const char *missing = action_missing(trial->test, trial->eager);
+    const char *missing = action_missing(trial->test);
     if (missing != NULL) {
         return trial_skipped(trial, "%s", missing);
     }

@@ -31,8 +31,8 @@ struct action_case {
     uint32_t job_count;
 };
 
-/* What the case needs that cannot be told to the core, or that (unless `eager`) its scheduler lacks; or NULL. */
-const char *action_missing(const struct doc *test, bool eager);
+/* What the case needs that cannot be told to the core, or NULL. */
+const char *action_missing(const struct doc *test);
 
 /* The shape of a job's pods; or what is missing to say it. */
 const char *action_shape(const struct doc *job, struct job_shape *ret);

@@ -82,6 +82,7 @@ static bool job_submit(struct action_case *action, struct action_job *job)
     spec.resource_count = shape.profile.name[0] != '\0';
     spec.instances = shape.count;
     spec.gang = shape.count > 1;
+    spec.min_instances = shape.min < shape.count ? shape.min : 0;
     spec.preemptible = read_flag(job->doc, "preemptible", true);
     spec.priority = priority_of(doc_get(action->trial->test, "jobs"), job->doc);
     job->task = cluster_stage(&action->cluster, spec);
@@ -177,6 +178,7 @@ static void pool_open(struct action_case *action)
     struct pool_spec pool = cluster_pool(&action->cluster);
     pool.aux_tasks = (uint32_t)whole(doc_get(test, "nodes")->first, "max_pods");
     pool.policy = POLICY_FAIR_SHARE;
+    pool.preemption_off = false;
     pool.victims = VICTIMS_YOUNGEST;
     const struct doc *placement = doc_get(doc_get(run, "placement"), "gpu");
     pool.placement = read_is(placement, "spread") ? PLACEMENT_SPREAD : PLACEMENT_PACK;
@@ -184,6 +186,12 @@ static void pool_open(struct action_case *action)
     pool.stale_grace_ms = whole(run, "staleness_grace_s") * MILLI;
     pool.preempt_min_runtime_ms = 0;
     pool.reclaim_min_runtime_ms = 0;
+    /* Theirs is the job's own; in a case the others that wait do not take. */
+    const struct doc *jobs = doc_get(test, "jobs");
+    for (const struct doc *job = jobs->first; job != NULL; job = job->next) {
+        const int64_t delay_ms = whole(job, "preemption_delay_s") * MILLI;
+        pool.preempt_delay_ms = delay_ms > pool.preempt_delay_ms ? delay_ms : pool.preempt_delay_ms;
+    }
     cluster_pool_set(&action->cluster, &pool);
     const struct doc *nodes = doc_get(test, "nodes");
     for (const struct doc *node = nodes->first; node != NULL; node = node->next) {
@@ -201,7 +209,11 @@ enum outcome action_open(struct action_case *action, struct trial *trial)
                              reason_name(action->cluster.facts.refusal.code));
     }
     jobs_read(action, doc_get(trial->test, "jobs"));
+    const int64_t begin_ms = action->cluster.now_ms;
+    const int64_t oldest = whole(action->jobs[0].doc, "age_minutes");
     for (uint32_t i = 0; i < action->job_count; i++) {
+        const int64_t age = whole(action->jobs[i].doc, "age_minutes");
+        action->cluster.now_ms = begin_ms + (oldest - age) * AGE_MS;
         if (!job_submit(action, &action->jobs[i])) {
             return trial_skipped(trial, "%s is refused: %s", action->jobs[i].name,
                                  reason_name(action->cluster.facts.refusal.code));
