@@ -24,6 +24,9 @@ static const char *job_missing(const struct doc *job)
     if (doc_get(job, "stale_for_s") != NULL) {
         return "no stale gangs yet";
     }
+    if (shape.gpu_memory_bytes > 0) {
+        return "GPU memory is no share of a device yet";
+    }
     if (runs_in_part(job, &shape)) {
         return "a gang never runs in part (P2)";
     }
