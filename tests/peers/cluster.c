@@ -140,12 +140,14 @@ void cluster_pass(struct cluster *cluster)
     }
 }
 
-static void report(struct cluster *cluster, const struct instance *instance, enum report_type type)
+static void report(struct cluster *cluster, const struct instance *instance, enum report_type type,
+                   int32_t exit_code)
 {
     const struct report one = {.type = type,
                                .key = {instance->task, instance->index, instance->attempt},
                                .incarnation = instance->incarnation,
-                               .at_ms = cluster->now_ms};
+                               .at_ms = cluster->now_ms,
+                               .exit_code = exit_code};
     must_do(cluster, (struct input){.type = INPUT_REPORT, .report = {instance->node, &one, 1}});
 }
 
@@ -158,7 +160,7 @@ static void report_all(struct cluster *cluster, task_id task, unsigned states,
     for (uint32_t i = 0; i < count && core_task(cluster->core, task) != NULL; i++) {
         const struct instance *instance = core_instance(cluster->core, task, i);
         if ((states >> instance->state & 1u) != 0) {
-            report(cluster, instance, type);
+            report(cluster, instance, type, 0);
         }
     }
 }
@@ -178,6 +180,19 @@ void cluster_ended(struct cluster *cluster, task_id task)
     const unsigned holding =
         1u << INSTANCE_STARTING | 1u << INSTANCE_RUNNING | 1u << INSTANCE_STOPPING;
     report_all(cluster, task, holding, REPORT_ENDED);
+}
+
+void cluster_failed(struct cluster *cluster, task_id task, uint32_t index)
+{
+    report(cluster, core_instance(cluster->core, task, index), REPORT_ENDED, 1);
+}
+
+void cluster_remove(struct cluster *cluster, node_id node)
+{
+    static const enum input_type steps[] = {INPUT_NODE_SILENT, INPUT_NODE_LOST, INPUT_NODE_REMOVE};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        must_do(cluster, (struct input){.type = steps[i], .node = {.node = node}});
+    }
 }
 
 static struct fact recorded(const struct cluster *cluster, enum fact_type type)

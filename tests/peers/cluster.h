@@ -62,5 +62,10 @@ bool cluster_runs(struct cluster *cluster, task_id task, uint32_t index, node_id
 /* It is on record that this running instance was told to stop, for somebody else. */
 void cluster_stopping(struct cluster *cluster, task_id task, uint32_t index);
 
+/* This running instance fails. */
+void cluster_failed(struct cluster *cluster, task_id task, uint32_t index);
+/* The node goes, and what runs there is lost. */
+void cluster_remove(struct cluster *cluster, node_id node);
+
 /* Instances that hold something. */
 uint32_t cluster_active(const struct cluster *cluster, task_id task);

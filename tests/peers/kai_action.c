@@ -20,7 +20,7 @@ static const char *status_of(const struct instance *instance, const struct claim
     case INSTANCE_STOPPING:
         return claim != NULL ? "Pipelined" : "Releasing"; /* moved to another place */
     case INSTANCE_ENDED:
-        return "Succeeded";
+        return instance->exit_code == 0 ? "Succeeded" : "Failed";
     }
     return "";
 }
@@ -55,9 +55,9 @@ static enum outcome job_compare(struct action_case *action, const struct action_
     const struct doc *of_jobs = doc_get(expect, "jobs");
     const struct doc *of_tasks = doc_get(expect, "tasks");
     enum outcome outcome = CASE_PASSED;
-    uint32_t index = 0;
     for (const struct doc *pod = doc_get(job->doc, "tasks")->first;
-         pod != NULL && outcome == CASE_PASSED; pod = pod->next, index++) {
+         pod != NULL && outcome == CASE_PASSED; pod = pod->next) {
+        const uint32_t index = action_index(job->doc, pod);
         const char *id = "";
         (void)doc_text(doc_get(pod, "id"), &id);
         const struct doc *own = doc_get(of_tasks, id);

@@ -29,6 +29,7 @@ struct action_case {
     struct cluster cluster;
     struct action_job *jobs;
     uint32_t job_count;
+    node_id lost; /* a node that is gone when the case begins; 0: none */
 };
 
 /* What the case needs that cannot be told to the core, or NULL. */
@@ -36,6 +37,8 @@ const char *action_missing(const struct doc *test);
 
 /* The shape of a job's pods; or what is missing to say it. */
 const char *action_shape(const struct doc *job, struct job_shape *ret);
+/* The number of the instance that this pod of the job is. */
+uint32_t action_index(const struct doc *job, const struct doc *pod);
 const char *action_profile_name(const struct doc *profile);
 
 /* Departments and projects, before tasks are submitted; false: one is refused. Their quotas, once everything runs. */

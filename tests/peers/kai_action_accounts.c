@@ -7,7 +7,9 @@
 #include "kai_action.h"
 #include "read.h"
 
-enum { MB = 1000000, QUEUES_MAX = 256 };
+#include <string.h>
+
+enum { MB = 1000000, QUEUES_MAX = 256, PROFILES_MAX = QUOTA_DIMS_MAX - KAI_DIMS };
 
 static const char *name_of(const struct doc *queue, const char *key)
 {
@@ -92,6 +94,33 @@ static int64_t amount(const struct doc *one, const char *key, int64_t milli_per_
     return milli == VECTOR_UNLIMITED ? QUOTA_UNLIMITED : milli / milli_per_unit * scale;
 }
 
+/* Profiles of the nodes behind the plain resources: the peer charges as many devices of quota as stand before the `g` of a profile's
+ * name, so a quota of devices is one of so many parts. */
+static uint32_t profiles_fill(const struct doc *test, struct quota_amount *amounts)
+{
+    uint32_t count = 0;
+    for (const struct doc *node = doc_get(test, "nodes")->first; node != NULL; node = node->next) {
+        const struct doc *profiles = doc_get(node, "mig_instances");
+        for (const struct doc *one = profiles == NULL ? NULL : profiles->first;
+             one != NULL && count < PROFILES_MAX; one = one->next) {
+            const char *name = action_profile_name(one);
+            const char *digit = strpbrk(name, "123456789");
+            bool known = digit == NULL;
+            for (uint32_t i = 0; i < count; i++) {
+                known = known || strcmp(amounts[KAI_DIMS + i].resource, name) == 0;
+            }
+            if (!known) {
+                struct quota_amount *part = &amounts[KAI_DIMS + count++];
+                *part = amounts[0];
+                part->resource = name;
+                part->guaranteed /= part->guaranteed > 0 ? *digit - '0' : 1;
+                part->limit /= part->limit > 0 ? *digit - '0' : 1;
+            }
+        }
+    }
+    return count;
+}
+
 static void quota_set(struct action_case *action, const struct doc *queue, enum account_kind kind)
 {
     const struct account *account =
@@ -103,7 +132,7 @@ static void quota_set(struct action_case *action, const struct doc *queue, enum 
         int64_t scale;
     } fields[] = {
         {"gpu", "slots", 1, 1}, {"cpu_milli", "cpu", MILLI, 1}, {"memory_mb", "memory", MILLI, MB}};
-    struct quota_amount amounts[KAI_DIMS];
+    struct quota_amount amounts[KAI_DIMS + PROFILES_MAX];
     for (size_t i = 0; i < KAI_DIMS; i++) {
         const struct doc *one = doc_get(queue, fields[i].field);
         const int64_t weight = read_milli(doc_get(one, "weight"), MILLI);
@@ -114,10 +143,11 @@ static void quota_set(struct action_case *action, const struct doc *queue, enum 
             .weight = weight < 0 ? 0 : (uint32_t)weight,
         };
     }
+    const uint32_t count = KAI_DIMS + profiles_fill(action->trial->test, amounts);
     uint64_t rank = QUOTA_RANK_DEFAULT;
     (void)doc_u64(doc_get(queue, "priority"), &rank);
     const struct quota_spec spec = {.amounts = amounts,
-                                    .amount_count = KAI_DIMS,
+                                    .amount_count = count,
                                     .rank = (uint32_t)rank,
                                     .preempt_min_runtime_ms = QUOTA_INHERIT,
                                     .reclaim_min_runtime_ms = QUOTA_INHERIT};

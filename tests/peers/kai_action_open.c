@@ -132,7 +132,8 @@ static bool instance_runs(struct action_case *action, struct shared *shared, tas
     if (!cluster_runs(&action->cluster, task, index, node->id, device)) {
         return false;
     }
-    if (!read_is(doc_get(pod, "state"), "Running")) {
+    const struct doc *state = doc_get(pod, "state");
+    if (!read_is(state, "Running") && !read_is(state, "Failed")) {
         cluster_stopping(&action->cluster, task, index);
     }
     return true;
@@ -143,9 +144,9 @@ static bool jobs_run(struct action_case *action, struct shared *shared, bool sha
 {
     for (uint32_t i = 0; i < action->job_count; i++) {
         const struct action_job *job = &action->jobs[i];
-        uint32_t index = 0;
         for (const struct doc *pod = doc_get(job->doc, "tasks")->first; pod != NULL;
-             pod = pod->next, index++) {
+             pod = pod->next) {
+            const uint32_t index = action_index(job->doc, pod);
             const bool shares = doc_get(pod, "gpu_groups") != NULL;
             if (!read_is(doc_get(pod, "state"), "Pending") && shares == sharing &&
                 !instance_runs(action, shared, job->task, index, pod)) {
@@ -154,6 +155,67 @@ static bool jobs_run(struct action_case *action, struct shared *shared, bool sha
         }
     }
     return true;
+}
+
+/* A gang of which only a part runs has lost the rest with its node. */
+static bool job_in_part(const struct action_job *job)
+{
+    struct job_shape shape;
+    uint32_t waiting = 0;
+    must(action_shape(job->doc, &shape) == NULL);
+    for (const struct doc *pod = doc_get(job->doc, "tasks")->first; pod != NULL; pod = pod->next) {
+        waiting += read_is(doc_get(pod, "state"), "Pending");
+    }
+    return shape.min == shape.count && waiting > 0 && waiting < shape.count;
+}
+
+/* Where that rest ran. */
+static void lost_node_join(struct action_case *action)
+{
+    for (uint32_t i = 0; i < action->job_count && action->lost.v == 0; i++) {
+        if (job_in_part(&action->jobs[i])) {
+            action->lost = cluster_node(
+                &action->cluster,
+                (struct node_spec){.name = "lost",
+                                   .device_count = NODE_DEVICES_MAX,
+                                   .slots_milli = (int64_t)NODE_DEVICES_MAX * SLOT_MILLI,
+                                   .cpu_milli = INT32_MAX,
+                                   .memory_bytes = INT64_C(1) << 40});
+        }
+    }
+}
+
+static bool rest_runs(struct action_case *action)
+{
+    bool ran = true;
+    for (uint32_t i = 0; i < action->job_count; i++) {
+        const struct action_job *job = &action->jobs[i];
+        const bool in_part = job_in_part(job);
+        for (const struct doc *pod = doc_get(job->doc, "tasks")->first; pod != NULL && in_part;
+             pod = pod->next) {
+            ran = ran && (!read_is(doc_get(pod, "state"), "Pending") ||
+                          cluster_runs(&action->cluster, job->task, action_index(job->doc, pod),
+                                       action->lost, 0));
+        }
+    }
+    return ran;
+}
+
+/* What happened to some of them before the case begins. */
+static void losses_run(struct action_case *action)
+{
+    for (uint32_t i = 0; i < action->job_count; i++) {
+        const struct action_job *job = &action->jobs[i];
+        for (const struct doc *pod = doc_get(job->doc, "tasks")->first; pod != NULL;
+             pod = pod->next) {
+            if (read_is(doc_get(pod, "state"), "Failed")) {
+                cluster_failed(&action->cluster, job->task, action_index(job->doc, pod));
+            }
+        }
+    }
+    if (action->lost.v != 0) {
+        cluster_remove(&action->cluster, action->lost);
+    }
 }
 
 /* Oldest first; of equal age as listed. */
@@ -224,10 +286,12 @@ enum outcome action_open(struct action_case *action, struct trial *trial)
             cluster_queue(&action->cluster, action->jobs[i].task);
         }
     }
+    lost_node_join(action);
     struct shared *shared = arena_new(trial->arena, struct shared, SHARED_MAX);
-    if (!jobs_run(action, shared, true) || !jobs_run(action, shared, false)) {
+    if (!jobs_run(action, shared, true) || !jobs_run(action, shared, false) || !rest_runs(action)) {
         return trial_skipped(trial, "what runs does not fit where the case says");
     }
+    losses_run(action);
     action_quotas(action);
     action->cluster.now_ms += AGE_MS;
     return CASE_PASSED;

@@ -1,6 +1,7 @@
 /* kai_action_shape.c - what every pod of a job asks for, and how many of them start together.
  *
- * Parts of a device by profile are a named resource of the node, as an administrator would declare them. Groups within a gang
+ * Instances are placed in the order of their numbers and leave from the highest: a pod's number follows from its place in that
+ * order. Parts of a device by profile are a named resource of the node, as an administrator would declare them. Groups within a gang
  * that all need all of their pods are one gang.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kai_action.h"
@@ -20,6 +21,11 @@ static const char *profile_read(const struct doc *pod, struct named_amount *ret)
 {
     const struct doc *profiles = doc_get(pod, "mig");
     *ret = (struct named_amount){.name = ""};
+    /* A profile asked for in a way that no node understands any more: nothing offers it. What runs so holds no part that is known. */
+    if (doc_get(pod, "legacy_mig") != NULL && read_is(doc_get(pod, "state"), "Pending")) {
+        *ret = (struct named_amount){"legacy-mig", MILLI};
+        return NULL;
+    }
     if (profiles == NULL || profiles->count == 0) {
         return NULL;
     }
@@ -59,8 +65,6 @@ static uint64_t group_min(const struct doc *group, unsigned depth, const char **
 static const char *pod_missing(const struct doc *pod)
 {
     static const char *const fields[][2] = {
-        {"legacy_mig", "no second way to ask for a profile"},
-        {"order_priority", "no order among the instances of a task"},
         {"require_label", "a task cannot name labels of nodes"},
         {"affinity_topology_key", "no affinity between tasks"},
         {"anti_affinity_topology_key", "no affinity between tasks"},
@@ -70,8 +74,26 @@ static const char *pod_missing(const struct doc *pod)
             return fields[i][1];
         }
     }
-    return read_is(doc_get(pod, "state"), "Failed") ? "no instances that ended before the case"
-                                                    : NULL;
+    return NULL;
+}
+
+static int64_t order_of(const struct doc *pod)
+{
+    int64_t order = INT64_MIN;
+    (void)doc_i64(doc_get(pod, "order_priority"), &order);
+    return order;
+}
+
+uint32_t action_index(const struct doc *job, const struct doc *pod)
+{
+    uint32_t index = 0;
+    bool before = true;
+    for (const struct doc *other = doc_get(job, "tasks")->first; other != NULL;
+         other = other->next) {
+        before = before && other != pod;
+        index += before ? order_of(other) >= order_of(pod) : order_of(other) > order_of(pod);
+    }
+    return index;
 }
 
 /* All pods ask for the same? */
