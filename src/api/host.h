@@ -46,7 +46,8 @@ struct host_numbers {
     uint64_t snapshot_seq;
     uint64_t agents_connected;
     uint64_t reports;
-    uint64_t passes;
+    uint64_t passes;     /* that changed something */
+    uint64_t pass_tries; /* all */
     uint64_t connections;
     int64_t started_ms;
 };

@@ -110,6 +110,8 @@ static void store_numbers(struct buf *out, const struct host_numbers *numbers)
         numbers->reports);
     one(out, "weir_scheduler_passes_total", "counter", "Passes that changed something.",
         numbers->passes);
+    one(out, "weir_scheduler_pass_tries_total", "counter",
+        "Passes, those that changed nothing included.", numbers->pass_tries);
 }
 
 void metrics_show(struct call *call)

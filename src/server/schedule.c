@@ -15,7 +15,8 @@ struct schedule {
     struct ledger *ledger;
     struct loop_timer *timer;
     struct arena arena;
-    uint64_t passes;
+    uint64_t passes; /* that changed something */
+    uint64_t tries;  /* all of them */
 };
 
 /* The turn itself does the work; the timer only brings one about. */
@@ -84,6 +85,7 @@ static bool run_passes(struct schedule *schedule)
             .cause = "",
             .pass = {.pool = pool, .work_max = PASS_WORK_MAX},
         };
+        schedule->tries++;
         if (facts_of(schedule, &pass) == 0) {
             ledger_pass_idle(schedule->ledger, pool);
         } else {
@@ -118,4 +120,9 @@ void schedule_turn_end(struct schedule *schedule)
 uint64_t schedule_passes(const struct schedule *schedule)
 {
     return schedule->passes;
+}
+
+uint64_t schedule_tries(const struct schedule *schedule)
+{
+    return schedule->tries;
 }

@@ -15,3 +15,4 @@ void schedule_free(struct schedule *schedule);
 void schedule_turn_end(struct schedule *schedule);
 
 uint64_t schedule_passes(const struct schedule *schedule); /* that changed something */
+uint64_t schedule_tries(const struct schedule *schedule);  /* all, since the start */

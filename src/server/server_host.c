@@ -73,6 +73,7 @@ static void host_numbers(void *ctx, struct host_numbers *ret)
     snapshots_numbers(server->snapshots, ret);
     agents_numbers(server->agents, ret);
     ret->passes = schedule_passes(server->schedule);
+    ret->pass_tries = schedule_tries(server->schedule);
     ret->connections = server->http != NULL ? http_server_connections(server->http) : 0;
 }
 
