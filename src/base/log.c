@@ -143,21 +143,37 @@ static void line_text(struct buf *line, enum log_level level, const char *phrase
     }
 }
 
+/* Called with the mutex held. */
+static void line_write(enum log_level level, const char *phrase, const struct log_field *fields,
+                       uint64_t dropped)
+{
+    struct buf line;
+    buf_init(&line, LOG_LINE_MAX);
+    if (sink.json) {
+        line_json(&line, level, phrase, fields, dropped);
+    } else {
+        line_text(&line, level, phrase, fields, dropped);
+    }
+    buf_add_char(&line, '\n');
+    (void)!write(STDERR_FILENO, buf_text(&line), line.len);
+    buf_done(&line);
+}
+
 void log_write(enum log_level level, const char *phrase, const struct log_field *fields)
 {
     uint64_t dropped;
-    struct buf line;
     (void)pthread_mutex_lock(&sink.mutex);
     if (level <= sink.level && !repeated(level, phrase, &dropped)) {
-        buf_init(&line, LOG_LINE_MAX);
-        if (sink.json) {
-            line_json(&line, level, phrase, fields, dropped);
-        } else {
-            line_text(&line, level, phrase, fields, dropped);
-        }
-        buf_add_char(&line, '\n');
-        (void)!write(STDERR_FILENO, buf_text(&line), line.len);
-        buf_done(&line);
+        line_write(level, phrase, fields, dropped);
+    }
+    (void)pthread_mutex_unlock(&sink.mutex);
+}
+
+void log_write_always(enum log_level level, const char *phrase, const struct log_field *fields)
+{
+    (void)pthread_mutex_lock(&sink.mutex);
+    if (level <= sink.level) {
+        line_write(level, phrase, fields, 0);
     }
     (void)pthread_mutex_unlock(&sink.mutex);
 }

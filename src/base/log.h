@@ -32,9 +32,14 @@ void log_setup_role(const char *who);
 /* The fields end with one of kind LOG_FIELD_NONE; use the macros below. */
 void log_write(enum log_level level, const char *phrase, const struct log_field *fields);
 
+/* The same, however often: for the answer to something that a person did. */
+void log_write_always(enum log_level level, const char *phrase, const struct log_field *fields);
+
 #define LOG_FIELDS(...)                                                                            \
     ((const struct log_field[]){__VA_ARGS__ __VA_OPT__(, )(struct log_field){0}})
 #define log_error(phrase, ...) log_write(LOG_ERROR, (phrase), LOG_FIELDS(__VA_ARGS__))
+#define log_error_always(phrase, ...) log_write_always(LOG_ERROR, (phrase), LOG_FIELDS(__VA_ARGS__))
+#define log_warn_always(phrase, ...) log_write_always(LOG_WARN, (phrase), LOG_FIELDS(__VA_ARGS__))
 #define log_warn(phrase, ...) log_write(LOG_WARN, (phrase), LOG_FIELDS(__VA_ARGS__))
 #define log_info(phrase, ...) log_write(LOG_INFO, (phrase), LOG_FIELDS(__VA_ARGS__))
 #define log_debug(phrase, ...) log_write(LOG_DEBUG, (phrase), LOG_FIELDS(__VA_ARGS__))

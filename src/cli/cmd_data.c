@@ -52,6 +52,63 @@ static void place_show(struct str text, unsigned line, unsigned column)
     }
 }
 
+/* Each problem with its place, and that line of the file. */
+static void problems_say(struct cli *cli, const char *path, struct str text,
+                         const struct problems *problems)
+{
+    for (uint32_t i = 0; i < problems->count; i++) {
+        const struct problem *problem = &problems->at[i];
+        const char *what = problem_text(problem, &cli->arena);
+        if (problem->line == 0) { /* no document at all: the text says where it stopped */
+            cli_say("%s: %s", path, what);
+            continue;
+        }
+        cli_say("%s:%u:%u: %s", path, problem->line, problem->column, what);
+        place_show(text, problem->line, problem->column);
+    }
+    cli_say("weir: %u problem%s in %s", problems->total, problems->total == 1 ? "" : "s", path);
+}
+
+static void problem_json(struct json_out *j, const struct problem *problem)
+{
+    json_out_object(j);
+    json_out_kv_u64(j, "line", problem->line); /* 0: the text is no document */
+    json_out_kv_u64(j, "column", problem->column);
+    json_out_kv_text(j, "path", problem->path);
+    json_out_kv_text(j, "message", problem->text);
+    json_out_end(j);
+}
+
+/* What a program that checks files wants to know; `total` counts also those beyond the first PROBLEMS_MAX. */
+static void config_json(const char *path, const struct server_file *file,
+                        const struct problems *problems)
+{
+    struct buf text;
+    struct json_out j;
+    buf_init(&text, CONFIG_MAX);
+    json_out_init(&j, &text);
+    json_out_object(&j);
+    json_out_kv_text(&j, "file", path);
+    json_out_kv_bool(&j, "ok", file != NULL);
+    json_out_kv_u64(&j, "total", problems->total);
+    json_out_key(&j, "problems");
+    json_out_array(&j);
+    for (uint32_t i = 0; i < problems->count; i++) {
+        problem_json(&j, &problems->at[i]);
+    }
+    json_out_end(&j);
+    if (file != NULL) {
+        json_out_kv_u64(&j, "pools", file->pool_count);
+        json_out_kv_text(&j, "listen_address", file->listen_address);
+        json_out_kv_u64(&j, "listen_port", file->listen_port);
+        json_out_kv_text(&j, "data", file->data_dir);
+    }
+    json_out_end(&j);
+    buf_add_str(&text, "\n");
+    cli_out_text(buf_text(&text));
+    buf_done(&text);
+}
+
 int cmd_config_check(struct cli *cli)
 {
     struct error e;
@@ -65,28 +122,19 @@ int cmd_config_check(struct cli *cli)
     struct str all = {.p = buf_text(&text), .len = text.len};
     struct server_file file;
     struct problems *problems = arena_new(&cli->arena, struct problems, 1);
-    enum err r = server_file_read(all, path, &cli->arena, &file, problems, &e);
-    for (uint32_t i = 0; r != ERR_OK && i < problems->count; i++) {
-        const struct problem *problem = &problems->at[i];
-        const char *what = problem_text(problem, &cli->arena);
-        if (problem->line == 0) { /* no document at all: the text says where it stopped */
-            cli_say("%s: %s", path, what);
-            continue;
-        }
-        cli_say("%s:%u:%u: %s", path, problem->line, problem->column, what);
-        place_show(all, problem->line, problem->column);
-    }
-    int code = EXIT_OK;
-    if (r == ERR_OK) {
+    const bool right = server_file_read(all, path, &cli->arena, &file, problems, &e) == ERR_OK;
+    int code = right ? EXIT_OK : EXIT_USAGE;
+    if (!right && problems->count == 0) {
+        code = cli_fail(cli, &e);
+    } else if (args_has(&cli->args, "json")) {
+        config_json(path, right ? &file : NULL, problems);
+    } else if (!right) {
+        problems_say(cli, path, all, problems);
+    } else {
         cli_out_text(arena_fmt(&cli->arena,
                                "%s is right: %u pool%s, listens on %s:%u, data in %s\n", path,
                                file.pool_count, file.pool_count == 1 ? "" : "s",
                                file.listen_address, file.listen_port, file.data_dir));
-    } else if (problems->count > 0) {
-        cli_say("weir: %u problem%s in %s", problems->total, problems->total == 1 ? "" : "s", path);
-        code = EXIT_USAGE;
-    } else {
-        code = cli_fail(cli, &e);
     }
     buf_done(&text);
     return code;

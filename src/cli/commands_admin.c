@@ -207,6 +207,12 @@ static const struct flag flags_agent[] = {
     {0},
 };
 
+static const struct flag flags_config_check[] = {
+    {"json", 0, FLAG_BOOL, NULL, "each problem with line, column and path, as JSON", COMPLETE_NONE,
+     NULL},
+    {0},
+};
+
 static const struct flag flags_sim[] = {
     {"seed", 0, FLAG_NUMBER, "N", "of everything that is drawn (default: the file's, else 42)",
      COMPLETE_NONE, NULL},
@@ -298,7 +304,8 @@ const struct command commands_admin[] = {
     {.name = "config check",
      .args = "FILE",
      .help = "is this server file right?",
-     .examples = "weir config check /etc/weir/server.yaml",
+     .examples = "weir config check /etc/weir/server.yaml\nweir config check --json server.yaml",
+     .groups = {flags_config_check},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_FILES,

@@ -66,6 +66,8 @@ const struct flag flags_task[] = {
     {"devices", 0, FLAG_TEXT, "0,1", "these GPUs, on one node", COMPLETE_NONE, NULL},
     {"instances", 'n', FLAG_NUMBER, "N", "how many instances", COMPLETE_NONE, NULL},
     {"gang", 0, FLAG_BOOL, NULL, "all instances start together or not at all", COMPLETE_NONE, NULL},
+    {"min-instances", 0, FLAG_NUMBER, "N",
+     "a gang that runs with so many; the others come and go as there is room", COMPLETE_NONE, NULL},
     {"array", 0, FLAG_TEXT, "0-99", "one independent instance per number", COMPLETE_NONE, NULL},
     {"pool", 'p', FLAG_LIST, "A,B", "pools, in order of preference", COMPLETE_POOLS, NULL},
     {"project", 0, FLAG_TEXT, "P", "the project that pays", COMPLETE_PROJECTS, NULL},

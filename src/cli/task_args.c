@@ -302,6 +302,7 @@ static void fields_read(struct draft *draft)
     list_field(draft, "devices", "devices", true);
     list_field(draft, "after", "depends_on", true);
     number_field(draft, "instances", "instances");
+    number_field(draft, "min-instances", "min_instances");
     number_field(draft, "priority", "priority");
     number_field(draft, "retries", "max_retries");
     switch_field(draft, "gang", "gang", "true");

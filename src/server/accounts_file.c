@@ -18,8 +18,8 @@ static bool input_run(struct server *server, struct input *in, const char *name,
         struct buf text;
         buf_init(&text, ERROR_TEXT_MAX);
         reason_text(ledger_core(server->ledger), &facts.refusal, &text);
-        log_warn("a department, project or quota stays as it is", kv_str("name", name),
-                 kv_str("reason", buf_text(&text)));
+        log_warn_always("a department, project or quota stays as it is", kv_str("name", name),
+                        kv_str("reason", buf_text(&text)));
         buf_done(&text);
     }
     return done;

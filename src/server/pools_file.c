@@ -38,8 +38,8 @@ static void pool_reconcile(struct server *server, const struct pool_spec *want, 
         struct buf text;
         buf_init(&text, ERROR_TEXT_MAX);
         reason_text(core, &facts.refusal, &text);
-        log_warn("the pool stays as it is", kv_str("pool", want->name),
-                 kv_str("reason", buf_text(&text)));
+        log_warn_always("the pool stays as it is", kv_str("pool", want->name),
+                        kv_str("reason", buf_text(&text)));
         buf_done(&text);
     }
 }

@@ -142,7 +142,7 @@ static void reload_asked(void *ctx)
     }
     arena_init(&arena);
     if (server_options_file(server->o.config, &arena, &file, &e) != ERR_OK) {
-        log_error("the configuration stays as it is", kv_error(&e));
+        log_error_always("the configuration stays as it is", kv_error(&e));
     } else {
         server_pools_reconcile(server, &file);
         server_accounts_reconcile(server, &file);

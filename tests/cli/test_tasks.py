@@ -61,6 +61,17 @@ def test_flags_win_over_files(weir):
     assert (task["priority"], task["resources"]["slots"], task["state"]) == (90, 1, "staged")
 
 
+def test_an_elastic_gang_by_its_flag(weir):
+    task = int(weir.weir("submit", "--instances", "5", "--min-instances", "2", "--stage", "--", "true").stdout)
+    shown = weir.task(task)
+    assert (shown["instances"], shown["min_instances"], shown["gang"]) == (5, 2, True)
+    for words, says in ((["--instances", "2", "--min-instances", "3"], "min_instances"), (["--array", "0-4", "--min-instances", "2"], "array"),
+                        (["--min-instances", "0"], "min_instances"), (["--min-instances", "two"], "--min-instances")):
+        refused = weir.weir("submit", *words, "--", "true", check=False)
+        assert (refused.returncode, says in refused.stderr) == (2, True), refused.stderr
+    assert "--min-instances" in weir.weir("__complete", "--", "submit", "--min").stdout
+
+
 def test_stage_start_pause_activate_edit_kill(weir):
     weir.weir("pool", "pause", "default")
     task = weir.weir("submit", "--stage", "--", "sleep", "1000").stdout.strip()

@@ -1,5 +1,6 @@
 """Help, mistakes and their exit status; no server is needed. SPDX-License-Identifier: Apache-2.0"""
 
+import json
 import os
 import re
 import subprocess
@@ -219,6 +220,21 @@ def test_config_check_shows_every_problem_with_its_place(weir_alone, tmp_path):
         assert place in result.stderr
     assert "^" in result.stderr
     assert weir_alone("config", "check", str(tmp_path / "none.yaml")).returncode == 3
+
+
+def test_config_check_speaks_json(weir_alone, tmp_path):
+    path = tmp_path / "server.yaml"
+    path.write_text("listen: 127.0.0.1:8080\nlisten_port: 7\npools:\n  - name: 'a b'\n")
+    result = weir_alone("config", "check", "--json", str(path))
+    found = json.loads(result.stdout)
+    assert (result.returncode, result.stderr) == (2, "")
+    assert (found["file"], found["ok"], found["total"]) == (str(path), False, 2)
+    assert sorted((p["line"], p["path"]) for p in found["problems"]) == [(2, "listen_port"), (4, "pools[0].name")]
+    assert all(p["column"] >= 1 and p["message"] for p in found["problems"])
+    path.write_text(weir_alone("config", "init", "gpu").stdout)
+    result = weir_alone("config", "check", "--json", str(path))
+    assert result.returncode == 0
+    assert {"ok": True, "problems": [], "pools": 1, "listen_port": 8080}.items() <= json.loads(result.stdout).items()
 
 
 def test_config_check_of_what_is_no_yaml_says_where_it_stopped(weir_alone, tmp_path):
