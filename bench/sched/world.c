@@ -81,15 +81,30 @@ static void node_join(struct world *world, uint32_t number)
     world_do(world, (struct input){.type = INPUT_NODE_JOIN, .node = {.spec = &spec}});
 }
 
+/* Whatever a server's first pool is like: here tasks may take back what is theirs. */
+static void pool_edit(struct world *world)
+{
+    const struct pool_spec spec = {.name = POOL_DEFAULT_NAME,
+                                   .title = "",
+                                   .description = "",
+                                   .patience_ms = PATIENCE_MS_DEFAULT,
+                                   .aux_tasks = NODE_AUX_TASKS_DEFAULT,
+                                   .consolidation_max = CONSOLIDATION_DEFAULT,
+                                   .stale_grace_ms = STALE_GRACE_MS_DEFAULT};
+    world->pool = core_pool_named(world->core, POOL_DEFAULT_NAME)->id;
+    world_do(world,
+             (struct input){.type = INPUT_POOL_EDIT, .pool = {.pool = world->pool, .spec = &spec}});
+}
+
 void world_init(struct world *world, uint32_t nodes)
 {
     *world = (struct world){.core = core_new(), .now_ms = 1000};
     arena_init(&world->arena);
     world_do(world, (struct input){.type = INPUT_SERVER_START, .server = {.server_uuid = {1}}});
+    pool_edit(world);
     for (uint32_t i = 0; i < nodes; i++) {
         node_join(world, i);
     }
-    world->pool = core_pool_named(world->core, POOL_DEFAULT_NAME)->id;
     world->spend = (struct spend){0};
 }
 

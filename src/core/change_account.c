@@ -80,6 +80,11 @@ void usage_hold(struct core *core, const struct task *task, const struct instanc
                 int sign)
 {
     accounts_hold(core, task, instance, sign);
+    if (instance_stays(instance)) {
+        struct oindex *order = &core->orders[ORDER_ACCOUNT_LOSS];
+        const struct okey loss = key_account_loss(task, instance);
+        must(sign > 0 ? oindex_insert(order, loss) : oindex_remove(order, loss));
+    }
     uint64_t key = ACCOUNT_KEY(task->pool, task->user);
     struct user_hold *hold = row_open(&core->holds, key);
     sum_add(&hold->slots, instance->slots_milli, sign);
@@ -89,6 +94,7 @@ void usage_hold(struct core *core, const struct task *task, const struct instanc
 void usage_leave(struct core *core, const struct task *task, const struct instance *instance)
 {
     must(instance->state == INSTANCE_STOPPING);
+    must(oindex_remove(&core->orders[ORDER_ACCOUNT_LOSS], key_account_loss(task, instance)));
     struct vector amounts;
     instance_vector(core, task, instance, &amounts);
     for (account_id at = task->account; at.v != 0; at = core_account(core, at)->parent) {

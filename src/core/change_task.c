@@ -104,6 +104,21 @@ static void queue_join(struct core *core, const struct task *task)
     pool_due(core, task->pool);
 }
 
+/* Its instances stand among others once its priority has changed. */
+static void loss_update(struct core *core, const struct task *task, const struct task_mark *mark)
+{
+    struct oindex *order = &core->orders[ORDER_ACCOUNT_LOSS];
+    struct task old = *task;
+    old.priority = (uint32_t)~mark->account_hold.at[1];
+    for (uint32_t i = 0; i < task->instance_count && old.priority != task->priority; i++) {
+        const struct instance *instance = instance_row(core, task->instance_first + i);
+        if (instance_stays(instance)) {
+            must(oindex_remove(order, key_account_loss(&old, instance)));
+            must(oindex_insert(order, key_account_loss(task, instance)));
+        }
+    }
+}
+
 /* Tasks with an allocation, by account. */
 static void hold_update(struct core *core, const struct task *task, const struct task_mark *mark)
 {
@@ -115,6 +130,9 @@ static void hold_update(struct core *core, const struct task *task, const struct
     }
     must(!mark->active || oindex_remove(order, mark->account_hold));
     must(!active || oindex_insert(order, key));
+    if (active && mark->active) {
+        loss_update(core, task, mark);
+    }
 }
 
 static void counts_update(struct core *core, const struct task *task, const struct task_mark *mark)

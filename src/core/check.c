@@ -96,6 +96,9 @@ static void check_instance(struct expected *expected, const struct task *task,
     must(node->incarnation == instance->incarnation); /* P11 */
     must(node->pool.v == task->pool.v);
     expect(expected, ORDER_ON_NODE, (struct okey){{node->id.v, task->id.v, instance->index, row}});
+    if (instance_stays(instance)) {
+        expect(expected, ORDER_ACCOUNT_LOSS, key_account_loss(task, instance));
+    }
     if (instance->state == INSTANCE_RUNNING && task->time_limit_ms > 0) {
         expect(expected, ORDER_DEADLINE,
                (struct okey){{(uint64_t)(instance->started_ms + task->time_limit_ms),

@@ -27,6 +27,8 @@ enum order {
                             by lane */
     ORDER_ACCOUNT_HOLD, /* ACCOUNT_KEY, PRIORITY_KEY, RANK_KEY, task: tasks of a project in a pool that
                             have an allocation */
+    ORDER_ACCOUNT_LOSS, /* ACCOUNT_KEY, LOSS_KEY, ~time of allocation, ~instance row: instances that
+                           hold something and are not told to end */
     ORDER_USER_NAME,    /* hash of the name, user, 0, 0 */
     ORDER_CLAIM,        /* node, task, index, instance row: places promised to waiting instances */
     ORDER_MOTION, /* pool, node, 0, 0: nodes that some leave, or on which a place is promised */
@@ -57,6 +59,12 @@ enum { DEPENDS_ANY, DEPENDS_SUCCESS };
     ((uint64_t)(shape).v << 32 | (uint64_t)(fixed) << LANE_FIXED_SHIFT |                           \
      (uint64_t)(stage) << LANE_STAGE_SHIFT | (~(uint64_t)(priority)&LANE_PRIORITY_MASK))
 enum { LANE_FIXED_SHIFT = 31, LANE_STAGE_SHIFT = 29, LANE_PRIORITY_MASK = (1 << 29) - 1 };
+
+/* Instances that lose alike by the hour lie together, the youngest first: lowest priority, those that may be told to go before
+ * those that may not, then what they hold (LOSS_GANG: of a gang; from LOSS_SLOTS on: slots, below: cpu). */
+#define LOSS_KEY(priority, fixed, held)                                                            \
+    ((uint64_t)(priority) << 32 | (uint64_t)(fixed) << LOSS_FIXED_SHIFT | (uint64_t)(held))
+enum { LOSS_FIXED_SHIFT = 31, LOSS_GANG = 0, LOSS_SLOTS = 1 << 30, LOSS_HELD_MAX = LOSS_SLOTS - 2 };
 
 /* How long the core waits for an agent's SIGKILL before it orders one itself. */
 enum { STOP_SLACK_MS = 5000 };
@@ -180,6 +188,7 @@ struct okey key_settle(const struct task *task);
 struct okey key_queue(const struct task *task);
 struct okey key_account_queue(const struct task *task);
 struct okey key_account_hold(const struct task *task);
+struct okey key_account_loss(const struct task *task, const struct instance *instance);
 
 /* ---- reading ---- */
 
@@ -188,6 +197,8 @@ const struct instance *instance_row(const struct core *core, uint64_t row);
 const struct instance *attempt_live(const struct core *core, struct attempt_key key);
 /* STARTING, RUNNING or STOPPING. */
 bool instance_active(const struct instance *instance);
+/* The same without those that are told to end. */
+bool instance_stays(const struct instance *instance);
 
 /* Did an attempt that ended so fail by its own fault? Such ends count against max_retries. */
 bool attempt_failed(enum end_cause cause, int32_t exit_code);

@@ -73,6 +73,18 @@ struct okey key_account_hold(const struct task *task)
                           RANK_KEY(task->rank), task->id.v}};
 }
 
+struct okey key_account_loss(const struct task *task, const struct instance *instance)
+{
+    const bool slots = instance->slots_milli > 0;
+    const int64_t held = slots ? instance->slots_milli : instance->cpu_milli;
+    const int64_t cut = held < LOSS_HELD_MAX ? held : LOSS_HELD_MAX;
+    const int64_t class = task->gang ? LOSS_GANG : (slots ? LOSS_SLOTS : 1) + cut;
+    return (struct okey){{ACCOUNT_KEY(task->pool, task->account),
+                          LOSS_KEY(task->priority, !task->preemptible, class),
+                          ~(uint64_t)instance->allocated_ms,
+                          ~(task->instance_first + instance->index)}};
+}
+
 uint64_t name_hash(const char *name)
 {
     return hash_bytes(name, strlen(name));

@@ -65,6 +65,11 @@ bool instance_active(const struct instance *instance)
            instance->state == INSTANCE_STOPPING;
 }
 
+bool instance_stays(const struct instance *instance)
+{
+    return instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING;
+}
+
 const struct instance *attempt_live(const struct core *core, struct attempt_key key)
 {
     const struct instance *instance = core_instance(core, key.task, key.index);

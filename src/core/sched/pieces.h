@@ -3,6 +3,9 @@
  * A piece is what goes together: an instance above the minimum of its gang, else all that is left of the gang; each instance of
  * a task that is no gang by itself. Lowest priority first, instances above a minimum before whole gangs; then `victims: youngest`
  * takes the youngest, `victims: least-loss` what loses least work, of equal ones the youngest.
+ *
+ * Nothing is read before it is asked for: the state keeps instances in lines of equal losers, the youngest first, and the order is
+ * a merge of those lines. Gangs are few and are read all at once.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -16,7 +19,7 @@ struct piece {
     const struct task *task;
     const struct account_view *account;
     struct vector amounts;
-    unsigned __int128 loss; /* work: what it holds times how long it ran */
+    unsigned __int128 loss; /* work: what it holds times how long it has held it */
     int64_t since_ms;       /* when the last of it was placed or started */
     uint32_t index;         /* of the instance; of a whole gang its highest */
     bool whole;             /* all active instances of the task */
@@ -24,26 +27,55 @@ struct piece {
     bool taken;             /* a decision of this pass has it */
 };
 
-/* Those of one project. Only as many are sorted as somebody asks for. */
-struct pieces {
+/* All pieces of a pool that somebody has asked for: each exists once in a pass. */
+struct piece_book {
     const struct core *core;
     struct arena *arena;
+    pool_id pool;
     enum pool_victims by;
     int64_t now_ms;
-    struct piece *at; /* the first `sorted` in order, the others a heap of what follows */
-    uint32_t count;
+    const uint64_t *growing; /* gangs of which the trial has started more: ids, ascending */
+    size_t growing_count;
+    struct piece_entry *at; /* open addressing by task and instance */
     uint32_t room;
-    uint32_t sorted;
-    uint32_t *heap;       /* places in `at` that are not in order yet */
-    struct piece **order; /* the first `sorted` */
-    int64_t slots_max;    /* of the largest */
+    uint32_t count;
 };
 
-/* Add those of a running task. All tasks are added before the first is asked for. */
-void pieces_add(struct pieces *pieces, const struct account_view *account, const struct task *task);
+/* One line of the merge: a single piece, or those behind its first in an order of the state. */
+enum piece_line_kind { LINE_ONE, LINE_BY_LOSS, LINE_BY_AGE };
+struct piece_line {
+    enum piece_line_kind kind;
+    struct piece *piece; /* its first */
+    struct okey key;     /* where the state has it */
+};
+
+/* Those of one project. */
+struct pieces {
+    struct piece_book *book;
+    const struct account_view *account;
+    uint64_t first;           /* ACCOUNT_KEY */
+    uint64_t band;            /* the lowest priority whose lines have not been read */
+    struct piece_line *lines; /* a heap */
+    uint32_t line_count;
+    uint32_t line_room;
+    struct piece **order; /* those given so far */
+    uint32_t sorted;
+    uint32_t order_room;
+    int64_t slots_max; /* of the largest; -1: not known yet */
+};
+
+void pieces_init(struct pieces *pieces, struct piece_book *book, const struct account_view *account,
+                 account_id id);
 
 /* The one at this place of the order; NULL: there are not so many. */
 struct piece *pieces_get(struct pieces *pieces, uint32_t place);
+
+/* The most slots (thousandths) that one of them may hold: an upper bound. */
+int64_t pieces_slots_max(struct pieces *pieces);
+
+/* The piece with which a running instance would go; NULL: it may not be told to. `account` is that of its task. */
+struct piece *piece_of(struct piece_book *book, const struct account_view *account,
+                       const struct instance *instance);
 
 /* Below 0: `a` goes first. Never 0 for two pieces. */
 int pieces_compare(enum pool_victims by, const struct piece *a, const struct piece *b);

@@ -1,4 +1,4 @@
-/* victims.c - the pieces of projects, read once a pass; a tournament between accounts for each search.
+/* victims.c - the pieces of projects, read as far as they are asked for; a tournament between accounts for each search.
  *
  * Surprising: which account gives next depends on what it has given in this search, but only by its dominant share
  * (account_order.h); so the seats of the tree keep what was taken, and the views stay as they are.
@@ -36,8 +36,7 @@ struct victims {
     int64_t wake_ms;
     struct leaf *leaves; /* by account_view.index, as the seats */
     struct seat *seats;
-    uint64_t *growing; /* gangs of which the trial has started more: ids, ascending */
-    size_t growing_count;
+    struct piece_book book;
     uint64_t search;
     const struct victims_ask *ask;
 };
@@ -49,31 +48,24 @@ static int id_order(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-static void growing_load(struct victims *victims)
+static void growing_load(struct piece_book *book, const struct trial *trial)
 {
-    const struct trial *trial = victims->trial;
+    uint64_t *growing = NULL;
     for (size_t i = 0; i < trial->count; i++) {
         const struct decision *decision = &trial->decisions[i];
         if (decision->kind != DECISION_START || !decision->task->gang ||
             decision->task->active_count == 0) {
             continue;
         }
-        if (victims->growing == NULL) {
-            victims->growing = arena_new(trial->arena, uint64_t, trial->count - i);
+        if (growing == NULL) {
+            growing = arena_new(trial->arena, uint64_t, trial->count - i);
         }
-        victims->growing[victims->growing_count++] = decision->task->id.v;
+        growing[book->growing_count++] = decision->task->id.v;
     }
-    if (victims->growing_count > 0) {
-        sort_items(victims->growing, victims->growing_count, sizeof(uint64_t), id_order);
+    if (book->growing_count > 0) {
+        sort_items(growing, book->growing_count, sizeof(uint64_t), id_order);
     }
-}
-
-/* What has just been started of it cannot be told to stop yet, and a gang goes whole. */
-static bool is_growing(const struct victims *victims, const struct task *task)
-{
-    return task->gang && victims->growing_count > 0 &&
-           bsearch(&task->id.v, victims->growing, victims->growing_count, sizeof(uint64_t),
-                   id_order) != NULL;
+    book->growing = growing;
 }
 
 struct victims *victims_new(struct trial *trial, int64_t now_ms)
@@ -88,7 +80,14 @@ struct victims *victims_new(struct trial *trial, int64_t now_ms)
         .leaves = arena_new(trial->arena, struct leaf, count),
         .seats = arena_new(trial->arena, struct seat, count),
     };
-    growing_load(victims);
+    victims->book = (struct piece_book){
+        .core = trial->core,
+        .arena = trial->arena,
+        .pool = trial->pool,
+        .by = (enum pool_victims)victims->pool->victims,
+        .now_ms = now_ms,
+    };
+    growing_load(&victims->book, trial);
     return victims;
 }
 
@@ -106,23 +105,8 @@ static struct leaf *leaf_of(struct victims *victims, const struct account_view *
         return leaf;
     }
     leaf->known = true;
-    const struct core *core = victims->trial->core;
-    leaf->pieces = (struct pieces){
-        .core = core,
-        .arena = victims->trial->arena,
-        .by = (enum pool_victims)victims->pool->victims,
-        .now_ms = victims->now_ms,
-    };
-    const account_id id = victims->trial->tally.shares->links[account->index].id;
-    struct okey key = {{ACCOUNT_KEY(victims->pool->id, id), 0, 0, 0}};
-    const uint64_t first = key.at[0];
-    while (oindex_next(&core->orders[ORDER_ACCOUNT_HOLD], key, &key) && key.at[0] == first) {
-        const struct task *task = core_task(core, (task_id){key.at[3]});
-        const bool busy = (task->gang && task->stopping_count > 0) || is_growing(victims, task);
-        if (task->preemptible && !busy && task->active_count > task->stopping_count) {
-            pieces_add(&leaf->pieces, account, task);
-        }
-    }
+    pieces_init(&leaf->pieces, &victims->book, account,
+                victims->trial->tally.shares->links[account->index].id);
     return leaf;
 }
 
@@ -132,7 +116,7 @@ int64_t victims_piece_max(struct victims *victims, const struct account_view *ac
     const struct shares *shares = victims->trial->tally.shares;
     uint32_t at = shares->links[account->index].child_first;
     if (at == SHARES_NONE) {
-        return leaf_of(victims, account)->pieces.slots_max;
+        return pieces_slots_max(&leaf_of(victims, account)->pieces);
     }
     int64_t most = 0;
     for (; at != SHARES_NONE; at = shares->links[at].sibling_next) {
