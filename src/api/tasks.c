@@ -340,6 +340,20 @@ static void depends_thin_out(const struct core *core, struct task_spec *spec, st
     spec->depends_count = count;
 }
 
+/* Nodes that are gone need not be avoided. */
+static void avoid_thin_out(const struct core *core, struct task_spec *spec, struct arena *arena)
+{
+    const char **left = arena_new(arena, const char *, spec->avoid_count + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < spec->avoid_count; i++) {
+        if (core_node_named(core, spec->avoid[i]) != NULL) {
+            left[count++] = spec->avoid[i];
+        }
+    }
+    spec->avoid = left;
+    spec->avoid_count = count;
+}
+
 static void retry_submit(struct call *call, task_id id, struct str json)
 {
     struct error e;
@@ -361,6 +375,7 @@ static void retry_submit(struct call *call, task_id id, struct str json)
     }
     spec->user = call->name;
     depends_thin_out(call_core(call), spec, call_arena(call));
+    avoid_thin_out(call_core(call), spec, call_arena(call));
     submission_run(call, &in);
 }
 

@@ -21,6 +21,8 @@ struct bytes_reader {
     const unsigned char *p;
     size_t left;
     bool bad; /* something was missing, too long or out of range */
+    bool
+        plain; /* written when objects had no later fields: a matter of the codecs, kept for them */
 };
 
 void bytes_reader_init(struct bytes_reader *reader, const void *data, size_t len);

@@ -29,6 +29,12 @@ static void cell_slots(struct buf *out, const struct doc *item, int64_t now_ms)
     buf_addf(out, "%s/%s", item_text(item, "slots.free"), item_text(item, "slots.total"));
 }
 
+static void cell_aux(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    buf_addf(out, "%s/%s", item_text(item, "aux.free"), item_text(item, "aux.total"));
+}
+
 static void cell_accepts(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
@@ -71,6 +77,8 @@ static const struct list_column pool_fields[] = {
     {"draining", "draining", COLUMN_NUMBER, "nodes.draining", COLUMN_ALWAYS, NULL},
     {"lost", "lost", COLUMN_NUMBER, "nodes.lost", COLUMN_ALWAYS, NULL},
     {"slots", "slots free", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_slots},
+    {"slot-type", "slots are", COLUMN_TEXT, "slot_type", COLUMN_ALWAYS, NULL},
+    {"aux-free", "aux free", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_aux},
     {"running", "running", COLUMN_NUMBER, "tasks.running", COLUMN_ALWAYS, NULL},
     {"pending", "pending", COLUMN_NUMBER, "tasks.pending", COLUMN_ALWAYS, NULL},
     {"accepts", "accepts", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_accepts},
@@ -80,6 +88,7 @@ static const struct list_column pool_fields[] = {
     {"victims", "victims", COLUMN_TEXT, "scheduler.victims", COLUMN_ALWAYS, NULL},
     {"user-slots", "slots a user", COLUMN_NUMBER, "scheduler.user_slots", COLUMN_ALWAYS, NULL},
     {"patience", "patience", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_patience},
+    {"uneven", "uneven parts", COLUMN_TEXT, "scheduler.uneven", COLUMN_ALWAYS, NULL},
     {"aux", "aux tasks", COLUMN_NUMBER, "aux_tasks", COLUMN_ALWAYS, NULL},
     {"reserved", "reserved for", COLUMN_NUMBER, "reserved_task", COLUMN_ALWAYS, NULL},
     {"blocked", "first blocked", COLUMN_NUMBER, "blocked_task", COLUMN_ALWAYS, NULL},
@@ -120,6 +129,7 @@ static bool scheduler_json(const struct cli *cli, struct json_out *j)
                                            {"placement", "placement"},
                                            {"victims", "victims"},
                                            {"preemption", "preemption"},
+                                           {"uneven", "uneven"},
                                            {"stale-grace", "stale_grace"},
                                            {"preempt-min-runtime", "preempt_min_runtime"},
                                            {"reclaim-min-runtime", "reclaim_min_runtime"},

@@ -136,6 +136,8 @@ static const struct flag flags_edit[] = {
     {"resources", 'r', FLAG_LIST, "'A=X B=Y'", "named amounts of an instance, likewise",
      COMPLETE_NONE, NULL},
     {"devices", 0, FLAG_TEXT, "0,1", "these devices of one node, likewise", COMPLETE_NONE, NULL},
+    {"avoid", 0, FLAG_LIST, "N,M", "nodes on which it must not run from now on, likewise",
+     COMPLETE_NODES, NULL},
     {0},
 };
 

@@ -76,7 +76,7 @@ static void list_field(struct draft *draft, const char *flag, const char *name, 
     size_t cursor = 0;
     const char *value;
     while ((value = args_each(&draft->cli->args, flag, &cursor)) != NULL) {
-        struct str rest = str_of(value);
+        struct str rest = value[0] != '\0' ? str_of(value) : (struct str){0}; /* '': none */
         while (rest.p != NULL) {
             struct str one = str_trim(str_cut(rest, ',', &rest));
             bool number = numbers && memchr(one.p, ':', one.len) == NULL;
@@ -212,6 +212,7 @@ enum err task_args_asks(struct cli *cli, struct task_args *ret, struct error *e)
         return usage(&draft, "devices");
     }
     list_field(&draft, "devices", "devices", true);
+    list_field(&draft, "avoid", "avoid", false);
     return resources_read(&draft);
 }
 
@@ -300,6 +301,7 @@ static void fields_read(struct draft *draft)
     list_field(draft, "pool", "pools", false);
     list_field(draft, "tag", "tags", false);
     list_field(draft, "devices", "devices", true);
+    list_field(draft, "avoid", "avoid", false);
     list_field(draft, "after", "depends_on", true);
     number_field(draft, "instances", "instances");
     number_field(draft, "min-instances", "min_instances");

@@ -25,7 +25,7 @@ struct task_args {
 /* Reads and checks the flags, without asking anybody; ERR_USAGE names the flag and the place in its value. */
 must_use enum err task_args_read(struct cli *cli, struct task_args *ret, struct error *e);
 
-/* Only what an instance asks for: --slots, --gpus, --cpu, --memory, --resources, --devices. */
+/* Only what an instance asks for: --slots, --gpus, --cpu, --memory, --resources, --devices, --avoid. */
 must_use enum err task_args_asks(struct cli *cli, struct task_args *ret, struct error *e);
 
 /* With a login: a server on this machine runs the task in the caller's directory. */

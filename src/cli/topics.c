@@ -71,8 +71,8 @@ static const struct topic topics[] = {
      "  env: {SEED: 7}\n"
      "\n"
      "Fields: name kind command entrypoint env workdir image project pools resources devices\n"
-     "instances array gang min_instances priority preemptible repeatable time_limit grace\n"
-     "max_retries depends_on tags stage."},
+     "avoid instances array gang min_instances priority preemptible repeatable time_limit\n"
+     "grace max_retries depends_on tags stage."},
 };
 
 enum { TOPIC_COUNT = sizeof topics / sizeof *topics };

@@ -5,7 +5,7 @@
 #include "base/must.h"
 #include "core/model/spec_codec.h"
 
-enum { EDIT_SPEC = EDIT_NAME | EDIT_TAGS | EDIT_POOL | EDIT_RESOURCES | EDIT_PROJECT };
+enum { EDIT_SPEC = EDIT_NAME | EDIT_TAGS | EDIT_POOL | EDIT_RESOURCES | EDIT_PROJECT | EDIT_AVOID };
 
 /* What of it is in the blob. */
 static void spec_edit(struct core *core, struct task *task, const struct task_edit *edit)
@@ -97,7 +97,7 @@ void apply_task_edited(struct core *core, const struct fact *fact)
         time_limit_edit(core, task, edit->time_limit_ms);
         pool_due(core, task->pool); /* it may now end before a reservation begins */
     }
-    if (edit->fields & EDIT_RESOURCES) {
+    if (edit->fields & (EDIT_RESOURCES | EDIT_AVOID)) {
         resources_change(core, task, &mark, fact->task_edited.request);
     }
     if (edit->fields & EDIT_PROJECT && fact->task_edited.account.v != task->account.v) {

@@ -63,6 +63,7 @@ void apply_pool_set(struct core *core, const struct fact *fact)
     pool->reclaim_min_runtime_ms = spec->reclaim_min_runtime_ms;
     pool->preempt_delay_ms = spec->preempt_delay_ms;
     pool->user_slots_max = spec->user_slots_max;
+    pool->uneven_off = spec->uneven_off;
     bool aux_changed = pool->aux_tasks != spec->aux_tasks;
     pool->aux_tasks = spec->aux_tasks;
     if (aux_changed) {

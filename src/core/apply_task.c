@@ -8,7 +8,7 @@
 void task_spec_set(struct task *task, const struct task_spec *spec)
 {
     struct buf text;
-    buf_init(&text, TASK_SPEC_BYTES_MAX);
+    buf_init(&text, TASK_SPEC_STORED_MAX);
     task_spec_encode(spec, &text);
     must(!text.full);
     blob_unref(task->spec);

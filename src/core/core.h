@@ -94,6 +94,8 @@ const struct pool *core_pool_next(const struct core *core, pool_id after); /* in
 const char *core_pool_name(const struct core *core, pool_id id);           /* "" for none */
 void core_pool_spec(const struct core *core, pool_id id, struct arena *arena,
                     struct pool_spec *ret);
+/* Its nodes counted: for those who show it. Costs a look at each of them. */
+void core_pool_figures(const struct core *core, pool_id id, struct pool_figures *ret);
 
 const struct node *core_node(const struct core *core, node_id id);
 const struct node *core_node_named(const struct core *core,

@@ -6,7 +6,7 @@
 #include "base/must.h"
 #include "core/model/spec_codec.h"
 
-enum { EDIT_NEEDS_REST = EDIT_RESOURCES | EDIT_PROJECT };
+enum { EDIT_NEEDS_REST = EDIT_RESOURCES | EDIT_AVOID | EDIT_PROJECT };
 
 void task_spec_edit(struct task_spec *spec, const struct task_edit *edit)
 {
@@ -39,6 +39,10 @@ void task_spec_edit(struct task_spec *spec, const struct task_edit *edit)
     if (edit->fields & EDIT_RESOURCES) {
         task_asks_copy(spec, edit->asks);
     }
+    if (edit->fields & EDIT_AVOID) {
+        spec->avoid = edit->avoid;
+        spec->avoid_count = edit->avoid_count;
+    }
 }
 
 /* The task as it would be: every limit of a new task holds for an edited one. */
@@ -51,6 +55,24 @@ static enum verdict edit_limits(struct step *step, const struct task *task,
     const char *limit;
     int64_t max;
     return task_spec_in_limits(&spec, &limit, &max) ? VERDICT_OK : refuse_limit(step, limit, max);
+}
+
+/* What it would ask for: the amounts, the nodes it avoids, or both anew. */
+static enum verdict edit_request(struct step *step, const struct task_edit *edit,
+                                 const struct request *now, struct request *ret)
+{
+    enum verdict verdict = VERDICT_OK;
+    if (edit->fields & EDIT_RESOURCES) {
+        verdict = request_resolve(step, edit->asks, ret);
+        ret->avoid_count = now->avoid_count;
+        memcpy(ret->avoid, now->avoid, sizeof ret->avoid);
+    } else {
+        *ret = *now;
+    }
+    if (verdict == VERDICT_OK && edit->fields & EDIT_AVOID) {
+        verdict = avoid_resolve(step, edit->avoid, edit->avoid_count, ret);
+    }
+    return verdict;
 }
 
 /* Where it would be, and what it would ask for there: is that ever possible (P9)? */
@@ -69,9 +91,9 @@ static enum verdict edit_place(struct step *step, const struct task *task,
         fact->task_edited.pool = pool->id;
         verdict = pool_accepts(step, pool, task->kind);
     }
-    if (verdict == VERDICT_OK && edit->fields & EDIT_RESOURCES) {
+    if (verdict == VERDICT_OK && edit->fields & (EDIT_RESOURCES | EDIT_AVOID)) {
         struct request *next = arena_new(step->out->arena, struct request, 1);
-        verdict = request_resolve(step, edit->asks, next);
+        verdict = edit_request(step, edit, request, next);
         fact->task_edited.request = next;
         request = next;
     }
@@ -90,9 +112,10 @@ enum verdict decide_task_edit(struct step *step)
     }
     const struct task_edit *edit = step->in->task.edit;
     if (edit->fields & EDIT_NEEDS_REST && task->active_count > 0) {
-        step_refuse(step, REASON_HOLDS_PLACES,
-                    edit->fields & EDIT_RESOURCES ? "resources" : "project")
-            ->task = task->id;
+        const char *what = edit->fields & EDIT_RESOURCES ? "resources"
+                           : edit->fields & EDIT_AVOID   ? "nodes to avoid"
+                                                         : "project";
+        step_refuse(step, REASON_HOLDS_PLACES, what)->task = task->id;
         return VERDICT_CONFLICT;
     }
     struct fact would = {.task_edited = {.task = task->id, .edit = *edit, .pool = task->pool}};
@@ -100,7 +123,7 @@ enum verdict decide_task_edit(struct step *step)
     if (verdict == VERDICT_OK && edit->fields & EDIT_PROJECT) {
         verdict = project_resolve(step, edit->project, &would.task_edited.account);
     }
-    if (verdict == VERDICT_OK && edit->fields & (EDIT_POOL | EDIT_RESOURCES)) {
+    if (verdict == VERDICT_OK && edit->fields & (EDIT_POOL | EDIT_RESOURCES | EDIT_AVOID)) {
         verdict = edit_place(step, task, edit, &would);
     }
     if (verdict != VERDICT_OK || edit->fields == 0) {

@@ -68,6 +68,31 @@ static enum verdict named_resolve(struct step *step, const struct task_spec *spe
     return VERDICT_OK;
 }
 
+enum verdict avoid_resolve(struct step *step, const char *const *names, uint32_t count,
+                           struct request *ret)
+{
+    ret->avoid_count = 0;
+    memset(ret->avoid, 0, sizeof ret->avoid);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct node *node = core_node_named(step->core, names[i]);
+        if (node == NULL) {
+            return refuse(step, REASON_UNKNOWN_NODE, names[i]);
+        }
+        uint32_t at = ret->avoid_count;
+        while (at > 0 && ret->avoid[at - 1].v >= node->id.v) {
+            at--;
+        }
+        if (at < ret->avoid_count && ret->avoid[at].v == node->id.v) {
+            continue;
+        }
+        memmove(&ret->avoid[at + 1], &ret->avoid[at],
+                (ret->avoid_count - at) * sizeof ret->avoid[0]);
+        ret->avoid[at] = node->id;
+        ret->avoid_count++;
+    }
+    return VERDICT_OK;
+}
+
 enum verdict request_resolve(struct step *step, const struct task_spec *spec, struct request *ret)
 {
     int64_t slots = slots_asked(spec);
@@ -84,7 +109,8 @@ enum verdict request_resolve(struct step *step, const struct task_spec *spec, st
     ret->gpu_memory_bytes = spec->gpu_memory_bytes;
     ret->device_mask = spec->device_mask;
     ret->needs_gpu = spec->needs_gpu || spec->device_mask != 0 || spec->gpu_memory_bytes > 0;
-    return named_resolve(step, spec, ret);
+    const enum verdict named = named_resolve(step, spec, ret);
+    return named == VERDICT_OK ? avoid_resolve(step, spec->avoid, spec->avoid_count, ret) : named;
 }
 
 /* ---- where and after what ---- */
@@ -225,11 +251,10 @@ static enum verdict submit_one(struct submit *submit, const struct task_spec *sp
         verdict = depends_check(step, spec, &failed);
     }
     if (verdict == VERDICT_OK) {
-        const struct task_spec *given = spec;
-        spec = spread_over_nodes(step, pool, given, request);
+        spec = spread_over_nodes(step, pool, spec, request);
         verdict = possible_once(submit, pool, request, gang_size(spec));
-        if (verdict != VERDICT_OK && spec != given) {
-            spread_refused(&step->out->refusal);
+        if (verdict != VERDICT_OK) {
+            spread_refused(step, pool, spec, request);
         }
     }
     if (verdict != VERDICT_OK) {

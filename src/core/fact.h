@@ -121,9 +121,10 @@ struct fact {
         struct {
             task_id task;
             struct task_edit edit;
-            pool_id pool;                  /* when the edit moves it */
-            account_id account;            /* when it changes the project */
-            const struct request *request; /* when it changes the resources; resolved */
+            pool_id pool;       /* when the edit moves it */
+            account_id account; /* when it changes the project */
+            const struct request
+                *request; /* when it changes resources or nodes to avoid; resolved */
         } task_edited;
         struct {
             task_id task;

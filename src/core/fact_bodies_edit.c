@@ -41,6 +41,12 @@ void task_edited_put(const struct fact *fact, struct buf *out)
         bytes_put_text(out, edit->project);
         bytes_put_u64(out, fact->task_edited.account.v);
     }
+    if (edit->fields & EDIT_AVOID) {
+        codec_put_texts(out, edit->avoid, edit->avoid_count);
+    }
+    if ((edit->fields & (EDIT_RESOURCES | EDIT_AVOID)) == EDIT_AVOID) {
+        codec_put_request(out, fact->task_edited.request);
+    }
 }
 
 static void get_resources(struct bytes_reader *in, struct arena *arena, struct fact *ret)
@@ -51,6 +57,18 @@ static void get_resources(struct bytes_reader *in, struct arena *arena, struct f
     codec_get_request(in, RESOURCES_MAX, request);
     ret->task_edited.edit.asks = asks;
     ret->task_edited.request = request;
+}
+
+/* The request stands with the resources, where they change, too. */
+static void get_avoid(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    struct task_edit *edit = &ret->task_edited.edit;
+    edit->avoid = codec_get_texts(in, arena, TASK_AVOID_MAX, NAME_LEN_MAX, &edit->avoid_count);
+    if ((edit->fields & EDIT_RESOURCES) == 0) {
+        struct request *request = arena_new(arena, struct request, 1);
+        codec_get_request(in, RESOURCES_MAX, request);
+        ret->task_edited.request = request;
+    }
 }
 
 void task_edited_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
@@ -89,6 +107,9 @@ void task_edited_get(struct bytes_reader *in, struct arena *arena, struct fact *
     if (edit->fields & EDIT_PROJECT) {
         edit->project = bytes_get_text(in, arena, NAME_LEN_MAX);
         ret->task_edited.account.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    }
+    if (edit->fields & EDIT_AVOID) {
+        get_avoid(in, arena, ret);
     }
 }
 

@@ -10,7 +10,9 @@
 
 static uint32_t version_newest(enum fact_type type)
 {
-    return fact_codecs[type].get_v1 != NULL ? 2 : 1;
+    const struct fact_codec *codec = &fact_codecs[type];
+    const uint32_t changed = codec->get_v1 != NULL ? 2 : 1;
+    return codec->tags_from > changed ? codec->tags_from : changed;
 }
 
 void facts_init(struct facts *facts, struct arena *arena)
@@ -100,7 +102,8 @@ enum err fact_decode(struct str bytes, struct arena *arena, struct fact *ret, st
         return fail(e, ERR_CORRUPT, "fact '%s': time, actor or cause", fact_type_name(fact.type));
     }
     const struct fact_codec *codec = &fact_codecs[fact.type];
-    (version < newest ? codec->get_v1 : codec->get)(&in, arena, &fact);
+    in.plain = version < codec->tags_from;
+    (version == 1 && codec->get_v1 != NULL ? codec->get_v1 : codec->get)(&in, arena, &fact);
     if (!bytes_reader_ok(&in)) {
         return fail(e, ERR_CORRUPT, "fact '%s': body is %s", fact_type_name(fact.type),
                     in.bad ? "cut off or out of range" : "followed by more");

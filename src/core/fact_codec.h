@@ -7,9 +7,11 @@
 struct fact_codec {
     void (*put)(const struct fact *fact, struct buf *out);
     void (*get)(struct bytes_reader *in, struct arena *arena, struct fact *ret);
-    /* Of types whose body has changed: how version 1 is read. NULL: version 1 is the newest; else the
-     * newest is 2. */
+    /* Of types whose body has changed: how version 1 is read. NULL: as the newest. */
     void (*get_v1)(struct bytes_reader *in, struct arena *arena, struct fact *ret);
+    /* The version from which on the objects in it end with the fields that came later (codec_put_tag());
+     * 0: there are none in it. */
+    uint32_t tags_from;
 };
 
 /* By fact_type; entry 0 is empty. */

@@ -72,9 +72,10 @@ enum {
     EDIT_TAGS = 32,
     EDIT_POOL = 64,
     EDIT_RESOURCES = 128,
-    EDIT_PROJECT = 256
+    EDIT_PROJECT = 256,
+    EDIT_AVOID = 512
 };
-enum { EDIT_FIELDS_ALL = EDIT_PROJECT * 2 - 1 };
+enum { EDIT_FIELDS_ALL = EDIT_AVOID * 2 - 1 };
 enum { NODE_EDIT_DRAIN = 1, NODE_EDIT_LABELS = 2 };
 
 struct task_edit {
@@ -89,7 +90,9 @@ struct task_edit {
     const char *pool;    /* running ones stop first */
     const char *project; /* those that hold nothing only, as for the next */
     const struct task_spec
-        *asks; /* what an instance asks for from now on; nothing else of it counts */
+        *asks;                /* what an instance asks for from now on; nothing else of it counts */
+    const char *const *avoid; /* names of nodes, as for the project */
+    uint32_t avoid_count;
 };
 
 /* A task's new place: directly ahead of another one, or behind it. */

@@ -125,6 +125,8 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_TASK_ENDED] = "task-ended",
     [REASON_MOVE_TOO_FAR] = "move-too-far",
     [REASON_HOLDS_PLACES] = "holds-places",
+    [REASON_UNKNOWN_NODE] = "unknown-node",
+    [REASON_AVOIDED] = "avoided",
 };
 
 const char *eviction_rule_name(enum eviction_rule rule)

@@ -152,6 +152,36 @@ const char *core_pool_name(const struct core *core, pool_id id)
     return pool != NULL ? blob_name(pool->text) : "";
 }
 
+static enum slot_type slot_type_of(const struct node *node)
+{
+    if (node->slots_milli == 0) {
+        return SLOTS_NONE;
+    }
+    return node->device_count > 0 ? SLOTS_GPU : SLOTS_CPU;
+}
+
+void core_pool_figures(const struct core *core, pool_id id, struct pool_figures *ret)
+{
+    *ret = (struct pool_figures){0};
+    for (const struct node *node = core_pool_node_next(core, id, (node_id){0}); node != NULL;
+         node = core_pool_node_next(core, id, node->id)) {
+        const enum slot_type type = slot_type_of(node);
+        ret->nodes_total++;
+        ret->nodes_up += node->state == NODE_UP;
+        ret->nodes_draining += node->draining != 0;
+        ret->nodes_lost += node->state == NODE_LOST;
+        ret->slots_used += node->slots_milli - node->slots_free;
+        ret->aux_total += node->aux_max;
+        ret->aux_used += node->aux_used;
+        if (node_takes_work(node) && node->aux_used < node->aux_max) {
+            ret->aux_free += node->aux_max - node->aux_used;
+        }
+        if (type != SLOTS_NONE && type != ret->slot_type) {
+            ret->slot_type = ret->slot_type == SLOTS_NONE ? type : SLOTS_MIXED;
+        }
+    }
+}
+
 void core_pool_spec(const struct core *core, pool_id id, struct arena *arena, struct pool_spec *ret)
 {
     const struct pool *pool = table_get(&core->pools, id.v);

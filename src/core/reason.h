@@ -62,8 +62,10 @@ enum reason_code {
     REASON_TASK_ENDED,     /* `task` has */
     REASON_MOVE_TOO_FAR,   /* more than `need` tasks lie between */
     REASON_HOLDS_PLACES,   /* `text` of `task` cannot change while instances run */
+    REASON_UNKNOWN_NODE,   /* it avoids a node that is none: `text` */
+    REASON_AVOIDED,        /* the nodes it does not avoid can never take it; they could: `have` */
 };
-enum { REASON_COUNT = REASON_HOLDS_PLACES + 1 };
+enum { REASON_COUNT = REASON_AVOIDED + 1 };
 
 /* "no-room", "gang-short" …: the code as API and CLI show it. */
 const char *reason_name(enum reason_code code);

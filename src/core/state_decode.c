@@ -48,6 +48,7 @@ static bool head_get(struct decode *d, struct lasts *lasts)
         codec_bad(&d->in);
         return false;
     }
+    d->in.plain = d->version < STATE_VERSION_TAGS;
     core->seq = bytes_get_max(&d->in, ROW_MAX);
     core->epoch = bytes_get_max(&d->in, ROW_MAX);
     codec_get_16(&d->in, core->uuid);

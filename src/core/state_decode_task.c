@@ -200,14 +200,16 @@ static bool task_sound(const struct task *task)
 /* The blob, and what of the row is in it. */
 static bool task_spec_get(struct decode *d, struct task *task, struct task_spec *ret)
 {
-    struct str bytes = bytes_get_str(&d->in, TASK_SPEC_BYTES_MAX);
+    struct str bytes =
+        bytes_get_str(&d->in, d->in.plain ? TASK_SPEC_BYTES_MAX : TASK_SPEC_STORED_MAX);
     struct bytes_reader in;
     bytes_reader_init(&in, bytes.p, bytes.len);
+    in.plain = d->in.plain;
     task_spec_decode(&in, &d->arena, ret);
     if (!bytes_reader_ok(&in)) {
         return false;
     }
-    task->spec = blob_new(bytes.p, bytes.len);
+    task_spec_set(task, ret); /* as it is written now */
     task->instance_count = ret->instances;
     task->array_first = ret->array_first;
     task->kind = (uint8_t)ret->kind;

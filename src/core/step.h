@@ -84,16 +84,20 @@ enum verdict pool_accepts(struct step *step, const struct pool *pool, enum task_
 enum verdict request_possible(struct step *step, const struct pool *pool,
                               const struct request *request, uint32_t gang_size);
 
-/* A task that asks for more slots than any node of the pool has, and for nothing else, as a gang of one-slot instances; others as
- * they are. `request` follows. */
+/* A task that asks for more slots than any node of the pool has, and for nothing else, as a gang of one-slot instances (of equal
+ * parts that fill a node each, where the pool says so); others as they are. `request` follows. */
 const struct task_spec *spread_over_nodes(struct step *step, const struct pool *pool,
                                           const struct task_spec *spec, struct request *request);
-/* The refusal of such a gang in the words of what was asked for. */
-void spread_refused(struct reason *reason);
+/* The refusal of such a task in the words of what was asked for, with the smallest change. */
+void spread_refused(struct step *step, const struct pool *pool, const struct task_spec *spec,
+                    const struct request *request);
 
 /* What an instance asks for, with names resolved; the project that a spec names. */
 enum verdict request_resolve(struct step *step, const struct task_spec *spec, struct request *ret);
 enum verdict project_resolve(struct step *step, const char *name, account_id *ret);
+/* The nodes to avoid: ascending, each once. */
+enum verdict avoid_resolve(struct step *step, const char *const *names, uint32_t count,
+                           struct request *ret);
 
 /* The live task that the input names; else NULL and the verdict. */
 const struct task *task_of(struct step *step, enum verdict *ret);

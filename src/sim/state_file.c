@@ -81,8 +81,8 @@ static enum err pool_read(struct state *state, const struct doc *item, struct er
 {
     static const char *const same[] = {"name",    "title",     "description", "paused",
                                        "accepts", "aux_tasks", NULL};
-    static const char *const same_scheduler[] = {"policy",     "placement",     "victims",
-                                                 "preemption", "consolidation", NULL};
+    static const char *const same_scheduler[] = {
+        "policy", "placement", "victims", "preemption", "consolidation", "uneven", NULL};
     const struct doc *scheduler = doc_get(item, "scheduler");
     struct doc *map = docmap_pick(state->arena, item, same);
     if (scheduler != NULL && scheduler->kind == DOC_MAP) {
@@ -279,12 +279,36 @@ static int64_t left_ms(const struct state *state, const struct doc *item,
     return left > RUN_LEFT_MIN_MS ? left : RUN_LEFT_MIN_MS;
 }
 
+static bool node_there(const struct state *state, const char *name)
+{
+    for (size_t i = 0; i < state->scenario->nodes.count; i++) {
+        if (strcmp(state->scenario->nodes.at[i].spec.name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of the nodes that it avoids those that are there: some may be gone. */
+static void avoid_set(const struct state *state, struct task_spec *spec)
+{
+    const char **left = arena_new(state->arena, const char *, spec->avoid_count + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < spec->avoid_count; i++) {
+        if (node_there(state, spec->avoid[i])) {
+            left[count++] = spec->avoid[i];
+        }
+    }
+    spec->avoid = left;
+    spec->avoid_count = count;
+}
+
 static must_use enum err task_read(struct state *state, const struct doc *item,
                                    const struct doc *tasks, struct error *e)
 {
-    static const char *const same[] = {"kind",       "project", "pools",       "resources",
-                                       "instances",  "gang",    "priority",    "preemptible",
-                                       "repeatable", "command", "max_retries", NULL};
+    static const char *const same[] = {
+        "kind",        "project",    "pools",   "resources",   "instances", "gang", "priority",
+        "preemptible", "repeatable", "command", "max_retries", "avoid",     NULL};
     static const char *const chosen[] = {"devices", NULL};
     struct doc *map = docmap_pick(state->arena, item, same);
     struct doc *devices = docmap_pick(state->arena, item, chosen)->first;
@@ -300,6 +324,7 @@ static must_use enum err task_read(struct state *state, const struct doc *item,
     struct job job = {.kind = kind};
     job.name = task_name(state, (uint64_t)ms_of(item, "id", 0), text_of(item, "name"));
     rest_set(item, &kind->spec);
+    avoid_set(state, &kind->spec);
     after_set(state, item, tasks, kind);
     kind->spec.stage = strcmp(word, "staged") == 0;
     job.runs_ms = left_ms(state, item, &kind->spec);

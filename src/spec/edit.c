@@ -114,6 +114,16 @@ static void asked_devices_read(struct reader *in, const struct place *place, con
     task_devices_read(in, place, doc, field, &draft->task);
 }
 
+static void edit_avoid_read(struct reader *in, const struct place *place, const struct doc *doc,
+                            const struct field *field, void *object)
+{
+    struct edit_draft *draft = object;
+    task_avoid_read(in, place, doc, field, &draft->task);
+    draft->edit.fields |= EDIT_AVOID;
+    draft->edit.avoid = draft->task.spec.avoid;
+    draft->edit.avoid_count = draft->task.spec.avoid_count;
+}
+
 /* What an instance asks for: all of it anew. */
 static void asks_finish(struct reader *in, const struct doc *doc, struct edit_draft *draft)
 {
@@ -140,6 +150,7 @@ static const struct field task_edit_fields[] = {
     {"project", project_read, IN_EDIT(project), 0, 0, "a project"},
     {"resources", asks_read, 0, 0, 0, NULL},
     {"devices", asked_devices_read, 0, 0, 0, NULL},
+    {"avoid", edit_avoid_read, 0, 0, TASK_AVOID_MAX, NULL},
     {"command", NULL, 0, 0, 0, NOT_EDITED},
     {"entrypoint", NULL, 0, 0, 0, NOT_EDITED},
     {"env", NULL, 0, 0, 0, NOT_EDITED},
@@ -171,7 +182,7 @@ enum err task_edit_read(const struct doc *doc, struct arena *arena, struct task_
     if (problems.total == 0 && draft.edit.fields == 0) {
         problem_add(&in, NULL, doc,
                     "nothing to change; give some of priority, time_limit, max_retries, grace, "
-                    "name, tags, pool, project, resources");
+                    "name, tags, pool, project, resources, avoid");
     }
     enum err r = problems_error(&problems, e);
     if (r == ERR_OK) {

@@ -16,6 +16,7 @@ void pool_spec_init(struct pool_spec *spec, const char *name)
         .title = "",
         .description = "",
         .patience_ms = PATIENCE_MS_DEFAULT,
+        .preemption_off = true,
         .aux_tasks = NODE_AUX_TASKS_DEFAULT,
         .consolidation_max = CONSOLIDATION_DEFAULT,
         .stale_grace_ms = STALE_GRACE_MS_DEFAULT,
@@ -106,12 +107,11 @@ static void victims_read(struct reader *in, const struct place *place, const str
     }
 }
 
-/* on, off, true, false. */
-static void preemption_read(struct reader *in, const struct place *place, const struct doc *doc,
-                            const struct field *field, void *object)
+/* on, off, true, false; what is kept is whether it is off. */
+static void switch_read(struct reader *in, const struct place *place, const struct doc *doc,
+                        const struct field *field, void *object)
 {
-    (void)field;
-    struct pool_spec *spec = object;
+    bool *switched_off = (bool *)((char *)object + field->offset);
     bool on = doc->kind == DOC_STRING && str_is(doc->text, "on");
     bool off = doc->kind == DOC_STRING && str_is(doc->text, "off");
     if (doc->kind == DOC_BOOL) {
@@ -121,7 +121,7 @@ static void preemption_read(struct reader *in, const struct place *place, const 
                     doc->kind == DOC_STRING ? "another word" : doc_what(doc));
         return;
     }
-    spec->preemption_off = !on;
+    *switched_off = !on;
 }
 
 /* A duration, or 'never'. */
@@ -160,7 +160,8 @@ static const struct field scheduler_fields[] = {
     {"policy", policy_read, 0, 0, 0, "fair-share priority fifo round-robin"},
     {"placement", placement_read, 0, 0, 0, "pack spread"},
     {"patience", field_duration, IN_POOL(patience_ms), 0, 0, NULL},
-    {"preemption", preemption_read, 0, 0, 0, NULL},
+    {"preemption", switch_read, IN_POOL(preemption_off), 0, 0, NULL},
+    {"uneven", switch_read, IN_POOL(uneven_off), 0, 0, NULL},
     {"victims", victims_read, 0, 0, 0, "least-loss"},
     {"consolidation", field_u32, IN_POOL(consolidation_max), 0, CONSOLIDATION_MAX, NULL},
     {"stale_grace", stale_grace_read, IN_POOL(stale_grace_ms), 0, 0, NULL},

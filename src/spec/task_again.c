@@ -62,6 +62,10 @@ enum err task_again_read(const struct doc *task, struct arena *arena, struct tas
         }
         child_add(&map, arena, same[i], value);
     }
+    const struct doc *avoid = doc_get(task, "avoid"); /* older ones have none */
+    if (avoid != NULL) {
+        child_add(&map, arena, "avoid", avoid);
+    }
     bool gang = false;
     const struct doc *least = doc_get(task, "min_instances"); /* older ones have none */
     if (doc_bool(doc_get(task, "gang"), &gang) && gang && least != NULL) {

@@ -31,6 +31,10 @@ void task_resources_read(struct reader *in, const struct place *place, const str
 void task_devices_read(struct reader *in, const struct place *place, const struct doc *doc,
                        const struct field *field, void *draft);
 
+/* `avoid: [node1, node2]`. */
+void task_avoid_read(struct reader *in, const struct place *place, const struct doc *doc,
+                     const struct field *field, void *draft);
+
 /* One pool's name, from `pool` or `resources.resource_pool`. */
 void task_pool_read(struct reader *in, const struct place *place, const struct doc *doc,
                     const struct field *field, void *draft);

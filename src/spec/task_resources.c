@@ -164,6 +164,28 @@ void task_devices_read(struct reader *in, const struct place *place, const struc
     draft->devices = mask != 0 ? doc : NULL;
 }
 
+void task_avoid_read(struct reader *in, const struct place *place, const struct doc *doc,
+                     const struct field *field, void *object)
+{
+    struct task_draft *draft = object;
+    if (doc->kind != DOC_LIST || doc->count > field->max) {
+        problem_add(in, place, doc, "a list of at most %d nodes is wanted, like [n1, n2], not %s",
+                    (int)field->max, doc->kind == DOC_LIST ? "a longer one" : doc_what(doc));
+        return;
+    }
+    const char **names = arena_new(in->arena, const char *, doc->count + 1);
+    uint32_t count = 0;
+    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
+        struct place at = {.up = place, .index = count};
+        if (!value_name(in, &at, item, "a node", &names[count])) {
+            return;
+        }
+        count++;
+    }
+    draft->spec.avoid = names;
+    draft->spec.avoid_count = count;
+}
+
 void task_pool_read(struct reader *in, const struct place *place, const struct doc *doc,
                     const struct field *field, void *object)
 {

@@ -26,6 +26,8 @@ static void near_text(const struct core *core, const struct explain_node *near, 
                                 : "gone");
     } else if (near->code == REASON_NO_DEVICES) {
         buf_add_str(out, "does not have the devices");
+    } else if (near->code == REASON_AVOIDED) {
+        buf_add_str(out, "is one it avoids");
     } else if (near->code == REASON_DEVICES_BUSY) {
         buf_add_str(out, "the devices are in use");
     } else if (near->code == REASON_AUX_FULL) {

@@ -7,26 +7,10 @@
 #include "wire/reason_text.h"
 #include "wire/time_text.h"
 
-struct pool_counts {
-    uint32_t total;
-    uint32_t up;
-    uint32_t draining;
-    uint32_t lost;
-    int64_t slots_used;
-};
-
-static struct pool_counts count_nodes(const struct core *core, pool_id pool)
+/* NULL: there are none, or of several types. */
+static const char *slot_type_name(enum slot_type type)
 {
-    struct pool_counts counts = {0};
-    for (const struct node *node = core_pool_node_next(core, pool, (node_id){0}); node != NULL;
-         node = core_pool_node_next(core, pool, node->id)) {
-        counts.total++;
-        counts.up += node->state == NODE_UP;
-        counts.draining += node->draining != 0;
-        counts.lost += node->state == NODE_LOST;
-        counts.slots_used += node->slots_milli - node->slots_free;
-    }
-    return counts;
+    return type == SLOTS_CPU ? "cpu" : type == SLOTS_GPU ? "gpu" : NULL;
 }
 
 static void accepts_json(struct json_out *j, uint32_t accepts)
@@ -49,6 +33,7 @@ static void scheduler_json(struct json_out *j, const struct pool *pool)
     json_out_kv_text(j, "placement", pool_placement_name(pool->placement));
     json_out_kv_text(j, "victims", pool_victims_name(pool->victims));
     json_out_kv_text(j, "preemption", pool->preemption_off ? "off" : "on");
+    json_out_kv_text(j, "uneven", pool->uneven_off ? "off" : "on");
     json_out_kv_u64(j, "consolidation", pool->consolidation_max);
     json_out_key(j, "stale_grace_ms");
     if (pool->stale_grace_ms == STALE_GRACE_NEVER) {
@@ -72,7 +57,8 @@ void pool_json(struct json_out *j, const struct core *core, const struct pool *p
                struct arena *arena)
 {
     struct pool_spec spec;
-    struct pool_counts counts = count_nodes(core, pool->id);
+    struct pool_figures figures;
+    core_pool_figures(core, pool->id, &figures);
     core_pool_spec(core, pool->id, arena, &spec);
     json_out_object(j);
     json_out_kv_text(j, "name", core_pool_name(core, pool->id));
@@ -85,16 +71,23 @@ void pool_json(struct json_out *j, const struct core *core, const struct pool *p
     scheduler_json(j, pool);
     json_out_key(j, "nodes");
     json_out_object(j);
-    json_out_kv_u64(j, "total", counts.total);
-    json_out_kv_u64(j, "up", counts.up);
-    json_out_kv_u64(j, "draining", counts.draining);
-    json_out_kv_u64(j, "lost", counts.lost);
+    json_out_kv_u64(j, "total", figures.nodes_total);
+    json_out_kv_u64(j, "up", figures.nodes_up);
+    json_out_kv_u64(j, "draining", figures.nodes_draining);
+    json_out_kv_u64(j, "lost", figures.nodes_lost);
     json_out_end(j);
     json_out_key(j, "slots");
     json_out_object(j);
     json_out_kv_milli(j, "total", pool->slots_milli);
     json_out_kv_milli(j, "free", pool->slots_free);
-    json_out_kv_milli(j, "used", counts.slots_used);
+    json_out_kv_milli(j, "used", figures.slots_used);
+    json_out_end(j);
+    json_out_kv_text(j, "slot_type", slot_type_name(figures.slot_type));
+    json_out_key(j, "aux");
+    json_out_object(j);
+    json_out_kv_u64(j, "total", figures.aux_total);
+    json_out_kv_u64(j, "free", figures.aux_free);
+    json_out_kv_u64(j, "used", figures.aux_used);
     json_out_end(j);
     json_out_key(j, "tasks");
     json_out_object(j);

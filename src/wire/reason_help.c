@@ -23,6 +23,8 @@ static const struct {
     [REASON_NO_DEVICES] = {ERR_NEVER, "resources"},
     [REASON_COMBINATION] = {ERR_NEVER, "resources."},
     [REASON_LIMIT] = {ERR_LIMIT, ""},
+    [REASON_UNKNOWN_NODE] = {ERR_INVALID, "avoid"},
+    [REASON_AVOIDED] = {ERR_NEVER, "avoid"},
     [REASON_NO_IMAGE] = {ERR_NEVER, "image"},
     [REASON_MANY_POOLS] = {ERR_INVALID, "pools"},
     [REASON_UNKNOWN_OBJECT] = {ERR_NOT_FOUND, ""},

@@ -64,6 +64,9 @@ void submit_json(struct json_out *j, const struct task_spec *spec)
     if (spec->device_mask != 0) {
         devices_json(j, "devices", spec->device_mask);
     }
+    if (spec->avoid_count > 0) {
+        texts_json(j, "avoid", spec->avoid, spec->avoid_count);
+    }
     instances_json(j, spec);
     json_out_kv_bool(j, "gang", spec->gang);
     if (spec->min_instances > 0) {

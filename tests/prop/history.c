@@ -67,26 +67,15 @@ static void pool_spec_roll(struct world *world, const char *name, struct pool_sp
 {
     static const int64_t patience_ms[] = {0, 1000, 5000, 60000};
     static const uint32_t aux[] = {100, 3, 1, 0};
-    static const uint8_t policies[] = {POLICY_FAIR_SHARE, POLICY_FAIR_SHARE,  POLICY_FAIR_SHARE,
-                                       POLICY_PRIORITY,   POLICY_ROUND_ROBIN, POLICY_FIFO};
-    struct dice *dice = &world->dice;
     *ret = (struct pool_spec){
+        .preemption_off = true, /* prop_reclaim plays pools that take back */
         .name = name,
         .title = "",
         .description = "",
-        .patience_ms = patience_ms[dice_roll(dice, 4)],
-        .paused = dice_once_in(dice, 10),
-        .aux_tasks = aux[dice_once_in(dice, 3) ? dice_roll(dice, 4) : 0],
-        .policy = policies[dice_roll(dice, sizeof policies)],
-        .placement = dice_once_in(dice, 4) ? PLACEMENT_SPREAD : PLACEMENT_PACK,
-        .victims = dice_once_in(dice, 3) ? VICTIMS_YOUNGEST : VICTIMS_LEAST_LOSS,
-        .preemption_off = dice_once_in(dice, 8),
-        .consolidation_max = dice_once_in(dice, 3) ? 0 : 1 + dice_roll(dice, 16),
-        .stale_grace_ms = STALE_GRACE_MS_DEFAULT,
-        .preempt_min_runtime_ms = dice_once_in(dice, 6) ? 2000 : 0,
-        .reclaim_min_runtime_ms = dice_once_in(dice, 6) ? 3000 : 0,
-        .preempt_delay_ms = dice_once_in(dice, 6) ? 2000 : 0,
-        .user_slots_max = dice_once_in(dice, 8) ? 4 * SLOT_MILLI : 0,
+        .patience_ms = patience_ms[dice_roll(&world->dice, 4)],
+        .paused = dice_once_in(&world->dice, 10),
+        .aux_tasks = aux[dice_once_in(&world->dice, 3) ? dice_roll(&world->dice, 4) : 0],
+        .uneven_off = dice_once_in(&world->dice, 4),
     };
 }
 
@@ -179,10 +168,6 @@ static void ask_roll(struct world *world, struct task_spec *spec, struct named_a
 {
     struct dice *dice = &world->dice;
     spec->slots_milli = spec->cpu_milli = spec->memory_bytes = ASK_NOTHING;
-    if (world->lending && !dice_once_in(dice, 4)) {
-        spec->slots_milli = (int64_t)(1 + dice_roll(dice, 3)) * SLOT_MILLI;
-        return;
-    }
     switch (dice_roll(dice, 7)) {
     case 0:
         spec->slots_milli = (int64_t)dice_roll(dice, 7) * SLOT_MILLI;
@@ -221,6 +206,21 @@ static void ask_roll(struct world *world, struct task_spec *spec, struct named_a
     }
 }
 
+/* Now and then one or two nodes, perhaps the same twice. */
+static const char *const *avoid_roll(struct world *world, uint32_t *ret_count)
+{
+    const char **names = arena_new(&world->arena, const char *, 2);
+    const uint32_t count = dice_once_in(&world->dice, 6) ? 1 + dice_roll(&world->dice, 2) : 0;
+    *ret_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct node *node = pick_node(world);
+        if (node != NULL) {
+            names[(*ret_count)++] = arena_str(&world->arena, core_node_name(world->core, node->id));
+        }
+    }
+    return names;
+}
+
 static void spec_roll(struct world *world, struct task_spec *ret)
 {
     static const char *const argv[] = {"true"};
@@ -256,6 +256,7 @@ static void spec_roll(struct world *world, struct task_spec *ret)
     ret->min_instances =
         ret->gang && dice_once_in(dice, 2) ? 1 + dice_roll(dice, ret->instances) : 0;
     ask_roll(world, ret, amounts);
+    ret->avoid = avoid_roll(world, &ret->avoid_count);
     const struct task *before = dice_once_in(dice, 6) ? pick_task(world) : NULL;
     if (before != NULL) {
         depends[ret->depends_count++] = before->id.v;
@@ -315,7 +316,9 @@ static void refusal_check(struct world *world, struct task_spec spec, const stru
     law(reason->smallest < asked, "P9: the change is a smaller amount");
     *amount = reason->smallest;
     const enum verdict verdict = world_ask(world, in, &again);
-    law(verdict == VERDICT_OK || again.code == REASON_GANG_TOO_LARGE,
+    /* One instance then fits; all of a gang may need more nodes, or those it avoids. */
+    law(verdict == VERDICT_OK || again.code == REASON_GANG_TOO_LARGE ||
+            (again.code == REASON_AVOIDED && again.have > 0),
         "P9: the smallest change is accepted");
     *amount = reason->smallest + step;
     law(*amount == asked || world_ask(world, in, &again) != VERDICT_OK,
@@ -365,6 +368,8 @@ static void task_change(struct world *world)
                                       EDIT_NAME,
                                       EDIT_RESOURCES,
                                       EDIT_PROJECT,
+                                      EDIT_AVOID,
+                                      EDIT_AVOID | EDIT_RESOURCES,
                                       EDIT_PROJECT | EDIT_RESOURCES | EDIT_POOL};
     const struct task *task = pick_task(world);
     if (task == NULL) {
@@ -375,7 +380,11 @@ static void task_change(struct world *world)
         .cpu_milli = ASK_NOTHING,
         .memory_bytes = ASK_NOTHING,
     };
+    uint32_t avoid_count;
+    const char *const *avoid = avoid_roll(world, &avoid_count);
     const struct task_edit edit = {
+        .avoid = avoid,
+        .avoid_count = avoid_count,
         .fields = fields[dice_roll(&world->dice, sizeof fields / sizeof fields[0])],
         .priority = 40 + 10 * dice_roll(&world->dice, 3),
         .max_retries = dice_roll(&world->dice, 3),
@@ -454,21 +463,6 @@ static void pass_once(struct world *world)
         in.pass.work_max = 1 + dice_roll(&world->dice, 10);
         (void)world_step(world, in);
     }
-}
-
-void history_begin(struct world *world)
-{
-    enum { NODES_FIRST = 4 };
-    world->calm = dice_once_in(&world->dice, 2);
-    server_start(world);
-    world->lending = dice_once_in(&world->dice, 2);
-    if (!world->lending) {
-        return;
-    }
-    for (uint32_t i = 0; i < NODES_FIRST; i++) {
-        node_join(world);
-    }
-    organisation_make(world);
 }
 
 void history_step(struct world *world)

@@ -152,6 +152,15 @@ static uint64_t devices_find(const struct free_node *free, const struct request 
     return left > 0 ? UINT64_MAX : chosen;
 }
 
+static bool kept_away(const struct node *node, const struct request *request)
+{
+    bool away = false;
+    for (uint32_t i = 0; i < request->avoid_count; i++) {
+        away |= request->avoid[i].v == node->id.v;
+    }
+    return away;
+}
+
 /* Place one instance if it fits. */
 static bool free_place(struct free_node *free, const struct request *request)
 {
@@ -160,6 +169,9 @@ static bool free_place(struct free_node *free, const struct request *request)
     const int64_t cpu = part_of(request->cpu_milli, node->cpu_milli, node, slots);
     const int64_t memory = part_of(request->memory_bytes, node->memory_bytes, node, slots);
     uint64_t devices = 0;
+    if (kept_away(node, request)) {
+        return false;
+    }
     if ((request->needs_gpu && node->device_count == 0) ||
         (node->device_count < 64 && request->device_mask >> node->device_count != 0) ||
         request->gpu_memory_bytes > node->gpu_memory_bytes) {
@@ -264,13 +276,12 @@ static int stage_of(const struct task *task)
     return grown == task->min_count ? 1 : 2;
 }
 
-static bool ahead_of(const struct pool *pool, const struct task *a, const struct task *b)
+static bool ahead_of(const struct task *a, const struct task *b)
 {
-    const bool plain = pool->policy == POLICY_FIFO;
-    if (!plain && a->priority != b->priority) {
+    if (a->priority != b->priority) {
         return a->priority > b->priority;
     }
-    if (!plain && stage_of(a) != stage_of(b)) {
+    if (stage_of(a) != stage_of(b)) {
         return stage_of(a) < stage_of(b);
     }
     return a->rank != b->rank ? a->rank < b->rank : a->id.v < b->id.v;
@@ -297,7 +308,7 @@ static void task_must_not_fit(const struct core *core, const struct pool *pool,
     const struct request *request = &core_shape(core, task->shape)->request;
     /* Between accounts turns change: who was ahead of the holder and fits has started. */
     const bool other = holder != NULL && holder->account.v != task->account.v;
-    const bool behind = holder != NULL && (other || ahead_of(pool, holder, task));
+    const bool behind = holder != NULL && (other || ahead_of(holder, task));
     const uint32_t count = chunk_of(task);
     uint32_t found = 0;
     if (oracle_bounded(core, task, NULL, count)) {

@@ -79,6 +79,77 @@ const char *const *codec_get_texts(struct bytes_reader *in, struct arena *arena,
     return texts;
 }
 
+void codec_put_tag(struct buf *out, uint64_t tag)
+{
+    must(tag > 0);
+    bytes_put_u64(out, tag);
+}
+
+void codec_put_tags_end(struct buf *out)
+{
+    bytes_put_u64(out, 0);
+}
+
+bool codec_get_tag(struct bytes_reader *in, uint64_t max, uint64_t *tag)
+{
+    if (in->plain) {
+        return false;
+    }
+    const uint64_t next = bytes_get_max(in, max);
+    if (next != 0 && next <= *tag) {
+        codec_bad(in);
+        return false;
+    }
+    *tag = next;
+    return next != 0;
+}
+
+/* Tags of a request. */
+enum { REQUEST_WIDE = 1, REQUEST_AVOID = 2, REQUEST_TAG_MAX = REQUEST_AVOID };
+
+static void request_later_put(struct buf *out, const struct request *request)
+{
+    if (request->wide) {
+        codec_put_tag(out, REQUEST_WIDE);
+    }
+    if (request->avoid_count > 0) {
+        codec_put_tag(out, REQUEST_AVOID);
+        bytes_put_u64(out, request->avoid_count);
+        for (uint32_t i = 0; i < request->avoid_count; i++) {
+            bytes_put_u64(out, request->avoid[i].v);
+        }
+    }
+    codec_put_tags_end(out);
+}
+
+static void avoid_get(struct bytes_reader *in, struct request *ret)
+{
+    ret->avoid_count = codec_get_count(in, TASK_AVOID_MAX);
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < ret->avoid_count && !in->bad; i++) {
+        ret->avoid[i].v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+        if (ret->avoid[i].v <= before) {
+            codec_bad(in);
+        }
+        before = ret->avoid[i].v;
+    }
+    if (ret->avoid_count == 0) {
+        codec_bad(in);
+    }
+}
+
+static void request_later_get(struct bytes_reader *in, struct request *ret)
+{
+    uint64_t tag = 0;
+    while (codec_get_tag(in, REQUEST_TAG_MAX, &tag)) {
+        if (tag == REQUEST_WIDE) {
+            ret->wide = 1;
+        } else {
+            avoid_get(in, ret);
+        }
+    }
+}
+
 void codec_put_request(struct buf *out, const struct request *request)
 {
     bytes_put_i64(out, request->slots_milli);
@@ -92,6 +163,7 @@ void codec_put_request(struct buf *out, const struct request *request)
         bytes_put_u64(out, request->named[i].resource.v);
         bytes_put_i64(out, request->named[i].milli);
     }
+    request_later_put(out, request);
 }
 
 void codec_get_request(struct bytes_reader *in, uint32_t resource_count, struct request *ret)
@@ -115,6 +187,7 @@ void codec_get_request(struct bytes_reader *in, uint32_t resource_count, struct 
         ret->named[i].milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
         lowest = (uint32_t)resource + 1;
     }
+    request_later_get(in, ret);
     if (in->bad) {
         memset(ret, 0, sizeof *ret);
     }

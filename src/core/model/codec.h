@@ -26,6 +26,13 @@ void codec_put_texts(struct buf *out, const char *const *texts, uint32_t count);
 const char *const *codec_get_texts(struct bytes_reader *in, struct arena *arena, uint32_t count_max,
                                    size_t len_max, uint32_t *ret_count);
 
+/* Fields that came later end an object: each with its tag, ascending, those at their default left out; a 0 closes them. So an
+ * object grows without a new version of everything that holds it. */
+void codec_put_tag(struct buf *out, uint64_t tag);
+void codec_put_tags_end(struct buf *out);
+/* The next tag: above `*tag` (0 at first), at most `max`; false: that was all, or the reader is plain. */
+bool codec_get_tag(struct bytes_reader *in, uint64_t max, uint64_t *tag);
+
 /* A resolved request; read with every amount in its range and names ascending below
  * `resource_count`. */
 void codec_put_request(struct buf *out, const struct request *request);

@@ -9,6 +9,22 @@
 /* The pool that always exists. */
 #define POOL_DEFAULT_NAME "default"
 
+/* What the slots of a pool are. */
+enum slot_type { SLOTS_NONE, SLOTS_CPU, SLOTS_GPU, SLOTS_MIXED };
+
+/* What its nodes amount to. */
+struct pool_figures {
+    uint32_t nodes_total;
+    uint32_t nodes_up;
+    uint32_t nodes_draining;
+    uint32_t nodes_lost;
+    int64_t slots_used;
+    uint64_t aux_total; /* places for tasks without slots */
+    uint64_t aux_used;
+    uint64_t aux_free; /* on the nodes that may take work */
+    enum slot_type slot_type;
+};
+
 struct pool {
     pool_id id;          /* 0: no row here */
     uint32_t node_count; /* joined and not removed */
@@ -16,8 +32,8 @@ struct pool {
     uint32_t aux_tasks;
     uint8_t paused;
     uint8_t deleted;
-    uint8_t due; /* hint, not state: a pass may find something to do */
-    uint8_t pad;
+    uint8_t due;            /* hint, not state: a pass may find something to do */
+    uint8_t uneven_off;     /* see struct pool_spec */
     uint32_t task_count;    /* all that have not ended */
     uint32_t pending_count; /* tasks with a waiting instance that may run */
     uint32_t running_count; /* tasks with an allocation */

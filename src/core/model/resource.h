@@ -33,4 +33,8 @@ struct request {
     uint32_t needs_gpu;       /* 0 or 1 */
     uint32_t named_count;
     struct amount named[TASK_RESOURCES_MAX];
+    uint32_t
+        wide; /* 0 or 1: one of the parts of a task that asked for more slots than a node has */
+    uint32_t avoid_count; /* nodes it must not be placed on, ascending */
+    node_id avoid[TASK_AVOID_MAX];
 };

@@ -64,6 +64,8 @@ struct task_spec {
     bool needs_gpu; /* asked as `gpu`, `gpu_memory` or `devices` */
     const struct named_amount *resources;
     uint32_t resource_count;
+    const char *const *avoid; /* names of nodes on which it must not run */
+    uint32_t avoid_count;
 
     uint32_t instances;   /* 1 or more */
     uint32_t array_first; /* INSTANCE_ID of instance 0 */
@@ -115,6 +117,7 @@ struct pool_spec {
     int64_t reclaim_min_runtime_ms;
     int64_t preempt_delay_ms; /* how long a task waits before it may take from others */
     int64_t user_slots_max;   /* thousandths that the tasks of one user may hold; 0: no cap */
+    bool uneven_off; /* a task wider than a node takes equal parts of whole nodes, or is refused */
 };
 
 struct node_spec {

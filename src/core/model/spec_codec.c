@@ -127,6 +127,29 @@ static void task_rest_get(struct bytes_reader *in, struct task_spec *ret)
     }
 }
 
+/* Tags of a task. */
+enum { TASK_AVOID = 1, TASK_TAG_MAX = TASK_AVOID };
+
+static void task_later_put(const struct task_spec *spec, struct buf *out)
+{
+    if (spec->avoid_count > 0) {
+        codec_put_tag(out, TASK_AVOID);
+        codec_put_texts(out, spec->avoid, spec->avoid_count);
+    }
+    codec_put_tags_end(out);
+}
+
+static void task_later_get(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
+{
+    uint64_t tag = 0;
+    while (codec_get_tag(in, TASK_TAG_MAX, &tag)) {
+        ret->avoid = codec_get_texts(in, arena, TASK_AVOID_MAX, NAME_LEN_MAX, &ret->avoid_count);
+        if (ret->avoid_count == 0) {
+            codec_bad(in);
+        }
+    }
+}
+
 /* A dependency that any end will do for has this bit in its number. */
 enum { DEPENDS_ANY_BIT = 63 };
 
@@ -148,6 +171,7 @@ void task_spec_encode(const struct task_spec *spec, struct buf *out)
     }
     task_asks_encode(spec, out);
     task_rest_put(spec, out);
+    task_later_put(spec, out);
 }
 
 void task_spec_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
@@ -173,7 +197,11 @@ void task_spec_decode(struct bytes_reader *in, struct arena *arena, struct task_
     ret->depends_on = depends;
     task_asks_decode(in, arena, ret);
     task_rest_get(in, ret);
+    task_later_get(in, arena, ret);
 }
+
+/* Tags of a pool. */
+enum { POOL_UNEVEN_OFF = 1, POOL_TAG_MAX = POOL_UNEVEN_OFF };
 
 void pool_spec_encode(const struct pool_spec *spec, struct buf *out)
 {
@@ -194,6 +222,10 @@ void pool_spec_encode(const struct pool_spec *spec, struct buf *out)
     bytes_put_i64(out, spec->reclaim_min_runtime_ms);
     bytes_put_i64(out, spec->preempt_delay_ms);
     bytes_put_i64(out, spec->user_slots_max);
+    if (spec->uneven_off) {
+        codec_put_tag(out, POOL_UNEVEN_OFF);
+    }
+    codec_put_tags_end(out);
 }
 
 void pool_spec_decode(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret)
@@ -209,6 +241,10 @@ void pool_spec_decode(struct bytes_reader *in, struct arena *arena, struct pool_
     ret->reclaim_min_runtime_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
     ret->preempt_delay_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
     ret->user_slots_max = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
+    uint64_t tag = 0;
+    while (codec_get_tag(in, POOL_TAG_MAX, &tag)) {
+        ret->uneven_off = true;
+    }
 }
 
 void pool_spec_decode_v1(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret)

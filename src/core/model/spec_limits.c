@@ -82,6 +82,7 @@ bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, i
                      {"pools of a task", spec->pool_count, 0, TASK_POOLS_MAX},
                      {"dependencies", spec->depends_count, 0, TASK_DEPENDS_MAX},
                      {"named resources of a task", spec->resource_count, 0, TASK_RESOURCES_MAX},
+                     {"nodes to avoid", spec->avoid_count, 0, TASK_AVOID_MAX},
                      {"instances", spec->instances, 1, TASK_INSTANCES_MAX},
                      {"min_instances", spec->min_instances, 0, spec->instances},
                      {"first array index", spec->array_first, 0, UINT32_MAX - TASK_INSTANCES_MAX},
@@ -101,6 +102,7 @@ bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, i
             {"user length", text_len(spec->user), 0, TEXT_LEN_MAX},
             {"project length", text_len(spec->project), 0, NAME_LEN_MAX},
             {"tag length", texts_len_max(spec->tags, spec->tag_count), 0, TEXT_LEN_MAX},
+            {"node name length", texts_len_max(spec->avoid, spec->avoid_count), 0, NAME_LEN_MAX},
             {"pool name length", texts_len_max(spec->pools, spec->pool_count), 0, NAME_LEN_MAX},
             {"task size in bytes", task_spec_bytes(spec), 0, TASK_SPEC_BYTES_MAX})) {
         return false;

@@ -40,7 +40,8 @@ enum distance { DISTANCE_LACK, DISTANCE_AUX, DISTANCE_AWAY, DISTANCE_NEVER };
 
 static enum distance distance_of(const struct explain_node *near)
 {
-    if (near->code == REASON_NO_DEVICES || near->code == REASON_TOO_LARGE) {
+    if (near->code == REASON_NO_DEVICES || near->code == REASON_TOO_LARGE ||
+        near->code == REASON_AVOIDED) {
         return DISTANCE_NEVER;
     }
     if (near->code == REASON_NODES_AWAY) {
@@ -49,7 +50,8 @@ static enum distance distance_of(const struct explain_node *near)
     return near->code == REASON_AUX_FULL ? DISTANCE_AUX : DISTANCE_LACK;
 }
 
-/* The node that has the larger part of what it lacks is nearer; the tie goes to the lower id. */
+/* The node that has the larger part of what it lacks is nearer; of those that have room the one that placement prefers; the tie
+ * goes to the lower id. */
 static bool nearer(const struct explain_node *a, const struct explain_node *b)
 {
     const enum distance distance_a = distance_of(a);
@@ -59,7 +61,11 @@ static bool nearer(const struct explain_node *a, const struct explain_node *b)
     }
     const __int128 part_a = (__int128)a->available * b->wanted;
     const __int128 part_b = (__int128)b->available * a->wanted;
-    return part_a != part_b ? part_a > part_b : a->node.v < b->node.v;
+    if (part_a != part_b) {
+        return part_a > part_b;
+    }
+    const int by_score = a->code == REASON_NEXT ? score_compare(a->score, b->score) : 0;
+    return by_score != 0 ? by_score > 0 : a->node.v < b->node.v;
 }
 
 static void near_add(struct explanation *ret, struct explain_node near)
@@ -105,6 +111,7 @@ static struct explain_node node_near(const struct look *look, const struct node 
         .resource = lack.resource,
         .wanted = lack.wanted,
         .available = lack.available,
+        .score = score_of(look->pool->placement, place, request),
     };
 }
 

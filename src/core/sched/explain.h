@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/core.h"
+#include "core/sched/score.h"
 
 enum {
     EXPLAIN_NODES_MAX = 5,
@@ -17,6 +18,7 @@ struct explain_node {
     resource_id resource;
     int64_t wanted;
     int64_t available;
+    struct score score; /* how well the pool's placement likes it */
 };
 
 /* How an account stands in one resource: the task's project, or the one that holds it back. */

@@ -175,6 +175,19 @@ static bool refuse_aux(const struct core *core, const struct pool *pool,
     return true;
 }
 
+/* With the nodes that it avoids it could. */
+static bool refuse_avoided(const struct core *core, const struct pool *pool,
+                           const struct request *request, struct reason *ret)
+{
+    struct request anywhere = *request;
+    anywhere.avoid_count = 0;
+    if (request->avoid_count == 0 || holds_together(core, pool, &anywhere, ret->need) < ret->need) {
+        return false;
+    }
+    ret->code = REASON_AVOIDED;
+    return true;
+}
+
 bool explain_possible(const struct core *core, const struct pool *pool,
                       const struct request *request, uint32_t gang_size, struct reason *ret)
 {
@@ -187,6 +200,9 @@ bool explain_possible(const struct core *core, const struct pool *pool,
         return true;
     }
     *ret = (struct reason){.pool = pool->id, .smallest = -1, .need = gang_size, .have = holds};
+    if (refuse_avoided(core, pool, request, ret)) {
+        return false;
+    }
     if (holds > 0) {
         ret->code = REASON_GANG_TOO_LARGE;
         ret->wanted = gang_size;

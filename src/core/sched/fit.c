@@ -214,11 +214,22 @@ static uint32_t count_devices(const struct place *place, const struct request *r
     return times((int64_t)devices_whole(place) * SLOT_MILLI, request->slots_milli, max);
 }
 
+/* Has the task said that it must not run there? */
+static bool avoided(const struct node *node, const struct request *request)
+{
+    for (uint32_t i = 0; i < request->avoid_count; i++) {
+        if (request->avoid[i].v == node->id.v) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t fit_count(const struct place *place, const struct request *request, uint32_t max)
 {
     const struct node *node = place->node;
     uint32_t count = times(place->slots_free, request->slots_milli, max);
-    if (count == 0) {
+    if (count == 0 || avoided(node, request)) {
         return 0;
     }
     if (request->slots_milli == 0) {
@@ -328,6 +339,9 @@ static bool lacks_devices(const struct place *place, const struct request *reque
                           struct lack *ret)
 {
     const struct node *node = place->node;
+    if (devices_exist(node, request) && count_devices(place, request, 1) > 0) {
+        return false;
+    }
     *ret = (struct lack){
         .code = REASON_NO_DEVICES,
         .resource = {RESOURCE_SLOTS},
@@ -337,9 +351,6 @@ static bool lacks_devices(const struct place *place, const struct request *reque
     if (!devices_exist(node, request)) {
         return true;
     }
-    if (count_devices(place, request, 1) > 0) {
-        return false;
-    }
     ret->code = request->device_mask != 0 ? REASON_DEVICES_BUSY : REASON_NO_ROOM;
     ret->available = devices_available(place, request);
     return true;
@@ -348,6 +359,10 @@ static bool lacks_devices(const struct place *place, const struct request *reque
 bool fit_lack(const struct place *place, const struct request *request, struct lack *ret)
 {
     const struct node *node = place->node;
+    if (avoided(node, request)) {
+        *ret = (struct lack){.code = REASON_AVOIDED};
+        return true;
+    }
     if (!devices_exist(node, request)) {
         return lacks_devices(place, request, ret);
     }

@@ -20,7 +20,7 @@ struct lower lower_at(uint32_t number)
 bool lower_for(const struct request *request, const struct lack *lack, struct lower *ret)
 {
     if (lack->code == REASON_AUX_FULL || lack->code == REASON_DEVICES_BUSY ||
-        lack->code == REASON_NO_DEVICES) {
+        lack->code == REASON_NO_DEVICES || lack->code == REASON_AVOIDED) {
         return false;
     }
     for (uint32_t i = 0; i < lower_count(request); i++) {

@@ -2,6 +2,9 @@
  *
  * Packed: the fullest node that takes all that are left, else the fullest of those that take most. Spread: one by one. With equal
  * instances either finds places for all wherever there are enough: no instance takes more from a node than another would.
+ *
+ * The parts of one task that is wider than a node (request.wide) are packed in any case: they talk to each other. Where idle nodes
+ * of one size hold them exactly, they take those, the largest size first: equal parts, and nothing is left over beside them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place.h"
 
@@ -23,7 +26,7 @@ uint32_t place_waiting(const struct core *core, const struct task *task, uint32_
 static const struct node *next_node(struct overlay *overlay, const struct asker *asker,
                                     uint32_t left, uint32_t *ret_count)
 {
-    const uint32_t first = overlay->spread ? 1 : left;
+    const uint32_t first = overlay->spread && !asker->request->wide ? 1 : left;
     const struct node *node = search_first(overlay, asker, first);
     *ret_count = first;
     if (node != NULL || first == 1) {
@@ -43,12 +46,56 @@ static void left_take(struct asker *asker, const struct decision *decision)
     }
 }
 
+/* So many idle nodes with `each` slots; false: there are not enough. */
+static bool equal_nodes(struct overlay *overlay, const struct asker *asker, uint32_t each,
+                        uint32_t count, const struct node **ret)
+{
+    const int64_t free = (int64_t)each * SLOT_MILLI;
+    node_id after = {0};
+    for (uint32_t found = 0; found < count;) {
+        const struct node *node = search_level(overlay, asker, free, after, each);
+        if (node == NULL) {
+            return false;
+        }
+        if (node->slots_milli == free) {
+            ret[found++] = node;
+        }
+        after = node->id;
+    }
+    return true;
+}
+
+/* All parts of a wide task on idle nodes of one size, which they fill. What is left to the accounts of cpu and memory is not
+ * counted here: where it binds, the parts go one node after the other. */
+static bool place_equal(struct trial *trial, struct asker *asker, const uint32_t *indices,
+                        uint32_t count, const struct node **places)
+{
+    if (!asker->request->wide || asker->bounded) {
+        return false;
+    }
+    const struct node **nodes = arena_new(trial->arena, const struct node *, count);
+    for (uint32_t each = search_most(&trial->overlay, asker, count); each > 0; each--) {
+        if (count % each != 0 || !equal_nodes(&trial->overlay, asker, each, count / each, nodes)) {
+            continue;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            places[i] = nodes[i / each];
+            trial_place(trial, asker, places[i], indices[i]);
+        }
+        return true;
+    }
+    return false;
+}
+
 bool place_these(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,
                  const struct node **places)
 {
     const size_t mark = trial_mark(trial);
     const struct vector left = asker->left;
     uint32_t placed = 0;
+    if (place_equal(trial, asker, indices, count, places)) {
+        return true;
+    }
     while (placed < count) {
         uint32_t here = 0;
         const struct node *node = next_node(&trial->overlay, asker, count - placed, &here);

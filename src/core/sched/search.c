@@ -448,6 +448,25 @@ uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_
     return most;
 }
 
+const struct node *search_level(struct overlay *overlay, const struct asker *asker, int64_t free,
+                                node_id after, uint32_t count)
+{
+    const struct measure measure = search_measure(asker->request);
+    track(overlay, asker->view, measure.resource);
+    struct cursor cursor = {asker->view, measure.resource, (uint64_t)free, after.v};
+    const struct node *node;
+    for (uint32_t i = 0; i < SEARCH_LEVEL_MAX; i++) {
+        node = cursor_step(overlay, &cursor, true);
+        if (node == NULL || cursor.free != (uint64_t)free) {
+            return NULL;
+        }
+        if (node_takes(overlay, node, asker, count) == count) {
+            return node;
+        }
+    }
+    return NULL;
+}
+
 uint32_t search_total(struct overlay *overlay, const struct asker *asker, uint32_t max)
 {
     const struct measure measure = search_measure(asker->request);

@@ -22,6 +22,12 @@ uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_
 /* The most instances, at most `max`, that all nodes together take. */
 uint32_t search_total(struct overlay *overlay, const struct asker *asker, uint32_t max);
 
+/* The next node behind `after`, by id, that has exactly `free` free of what the request is measured by and takes `count`; NULL:
+ * none, or none among the next SEARCH_LEVEL_MAX. */
+enum { SEARCH_LEVEL_MAX = 64 };
+const struct node *search_level(struct overlay *overlay, const struct asker *asker, int64_t free,
+                                node_id after, uint32_t count);
+
 /* How many of `count` instances on a node stay within what the asker's accounts may still take of cpu and memory. */
 uint32_t search_within(const struct node *node, const struct asker *asker, uint32_t count);
 

@@ -31,7 +31,8 @@ static const struct pool_spec pool_spec = {.name = "p",
                                            .preempt_min_runtime_ms = 8,
                                            .reclaim_min_runtime_ms = 9,
                                            .preempt_delay_ms = 10,
-                                           .user_slots_max = 4000};
+                                           .user_slots_max = 4000,
+                                           .uneven_off = true};
 static const struct account_spec account_spec = {
     .kind = ACCOUNT_PROJECT, .name = "vision", .title = "V", .description = "d"};
 static const struct quota_row quota_row = {
@@ -81,6 +82,8 @@ static const struct task_spec task_spec = {.kind = TASK_SHELL,
                                            .needs_gpu = true,
                                            .resources = amounts,
                                            .resource_count = 2,
+                                           .avoid = texts,
+                                           .avoid_count = 2,
                                            .instances = 10,
                                            .array_first = 4,
                                            .gang = true,
@@ -97,7 +100,10 @@ static const struct request request = {.slots_milli = 2000,
                                        .device_mask = 3,
                                        .needs_gpu = 1,
                                        .named_count = 2,
-                                       .named = {{{3}, 1000}, {{200}, 1}}};
+                                       .named = {{{3}, 1000}, {{200}, 1}},
+                                       .wide = 1,
+                                       .avoid_count = 2,
+                                       .avoid = {{4}, {9}}};
 
 static const struct attempt_key key = {{123456789012}, 77, 3};
 
@@ -183,7 +189,9 @@ static void fill_task_edited(struct fact *fact)
                                                 .tag_count = 2,
                                                 .pool = "p",
                                                 .project = "q",
-                                                .asks = &task_spec};
+                                                .asks = &task_spec,
+                                                .avoid = texts,
+                                                .avoid_count = 1};
 }
 
 static void fill_task_moved(struct fact *fact)
@@ -476,9 +484,9 @@ static void unknown_versions_are_named(void **state)
     arena_init(&arena);
     struct fact fact;
     struct error e = {0};
-    assert_int_equal(fact_decode((struct str){"\x03\x03\x00", 3}, &arena, &fact, &e), ERR_CORRUPT);
+    assert_int_equal(fact_decode((struct str){"\x03\x04\x00", 3}, &arena, &fact, &e), ERR_CORRUPT);
     assert_non_null(strstr(e.text, "pool-set"));
-    assert_non_null(strstr(e.text, "version 3"));
+    assert_non_null(strstr(e.text, "version 4"));
     arena_done(&arena);
 }
 
@@ -517,7 +525,7 @@ static void a_pool_of_version_1_has_the_defaults(void **state)
     struct buf newest;
     encode(&fact, &newest);
     assert_int_equal(fact_decode((struct str){newest.data, newest.len}, &arena, &fact, &e), ERR_OK);
-    assert_int_equal(fact.version, 2);
+    assert_int_equal(fact.version, 3);
     buf_done(&newest);
     arena_done(&arena);
     free((void *)(uintptr_t)bytes.p);

@@ -53,6 +53,59 @@ static void an_end_of_version_1_was_when_it_was_heard(void **state)
     arena_done(&arena);
 }
 
+static void objects_before_the_later_fields_have_none(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct fact fact;
+    struct error e;
+    assert_int_equal(fact_decode(sample(&arena, "fact-pool-set-v2"), &arena, &fact, &e), ERR_OK);
+    assert_int_equal(fact.version, 2);
+    assert_int_equal(fact.pool_set.spec->user_slots_max, 4000);
+    assert_false(fact.pool_set.spec->uneven_off);
+    assert_int_equal(fact_decode(sample(&arena, "fact-task-submitted-v2"), &arena, &fact, &e),
+                     ERR_OK);
+    assert_int_equal(fact.version, 2);
+    assert_int_equal(fact.task_submitted.account.v, 5);
+    assert_int_equal(fact.task_submitted.request->named_count, 2);
+    assert_int_equal(fact.task_submitted.request->avoid_count, 0);
+    assert_int_equal(fact.task_submitted.spec->grace_ms, 2);
+    assert_int_equal(fact.task_submitted.spec->avoid_count, 0);
+    assert_int_equal(fact_decode(sample(&arena, "fact-task-edited-v1"), &arena, &fact, &e), ERR_OK);
+    assert_int_equal(fact.version, 1);
+    assert_int_equal(fact.task_edited.request->slots_milli, 2000);
+    assert_string_equal(fact.task_edited.edit.project, "q");
+    arena_done(&arena);
+}
+
+/* Read, written as it is written now, read again: the same state. */
+static void a_state_of_version_2_is_read(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct core *core = NULL;
+    struct core *again = NULL;
+    struct error e = {0};
+    assert_int_equal(core_decode(sample(&arena, "state-v2"), &core, &e), ERR_OK);
+    core_check(core);
+    assert_non_null(core_account_named(core, ACCOUNT_PROJECT, "vision"));
+    const struct task *task = core_task_next(core, (task_id){0});
+    assert_non_null(task);
+    struct task_spec spec;
+    core_task_spec(core, task->id, &arena, &spec);
+    assert_int_equal(spec.avoid_count, 0);
+    size_t len;
+    char *bytes = rig_bytes(core, &len);
+    assert_int_equal(core_decode((struct str){bytes, len}, &again, &e), ERR_OK);
+    assert_same_state(core, again);
+    core_free(again);
+    core_free(core);
+    free(bytes);
+    arena_done(&arena);
+}
+
 static void where_an_attempt_runs_is_kept(void **state)
 {
     (void)state;
@@ -84,6 +137,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_start_of_version_1_used_its_directory),
         cmocka_unit_test(an_end_of_version_1_was_when_it_was_heard),
+        cmocka_unit_test(objects_before_the_later_fields_have_none),
+        cmocka_unit_test(a_state_of_version_2_is_read),
         cmocka_unit_test(where_an_attempt_runs_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,6 +185,9 @@ static void gpus_are_slots_that_need_devices(void **state)
     spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu_memory\":\"16Gi\"}}");
     assert_true(spec.slots_milli == 1000);
     assert_true(spec.needs_gpu);
+    spec = reads("{\"command\":[\"x\"],\"avoid\":[\"n1\",\"n2\"]}");
+    assert_int_equal(spec.avoid_count, 2);
+    assert_string_equal(spec.avoid[1], "n2");
     spec = reads("{\"command\":[\"x\"],\"devices\":[0,3]}");
     assert_true(spec.device_mask == 9);
     assert_true(spec.slots_milli == 2000);
@@ -237,6 +240,9 @@ static void wrong_amounts_are_refused_by_path(void **state)
     refuses_field("devices: [1]\nresources: {slots: 2}", "devices",
                   "devices: names 1 devices, but the slots asked for are another number");
     refuses_field("devices: [1, 1]", "devices[1]", "devices[1]: device 1 stands twice");
+    refuses_field("avoid: n1", "avoid",
+                  "avoid: a list of at most 16 nodes is wanted, like [n1, n2], not a text");
+    refuses_field("avoid: [n1, '']", "avoid[1]", "avoid[1]: the name of a node is empty");
     refuses_field("devices: [64]", "devices[0]",
                   "devices[0]: a whole number from 0 to 63 is wanted, not 64");
 }

@@ -1,0 +1,24 @@
+/* score.h - how well a node suits a request by the pool's placement, as an exact fraction from 0 to 1; higher is preferred.
+ *
+ *   pack     1 / (1 + free)      the fuller, the better
+ *   spread   free / total        the emptier, the better
+ *
+ * of what the request is measured by (search_measure()): slots, a named resource, cpu, memory, or places for tasks without slots. A
+ * node that has none of it at all scores 0. The search does not ask every node for its score; it walks an index in an order that
+ * gives the same among nodes of one size.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/model/spec.h"
+#include "core/sched/fit.h"
+
+struct score {
+    int64_t over;
+    int64_t under; /* above 0 */
+};
+
+struct score score_of(enum pool_placement placement, const struct place *place,
+                      const struct request *request);
+
+/* Below 0: a is the lower one. */
+int score_compare(struct score a, struct score b);

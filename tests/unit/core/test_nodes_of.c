@@ -1,0 +1,314 @@
+/* test_nodes_of.c - on which nodes a task may run, and which it takes: nodes to avoid, parts of wide tasks, scores, figures.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core_rig.h"
+
+#include "core/sched/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int setup(void **state)
+{
+    struct rig *rig = malloc(sizeof *rig);
+    rig_init(rig);
+    *state = rig;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    rig_done(*state);
+    free(*state);
+    return 0;
+}
+
+static struct task_spec asks(unsigned slots)
+{
+    struct task_spec spec = rig_spec();
+    spec.slots_milli = (int64_t)slots * SLOT_MILLI;
+    return spec;
+}
+
+static const char *node_of(const struct rig *rig, task_id task)
+{
+    return core_node_name(rig->core, core_instance(rig->core, task, 0)->node);
+}
+
+/* On how many nodes the task holds something. */
+static unsigned nodes_held(const struct rig *rig, task_id task)
+{
+    uint64_t seen = 0;
+    for (uint32_t i = 0; i < core_task(rig->core, task)->instance_count; i++) {
+        const struct instance *instance = core_instance(rig->core, task, i);
+        seen |= instance->state == INSTANCE_STARTING ? (uint64_t)1 << instance->node.v : 0;
+    }
+    return (unsigned)__builtin_popcountll(seen);
+}
+
+static void pool_change(struct rig *rig, void (*change)(struct pool_spec *spec))
+{
+    const pool_id pool = core_pool_named(rig->core, "default")->id;
+    struct pool_spec spec;
+    core_pool_spec(rig->core, pool, &rig->arena, &spec);
+    change(&spec);
+    struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = pool}};
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+}
+
+static void spread(struct pool_spec *spec)
+{
+    spec->placement = PLACEMENT_SPREAD;
+}
+
+static void even(struct pool_spec *spec)
+{
+    spec->uneven_off = true;
+}
+
+/* ---- nodes to avoid ---- */
+
+static void a_task_never_runs_where_it_must_not(void **state)
+{
+    static const char *const away[] = {"n1", "n2", "n1"};
+    struct rig *rig = *state;
+    rig_node(rig, "n1", 1, 0, 1);
+    rig_node(rig, "n2", 1, 0, 2);
+    rig_node(rig, "n3", 1, 0, 3);
+    struct task_spec spec = asks(1);
+    spec.avoid = away;
+    spec.avoid_count = 3;
+    const task_id first = rig_submit(rig, spec);
+    const task_id second = rig_submit(rig, spec);
+    rig_pass(rig);
+    assert_string_equal(node_of(rig, first), "n3");
+    assert_int_equal(rig_state(rig, second), TASK_PENDING);
+    struct explanation why;
+    explain_task(rig->core, second, &why);
+    assert_int_equal(why.reason.code, REASON_NO_ROOM);
+    assert_string_equal(core_node_name(rig->core, why.near[0].node), "n3");
+    assert_int_equal(why.near[1].code, REASON_AVOIDED);
+    rig_run(rig, first, 0, 0);
+    rig_pass(rig);
+    assert_string_equal(node_of(rig, second), "n3");
+}
+
+static void avoiding_a_node_that_is_none_is_refused(void **state)
+{
+    static const char *const away[] = {"n7"};
+    struct rig *rig = *state;
+    rig_node(rig, "n1", 1, 0, 1);
+    struct task_spec spec = asks(1);
+    spec.avoid = away;
+    spec.avoid_count = 1;
+    assert_int_equal(rig_try_submit(rig, spec), VERDICT_REFUSED);
+    assert_int_equal(rig->facts.refusal.code, REASON_UNKNOWN_NODE);
+    assert_string_equal(rig->facts.refusal.text, "n7");
+}
+
+static void avoiding_every_node_that_could_is_refused(void **state)
+{
+    static const char *const away[] = {"large"};
+    struct rig *rig = *state;
+    rig_node(rig, "large", 4, 0, 1);
+    rig_node(rig, "small", 1, 0, 2);
+    struct task_spec spec = asks(1);
+    spec.avoid = away;
+    spec.avoid_count = 1;
+    spec.gang = true;
+    spec.instances = 3;
+    assert_int_equal(rig_try_submit(rig, spec), VERDICT_REFUSED);
+    assert_int_equal(rig->facts.refusal.code, REASON_AVOIDED);
+    assert_int_equal(rig->facts.refusal.have, 1);
+    assert_int_equal(rig->facts.refusal.need, 3);
+    spec.instances = 1;
+    rig_submit(rig, spec);
+}
+
+static void nodes_to_avoid_change_while_it_waits(void **state)
+{
+    static const char *const away[] = {"n1"};
+    struct rig *rig = *state;
+    rig_node(rig, "n1", 1, 0, 1);
+    const task_id first = rig_submit(rig, asks(1));
+    const task_id second = rig_submit(rig, asks(1));
+    rig_pass(rig);
+    rig_node(rig, "n2", 1, 0, 2);
+    const struct task_edit edit = {.fields = EDIT_AVOID, .avoid = away, .avoid_count = 1};
+    struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = first, .edit = &edit}};
+    assert_int_equal(rig_do(rig, in), VERDICT_CONFLICT); /* it runs there */
+    assert_int_equal(rig->facts.refusal.code, REASON_HOLDS_PLACES);
+    in.task.task = second;
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+    rig_run(rig, first, 0, 0);
+    rig_pass(rig);
+    assert_string_equal(node_of(rig, second), "n2");
+    struct task_spec spec;
+    core_task_spec(rig->core, second, &rig->arena, &spec);
+    assert_int_equal(spec.avoid_count, 1);
+    assert_string_equal(spec.avoid[0], "n1");
+}
+
+/* ---- parts of a wide task ---- */
+
+static void a_wide_task_takes_few_nodes_also_where_tasks_are_spread(void **state)
+{
+    struct rig *rig = *state;
+    pool_change(rig, spread);
+    for (uint8_t i = 1; i <= 5; i++) {
+        const char name[] = {'n', (char)('0' + i), '\0'};
+        rig_node(rig, name, 4, 0, i);
+    }
+    const task_id wide = rig_submit(rig, asks(8));
+    rig_pass(rig);
+    assert_int_equal(nodes_held(rig, wide), 2);
+}
+
+static void idle_nodes_of_one_size_come_before_fewer_uneven_ones(void **state)
+{
+    struct rig *rig = *state;
+    rig_node(rig, "n1", 2, 0, 1);
+    for (uint8_t i = 2; i <= 5; i++) {
+        const char name[] = {'n', (char)('0' + i), '\0'};
+        rig_node(rig, name, 1, 0, i);
+    }
+    const task_id wide = rig_submit(rig, asks(4));
+    const task_id next = rig_submit(rig, asks(2));
+    rig_pass(rig);
+    assert_int_equal(nodes_held(rig, wide), 4);
+    assert_string_equal(node_of(rig, next), "n1");
+}
+
+static void where_there_are_not_enough_equal_nodes_uneven_ones_serve(void **state)
+{
+    struct rig *rig = *state;
+    rig_node(rig, "n1", 2, 0, 1);
+    rig_node(rig, "n2", 1, 0, 2);
+    rig_node(rig, "n3", 1, 0, 3);
+    rig_node(rig, "n4", 1, 0, 4);
+    const task_id wide = rig_submit(rig, asks(4));
+    rig_pass(rig);
+    assert_int_equal(nodes_held(rig, wide), 3);
+}
+
+static void without_uneven_parts_each_fills_a_node(void **state)
+{
+    struct rig *rig = *state;
+    pool_change(rig, even);
+    rig_node(rig, "n1", 4, 0, 1);
+    rig_node(rig, "n2", 4, 0, 2);
+    rig_node(rig, "n3", 1, 0, 3);
+    const task_id wide = rig_submit(rig, asks(8));
+    const struct task *task = core_task(rig->core, wide);
+    assert_int_equal(task->instance_count, 2);
+    assert_true(task->gang);
+    rig_pass(rig);
+    assert_int_equal(core_instance(rig->core, wide, 0)->slots_milli, 4000);
+    assert_int_equal(nodes_held(rig, wide), 2);
+}
+
+static void without_uneven_parts_others_are_refused_with_the_next_smaller(void **state)
+{
+    struct rig *rig = *state;
+    pool_change(rig, even);
+    rig_node(rig, "n1", 4, 0, 1);
+    for (uint8_t i = 2; i <= 6; i++) {
+        const char name[] = {'n', (char)('0' + i), '\0'};
+        rig_node(rig, name, 1, 0, i);
+    }
+    assert_int_equal(rig_try_submit(rig, asks(7)), VERDICT_REFUSED);
+    assert_int_equal(rig->facts.refusal.code, REASON_TOO_LARGE);
+    assert_int_equal(rig->facts.refusal.smallest, 5000);
+    assert_int_equal(rig_try_submit(rig, asks(6)), VERDICT_REFUSED);
+    assert_int_equal(rig_try_submit(rig, asks(5)), VERDICT_OK);
+}
+
+/* ---- scores and figures ---- */
+
+static void score_is(enum pool_placement placement, unsigned slots, unsigned free, int64_t over,
+                     int64_t under)
+{
+    const struct node node = {.id = {1},
+                              .slots_milli = (int64_t)slots * SLOT_MILLI,
+                              .slots_free = (int64_t)free * SLOT_MILLI,
+                              .aux_max = 10,
+                              .aux_used = 1};
+    const struct request request = {.slots_milli = SLOT_MILLI};
+    struct place place;
+    place_now(&node, &place);
+    const struct score score = score_of(placement, &place, &request);
+    assert_int_equal(score_compare(score, (struct score){over, under}), 0);
+}
+
+static void packing_likes_the_full_and_spreading_the_empty(void **state)
+{
+    (void)state;
+    score_is(PLACEMENT_PACK, 8, 0, 1, 1);
+    score_is(PLACEMENT_PACK, 8, 3, 1, 4);
+    score_is(PLACEMENT_SPREAD, 8, 2, 1, 4);
+    score_is(PLACEMENT_SPREAD, 8, 8, 1, 1);
+    score_is(PLACEMENT_PACK, 0, 0, 0, 1);
+    score_is(PLACEMENT_SPREAD, 0, 0, 0, 1);
+    assert_true(score_compare((struct score){1, 3}, (struct score){1, 2}) < 0);
+}
+
+static void a_waiting_task_is_shown_the_node_it_will_get_first(void **state)
+{
+    struct rig *rig = *state;
+    rig_node(rig, "n1", 4, 0, 1);
+    rig_node(rig, "n2", 2, 0, 2);
+    const task_id task = rig_submit(rig, asks(1));
+    struct explanation why;
+    explain_task(rig->core, task, &why);
+    assert_int_equal(why.reason.code, REASON_NEXT);
+    assert_string_equal(core_node_name(rig->core, why.near[0].node), "n2");
+    rig_pass(rig);
+    assert_string_equal(node_of(rig, task), "n2");
+}
+
+static void a_pool_counts_what_its_nodes_are(void **state)
+{
+    struct rig *rig = *state;
+    const pool_id pool = core_pool_named(rig->core, "default")->id;
+    struct pool_figures figures;
+    core_pool_figures(rig->core, pool, &figures);
+    assert_int_equal(figures.slot_type, SLOTS_NONE);
+    rig_node(rig, "n1", 2, 5000, 1);
+    const node_id away = rig_node(rig, "n2", 0, 0, 2);
+    struct named_amount foo = {"foo", 1000};
+    struct task_spec spec = rig_spec();
+    spec.resources = &foo;
+    spec.resource_count = 1;
+    rig_submit(rig, spec);
+    rig_submit(rig, asks(1));
+    rig_pass(rig);
+    rig_on_node(rig, INPUT_NODE_SILENT, away);
+    core_pool_figures(rig->core, pool, &figures);
+    assert_int_equal(figures.slot_type, SLOTS_CPU);
+    assert_int_equal(figures.nodes_total, 2);
+    assert_int_equal(figures.nodes_up, 1);
+    assert_int_equal(figures.slots_used, 1000);
+    assert_int_equal(figures.aux_total, 2 * NODE_AUX_TASKS_DEFAULT);
+    assert_int_equal(figures.aux_used, 1);
+    assert_int_equal(figures.aux_free, NODE_AUX_TASKS_DEFAULT - 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_task_never_runs_where_it_must_not),
+        TEST(avoiding_a_node_that_is_none_is_refused),
+        TEST(avoiding_every_node_that_could_is_refused),
+        TEST(nodes_to_avoid_change_while_it_waits),
+        TEST(a_wide_task_takes_few_nodes_also_where_tasks_are_spread),
+        TEST(idle_nodes_of_one_size_come_before_fewer_uneven_ones),
+        TEST(where_there_are_not_enough_equal_nodes_uneven_ones_serve),
+        TEST(without_uneven_parts_each_fills_a_node),
+        TEST(without_uneven_parts_others_are_refused_with_the_next_smaller),
+        TEST(packing_likes_the_full_and_spreading_the_empty),
+        TEST(a_waiting_task_is_shown_the_node_it_will_get_first),
+        TEST(a_pool_counts_what_its_nodes_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
