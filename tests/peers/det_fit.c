@@ -96,10 +96,6 @@ static enum outcome placed(struct det_case *det)
 
 enum outcome det_fit(struct trial *trial)
 {
-    const char *missing = det_missing(trial);
-    if (missing != NULL) {
-        return trial_skipped(trial, "%s", missing);
-    }
     struct det_case det;
     enum outcome outcome = det_open(&det, trial);
     if (outcome == CASE_PASSED) {

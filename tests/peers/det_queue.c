@@ -1,7 +1,11 @@
-/* det_queue.c - order of the queue, and which pools a question about queues means.
+/* det_queue.c - order of the queue, moves in it, and which pools a question about queues means.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "determined.h"
 #include "read.h"
+
+#include "base/sort.h"
+
+#include <stdlib.h>
 
 /* Two tasks, submitted in order of job and request time: which one does the queue give first? */
 enum outcome det_compare(struct trial *trial)
@@ -52,4 +56,174 @@ enum outcome det_stats_filter(struct trial *trial)
     return det_number(doc_get(trial->test, "expect"), "results", 0) == results
                ? CASE_PASSED
                : trial_failed(trial, "%llu pools", (unsigned long long)results);
+}
+
+/* ---- moves ---- */
+
+struct queued {
+    const char *name;
+    uint64_t priority; /* the peer's */
+    uint64_t position;
+    task_id task;
+};
+
+static int by_position(const void *left, const void *right)
+{
+    const struct queued *a = left;
+    const struct queued *b = right;
+    return a->position < b->position ? -1 : a->position > b->position;
+}
+
+/* The jobs of the case as waiting tasks, in order of their positions. */
+static struct queued *jobs_submit(struct cluster *cluster, const struct doc *jobs)
+{
+    struct queued *all = arena_new(cluster->arena, struct queued, jobs->count);
+    uint32_t count = 0;
+    for (const struct doc *job = jobs->first; job != NULL; job = job->next) {
+        struct queued *one = &all[count++];
+        *one = (struct queued){.name = "",
+                               .priority = det_number(job, "priority", 0),
+                               .position = det_number(job, "position", 0)};
+        (void)doc_text(doc_get(job, "id"), &one->name);
+    }
+    sort_items(all, count, sizeof all[0], by_position);
+    for (uint32_t i = 0; i < count; i++) {
+        struct task_spec spec = cluster_task(all[i].name);
+        spec.priority = (uint32_t)(DET_PRIORITY_TOP - all[i].priority);
+        all[i].task = cluster_stage(cluster, spec);
+        cluster_queue(cluster, all[i].task);
+    }
+    return all;
+}
+
+static const struct queued *job_of(const struct queued *jobs, uint32_t count,
+                                   const struct doc *name)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (read_is(name, jobs[i].name)) {
+            return &jobs[i];
+        }
+    }
+    return NULL;
+}
+
+/* As a user would: the other's priority first, where it is another one; then the move. */
+static bool job_move(struct cluster *cluster, const struct queued *job, const struct queued *anchor,
+                     bool ahead)
+{
+    const struct task_edit edit = {.fields = EDIT_PRIORITY,
+                                   .priority = (uint32_t)(DET_PRIORITY_TOP - anchor->priority)};
+    struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = job->task, .edit = &edit}};
+    if (job->priority != anchor->priority && cluster_do(cluster, in) != VERDICT_OK) {
+        return false;
+    }
+    in = (struct input){.type = INPUT_TASK_MOVE,
+                        .task = {.task = job->task, .move = {anchor->task, !ahead}}};
+    return cluster_do(cluster, in) == VERDICT_OK;
+}
+
+/* Does the job stand between its anchor and the neighbour (0: the end of the queue)? */
+static bool stands_between(const struct cluster *cluster, task_id first, task_id job, task_id last)
+{
+    const pool_id pool = core_pool_named(cluster->core, POOL_DEFAULT_NAME)->id;
+    return core_queue_next(cluster->core, pool, first).v == job.v &&
+           core_queue_next(cluster->core, pool, job).v == last.v;
+}
+
+enum outcome det_move(struct trial *trial)
+{
+    const struct doc *jobs = doc_get(trial->test, "jobs");
+    const struct doc *move = doc_get(trial->test, "move");
+    const struct doc *expect = doc_get(trial->test, "expect");
+    struct cluster cluster;
+    cluster_init(&cluster, trial->arena);
+    struct pool_spec pool = cluster_pool(&cluster);
+    pool.policy = POLICY_PRIORITY;
+    cluster_pool_set(&cluster, &pool);
+    const struct queued *all = jobs_submit(&cluster, jobs);
+    const struct queued *job = job_of(all, jobs->count, doc_get(move, "job"));
+    const struct queued *anchor = job_of(all, jobs->count, doc_get(move, "anchor"));
+    const struct queued *neighbour = job_of(all, jobs->count, doc_get(expect, "neighbour"));
+    const bool ahead = read_flag(move, "ahead", true);
+    enum outcome outcome = CASE_PASSED;
+    if (job == NULL || anchor == NULL || !job_move(&cluster, job, anchor, ahead)) {
+        outcome = trial_failed(trial, "the move is refused");
+    } else {
+        const task_id beside = neighbour == NULL ? (task_id){0} : neighbour->task;
+        const bool right = ahead ? stands_between(&cluster, beside, job->task, anchor->task)
+                                 : stands_between(&cluster, anchor->task, job->task, beside);
+        const uint64_t got = DET_PRIORITY_TOP - core_task(cluster.core, job->task)->priority;
+        if (!right || got != det_number(expect, "takes_priority", got)) {
+            outcome = trial_failed(trial, "it stands elsewhere, with priority %u", (unsigned)got);
+        }
+    }
+    cluster_done(&cluster);
+    return outcome;
+}
+
+/* ---- order ---- */
+
+/* Does it belong to the class and the state that the case asks about? */
+static bool asked_about(const struct det_case *det, const struct det_task *task)
+{
+    const struct doc *class = doc_get(det->trial->test, "class");
+    const struct doc *state = doc_get(det->trial->test, "state");
+    const bool zero = det_number(task->doc, "slots", 0) == 0;
+    const bool by_class = class == NULL || zero == read_is(class, "zero_slot");
+    return by_class && (state == NULL || task->ran == read_is(state, "allocated"));
+}
+
+/* The task of this priority that stands next behind `after` (NULL: the first) in Weir's order. */
+static const struct det_task *order_next(const struct det_case *det, uint32_t priority,
+                                         const struct task *after)
+{
+    const struct det_task *best = NULL;
+    for (uint32_t i = 0; i < det->task_count; i++) {
+        const struct task *row = core_task(det->cluster.core, det->tasks[i].task);
+        const struct task *other = best == NULL ? NULL : core_task(det->cluster.core, best->task);
+        if (row != NULL && row->priority == priority && asked_about(det, &det->tasks[i]) &&
+            (after == NULL || row->rank > after->rank) &&
+            (other == NULL || row->rank < other->rank)) {
+            best = &det->tasks[i];
+        }
+    }
+    return best;
+}
+
+static enum outcome order_compare(const struct det_case *det, const struct doc *lists)
+{
+    for (const struct doc *list = lists->first; list != NULL; list = list->next) {
+        const uint32_t priority = DET_PRIORITY_TOP - (uint32_t)strtoul(list->key.p, NULL, 10);
+        const struct task *after = NULL;
+        for (const struct doc *name = list->first; name != NULL; name = name->next) {
+            const struct det_task *task = order_next(det, priority, after);
+            if (task == NULL || !read_is(name, task->name)) {
+                return trial_failed(det->trial, "'%s' stands there at priority %s",
+                                    task == NULL ? "nobody" : task->name, list->key.p);
+            }
+            after = core_task(det->cluster.core, task->task);
+        }
+        if (order_next(det, priority, after) != NULL) {
+            return trial_failed(det->trial, "one more waits at priority %s", list->key.p);
+        }
+    }
+    return CASE_PASSED;
+}
+
+/* `expect`: priority -> names in order, by itself or as its only member. */
+enum outcome det_order(struct trial *trial)
+{
+    const struct doc *lists = doc_get(trial->test, "expect");
+    struct det_case det;
+    enum outcome outcome = det_open(&det, trial);
+    outcome = outcome == CASE_PASSED ? det_tasks(&det, doc_get(trial->test, "tasks")) : outcome;
+    if (lists != NULL && lists->first != NULL && lists->first->kind == DOC_MAP) {
+        lists = lists->first;
+    }
+    if (outcome == CASE_PASSED) {
+        det_queue(&det);
+        outcome = order_compare(&det, lists);
+    }
+    det_close(&det);
+    return outcome;
 }

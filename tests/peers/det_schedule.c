@@ -18,12 +18,16 @@ static bool named(const struct doc *list, const char *name)
 static bool released(const struct det_case *det, const struct det_task *task)
 {
     const struct task *row = core_task(det->cluster.core, task->task);
+    if (task->beyond) {
+        return row->active_count + row->claimed_count == 0;
+    }
     return task->ran && (row == NULL || row->stopping_count > 0 || row->active_count == 0);
 }
 
 static bool allocated(const struct det_case *det, const struct det_task *task)
 {
-    return !task->ran && task->task.v != 0 && cluster_active(&det->cluster, task->task) > 0;
+    return !task->ran && !task->beyond && task->task.v != 0 &&
+           cluster_active(&det->cluster, task->task) > 0;
 }
 
 /* The peer may promise one place to several; we start only what has its place. */
@@ -94,6 +98,82 @@ static enum outcome counted(struct det_case *det, const struct doc *expect)
                               (unsigned long long)queued, (unsigned long long)scheduled);
 }
 
+/* A job as the queue shows it. */
+struct job_view {
+    uint64_t allocated; /* slots */
+    uint64_t requested;
+    const struct task *first; /* of its tasks, in the pool's order */
+};
+
+static bool comes_before(const struct task *a, const struct task *b)
+{
+    return a->priority != b->priority ? a->priority > b->priority : a->rank < b->rank;
+}
+
+static struct job_view job_view(const struct det_case *det, const char *group)
+{
+    struct job_view view = {0};
+    for (uint32_t i = 0; i < det->task_count; i++) {
+        const struct det_task *task = &det->tasks[i];
+        const struct task *row = core_task(det->cluster.core, task->task);
+        if (strcmp(task->group, group) != 0 || row == NULL) {
+            continue;
+        }
+        const uint64_t slots = det_number(task->doc, "slots", 0);
+        view.requested += slots;
+        view.allocated += row->active_count > 0 ? slots : 0;
+        view.first = view.first == NULL || comes_before(row, view.first) ? row : view.first;
+    }
+    return view;
+}
+
+/* Jobs whose first task stands before that of this one, running ones included. */
+static uint64_t jobs_ahead(const struct det_case *det, const struct job_view *job)
+{
+    uint64_t ahead = 0;
+    const struct doc *groups = doc_get(det->trial->test, "groups");
+    for (const struct doc *group = groups->first; group != NULL; group = group->next) {
+        const char *name = "";
+        (void)doc_text(doc_get(group, "id"), &name);
+        const struct job_view other = job_view(det, name);
+        ahead += other.first != NULL && job->first != NULL && other.first != job->first &&
+                 comes_before(other.first, job->first);
+    }
+    return ahead;
+}
+
+static enum outcome job_compare(struct det_case *det, const char *name, const struct doc *expect)
+{
+    const struct job_view job = job_view(det, name);
+    const struct doc *state = doc_get(expect, "state");
+    const uint64_t ahead = jobs_ahead(det, &job);
+    if (state != NULL && read_is(state, "queued") == group_active(det, name)) {
+        return trial_failed(det->trial, "%s is %s", name,
+                            group_active(det, name) ? "scheduled" : "queued");
+    }
+    const bool right = det_number(expect, "allocated_slots", job.allocated) == job.allocated &&
+                       det_number(expect, "requested_slots", job.requested) == job.requested &&
+                       (det->by_group || det_number(expect, "jobs_ahead", ahead) == ahead);
+    return right ? CASE_PASSED
+                 : trial_failed(det->trial, "%s: %llu of %llu slots, %llu ahead", name,
+                                (unsigned long long)job.allocated,
+                                (unsigned long long)job.requested, (unsigned long long)ahead);
+}
+
+/* A list of jobs with their ids, or a map of them by id. */
+static enum outcome jobs_compare(struct det_case *det, const struct doc *expect)
+{
+    const bool wrapped = expect->first != NULL && expect->first->kind == DOC_LIST;
+    enum outcome outcome = CASE_PASSED;
+    for (const struct doc *job = wrapped ? expect->first->first : expect->first;
+         job != NULL && outcome == CASE_PASSED; job = job->next) {
+        const char *name = job->key.p == NULL ? "" : job->key.p;
+        (void)doc_text(doc_get(job, "id"), &name);
+        outcome = job_compare(det, name, job);
+    }
+    return outcome;
+}
+
 static void all_started(struct det_case *det)
 {
     for (uint32_t i = 0; i < det->task_count; i++) {
@@ -136,6 +216,9 @@ static enum outcome step_run(struct det_case *det, const struct doc *step)
         all_ended(det, doc_get(step, "tasks"));
         return CASE_PASSED;
     }
+    if (read_is(op, "queue_jobs") && expect != NULL) {
+        return jobs_compare(det, expect);
+    }
     return read_is(op, "queue_stats") ? counted(det, expect)
                                       : trial_skipped(det->trial, "no translation of a step");
 }
@@ -158,10 +241,6 @@ static enum outcome steps_run(struct det_case *det)
 
 enum outcome det_schedule(struct trial *trial)
 {
-    const char *missing = det_missing(trial);
-    if (missing != NULL) {
-        return trial_skipped(trial, "%s", missing);
-    }
     struct det_case det;
     enum outcome outcome = det_open(&det, trial);
     if (outcome == CASE_PASSED) {

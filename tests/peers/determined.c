@@ -4,6 +4,8 @@
 
 #include "read.h"
 
+#include <string.h>
+
 enum { GIB = 1 << 30, PRIORITY_MIDDLE = 42 };
 
 uint64_t det_number(const struct doc *map, const char *key, uint64_t missing)
@@ -11,24 +13,6 @@ uint64_t det_number(const struct doc *map, const char *key, uint64_t missing)
     uint64_t number = missing;
     (void)doc_u64(doc_get(map, key), &number);
     return number;
-}
-
-const char *det_missing(const struct trial *trial)
-{
-    const struct doc *expect = doc_get(trial->test, "expect");
-    const struct doc *stops = doc_get(expect, "release");
-    const struct doc *scheduler = doc_get(trial->test, "scheduler");
-    const struct doc *type = doc_get(scheduler, "type");
-    if (trial->eager) {
-        return NULL;
-    }
-    if (read_is(type, "fair_share")) {
-        return "no fair share between accounts yet";
-    }
-    if (read_is(type, "round_robin")) {
-        return "no policy round-robin yet";
-    }
-    return stops != NULL && stops->count > 0 ? "no preemption yet" : NULL;
 }
 
 static bool runs_on(struct det_case *det, task_id task, node_id node)
@@ -93,10 +77,41 @@ static void pool_open(struct det_case *det, uint64_t aux_max)
     pool.preemption_off = !read_flag(scheduler, "preemption", pool.policy == POLICY_FAIR_SHARE);
     pool.placement =
         read_is(doc_get(test, "fitting_policy"), "worst") ? PLACEMENT_SPREAD : PLACEMENT_PACK;
+    pool.uneven_off = !read_flag(test, "allow_heterogeneous_fits", false);
     cluster_pool_set(&det->cluster, &pool);
 }
 
-/* A group is a project that is promised nothing and borrows by its weight, up to its cap. */
+/* Slots of the tasks of a list that this group owns and that cannot be preempted. */
+static int64_t fixed_in(const struct doc *list, const char *owner)
+{
+    uint64_t slots = 0;
+    for (const struct doc *task = list == NULL ? NULL : list->first; task != NULL;
+         task = task->next) {
+        const char *id = "";
+        (void)doc_text(doc_get(task, "id"), &id);
+        (void)doc_text(doc_get(task, "group"), &id);
+        if (strcmp(id, owner) == 0 && !read_flag(task, "preemptible", true)) {
+            slots += det_number(task, "slots", 0);
+        }
+    }
+    return (int64_t)slots * SLOT_MILLI;
+}
+
+/* The same over the whole case. */
+static int64_t fixed_slots(const struct det_case *det, const char *owner)
+{
+    const struct doc *test = det->trial->test;
+    const struct doc *steps = doc_get(test, "steps");
+    int64_t slots = fixed_in(doc_get(test, "tasks"), owner);
+    for (const struct doc *step = steps == NULL ? NULL : steps->first; step != NULL;
+         step = step->next) {
+        slots += read_is(doc_get(step, "op"), "add") ? fixed_in(doc_get(step, "tasks"), owner) : 0;
+    }
+    return slots;
+}
+
+/* A group is a project that borrows by its weight, up to its cap. It is promised what its tasks hold that cannot be preempted: the
+ * peer gives them that first, too. */
 static bool group_open(struct det_case *det, const char *name, const struct doc *group)
 {
     int64_t weight = QUOTA_WEIGHT_DEFAULT;
@@ -104,7 +119,7 @@ static bool group_open(struct det_case *det, const char *name, const struct doc 
     const struct doc *cap = doc_get(group, "max_slots");
     const struct quota_amount slots = {
         .resource = "slots",
-        .guaranteed = 0,
+        .guaranteed = fixed_slots(det, name),
         .limit = cap == NULL ? QUOTA_UNLIMITED : read_milli(cap, 0),
         .weight = (uint32_t)weight,
     };
@@ -160,14 +175,17 @@ static const struct doc *group_of(const struct det_case *det, const char *name)
     return NULL;
 }
 
-static uint64_t pool_slots(const struct det_case *det)
+/* Names of nodes, where the case names agents to keep away from. */
+static void avoid_set(const struct det_case *det, const struct doc *list, struct task_spec *spec)
 {
-    uint64_t slots = 0;
-    for (const struct node *node = core_node_next(det->cluster.core, (node_id){0}); node != NULL;
-         node = core_node_next(det->cluster.core, node->id)) {
-        slots += (uint64_t)node->slots_milli / SLOT_MILLI;
+    if (list == NULL || list->count == 0) {
+        return;
     }
-    return slots;
+    const char **names = arena_new(det->trial->arena, const char *, list->count);
+    for (const struct doc *one = list->first; one != NULL; one = one->next) {
+        (void)doc_text(one, &names[spec->avoid_count++]);
+    }
+    spec->avoid = names;
 }
 
 static enum outcome task_stage(struct det_case *det, struct det_task *task)
@@ -190,16 +208,21 @@ static enum outcome task_stage(struct det_case *det, struct det_task *task)
         spec.pools = &pool;
         spec.pool_count = 1;
     }
-    if (doc_get(task->doc, "blocked_agents") != NULL) {
-        return trial_skipped(det->trial, "a task cannot name nodes to avoid yet");
+    if (read_flag(task->doc, "single_agent", false)) {
+        spec.cpu_milli = 0; /* what names more than slots is not spread over nodes */
     }
+    avoid_set(det, doc_get(task->doc, "blocked_agents"), &spec);
     task->task = cluster_stage(&det->cluster, spec);
-    const bool could_spread =
-        slots <= pool_slots(det) && !read_flag(task->doc, "single_agent", false);
-    if (task->task.v == 0 && det->cluster.facts.refusal.code == REASON_TOO_LARGE && could_spread) {
-        return trial_skipped(det->trial, "slots are not spread over nodes yet");
-    }
     return CASE_PASSED;
+}
+
+/* Where it stands in the queue: its group's position, if the case has them, else when it was submitted. */
+static uint64_t place_in_queue(const struct det_case *det, const struct doc *task)
+{
+    const struct doc *positions = doc_get(det->trial->test, "queue_positions");
+    const char *group = "";
+    (void)doc_text(doc_get(task, "group"), &group);
+    return positions != NULL ? det_number(positions, group, 0) : det_number(task, "submitted", 0);
 }
 
 /* In order of age: the list's, but for those that say when they were submitted. */
@@ -209,8 +232,8 @@ static const struct doc **by_age(struct det_case *det, const struct doc *list)
     uint32_t count = 0;
     for (const struct doc *one = list->first; one != NULL; one = one->next) {
         uint32_t at = count++;
-        const uint64_t when = det_number(one, "submitted", 0);
-        for (; at > 0 && det_number(order[at - 1], "submitted", 0) > when; at--) {
+        const uint64_t when = place_in_queue(det, one);
+        for (; at > 0 && place_in_queue(det, order[at - 1]) > when; at--) {
             order[at] = order[at - 1];
         }
         order[at] = one;
@@ -225,11 +248,11 @@ static enum outcome task_run(struct det_case *det, struct det_task *task)
         return CASE_PASSED;
     }
     const struct node *node = core_node_named(det->cluster.core, agent);
-    if (node == NULL || task->task.v == 0 || !runs_on(det, task->task, node->id)) {
-        return trial_skipped(det->trial, "%s cannot run on %s together with the others", task->name,
-                             agent);
+    if (node == NULL || task->task.v == 0) {
+        return trial_skipped(det->trial, "%s cannot run on %s", task->name, agent);
     }
-    task->ran = true;
+    task->ran = runs_on(det, task->task, node->id);
+    task->beyond = !task->ran;
     return CASE_PASSED;
 }
 

@@ -1,9 +1,9 @@
 /* determined.h - Determined's agents, jobs and tasks as Weir's nodes, projects and tasks.
  *
- * An agent is a node with slots; a group (job) is a project where shares
- * are fair; a label is a pool of that name; a priority of p is one of 100 - p; a task beyond one agent is
+ * An agent is a node with slots; a group (job) is a project where shares are fair; a label is a pool of that name; a priority of p is one of 100 - p; a task beyond one agent is
  * told as it is, as so many slots. How many zero-slot tasks an agent takes is a setting of the pool with us: where agents
- * differ, the smaller ones are filled up with tasks that never end.
+ * differ, the smaller ones are filled up with tasks that never end. Running tasks beyond what the agents have cannot be told (P1):
+ * they wait instead, and count as released when they neither run nor are promised a place after the pass.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -18,6 +18,7 @@ struct det_task {
     const struct doc *doc;
     task_id task; /* 0: refused */
     bool ran;     /* held something before the pass under test */
+    bool beyond;  /* the case has it running where there is no room for it */
 };
 
 struct det_case {
@@ -27,9 +28,6 @@ struct det_case {
     uint32_t task_count;
     bool by_group; /* groups are projects; else all is one */
 };
-
-/* What the scheduler lacks for this case, or NULL; nothing when it is tried all the same. */
-const char *det_missing(const struct trial *trial);
 
 /* The server, its pool and its nodes, with what is said to be in use on them. CASE_PASSED: ready. */
 enum outcome det_open(struct det_case *det, struct trial *trial);

@@ -39,5 +39,9 @@ enum outcome kai_share(struct trial *trial);
 
 enum outcome det_compare(struct trial *trial);
 enum outcome det_fit(struct trial *trial);
+enum outcome det_move(struct trial *trial);
+enum outcome det_order(struct trial *trial);
 enum outcome det_schedule(struct trial *trial);
+enum outcome det_score(struct trial *trial);
 enum outcome det_stats_filter(struct trial *trial);
+enum outcome det_summary(struct trial *trial);

@@ -1,0 +1,62 @@
+/* det_rules.c - Determined's figures, on functions that need no passes: how well an agent suits a task, what a pool's slots are.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/score.h"
+#include "determined.h"
+#include "read.h"
+
+#include <stdlib.h>
+
+/* A number of the case is written with so many digits that a difference below this is none. */
+static const double CLOSE = 1e-9;
+
+enum outcome det_score(struct trial *trial)
+{
+    const struct doc *agent = doc_get(trial->test, "agent");
+    const struct doc *score = doc_get(doc_get(trial->test, "expect"), "score");
+    const int64_t slots = (int64_t)det_number(agent, "slots", 0) * SLOT_MILLI;
+    const struct node node = {
+        .id = {1},
+        .slots_milli = slots,
+        .slots_free = slots - (int64_t)det_number(agent, "slots_used", 0) * SLOT_MILLI,
+        .aux_max = (uint32_t)det_number(agent, "max_zero_slot", 0),
+        .aux_used = (uint32_t)det_number(agent, "zero_slot_used", 0),
+    };
+    const struct request request = {
+        .slots_milli = (int64_t)det_number(doc_get(trial->test, "task"), "slots", 0) * SLOT_MILLI};
+    const bool worst = read_is(doc_get(trial->test, "fitting_policy"), "worst");
+    struct place place;
+    place_now(&node, &place);
+    const struct score got = score_of(worst ? PLACEMENT_SPREAD : PLACEMENT_PACK, &place, &request);
+    const double value = (double)got.over / (double)got.under;
+    const double expected = score == NULL ? -1 : strtod(score->text.p, NULL);
+    return value - expected < CLOSE && expected - value < CLOSE
+               ? CASE_PASSED
+               : trial_failed(trial, "%lld of %lld", (long long)got.over, (long long)got.under);
+}
+
+static bool is_gpu(const struct doc *type)
+{
+    return read_is(type, "cuda") || read_is(type, "rocm");
+}
+
+enum outcome det_summary(struct trial *trial)
+{
+    struct cluster cluster;
+    cluster_init(&cluster, trial->arena);
+    const struct doc *agents = doc_get(trial->test, "agents");
+    for (const struct doc *agent = agents->first; agent != NULL; agent = agent->next) {
+        const uint64_t slots = det_number(agent, "slots", 0);
+        struct node_spec spec = {.slots_milli = (int64_t)slots * SLOT_MILLI};
+        (void)doc_text(doc_get(agent, "id"), &spec.name);
+        spec.device_count = is_gpu(doc_get(agent, "slot_type")) ? (uint32_t)slots : 0;
+        (void)cluster_node(&cluster, spec);
+    }
+    struct pool_figures figures;
+    core_pool_figures(cluster.core, core_pool_named(cluster.core, POOL_DEFAULT_NAME)->id, &figures);
+    cluster_done(&cluster);
+    const struct doc *type = doc_get(doc_get(trial->test, "expect"), "slot_type");
+    const bool right = figures.slot_type == SLOTS_GPU   ? is_gpu(type)
+                       : figures.slot_type == SLOTS_CPU ? read_is(type, "cpu")
+                                                        : type != NULL && type->kind == DOC_NULL;
+    return right ? CASE_PASSED : trial_failed(trial, "type %u", figures.slot_type);
+}
