@@ -50,6 +50,11 @@ bench-sim: weir
 	@meson configure $(BUILD) -Dbench=true && ninja --quiet -C $(BUILD)
 	@bench/sim $(TRACES) $(ARGS)
 
+# Property tests with fresh seeds, SOAK_S seconds or until one breaks a law; a broken law names its seed.
+SOAK_S ?= 600
+soak: deps
+	@tools/soak $(SOAK_S)
+
 # Fuzz every parser for FUZZ_S seconds each.
 FUZZ_S ?= 60
 fuzz: deps
@@ -72,4 +77,4 @@ hooks:
 clean:
 	rm -rf build build-* weir
 
-.PHONY: all deps deps-build weir run test check tidy asan tsan lint bench bench-sched bench-sim fuzz fmt hooks clean
+.PHONY: all deps deps-build weir run test check tidy asan tsan lint bench bench-sched bench-sim soak fuzz fmt hooks clean

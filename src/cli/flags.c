@@ -112,7 +112,7 @@ const struct flag flags_pool[] = {
     {"placement", 0, FLAG_TEXT, "P", "which node: pack (the default) or spread", COMPLETE_WORDS,
      "pack,spread"},
     {"victims", 0, FLAG_TEXT, "V", "who gives way: least-loss (the default)", COMPLETE_WORDS, NULL},
-    {"preemption", 0, FLAG_TEXT, "on|off", "may running tasks be stopped for others (default off)",
+    {"preemption", 0, FLAG_TEXT, "on|off", "may running tasks be stopped for others (default on)",
      COMPLETE_WORDS, "on,off"},
     {"uneven", 0, FLAG_TEXT, "on|off",
      "may a task wider than a node take uneven parts of nodes (default on)", COMPLETE_WORDS,

@@ -98,13 +98,17 @@ void apply_attempt_started(struct core *core, const struct fact *fact)
     task_close(core, task, &mark);
 }
 
-/* One more of those on the node is leaving it. */
+/* One more of those on the node is leaving it. Where places on it are promised, what is free now may be used after all: the
+ * promise can be kept with what falls free. */
 static void node_leaves(struct core *core, node_id id)
 {
     struct node before;
     struct node *node = node_open(core, id, &before);
     node->leaving_count++;
     node_close(core, node, &before);
+    if (node->claim_count > 0) {
+        place_freed(core, node->pool);
+    }
 }
 
 void apply_attempt_stopping(struct core *core, const struct fact *fact)

@@ -36,7 +36,7 @@ const struct claim *core_claim(const struct core *core, task_id id, uint32_t ind
 
 bool task_keeps_claims(const struct task *task)
 {
-    return task->queued || (task->stopping_count > 0 && !task->kill_asked);
+    return task->queued || (task->stopping_count > 0 && !task->kill_asked && !gang_doomed(task));
 }
 
 bool claim_allowed(const struct instance *instance)
@@ -109,6 +109,14 @@ static uint32_t *claim_counter(const struct core *core, struct task *task, uint3
     return instance->state == INSTANCE_STOPPING ? &task->moving_count : &task->claimed_count;
 }
 
+void place_freed(struct core *core, pool_id pool)
+{
+    if (core->capacity != NULL) {
+        capacity_freed(core->capacity, pool);
+    }
+    pool_due(core, pool);
+}
+
 void claim_put(struct core *core, struct task *task, uint32_t index, const struct claim *claim)
 {
     struct claim *row = table_put(&core->claims, task->instance_first + index);
@@ -131,10 +139,7 @@ void claim_drop(struct core *core, struct task *task, uint32_t index)
     must(*claim_counter(core, task, index) > 0);
     *claim_counter(core, task, index) -= 1;
     node_claims_count(core, node, -1);
-    if (core->capacity != NULL) {
-        capacity_freed(core->capacity, task->pool);
-    }
-    pool_due(core, task->pool);
+    place_freed(core, task->pool);
 }
 
 void claim_moved(const struct core *core, struct task *task, uint32_t index)

@@ -130,6 +130,9 @@ void user_drop(struct core *core, user_id id);
 
 /* ---- claims ---- */
 
+/* What did not fit in this pool may fit now, though no node has more free: a promise went, or needs less of what is free. */
+void place_freed(struct core *core, pool_id pool);
+
 /* A waiting instance is promised a place, or no longer (no claim: nothing happens). The task's row is open or nobody's. */
 void claim_put(struct core *core, struct task *task, uint32_t index, const struct claim *claim);
 void claim_drop(struct core *core, struct task *task, uint32_t index);

@@ -168,6 +168,10 @@ static void check_settled(const struct core *core, const struct task *task)
     if (task->gang && task->waiting_count > 0 && task_grown(task) < task->min_count) {
         must(task->stopping_count == task->active_count); /* K2: the rest of a broken gang ends */
     }
+    if (gang_doomed(task)) {
+        must(task->stopping_count == task->active_count); /* K2: and so does a failed one */
+        must(task->active_count > 0);
+    }
     must(task->waiting_count > 0 || task->active_count > 0);
 }
 

@@ -206,6 +206,9 @@ bool attempt_failed(enum end_cause cause, int32_t exit_code);
 /* The number of instances that start together: a gang's minimum, or 1. */
 uint32_t task_gang_size(const struct task *task);
 
+/* One of a gang has failed for good, or is lost and not to be repeated: all of it ends. */
+bool gang_doomed(const struct task *task);
+
 /* Instances that run or have done their work. */
 uint32_t task_grown(const struct task *task);
 

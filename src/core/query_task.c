@@ -89,6 +89,11 @@ uint32_t task_gang_size(const struct task *task)
     return task->gang ? task->min_count : 1;
 }
 
+bool gang_doomed(const struct task *task)
+{
+    return task->gang && task->failed_count + task->unknown_count > 0;
+}
+
 uint32_t task_grown(const struct task *task)
 {
     return task->active_count - task->stopping_count + task->ended_count;

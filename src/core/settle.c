@@ -44,7 +44,7 @@ static bool retries_left(const struct task *task, const struct instance *instanc
 static bool again_of(const struct task *task, const struct instance *instance,
                      const struct report *report, enum end_cause cause)
 {
-    if (task->kill_asked) {
+    if (task->kill_asked || gang_doomed(task)) {
         return false;
     }
     switch (cause) {
@@ -55,14 +55,13 @@ static bool again_of(const struct task *task, const struct instance *instance,
     case END_PREEMPTED:
     case END_PAUSED:
     case END_MOVED:
+    case END_GANG:
         return true;
     case END_NODE_LOST:
     case END_NODE_REMOVED:
         /* What its supervisor never saw has not run, so it is no repetition. */
         return task->repeatable ||
                (report->type == REPORT_UNKNOWN && instance->state == INSTANCE_STARTING);
-    case END_GANG:
-        return task->failed_count == 0 && task->unknown_count == 0;
     case END_NONE:
     case END_KILLED:
     case END_TIME_LIMIT:
@@ -273,10 +272,13 @@ void settle_attempt(struct step *step, const struct report *report)
     const struct task *task = core_task(core, report->key.task);
     enum end_cause cause = cause_of(instance, report->type);
     bool again = again_of(task, instance, report, cause);
-    bool broken = task->gang && task->active_count > 1 &&
-                  (attempt_failed(cause, report->exit_code) || cause_is_loss(cause)) &&
-                  !gang_goes_on(task, instance, again);
-    bool last = !again && task->ended_count + 1 == task->instance_count;
+    bool breaks = attempt_failed(cause, report->exit_code) || cause_is_loss(cause);
+    bool broken =
+        task->gang && task->active_count > 1 && breaks && !gang_goes_on(task, instance, again);
+    /* A gang that has failed for good ends with the last of it that ran: those that wait never will. */
+    bool doomed = gang_doomed(task) || (task->gang && breaks);
+    bool last = !again && task->active_count == 1 &&
+                (doomed || task->ended_count + 1 == task->instance_count);
 
     struct fact *ended = step_fact(step, FACT_ATTEMPT_ENDED);
     ended->attempt_ended.report = *report;

@@ -16,7 +16,6 @@ void pool_spec_init(struct pool_spec *spec, const char *name)
         .title = "",
         .description = "",
         .patience_ms = PATIENCE_MS_DEFAULT,
-        .preemption_off = true,
         .aux_tasks = NODE_AUX_TASKS_DEFAULT,
         .consolidation_max = CONSOLIDATION_DEFAULT,
         .stale_grace_ms = STALE_GRACE_MS_DEFAULT,

@@ -67,15 +67,27 @@ static void pool_spec_roll(struct world *world, const char *name, struct pool_sp
 {
     static const int64_t patience_ms[] = {0, 1000, 5000, 60000};
     static const uint32_t aux[] = {100, 3, 1, 0};
+    static const uint8_t policies[] = {POLICY_FAIR_SHARE, POLICY_FAIR_SHARE,  POLICY_FAIR_SHARE,
+                                       POLICY_PRIORITY,   POLICY_ROUND_ROBIN, POLICY_FIFO};
+    struct dice *dice = &world->dice;
     *ret = (struct pool_spec){
-        .preemption_off = true, /* prop_reclaim plays pools that take back */
         .name = name,
         .title = "",
         .description = "",
-        .patience_ms = patience_ms[dice_roll(&world->dice, 4)],
-        .paused = dice_once_in(&world->dice, 10),
-        .aux_tasks = aux[dice_once_in(&world->dice, 3) ? dice_roll(&world->dice, 4) : 0],
-        .uneven_off = dice_once_in(&world->dice, 4),
+        .patience_ms = patience_ms[dice_roll(dice, 4)],
+        .paused = dice_once_in(dice, 10),
+        .aux_tasks = aux[dice_once_in(dice, 3) ? dice_roll(dice, 4) : 0],
+        .policy = policies[dice_roll(dice, sizeof policies)],
+        .placement = dice_once_in(dice, 4) ? PLACEMENT_SPREAD : PLACEMENT_PACK,
+        .victims = dice_once_in(dice, 3) ? VICTIMS_YOUNGEST : VICTIMS_LEAST_LOSS,
+        .preemption_off = dice_once_in(dice, 8),
+        .consolidation_max = dice_once_in(dice, 3) ? 0 : 1 + dice_roll(dice, 16),
+        .stale_grace_ms = STALE_GRACE_MS_DEFAULT,
+        .preempt_min_runtime_ms = dice_once_in(dice, 6) ? 2000 : 0,
+        .reclaim_min_runtime_ms = dice_once_in(dice, 6) ? 3000 : 0,
+        .preempt_delay_ms = dice_once_in(dice, 6) ? 2000 : 0,
+        .user_slots_max = dice_once_in(dice, 8) ? 4 * SLOT_MILLI : 0,
+        .uneven_off = dice_once_in(dice, 4),
     };
 }
 
@@ -168,6 +180,10 @@ static void ask_roll(struct world *world, struct task_spec *spec, struct named_a
 {
     struct dice *dice = &world->dice;
     spec->slots_milli = spec->cpu_milli = spec->memory_bytes = ASK_NOTHING;
+    if (world->lending && !dice_once_in(dice, 4)) {
+        spec->slots_milli = (int64_t)(1 + dice_roll(dice, 3)) * SLOT_MILLI;
+        return;
+    }
     switch (dice_roll(dice, 7)) {
     case 0:
         spec->slots_milli = (int64_t)dice_roll(dice, 7) * SLOT_MILLI;
@@ -463,6 +479,21 @@ static void pass_once(struct world *world)
         in.pass.work_max = 1 + dice_roll(&world->dice, 10);
         (void)world_step(world, in);
     }
+}
+
+void history_begin(struct world *world)
+{
+    enum { NODES_FIRST = 4 };
+    world->calm = dice_once_in(&world->dice, 2);
+    server_start(world);
+    world->lending = dice_once_in(&world->dice, 2);
+    if (!world->lending) {
+        return;
+    }
+    for (uint32_t i = 0; i < NODES_FIRST; i++) {
+        node_join(world);
+    }
+    organisation_make(world);
 }
 
 void history_step(struct world *world)

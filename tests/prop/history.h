@@ -6,3 +6,6 @@
 
 /* One more thing happens. */
 void history_step(struct world *world);
+
+/* The first steps: a server starts, perhaps with nodes and an organisation. */
+void history_begin(struct world *world);

@@ -95,3 +95,39 @@ void quota_set(struct world *world)
     in.quota.spec = &spec;
     (void)world_step(world, in);
 }
+
+static void project_make(struct world *world, enum account_kind kind, const char *name,
+                         const char *parent)
+{
+    const struct account_spec spec = {
+        .kind = kind, .name = name, .parent = parent, .title = "", .description = ""};
+    struct input in = {.type = INPUT_ACCOUNT_SET};
+    in.account.spec = &spec;
+    law(world_step(world, in) == VERDICT_OK, "an account is made");
+    const struct quota_amount amount = {
+        .resource = "slots",
+        .guaranteed = SLOT_MILLI * (int64_t)dice_roll(&world->dice, 5),
+        .limit = QUOTA_UNLIMITED,
+        .weight = 500 * dice_roll(&world->dice, 4),
+    };
+    const struct quota_spec quota = {
+        .amounts = &amount,
+        .amount_count = 1,
+        .rank = QUOTA_RANK_DEFAULT,
+        .preempt_min_runtime_ms = QUOTA_INHERIT,
+        .reclaim_min_runtime_ms = QUOTA_INHERIT,
+    };
+    in = (struct input){.type = INPUT_QUOTA_SET};
+    in.quota.account = core_account_named(world->core, kind, name)->id;
+    in.quota.pool = core_pool_named(world->core, "default")->id;
+    in.quota.spec = &quota;
+    law(world_step(world, in) == VERDICT_OK, "a quota is set");
+}
+
+void organisation_make(struct world *world)
+{
+    project_make(world, ACCOUNT_DEPARTMENT, "a", "");
+    for (uint32_t i = 1; i < NAMES; i++) {
+        project_make(world, ACCOUNT_PROJECT, names[i], i % 2 == 0 ? "a" : "default");
+    }
+}

@@ -5,6 +5,9 @@
 #include "world.h"
 
 void account_set(struct world *world);
+
+/* Projects in two departments, each with guaranteed slots and what it may borrow: they take from each other. */
+void organisation_make(struct world *world);
 void account_delete(struct world *world);
 void quota_set(struct world *world);
 

@@ -276,12 +276,13 @@ static int stage_of(const struct task *task)
     return grown == task->min_count ? 1 : 2;
 }
 
-static bool ahead_of(const struct task *a, const struct task *b)
+static bool ahead_of(const struct pool *pool, const struct task *a, const struct task *b)
 {
-    if (a->priority != b->priority) {
+    const bool plain = pool->policy == POLICY_FIFO;
+    if (!plain && a->priority != b->priority) {
         return a->priority > b->priority;
     }
-    if (stage_of(a) != stage_of(b)) {
+    if (!plain && stage_of(a) != stage_of(b)) {
         return stage_of(a) < stage_of(b);
     }
     return a->rank != b->rank ? a->rank < b->rank : a->id.v < b->id.v;
@@ -308,7 +309,7 @@ static void task_must_not_fit(const struct core *core, const struct pool *pool,
     const struct request *request = &core_shape(core, task->shape)->request;
     /* Between accounts turns change: who was ahead of the holder and fits has started. */
     const bool other = holder != NULL && holder->account.v != task->account.v;
-    const bool behind = holder != NULL && (other || ahead_of(holder, task));
+    const bool behind = holder != NULL && (other || ahead_of(pool, holder, task));
     const uint32_t count = chunk_of(task);
     uint32_t found = 0;
     if (oracle_bounded(core, task, NULL, count)) {

@@ -118,6 +118,29 @@ static bool passes_bound(const struct core *core, const struct task *task,
     return false;
 }
 
+/* With so many slots more: is the pool's cap of the task's user passed, now or when all promises are kept? */
+static bool passes_user_cap(const struct core *core, const struct task *task, int64_t more)
+{
+    const int64_t cap = core_pool(core, task->pool)->user_slots_max;
+    int64_t now = 0;
+    int64_t later = 0;
+    for (const struct task *other = core_task_next(core, (task_id){0}); other != NULL;
+         other = core_task_next(core, other->id)) {
+        const bool counts = other->pool.v == task->pool.v && other->user.v == task->user.v;
+        for (uint32_t i = 0; counts && i < other->instance_count; i++) {
+            const struct instance *instance = core_instance(core, other->id, i);
+            const struct claim *claim = core_claim(core, other->id, i);
+            const bool stays =
+                instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING;
+            const bool holds = stays || instance->state == INSTANCE_STOPPING;
+            now += holds ? instance->slots_milli : 0;
+            later += stays ? instance->slots_milli : 0;
+            later += claim != NULL ? claim->slots_milli : 0;
+        }
+    }
+    return cap > 0 && most(now, later) + more > cap;
+}
+
 void oracle_limits(const struct core *core, struct attempt_key key)
 {
     const struct task *task = core_task(core, key.task);
@@ -125,6 +148,8 @@ void oracle_limits(const struct core *core, struct attempt_key key)
     struct vector one;
     core_grant_vector(core, &core_shape(core, task->shape)->request, instance->slots_milli,
                       instance->cpu_milli, instance->memory_bytes, &one);
+    law(instance->slots_milli == 0 || !passes_user_cap(core, task, 0),
+        "P3: no start takes a user above the pool's cap");
     for (account_id at = task->account; at.v != 0; at = core_account(core, at)->parent) {
         const struct holdings sum = holdings_of(core, at, task->pool);
         struct quota quota;
@@ -159,5 +184,6 @@ bool oracle_bounded(const struct core *core, const struct task *task, const stru
     for (uint32_t i = 0; i < count; i++) {
         vector_add(&more, &one);
     }
-    return passes_bound(core, task, &more);
+    return passes_bound(core, task, &more) ||
+           (request->slots_milli > 0 && passes_user_cap(core, task, more.at[DIM_SLOTS]));
 }

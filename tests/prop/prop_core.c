@@ -1,58 +1,48 @@
-/* prop_core.c - random histories of the core, each with caches on, with caches off and with a
- * restart after each fact; the laws of design.md section 2 are checked all along.
+/* prop_core.c - random histories of the core, each with caches on, with caches off and with restarts; the laws of design.md
+ * section 2 are checked all along, and whenever a pool has come to rest five more passes change nothing.
  *
- * Prints its seed; WEIR_SEED repeats a run, WEIR_HISTORIES scales it: history i has seed WEIR_SEED
- * + i, so a failing one is repeated alone with the seed it names.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "history.h"
+#include "prop_run.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { HISTORIES_DEFAULT = 400, FACTS_PER_HISTORY = 200, STEPS_MAX = 4000 };
+enum { HISTORIES_DEFAULT = 400, FACTS_PER_HISTORY = 120, STEPS_MAX = 4000, THOROUGH_ONCE_IN = 16 };
 
-static char seed_line[80];
-static size_t seed_len;
+struct counts {
+    uint64_t thorough;
+    uint64_t facts;
+    uint64_t evictions;
+    uint64_t settled;
+};
 
-/* A broken law or must() aborts: say how to see it again. */
-static void on_abort(int signal_number)
-{
-    (void)signal_number;
-    (void)!write(STDERR_FILENO, seed_line, seed_len);
-}
-
-static uint64_t history_run(uint64_t seed)
+static void history_run(uint64_t seed, struct counts *counts)
 {
     struct world world;
-    const int len = snprintf(seed_line, sizeof seed_line,
-                             "repeat with WEIR_SEED=%" PRIu64 " WEIR_HISTORIES=1\n", seed);
-    seed_len = len > 0 ? (size_t)len : 0;
-    world_init(&world, seed, true);
-    world.calm = dice_once_in(&world.dice, 2);
-    (void)world_step(&world, (struct input){.type = INPUT_SERVER_START});
+    const bool thorough = seed % THOROUGH_ONCE_IN == 0;
+    prop_history(seed);
+    world_init(&world, seed, thorough ? WORLD_THOROUGH : WORLD_TRIPLE);
+    history_begin(&world);
     for (uint32_t i = 0; i < STEPS_MAX && world.fact_count < FACTS_PER_HISTORY; i++) {
         history_step(&world);
     }
-    const uint64_t facts = world.fact_count;
+    counts->thorough += thorough;
+    counts->facts += world.fact_count;
+    counts->evictions += world.evicted_count;
+    counts->settled += world.settled_count;
     world_done(&world);
-    return facts;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    (void)signal(SIGABRT, on_abort);
-    const uint64_t seed = world_number("WEIR_SEED", (uint64_t)time(NULL) * 1000);
-    const uint64_t histories = world_number("WEIR_HISTORIES", HISTORIES_DEFAULT);
-    printf("WEIR_SEED=%" PRIu64 " WEIR_HISTORIES=%" PRIu64 "\n", seed, histories);
-    (void)fflush(stdout);
-    uint64_t facts = 0;
-    for (uint64_t i = 0; i < histories; i++) {
-        facts += history_run(seed + i);
+    const struct prop_run run = prop_begin(argc, argv, HISTORIES_DEFAULT);
+    struct counts counts = {0};
+    for (uint64_t i = 0; i < run.histories; i++) {
+        history_run(run.seed + i, &counts);
     }
-    printf("%" PRIu64 " facts, all laws held\n", facts);
+    printf("%" PRIu64 " histories (%" PRIu64 " with a restart after each fact), %" PRIu64
+           " facts, %" PRIu64 " evictions, %" PRIu64 " times at rest: all laws held\n",
+           run.histories, counts.thorough, counts.facts, counts.evictions, counts.settled);
     return 0;
 }

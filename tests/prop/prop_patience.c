@@ -4,12 +4,12 @@
  * the first one blocked it must start within the pool's patience and the length of one small task.
  * Time is virtual. WEIR_SEED repeats a run, WEIR_HISTORIES says how many.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "prop_run.h"
 #include "world.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     RUNS_DEFAULT = 100,
@@ -178,7 +178,8 @@ static int64_t run_once(uint64_t seed)
 {
     struct run *run = calloc(1, sizeof *run);
     must(run != NULL);
-    world_init(&run->world, seed, false);
+    prop_history(seed);
+    world_init(&run->world, seed, WORLD_ALONE);
     (void)world_step(&run->world, (struct input){.type = INPUT_SERVER_START});
     yard_make(run);
     while (run->world.now_ms < WARM_UP_MS) {
@@ -202,17 +203,14 @@ static int64_t run_once(uint64_t seed)
     return waited_ms;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const uint64_t seed = world_number("WEIR_SEED", (uint64_t)time(NULL) * 1000);
-    const uint64_t runs = world_number("WEIR_HISTORIES", RUNS_DEFAULT);
+    const struct prop_run run = prop_begin(argc, argv, RUNS_DEFAULT);
     int64_t longest_ms = 0;
-    for (uint64_t i = 0; i < runs; i++) {
-        printf("WEIR_SEED=%" PRIu64 " WEIR_HISTORIES=1\n", seed + i);
-        (void)fflush(stdout);
-        const int64_t waited_ms = run_once(seed + i);
+    for (uint64_t i = 0; i < run.histories; i++) {
+        const int64_t waited_ms = run_once(run.seed + i);
         longest_ms = waited_ms > longest_ms ? waited_ms : longest_ms;
     }
-    printf("%" PRIu64 " runs, the longest wait was %" PRId64 " ms\n", runs, longest_ms);
+    printf("%" PRIu64 " runs, the longest wait was %" PRId64 " ms\n", run.histories, longest_ms);
     return 0;
 }

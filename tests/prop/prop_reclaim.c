@@ -2,24 +2,29 @@
  * told. Without arrivals everything comes to rest, then five further passes change nothing; nobody is told to leave unless the
  * same pass promises the claimant its places; an account within its guarantee loses nothing to others.
  *
- * Time is virtual. WEIR_SEED repeats a run, WEIR_HISTORIES says how many.
+ * Time is virtual.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "prop_run.h"
 #include "world.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { RUNS_DEFAULT = 300, WAVES = 4, TASKS_A_WAVE = 8, ROUNDS_MAX = 300, QUIET = 5, NAMES = 4 };
+enum {
+    RUNS_DEFAULT = 300,
+    THOROUGH_ONCE_IN = 16,
+    WAVES = 4,
+    TASKS_A_WAVE = 8,
+    ROUNDS_MAX = 300,
+    QUIET = 5,
+    NAMES = 4
+};
 
 static const char *const projects[NAMES] = {"p0", "p1", "p2", "p3"};
 static const pool_id pool = {1};
 
 struct run {
     struct world world;
-    uint64_t evicted_count;
 };
 
 static enum verdict step(struct run *run, struct input in)
@@ -193,7 +198,6 @@ static bool pass(struct run *run)
     for (size_t i = 0; i < facts->count; i++) {
         if (facts->at[i].type == FACT_EVICTED) {
             eviction_check(facts, &facts->at[i]);
-            run->evicted_count++;
         }
     }
     return facts->count > 0;
@@ -250,45 +254,36 @@ static void comes_to_rest(struct run *run)
     }
 }
 
-static char seed_line[80];
-static size_t seed_len;
-
-/* A broken law or must() aborts: say how to see it again. */
-static void on_abort(int signal_number)
+static uint64_t run_once(uint64_t seed)
 {
-    (void)signal_number;
-    (void)!write(STDERR_FILENO, seed_line, seed_len);
+    struct run run = {0};
+    prop_history(seed);
+    world_init(&run.world, seed, seed % THOROUGH_ONCE_IN == 0 ? WORLD_THOROUGH : WORLD_TRIPLE);
+    (void)step(&run, (struct input){.type = INPUT_SERVER_START});
+    pool_make(&run);
+    nodes_make(&run);
+    organisation_make(&run);
+    for (uint32_t wave = 0; wave < WAVES; wave++) {
+        for (uint32_t task = 0; task < TASKS_A_WAVE; task++) {
+            task_arrives(&run);
+        }
+        run.world.now_ms += 1000;
+        (void)pass(&run);
+        (void)agents_answer(&run, false);
+    }
+    comes_to_rest(&run);
+    const uint64_t evicted = run.world.evicted_count;
+    world_done(&run.world);
+    return evicted;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    (void)signal(SIGABRT, on_abort);
-    const uint64_t seed = world_number("WEIR_SEED", (uint64_t)time(NULL) * 1000);
-    const uint64_t count = world_number("WEIR_HISTORIES", RUNS_DEFAULT);
+    const struct prop_run prop = prop_begin(argc, argv, RUNS_DEFAULT);
     uint64_t evicted = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        struct run run = {0};
-        const int len = snprintf(seed_line, sizeof seed_line,
-                                 "repeat with WEIR_SEED=%" PRIu64 " WEIR_HISTORIES=1\n", seed + i);
-        seed_len = len > 0 ? (size_t)len : 0;
-        world_init(&run.world, seed + i, false);
-        (void)step(&run, (struct input){.type = INPUT_SERVER_START});
-        pool_make(&run);
-        nodes_make(&run);
-        organisation_make(&run);
-        for (uint32_t wave = 0; wave < WAVES; wave++) {
-            for (uint32_t task = 0; task < TASKS_A_WAVE; task++) {
-                task_arrives(&run);
-            }
-            run.world.now_ms += 1000;
-            (void)pass(&run);
-            (void)agents_answer(&run, false);
-        }
-        comes_to_rest(&run);
-        evicted += run.evicted_count;
-        world_done(&run.world);
+    for (uint64_t i = 0; i < prop.histories; i++) {
+        evicted += run_once(prop.seed + i);
     }
-    printf("WEIR_SEED=%" PRIu64 ": %" PRIu64 " organisations, %" PRIu64 " evictions\n", seed, count,
-           evicted);
+    printf("%" PRIu64 " organisations, %" PRIu64 " evictions\n", prop.histories, evicted);
     return 0;
 }

@@ -8,12 +8,12 @@
 #include "core/sched/account_order.h"
 #include "core/sched/fairshare.h"
 #include "core/sched/reclaim_rules.h"
+#include "prop_run.h"
 #include "world.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     ORGANISATIONS_DEFAULT = 20000,
@@ -313,26 +313,21 @@ static bool round_run(struct organisation *org)
     return changed;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const uint64_t seed = world_number("WEIR_SEED", (uint64_t)time(NULL) * 1000);
-    const uint64_t count = world_number("WEIR_HISTORIES", ORGANISATIONS_DEFAULT);
+    const struct prop_run run = prop_begin(argc, argv, ORGANISATIONS_DEFAULT);
     static struct organisation org;
     uint64_t evicted = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        organisation_make(&org, seed + i);
+    for (uint64_t i = 0; i < run.histories; i++) {
+        prop_history(run.seed + i);
+        organisation_make(&org, run.seed + i);
         uint32_t round = 0;
         while (round_run(&org)) {
-            if (++round == ROUNDS_MAX) {
-                printf("repeat with WEIR_SEED=%" PRIu64 " WEIR_HISTORIES=1\n", seed + i);
-                (void)fflush(stdout);
-            }
-            law(round < ROUNDS_MAX, "P6: taking back goes round for ever");
+            law(++round < ROUNDS_MAX, "P6: taking back goes round for ever");
         }
         evicted += org.evicted_count;
         arena_done(&org.arena);
     }
-    printf("WEIR_SEED=%" PRIu64 ": %" PRIu64 " organisations, %" PRIu64 " evictions\n", seed, count,
-           evicted);
+    printf("%" PRIu64 " organisations, %" PRIu64 " evictions\n", run.histories, evicted);
     return 0;
 }

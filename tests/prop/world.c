@@ -7,11 +7,12 @@
 #include "base/str.h"
 #include "oracle.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATE_BYTES_MAX = 1 << 28 };
+enum { STATE_BYTES_MAX = 1 << 28, STEPS_A_RESTART = 8 };
 
 _Noreturn void law_broken(const char *text, const char *cond, const char *file, int line)
 {
@@ -36,21 +37,10 @@ bool dice_once_in(struct dice *dice, uint32_t count)
     return dice_roll(dice, count) == 0;
 }
 
-uint64_t world_number(const char *name, uint64_t otherwise)
+void world_init(struct world *world, uint64_t seed, enum world_kind kind)
 {
-    const char *text = getenv(name);
-    uint64_t value = otherwise;
-    if (text != NULL && !str_to_u64(str_of(text), &value)) {
-        fprintf(stderr, "%s must be a number, not '%s'\n", name, text);
-        exit(2);
-    }
-    return value;
-}
-
-void world_init(struct world *world, uint64_t seed, bool triple)
-{
-    *world = (struct world){.dice = {seed}, .core = core_new(), .triple = triple, .now_ms = 1000};
-    if (triple) {
+    *world = (struct world){.dice = {seed}, .core = core_new(), .kind = kind, .now_ms = 1000};
+    if (kind != WORLD_ALONE) {
         world->plain = core_new();
         core_caches_off(world->plain);
         world->restarted = core_new();
@@ -121,6 +111,7 @@ static struct core *restart(struct world *world, struct core *core)
 
 static void states_compare(struct world *world)
 {
+    world->restarted = restart(world, world->restarted);
     const struct core *cores[3] = {world->core, world->plain, world->restarted};
     for (size_t i = 0; i < 3; i++) {
         buf_clear(&world->bytes[i]);
@@ -141,13 +132,32 @@ static void fact_apply(struct world *world, const struct fact *fact)
         oracle_not_over(world->core, fact->allocated.key);
         oracle_limits(world->core, fact->allocated.key);
     }
-    if (world->triple) {
+    if (world->kind != WORLD_ALONE) {
         core_apply(world->plain, stored);
         core_apply(world->restarted, stored);
-        world->restarted = restart(world, world->restarted);
+    }
+    if (world->kind == WORLD_THOROUGH) {
         states_compare(world);
     }
     world->fact_count++;
+    world->evicted_count += fact->type == FACT_EVICTED;
+}
+
+/* What a decision says, for the person who looks into a broken law. */
+static void facts_say(const char *who, const struct facts *facts)
+{
+    fprintf(stderr, "%s:\n", who);
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct fact *fact = &facts->at[i];
+        const bool place = fact->type == FACT_ALLOCATED || fact->type == FACT_CLAIMED ||
+                           fact->type == FACT_EVICTED;
+        fprintf(stderr, "  %s", fact_type_name(fact->type));
+        if (place) {
+            fprintf(stderr, " %" PRIu64 ".%" PRIu32, fact->allocated.key.task.v,
+                    fact->allocated.key.index);
+        }
+        fprintf(stderr, "\n");
+    }
 }
 
 /* The other cores decide the same. */
@@ -157,6 +167,10 @@ static void verdict_compare(struct world *world, const struct core *other, const
     struct facts facts;
     facts_init(&facts, &world->arena);
     law(core_decide(other, in, &facts) == verdict, "P12: same verdict");
+    if (facts.count != world->facts.count) {
+        facts_say("with caches", &world->facts);
+        facts_say(other == world->plain ? "without caches" : "after a restart", &facts);
+    }
     law(facts.count == world->facts.count, "P12: same number of facts");
     for (size_t i = 0; i < facts.count; i++) {
         buf_clear(&world->bytes[0]);
@@ -175,22 +189,34 @@ static struct input stamped(const struct world *world, struct input in)
     return in;
 }
 
+static enum verdict decide(struct world *world, const struct input *stamp, bool compare)
+{
+    facts_init(&world->facts, &world->arena);
+    const enum verdict verdict = core_decide(world->core, stamp, &world->facts);
+    law(verdict == VERDICT_OK || verdict == VERDICT_REPEATED || world->facts.count == 0,
+        "a refusal changes nothing");
+    if (compare && world->kind != WORLD_ALONE) {
+        verdict_compare(world, world->plain, stamp, verdict);
+        verdict_compare(world, world->restarted, stamp, verdict);
+    }
+    return verdict;
+}
+
 enum verdict world_step(struct world *world, struct input in)
 {
     const struct input stamp = stamped(world, in);
-    facts_init(&world->facts, &world->arena);
-    const enum verdict verdict = core_decide(world->core, &stamp, &world->facts);
-    law(verdict == VERDICT_OK || verdict == VERDICT_REPEATED || world->facts.count == 0,
-        "a refusal changes nothing");
-    if (world->triple) {
-        verdict_compare(world, world->plain, &stamp, verdict);
-        verdict_compare(world, world->restarted, &stamp, verdict);
-    }
+    const enum verdict verdict = decide(world, &stamp, true);
     for (size_t i = 0; verdict == VERDICT_OK && i < world->facts.count; i++) {
         fact_apply(world, &world->facts.at[i]);
     }
+    if (world->kind == WORLD_TRIPLE && world->facts.count > 0 &&
+        ++world->steps % STEPS_A_RESTART == 0) {
+        states_compare(world);
+    }
     /* Facts of one step belong together: an attempt's end is followed by its task's. */
-    core_check(world->core);
+    if (world->facts.count > 0) {
+        core_check(world->core);
+    }
     if (in.type == INPUT_PASS) {
         oracle_gangs_whole(world->core, &world->facts);
     }
@@ -230,8 +256,14 @@ void world_settle(struct world *world, pool_id pool)
     oracle_nothing_idles(world->core, pool);
     oracle_reasons(world->core, pool);
     for (int i = 0; i < PASSES_MORE; i++) {
-        (void)world_step(world, in);
+        const struct input stamp = stamped(world, in);
+        (void)decide(world, &stamp,
+                     i == 0); /* the others have no memory: they say the same again */
+        if (world->facts.count > 0) {
+            facts_say("after the pool was settled", &world->facts);
+        }
         law(world->facts.count == 0, "a settled pool stays settled");
         core_pass_idle(world->core, pool);
     }
+    world->settled_count++;
 }

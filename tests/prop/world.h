@@ -1,6 +1,6 @@
 /* world.h - three cores that live through the same history: one as in service, one with caches off,
- * one that is written out and read back after each fact. Every input goes to all of them, and they
- * must agree to the byte (P12). SPDX-License-Identifier: Apache-2.0 */
+ * one that is written out and read back. Every input goes to all of them, and they must agree to the
+ * byte (P12). SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"
@@ -22,27 +22,36 @@ uint32_t dice_roll(struct dice *dice, uint32_t count);
 /* True once in `count` times. */
 bool dice_once_in(struct dice *dice, uint32_t count);
 
-/* A number from the environment; anything else there ends the program. */
-uint64_t world_number(const char *name, uint64_t otherwise);
+/* How closely the three are compared: decisions always, to the byte; states with a restart after every few steps, or after
+ * each fact, which costs most of the time. */
+enum world_kind {
+    WORLD_ALONE, /* only the first lives */
+    WORLD_TRIPLE,
+    WORLD_THOROUGH,
+};
 
 struct world {
     struct dice dice;
     struct core *core;
     struct core *plain;     /* caches off */
-    struct core *restarted; /* decoded after each fact */
-    bool triple;            /* false: only the first lives, for long runs */
-    bool calm;              /* one pool, few faults: queues and reservations last */
+    struct core *restarted; /* decoded again and again */
+    enum world_kind kind;
+    uint64_t steps;
+    bool calm;    /* one pool, few faults: queues and reservations last */
+    bool lending; /* projects with guarantees, mostly plain tasks: they take from each other */
     int64_t now_ms;
     uint64_t fact_count;
-    struct map *attempts; /* "task.index" -> the newest attempt allocated (P11) */
-    struct arena arena;   /* of the step: inputs and facts */
-    struct facts facts;   /* what the last input gave */
+    uint64_t evicted_count; /* facts of evictions */
+    uint64_t settled_count; /* times a pool came to rest and stayed there */
+    struct map *attempts;   /* "task.index" -> the newest attempt allocated (P11) */
+    struct arena arena;     /* of the step: inputs and facts */
+    struct facts facts;     /* what the last input gave */
     struct buf bytes[4];
     uint32_t names;
     uint8_t supervisors; /* ever used */
 };
 
-void world_init(struct world *world, uint64_t seed, bool triple);
+void world_init(struct world *world, uint64_t seed, enum world_kind kind);
 void world_done(struct world *world);
 
 /* One input through decide and apply, checked after every fact; the facts stay until the next. */

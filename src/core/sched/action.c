@@ -143,19 +143,12 @@ static bool chunk_next(const struct round *round, const struct task *task, struc
     return true;
 }
 
-static bool user_capped(const struct action *action, const struct chunk *chunk)
-{
-    const int64_t most = action->pool->user_slots_max;
-    const int64_t slots = chunk->amounts.at[DIM_SLOTS];
-    return most > 0 && slots > 0 &&
-           trial_user_slots(action->trial, chunk->task->user) + slots > most;
-}
-
 /* Nobody loses, others give back, less important ones make room: in this order. */
 static enum chunk_result chunk_try(struct action *action, const struct chunk *chunk)
 {
     const bool fair = action->pool->policy == POLICY_FAIR_SHARE;
-    if (user_capped(action, chunk) || !action_due(action, chunk->task)) {
+    if (tally_user_capped(&action->trial->tally, chunk->task, VIEW_LATER, &chunk->amounts) ||
+        !action_due(action, chunk->task)) {
         return CHUNK_SKIPPED;
     }
     enum chunk_result result = fair ? consolidate_try(action, chunk) : CHUNK_FAILED;
@@ -170,7 +163,7 @@ static enum chunk_result chunk_try(struct action *action, const struct chunk *ch
 /* Those who are leaving anyway make room: it is promised in the pool's order, before anybody else has to go. */
 static enum chunk_result later_try(struct action *action, const struct chunk *chunk)
 {
-    if (user_capped(action, chunk)) {
+    if (tally_user_capped(&action->trial->tally, chunk->task, VIEW_LATER, &chunk->amounts)) {
         return CHUNK_SKIPPED;
     }
     return solve_later(action->solve, chunk->task, chunk->indices, chunk->count) ? CHUNK_CLAIMED

@@ -39,7 +39,7 @@ static bool start_there(struct trial *trial, struct asker *asker, uint32_t index
 
 /* `count` promised instances of a task from `index` on: all start, or all go on waiting, or all are given up. */
 static uint32_t claims_try(struct trial *trial, const struct task *task, uint32_t index,
-                           uint32_t count)
+                           uint32_t count, bool *given_up)
 {
     const struct core *core = trial->core;
     const size_t mark = trial_mark(trial);
@@ -51,13 +51,16 @@ static uint32_t claims_try(struct trial *trial, const struct task *task, uint32_
         trial_unclaim(trial, task, at, true);
         vector_add(&amounts, &trial->decisions[trial->count - 1].amounts);
     }
-    if (tally_gate(&trial->tally, task, VIEW_LATER, &amounts).gate != GATE_OPEN) {
+    if (tally_gate(&trial->tally, task, VIEW_LATER, &amounts).gate != GATE_OPEN ||
+        tally_user_capped(&trial->tally, task, VIEW_LATER, &amounts)) {
         for (size_t i = mark; i < trial->count; i++) {
             trial->decisions[i].moved = false;
         }
+        *given_up = true;
         return 0;
     }
-    bool fits = tally_gate(&trial->tally, task, VIEW_NOW, &amounts).gate == GATE_OPEN;
+    bool fits = tally_gate(&trial->tally, task, VIEW_NOW, &amounts).gate == GATE_OPEN &&
+                !tally_user_capped(&trial->tally, task, VIEW_NOW, &amounts);
     at = index;
     for (uint32_t i = 0; i < count && fits; i++, at++) {
         at = claimed_from(core, task, at);
@@ -70,10 +73,11 @@ static uint32_t claims_try(struct trial *trial, const struct task *task, uint32_
     return count;
 }
 
-uint32_t claims_start(struct trial *trial)
+uint32_t claims_start(struct trial *trial, bool *ret_given_up)
 {
     const struct core *core = trial->core;
     uint32_t starts = 0;
+    *ret_given_up = false;
     struct okey at = {{trial->pool.v, 0, 0, 0}};
     while (core->claims.count > 0 && oindex_next(&core->orders[ORDER_MOTION], at, &at) &&
            at.at[0] == trial->pool.v) {
@@ -85,9 +89,9 @@ uint32_t claims_start(struct trial *trial)
                 continue; /* it is still leaving the place it had */
             }
             if (!task->gang) {
-                starts += claims_try(trial, task, index, 1);
+                starts += claims_try(trial, task, index, 1, ret_given_up);
             } else if (index == claimed_from(core, task, task->waiting_from)) {
-                starts += claims_try(trial, task, index, task->claimed_count);
+                starts += claims_try(trial, task, index, task->claimed_count, ret_given_up);
             }
         }
     }

@@ -47,7 +47,6 @@ static void bound_reason(const struct core *core, const struct gate_result *gate
 bool explain_account(const struct core *core, const struct task *task, const struct tally *tally,
                      struct explanation *ret)
 {
-    const struct pool *pool = core_pool(core, task->pool);
     const struct shape *shape = core_shape(core, task->shape);
     struct vector amounts;
     turns_amounts(core, &shape->request, task_chunk(task), &amounts);
@@ -58,15 +57,13 @@ bool explain_account(const struct core *core, const struct task *task, const str
         return true;
     }
     figures_fill(core, tally, tally_view(tally, task), DIM_SLOTS, ret);
-    const int64_t held = core_user_slots(core, task->user, task->pool);
-    const int64_t wanted = amounts.at[DIM_SLOTS];
-    if (pool->user_slots_max == 0 || wanted == 0 || held + wanted <= pool->user_slots_max) {
+    if (!tally_user_capped(tally, task, VIEW_NOW, &amounts)) {
         return false;
     }
     ret->reason.code = REASON_USER_CAP;
     ret->reason.resource = (resource_id){RESOURCE_SLOTS};
-    ret->reason.wanted = wanted;
-    ret->reason.available = pool->user_slots_max > held ? pool->user_slots_max - held : 0;
+    ret->reason.wanted = amounts.at[DIM_SLOTS];
+    ret->reason.available = user_caps_left(&tally->users, task->user, VIEW_NOW);
     return true;
 }
 

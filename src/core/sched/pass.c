@@ -33,7 +33,6 @@ struct pass {
     struct turns turns;
     uint64_t work;
     uint32_t placed;
-    uint32_t placed_before;  /* when places began to be kept */
     bool stopped;            /* at the budget */
     bool again;              /* what is decided here may let others take something */
     int64_t wake_ms;         /* when somebody may take what he may not yet; 0: nobody */
@@ -75,14 +74,6 @@ static bool keep_or_blocked(struct pass *pass, const struct asker *asker, uint32
     reserve_keep(&pass->trial.overlay, &shape->request, task_chunk(pass->head));
     pass->keep_due = false;
     return true;
-}
-
-static bool user_capped(const struct pass *pass, const struct task *task,
-                        const struct vector *amounts)
-{
-    const int64_t most = pass->pool->user_slots_max;
-    return most > 0 && amounts->at[DIM_SLOTS] > 0 &&
-           trial_user_slots(&pass->trial, task->user) + amounts->at[DIM_SLOTS] > most;
 }
 
 /* Cpu and memory that come with the slots are known only on the node: what is left of them bounds the search. */
@@ -135,6 +126,15 @@ static bool gated(const struct pass *pass, const struct task *task, uint32_t cou
     return !bound_allows(pass, &asker, count);
 }
 
+/* Is it the cap of its user? */
+static bool capped(const struct pass *pass, const struct task *task)
+{
+    struct vector amounts;
+    turns_amounts(pass->core, &core_shape(pass->core, task->shape)->request, task_chunk(task),
+                  &amounts);
+    return tally_user_capped(&pass->trial.tally, task, VIEW_NOW, &amounts);
+}
+
 static enum outcome place_next(struct pass *pass, const struct task *task, struct lane *lane,
                                uint32_t count)
 {
@@ -144,7 +144,7 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
     if (tally_gate(&pass->trial.tally, task, VIEW_NOW, &amounts).gate != GATE_OPEN) {
         return OUTCOME_GATED;
     }
-    if (user_capped(pass, task, &amounts)) {
+    if (tally_user_capped(&pass->trial.tally, task, VIEW_NOW, &amounts)) {
         return OUTCOME_CAPPED;
     }
     struct note *note = lane->note;
@@ -202,7 +202,6 @@ static void head_note(struct pass *pass, const struct task *task, bool progress)
     if (pass->in->now_ms - since_ms >= pool->patience_ms) {
         pass->holding = true;
         pass->keep_due = true;
-        pass->placed_before = pass->placed;
     }
 }
 
@@ -344,8 +343,12 @@ static void pass_pool(struct pass *pass)
     if (pass->pool->paused) {
         return;
     }
-    pass->placed += claims_start(&pass->trial);
+    /* What no longer waits for a promise that was given up is known once that is applied (P12): the next pass goes on. */
+    pass->placed += claims_start(&pass->trial, &pass->stopped);
     pass->work += pass->placed;
+    if (pass->stopped) {
+        return;
+    }
     pass->again = pass->placed > 0; /* a gang that has just its minimum may want more */
     turns_init(&pass->turns, pass->core, pass->pool, &pass->trial.tally, pass->arena);
     pass_run(pass);
@@ -407,14 +410,15 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     }
     /* What was placed behind the head may have used up what its accounts may have: another one is head then. */
     const bool head_gated =
-        pass.head != NULL && pass.placed > 0 && gated(&pass, pass.head, task_chunk(pass.head));
+        pass.head != NULL && pass.placed > 0 &&
+        (gated(&pass, pass.head, task_chunk(pass.head)) || capped(&pass, pass.head));
     struct fact *fact = facts_add(out, in, FACT_PASS);
     fact->pass.pool = pool->id;
     fact->pass.work = pass.work;
     fact->pass.placed = pass.placed;
-    /* What was placed beside or ahead of the holder may have moved its places: look again. */
+    /* What was placed beside or ahead of the holder may have moved its places, or its turn: look again. */
     fact->pass.complete = !pass.stopped && !pass.again && !pass.impatient && !head_gated &&
-                          !pass.head_grew && !(pass.holding && pass.placed > pass.placed_before);
+                          !pass.head_grew && !(pass.holding && pass.placed > 0);
     misses_learn(&pass, out->count - count);
     trial_done(&pass.trial);
 }

@@ -68,7 +68,8 @@ static bool claimant_within(struct solve *solve, size_t mark)
         vector_add(&amounts, &solve->trial->decisions[i].amounts);
     }
     tally_move(tally, task, VIEW_LATER, &amounts, -1);
-    const bool within = tally_gate(tally, task, VIEW_LATER, &amounts).gate == GATE_OPEN;
+    const bool within = tally_gate(tally, task, VIEW_LATER, &amounts).gate == GATE_OPEN &&
+                        !tally_user_capped(tally, task, VIEW_LATER, &amounts);
     tally_move(tally, task, VIEW_LATER, &amounts, 1);
     return within;
 }
@@ -119,7 +120,8 @@ static bool accounts_take(struct solve *solve, struct asker *asker, uint32_t cou
     const struct tally *tally = &solve->trial->tally;
     struct vector request;
     turns_amounts(solve->trial->core, asker->request, count, &request);
-    if (tally_gate(tally, asker->task, VIEW_LATER, &request).gate != GATE_OPEN) {
+    if (tally_gate(tally, asker->task, VIEW_LATER, &request).gate != GATE_OPEN ||
+        tally_user_capped(tally, asker->task, VIEW_LATER, &request)) {
         return false;
     }
     asker->bounded = tally_left(tally, asker->task, VIEW_LATER, &asker->left);

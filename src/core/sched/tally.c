@@ -50,6 +50,14 @@ void tally_move(struct tally *tally, const struct task *task, enum view view,
                 const struct vector *amounts, int sign)
 {
     path_move(tally, task, view, amounts, sign);
+    user_caps_move(&tally->users, task->user, view, sign * amounts->at[DIM_SLOTS]);
+}
+
+bool tally_user_capped(const struct tally *tally, const struct task *task, enum view view,
+                       const struct vector *request)
+{
+    const int64_t left = user_caps_left(&tally->users, task->user, view);
+    return left != VECTOR_UNLIMITED && request->at[DIM_SLOTS] > 0 && request->at[DIM_SLOTS] > left;
 }
 
 /* Claims are part of later. */
@@ -85,6 +93,7 @@ void tally_init(struct tally *tally, const struct core *core, pool_id pool, stru
         now->parent = now->parent == NULL ? NULL : &tally->now[now->parent->index];
     }
     claims_load(tally, pool);
+    user_caps_init(&tally->users, core, pool, arena);
 }
 
 /* The guarantee as a bound; one that covers the whole pool bounds nothing. */

@@ -10,12 +10,14 @@
 #include "core/sched/gates.h"
 #include "core/sched/overlay.h"
 #include "core/sched/shares.h"
+#include "core/sched/user_cap.h"
 
 struct tally {
     const struct core *core;
     struct shares *shares;    /* its views are the accounts later */
     struct account_view *now; /* the same accounts now, in the same places */
-    int64_t slots_full;       /* of the pool, all its nodes: a guarantee of that much is no bound */
+    struct user_caps users;
+    int64_t slots_full; /* of the pool, all its nodes: a guarantee of that much is no bound */
 };
 
 /* As the state has it, claims included. `shares` must live as long, and is written to. */
@@ -29,6 +31,10 @@ void tally_move(struct tally *tally, const struct task *task, enum view view,
 /* May the task's accounts take `request` more: now and later, or (a claim) later? */
 struct gate_result tally_gate(const struct tally *tally, const struct task *task, enum view view,
                               const struct vector *request);
+
+/* May the task's user take `request` more, likewise? */
+bool tally_user_capped(const struct tally *tally, const struct task *task, enum view view,
+                       const struct vector *request);
 
 /* What the task's accounts may still take in each dimension; VECTOR_UNLIMITED: no bound. False: no dimension has one. */
 bool tally_left(const struct tally *tally, const struct task *task, enum view view,

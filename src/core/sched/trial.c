@@ -127,18 +127,6 @@ void trial_rollback(struct trial *trial, size_t mark)
     }
 }
 
-int64_t trial_user_slots(const struct trial *trial, user_id user)
-{
-    int64_t slots = core_user_slots(trial->core, user, trial->pool);
-    for (size_t i = 0; i < trial->count; i++) {
-        const struct decision *decision = &trial->decisions[i];
-        if (decision->kind == DECISION_START && decision->task->user.v == user.v) {
-            slots += decision->grant.slots_milli;
-        }
-    }
-    return slots;
-}
-
 /* ---- facts ---- */
 
 static void place_fact(const struct trial *trial, const struct decision *decision,

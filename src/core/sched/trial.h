@@ -54,8 +54,5 @@ void trial_evict(struct trial *trial, const struct instance *instance, const str
 /* The place promised to a waiting instance is nobody's again. `moved`: it starts in this very trial. */
 void trial_unclaim(struct trial *trial, const struct task *task, uint32_t index, bool moved);
 
-/* Slots that the tasks of a user hold, those included that the trial starts. */
-int64_t trial_user_slots(const struct trial *trial, user_id user);
-
 /* What was decided, as facts. Returns the number of starts. */
 uint32_t trial_facts(const struct trial *trial, const struct input *in, struct facts *out);

@@ -37,17 +37,10 @@ static inline void org_pool(struct org *org, void (*change)(struct pool_spec *sp
     arena_done(&arena);
 }
 
-static inline void org_preempts(struct pool_spec *spec)
-{
-    spec->preemption_off = false;
-}
-
-/* A pool that takes back what it lent. */
 static inline void org_init(struct org *org)
 {
     *org = (struct org){0};
     rig_init(&org->rig);
-    org_pool(org, org_preempts);
 }
 
 static inline void org_nodes(struct org *org, uint32_t count, unsigned slots)

@@ -469,16 +469,10 @@ static void more_slots_than_a_node_has_spread_unevenly(void **state)
     assert_int_equal(rig_try_submit(rig, spec), VERDICT_OK);
 }
 
-static void preempts(struct pool_spec *spec)
-{
-    spec->preemption_off = false;
-}
-
 static int setup(void **state)
 {
     static struct rig rig;
     rig_init(&rig);
-    pool_edit_spec(&rig, preempts);
     *state = &rig;
     return 0;
 }
