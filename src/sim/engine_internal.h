@@ -106,6 +106,17 @@ must_use enum err inputs_quotas(struct engine *engine, struct error *e);
 must_use enum err inputs_due(struct engine *engine, struct error *e);
 int64_t inputs_next_ms(const struct engine *engine);
 
+/* ---- edits.c ---- */
+
+/* Made, or changed to this. */
+must_use enum err edits_pool(struct engine *engine, const struct pool_spec *spec, struct error *e);
+must_use enum err edits_account(struct engine *engine, const struct account_spec *spec,
+                                struct error *e);
+must_use enum err edits_quota(struct engine *engine, const struct quota_body *body,
+                              struct error *e);
+/* An event with a body. */
+must_use enum err edits_action(struct engine *engine, const struct action *action, struct error *e);
+
 /* ---- agents.c ---- */
 
 must_use enum err agents_begin(struct engine *engine, struct error *e); /* nodes join */

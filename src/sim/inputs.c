@@ -1,43 +1,10 @@
-/* inputs.c - what the scenario brings: pools, arriving jobs, and what people and machines do.
+/* inputs.c - what the scenario brings: pools and accounts at the beginning, arriving jobs, and what people and machines do.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/engine_internal.h"
 
 #include <inttypes.h>
 
-/* ---- pools ---- */
-
-static must_use enum err pool_set(struct engine *engine, const struct pool_spec *spec,
-                                  struct error *e)
-{
-    const struct pool *known = core_pool_named(engine->core, spec->name);
-    struct input in = {.type = known == NULL ? INPUT_POOL_CREATE : INPUT_POOL_EDIT,
-                       .actor = "user:sim",
-                       .pool = {.spec = spec, .pool = known == NULL ? (pool_id){0} : known->id}};
-    struct facts facts;
-    if (engine_input(engine, &in, &facts) != VERDICT_OK) {
-        return fail(e, ERR_INVALID, "pool '%s' is refused: %s %s", spec->name,
-                    reason_name(facts.refusal.code), facts.refusal.text);
-    }
-    return ERR_OK;
-}
-
-/* ---- accounts ---- */
-
-static must_use enum err account_set(struct engine *engine, const struct account_spec *spec,
-                                     struct error *e)
-{
-    const struct account *known = core_account_named(engine->core, spec->kind, spec->name);
-    struct input in = {
-        .type = INPUT_ACCOUNT_SET,
-        .actor = "user:sim",
-        .account = {.account = known == NULL ? (account_id){0} : known->id, .spec = spec}};
-    struct facts facts;
-    if (engine_input(engine, &in, &facts) != VERDICT_OK) {
-        return fail(e, ERR_INVALID, "%s '%s' is refused: %s %s", account_kind_name(spec->kind),
-                    spec->name, reason_name(facts.refusal.code), facts.refusal.text);
-    }
-    return ERR_OK;
-}
+/* ---- pools and accounts ---- */
 
 /* A department may be declared before the one above it: each is tried again, as often as the tree
  * has levels. */
@@ -50,7 +17,7 @@ static must_use enum err accounts_declared(struct engine *engine, struct error *
         for (size_t i = 0; i < scenario->accounts.count; i++) {
             const struct account_spec *spec = &scenario->accounts.at[i];
             if (core_account_named(engine->core, spec->kind, spec->name) == NULL &&
-                account_set(engine, spec, e) != ERR_OK) {
+                edits_account(engine, spec, e) != ERR_OK) {
                 r = ERR_INVALID;
             }
         }
@@ -77,7 +44,7 @@ static must_use enum err projects_of_jobs(struct engine *engine, struct error *e
             .title = "",
             .description = "",
         };
-        enum err r = account_set(engine, &spec, e);
+        enum err r = edits_account(engine, &spec, e);
         if (r != ERR_OK) {
             return r;
         }
@@ -91,7 +58,7 @@ enum err inputs_begin(struct engine *engine, struct error *e)
     struct facts facts;
     must(engine_input(engine, &start, &facts) == VERDICT_OK);
     for (size_t i = 0; i < engine->scenario->pools.count; i++) {
-        enum err r = pool_set(engine, &engine->scenario->pools.at[i], e);
+        enum err r = edits_pool(engine, &engine->scenario->pools.at[i], e);
         if (r != ERR_OK) {
             return r;
         }
@@ -104,21 +71,8 @@ enum err inputs_quotas(struct engine *engine, struct error *e)
 {
     for (size_t i = 0; i < engine->scenario->quotas.count; i++) {
         const struct quota_body *body = engine->scenario->quotas.at[i];
-        const struct account *account = core_account_named(engine->core, body->kind, body->account);
-        const struct pool *pool = core_pool_named(engine->core, body->pool);
-        if (account == NULL || pool == NULL) {
-            return fail(e, ERR_INVALID, "quotas[%zu]: there is no %s '%s'", i,
-                        pool == NULL ? "pool" : account_kind_name(body->kind),
-                        pool == NULL ? body->pool : body->account);
-        }
-        struct input in = {.type = INPUT_QUOTA_SET, .actor = "user:sim"};
-        in.quota.account = account->id;
-        in.quota.pool = pool->id;
-        in.quota.spec = &body->spec;
-        struct facts facts;
-        if (engine_input(engine, &in, &facts) != VERDICT_OK) {
-            return fail(e, ERR_INVALID, "quotas[%zu]: refused: %s %s", i,
-                        reason_name(facts.refusal.code), facts.refusal.text);
+        if (edits_quota(engine, body, e) != ERR_OK) {
+            return fail_in(e, "quotas[%zu]", i);
         }
     }
     return ERR_OK;
@@ -277,7 +231,7 @@ static must_use enum err pool_action(struct engine *engine, const struct action 
     struct pool_spec spec;
     core_pool_spec(engine->core, pool->id, &engine->arena, &spec);
     spec.paused = action->type == ACTION_POOL_PAUSE;
-    return pool_set(engine, &spec, e);
+    return edits_pool(engine, &spec, e);
 }
 
 static enum input_type task_input_type(enum action_type type)
@@ -301,6 +255,10 @@ static enum input_type task_input_type(enum action_type type)
     case ACTION_KILL:
     case ACTION_POOL_PAUSE:
     case ACTION_POOL_RESUME:
+    case ACTION_QUOTA:
+    case ACTION_POOL:
+    case ACTION_PROJECT:
+    case ACTION_DEPARTMENT:
         break;
     }
     return INPUT_TASK_KILL;
@@ -343,6 +301,11 @@ static must_use enum err action_do(struct engine *engine, const struct action *a
     case ACTION_POOL_PAUSE:
     case ACTION_POOL_RESUME:
         return pool_action(engine, action, e);
+    case ACTION_QUOTA:
+    case ACTION_POOL:
+    case ACTION_PROJECT:
+    case ACTION_DEPARTMENT:
+        return edits_action(engine, action, e);
     case ACTION_KILL:
     case ACTION_PAUSE:
     case ACTION_ACTIVATE:

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/doc.h"
 #include "base/vec.h"
 #include "core/model/spec.h"
 #include "spec/quota_spec.h"
@@ -55,16 +56,21 @@ enum action_type {
     ACTION_PRIORITY,
     ACTION_POOL_PAUSE,
     ACTION_POOL_RESUME,
+    ACTION_QUOTA, /* `body` says what changes: what it does not name stays */
+    ACTION_POOL,
+    ACTION_PROJECT,
+    ACTION_DEPARTMENT,
 };
-enum { ACTION_TYPE_COUNT = ACTION_POOL_RESUME + 1 };
+enum { ACTION_TYPE_COUNT = ACTION_DEPARTMENT + 1 };
 
 struct action {
     int64_t at_ms;
     int64_t for_ms;
     enum action_type type;
     uint32_t priority;
-    const char *target;
-    unsigned line; /* in the file; 0: none */
+    const char *target;     /* NULL where there is a body */
+    const struct doc *body; /* as in the server file, checked; NULL: none */
+    unsigned line;          /* in the file; 0: none */
 };
 
 /* A node and whether it is there from the beginning. */

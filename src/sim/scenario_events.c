@@ -1,6 +1,12 @@
 /* scenario_events.c - what people and machines do in a scenario: `{at: 10m, crash: n1, for: 1h}`.
+ *
+ * Quotas, pools, projects and departments change by a body in the words of the server file. It is checked here, with its place; what
+ * it names is looked up when its time comes (edits.c), because pools and projects may come into being on the way.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/scenario_internal.h"
+
+#include "spec/account_spec.h"
+#include "spec/pool_spec.h"
 
 struct event_draft {
     struct action action;
@@ -23,6 +29,10 @@ static const char *const act_names[ACTION_TYPE_COUNT] = {
     [ACTION_PRIORITY] = "edit",
     [ACTION_POOL_PAUSE] = "pause_pool",
     [ACTION_POOL_RESUME] = "resume_pool",
+    [ACTION_QUOTA] = "quota",
+    [ACTION_POOL] = "pool",
+    [ACTION_PROJECT] = "project",
+    [ACTION_DEPARTMENT] = "department",
 };
 
 static void act_read(struct reader *in, const struct place *place, const struct doc *doc,
@@ -33,6 +43,40 @@ static void act_read(struct reader *in, const struct place *place, const struct 
     must(strcmp(act_names[draft->action.type], field->name) == 0);
     draft->type_count++;
     (void)value_text(in, place, doc, TEXT_LEN_MAX, &draft->action.target);
+}
+
+/* Would the reader of such bodies take it? */
+static enum err body_check(struct reader *in, const struct doc *doc, enum action_type type,
+                           struct error *e)
+{
+    if (type == ACTION_QUOTA) {
+        struct quota_body quota;
+        quota_body_init(&quota);
+        return quota_body_read(doc, in->arena, &quota, e);
+    }
+    if (type == ACTION_POOL) {
+        struct pool_spec pool;
+        return pool_spec_read(doc, in->arena, &pool, e);
+    }
+    struct account_spec account;
+    const enum account_kind kind = type == ACTION_PROJECT ? ACCOUNT_PROJECT : ACCOUNT_DEPARTMENT;
+    return account_spec_read(doc, kind, in->arena, &account, e);
+}
+
+static void body_read(struct reader *in, const struct place *place, const struct doc *doc,
+                      const struct field *field, void *object)
+{
+    struct event_draft *draft = object;
+    struct error e = {0};
+    draft->action.type = (enum action_type)field->min;
+    must(strcmp(act_names[draft->action.type], field->name) == 0);
+    draft->type_count++;
+    draft->action.body = doc;
+    if (doc->kind != DOC_MAP) {
+        problem_add(in, place, doc, "a map as in the server file is wanted, not %s", doc_what(doc));
+    } else if (body_check(in, doc, draft->action.type, &e) != ERR_OK) {
+        scenario_problem(in, place, doc, &e);
+    }
 }
 
 static void at_read(struct reader *in, const struct place *place, const struct doc *doc,
@@ -63,6 +107,10 @@ static const struct field event_fields[] = {
     {"edit", act_read, 0, ACTION_PRIORITY, 0, NULL},
     {"pause_pool", act_read, 0, ACTION_POOL_PAUSE, 0, NULL},
     {"resume_pool", act_read, 0, ACTION_POOL_RESUME, 0, NULL},
+    {"quota", body_read, 0, ACTION_QUOTA, 0, NULL},
+    {"pool", body_read, 0, ACTION_POOL, 0, NULL},
+    {"project", body_read, 0, ACTION_PROJECT, 0, NULL},
+    {"department", body_read, 0, ACTION_DEPARTMENT, 0, NULL},
     {0},
 };
 
@@ -85,6 +133,6 @@ void scenario_events_read(struct reader *in, const struct place *place, const st
                         "an event has a time 'at' and one act, like {at: 10m, drain: n1}");
         }
         vec_push(&scenario->actions, draft.action);
-        scenario->names_needed = true;
+        scenario->names_needed |= draft.action.target != NULL;
     }
 }

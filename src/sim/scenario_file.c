@@ -8,18 +8,29 @@
 
 enum { PATH_KEY_MAX = 64 };
 
-/* The value that the first name of a path stands for, or the map itself. */
-static const struct doc *doc_of_path(const struct doc *map, const char *path)
+/* The value that the first name of a path stands for; `*path` is then behind it. NULL: there is none. */
+static const struct doc *doc_step(const struct doc *map, const char **path)
 {
     char key[PATH_KEY_MAX];
-    const size_t len = strcspn(path, ".[");
+    const char *name = *path + strspn(*path, ".");
+    const size_t len = strcspn(name, ".[");
     if (len == 0 || len >= sizeof key || map->kind != DOC_MAP) {
-        return map;
+        return NULL;
     }
-    memcpy(key, path, len);
+    memcpy(key, name, len);
     key[len] = '\0';
-    const struct doc *found = doc_get(map, key);
-    return found != NULL ? found : map;
+    *path = name + len;
+    return doc_get(map, key);
+}
+
+/* As far down as the path leads through maps that are there. */
+static const struct doc *doc_of_path(const struct doc *map, const char *path)
+{
+    const struct doc *at = map;
+    for (const struct doc *next = at; next != NULL; next = doc_step(at, &path)) {
+        at = next;
+    }
+    return at;
 }
 
 void scenario_problem(struct reader *in, const struct place *place, const struct doc *doc,

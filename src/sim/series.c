@@ -4,16 +4,23 @@
 
 #include "base/must.h"
 
+#include <stdbool.h>
+
+/* The longest distance: all samples of a series lie below INT64_MAX. */
+#define STEP_MS_MAX (INT64_MAX / SERIES_SAMPLES_MAX)
+
 void series_init(struct series *series, int64_t step_ms)
 {
     must(step_ms > 0);
+    must(step_ms <= STEP_MS_MAX);
     series->step_ms = step_ms;
     series->count = 0;
 }
 
 int64_t series_next_ms(const struct series *series)
 {
-    return (int64_t)series->count * series->step_ms;
+    const bool full = series->count == SERIES_SAMPLES_MAX - 1 && series->step_ms > STEP_MS_MAX / 2;
+    return full ? INT64_MAX : (int64_t)series->count * series->step_ms;
 }
 
 static void thin_out(struct series *series)
@@ -29,6 +36,9 @@ void series_add(struct series *series, const struct sample *sample)
 {
     must(series->count < SERIES_SAMPLES_MAX);
     const int64_t at_ms = series_next_ms(series);
+    if (at_ms == INT64_MAX) {
+        return;
+    }
     series->at[series->count] = *sample;
     series->at[series->count++].at_ms = at_ms;
     if (series->count == SERIES_SAMPLES_MAX) {

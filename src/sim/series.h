@@ -25,8 +25,8 @@ struct series {
 
 void series_init(struct series *series, int64_t step_ms);
 
-/* The moment of the next sample. */
+/* The moment of the next sample; INT64_MAX: none comes, time itself is at its end. */
 int64_t series_next_ms(const struct series *series);
 
-/* A sample for series_next_ms(); its time is set here. */
+/* A sample for series_next_ms(); its time is set here. Where none comes any more it is left out. */
 void series_add(struct series *series, const struct sample *sample);

@@ -230,6 +230,49 @@ static void pool_set(struct story *story, const struct engine *engine, const str
     }
 }
 
+static void account_set(struct story *story, const struct engine *engine, const struct fact *fact)
+{
+    const struct account_spec *spec = fact->account_set.spec;
+    if (engine_now_ms(engine) > 0) {
+        line(story, engine, account_kind_name(spec->kind));
+        buf_addf(story->out, "%s\n", spec->name);
+    }
+}
+
+static void bound_text(struct story *story, const struct quota_term *term, int64_t bound)
+{
+    if (bound == QUOTA_UNLIMITED || bound == QUOTA_UNSET) {
+        buf_add_str(story->out, bound == QUOTA_UNSET ? "default" : "unlimited");
+    } else {
+        resource_amount_bare(term->resource, bound, story->out);
+    }
+}
+
+static void quota_set(struct story *story, const struct engine *engine, const struct fact *fact)
+{
+    const struct core *core = engine_core(engine);
+    const struct quota_row *row = fact->quota_set.row;
+    const struct account *account = core_account(core, fact->quota_set.account);
+    if (engine_now_ms(engine) == 0) {
+        return;
+    }
+    line(story, engine, "quota");
+    buf_addf(story->out, "%s %s in %s:", account_kind_name(account->kind),
+             core_account_name(core, account->id), core_pool_name(core, fact->quota_set.pool));
+    for (uint32_t i = 0; i < row->term_count; i++) {
+        const struct quota_term *term = &row->terms[i];
+        char weight[AMOUNT_TEXT_MAX];
+        amount_milli_text(term->weight, weight);
+        buf_addf(story->out, "%s %s guaranteed ", i == 0 ? "" : ",",
+                 core_resource_name(core, term->resource));
+        bound_text(story, term, term->guaranteed);
+        buf_add_str(story->out, " limit ");
+        bound_text(story, term, term->limit);
+        buf_addf(story->out, " weight %s", weight);
+    }
+    buf_addf(story->out, "%s\n", row->term_count == 0 ? " all defaults" : "");
+}
+
 static void fact_seen(void *ctx, const struct engine *engine, const struct fact *fact)
 {
     typedef void (*tell_fn)(struct story * story, const struct engine *engine,
@@ -249,6 +292,8 @@ static void fact_seen(void *ctx, const struct engine *engine, const struct fact 
         [FACT_TASK_EDITED] = task_edited,
         [FACT_TASK_MOVED] = task_moved,
         [FACT_POOL_SET] = pool_set,
+        [FACT_ACCOUNT_SET] = account_set,
+        [FACT_QUOTA_SET] = quota_set,
         [FACT_EVICTED] = evicted,
     };
     must((unsigned)fact->type <= FACT_TYPE_MAX);

@@ -49,12 +49,14 @@ static void a_series_thins_out(void **state)
     (void)state;
     static struct series series;
     series_init(&series, 1000);
-    for (int64_t i = 0; i < 5000; i++) {
+    for (int64_t i = 0; i < 100000; i++) {
         const int64_t at_ms = series_next_ms(&series);
         const struct sample sample = {.pending = (uint64_t)at_ms};
+        assert_true(at_ms >= 0);
         series_add(&series, &sample);
         assert_true(series.count < SERIES_SAMPLES_MAX);
     }
+    assert_true(series_next_ms(&series) == INT64_MAX); /* 64 bits of milliseconds are over */
     assert_true(series.count >= SERIES_SAMPLES_MAX / 2);
     for (size_t i = 0; i < series.count; i++) {
         assert_int_equal(series.at[i].at_ms, (int64_t)i * series.step_ms);

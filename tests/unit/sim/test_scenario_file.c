@@ -149,6 +149,42 @@ static void problems_name_their_place(void **state)
     refuses("{", "s.yaml");
 }
 
+static void events_change_quotas_pools_and_accounts(void **state)
+{
+    (void)state;
+    reads("events:\n"
+          "  - {at: 2h, pool: {name: default, scheduler: {preemption: off}}}\n"
+          "  - {at: 1h, quota: {project: a, pool: default, resources: {gpu: 4}}}\n"
+          "  - {at: 3h, project: {name: b, department: d}}\n",
+          NULL);
+    assert_int_equal(scenario.actions.count, 3);
+    assert_int_equal(scenario.actions.at[0].type, ACTION_QUOTA);
+    assert_int_equal(scenario.actions.at[0].at_ms, 3600000);
+    assert_non_null(scenario.actions.at[0].body);
+    assert_int_equal(scenario.actions.at[1].type, ACTION_POOL);
+    assert_int_equal(scenario.actions.at[2].type, ACTION_PROJECT);
+    assert_false(scenario.names_needed);
+}
+
+static void bodies_of_events_are_refused_with_their_place(void **state)
+{
+    (void)state;
+    refuses("events:\n"
+            "  - at: 1h\n"
+            "    quota: {project: a, pool: default, resources: {gpu: {limit: -1}}}\n",
+            "s.yaml:3:65");
+    refuses("events:\n"
+            "  - at: 1h\n"
+            "    quota: {pool: default, resources: {gpu: 1}}\n",
+            "it is missing; a quota is of a project or of a department");
+    refuses("events: [{at: 1h, quota: 4}]", "a map as in the server file is wanted");
+    refuses("events: [{at: 1h, pool: {name: p, scheduler: {policy: fast}}}]", "s.yaml:1:55");
+    refuses("events: [{at: 1h, project: {title: x}}]", "name");
+    refuses("events: [{at: 1h, department: {name: d, parrent: e}}]", "parrent");
+    refuses("events: [{at: 1h, project: {name: x}, drain: n1}]", "one act");
+    refuses("events: [{quota: {project: a, pool: default}}]", "has a time 'at'");
+}
+
 #define WITH_SCENARIO(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -159,6 +195,8 @@ int main(void)
         WITH_SCENARIO(a_stream_is_drawn_from_the_seed),
         WITH_SCENARIO(accounts_and_quotas_are_as_in_the_server_file),
         WITH_SCENARIO(problems_name_their_place),
+        WITH_SCENARIO(events_change_quotas_pools_and_accounts),
+        WITH_SCENARIO(bodies_of_events_are_refused_with_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

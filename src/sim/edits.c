@@ -1,0 +1,121 @@
+/* edits.c - pools, accounts and quotas: as the scenario declares them, and as its events change them. An event's body changes what it
+ * names, as PATCH of the API does; what does not exist yet comes into being.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/engine_internal.h"
+
+#include "spec/account_spec.h"
+#include "spec/pool_spec.h"
+
+enum err edits_pool(struct engine *engine, const struct pool_spec *spec, struct error *e)
+{
+    const struct pool *known = core_pool_named(engine->core, spec->name);
+    struct input in = {.type = known == NULL ? INPUT_POOL_CREATE : INPUT_POOL_EDIT,
+                       .actor = "user:sim",
+                       .pool = {.spec = spec, .pool = known == NULL ? (pool_id){0} : known->id}};
+    struct facts facts;
+    if (engine_input(engine, &in, &facts) != VERDICT_OK) {
+        return fail(e, ERR_INVALID, "pool '%s' is refused: %s %s", spec->name,
+                    reason_name(facts.refusal.code), facts.refusal.text);
+    }
+    return ERR_OK;
+}
+
+enum err edits_account(struct engine *engine, const struct account_spec *spec, struct error *e)
+{
+    const struct account *known = core_account_named(engine->core, spec->kind, spec->name);
+    struct input in = {
+        .type = INPUT_ACCOUNT_SET,
+        .actor = "user:sim",
+        .account = {.account = known == NULL ? (account_id){0} : known->id, .spec = spec}};
+    struct facts facts;
+    if (engine_input(engine, &in, &facts) != VERDICT_OK) {
+        return fail(e, ERR_INVALID, "%s '%s' is refused: %s %s", account_kind_name(spec->kind),
+                    spec->name, reason_name(facts.refusal.code), facts.refusal.text);
+    }
+    return ERR_OK;
+}
+
+enum err edits_quota(struct engine *engine, const struct quota_body *body, struct error *e)
+{
+    const struct account *account = core_account_named(engine->core, body->kind, body->account);
+    const struct pool *pool = core_pool_named(engine->core, body->pool);
+    if (account == NULL || pool == NULL) {
+        return fail(e, ERR_INVALID, "there is no %s '%s'",
+                    pool == NULL ? "pool" : account_kind_name(body->kind),
+                    pool == NULL ? body->pool : body->account);
+    }
+    struct input in = {.type = INPUT_QUOTA_SET, .actor = "user:sim"};
+    in.quota.account = account->id;
+    in.quota.pool = pool->id;
+    in.quota.spec = &body->spec;
+    struct facts facts;
+    if (engine_input(engine, &in, &facts) != VERDICT_OK) {
+        return fail(e, ERR_INVALID, "refused: %s %s", reason_name(facts.refusal.code),
+                    facts.refusal.text);
+    }
+    return ERR_OK;
+}
+
+/* ---- events ---- */
+
+static must_use enum err quota_change(struct engine *engine, const struct doc *doc, struct error *e)
+{
+    struct quota_body *body = arena_new(&engine->arena, struct quota_body, 1);
+    enum err r = quota_body_whose(doc, &engine->arena, body, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    const struct account *account = core_account_named(engine->core, body->kind, body->account);
+    const struct pool *pool = core_pool_named(engine->core, body->pool);
+    if (account != NULL && pool != NULL) {
+        struct quota_spec now;
+        core_quota_spec(engine->core, account->id, pool->id, &engine->arena, &now);
+        quota_body_from(body, &now);
+    }
+    r = quota_body_read(doc, &engine->arena, body, e);
+    return r == ERR_OK ? edits_quota(engine, body, e) : r;
+}
+
+static must_use enum err pool_change(struct engine *engine, const struct doc *doc, struct error *e)
+{
+    struct pool_spec spec;
+    enum err r = pool_spec_read(doc, &engine->arena, &spec, e);
+    const struct pool *pool = r == ERR_OK ? core_pool_named(engine->core, spec.name) : NULL;
+    if (pool != NULL) {
+        core_pool_spec(engine->core, pool->id, &engine->arena, &spec);
+        r = pool_spec_patch(doc, &engine->arena, &spec, e);
+    }
+    return r == ERR_OK ? edits_pool(engine, &spec, e) : r;
+}
+
+static must_use enum err account_change(struct engine *engine, const struct doc *doc,
+                                        enum account_kind kind, struct error *e)
+{
+    struct account_spec spec;
+    enum err r = account_spec_read(doc, kind, &engine->arena, &spec, e);
+    const struct account *account =
+        r == ERR_OK ? core_account_named(engine->core, kind, spec.name) : NULL;
+    if (account != NULL) {
+        core_account_spec(engine->core, account->id, &engine->arena, &spec);
+        r = account_spec_patch(doc, &engine->arena, &spec, e);
+    }
+    return r == ERR_OK ? edits_account(engine, &spec, e) : r;
+}
+
+enum err edits_action(struct engine *engine, const struct action *action, struct error *e)
+{
+    const struct doc *body = action->body;
+    must(body != NULL);
+    enum err r = ERR_OK;
+    if (action->type == ACTION_QUOTA) {
+        r = quota_change(engine, body, e);
+    } else if (action->type == ACTION_POOL) {
+        r = pool_change(engine, body, e);
+    } else {
+        r = account_change(
+            engine, body, action->type == ACTION_PROJECT ? ACCOUNT_PROJECT : ACCOUNT_DEPARTMENT, e);
+    }
+    return r == ERR_OK ? r
+                       : fail_in(e, "events (line %u, column %u)", (unsigned)body->line,
+                                 (unsigned)body->column);
+}
