@@ -28,6 +28,8 @@ must_use enum err identity_resources(const char *text, struct arena *arena, stru
     ret->slots_milli = parsed.slots_milli >= 0 ? parsed.slots_milli : ret->slots_milli;
     ret->cpu_milli = parsed.cpu_milli >= 0 ? parsed.cpu_milli : ret->cpu_milli;
     ret->memory_bytes = parsed.memory_bytes >= 0 ? parsed.memory_bytes : ret->memory_bytes;
+    ret->gpu_memory_bytes =
+        parsed.gpu_memory_bytes >= 0 ? parsed.gpu_memory_bytes : ret->gpu_memory_bytes;
     ret->resources = parsed.named;
     ret->resource_count = parsed.named_count;
     return ERR_OK;

@@ -122,7 +122,7 @@ static const char *milli_json(struct draft *draft, int64_t milli)
     return copy;
 }
 
-/* --slots, --gpus, --cpu: one amount each. */
+/* --slots, --gpus, --gpu-devices, --cpu: one amount each. */
 static enum err amount_flag(struct draft *draft, const char *flag, const char *name)
 {
     const char *text = args_text(&draft->cli->args, flag);
@@ -180,7 +180,7 @@ static enum err named_flag(struct draft *draft)
             }
         }
         for (uint32_t i = 0; i < parsed.named_count; i++) {
-            if (draft->out->resource_count >= TASK_RESOURCES_MAX + 5) {
+            if (draft->out->resource_count >= TASK_RESOURCES_MAX + 6) {
                 return fail(draft->e, ERR_USAGE, "--resources: more than %d names",
                             TASK_RESOURCES_MAX);
             }
@@ -197,6 +197,8 @@ static enum err resources_read(struct draft *draft)
 {
     enum err r = amount_flag(draft, "slots", "slots");
     r = r != ERR_OK ? r : amount_flag(draft, "gpus", "gpu");
+    r = r != ERR_OK ? r : bytes_flag(draft, "gpu-memory", "gpu_memory");
+    r = r != ERR_OK ? r : amount_flag(draft, "gpu-devices", "gpu_devices");
     r = r != ERR_OK ? r : amount_flag(draft, "cpu", "cpu");
     r = r != ERR_OK ? r : bytes_flag(draft, "memory", "memory");
     return r != ERR_OK ? r : named_flag(draft);

@@ -112,11 +112,14 @@ static void wanted_add(struct core *core, const struct task *task, pool_id pool,
                        const struct task_wants *wants, int sign)
 {
     struct vector amounts;
-    core_request_vector(core, &core_shape(core, task->shape)->request, &amounts);
+    const struct request *request = &core_shape(core, task->shape)->request;
+    const int64_t memory = core_request_gpu_memory(request);
+    core_request_vector(core, request, &amounts);
     for (account_id at = task->account; at.v != 0; at = core_account(core, at)->parent) {
         uint64_t key = ACCOUNT_KEY(pool, at);
         struct usage_row *row = row_open(&core->usages, key);
         sums_add(row->wanted, &amounts, sign * (int64_t)wants->instances);
+        sum_add(&row->gpu_memory_wanted, memory, sign * (int64_t)wants->instances);
         row->pending_count = (uint32_t)((int64_t)row->pending_count + sign * wants->pending);
         row->running_count = (uint32_t)((int64_t)row->running_count + sign * wants->running);
         row_close(&core->usages, key, row);
@@ -168,19 +171,24 @@ void usages_recount(struct core *core)
     }
 }
 
+static void sum_carry(struct sum *to, const struct sum *from, int sign)
+{
+    const __int128 whole =
+        ((__int128)to->high << 64 | to->low) + sign * ((__int128)from->high << 64 | from->low);
+    *to = (struct sum){(uint64_t)whole, (int64_t)(whole >> 64)};
+    must(to->high >= 0);
+}
+
 static void usage_add(struct usage_row *to, const struct usage_row *from, int sign)
 {
     struct sum *sums[] = {to->allocated, to->leaving, to->fixed, to->wanted};
     const struct sum *more[] = {from->allocated, from->leaving, from->fixed, from->wanted};
     for (unsigned i = 0; i < sizeof sums / sizeof sums[0]; i++) {
         for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
-            const struct sum *add = &more[i][dim];
-            __int128 whole = ((__int128)sums[i][dim].high << 64 | sums[i][dim].low) +
-                             sign * ((__int128)add->high << 64 | add->low);
-            sums[i][dim] = (struct sum){(uint64_t)whole, (int64_t)(whole >> 64)};
-            must(sums[i][dim].high >= 0);
+            sum_carry(&sums[i][dim], &more[i][dim], sign);
         }
     }
+    sum_carry(&to->gpu_memory_wanted, &from->gpu_memory_wanted, sign);
     to->pending_count =
         (uint32_t)((int64_t)to->pending_count + sign * (int64_t)from->pending_count);
     to->running_count =

@@ -119,6 +119,23 @@ static void motion_update(struct core *core, const struct node *node, const stru
     must(!in_motion(node) || oindex_insert(order, (struct okey){{node->pool.v, node->id.v}}));
 }
 
+static bool memory_known(const struct node *node)
+{
+    return node->id.v != 0 && node->state != NODE_REMOVED && node->gpu_memory_bytes > 0;
+}
+
+static void gpu_memory_update(struct core *core, const struct node *node, const struct node *before)
+{
+    struct oindex *order = &core->orders[ORDER_GPU_MEMORY];
+    struct okey old = {{before->pool.v, (uint64_t)before->gpu_memory_bytes, before->id.v, 0}};
+    struct okey new = {{node->pool.v, (uint64_t)node->gpu_memory_bytes, node->id.v, 0}};
+    if (memory_known(before) == memory_known(node) && memcmp(&old, &new, sizeof old) == 0) {
+        return;
+    }
+    must(!memory_known(before) || oindex_remove(order, old));
+    must(!memory_known(node) || oindex_insert(order, new));
+}
+
 static void overhang_update(struct node *node)
 {
     bool overhang = node->slots_free < 0 || node->cpu_free < 0 || node->memory_free < 0 ||
@@ -141,6 +158,7 @@ void node_close(struct core *core, struct node *node, const struct node *before)
         pool_count_node(pool_edit(core, node->pool), node, 1);
     }
     motion_update(core, node, before);
+    gpu_memory_update(core, node, before);
     if (core->capacity != NULL) {
         capacity_changed(core->capacity, was_there ? before : NULL, node);
     }
@@ -160,10 +178,10 @@ static void named_change(struct node *node, const struct request *request, int s
     }
 }
 
-/* A share of one device, or each of them whole. A device that the node no longer has is gone. */
+/* A share of each device, or each of them whole. A device that the node no longer has is gone. */
 static void devices_change(struct node *node, const struct instance *instance, int sign)
 {
-    int64_t each = instance->slots_milli < SLOT_MILLI ? instance->slots_milli : SLOT_MILLI;
+    int64_t each = device_share(instance->slots_milli, instance->devices);
     for (uint64_t bits = instance->devices; bits != 0; bits &= bits - 1) {
         unsigned device = (unsigned)__builtin_ctzll(bits);
         if (device >= node->device_count) {

@@ -56,6 +56,10 @@ static void check_node(struct expected *expected, const struct node *node)
         expect(expected, ORDER_MOTION, (struct okey){{node->pool.v, node->id.v}});
         must(claims_fit(core, node)); /* K11 */
     }
+    if (node->gpu_memory_bytes > 0) {
+        expect(expected, ORDER_GPU_MEMORY,
+               (struct okey){{node->pool.v, (uint64_t)node->gpu_memory_bytes, node->id.v}});
+    }
     must(core_pool(core, node->pool) != NULL);
     expect(expected, ORDER_POOL_NODE, (struct okey){{node->pool.v, node->id.v}});
     uint64_t hash = name_hash(core_node_name(core, node->id));

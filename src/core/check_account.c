@@ -67,6 +67,8 @@ static void task_tally(const struct core *core, const struct task *task, struct 
     core_request_vector(core, request, &amounts);
     if (task->queued) {
         vector_add_times(&ret->wanted, &amounts, task->waiting_count);
+        ret->gpu_memory_wanted = shown_add(ret->gpu_memory_wanted, core_request_gpu_memory(request),
+                                           task->waiting_count);
     }
     ret->pending_count += task->queued;
     ret->running_count += task->active_count > 0;
@@ -96,6 +98,7 @@ static void check_usage(const struct core *core, account_id account, pool_id poo
     }
     struct usage kept;
     core_usage(core, account, pool, &kept);
+    tally.wanted.at[DIM_SLOTS] = usage_slots_wanted(core, pool, &tally);
     must(memcmp(&kept, &tally, sizeof kept) == 0); /* K9 */
 }
 

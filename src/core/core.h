@@ -187,7 +187,13 @@ uint32_t core_dim_count(const struct core *core);
 resource_id core_dim_resource(const struct core *core, uint32_t dim);
 bool core_dim_of(const struct core *core, resource_id resource, uint32_t *ret);
 
-/* What one instance asks for, by dim; cpu and memory that come with the slots are 0. */
+/* How many slots parts of devices by memory are depends on the node: at least so many, on the pool's largest devices, and at most so
+ * many, on its smallest ones. Other requests: what they ask for. */
+enum slots_bound { SLOTS_LEAST, SLOTS_MOST };
+int64_t core_request_slots(const struct core *core, pool_id pool, const struct request *request,
+                           enum slots_bound bound);
+
+/* What one instance asks for, by dim; cpu and memory that come with the slots and parts of devices by memory are 0. */
 void core_request_vector(const struct core *core, const struct request *request,
                          struct vector *ret);
 /* What an instance with this request holds that was given these amounts. */

@@ -32,8 +32,9 @@ enum order {
     ORDER_USER_NAME,    /* hash of the name, user, 0, 0 */
     ORDER_CLAIM,        /* node, task, index, instance row: places promised to waiting instances */
     ORDER_MOTION, /* pool, node, 0, 0: nodes that some leave, or on which a place is promised */
+    ORDER_GPU_MEMORY, /* pool, bytes, node, 0: nodes that are not removed and know their devices' memory */
 };
-enum { ORDER_COUNT = ORDER_MOTION + 1 };
+enum { ORDER_COUNT = ORDER_GPU_MEMORY + 1 };
 
 enum deadline_kind {
     DEADLINE_TIME_LIMIT, /* of a started attempt */
@@ -95,6 +96,7 @@ struct usage_row {
     struct sum leaving[QUOTA_DIMS_MAX];
     struct sum fixed[QUOTA_DIMS_MAX];
     struct sum wanted[QUOTA_DIMS_MAX];
+    struct sum gpu_memory_wanted; /* bytes, of those that ask for parts of devices by memory */
     uint32_t pending_count;
     uint32_t running_count;
 };
@@ -231,6 +233,12 @@ bool quota_row_default(const struct quota_row *row);
 /* Were `now` (NULL: nothing) to become `next`: would there be few enough accounted resources? */
 bool quota_dims_fit(const struct core *core, const struct quota_row *now,
                     const struct quota_row *next);
+
+/* The bytes that one instance asks for as parts of devices by memory, of all of them; 0: none. So many slots on the pool's smallest
+ * devices. What an account wants in slots, those parts included. */
+int64_t core_request_gpu_memory(const struct request *request);
+int64_t core_gpu_memory_slots(const struct core *core, pool_id pool, int64_t bytes);
+int64_t usage_slots_wanted(const struct core *core, pool_id pool, const struct usage *usage);
 
 /* The part of core_check_rows() for accounts, quotas and users; counts what each order should hold. */
 void check_accounts(const struct core *core, uint64_t *counts);

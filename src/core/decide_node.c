@@ -19,6 +19,7 @@ static bool name_reserved(const struct core *core, const char *name)
 {
     resource_id id;
     return strcmp(name, "gpu") == 0 || strcmp(name, "gpu_memory") == 0 ||
+           strcmp(name, "gpu_devices") == 0 ||
            (core_resource_named(core, name, &id) && id.v < RESOURCE_NAMED_FIRST);
 }
 

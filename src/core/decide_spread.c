@@ -11,7 +11,7 @@
 static bool may_spread(const struct task_spec *spec, const struct request *request)
 {
     return spec->instances == 1 && !spec->gang && request->slots_milli > SLOT_MILLI &&
-           request->slots_milli % SLOT_MILLI == 0 &&
+           request->share_devices == 0 && request->slots_milli % SLOT_MILLI == 0 &&
            request->slots_milli / SLOT_MILLI <= TASK_INSTANCES_MAX && request->cpu_milli < 0 &&
            request->memory_bytes < 0 && request->device_mask == 0 && request->named_count == 0;
 }

@@ -46,7 +46,30 @@ static int64_t slots_asked(const struct task_spec *spec)
     if (spec->device_mask != 0) {
         return (int64_t)__builtin_popcountll(spec->device_mask) * SLOT_MILLI;
     }
-    return names_nothing(spec) || spec->needs_gpu || spec->gpu_memory_bytes > 0 ? SLOT_MILLI : 0;
+    return names_nothing(spec) || spec->needs_gpu ? SLOT_MILLI : 0;
+}
+
+/* Equal parts of several devices, or parts by memory: of chosen ones, of so many, or of one. Without a share in slots the memory says how
+ * large they are; with whole slots it is what each device must have. */
+static enum verdict shares_resolve(struct step *step, const struct task_spec *spec,
+                                   struct request *ret)
+{
+    const uint32_t chosen = (uint32_t)__builtin_popcountll(spec->device_mask);
+    const bool by_memory = spec->slots_milli == ASK_NOTHING && spec->gpu_memory_bytes > 0;
+    const bool fraction = spec->slots_milli > 0 && spec->slots_milli < SLOT_MILLI;
+    if (chosen > 0 && spec->gpu_devices > 0 && spec->gpu_devices != chosen) {
+        return refuse_limit(step, "gpu_devices of the chosen devices", chosen);
+    }
+    if (!by_memory && !fraction) {
+        return spec->gpu_devices > 0 ? refuse_limit(step, "gpu_devices without parts of devices", 0)
+                                     : VERDICT_OK;
+    }
+    const uint32_t several = chosen > 0 ? chosen : spec->gpu_devices;
+    if (by_memory || several > 1 || chosen > 0) {
+        ret->share_devices = several > 0 ? several : 1;
+    }
+    ret->slots_milli = by_memory ? 0 : spec->slots_milli * (several > 0 ? several : 1);
+    return VERDICT_OK;
 }
 
 static enum verdict named_resolve(struct step *step, const struct task_spec *spec,
@@ -99,13 +122,18 @@ enum verdict request_resolve(struct step *step, const struct task_spec *spec, st
     if (slots > SLOT_MILLI && slots % SLOT_MILLI != 0) {
         return refuse_limit(step, "parts of more than one slot", 0);
     }
-    int64_t devices = (int64_t)__builtin_popcountll(spec->device_mask) * SLOT_MILLI;
-    if (devices > 0 && devices != slots) {
+    ret->slots_milli = slots;
+    enum verdict verdict = shares_resolve(step, spec, ret);
+    if (verdict != VERDICT_OK) {
+        return verdict;
+    }
+    const int64_t devices = (int64_t)__builtin_popcountll(spec->device_mask) * SLOT_MILLI;
+    if (devices > 0 && devices != slots && ret->share_devices == 0) {
         return refuse_limit(step, "slots of the chosen devices", devices);
     }
-    ret->slots_milli = slots;
-    ret->cpu_milli = spec->cpu_milli == ASK_NOTHING && slots == 0 ? 0 : spec->cpu_milli;
-    ret->memory_bytes = spec->memory_bytes == ASK_NOTHING && slots == 0 ? 0 : spec->memory_bytes;
+    const bool none = !request_has_slots(ret);
+    ret->cpu_milli = spec->cpu_milli == ASK_NOTHING && none ? 0 : spec->cpu_milli;
+    ret->memory_bytes = spec->memory_bytes == ASK_NOTHING && none ? 0 : spec->memory_bytes;
     ret->gpu_memory_bytes = spec->gpu_memory_bytes;
     ret->device_mask = spec->device_mask;
     ret->needs_gpu = spec->needs_gpu || spec->device_mask != 0 || spec->gpu_memory_bytes > 0;

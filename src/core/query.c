@@ -294,6 +294,9 @@ int64_t node_named_free(const struct node *node, resource_id resource)
 
 const char *core_resource_name(const struct core *core, resource_id id)
 {
+    if (id.v == RESOURCE_GPU_MEMORY) {
+        return "gpu_memory";
+    }
     return id.v < core->resource_count ? blob_name(core->resources[id.v]) : "";
 }
 

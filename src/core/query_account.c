@@ -114,11 +114,64 @@ void core_request_vector(const struct core *core, const struct request *request,
                       request->memory_bytes, ret);
 }
 
+/* ---- parts of devices by memory ---- */
+
+/* The memory of the pool's largest or smallest devices; 0: nobody knows. */
+static int64_t gpu_memory_end(const struct core *core, pool_id pool, bool largest)
+{
+    const struct oindex *order = &core->orders[ORDER_GPU_MEMORY];
+    const struct okey before = {{pool.v, 0, 0, 0}};
+    const struct okey behind = {{(uint64_t)pool.v + 1, 0, 0, 0}};
+    struct okey key;
+    const bool found =
+        largest ? oindex_prev(order, behind, &key) : oindex_next(order, before, &key);
+    return found && key.at[0] == pool.v ? (int64_t)key.at[1] : 0;
+}
+
+int64_t core_request_slots(const struct core *core, pool_id pool, const struct request *request,
+                           enum slots_bound bound)
+{
+    if (!request_by_memory(request)) {
+        return request->slots_milli;
+    }
+    const int64_t total = gpu_memory_end(core, pool, bound == SLOTS_LEAST);
+    return (int64_t)request->share_devices * gpu_memory_share(request->gpu_memory_bytes, total);
+}
+
+int64_t core_request_gpu_memory(const struct request *request)
+{
+    int64_t bytes;
+    if (!request_by_memory(request)) {
+        return 0;
+    }
+    return __builtin_mul_overflow(request->gpu_memory_bytes, (int64_t)request->share_devices,
+                                  &bytes)
+               ? QUOTA_SUM_MAX
+               : bytes;
+}
+
+int64_t core_gpu_memory_slots(const struct core *core, pool_id pool, int64_t bytes)
+{
+    const int64_t total = gpu_memory_end(core, pool, false);
+    if (bytes == 0 || total == 0) {
+        return 0;
+    }
+    const __int128 milli = ((__int128)bytes * SLOT_MILLI + total - 1) / total;
+    return milli < QUOTA_SUM_MAX ? (int64_t)milli : QUOTA_SUM_MAX;
+}
+
 /* ---- usage ---- */
 
 static int64_t sum_shown(const struct sum *sum)
 {
     return sum->high == 0 && sum->low < (uint64_t)QUOTA_SUM_MAX ? (int64_t)sum->low : QUOTA_SUM_MAX;
+}
+
+int64_t usage_slots_wanted(const struct core *core, pool_id pool, const struct usage *usage)
+{
+    const int64_t by_memory = core_gpu_memory_slots(core, pool, usage->gpu_memory_wanted);
+    const int64_t plain = usage->wanted.at[DIM_SLOTS];
+    return by_memory < QUOTA_SUM_MAX - plain ? plain + by_memory : QUOTA_SUM_MAX;
 }
 
 void core_usage(const struct core *core, account_id account, pool_id pool, struct usage *ret)
@@ -134,6 +187,8 @@ void core_usage(const struct core *core, account_id account, pool_id pool, struc
         ret->fixed.at[dim] = sum_shown(&row->fixed[dim]);
         ret->wanted.at[dim] = sum_shown(&row->wanted[dim]);
     }
+    ret->gpu_memory_wanted = sum_shown(&row->gpu_memory_wanted);
+    ret->wanted.at[DIM_SLOTS] = usage_slots_wanted(core, pool, ret);
     ret->pending_count = row->pending_count;
     ret->running_count = row->running_count;
 }

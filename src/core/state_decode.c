@@ -167,8 +167,16 @@ static bool nodes_get(struct decode *d, const struct lasts *lasts)
 /* What decide would have made of any task. */
 static bool request_sound(const struct request *request)
 {
-    int64_t devices = (int64_t)__builtin_popcountll(request->device_mask) * SLOT_MILLI;
-    return (devices == 0 || devices == request->slots_milli) &&
+    const int64_t chosen = __builtin_popcountll(request->device_mask);
+    const int64_t shared = request->share_devices;
+    if (shared > 0) {
+        const int64_t each = request->slots_milli / shared;
+        return request->needs_gpu && (chosen == 0 || chosen == shared) &&
+               (request->slots_milli == 0
+                    ? request->gpu_memory_bytes > 0
+                    : each * shared == request->slots_milli && each < SLOT_MILLI);
+    }
+    return (chosen == 0 || chosen * SLOT_MILLI == request->slots_milli) &&
            (request->slots_milli <= SLOT_MILLI || request->slots_milli % SLOT_MILLI == 0);
 }
 

@@ -50,7 +50,7 @@ static bool node_can_hold(const struct node *node, const struct instance *instan
         int64_t free = node_named_free(node, request->named[i].resource);
         wraps = wraps || __builtin_sub_overflow(free, request->named[i].milli, &sum);
     }
-    int64_t each = instance->slots_milli < SLOT_MILLI ? instance->slots_milli : SLOT_MILLI;
+    int64_t each = device_share(instance->slots_milli, instance->devices);
     for (uint32_t i = 0; i < node->device_count; i++) {
         wraps = wraps || ((instance->devices >> i & 1) != 0 && node->device_free[i] < each);
     }

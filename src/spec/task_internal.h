@@ -19,6 +19,7 @@ struct task_draft {
     const struct doc *slots;
     const struct doc *gpu;
     const struct doc *devices;
+    const struct doc *gpu_devices;
     int64_t gpu_milli;
     struct named_amount *named; /* TASK_RESOURCES_MAX of them, once there is one */
 };

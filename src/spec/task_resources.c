@@ -112,6 +112,12 @@ static void resource_read(struct reader *in, const struct place *place, const st
         (void)value_bytes(in, place, doc, &spec->memory_bytes);
     } else if (str_is(doc->key, "gpu_memory")) {
         (void)value_bytes(in, place, doc, &spec->gpu_memory_bytes);
+    } else if (str_is(doc->key, "gpu_devices")) {
+        uint64_t count;
+        if (value_u64(in, place, doc, 1, NODE_DEVICES_MAX, &count)) {
+            spec->gpu_devices = (uint32_t)count;
+            draft->gpu_devices = doc;
+        }
     } else if (str_is(doc->key, "resource_pool")) {
         if (doc->kind != DOC_NULL) {
             task_pool_read(in, place, doc, NULL, draft);
@@ -205,6 +211,31 @@ void task_pool_read(struct reader *in, const struct place *place, const struct d
     draft->spec.pool_count = 1;
 }
 
+/* A share of each device, or so much of its memory? */
+static bool asks_parts(const struct task_spec *spec)
+{
+    return spec->slots_milli == ASK_NOTHING ? spec->gpu_memory_bytes > 0
+                                            : spec->slots_milli > 0 && spec->slots_milli < WHOLE;
+}
+
+/* Chosen devices are whole, unless a part of each is asked for. */
+static void devices_finish(struct reader *in, const struct place *place, struct task_draft *draft)
+{
+    struct task_spec *spec = &draft->spec;
+    const int count = __builtin_popcountll(spec->device_mask);
+    const bool parts = asks_parts(spec);
+    spec->needs_gpu = true;
+    if (parts ? spec->gpu_devices != 0 && (int)spec->gpu_devices != count
+              : spec->slots_milli != ASK_NOTHING && spec->slots_milli != (int64_t)count * WHOLE) {
+        problem_add(in, place, draft->devices, "names %d devices, but the %s another number", count,
+                    parts ? "gpu_devices asked for are" : "slots asked for are");
+        return;
+    }
+    if (!parts) {
+        spec->slots_milli = (int64_t)count * WHOLE;
+    }
+}
+
 void task_resources_finish(struct reader *in, const struct place *place, const struct doc *doc,
                            struct task_draft *draft)
 {
@@ -224,22 +255,19 @@ void task_resources_finish(struct reader *in, const struct place *place, const s
         spec->needs_gpu = true; /* only devices have shares */
     }
     if (draft->devices != NULL) {
-        int64_t count = (int64_t)__builtin_popcountll(spec->device_mask) * WHOLE;
-        if (spec->slots_milli != ASK_NOTHING && spec->slots_milli != count) {
-            problem_add(in, &devices, draft->devices,
-                        "names %d devices, but the slots asked for are another number",
-                        (int)(count / WHOLE));
-            return;
-        }
-        spec->slots_milli = count;
-        spec->needs_gpu = true;
+        devices_finish(in, &devices, draft);
     }
     if (spec->gpu_memory_bytes > 0) {
         spec->needs_gpu = true;
-        spec->slots_milli = spec->slots_milli == ASK_NOTHING ? WHOLE : spec->slots_milli;
         if (spec->slots_milli == 0) {
             struct place memory = {.up = &resources, .key = "gpu_memory"};
             problem_add(in, &memory, doc, "needs at least a share of a device, but slots is 0");
         }
+    }
+    if (draft->gpu_devices != NULL && !asks_parts(spec)) {
+        struct place several = {.up = &resources, .key = "gpu_devices"};
+        problem_add(in, &several, draft->gpu_devices,
+                    "says of how many devices a part is wanted; give gpu below 1 or gpu_memory "
+                    "alone");
     }
 }

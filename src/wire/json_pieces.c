@@ -9,12 +9,17 @@ void request_json(struct json_out *j, const struct core *core, const struct requ
 {
     /* With slots comes a part of cpu and memory, so that none of them is a wish of its own; without
      * slots it is nobody's. */
-    const int64_t least = request->slots_milli > 0 ? 0 : 1;
+    const int64_t least = request_has_slots(request) ? 0 : 1;
+    /* Of several devices each has its part, as it was asked. */
+    const int64_t parts = request->share_devices > 0 ? request->share_devices : 1;
     bool other = request->cpu_milli >= least || request->memory_bytes >= least ||
                  request->gpu_memory_bytes > 0 || request->named_count > 0;
     json_out_object(j);
     if (request->slots_milli > 0 || !other) {
-        json_out_kv_milli(j, request->needs_gpu ? "gpu" : "slots", request->slots_milli);
+        json_out_kv_milli(j, request->needs_gpu ? "gpu" : "slots", request->slots_milli / parts);
+    }
+    if (parts > 1) {
+        json_out_kv_i64(j, "gpu_devices", parts);
     }
     if (request->gpu_memory_bytes > 0) {
         json_out_kv_i64(j, "gpu_memory", request->gpu_memory_bytes);

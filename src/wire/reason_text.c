@@ -17,6 +17,11 @@ void resource_amount_text(const struct core *core, resource_id resource, int64_t
         buf_addf(out, "%s of memory", text);
         return;
     }
+    if (resource.v == RESOURCE_GPU_MEMORY) {
+        amount_bytes_text(amount, text);
+        buf_addf(out, "%s of GPU memory", text);
+        return;
+    }
     amount_milli_text(amount, text);
     if (resource.v == RESOURCE_SLOTS) {
         buf_addf(out, "%s slot%s", text, amount == SLOT_MILLI ? "" : "s");
@@ -27,7 +32,7 @@ void resource_amount_text(const struct core *core, resource_id resource, int64_t
 
 void resource_amount_json(struct json_out *j, resource_id resource, int64_t amount)
 {
-    if (resource.v == RESOURCE_MEMORY) {
+    if (resource.v == RESOURCE_MEMORY || resource.v == RESOURCE_GPU_MEMORY) {
         json_out_i64(j, amount);
     } else {
         json_out_milli(j, amount);
@@ -110,7 +115,7 @@ static const char *const sentences[REASON_COUNT] = {
 void resource_amount_bare(resource_id resource, int64_t amount, struct buf *out)
 {
     char text[AMOUNT_TEXT_MAX];
-    if (resource.v == RESOURCE_MEMORY) {
+    if (resource.v == RESOURCE_MEMORY || resource.v == RESOURCE_GPU_MEMORY) {
         amount_bytes_text(amount, text);
     } else {
         amount_milli_text(amount, text);

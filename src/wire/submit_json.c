@@ -24,6 +24,9 @@ static void resources_json(struct json_out *j, const struct task_spec *spec)
     if (spec->gpu_memory_bytes > 0) {
         json_out_kv_i64(j, "gpu_memory", spec->gpu_memory_bytes);
     }
+    if (spec->gpu_devices > 0) {
+        json_out_kv_u64(j, "gpu_devices", spec->gpu_devices);
+    }
     for (uint32_t i = 0; i < spec->resource_count; i++) {
         json_out_kv_milli(j, spec->resources[i].name, spec->resources[i].milli);
     }

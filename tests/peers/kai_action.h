@@ -17,6 +17,7 @@ struct action_job {
 struct job_shape {
     int64_t gpus_milli;
     int64_t gpu_memory_bytes;
+    uint32_t gpu_devices; /* parts of so many; 0: not said */
     int64_t cpu_milli;
     int64_t memory_bytes;
     struct named_amount profile; /* parts of devices; name "": none */

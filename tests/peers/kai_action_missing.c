@@ -10,9 +10,6 @@ static const char *job_missing(const struct doc *job)
     if (missing != NULL) {
         return missing;
     }
-    if (shape.gpu_memory_bytes > 0) {
-        return "GPU memory is no share of a device yet";
-    }
     return NULL;
 }
 

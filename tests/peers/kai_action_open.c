@@ -74,6 +74,7 @@ static bool job_submit(struct action_case *action, struct action_job *job)
     struct task_spec spec = cluster_task(job->name);
     spec.slots_milli = shape.gpu_memory_bytes > 0 ? ASK_NOTHING : shape.gpus_milli;
     spec.gpu_memory_bytes = shape.gpu_memory_bytes;
+    spec.gpu_devices = shape.gpu_devices;
     spec.needs_gpu = shape.gpus_milli > 0 || shape.gpu_memory_bytes > 0;
     (void)doc_text(doc_get(job->doc, "queue"), &spec.project);
     spec.cpu_milli = shape.cpu_milli;

@@ -139,9 +139,9 @@ const char *action_shape(const struct doc *job, struct job_shape *ret)
                       ? "no groups within a gang"
                       : missing;
     }
-    if (doc_get(per_task, "fraction_devices") != NULL) {
-        return "no shares of several devices";
-    }
+    uint64_t devices = 0;
+    (void)doc_u64(doc_get(per_task, "fraction_devices"), &devices);
+    ret->gpu_devices = (uint32_t)devices;
     ret->min = (uint32_t)min;
     return missing;
 }

@@ -184,7 +184,18 @@ static void ask_roll(struct world *world, struct task_spec *spec, struct named_a
         spec->slots_milli = (int64_t)(1 + dice_roll(dice, 3)) * SLOT_MILLI;
         return;
     }
-    switch (dice_roll(dice, 7)) {
+    switch (dice_roll(dice, 9)) {
+    case 7:
+        spec->gpu_memory_bytes = 1 + dice_roll(dice, 60);
+        spec->gpu_devices = dice_once_in(dice, 3) ? 1 + dice_roll(dice, 3) : 0;
+        spec->needs_gpu = true;
+        break;
+    case 8:
+        spec->slots_milli = 50 * (int64_t)(1 + dice_roll(dice, 19));
+        spec->gpu_devices = dice_once_in(dice, 2) ? 1 + dice_roll(dice, 3) : 0;
+        spec->device_mask = spec->gpu_devices == 0 ? 1 + dice_roll(dice, 7) : 0;
+        spec->needs_gpu = true;
+        break;
     case 0:
         spec->slots_milli = (int64_t)dice_roll(dice, 7) * SLOT_MILLI;
         break;

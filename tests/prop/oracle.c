@@ -47,7 +47,7 @@ static void free_take(struct free_node *free, const struct request *request, int
     }
     for (uint32_t i = 0; i < NODE_DEVICES_MAX; i++) {
         if (devices >> i & 1) {
-            free->device[i] -= slots < SLOT_MILLI ? slots : SLOT_MILLI;
+            free->device[i] -= slots / __builtin_popcountll(devices);
         }
     }
 }
@@ -126,9 +126,35 @@ static int64_t part_of(int64_t asked, int64_t total, const struct node *node, in
     return node->slots_milli == 0 ? 0 : total * SLOT_MILLI / node->slots_milli * slots / SLOT_MILLI;
 }
 
-/* Devices for one instance by trying; UINT64_MAX: none. */
-static uint64_t devices_find(const struct free_node *free, const struct request *request)
+/* Equal shares of several devices: those first that could serve most others, which leaves the most to them. */
+static uint64_t shares_find(const struct free_node *free, const struct request *request,
+                            int64_t each)
 {
+    uint64_t chosen = 0;
+    for (uint32_t n = 0; n < request->share_devices; n++) {
+        int best = -1;
+        for (int i = 0; i < (int)free->node->device_count; i++) {
+            const bool allowed = request->device_mask == 0 || (request->device_mask >> i & 1) != 0;
+            if (allowed && (chosen >> i & 1) == 0 && free->device[i] >= each &&
+                (best < 0 || free->device[i] / each > free->device[best] / each)) {
+                best = i;
+            }
+        }
+        if (best < 0) {
+            return UINT64_MAX;
+        }
+        chosen |= (uint64_t)1 << best;
+    }
+    return chosen;
+}
+
+/* Devices for one instance by trying; UINT64_MAX: none. */
+static uint64_t devices_find(const struct free_node *free, const struct request *request,
+                             int64_t slots)
+{
+    if (request->share_devices > 0) {
+        return shares_find(free, request, slots / request->share_devices);
+    }
     const bool share = request->slots_milli < SLOT_MILLI;
     uint64_t chosen = 0;
     int64_t left = request->slots_milli;
@@ -161,11 +187,27 @@ static bool kept_away(const struct node *node, const struct request *request)
     return away;
 }
 
+int64_t oracle_slots(const struct node *node, const struct request *request)
+{
+    if (request->share_devices == 0 || request->slots_milli > 0) {
+        return request->slots_milli;
+    }
+    int64_t each = 1;
+    while (each < SLOT_MILLI &&
+           node->gpu_memory_bytes * each < request->gpu_memory_bytes * SLOT_MILLI) {
+        each++;
+    }
+    return request->share_devices * each;
+}
+
 /* Place one instance if it fits. */
 static bool free_place(struct free_node *free, const struct request *request)
 {
     const struct node *node = free->node;
-    const int64_t slots = request->slots_milli;
+    if (request->gpu_memory_bytes > node->gpu_memory_bytes) {
+        return false;
+    }
+    const int64_t slots = oracle_slots(node, request);
     const int64_t cpu = part_of(request->cpu_milli, node->cpu_milli, node, slots);
     const int64_t memory = part_of(request->memory_bytes, node->memory_bytes, node, slots);
     uint64_t devices = 0;
@@ -173,8 +215,7 @@ static bool free_place(struct free_node *free, const struct request *request)
         return false;
     }
     if ((request->needs_gpu && node->device_count == 0) ||
-        (node->device_count < 64 && request->device_mask >> node->device_count != 0) ||
-        request->gpu_memory_bytes > node->gpu_memory_bytes) {
+        (node->device_count < 64 && request->device_mask >> node->device_count != 0)) {
         return false;
     }
     if ((slots > 0 && free->slots < slots) || (cpu > 0 && free->cpu < cpu) ||
@@ -187,7 +228,7 @@ static bool free_place(struct free_node *free, const struct request *request)
         }
     }
     if (slots > 0 && node->device_count > 0) {
-        devices = devices_find(free, request);
+        devices = devices_find(free, request, slots);
         if (devices == UINT64_MAX) {
             return false;
         }

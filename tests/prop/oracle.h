@@ -23,6 +23,9 @@ void oracle_limits(const struct core *core, struct attempt_key key);
 bool oracle_bounded(const struct core *core, const struct task *task, const struct node *node,
                     uint32_t count);
 
+/* The slots of one instance on this node. */
+int64_t oracle_slots(const struct node *node, const struct request *request);
+
 /* P9: could the pool's nodes, empty, hold `count` instances of this request together? True for a
  * pool without nodes. */
 bool oracle_possible(const struct core *core, pool_id pool, const struct request *request,

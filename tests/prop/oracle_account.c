@@ -172,15 +172,16 @@ bool oracle_bounded(const struct core *core, const struct task *task, const stru
     struct vector more = {{0}};
     int64_t cpu = request->cpu_milli;
     int64_t memory = request->memory_bytes;
+    int64_t slots = request->slots_milli;
     if (node != NULL && node->slots_milli > 0) {
-        const int64_t slots = request->slots_milli;
+        slots = oracle_slots(node, request);
         cpu =
             cpu >= 0 ? cpu : node->cpu_milli * SLOT_MILLI / node->slots_milli * slots / SLOT_MILLI;
         memory = memory >= 0
                      ? memory
                      : node->memory_bytes * SLOT_MILLI / node->slots_milli * slots / SLOT_MILLI;
     }
-    core_grant_vector(core, request, request->slots_milli, cpu, memory, &one);
+    core_grant_vector(core, request, slots, cpu, memory, &one);
     for (uint32_t i = 0; i < count; i++) {
         vector_add(&more, &one);
     }

@@ -157,7 +157,7 @@ void codec_put_request(struct buf *out, const struct request *request)
     bytes_put_i64(out, request->memory_bytes);
     bytes_put_i64(out, request->gpu_memory_bytes);
     bytes_put_u64(out, request->device_mask);
-    bytes_put_u64(out, request->needs_gpu);
+    bytes_put_u64(out, request->needs_gpu | (uint64_t)request->share_devices << 1);
     bytes_put_u64(out, request->named_count);
     for (uint32_t i = 0; i < request->named_count; i++) {
         bytes_put_u64(out, request->named[i].resource.v);
@@ -174,7 +174,9 @@ void codec_get_request(struct bytes_reader *in, uint32_t resource_count, struct 
     ret->memory_bytes = codec_get_range(in, -1, AMOUNT_BYTES_MAX);
     ret->gpu_memory_bytes = codec_get_range(in, 0, AMOUNT_BYTES_MAX);
     ret->device_mask = bytes_get_u64(in);
-    ret->needs_gpu = (uint32_t)bytes_get_max(in, 1);
+    const uint64_t gpu = bytes_get_max(in, (uint64_t)NODE_DEVICES_MAX << 1 | 1);
+    ret->needs_gpu = (uint32_t)gpu & 1;
+    ret->share_devices = (uint32_t)(gpu >> 1);
     ret->named_count = codec_get_count(in, TASK_RESOURCES_MAX);
     uint32_t lowest = RESOURCE_NAMED_FIRST;
     for (uint32_t i = 0; i < ret->named_count; i++) {

@@ -33,7 +33,7 @@ void codec_put_tags_end(struct buf *out);
 /* The next tag: above `*tag` (0 at first), at most `max`; false: that was all, or the reader is plain. */
 bool codec_get_tag(struct bytes_reader *in, uint64_t max, uint64_t *tag);
 
-/* A resolved request; read with every amount in its range and names ascending below
+/* A resolved request (the number of shared devices stands above the bit that says it needs any); read with every amount in its range and names ascending below
  * `resource_count`. */
 void codec_put_request(struct buf *out, const struct request *request);
 void codec_get_request(struct bytes_reader *in, uint32_t resource_count, struct request *ret);

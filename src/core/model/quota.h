@@ -40,9 +40,11 @@ struct usage {
     struct vector leaving;   /* of allocated: by instances that are stopping */
     struct vector fixed;     /* of allocated: by tasks that are not preemptible */
     struct vector wanted;    /* asked by waiting instances of queued tasks; cpu and memory that come
-                                with the slots count once placed */
-    uint32_t pending_count;  /* tasks in the queue */
-    uint32_t running_count;  /* tasks with an allocation */
+                                with the slots count once placed, parts of devices by memory as
+                                on the pool's smallest device */
+    int64_t gpu_memory_wanted; /* of wanted: bytes asked as such parts */
+    uint32_t pending_count;    /* tasks in the queue */
+    uint32_t running_count;    /* tasks with an allocation */
 };
 
 /* One resource of a quota as set, by name (what users say) and resolved (facts and rows). */

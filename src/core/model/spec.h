@@ -61,7 +61,9 @@ struct task_spec {
     int64_t memory_bytes;
     int64_t gpu_memory_bytes; /* 0: none */
     uint64_t device_mask;
-    bool needs_gpu; /* asked as `gpu`, `gpu_memory` or `devices` */
+    uint32_t
+        gpu_devices; /* so many devices, each with the share or the memory asked; 0: not said */
+    bool needs_gpu;  /* asked as `gpu`, `gpu_memory` or `devices` */
     const struct named_amount *resources;
     uint32_t resource_count;
     const char *const *avoid; /* names of nodes on which it must not run */

@@ -67,7 +67,7 @@ void task_asks_encode(const struct task_spec *spec, struct buf *out)
     bytes_put_i64(out, spec->memory_bytes);
     bytes_put_i64(out, spec->gpu_memory_bytes);
     bytes_put_u64(out, spec->device_mask);
-    codec_put_bool(out, spec->needs_gpu);
+    bytes_put_u64(out, spec->needs_gpu | (uint64_t)spec->gpu_devices << 1);
     amounts_put(out, spec->resources, spec->resource_count);
 }
 
@@ -92,7 +92,9 @@ void task_asks_decode(struct bytes_reader *in, struct arena *arena, struct task_
     ret->memory_bytes = codec_get_range(in, ASK_NOTHING, AMOUNT_BYTES_MAX);
     ret->gpu_memory_bytes = codec_get_range(in, 0, AMOUNT_BYTES_MAX);
     ret->device_mask = bytes_get_u64(in);
-    ret->needs_gpu = codec_get_bool(in);
+    const uint64_t gpu = bytes_get_max(in, (uint64_t)NODE_DEVICES_MAX << 1 | 1);
+    ret->needs_gpu = (gpu & 1) != 0;
+    ret->gpu_devices = (uint32_t)(gpu >> 1);
     ret->resources = amounts_get(in, arena, TASK_RESOURCES_MAX, &ret->resource_count);
 }
 
@@ -104,6 +106,7 @@ void task_asks_copy(struct task_spec *to, const struct task_spec *from)
     to->gpu_memory_bytes = from->gpu_memory_bytes;
     to->device_mask = from->device_mask;
     to->needs_gpu = from->needs_gpu;
+    to->gpu_devices = from->gpu_devices;
     to->resources = from->resources;
     to->resource_count = from->resource_count;
 }

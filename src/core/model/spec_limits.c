@@ -96,6 +96,7 @@ bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, i
             {"cpu", spec->cpu_milli, ASK_NOTHING, AMOUNT_MILLI_MAX},
             {"memory", spec->memory_bytes, ASK_NOTHING, AMOUNT_BYTES_MAX},
             {"gpu memory", spec->gpu_memory_bytes, 0, AMOUNT_BYTES_MAX},
+            {"devices", spec->gpu_devices, 0, NODE_DEVICES_MAX},
             {"time limit", spec->time_limit_ms, 0, AMOUNT_MS_MAX},
             {"grace time", spec->grace_ms, 0, AMOUNT_MS_MAX},
             {"name length", text_len(spec->name), 0, TEXT_LEN_MAX},

@@ -139,7 +139,7 @@ static bool chunk_next(const struct round *round, const struct task *task, struc
         indices[i] = at;
     }
     ret->indices = indices;
-    turns_amounts(core, &core_shape(core, task->shape)->request, ret->count, &ret->amounts);
+    turns_amounts(core, task, ret->count, SLOTS_MOST, &ret->amounts);
     return true;
 }
 

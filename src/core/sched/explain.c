@@ -120,14 +120,14 @@ static uint32_t add_up_to(uint32_t sum, uint32_t more, uint32_t max)
     return more < max - sum ? sum + more : max;
 }
 
-/* What the accounts may still take of cpu and memory, less what so many would hold on the node. */
+/* What the accounts may still take, less what so many would hold on the node. */
 static void left_take(struct look *look, const struct node *node, uint32_t count)
 {
-    static const uint32_t dims[] = {DIM_CPU, DIM_MEMORY};
+    static const uint32_t dims[] = {DIM_SLOTS, DIM_CPU, DIM_MEMORY};
     struct grant grant;
     fit_wants(node, &look->shape->request, &grant);
-    const int64_t amounts[] = {grant.cpu_milli, grant.memory_bytes};
-    for (uint32_t i = 0; look->asker.bounded && i < 2; i++) {
+    const int64_t amounts[] = {grant.slots_milli, grant.cpu_milli, grant.memory_bytes};
+    for (uint32_t i = 0; look->asker.bounded && i < 3; i++) {
         int64_t *left = &look->asker.left.at[dims[i]];
         *left = *left == VECTOR_UNLIMITED ? *left : *left - amounts[i] * (int64_t)count;
     }
@@ -204,6 +204,7 @@ static bool holds_it(const struct core *core, const struct instance *instance,
     }
     switch (near->resource.v) {
     case RESOURCE_SLOTS:
+    case RESOURCE_GPU_MEMORY:
         return instance->slots_milli > 0;
     case RESOURCE_CPU:
         return instance->cpu_milli > 0;
@@ -346,8 +347,8 @@ static int64_t smallest_within(struct look *look)
     struct lower what;
     struct vector left;
     uint32_t dim;
-    if (look->count > 1 || reason->code == REASON_USER_CAP || !lower_for(&request, &lack, &what) ||
-        !core_dim_of(look->core, reason->resource, &dim)) {
+    if (look->count > 1 || request.share_devices > 0 || reason->code == REASON_USER_CAP ||
+        !lower_for(&request, &lack, &what) || !core_dim_of(look->core, reason->resource, &dim)) {
         return -1;
     }
     (void)tally_left(&look->tally, look->task, VIEW_NOW, &left);

@@ -47,9 +47,8 @@ static void bound_reason(const struct core *core, const struct gate_result *gate
 bool explain_account(const struct core *core, const struct task *task, const struct tally *tally,
                      struct explanation *ret)
 {
-    const struct shape *shape = core_shape(core, task->shape);
     struct vector amounts;
-    turns_amounts(core, &shape->request, task_chunk(task), &amounts);
+    turns_amounts(core, task, task_chunk(task), SLOTS_LEAST, &amounts);
     const struct gate_result gate = tally_gate(tally, task, VIEW_NOW, &amounts);
     if (gate.gate != GATE_OPEN) {
         figures_fill(core, tally, gate.account, dim_first(gate.dims), ret);
@@ -72,7 +71,10 @@ void explain_left(const struct core *core, const struct task *task, const struct
 {
     struct vector left;
     (void)tally_left(tally, task, VIEW_NOW, &left);
-    const uint32_t dim = left.at[DIM_CPU] != VECTOR_UNLIMITED ? DIM_CPU : DIM_MEMORY;
+    uint32_t dim = left.at[DIM_CPU] != VECTOR_UNLIMITED ? DIM_CPU : DIM_MEMORY;
+    if (left.at[dim] == VECTOR_UNLIMITED) {
+        dim = DIM_SLOTS; /* parts of devices by memory: too large on every node that has room */
+    }
     figures_fill(core, tally, tally_view(tally, task), dim, ret);
     ret->reason.code = REASON_OVER_LIMIT;
     ret->reason.account = ret->account.id;
@@ -93,8 +95,7 @@ bool explain_delay(const struct core *core, const struct task *task, const struc
                                 .account = tally_view(tally, task),
                                 .preemptible = task->preemptible,
                                 .saturation_milli = SATURATION_MILLI_DEFAULT};
-    turns_amounts(core, &core_shape(core, task->shape)->request, task_chunk(task),
-                  &claimant.request);
+    turns_amounts(core, task, task_chunk(task), SLOTS_MOST, &claimant.request);
     if (reclaim_start(&claimant) != CLAIM_MAY_START) {
         return false;
     }

@@ -86,11 +86,7 @@ static void refuse_amount(const struct core *core, const struct request *request
 {
     ret->resource = lower_resource(request, what);
     ret->wanted = lower_asked(request, what);
-    if (what.kind == LOWER_GPU_MEMORY) {
-        (void)str_copy(ret->text, sizeof ret->text, "gpu_memory");
-    } else {
-        (void)str_copy(ret->text, sizeof ret->text, core_resource_name(core, ret->resource));
-    }
+    (void)str_copy(ret->text, sizeof ret->text, core_resource_name(core, ret->resource));
 }
 
 /* The devices asked for are on no node. */
@@ -105,7 +101,8 @@ static bool refuse_devices(const struct core *core, const struct pool *pool,
         most = place.node->device_count > most ? place.node->device_count : most;
     }
     const uint64_t have = most >= 64 ? UINT64_MAX : ((uint64_t)1 << most) - 1;
-    if ((request->device_mask & ~have) == 0 && (!request->needs_gpu || most > 0)) {
+    if ((request->device_mask & ~have) == 0 && request->share_devices <= most &&
+        (!request->needs_gpu || most > 0)) {
         return false;
     }
     ret->code = REASON_NO_DEVICES;
@@ -159,7 +156,7 @@ static void refuse_combination(const struct core *core, const struct pool *pool,
 static bool refuse_aux(const struct core *core, const struct pool *pool,
                        const struct request *request, struct reason *ret)
 {
-    if (request->slots_milli > 0) {
+    if (request_has_slots(request)) {
         return false;
     }
     struct okey key = {{pool->id.v, 0, 0, 0}};

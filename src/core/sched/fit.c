@@ -7,6 +7,7 @@
 #include "core/sched/fit.h"
 
 #include "base/checked.h"
+#include "core/sched/devices.h"
 
 #include <string.h>
 
@@ -78,7 +79,7 @@ static void place_move(struct place *place, struct place_room *room, const struc
     if (grant->slots_milli == 0) {
         place->aux_used = sign < 0 ? place->aux_used + 1 : place->aux_used - 1;
     }
-    const int64_t share = grant->slots_milli < SLOT_MILLI ? grant->slots_milli : SLOT_MILLI;
+    const int64_t share = device_share(grant->slots_milli, grant->devices);
     for (uint32_t i = 0; i < node->device_count; i++) {
         if (grant->devices >> i & 1) {
             room->device_free[i] = (uint16_t)(room->device_free[i] + sign * share);
@@ -121,16 +122,25 @@ int64_t fit_part(int64_t total, const struct node *node, int64_t slots_milli)
     return i64_mul_div(part, slots_milli, SLOT_MILLI);
 }
 
+int64_t fit_slots(const struct node *node, const struct request *request)
+{
+    return request_by_memory(request)
+               ? (int64_t)request->share_devices *
+                     gpu_memory_share(request->gpu_memory_bytes, node->gpu_memory_bytes)
+               : request->slots_milli;
+}
+
 static int64_t cpu_wanted(const struct node *node, const struct request *request)
 {
     return request->cpu_milli >= 0 ? request->cpu_milli
-                                   : fit_part(node->cpu_milli, node, request->slots_milli);
+                                   : fit_part(node->cpu_milli, node, fit_slots(node, request));
 }
 
 static int64_t memory_wanted(const struct node *node, const struct request *request)
 {
-    return request->memory_bytes >= 0 ? request->memory_bytes
-                                      : fit_part(node->memory_bytes, node, request->slots_milli);
+    return request->memory_bytes >= 0
+               ? request->memory_bytes
+               : fit_part(node->memory_bytes, node, fit_slots(node, request));
 }
 
 /* How often `wanted` goes into `free`, at most `max`; nothing wanted: always. */
@@ -144,74 +154,6 @@ static uint32_t times(int64_t free, int64_t wanted, uint32_t max)
     }
     const int64_t count = free / wanted;
     return count < (int64_t)max ? (uint32_t)count : max;
-}
-
-static bool device_allowed(const struct request *request, uint32_t index)
-{
-    return request->device_mask == 0 || (request->device_mask >> index & 1) != 0;
-}
-
-/* Does this request hold devices on this node? */
-static bool takes_devices(const struct node *node, const struct request *request)
-{
-    return node->device_count > 0 && request->slots_milli > 0;
-}
-
-static uint32_t devices_whole(const struct place *place)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < place->node->device_count; i++) {
-        count += place->device_free[i] == SLOT_MILLI;
-    }
-    return count;
-}
-
-/* Does the node have all the chosen devices? */
-static bool devices_exist(const struct node *node, const struct request *request)
-{
-    const uint64_t have =
-        node->device_count >= 64 ? UINT64_MAX : ((uint64_t)1 << node->device_count) - 1;
-    return (request->device_mask & ~have) == 0 && (!request->needs_gpu || node->device_count > 0);
-}
-
-static uint32_t count_shares(const struct place *place, const struct request *request, uint32_t max)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < place->node->device_count && count < max; i++) {
-        if (device_allowed(request, i)) {
-            count += times(place->device_free[i], request->slots_milli, max - count);
-        }
-    }
-    return count;
-}
-
-static uint32_t count_chosen(const struct place *place, const struct request *request)
-{
-    for (uint32_t i = 0; i < place->node->device_count; i++) {
-        if ((request->device_mask >> i & 1) != 0 && place->device_free[i] != SLOT_MILLI) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-static uint32_t count_devices(const struct place *place, const struct request *request,
-                              uint32_t max)
-{
-    if (!devices_exist(place->node, request)) {
-        return 0;
-    }
-    if (!takes_devices(place->node, request)) {
-        return max;
-    }
-    if (request->slots_milli < SLOT_MILLI) {
-        return count_shares(place, request, max);
-    }
-    if (request->device_mask != 0) {
-        const uint32_t chosen = count_chosen(place, request);
-        return chosen < max ? chosen : max;
-    }
-    return times((int64_t)devices_whole(place) * SLOT_MILLI, request->slots_milli, max);
 }
 
 /* Has the task said that it must not run there? */
@@ -228,11 +170,11 @@ static bool avoided(const struct node *node, const struct request *request)
 uint32_t fit_count(const struct place *place, const struct request *request, uint32_t max)
 {
     const struct node *node = place->node;
-    uint32_t count = times(place->slots_free, request->slots_milli, max);
+    uint32_t count = times(place->slots_free, fit_slots(node, request), max);
     if (count == 0 || avoided(node, request)) {
         return 0;
     }
-    if (request->slots_milli == 0) {
+    if (!request_has_slots(request)) {
         const int64_t aux_free = (int64_t)node->aux_max - (int64_t)place->aux_used;
         count = times(aux_free, 1, count);
     }
@@ -246,46 +188,13 @@ uint32_t fit_count(const struct place *place, const struct request *request, uin
         const int64_t free = at < node->named_count ? place->named_free[at] : 0;
         count = times(free, request->named[i].milli, count);
     }
-    return count == 0 ? 0 : count_devices(place, request, count);
-}
-
-/* A share goes to the fullest device that still has it, so that whole devices stay whole. */
-static uint64_t choose_share(const struct place *place, const struct request *request)
-{
-    uint32_t best = NODE_DEVICES_MAX;
-    for (uint32_t i = 0; i < place->node->device_count; i++) {
-        if (!device_allowed(request, i) || place->device_free[i] < request->slots_milli) {
-            continue;
-        }
-        if (best == NODE_DEVICES_MAX || place->device_free[i] < place->device_free[best]) {
-            best = i;
-        }
-    }
-    must(best < NODE_DEVICES_MAX);
-    return (uint64_t)1 << best;
-}
-
-static uint64_t choose_whole(const struct place *place, const struct request *request)
-{
-    if (request->device_mask != 0) {
-        return request->device_mask;
-    }
-    uint64_t devices = 0;
-    int64_t left = request->slots_milli;
-    for (uint32_t i = 0; i < place->node->device_count && left > 0; i++) {
-        if (place->device_free[i] == SLOT_MILLI) {
-            devices |= (uint64_t)1 << i;
-            left -= SLOT_MILLI;
-        }
-    }
-    must(left <= 0);
-    return devices;
+    return count == 0 ? 0 : devices_count(place, request, count);
 }
 
 void fit_wants(const struct node *node, const struct request *request, struct grant *ret)
 {
     *ret = (struct grant){
-        .slots_milli = request->slots_milli,
+        .slots_milli = fit_slots(node, request),
         .cpu_milli = cpu_wanted(node, request),
         .memory_bytes = memory_wanted(node, request),
     };
@@ -300,25 +209,9 @@ void fit_grant(const struct place *place, const struct request *request, struct 
 {
     const struct node *node = place->node;
     fit_wants(node, request, ret);
-    if (takes_devices(node, request)) {
-        ret->devices = request->slots_milli < SLOT_MILLI ? choose_share(place, request)
-                                                         : choose_whole(place, request);
+    if (devices_held(node, request)) {
+        ret->devices = devices_choose(place, request);
     }
-}
-
-/* The best that one device has free for a share, or all whole devices together. */
-static int64_t devices_available(const struct place *place, const struct request *request)
-{
-    if (request->slots_milli >= SLOT_MILLI) {
-        return (int64_t)devices_whole(place) * SLOT_MILLI;
-    }
-    int64_t best = 0;
-    for (uint32_t i = 0; i < place->node->device_count; i++) {
-        if (device_allowed(request, i) && place->device_free[i] > best) {
-            best = place->device_free[i];
-        }
-    }
-    return best;
 }
 
 static bool lacks_amount(struct lack *ret, uint16_t resource, int64_t wanted, int64_t free)
@@ -335,17 +228,26 @@ static bool lacks_amount(struct lack *ret, uint16_t resource, int64_t wanted, in
     return true;
 }
 
+/* What is free of a device, as memory. */
+static void memory_lack(const struct node *node, const struct request *request, int64_t free_milli,
+                        struct lack *ret)
+{
+    ret->resource.v = RESOURCE_GPU_MEMORY;
+    ret->wanted = request->gpu_memory_bytes;
+    ret->available = i64_mul_div(node->gpu_memory_bytes, free_milli, SLOT_MILLI);
+}
+
 static bool lacks_devices(const struct place *place, const struct request *request,
                           struct lack *ret)
 {
     const struct node *node = place->node;
-    if (devices_exist(node, request) && count_devices(place, request, 1) > 0) {
+    if (devices_exist(node, request) && devices_count(place, request, 1) > 0) {
         return false;
     }
     *ret = (struct lack){
         .code = REASON_NO_DEVICES,
         .resource = {RESOURCE_SLOTS},
-        .wanted = request->slots_milli,
+        .wanted = fit_slots(node, request),
         .available = (int64_t)node->device_count * SLOT_MILLI,
     };
     if (!devices_exist(node, request)) {
@@ -353,6 +255,11 @@ static bool lacks_devices(const struct place *place, const struct request *reque
     }
     ret->code = request->device_mask != 0 ? REASON_DEVICES_BUSY : REASON_NO_ROOM;
     ret->available = devices_available(place, request);
+    if (request_by_memory(request)) {
+        memory_lack(node, request, ret->available, ret);
+    } else if (request->share_devices > 0) {
+        ret->wanted = request->slots_milli / request->share_devices; /* of each */
+    }
     return true;
 }
 
@@ -367,14 +274,16 @@ bool fit_lack(const struct place *place, const struct request *request, struct l
         return lacks_devices(place, request, ret);
     }
     if (request->gpu_memory_bytes > node->gpu_memory_bytes) {
-        *ret = (struct lack){.code = REASON_NO_DEVICES,
-                             .resource = {RESOURCE_SLOTS},
+        *ret = (struct lack){.code = REASON_NO_ROOM,
+                             .resource = {RESOURCE_GPU_MEMORY},
                              .wanted = request->gpu_memory_bytes,
                              .available = node->gpu_memory_bytes};
         return true;
     }
-    if (lacks_amount(ret, RESOURCE_SLOTS, request->slots_milli, place->slots_free) ||
+    if ((request->share_devices == 0 &&
+         lacks_amount(ret, RESOURCE_SLOTS, request->slots_milli, place->slots_free)) ||
         lacks_devices(place, request, ret) ||
+        lacks_amount(ret, RESOURCE_SLOTS, fit_slots(node, request), place->slots_free) ||
         lacks_amount(ret, RESOURCE_CPU, cpu_wanted(node, request), place->cpu_free) ||
         lacks_amount(ret, RESOURCE_MEMORY, memory_wanted(node, request), place->memory_free)) {
         return true;
@@ -386,7 +295,7 @@ bool fit_lack(const struct place *place, const struct request *request, struct l
             return true;
         }
     }
-    if (request->slots_milli == 0 && place->aux_used >= node->aux_max) {
+    if (!request_has_slots(request) && place->aux_used >= node->aux_max) {
         *ret = (struct lack){.code = REASON_AUX_FULL, .wanted = 1, .available = 0};
         return true;
     }
@@ -396,7 +305,7 @@ bool fit_lack(const struct place *place, const struct request *request, struct l
 bool fit_holds(const struct place *place, const struct request *request, const struct grant *grant)
 {
     const struct node *node = place->node;
-    const int64_t each = grant->slots_milli < SLOT_MILLI ? grant->slots_milli : SLOT_MILLI;
+    const int64_t each = device_share(grant->slots_milli, grant->devices);
     bool fits = grant->slots_milli <= place->slots_free || grant->slots_milli == 0;
     fits = fits && (grant->cpu_milli <= place->cpu_free || grant->cpu_milli == 0);
     fits = fits && (grant->memory_bytes <= place->memory_free || grant->memory_bytes == 0);

@@ -70,6 +70,9 @@ void fit_grant(const struct place *place, const struct request *request, struct 
 /* Is exactly this free, devices by number: what an instance held, or was promised? */
 bool fit_holds(const struct place *place, const struct request *request, const struct grant *grant);
 
+/* The slots of one instance there: parts of devices by memory are larger where devices are smaller. */
+int64_t fit_slots(const struct node *node, const struct request *request);
+
 /* The amounts of a grant, without choosing devices. */
 void fit_wants(const struct node *node, const struct request *request, struct grant *ret);
 

@@ -25,7 +25,8 @@ bool lower_for(const struct request *request, const struct lack *lack, struct lo
     }
     for (uint32_t i = 0; i < lower_count(request); i++) {
         const struct lower what = lower_at(i);
-        if (what.kind != LOWER_GPU_MEMORY && lower_resource(request, what).v == lack->resource.v) {
+        const bool none = what.kind == LOWER_SLOTS && request_by_memory(request);
+        if (!none && lower_resource(request, what).v == lack->resource.v) {
             *ret = what;
             return true;
         }
@@ -33,11 +34,17 @@ bool lower_for(const struct request *request, const struct lack *lack, struct lo
     return false;
 }
 
+/* Equal shares of several devices are lowered together. */
+static int64_t devices_asked(const struct request *request)
+{
+    return request->share_devices > 0 ? request->share_devices : 1;
+}
+
 int64_t lower_asked(const struct request *request, struct lower what)
 {
     switch (what.kind) {
     case LOWER_SLOTS:
-        return request->slots_milli;
+        return request->slots_milli / devices_asked(request);
     case LOWER_CPU:
         return request->cpu_milli;
     case LOWER_MEMORY:
@@ -55,8 +62,9 @@ resource_id lower_resource(const struct request *request, struct lower what)
 {
     switch (what.kind) {
     case LOWER_SLOTS:
-    case LOWER_GPU_MEMORY:
         return (resource_id){RESOURCE_SLOTS};
+    case LOWER_GPU_MEMORY:
+        return (resource_id){RESOURCE_GPU_MEMORY};
     case LOWER_CPU:
         return (resource_id){RESOURCE_CPU};
     case LOWER_MEMORY:
@@ -72,7 +80,7 @@ void lower_apply(struct request *request, struct lower what, int64_t amount)
 {
     switch (what.kind) {
     case LOWER_SLOTS:
-        request->slots_milli = amount;
+        request->slots_milli = amount * devices_asked(request);
         return;
     case LOWER_CPU:
         request->cpu_milli = amount;
@@ -105,8 +113,9 @@ int64_t lower_largest(const struct place *place, const struct request *request, 
     if (slots && (request->slots_milli == 0 || request->device_mask != 0)) {
         return least;
     }
-    const int64_t step = slots && request->slots_milli >= SLOT_MILLI ? SLOT_MILLI : 1;
-    int64_t low = slots ? 1 : 0;
+    const bool whole = slots && request->share_devices == 0 && request->slots_milli >= SLOT_MILLI;
+    const int64_t step = whole ? SLOT_MILLI : 1;
+    int64_t low = slots || (what.kind == LOWER_GPU_MEMORY && request_by_memory(request)) ? 1 : 0;
     if (least >= 0 && least / step + 1 > low) {
         low = least / step + 1;
     }

@@ -25,7 +25,7 @@ bool lower_for(const struct request *request, const struct lack *lack, struct lo
 uint32_t lower_count(const struct request *request);
 struct lower lower_at(uint32_t number);
 
-/* The amount asked now; -1: none of its own (the proportional part). */
+/* The amount asked now, of several shared devices that of each; -1: none of its own (the proportional part). */
 int64_t lower_asked(const struct request *request, struct lower what);
 resource_id lower_resource(const struct request *request, struct lower what);
 

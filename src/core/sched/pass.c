@@ -76,16 +76,19 @@ static bool keep_or_blocked(struct pass *pass, const struct asker *asker, uint32
     return true;
 }
 
-/* Cpu and memory that come with the slots are known only on the node: what is left of them bounds the search. */
+/* Cpu and memory that come with the slots, and parts of devices by memory, are known only on the node: what is left of them bounds the
+ * search. */
 static void asker_bound(const struct pass *pass, struct asker *asker)
 {
     const struct request *request = asker->request;
-    if (request->cpu_milli >= 0 && request->memory_bytes >= 0) {
+    const bool by_memory = request_by_memory(request);
+    if (request->cpu_milli >= 0 && request->memory_bytes >= 0 && !by_memory) {
         return;
     }
     (void)tally_left(&pass->trial.tally, asker->task, VIEW_NOW, &asker->left);
     asker->bounded = asker->left.at[DIM_CPU] != VECTOR_UNLIMITED ||
-                     asker->left.at[DIM_MEMORY] != VECTOR_UNLIMITED;
+                     asker->left.at[DIM_MEMORY] != VECTOR_UNLIMITED ||
+                     (by_memory && asker->left.at[DIM_SLOTS] != VECTOR_UNLIMITED);
     if (asker->bounded) {
         asker->trail = NULL; /* of all accounts */
     }
@@ -118,7 +121,7 @@ static bool gated(const struct pass *pass, const struct task *task, uint32_t cou
     const struct shape *shape = core_shape(pass->core, task->shape);
     struct asker asker = {.task = task, .request = &shape->request};
     struct vector amounts;
-    turns_amounts(pass->core, &shape->request, count, &amounts);
+    turns_amounts(pass->core, task, count, SLOTS_LEAST, &amounts);
     if (tally_gate(&pass->trial.tally, task, VIEW_NOW, &amounts).gate != GATE_OPEN) {
         return true;
     }
@@ -130,9 +133,16 @@ static bool gated(const struct pass *pass, const struct task *task, uint32_t cou
 static bool capped(const struct pass *pass, const struct task *task)
 {
     struct vector amounts;
-    turns_amounts(pass->core, &core_shape(pass->core, task->shape)->request, task_chunk(task),
-                  &amounts);
+    turns_amounts(pass->core, task, task_chunk(task), SLOTS_LEAST, &amounts);
     return tally_user_capped(&pass->trial.tally, task, VIEW_NOW, &amounts);
+}
+
+/* What is left on the nodes is too little for it: to its accounts, or, where the nodes say how many slots it is, perhaps to its user
+ * alone. */
+static enum outcome outcome_bound(const struct pass *pass, const struct task *task)
+{
+    const bool by_memory = request_by_memory(&core_shape(pass->core, task->shape)->request);
+    return by_memory && pass->pool->user_slots_max > 0 ? OUTCOME_CAPPED : OUTCOME_GATED;
 }
 
 static enum outcome place_next(struct pass *pass, const struct task *task, struct lane *lane,
@@ -140,7 +150,7 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
 {
     const struct shape *shape = core_shape(pass->core, task->shape);
     struct vector amounts;
-    turns_amounts(pass->core, &shape->request, count, &amounts);
+    turns_amounts(pass->core, task, count, SLOTS_LEAST, &amounts);
     if (tally_gate(&pass->trial.tally, task, VIEW_NOW, &amounts).gate != GATE_OPEN) {
         return OUTCOME_GATED;
     }
@@ -150,7 +160,7 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
     struct note *note = lane->note;
     if ((note->missed_from > 0 && count >= note->missed_from) ||
         capacity_missed(pass->core->capacity, shape, count)) {
-        return gated(pass, task, count) ? OUTCOME_GATED : OUTCOME_BLOCKED;
+        return gated(pass, task, count) ? outcome_bound(pass, task) : OUTCOME_BLOCKED;
     }
     struct asker *asker = arena_new(pass->arena, struct asker, 1);
     *asker = (struct asker){
@@ -163,7 +173,7 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
     lane->bounded = asker->bounded;
     if (!keep_or_blocked(pass, asker, count) ||
         !place_chunk(&pass->trial, asker, count, &lane->index)) {
-        return bound_allows(pass, asker, count) ? OUTCOME_BLOCKED : OUTCOME_GATED;
+        return bound_allows(pass, asker, count) ? OUTCOME_BLOCKED : outcome_bound(pass, task);
     }
     lane->added += count;
     pass->placed += count;

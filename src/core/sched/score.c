@@ -4,7 +4,6 @@
 
 #include "base/must.h"
 #include "core/sched/capacity.h"
-#include "core/sched/search.h"
 
 /* What a node has of a resource, and what of it is free. */
 struct stock {
@@ -34,10 +33,26 @@ static struct stock stock_of(const struct place *place, uint16_t resource)
     return (struct stock){0, 0, 1};
 }
 
+uint16_t score_resource(const struct request *request)
+{
+    if (request_has_slots(request)) {
+        return RESOURCE_SLOTS;
+    }
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        if (request->named[i].milli > 0) {
+            return request->named[i].resource.v;
+        }
+    }
+    if (request->cpu_milli > 0) {
+        return RESOURCE_CPU;
+    }
+    return request->memory_bytes > 0 ? RESOURCE_MEMORY : RESOURCE_AUX;
+}
+
 struct score score_of(enum pool_placement placement, const struct place *place,
                       const struct request *request)
 {
-    struct stock stock = stock_of(place, search_measure(request).resource);
+    struct stock stock = stock_of(place, score_resource(request));
     if (stock.total <= 0) {
         return (struct score){0, 1};
     }

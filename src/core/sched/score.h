@@ -3,7 +3,7 @@
  *   pack     1 / (1 + free)      the fuller, the better
  *   spread   free / total        the emptier, the better
  *
- * of what the request is measured by (search_measure()): slots, a named resource, cpu, memory, or places for tasks without slots. A
+ * of what the request is measured by (score_resource()): slots, a named resource, cpu, memory, or places for tasks without slots. A
  * node that has none of it at all scores 0. The search does not ask every node for its score; it walks an index in an order that
  * gives the same among nodes of one size.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -16,6 +16,10 @@ struct score {
     int64_t over;
     int64_t under; /* above 0 */
 };
+
+/* The resource by whose free amount nodes are ordered for a request: slots, else the first named one, else cpu, else memory, else
+ * RESOURCE_AUX. */
+uint16_t score_resource(const struct request *request);
 
 struct score score_of(enum pool_placement placement, const struct place *place,
                       const struct request *request);

@@ -9,24 +9,31 @@
 
 #include "base/checked.h"
 #include "core/core_internal.h"
+#include "core/sched/score.h"
 
-struct measure search_measure(const struct request *request)
+/* The resource by whose free amount nodes are ordered for a request, and how much of it one
+ * instance asks at least. */
+struct measure {
+    uint16_t resource;
+    int64_t wanted;
+};
+
+static struct measure measure_of(const struct overlay *overlay, const struct request *request)
 {
-    if (request->slots_milli > 0) {
-        return (struct measure){RESOURCE_SLOTS, request->slots_milli};
+    struct measure measure = {.resource = score_resource(request), .wanted = 1};
+    if (measure.resource == RESOURCE_SLOTS) {
+        measure.wanted = core_request_slots(overlay->core, overlay->pool, request, SLOTS_LEAST);
+    } else if (measure.resource == RESOURCE_CPU) {
+        measure.wanted = request->cpu_milli;
+    } else if (measure.resource == RESOURCE_MEMORY) {
+        measure.wanted = request->memory_bytes;
     }
     for (uint32_t i = 0; i < request->named_count; i++) {
-        if (request->named[i].milli > 0) {
-            return (struct measure){request->named[i].resource.v, request->named[i].milli};
+        if (request->named[i].resource.v == measure.resource) {
+            measure.wanted = request->named[i].milli;
         }
     }
-    if (request->cpu_milli > 0) {
-        return (struct measure){RESOURCE_CPU, request->cpu_milli};
-    }
-    if (request->memory_bytes > 0) {
-        return (struct measure){RESOURCE_MEMORY, request->memory_bytes};
-    }
-    return (struct measure){RESOURCE_AUX, 1};
+    return measure;
 }
 
 static int64_t amount_free(const struct place *place, uint16_t resource)
@@ -215,8 +222,11 @@ uint32_t search_within(const struct node *node, const struct asker *asker, uint3
     }
     struct grant grant;
     fit_wants(node, asker->request, &grant);
-    const uint32_t by_cpu = fit_times(asker->left.at[DIM_CPU], grant.cpu_milli, count);
-    return fit_times(asker->left.at[DIM_MEMORY], grant.memory_bytes, by_cpu);
+    if (request_by_memory(asker->request)) {
+        count = fit_times(asker->left.at[DIM_SLOTS], grant.slots_milli, count);
+    }
+    count = fit_times(asker->left.at[DIM_CPU], grant.cpu_milli, count);
+    return fit_times(asker->left.at[DIM_MEMORY], grant.memory_bytes, count);
 }
 
 static uint32_t node_takes(const struct overlay *overlay, const struct node *node,
@@ -287,7 +297,7 @@ static const struct node *search_trail(const struct overlay *overlay, const stru
 static const struct node *search_emptiest(const struct overlay *overlay, const struct asker *asker,
                                           uint32_t count, int64_t wanted)
 {
-    struct cursor level = {asker->view, search_measure(asker->request).resource, UINT64_MAX,
+    struct cursor level = {asker->view, measure_of(overlay, asker->request).resource, UINT64_MAX,
                            UINT64_MAX};
     while (cursor_step(overlay, &level, false) != NULL && level.free >= (uint64_t)wanted) {
         struct cursor at = {level.view, level.resource, level.free, 0};
@@ -365,7 +375,8 @@ static const struct node *logged_next(const struct overlay *overlay, uint64_t *a
 static const struct node *search_logged(const struct overlay *overlay, const struct asker *asker,
                                         uint32_t count, uint64_t at)
 {
-    struct cursor line = {.view = VIEW_NOW, .resource = search_measure(asker->request).resource};
+    struct cursor line = {.view = VIEW_NOW,
+                          .resource = measure_of(overlay, asker->request).resource};
     struct cursor best = line;
     const struct node *found = NULL;
     const struct node *node;
@@ -383,7 +394,8 @@ static const struct node *search_logged(const struct overlay *overlay, const str
 static uint32_t search_logged_most(const struct overlay *overlay, const struct asker *asker,
                                    uint32_t max, uint64_t at)
 {
-    struct cursor line = {.view = VIEW_NOW, .resource = search_measure(asker->request).resource};
+    struct cursor line = {.view = VIEW_NOW,
+                          .resource = measure_of(overlay, asker->request).resource};
     uint32_t most = 0;
     const struct node *node;
     while (most < max && (node = logged_next(overlay, &at, &line)) != NULL) {
@@ -396,7 +408,7 @@ static uint32_t search_logged_most(const struct overlay *overlay, const struct a
 static const struct node *search_all(struct overlay *overlay, const struct asker *asker,
                                      uint32_t count)
 {
-    const struct measure measure = search_measure(asker->request);
+    const struct measure measure = measure_of(overlay, asker->request);
     int64_t wanted;
     if (__builtin_mul_overflow(measure.wanted, (int64_t)count, &wanted)) {
         return NULL;
@@ -432,7 +444,7 @@ uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_
     if (known_nowhere(overlay, asker, &at)) {
         return search_logged_most(overlay, asker, max, at);
     }
-    const struct measure measure = search_measure(asker->request);
+    const struct measure measure = measure_of(overlay, asker->request);
     track(overlay, asker->view, measure.resource);
     uint32_t most = 0;
     struct cursor cursor = {asker->view, measure.resource, UINT64_MAX, UINT64_MAX};
@@ -451,7 +463,7 @@ uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_
 const struct node *search_level(struct overlay *overlay, const struct asker *asker, int64_t free,
                                 node_id after, uint32_t count)
 {
-    const struct measure measure = search_measure(asker->request);
+    const struct measure measure = measure_of(overlay, asker->request);
     track(overlay, asker->view, measure.resource);
     struct cursor cursor = {asker->view, measure.resource, (uint64_t)free, after.v};
     const struct node *node;
@@ -469,7 +481,7 @@ const struct node *search_level(struct overlay *overlay, const struct asker *ask
 
 uint32_t search_total(struct overlay *overlay, const struct asker *asker, uint32_t max)
 {
-    const struct measure measure = search_measure(asker->request);
+    const struct measure measure = measure_of(overlay, asker->request);
     track(overlay, asker->view, measure.resource);
     uint32_t total = 0;
     struct cursor cursor = {asker->view, measure.resource, (uint64_t)measure.wanted - 1,

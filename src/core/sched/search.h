@@ -5,14 +5,6 @@
 
 #include "core/sched/overlay.h"
 
-/* The resource by whose free amount nodes are ordered for a request, and how much of it one
- * instance asks: slots, else the first named one, else cpu, else memory, else RESOURCE_AUX. */
-struct measure {
-    uint16_t resource;
-    int64_t wanted;
-};
-struct measure search_measure(const struct request *request);
-
 /* The first node that takes `count` such instances; NULL: there is none. */
 const struct node *search_first(struct overlay *overlay, const struct asker *asker, uint32_t count);
 
@@ -28,7 +20,8 @@ enum { SEARCH_LEVEL_MAX = 64 };
 const struct node *search_level(struct overlay *overlay, const struct asker *asker, int64_t free,
                                 node_id after, uint32_t count);
 
-/* How many of `count` instances on a node stay within what the asker's accounts may still take of cpu and memory. */
+/* How many of `count` instances on a node stay within what the asker's accounts may still take of cpu and memory, and of slots where
+ * the node says how many. */
 uint32_t search_within(const struct node *node, const struct asker *asker, uint32_t count);
 
 /* For overlay.c: a node that had `old` free in a view has `new` there, because of an instance with

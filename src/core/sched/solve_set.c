@@ -119,7 +119,7 @@ static bool accounts_take(struct solve *solve, struct asker *asker, uint32_t cou
 {
     const struct tally *tally = &solve->trial->tally;
     struct vector request;
-    turns_amounts(solve->trial->core, asker->request, count, &request);
+    turns_amounts(solve->trial->core, asker->task, count, SLOTS_LEAST, &request);
     if (tally_gate(tally, asker->task, VIEW_LATER, &request).gate != GATE_OPEN ||
         tally_user_capped(tally, asker->task, VIEW_LATER, &request)) {
         return false;
@@ -301,7 +301,7 @@ static bool place_again(struct solve *solve, const struct asker *asker, const st
         return false;
     }
     trial_place(solve->trial, asker, node, index);
-    solve->idle_milli -= fit_usable(node) ? asker->request->slots_milli : 0;
+    solve->idle_milli -= fit_usable(node) ? fit_slots(node, asker->request) : 0;
     return true;
 }
 

@@ -170,6 +170,10 @@ bool tally_left(const struct tally *tally, const struct task *task, enum view vi
     if (view == VIEW_NOW) {
         path_left(tally, task, VIEW_NOW, ret);
     }
+    const int64_t user = user_caps_left(&tally->users, task->user, view);
+    if (user != VECTOR_UNLIMITED) {
+        ret->at[DIM_SLOTS] = left_of(ret->at[DIM_SLOTS], user, 0);
+    }
     bool bound = false;
     for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
         bound |= ret->at[dim] != VECTOR_UNLIMITED;

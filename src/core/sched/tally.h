@@ -36,7 +36,7 @@ struct gate_result tally_gate(const struct tally *tally, const struct task *task
 bool tally_user_capped(const struct tally *tally, const struct task *task, enum view view,
                        const struct vector *request);
 
-/* What the task's accounts may still take in each dimension; VECTOR_UNLIMITED: no bound. False: no dimension has one. */
+/* What the task's accounts, and of slots its user, may still take in each dimension; VECTOR_UNLIMITED: no bound. False: no dimension has one. */
 bool tally_left(const struct tally *tally, const struct task *task, enum view view,
                 struct vector *ret);
 

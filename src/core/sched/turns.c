@@ -12,10 +12,12 @@ uint32_t turns_chunk(const struct task *task, uint32_t added)
     return task->gang && grown < task->min_count ? task->min_count - grown : 1;
 }
 
-void turns_amounts(const struct core *core, const struct request *request, uint32_t count,
-                   struct vector *ret)
+void turns_amounts(const struct core *core, const struct task *task, uint32_t count,
+                   enum slots_bound bound, struct vector *ret)
 {
+    const struct request *request = &core_shape(core, task->shape)->request;
     core_request_vector(core, request, ret);
+    ret->at[DIM_SLOTS] = core_request_slots(core, task->pool, request, bound);
     for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX && count > 1; dim++) {
         int64_t product;
         const bool wraps = __builtin_mul_overflow(ret->at[dim], (int64_t)count, &product);
@@ -90,8 +92,7 @@ static void line_refresh(const struct turns *turns, struct turns_line *line)
     if (turns->policy == POLICY_FAIR_SHARE) {
         const struct task *task = queue_first(&line->queue);
         const uint32_t count = turns_chunk(task, queue_lane(&line->queue)->added);
-        turns_amounts(turns->core, &core_shape(turns->core, task->shape)->request, count,
-                      &line->chunk);
+        turns_amounts(turns->core, task, count, SLOTS_MOST, &line->chunk);
     }
 }
 

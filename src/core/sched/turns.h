@@ -45,6 +45,6 @@ void turns_update(struct turns *turns, struct turns_line *line);
 /* How many instances of a task are to be placed next, `added` of them being placed already. */
 uint32_t turns_chunk(const struct task *task, uint32_t added);
 
-/* What so many instances of a request ask for. */
-void turns_amounts(const struct core *core, const struct request *request, uint32_t count,
-                   struct vector *ret);
+/* What so many instances of a task ask for; parts of devices by memory as on the pool's largest or smallest devices. */
+void turns_amounts(const struct core *core, const struct task *task, uint32_t count,
+                   enum slots_bound bound, struct vector *ret);

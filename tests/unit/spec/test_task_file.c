@@ -182,9 +182,9 @@ static void gpus_are_slots_that_need_devices(void **state)
     spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu\":0}}");
     assert_true(spec.slots_milli == 0);
     assert_false(spec.needs_gpu);
-    spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu_memory\":\"16Gi\"}}");
-    assert_true(spec.slots_milli == 1000);
-    assert_true(spec.needs_gpu);
+    spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu\":2,\"gpu_memory\":\"16Gi\"}}");
+    assert_true(spec.slots_milli == 2000);
+    assert_true(spec.gpu_memory_bytes == (int64_t)16 << 30);
     spec = reads("{\"command\":[\"x\"],\"avoid\":[\"n1\",\"n2\"]}");
     assert_int_equal(spec.avoid_count, 2);
     assert_string_equal(spec.avoid[1], "n2");
@@ -192,6 +192,35 @@ static void gpus_are_slots_that_need_devices(void **state)
     assert_true(spec.device_mask == 9);
     assert_true(spec.slots_milli == 2000);
     assert_true(spec.needs_gpu);
+}
+
+static void parts_of_devices_are_shares_or_memory(void **state)
+{
+    (void)state;
+    struct task_spec spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu_memory\":\"16Gi\"}}");
+    assert_true(spec.slots_milli == ASK_NOTHING);
+    assert_true(spec.gpu_memory_bytes == (int64_t)16 << 30);
+    assert_true(spec.needs_gpu);
+    spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu_memory\":\"1Gi\",\"gpu_devices\":3}}");
+    assert_int_equal(spec.gpu_devices, 3);
+    spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu\":0.5,\"gpu_devices\":2}}");
+    assert_true(spec.slots_milli == 500);
+    assert_int_equal(spec.gpu_devices, 2);
+    spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu\":0.5},\"devices\":[0,3]}");
+    assert_true(spec.slots_milli == 500);
+    assert_true(spec.device_mask == 9);
+    spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu_memory\":\"1Gi\"},\"devices\":[1]}");
+    assert_true(spec.slots_milli == ASK_NOTHING);
+    assert_true(spec.device_mask == 2);
+    const char *parts = "resources.gpu_devices: says of how many devices a part is wanted; give "
+                        "gpu below 1 or gpu_memory alone";
+    refuses("{\"command\":[\"x\"],\"resources\":{\"gpu_devices\":2}}", "resources.gpu_devices",
+            parts);
+    refuses("{\"command\":[\"x\"],\"resources\":{\"gpu\":2,\"gpu_devices\":2}}",
+            "resources.gpu_devices", parts);
+    refuses("{\"command\":[\"x\"],\"resources\":{\"gpu\":0.5,\"gpu_devices\":3},\"devices\":[0,3]}",
+            "devices",
+            "devices: names 2 devices, but the gpu_devices asked for are another number");
 }
 
 static void an_array_is_instances_from_a_first_index(void **state)
@@ -376,6 +405,7 @@ int main(void)
         TEST(an_entrypoint_is_a_shell_line),
         TEST(determined_spellings_are_understood),
         TEST(gpus_are_slots_that_need_devices),
+        TEST(parts_of_devices_are_shares_or_memory),
         TEST(an_array_is_instances_from_a_first_index),
         TEST(null_counts_as_not_given),
         TEST(wrong_amounts_are_refused_by_path),

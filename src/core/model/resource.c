@@ -1,0 +1,15 @@
+/* resource.c - parts of a device by its memory.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/resource.h"
+
+#include "base/must.h"
+
+int64_t gpu_memory_share(int64_t bytes, int64_t total_bytes)
+{
+    must(bytes >= 0);
+    if (bytes >= total_bytes) {
+        return SLOT_MILLI;
+    }
+    const __int128 milli = (__int128)bytes * SLOT_MILLI;
+    return (int64_t)((milli + total_bytes - 1) / total_bytes);
+}
