@@ -186,5 +186,5 @@ bool oracle_bounded(const struct core *core, const struct task *task, const stru
         vector_add(&more, &one);
     }
     return passes_bound(core, task, &more) ||
-           (request->slots_milli > 0 && passes_user_cap(core, task, more.at[DIM_SLOTS]));
+           (slots > 0 && passes_user_cap(core, task, more.at[DIM_SLOTS]));
 }

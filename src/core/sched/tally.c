@@ -60,12 +60,36 @@ bool tally_user_capped(const struct tally *tally, const struct task *task, enum 
     return left != VECTOR_UNLIMITED && request->at[DIM_SLOTS] > 0 && request->at[DIM_SLOTS] > left;
 }
 
+/* What is not preemptible and leaves is no part of later, like all that leaves (shares.c has left that out). */
+static void fixed_leave(struct tally *tally, uint64_t node)
+{
+    const struct core *core = tally->core;
+    struct okey key = {{node, 0, 0, 0}};
+    while (oindex_next(&core->orders[ORDER_ON_NODE], key, &key) && key.at[0] == node) {
+        const struct instance *instance = instance_row(core, key.at[3]);
+        const struct task *task = core_task(core, instance->task);
+        if (instance->state != INSTANCE_STOPPING || task->preemptible) {
+            continue;
+        }
+        struct vector amounts;
+        core_grant_vector(core, &core_shape(core, task->shape)->request, instance->slots_milli,
+                          instance->cpu_milli, instance->memory_bytes, &amounts);
+        for (const struct account_view *at = leaf_of(tally, task, VIEW_LATER); at != NULL;
+             at = at->parent) {
+            vector_move(&tally->shares->views[at->index].fixed, &amounts, -1);
+        }
+    }
+}
+
 /* Claims are part of later. */
 static void claims_load(struct tally *tally, pool_id pool)
 {
     const struct core *core = tally->core;
     struct okey at = {{pool.v, 0, 0, 0}};
     while (oindex_next(&core->orders[ORDER_MOTION], at, &at) && at.at[0] == pool.v) {
+        if (core_node(core, (node_id){(uint32_t)at.at[1]})->leaving_count > 0) {
+            fixed_leave(tally, at.at[1]);
+        }
         struct okey key = {{at.at[1], 0, 0, 0}};
         while (oindex_next(&core->orders[ORDER_CLAIM], key, &key) && key.at[0] == at.at[1]) {
             const struct task *task = core_task(core, (task_id){key.at[1]});
