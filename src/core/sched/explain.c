@@ -123,13 +123,12 @@ static uint32_t add_up_to(uint32_t sum, uint32_t more, uint32_t max)
 /* What the accounts may still take, less what so many would hold on the node. */
 static void left_take(struct look *look, const struct node *node, uint32_t count)
 {
-    static const uint32_t dims[] = {DIM_SLOTS, DIM_CPU, DIM_MEMORY};
     struct grant grant;
     fit_wants(node, &look->shape->request, &grant);
     const int64_t amounts[] = {grant.slots_milli, grant.cpu_milli, grant.memory_bytes};
-    for (uint32_t i = 0; look->asker.bounded && i < 3; i++) {
-        int64_t *left = &look->asker.left.at[dims[i]];
-        *left = *left == VECTOR_UNLIMITED ? *left : *left - amounts[i] * (int64_t)count;
+    for (uint32_t dim = DIM_SLOTS; look->asker.bounded && dim < DIM_NAMED_FIRST; dim++) {
+        int64_t *left = &look->asker.left.at[dim];
+        *left = *left == VECTOR_UNLIMITED ? *left : *left - amounts[dim] * (int64_t)count;
     }
 }
 
