@@ -115,7 +115,6 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_NO_IMAGE] = "no-image",
     [REASON_MANY_POOLS] = "many-pools",
     [REASON_UNKNOWN_OBJECT] = "unknown-object",
-    [REASON_STALE] = "stale",
     [REASON_UNKNOWN_DEPARTMENT] = "unknown-department",
     [REASON_CYCLE] = "cycle",
     [REASON_NOT_EMPTY] = "not-empty",

@@ -53,7 +53,6 @@ enum reason_code {
     REASON_NO_IMAGE,    /* the pool's nodes run no containers */
     REASON_MANY_POOLS,  /* more than one pool is not possible yet */
     REASON_UNKNOWN_OBJECT,     /* no such pool, node or task: `text` */
-    REASON_STALE,              /* an order or report of an older epoch, incarnation or attempt */
     REASON_UNKNOWN_DEPARTMENT, /* `text` */
     REASON_CYCLE,              /* a department below itself: `text` */
     REASON_NOT_EMPTY,          /* department `text` has `need` accounts below it */

@@ -125,21 +125,22 @@ static const char *command(const struct core *core, task_id id, const struct rea
     return reason->code == REASON_NODES_AWAY ? away(core, reason, arena) : NULL;
 }
 
-/* The quota that would let the task start, as a command. */
+/* The quota that would let the task start, as a command: what is held already, be it above the bound, and what the task wants. */
 static const char *quota(const struct core *core, const struct explanation *why, bool limit,
                          struct arena *arena)
 {
     const struct explain_account *account = &why->account;
-    const int64_t bound = limit ? account->limit : account->guaranteed;
-    const int64_t more = why->reason.wanted - why->reason.available;
     struct buf text;
     buf_init(&text, 256);
-    resource_amount_bare(account->resource, bound + more, &text);
+    resource_amount_bare(account->resource, account->held + why->reason.wanted, &text);
     const char *name =
         account->resource.v == RESOURCE_SLOTS ? "gpu" : core_resource_name(core, account->resource);
-    const char *command = arena_fmt(
-        arena, "weir quota set %s --pool %s %s%s=%s", core_account_name(core, account->id),
-        core_pool_name(core, why->reason.pool), limit ? "--limit " : "", name, buf_text(&text));
+    const struct account *row = core_account(core, account->id);
+    const bool department = row != NULL && row->kind == ACCOUNT_DEPARTMENT;
+    const char *command =
+        arena_fmt(arena, "weir quota set %s%s --pool %s %s%s=%s", department ? "--department " : "",
+                  core_account_name(core, account->id), core_pool_name(core, why->reason.pool),
+                  limit ? "--limit " : "", name, buf_text(&text));
     buf_done(&text);
     return command;
 }
@@ -152,7 +153,7 @@ static uint32_t bound_suggestions(const struct core *core, const struct explanat
     if (why->reason.code == REASON_OVER_GUARANTEE) {
         ret[count++] = "submit it with --preemptible";
         ret[count++] = quota(core, why, false, arena);
-    } else if (why->reason.code == REASON_OVER_LIMIT && why->reason.wanted > 0) {
+    } else if (why->reason.code == REASON_OVER_LIMIT) {
         ret[count++] = quota(core, why, true, arena);
     }
     if (why->reason.smallest > 0) {

@@ -4,6 +4,7 @@
 
 #include "base/amount.h"
 #include "base/must.h"
+#include "wire/time_text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -90,7 +91,6 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_NO_IMAGE] = "the nodes{of_pool} run no containers; leave the image out",
     [REASON_MANY_POOLS] = "a task goes to one pool for now; name one",
     [REASON_UNKNOWN_OBJECT] = "there is no such {text}",
-    [REASON_STALE] = "it is of an older epoch, incarnation or attempt",
     [REASON_UNKNOWN_DEPARTMENT] = "there is no department '{text}'",
     [REASON_CYCLE] = "department '{text}' would lie below itself",
     [REASON_CHANGING_POOL] = "goes to pool '{pool}' once its instances have ended",
@@ -325,6 +325,7 @@ void reason_json(struct json_out *j, const struct core *core, const struct reaso
     }
     json_out_kv_u64(j, "have", reason->have);
     json_out_kv_u64(j, "need", reason->need);
+    time_json(j, "until", reason->until_ms);
     json_out_end(j);
     buf_done(&message);
 }

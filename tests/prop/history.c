@@ -3,6 +3,7 @@
 #include "history.h"
 
 #include "history_account.h"
+#include "history_wait.h"
 #include "oracle.h"
 
 #include <string.h>
@@ -291,9 +292,7 @@ static void spec_roll(struct world *world, struct task_spec *ret)
     }
 }
 
-/* The amount that a refusal is about; NULL: not one of the spec's own amounts. */
-static int64_t *refused_amount(struct world *world, struct task_spec *spec,
-                               const struct reason *reason)
+int64_t *spec_amount(struct world *world, struct task_spec *spec, const struct reason *reason)
 {
     if (strcmp(reason->text, "gpu_memory") == 0) {
         return &spec->gpu_memory_bytes;
@@ -334,7 +333,7 @@ static void refusal_check(struct world *world, struct task_spec spec, const stru
     }
     const bool about_amount =
         reason->code == REASON_TOO_LARGE || reason->code == REASON_COMBINATION;
-    int64_t *amount = about_amount ? refused_amount(world, &spec, reason) : NULL;
+    int64_t *amount = about_amount ? spec_amount(world, &spec, reason) : NULL;
     if (amount == NULL || reason->smallest <= 0) {
         return;
     }
@@ -477,6 +476,7 @@ static void settle(struct world *world)
     const struct pool *pool = pick_pool(world);
     if (pool != NULL) {
         world_settle(world, pool->id);
+        waits_check(world, pool->id);
     }
 }
 

@@ -11,29 +11,9 @@
 #include "base/str.h"
 #include "core/core_internal.h"
 #include "core/sched/explain_account.h"
-#include "core/sched/lower.h"
+#include "core/sched/explain_internal.h"
 #include "core/sched/queue.h"
 #include "core/sched/reserve.h"
-#include "core/sched/search.h"
-
-struct look {
-    const struct core *core;
-    const struct task *task;
-    const struct pool *pool;
-    const struct shape *shape;
-    struct overlay overlay;
-    struct tally tally;
-    struct asker asker;
-    struct explanation *ret;
-    bool behind;        /* the holder of a reservation */
-    uint32_t count;     /* instances that start together */
-    uint32_t have;      /* places for them that are free and not kept */
-    uint32_t have_left; /* those of them that stay within what their accounts may still take */
-    uint32_t have_kept; /* places that are free */
-    uint32_t able;      /* nodes that could hold one if nothing ran there */
-    uint32_t able_up;   /* those of them that may take work */
-    uint32_t holds_up;  /* places on them if nothing ran there */
-};
 
 /* How far a node is from taking the task; less is nearer. */
 enum distance { DISTANCE_LACK, DISTANCE_AUX, DISTANCE_AWAY, DISTANCE_NEVER };
@@ -120,16 +100,20 @@ static uint32_t add_up_to(uint32_t sum, uint32_t more, uint32_t max)
     return more < max - sum ? sum + more : max;
 }
 
-/* What the accounts may still take, less what so many would hold on the node. */
-static void left_take(struct look *look, const struct node *node, uint32_t count)
+/* What the accounts may still take, less what those that find a place on the node hold there. The first that finds none is what the
+ * accounts do not have. */
+static void left_take(struct look *look, const struct node *node, uint32_t fits, uint32_t within)
 {
     struct grant grant;
     fit_wants(node, &look->shape->request, &grant);
     const int64_t amounts[] = {grant.slots_milli, grant.cpu_milli, grant.memory_bytes};
+    const int64_t count = (int64_t)within + (within < fits);
     for (uint32_t dim = DIM_SLOTS; look->asker.bounded && dim < DIM_NAMED_FIRST; dim++) {
         int64_t *left = &look->asker.left.at[dim];
-        *left = *left == VECTOR_UNLIMITED ? *left : *left - amounts[dim] * (int64_t)count;
+        *left = *left == VECTOR_UNLIMITED ? *left : *left - amounts[dim] * (int64_t)within;
+        look->comes.at[dim] += look->over ? 0 : amounts[dim] * count;
     }
+    look->over |= within < fits;
 }
 
 static void look_at_node(struct look *look, const struct node *node)
@@ -153,14 +137,14 @@ static void look_at_node(struct look *look, const struct node *node)
         look->have = add_up_to(look->have, fits, look->count);
         const uint32_t within = search_within(node, &look->asker, fits);
         look->have_left = add_up_to(look->have_left, within, look->count);
-        left_take(look, node, within);
+        left_take(look, node, fits, within);
         look->have_kept =
             add_up_to(look->have_kept, fit_count(&now, request, look->count), look->count);
     }
     near_add(look->ret, node_near(look, node, &place, holds));
 }
 
-static bool node_next(const struct look *look, struct okey *key, const struct node **ret)
+bool look_node_next(const struct look *look, struct okey *key, const struct node **ret)
 {
     if (!oindex_next(&look->core->orders[ORDER_POOL_NODE], *key, key) ||
         key->at[0] != look->pool->id.v) {
@@ -168,30 +152,6 @@ static bool node_next(const struct look *look, struct okey *key, const struct no
     }
     *ret = core_node(look->core, (node_id){(uint32_t)key->at[1]});
     return true;
-}
-
-/* The most of what the nearest node lacks with which the task would start on some node now. */
-static int64_t smallest_now(const struct look *look, const struct explain_node *near)
-{
-    const struct request *request = &look->shape->request;
-    const struct lack lack = {near->code, near->resource, near->wanted, near->available};
-    struct lower what;
-    int64_t best = -1;
-    /* Behind a holder a smaller amount may be kept from it, too. */
-    if (look->behind || look->count > 1 || !lower_for(request, &lack, &what)) {
-        return best;
-    }
-    const struct node *node;
-    struct okey key = {{look->pool->id.v, 0, 0, 0}};
-    while (node_next(look, &key, &node)) {
-        struct place_room room;
-        struct place place;
-        overlay_place(&look->overlay, node, &look->asker, &room, &place);
-        if (fit_usable(node)) {
-            best = lower_largest(&place, request, what, near->wanted, best);
-        }
-    }
-    return best;
 }
 
 /* Does this instance hold some of what the nearest node lacks? */
@@ -245,7 +205,7 @@ static bool fits_free(const struct look *look)
     const struct node *node;
     struct okey key = {{look->pool->id.v, 0, 0, 0}};
     uint32_t have = 0;
-    while (have < look->count && node_next(look, &key, &node)) {
+    while (have < look->count && look_node_next(look, &key, &node)) {
         struct place now;
         place_now(node, &now);
         have += fit_usable(node) ? fit_count(&now, &look->shape->request, look->count - have) : 0;
@@ -293,7 +253,7 @@ static void reason_of_room(struct look *look, struct reason *reason)
     reason->have = look->have;
     reason->need = look->count;
     if (look->have >= look->count && look->have_left < look->count) {
-        explain_left(look->core, look->task, &look->tally, look->ret);
+        explain_left(look->core, look->task, &look->tally, &look->comes, look->ret);
         return;
     }
     if (look->have >= look->count) {
@@ -322,7 +282,7 @@ static void reason_of_room(struct look *look, struct reason *reason)
     reason->wanted = near->wanted;
     reason->available = near->available;
     reason->code = look->count > 1 ? REASON_GANG_SHORT : near->code;
-    reason->smallest = smallest_now(look, near);
+    reason->smallest = smaller_now(look, near);
     (void)explain_delay(look->core, look->task, &look->tally, reason);
 }
 
@@ -330,43 +290,11 @@ static void look_at_nodes(struct look *look)
 {
     const struct node *node;
     struct okey key = {{look->pool->id.v, 0, 0, 0}};
-    while (node_next(look, &key, &node)) {
+    while (look_node_next(look, &key, &node)) {
         look_at_node(look, node);
     }
     reason_of_room(look, &look->ret->reason);
     look_for_blockers(look);
-}
-
-/* A bound is in the way: the most of the resource with which the task would start now. */
-static int64_t smallest_within(struct look *look)
-{
-    const struct reason *reason = &look->ret->reason;
-    const struct lack lack = {REASON_NO_ROOM, reason->resource, reason->wanted, reason->available};
-    struct request request = look->shape->request;
-    struct lower what;
-    struct vector left;
-    uint32_t dim;
-    if (look->count > 1 || request.share_devices > 0 || reason->code == REASON_USER_CAP ||
-        !lower_for(&request, &lack, &what) || !core_dim_of(look->core, reason->resource, &dim)) {
-        return -1;
-    }
-    (void)tally_left(&look->tally, look->task, VIEW_NOW, &left);
-    int64_t amount = left.at[dim];
-    if (dim == DIM_SLOTS && amount >= SLOT_MILLI) {
-        amount -= amount % SLOT_MILLI;
-    }
-    if (amount <= 0 || amount >= reason->wanted) {
-        return -1;
-    }
-    lower_apply(&request, what, amount);
-    struct vector amounts;
-    core_request_vector(look->core, &request, &amounts);
-    struct asker asker = {.task = look->task, .request = &request, .end_ms = INT64_MAX};
-    asker.bounded = tally_left(&look->tally, look->task, VIEW_NOW, &asker.left);
-    const bool starts =
-        tally_gate(&look->tally, look->task, VIEW_NOW, &amounts).gate == GATE_OPEN &&
-        search_first(&look->overlay, &asker, 1) != NULL;
-    return starts ? amount : -1;
 }
 
 /* When all that leave the places promised to a task should be gone. */
@@ -404,7 +332,7 @@ static void explain_room(struct look *look)
                                   .smallest = -1};
     } else if (bound) {
         look_keep(look);
-        reason->smallest = look->behind ? -1 : smallest_within(look);
+        reason->smallest = look->behind ? -1 : smaller_within(look);
     } else {
         look->asker = (struct asker){.task = task, .end_ms = INT64_MAX};
         look->asker.request = &look->shape->request;

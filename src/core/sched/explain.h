@@ -29,6 +29,7 @@ struct explain_account {
     int64_t share;
     int64_t allocated; /* without what is leaving, with what is promised */
     int64_t limit;     /* or QUOTA_UNLIMITED */
+    int64_t held;      /* what counts against the bound that is in the way */
 };
 
 struct explanation {

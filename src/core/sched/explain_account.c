@@ -42,6 +42,7 @@ static void bound_reason(const struct core *core, const struct gate_result *gate
     ret->reason.resource = core_dim_resource(core, dim);
     ret->reason.wanted = amounts->at[dim];
     ret->reason.available = bound > held ? bound - held : 0;
+    ret->account.held = held;
 }
 
 bool explain_account(const struct core *core, const struct task *task, const struct tally *tally,
@@ -67,19 +68,12 @@ bool explain_account(const struct core *core, const struct task *task, const str
 }
 
 void explain_left(const struct core *core, const struct task *task, const struct tally *tally,
-                  struct explanation *ret)
+                  const struct vector *comes, struct explanation *ret)
 {
-    struct vector left;
-    (void)tally_left(tally, task, VIEW_NOW, &left);
-    uint32_t dim = left.at[DIM_CPU] != VECTOR_UNLIMITED ? DIM_CPU : DIM_MEMORY;
-    if (left.at[dim] == VECTOR_UNLIMITED) {
-        dim = DIM_SLOTS; /* parts of devices by memory: too large on every node that has room */
-    }
-    figures_fill(core, tally, tally_view(tally, task), dim, ret);
-    ret->reason.code = REASON_OVER_LIMIT;
-    ret->reason.account = ret->account.id;
-    ret->reason.resource = core_dim_resource(core, dim);
-    ret->reason.available = left.at[dim];
+    const struct gate_result gate = tally_gate(tally, task, VIEW_NOW, comes);
+    must(gate.gate != GATE_OPEN);
+    figures_fill(core, tally, gate.account, dim_first(gate.dims), ret);
+    bound_reason(core, &gate, comes, ret);
 }
 
 bool explain_delay(const struct core *core, const struct task *task, const struct tally *tally,

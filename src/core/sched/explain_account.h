@@ -10,9 +10,10 @@
 bool explain_account(const struct core *core, const struct task *task, const struct tally *tally,
                      struct explanation *ret);
 
-/* Cpu or memory that come with the slots are in the way on every node with room: the account and the bound. */
+/* Cpu or memory that come with the slots are in the way on every node with room: the account and the bound. `comes` is what the
+ * places would bring, one of them too many. */
 void explain_left(const struct core *core, const struct task *task, const struct tally *tally,
-                  struct explanation *ret);
+                  const struct vector *comes, struct explanation *ret);
 
 /* May the task take back what was lent, but not yet? */
 bool explain_delay(const struct core *core, const struct task *task, const struct tally *tally,

@@ -1,0 +1,39 @@
+/* explain_internal.h - one look at the nodes on behalf of one task: shared by explain.c and explain_smaller.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/core_internal.h"
+#include "core/sched/explain.h"
+#include "core/sched/search.h"
+#include "core/sched/tally.h"
+
+struct look {
+    const struct core *core;
+    const struct task *task;
+    const struct pool *pool;
+    const struct shape *shape;
+    struct overlay overlay;
+    struct tally tally;
+    struct asker asker;
+    struct explanation *ret;
+    struct vector
+        comes;   /* cpu and memory with the places in have_left, and with the first beyond them */
+    bool over;   /* there is such a first one */
+    bool behind; /* the holder of a reservation */
+    uint32_t count;     /* instances that start together */
+    uint32_t have;      /* places for them that are free and not kept */
+    uint32_t have_left; /* those of them that stay within what their accounts may still take */
+    uint32_t have_kept; /* places that are free */
+    uint32_t able;      /* nodes that could hold one if nothing ran there */
+    uint32_t able_up;   /* those of them that may take work */
+    uint32_t holds_up;  /* places on them if nothing ran there */
+};
+
+/* The next node of the task's pool behind the key; false: there is none. */
+bool look_node_next(const struct look *look, struct okey *key, const struct node **ret);
+
+/* The most of what the nearest node lacks with which the task would start on some node now; -1: none, or not known exactly. */
+int64_t smaller_now(const struct look *look, const struct explain_node *near);
+
+/* A bound of its accounts or its user is in the way: the most of the resource with which the task would start now; -1: none. */
+int64_t smaller_within(struct look *look);

@@ -1,0 +1,140 @@
+/* reason_rig.h - an organisation whose tasks are asked why they wait, and inputs that are refused.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/sched/explain.h"
+#include "org_rig.h"
+
+static bool seen[REASON_COUNT];
+
+static inline struct explanation explain(const struct org *org, task_id task)
+{
+    struct explanation why;
+    explain_task(org->rig.core, task, &why);
+    return why;
+}
+
+/* The task waits for this. */
+static inline struct reason waits(const struct org *org, task_id task, enum reason_code code)
+{
+    const struct explanation why = explain(org, task);
+    assert_string_equal(reason_name(why.reason.code), reason_name(code));
+    seen[code] = true;
+    return why.reason;
+}
+
+static inline void starts(struct org *org, task_id task)
+{
+    org_settle(org);
+    assert_true(org_runs(org, task));
+    assert_int_equal(explain(org, task).reason.code, REASON_NONE);
+    seen[REASON_NONE] = true;
+}
+
+/* The input is refused for this, and nothing changes. */
+static inline struct reason refuses(struct org *org, struct input in, enum reason_code code)
+{
+    struct core *before = core_copy(org->rig.core);
+    const enum verdict verdict = rig_do(&org->rig, in);
+    assert_true(verdict != VERDICT_OK);
+    assert_same_state(before, org->rig.core);
+    core_free(before);
+    assert_string_equal(reason_name(org->rig.facts.refusal.code), reason_name(code));
+    seen[code] = true;
+    return org->rig.facts.refusal;
+}
+
+static inline struct reason refuses_task(struct org *org, struct task_spec spec,
+                                         enum reason_code code)
+{
+    return refuses(
+        org, (struct input){.type = INPUT_TASK_SUBMIT, .submit = {.specs = &spec, .count = 1}},
+        code);
+}
+
+static inline struct task_spec slots(int64_t count)
+{
+    struct task_spec spec = rig_spec();
+    spec.slots_milli = count * SLOT_MILLI;
+    return spec;
+}
+
+static inline task_id submit(struct org *org, struct task_spec spec)
+{
+    const task_id task = rig_submit(&org->rig, spec);
+    org_settle(org);
+    return task;
+}
+
+static inline node_id gpu_node(struct org *org, const char *name, uint32_t devices)
+{
+    struct node_spec spec = {.name = name,
+                             .pool = "",
+                             .slots_milli = (int64_t)devices * SLOT_MILLI,
+                             .device_count = devices,
+                             .cpu_milli = 8000,
+                             .memory_bytes = 8 << 20,
+                             .supervisor = {200},
+                             .boot_id = "boot",
+                             .address = "",
+                             .version = ""};
+    struct input in = {.type = INPUT_NODE_JOIN, .node = {.spec = &spec}};
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+    return core_node_named(org->rig.core, name)->id;
+}
+
+static inline void edit(struct org *org, task_id task, struct task_edit change)
+{
+    struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = task, .edit = &change}};
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+}
+
+/* With this amount of slots instead. */
+static inline void ask_slots(struct org *org, task_id task, int64_t milli)
+{
+    struct task_spec asks = rig_spec();
+    asks.slots_milli = milli;
+    edit(org, task, (struct task_edit){.fields = EDIT_RESOURCES, .asks = &asks});
+}
+
+static inline void pool_new(struct org *org, const char *name)
+{
+    struct pool_spec spec = {.name = name, .title = "", .description = "", .aux_tasks = 100};
+    struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}};
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+}
+
+static inline void pool_paused(struct pool_spec *spec)
+{
+    spec->paused = true;
+}
+
+static inline void pool_resumed(struct pool_spec *spec)
+{
+    spec->paused = false;
+}
+
+static inline void pool_impatient(struct pool_spec *spec)
+{
+    spec->patience_ms = 0;
+}
+
+static inline void pool_one_aux(struct pool_spec *spec)
+{
+    spec->aux_tasks = 1;
+}
+
+static inline void pool_user_two(struct pool_spec *spec)
+{
+    spec->user_slots_max = 2 * SLOT_MILLI;
+}
+
+static inline void pool_delays(struct pool_spec *spec)
+{
+    spec->preempt_delay_ms = 60000;
+}
+
+static inline void pool_services_only(struct pool_spec *spec)
+{
+    spec->accepts = 1u << TASK_SERVICE;
+}
