@@ -214,17 +214,14 @@ size_t api_on_head(void *ctx, struct http_request *request)
     return route->body_max;
 }
 
-/* Is there a state, may it be changed, is there room? Answers when not. */
+/* May the state be changed, is there room? Answers when not. */
 static bool admitted(struct call *call)
 {
     const struct api_host *host = call->api->o.host;
     struct error e;
-    bool changes = strcmp(call->route->method, "GET") != 0;
-    if (host->core(host->ctx) == NULL || changes) {
-        if (host->writable(host->ctx, &e) != ERR_OK) {
-            call_busy(call, 503, &e);
-            return false;
-        }
+    if (!call_reads(call) && host->writable(host->ctx, &e) != ERR_OK) {
+        call_busy(call, 503, &e);
+        return false;
     }
     if (host->room(host->ctx, call->route->room, &e) != ERR_OK) {
         call_busy(call, 429, &e);
@@ -235,10 +232,16 @@ static bool admitted(struct call *call)
 
 void api_on_request(void *ctx, struct http_request *request)
 {
-    (void)ctx;
+    struct api *api = ctx;
     struct call *call = http_data(request);
     must(call != NULL);
-    if ((call->route->permission == PERMIT_NONE || admitted(call)) && call_query_known(call)) {
+    bool open = call->route->permission == PERMIT_NONE;
+    if ((!open && !admitted(call)) || !call_query_known(call)) {
+        return;
+    }
+    if (!open && api->o.host->core(api->o.host->ctx) == NULL) {
+        call_await_core(call);
+    } else {
         call->route->handler(call);
     }
 }

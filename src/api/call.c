@@ -79,9 +79,26 @@ static void give_busy(struct call *call, unsigned status, const struct error *e)
     give(call);
 }
 
+bool call_reads(const struct call *call)
+{
+    return strcmp(call->route->method, "GET") == 0;
+}
+
+static void call_again(struct call *call)
+{
+    call->route->handler(call);
+}
+
 static void hold_released(struct hold *hold, const struct error *failure)
 {
     struct call *call = (struct call *)hold;
+    const struct api_host *host = call->api->o.host;
+    bool fallen = failure != NULL && host->core(host->ctx) == NULL;
+    if (fallen && call_reads(call) && !call->awaited && call->gone == NULL) {
+        /* What it saw was never stored: it looks again. */
+        call_await_core(call);
+        return;
+    }
     if (failure != NULL) {
         if (call->gone != NULL) {
             call->gone(call, call->gone_ctx);
@@ -98,6 +115,15 @@ void call_when_stored(struct call *call, void (*then)(struct call *call))
     call->stored = then;
     call->hold.fn = hold_released;
     host->hold(host->ctx, &call->hold);
+}
+
+void call_await_core(struct call *call)
+{
+    const struct api_host *host = call->api->o.host;
+    call->awaited = true;
+    call->stored = call_again;
+    call->hold.fn = hold_released;
+    host->await_core(host->ctx, &call->hold);
 }
 
 void call_answer(struct call *call, unsigned status, const char *content_type)

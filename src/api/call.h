@@ -27,6 +27,7 @@ struct call {
     unsigned status;
     const char *content_type;
     void (*stored)(struct call *call); /* what to do when the disk has it */
+    bool awaited;                      /* a read that was begun again on a rebuilt core */
     void *data;                        /* the handler's, between check and commit */
     /* The client went away while the call was parked elsewhere than in `hold`: forget it. */
     void (*gone)(struct call *call, void *ctx);
@@ -48,6 +49,12 @@ void call_answer(struct call *call, unsigned status, const char *content_type);
 
 /* Go on with `then` when all that was decided so far is on disk; a failed commit is answered here. */
 void call_when_stored(struct call *call, void (*then)(struct call *call));
+
+/* Does it only look? */
+bool call_reads(const struct call *call);
+
+/* A read while there is no core: its handler runs when there is one again. */
+void call_await_core(struct call *call);
 
 /* Answers with a live task, whole. */
 void call_task_json(struct call *call, task_id id);

@@ -75,6 +75,8 @@ struct api_host {
 
     /* Call hold->fn when all decided so far is on disk: at once when it is. */
     void (*hold)(void *ctx, struct hold *hold);
+    /* While there is no core: call hold->fn when there is one again, or why there is none yet. */
+    void (*await_core)(void *ctx, struct hold *hold);
     void (*unhold)(void *ctx, struct hold *hold); /* forget it; fine when it does not wait */
 
     /* Run on the reader thread (with a connection) or on a worker (with a copy of the core inside

@@ -39,6 +39,7 @@ struct ledger {
     struct batch *gather;
     struct batch *flight; /* NULL: the store thread is idle */
     struct batch *spare;
+    struct hold_list readers; /* wait for the core that is being rebuilt */
     struct buf scratch;
     struct effects effects;
     size_t holds;
@@ -63,6 +64,7 @@ struct ledger *ledger_new(struct loop *loop, struct core *core, int64_t wall_ms,
     ledger->base_boot_ms = loop_now_ms(loop);
     ledger->gather = batch_new();
     ledger->spare = batch_new();
+    TAILQ_INIT(&ledger->readers);
     ledger->retry = loop_timer_new(loop, retry_due, ledger);
     ledger->retry_ms = RETRY_MS_MIN;
     ledger->seq_committed = core_seq(core);
@@ -77,11 +79,12 @@ void ledger_attach(struct ledger *ledger, struct store_thread *store)
 
 /* Everything that waits is told how it went. A callback may hold again: it goes to a newer batch,
  * so the list given here only shrinks. */
-static void holds_release(struct ledger *ledger, struct batch *batch, const struct error *failure)
+static void holds_release(struct ledger *ledger, struct hold_list *holds,
+                          const struct error *failure)
 {
     struct hold *hold;
-    while ((hold = TAILQ_FIRST(&batch->holds)) != NULL) {
-        TAILQ_REMOVE(&batch->holds, hold, link);
+    while ((hold = TAILQ_FIRST(holds)) != NULL) {
+        TAILQ_REMOVE(holds, hold, link);
         hold->list = NULL;
         ledger->holds--;
         hold->fn(hold, failure);
@@ -96,9 +99,10 @@ void ledger_free(struct ledger *ledger)
     struct error stopping;
     (void)fail(&stopping, ERR_BUSY, "the server is stopping");
     if (ledger->flight != NULL) {
-        holds_release(ledger, ledger->flight, &stopping);
+        holds_release(ledger, &ledger->flight->holds, &stopping);
     }
-    holds_release(ledger, ledger->gather, &stopping);
+    holds_release(ledger, &ledger->gather->holds, &stopping);
+    holds_release(ledger, &ledger->readers, &stopping);
     batch_free(ledger->flight);
     batch_free(ledger->gather);
     batch_free(ledger->spare);
@@ -241,6 +245,13 @@ void ledger_token(struct ledger *ledger, const struct store_token *token)
     vec_push(&ledger->gather->tokens, *token);
 }
 
+static void hold_in(struct ledger *ledger, struct hold_list *list, struct hold *hold)
+{
+    hold->list = list;
+    TAILQ_INSERT_TAIL(list, hold, link);
+    ledger->holds++;
+}
+
 void ledger_hold(struct ledger *ledger, struct hold *hold)
 {
     must(hold->list == NULL);
@@ -249,9 +260,13 @@ void ledger_hold(struct ledger *ledger, struct hold *hold)
         hold->fn(hold, NULL);
         return;
     }
-    hold->list = &batch->holds;
-    TAILQ_INSERT_TAIL(&batch->holds, hold, link);
-    ledger->holds++;
+    hold_in(ledger, &batch->holds, hold);
+}
+
+void ledger_await_core(struct ledger *ledger, struct hold *hold)
+{
+    must(ledger->state == LEDGER_REBUILDING && hold->list == NULL);
+    hold_in(ledger, &ledger->readers, hold);
 }
 
 void ledger_unhold(struct ledger *ledger, struct hold *hold)
@@ -298,9 +313,9 @@ static void fall_back(struct ledger *ledger, struct batch *failed, const struct 
     ledger->core = NULL;
     struct error told;
     (void)fail(&told, ERR_BUSY, "it could not be stored: %s", why->text);
-    holds_release(ledger, failed, &told);
+    holds_release(ledger, &failed->holds, &told);
     batch_clear(failed);
-    holds_release(ledger, ledger->gather, &told);
+    holds_release(ledger, &ledger->gather->holds, &told);
     batch_clear(ledger->gather);
     job_send(ledger, STORE_REBUILD, NULL);
 }
@@ -332,10 +347,14 @@ static void rebuilt(struct ledger *ledger, const struct store_job *job)
     if (job->err != ERR_OK) {
         ledger->failure = job->error;
         log_warn("the state cannot be read, trying again", kv_error(&job->error));
+        struct error told;
+        (void)fail(&told, ERR_BUSY, "the state cannot be read: %s", ledger->failure.text);
+        holds_release(ledger, &ledger->readers, &told);
     } else {
         ledger->core = job->core;
         ledger->seq_committed = core_seq(job->core);
         ledger->state = LEDGER_READ_ONLY;
+        holds_release(ledger, &ledger->readers, NULL);
     }
     retry_later(ledger);
 }
@@ -362,7 +381,7 @@ static void committed(struct ledger *ledger, struct batch *batch, const struct s
     ledger->commits++;
     ledger->commit_us_total += (uint64_t)job->spent_us;
     crash_point_submit("commit-before-answer", batch);
-    holds_release(ledger, batch, NULL);
+    holds_release(ledger, &batch->holds, NULL);
     crash_point_order("commit-before-order", batch);
     ledger->hooks.committed(ledger->hooks.ctx, batch);
 }
@@ -379,7 +398,7 @@ void ledger_job_done(struct ledger *ledger, struct store_job *job)
     struct batch *batch = ledger->flight;
     ledger->flight = NULL;
     if (ledger->probing) {
-        holds_release(ledger, batch, NULL);
+        holds_release(ledger, &batch->holds, NULL);
         probed(ledger, job);
     } else if (job->err == ERR_OK) {
         committed(ledger, batch, job);

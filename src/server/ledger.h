@@ -66,6 +66,9 @@ void ledger_log(struct ledger *ledger, const struct store_log *log);
 void ledger_token(struct ledger *ledger, const struct store_token *token);
 
 void ledger_hold(struct ledger *ledger, struct hold *hold);
+
+/* While rebuilding: hold->fn is called when there is a core again, or with why there is none yet. */
+void ledger_await_core(struct ledger *ledger, struct hold *hold);
 void ledger_unhold(struct ledger *ledger, struct hold *hold);
 
 /* End of a turn: give the gathered batch to the store thread when it is idle. */

@@ -47,6 +47,12 @@ static void host_hold(void *ctx, struct hold *hold)
     ledger_hold(server->ledger, hold);
 }
 
+static void host_await_core(void *ctx, struct hold *hold)
+{
+    struct server *server = ctx;
+    ledger_await_core(server->ledger, hold);
+}
+
 static void host_unhold(void *ctx, struct hold *hold)
 {
     struct server *server = ctx;
@@ -106,6 +112,7 @@ void server_host_init(struct server *server)
         .input = host_input,
         .token_put = host_token_put,
         .hold = host_hold,
+        .await_core = host_await_core,
         .unhold = host_unhold,
         .read = host_read,
         .compute = host_compute,

@@ -284,6 +284,27 @@ static void a_failed_commit_drops_all_that_is_not_on_disk(void **state)
     assert_int_equal(ledger_writable(world->ledger, &e), ERR_BUSY);
 }
 
+static void who_asks_while_the_state_is_rebuilt_waits_for_it(void **state)
+{
+    (void)state;
+    struct answer early = {.hold = {.fn = answer_given}};
+    struct answer late = {.hold = {.fn = answer_given}};
+    submit();
+    ledger_hand_over(world->ledger);
+    job_ends(ERR_IO, NULL);
+    ledger_await_core(world->ledger, &early.hold);
+    assert_int_equal(early.given, 0);
+    job_ends(ERR_IO, NULL); /* the disk cannot be read either: it is told */
+    assert_int_equal(early.given, 1);
+    assert_true(early.failed);
+    ledger_await_core(world->ledger, &late.hold);
+    loop_run(world->loop);
+    job_ends(ERR_OK, core_on_disk());
+    assert_int_equal(late.given, 1);
+    assert_false(late.failed);
+    assert_int_equal(ledger_state(world->ledger), LEDGER_READ_ONLY);
+}
+
 static void it_heals_when_a_probe_succeeds(void **state)
 {
     (void)state;
@@ -371,6 +392,7 @@ int main(void)
         LEDGER_TEST(a_request_that_went_away_is_forgotten),
         LEDGER_TEST(facts_are_numbered_without_gaps),
         LEDGER_TEST(a_failed_commit_drops_all_that_is_not_on_disk),
+        LEDGER_TEST(who_asks_while_the_state_is_rebuilt_waits_for_it),
         LEDGER_TEST(it_heals_when_a_probe_succeeds),
         LEDGER_TEST(a_state_that_cannot_be_read_is_tried_again),
         LEDGER_TEST(submissions_are_refused_before_reads_and_reports_never),
