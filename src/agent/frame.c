@@ -68,7 +68,7 @@ static void start_put(struct buf *out, const struct start_order *order)
     bytes_put_text(out, order->workdir);
     bytes_put_text(out, order->pool);
     bytes_put_text(out, order->node);
-    bytes_put_u64(out, order->slots);
+    bytes_put_u64(out, order->slots_milli);
     bytes_put_u64(out, order->device_count);
     for (size_t i = 0; i < order->device_count; i++) {
         bytes_put_u64(out, order->devices[i]);
@@ -89,7 +89,7 @@ static void start_get(struct bytes_reader *in, struct arena *arena, struct start
     order->workdir = bytes_get_text(in, arena, TASK_SPEC_BYTES_MAX);
     order->pool = bytes_get_text(in, arena, TEXT_LEN_MAX);
     order->node = bytes_get_text(in, arena, TEXT_LEN_MAX);
-    order->slots = bytes_get_u64(in);
+    order->slots_milli = bytes_get_u64(in);
     order->device_count = (size_t)bytes_get_max(in, NODE_DEVICES_MAX);
     uint32_t *devices = arena_new(arena, uint32_t, order->device_count + 1);
     for (size_t i = 0; i < order->device_count; i++) {

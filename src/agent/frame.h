@@ -36,7 +36,7 @@ struct start_order {
     const char *workdir; /* "": the job directory */
     const char *pool;
     const char *node;
-    uint64_t slots;
+    uint64_t slots_milli;
     const uint32_t *devices;
     size_t device_count;
     uint64_t rank;

@@ -14,7 +14,6 @@
 enum {
     LAUNCH_RETRY_MS = 1000,
     STRAY_ROUNDS_MAX = 100, /* looks for what a dead supervisor left, STRAY_ROUND_MS apart */
-    SLOT_MILLI_UNIT = 1000,
 };
 
 static void hex_of(const unsigned char *id, char *out)
@@ -346,7 +345,7 @@ void keeper_start(struct agent *agent, const struct agent_start *start)
                                     .workdir = start->workdir,
                                     .pool = start->pool,
                                     .node = start->node,
-                                    .slots = (uint64_t)(start->slots_milli / SLOT_MILLI_UNIT),
+                                    .slots_milli = (uint64_t)start->slots_milli,
                                     .devices = devices,
                                     .device_count = devices_of(start->devices, devices),
                                     .rank = start->rank,

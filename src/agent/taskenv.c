@@ -4,6 +4,7 @@
  * place to find programs by accident. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/taskenv.h"
 
+#include "base/amount.h"
 #include "base/must.h"
 #include "core/model/limits.h"
 
@@ -75,7 +76,9 @@ static void set_own(struct list *list, const struct taskenv_input *input)
     set_number(list, "WEIR_INDEX", order->key.index);
     set_text(list, "WEIR_NODE", order->node);
     set_text(list, "WEIR_POOL", order->pool);
-    set_number(list, "WEIR_SLOTS", order->slots);
+    char slots[AMOUNT_TEXT_MAX];
+    amount_milli_text((int64_t)order->slots_milli, slots);
+    set_text(list, "WEIR_SLOTS", slots);
     set_devices(list, order);
     set_text(list, "WEIR_SUPERVISOR", input->supervisor);
     set_text(list, "WEIR_JOB_DIR", input->job_dir);

@@ -46,6 +46,14 @@ bool claim_allowed(const struct instance *instance)
 
 /* ---- what will be free ---- */
 
+/* Will it leave, as far as anybody knows? One that was told twice and is still there is not waited for, unless somebody does so
+ * already. */
+static bool will_leave(const struct node *node, const struct instance *instance)
+{
+    return instance->state == INSTANCE_STOPPING &&
+           (instance->stop_deadline_ms > 0 || node->claim_count > 0);
+}
+
 void node_later(const struct core *core, const struct node *node, bool claims,
                 struct place_room *room, struct place *ret)
 {
@@ -53,7 +61,7 @@ void node_later(const struct core *core, const struct node *node, bool claims,
     while (node->leaving_count > 0 && oindex_next(&core->orders[ORDER_ON_NODE], key, &key) &&
            key.at[0] == node->id.v) {
         const struct instance *instance = instance_row(core, key.at[3]);
-        if (instance->state == INSTANCE_STOPPING) {
+        if (will_leave(node, instance)) {
             const struct grant grant = instance_grant(instance);
             place_give(ret, room, instance_request(core, instance), &grant);
         }

@@ -156,7 +156,8 @@ const struct request *instance_request(const struct core *core, const struct ins
 bool task_keeps_claims(const struct task *task);
 bool claim_allowed(const struct instance *instance);
 
-/* Make of what is free on a node (`ret`, its arrays in `room`) what will be free when those that are stopping have ended and, with
+/* Make of what is free on a node (`ret`, its arrays in `room`) what will be free when those that are stopping have ended (without
+ * those who should have long ago, where no place is promised yet) and, with
  * `claims`, those promised a place have started. */
 void node_later(const struct core *core, const struct node *node, bool claims,
                 struct place_room *room, struct place *ret);

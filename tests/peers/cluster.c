@@ -231,12 +231,12 @@ bool cluster_runs(struct cluster *cluster, task_id task, uint32_t index, node_id
     return true;
 }
 
-void cluster_stopping(struct cluster *cluster, task_id task, uint32_t index)
+void cluster_stopping(struct cluster *cluster, task_id task, uint32_t index, bool stuck)
 {
     struct fact fact = recorded(cluster, FACT_ATTEMPT_STOPPING);
     fact.attempt_stopping.key = (struct attempt_key){task, index, 1};
     fact.attempt_stopping.cause = END_PREEMPTED;
-    fact.attempt_stopping.deadline_ms = cluster->now_ms + GRACE_MS_DEFAULT;
+    fact.attempt_stopping.deadline_ms = stuck ? 0 : cluster->now_ms + GRACE_MS_DEFAULT;
     core_apply(cluster->core, &fact);
 }
 

@@ -59,8 +59,8 @@ void cluster_ended(struct cluster *cluster, task_id task);
  * False: it does not fit there. */
 bool cluster_runs(struct cluster *cluster, task_id task, uint32_t index, node_id node,
                   uint64_t devices);
-/* It is on record that this running instance was told to stop, for somebody else. */
-void cluster_stopping(struct cluster *cluster, task_id task, uint32_t index);
+/* It is on record that this running instance was told to stop, for somebody else; `stuck`: twice, and that it is still there. */
+void cluster_stopping(struct cluster *cluster, task_id task, uint32_t index, bool stuck);
 
 /* This running instance fails. */
 void cluster_failed(struct cluster *cluster, task_id task, uint32_t index);

@@ -135,7 +135,7 @@ static bool instance_runs(struct action_case *action, struct shared *shared, tas
     }
     const struct doc *state = doc_get(pod, "state");
     if (!read_is(state, "Running") && !read_is(state, "Failed")) {
-        cluster_stopping(&action->cluster, task, index);
+        cluster_stopping(&action->cluster, task, index, read_is(state, "StuckInReleasing"));
     }
     return true;
 }

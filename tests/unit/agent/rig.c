@@ -169,7 +169,7 @@ void rig_start(struct rig *rig, uint64_t task, uint32_t attempt, const char *scr
                                 .workdir = "",
                                 .pool = "default",
                                 .node = "n1",
-                                .slots = 1,
+                                .slots_milli = 1000,
                                 .world_size = 1,
                                 .master_addr = ""};
     rig_order(rig, &order);

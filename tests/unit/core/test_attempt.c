@@ -200,6 +200,29 @@ static void a_stop_that_is_not_obeyed_is_ordered_again_without_grace(void **stat
     assert_true(core_deadline(rig->core) == INT64_MAX);
 }
 
+/* Whoever waits for those who leave waits for those only who can be expected to. */
+static void nobody_is_promised_the_place_of_one_that_will_not_stop(void **state)
+{
+    struct rig *rig = *state;
+    struct task_spec spec = rig_spec();
+    spec.slots_milli = 2000;
+    task_id leaves = start(rig, spec);
+    (void)start(rig, spec);
+    assert_int_equal(rig_task(rig, INPUT_TASK_KILL, leaves), VERDICT_OK);
+    task_id waits = rig_submit(rig, spec);
+    rig_pass(rig);
+    assert_non_null(core_claim(rig->core, waits, 0));
+    assert_int_equal(rig_task(rig, INPUT_TASK_KILL, waits), VERDICT_OK);
+    rig->now_ms = core_deadline(rig->core);
+    assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
+    waits = rig_submit(rig, spec);
+    rig_pass(rig);
+    assert_null(core_claim(rig->core, waits, 0));
+    rig_report(rig, leaves, 0, REPORT_ENDED, 137);
+    rig_pass(rig);
+    assert_int_equal(rig_instance(rig, waits, 0), INSTANCE_STARTING);
+}
+
 static void a_time_limit_fails_the_task(void **state)
 {
     struct rig *rig = *state;
@@ -455,6 +478,7 @@ int main(void)
         RIG_TEST(a_pending_task_is_killed_at_once),
         RIG_TEST(a_running_task_is_told_to_stop_and_counts_as_killed),
         RIG_TEST(a_stop_that_is_not_obeyed_is_ordered_again_without_grace),
+        RIG_TEST(nobody_is_promised_the_place_of_one_that_will_not_stop),
         RIG_TEST(a_time_limit_fails_the_task),
         RIG_TEST(an_edited_time_limit_counts_from_the_start),
         RIG_TEST(a_gang_that_breaks_stops_and_fails_as_a_whole),
