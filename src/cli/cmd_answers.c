@@ -1,5 +1,6 @@
 /* cmd_answers.c - `weir status`, `queue`, `explain`, `events`: what is going on, and why.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/amount.h"
 #include "cli/api.h"
 #include "cli/cells.h"
 #include "cli/cmd.h"
@@ -51,7 +52,7 @@ int cmd_queue(struct cli *cli)
 static void cell_looked(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    if (item_at(item, "reason.message") != NULL) {
+    if (item_at(item, "reason.message") != NULL && item_number(item, "nodes_total", 0) > 0) {
         buf_add_str(out, item_text(item, "nodes_total"));
     }
 }
@@ -68,10 +69,58 @@ static void cell_place(struct buf *out, const struct doc *item, int64_t now_ms)
     }
 }
 
+/* "4", "64Gi"; what has no bound has no figure. */
+static void figure_add(struct buf *out, const struct doc *account, const char *before,
+                       const char *path, const char *after)
+{
+    const struct doc *value = item_at(account, path);
+    int64_t bytes;
+    if (value == NULL || value->kind == DOC_NULL) {
+        return;
+    }
+    buf_add_str(out, before);
+    if (strcmp(item_text(account, "resource"), "memory") == 0 && doc_i64(value, &bytes)) {
+        char text[AMOUNT_TEXT_MAX];
+        amount_bytes_text(bytes, text);
+        buf_add_str(out, text);
+    } else {
+        buf_add_str(out, item_text(account, path));
+    }
+    buf_add_str(out, after);
+}
+
+/* "project vision holds 4 slots: 2 guaranteed, fair share 6, limit 8". */
+static void cell_account(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const struct doc *account = item_at(item, "account");
+    if (account == NULL || item_at(item, "reason.message") == NULL) {
+        return;
+    }
+    buf_addf(out, "%s %s holds ", item_text(account, "kind"), item_text(account, "name"));
+    figure_add(out, account, "", "allocated", " ");
+    buf_add_str(out, item_text(account, "resource"));
+    figure_add(out, account, ": ", "guaranteed", " guaranteed");
+    figure_add(out, account, ", fair share ", "share", "");
+    figure_add(out, account, ", limit ", "limit", "");
+}
+
+/* When it will be looked at again at the latest. */
+static void cell_until(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    int64_t until_ms;
+    if (item_time(item, "reason.until", &until_ms)) {
+        buf_add_str(out, "at the latest in ");
+        text_span(out, until_ms > now_ms ? until_ms - now_ms : 0);
+    }
+}
+
 static const struct list_column explain_fields[] = {
     {"task", "task", COLUMN_NUMBER, "task", COLUMN_ALWAYS, NULL},
     {"state", "state", COLUMN_STATE, "state", COLUMN_ALWAYS, NULL},
     {"reason", "reason", COLUMN_TEXT, "reason.message", COLUMN_ALWAYS, NULL},
+    {"until", "moves on", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_until},
+    {"account", "account", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_account},
     {"pool", "pool", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
     {"position", "place", COLUMN_CUSTOM_NUMBER, NULL, COLUMN_ALWAYS, cell_place},
     {"nodes", "nodes looked at", COLUMN_CUSTOM_NUMBER, NULL, COLUMN_ALWAYS, cell_looked},
@@ -182,6 +231,22 @@ struct events {
     struct arena arena;
 };
 
+/* victim=(project=vision allocated=4): the plain fields of a map. */
+static void map_add(struct buf *out, const struct doc *map)
+{
+    bool any = false;
+    buf_addf(out, "  %s=(", map->key.p);
+    for (const struct doc *d = map->first; d != NULL; d = d->next) {
+        const char *value = item_text(d, "");
+        if (value[0] != '\0') {
+            buf_addf(out, "%s%s=", any ? " " : "", d->key.p);
+            text_escape(out, str_of(value));
+            any = true;
+        }
+    }
+    buf_add_char(out, ')');
+}
+
 /* "2026-…Z  task-ended  task 12  node n1  by admin". */
 static void event_print(const struct doc *doc)
 {
@@ -199,6 +264,8 @@ static void event_print(const struct doc *doc)
         if (!known && value[0] != '\0') {
             buf_addf(&out, "  %s=", d->key.p);
             text_escape(&out, str_of(value));
+        } else if (d->kind == DOC_MAP) {
+            map_add(&out, d);
         }
     }
     const char *actor = item_text(doc, "actor");

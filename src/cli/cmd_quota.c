@@ -47,7 +47,6 @@ static void amount_cell(struct buf *out, const struct doc *item, const char *pat
     }
 
 AMOUNT_CELL(guaranteed)
-AMOUNT_CELL(limit)
 AMOUNT_CELL(share)
 AMOUNT_CELL(allocated)
 AMOUNT_CELL(borrowed)
@@ -55,6 +54,18 @@ AMOUNT_CELL(demand)
 AMOUNT_CELL(overhang)
 AMOUNT_CELL(fixed)
 AMOUNT_CELL(leaving)
+
+/* Most accounts have none. */
+static void cell_limit(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const struct doc *value = item_at(item, "limit");
+    if (value == NULL || value->kind == DOC_NULL) {
+        buf_add_str(out, "-");
+    } else {
+        amount_cell(out, item, "limit");
+    }
+}
 
 static const struct list_column quota_columns[] = {
     {"account", "ACCOUNT", COLUMN_CUSTOM, "account", COLUMN_ALWAYS, cell_account},
@@ -68,9 +79,9 @@ static const struct list_column quota_columns[] = {
     {"rank", "RANK", COLUMN_NUMBER, "rank", COLUMN_WIDE, NULL},
     {"share", "FAIR SHARE", COLUMN_CUSTOM_NUMBER, "share", COLUMN_ALWAYS, cell_share},
     {"allocated", "ALLOCATED", COLUMN_CUSTOM_NUMBER, "allocated", COLUMN_ALWAYS, cell_allocated},
-    {"borrowed", "BORROWED", COLUMN_CUSTOM_NUMBER, "borrowed", COLUMN_ALWAYS, cell_borrowed},
+    {"borrowed", "BORROWED", COLUMN_CUSTOM_NUMBER, "borrowed", COLUMN_SPARE, cell_borrowed},
     {"demand", "DEMAND", COLUMN_CUSTOM_NUMBER, "demand", COLUMN_ALWAYS, cell_demand},
-    {"overhang", "OVERHANG", COLUMN_CUSTOM_NUMBER, "overhang", COLUMN_ALWAYS, cell_overhang},
+    {"overhang", "OVERHANG", COLUMN_CUSTOM_NUMBER, "overhang", COLUMN_SPARE, cell_overhang},
     {"fixed", "FIXED", COLUMN_CUSTOM_NUMBER, "fixed", COLUMN_WIDE, cell_fixed},
     {"leaving", "LEAVING", COLUMN_CUSTOM_NUMBER, "leaving", COLUMN_WIDE, cell_leaving},
     {"running", "RUNNING", COLUMN_NUMBER, "running", COLUMN_WIDE, NULL},
@@ -78,11 +89,38 @@ static const struct list_column quota_columns[] = {
     {0},
 };
 
+static bool says(const struct doc *item, const char *path, const char *text)
+{
+    return strcmp(item_text(item, path), text) == 0;
+}
+
+/* Pool by pool, a department before its projects, slots before other resources. */
+static int quota_compare(const struct doc *a, const struct doc *b)
+{
+    const bool a_project = says(a, "kind", "project");
+    const bool b_project = says(b, "kind", "project");
+    const int orders[] = {
+        strcmp(item_text(a, "pool"), item_text(b, "pool")),
+        strcmp(item_text(a, a_project ? "department" : "account"),
+               item_text(b, b_project ? "department" : "account")),
+        a_project - b_project,
+        strcmp(item_text(a, "account"), item_text(b, "account")),
+        says(b, "resource", "slots") - says(a, "resource", "slots"),
+        strcmp(item_text(a, "resource"), item_text(b, "resource")),
+    };
+    int order = 0;
+    for (size_t i = 0; order == 0 && i < sizeof orders / sizeof *orders; i++) {
+        order = orders[i];
+    }
+    return order;
+}
+
 static const struct list_def quota_list = {
     .what = "quotas",
     .id_path = "account",
     .columns = quota_columns,
     .empty = "`weir quota set PROJECT --pool P gpu=5` sets one",
+    .compare = quota_compare,
 };
 
 int cmd_quota_list(struct cli *cli)

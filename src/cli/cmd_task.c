@@ -19,11 +19,15 @@ enum { WAIT_STEP_S = 30, WAIT_STEP_MS = WAIT_STEP_S * 1000, TASK_LIST_DEFAULT = 
 
 /* ---- list ---- */
 
-/* How long it has run, or ran. */
+/* How long it has run, or ran; what was stopped and waits again does not run. */
 static void cell_runtime(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     int64_t start_ms;
     int64_t end_ms = now_ms;
+    const char *state = item_text(item, "state");
+    if (strcmp(state, "pending") == 0 || strcmp(state, "paused") == 0) {
+        return;
+    }
     if (item_time(item, "started_at", &start_ms)) {
         (void)item_time(item, "ended_at", &end_ms);
         text_span(out, end_ms - start_ms);
@@ -104,8 +108,7 @@ int cmd_task_list(struct cli *cli)
 
 static void cell_counts(struct buf *out, const struct doc *item, int64_t now_ms)
 {
-    static const char *const names[] = {"waiting", "active", "ended",
-                                        "failed",  "lost",   "preempted"};
+    static const char *const names[] = {"waiting", "active", "ended", "failed"};
     (void)now_ms;
     const struct doc *counts = item_at(item, "counts");
     size_t start = out->len;
@@ -115,6 +118,46 @@ static void cell_counts(struct buf *out, const struct doc *item, int64_t now_ms)
             buf_addf(out, "%s%lld %s", out->len == start ? "" : ", ", (long long)n, names[i]);
         }
     }
+}
+
+/* "once", "3 times". */
+static void times_add(struct buf *out, int64_t n)
+{
+    if (n == 1) {
+        buf_add_str(out, "once");
+    } else {
+        buf_addf(out, "%lld times", (long long)n);
+    }
+}
+
+static void cell_lost(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const int64_t n = item_number(item, "counts.lost", 0);
+    if (n > 0) {
+        times_add(out, n);
+        buf_add_str(out, " with its node");
+    }
+}
+
+static void cell_preempted(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const int64_t n = item_number(item, "counts.preempted", 0);
+    if (n > 0) {
+        times_add(out, n);
+        buf_addf(out, "; `weir events --task %s --type evicted` tells for whom",
+                 item_text(item, "id"));
+    }
+}
+
+/* An instance that waits again is shown with its last attempt, which has ended. */
+static void cell_attempt_state(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const char *state = item_text(item, "state");
+    const bool again = strcmp(state, "waiting") == 0 && item_text(item, "ended_at")[0] != '\0';
+    buf_add_str(out, again ? "ended" : state);
 }
 
 static void cell_list(struct buf *out, const struct doc *list)
@@ -159,6 +202,8 @@ static const struct list_column task_fields[] = {
     {"resources", "resources", COLUMN_RESOURCES, "resources", COLUMN_ALWAYS, NULL},
     {"instances", "instances", COLUMN_NUMBER, "instances", COLUMN_ALWAYS, NULL},
     {"counts", "", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_counts},
+    {"preempted", "preempted", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_preempted},
+    {"lost", "lost", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_lost},
     {"priority", "priority", COLUMN_NUMBER, "priority", COLUMN_ALWAYS, NULL},
     {"limit", "time limit", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_limit},
     {"command", "command", COLUMN_COMMAND, "command", COLUMN_ALWAYS, NULL},
@@ -175,7 +220,7 @@ static const struct list_column task_fields[] = {
 
 static const struct list_column attempt_columns[] = {
     {"attempt", "ATTEMPT", COLUMN_TEXT, "key", COLUMN_ALWAYS, NULL},
-    {"state", "STATE", COLUMN_STATE, "state", COLUMN_ALWAYS, NULL},
+    {"state", "STATE", COLUMN_CUSTOM, "state", COLUMN_ALWAYS, cell_attempt_state},
     {"node", "NODE", COLUMN_TEXT, "node", COLUMN_ALWAYS, NULL},
     {"cause", "CAUSE", COLUMN_CUSTOM, "cause", COLUMN_ALWAYS, cell_cause},
     {"exit", "EXIT", COLUMN_NUMBER, "exit_code", COLUMN_ALWAYS, NULL},
@@ -202,7 +247,7 @@ static void attempts_show(const struct cli *cli, const struct doc *doc)
             buf_clear(&cell);
             list_cell_text(&cell, c, d, args_has(&cli->args, "wide"), text_now_ms());
             enum table_colour colour =
-                c->kind == COLUMN_STATE ? cells_state_colour(buf_text(&cell)) : COLOUR_NONE;
+                c->cell == cell_attempt_state ? cells_state_colour(buf_text(&cell)) : COLOUR_NONE;
             table_cell(table, (struct str){.p = buf_text(&cell), .len = cell.len}, colour);
         }
     }

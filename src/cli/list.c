@@ -131,6 +131,9 @@ static int item_compare(const void *a, const void *b, void *ctx)
     const struct list *list = ctx;
     const struct doc *const *left = a;
     const struct doc *const *right = b;
+    if (list->sort == NULL) {
+        return list->def->compare(*left, *right);
+    }
     int order = item_order(item_at(*left, list->sort->path), item_at(*right, list->sort->path));
     order = list->descending ? -order : order;
     /* Where the documents lie tells their order on the server: the sort stays stable. */
@@ -143,7 +146,8 @@ static enum err fetch_sorted(struct list *list, struct arena *arena, bool patien
                              struct items *ret, struct error *e)
 {
     enum err r = fetch(list, arena, patient, ret, e);
-    if (r == ERR_OK && list->sort != NULL && ret->at.count > 0) {
+    const bool ordered = list->sort != NULL || list->def->compare != NULL;
+    if (r == ERR_OK && ordered && ret->at.count > 0) {
         qsort_r(ret->at.at, ret->at.count, sizeof ret->at.at[0], item_compare, list);
     }
     return r;

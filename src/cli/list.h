@@ -38,6 +38,8 @@ struct list_def {
     size_t limit;       /* without --limit; 0: all */
     const char *empty;  /* teaches the next command */
     const char *events; /* "task": which query of /events watches it; NULL: all events */
+    /* The order without --sort; NULL: the server's. */
+    int (*compare)(const struct doc *a, const struct doc *b);
 };
 
 /* Runs a list command on GET /api/v1<path>; its exit status. */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOW_MAX = 1 << 20, SHOW_WAIT_MS = 600000, LABEL_MIN = 6 };
+enum { SHOW_MAX = 1 << 20, SHOW_WAIT_MS = 600000, LABEL_MIN = 6, SENTENCE_MIN = 20 };
 
 static size_t label_width(const struct list_column *fields)
 {
@@ -20,6 +20,28 @@ static size_t label_width(const struct list_column *fields)
         width = len > width ? len : width;
     }
     return width;
+}
+
+/* A sentence breaks between words and goes on below its beginning; what may be copied stays in one piece. */
+static void value_add(struct buf *out, const struct cli *cli, const struct list_column *field,
+                      size_t indent, const struct buf *shown)
+{
+    const bool sentence = field->kind == COLUMN_TEXT || field->kind == COLUMN_CUSTOM;
+    if (sentence && cli->width > indent + SENTENCE_MIN) {
+        struct buf wrapped;
+        buf_init(&wrapped, SHOW_MAX);
+        text_wrap(&wrapped, (struct str){.p = shown->data, .len = shown->len}, cli->width - indent,
+                  0);
+        struct str rest = {.p = buf_text(&wrapped), .len = wrapped.len};
+        for (bool first = true; rest.p != NULL; first = false) {
+            const struct str line = str_cut(rest, '\n', &rest);
+            buf_addf(out, "%s%*s", first ? "" : "\n", first ? 0 : (int)indent, "");
+            buf_add(out, line.p, line.len);
+        }
+        buf_done(&wrapped);
+    } else {
+        buf_add(out, shown->data, shown->len);
+    }
 }
 
 void show_fields(const struct cli *cli, const struct list_column *fields, const struct doc *doc)
@@ -42,9 +64,11 @@ void show_fields(const struct cli *cli, const struct list_column *fields, const 
         }
         text_escape(&shown, (struct str){.p = raw.data, .len = raw.len});
         buf_addf(&out, "%-*s  ", (int)width, f->title);
-        enum table_colour colour =
-            f->kind == COLUMN_STATE ? cells_state_colour(buf_text(&raw)) : COLOUR_NONE;
-        table_paint(&out, cli->colour, colour, buf_text(&shown));
+        if (f->kind == COLUMN_STATE) {
+            table_paint(&out, cli->colour, cells_state_colour(buf_text(&raw)), buf_text(&shown));
+        } else {
+            value_add(&out, cli, f, width + 2, &shown);
+        }
         buf_add_char(&out, '\n');
     }
     cli_out((struct str){.p = buf_text(&out), .len = out.len});

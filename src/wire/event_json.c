@@ -179,15 +179,26 @@ static void account_json(struct json_out *j, const struct core *core, account_id
     }
 }
 
+/* In the resource's unit; null: without bound. */
+static void figure_json(struct json_out *j, const char *name, resource_id resource, int64_t amount)
+{
+    json_out_key(j, name);
+    if (amount == QUOTA_UNLIMITED) {
+        json_out_null(j);
+    } else {
+        resource_amount_json(j, resource, amount);
+    }
+}
+
 static void side_json(struct json_out *j, const struct core *core, const char *name,
-                      const struct eviction_side *side)
+                      resource_id resource, const struct eviction_side *side)
 {
     json_out_key(j, name);
     json_out_object(j);
     account_json(j, core, side->account);
-    json_out_kv_i64(j, "allocated", side->allocated);
-    json_out_kv_i64(j, "guaranteed", side->guaranteed);
-    json_out_kv_i64(j, "share", side->share);
+    figure_json(j, "allocated", resource, side->allocated);
+    figure_json(j, "guaranteed", resource, side->guaranteed);
+    figure_json(j, "share", resource, side->share);
     json_out_end(j);
 }
 
@@ -199,8 +210,8 @@ static void evicted_json(struct json_out *j, const struct core *core, const stru
     json_out_kv_text(j, "rule", eviction_rule_name(why->rule));
     json_out_kv_u64(j, "claimant", why->claimant.v);
     json_out_kv_text(j, "resource", core_resource_name(core, why->resource));
-    side_json(j, core, "victim", &why->victim);
-    side_json(j, core, "taker", &why->taker);
+    side_json(j, core, "victim", why->resource, &why->victim);
+    side_json(j, core, "taker", why->resource, &why->taker);
 }
 
 static void attempt_details_json(struct json_out *j, const struct fact *fact)

@@ -1,0 +1,118 @@
+"""Why a task waits: the same words everywhere, and what is said to help does help, typed as it stands there.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import shlex
+
+import pytest
+
+from organisation import server_file
+
+# Stays, whoever asks it to go, until the gate is there.
+STUBBORN = "trap '' TERM; echo up; until [ -e \"$1\" ]; do sleep 0.05; done"
+
+
+@pytest.fixture
+def s(site):
+    """One node of four GPUs; department ml with the projects vision and speech."""
+    s = site(server_file(["default"], {"ml": ["vision", "speech"]}))
+    s.nodes("n1")
+    s.quota("vision", "default", 2, 1)
+    s.quota("speech", "default", 2, 1)
+    return s
+
+
+def waits(s, task, code):
+    """The task waits for this, and every surface says so in the same words; what would help."""
+    s.wait_until(lambda: (s.task(task)["reason"] or {}).get("code") == code, lambda: f"{code}; it is {s.task(task)['reason']}")
+    said = s.task(task)["reason"]["message"]
+    explained = s.api("GET", f"tasks/{task}/explain").json
+    assert explained["reason"]["message"] == said
+    assert {t["id"]: t["reason"]["message"] for t in s.api("GET", "tasks").json["items"] if t["reason"]}[task] == said
+    assert s.weir_json("explain", task)["reason"]["message"] == said
+    assert f"reason           {said}\n" in s.weir("explain", task).stdout
+    assert f"detail      {said}\n" in s.weir("task", "show", task).stdout
+    assert f"{task}  {said}" in s.weir("task", "list", "--columns", "id,detail").stdout
+    queued = {t["id"]: t["reason"]["message"] for t in s.api("GET", "queue?pool=default").json["items"]}
+    if task in queued:
+        assert queued[task] == said
+        assert said in s.weir("queue").stdout
+    return explained["suggestions"]
+
+
+def helps(s, task, suggestions, begin):
+    """The suggestion that begins so is a command; with it the task runs."""
+    [command] = [one for one in suggestions if one.startswith(begin)]
+    s.weir(*shlex.split(command)[1:])
+    s.wait_state(task, "running")
+
+
+def test_a_task_that_is_held_back(s):
+    [staged] = s.stay("vision", gpus=1, stage=True)
+    helps(s, staged, waits(s, staged, "staged"), "weir task start")
+    [after] = s.stay("vision", gpus=1, depends_on=[staged])
+    assert waits(s, after, "dependency") == [f"weir explain {staged}"]
+    assert s.api("POST", f"tasks/{after}/pause").status == 200
+    [command] = waits(s, after, "paused")
+    s.weir(*shlex.split(command)[1:])
+    waits(s, after, "dependency")
+
+
+def test_a_pool_that_is_paused_and_a_node_that_is_away(s):
+    s.weir("pool", "pause", "default")
+    [task] = s.stay("vision", gpus=1)
+    helps(s, task, waits(s, task, "pool-paused"), "weir pool resume")
+    s.weir("node", "drain", "n1")
+    [other] = s.stay("vision", gpus=1)
+    helps(s, other, waits(s, other, "nodes-away"), "weir node resume")
+
+
+def test_room_by_asking_for_less(s):
+    s.stay("vision", gpus=3)
+    s.settled(vision=3)
+    [task] = s.stay("vision", gpus=2)
+    assert "ask for 1 slot or less, and it can start now" in waits(s, task, "no-room")
+    [gang] = s.stay("vision", gpus=1, instances=2, gang=True)
+    waits(s, gang, "gang-short")
+    s.weir("task", "edit", task, "--gpus", "1")
+    s.wait_state(task, "running")
+
+
+def test_places_kept_for_another(s):
+    s.weir("pool", "edit", "default", "--patience", "0")
+    s.stay("vision", gpus=1)
+    s.settled(vision=1)
+    [holder] = s.stay("vision", gpus=4)
+    [task] = s.stay("vision", gpus=1)
+    assert f"weir explain {holder}" in waits(s, task, "reserved")
+
+
+def test_bounds_of_accounts_and_users(s):
+    s.quota("vision", "default", 2, 1, 1)
+    [limited] = s.stay("vision", gpus=2)
+    helps(s, limited, waits(s, limited, "over-limit"), "weir quota set vision ")
+    s.quota("ml/", "default", 4, 1, 1)  # two are held: the limit that helps counts them
+    [below] = s.stay("speech", gpus=1)
+    helps(s, below, waits(s, below, "over-limit"), "weir quota set --department ml ")
+    s.quota("ml/", "default", 4, 1)
+    s.quota("speech", "default", 0, 1)
+    [firm] = s.stay("speech", gpus=1, preemptible=False)
+    helps(s, firm, waits(s, firm, "over-guarantee"), "weir quota set speech ")
+    s.weir("pool", "edit", "default", "--user-slots", "4")
+    [capped] = s.stay("speech", gpus=1)
+    waits(s, capped, "user-cap")
+
+
+def test_what_was_lent_on_its_way_back(s):
+    s.weir("pool", "edit", "default", "--preempt-delay", "1h")
+    gate = s.root / "gate"
+    borrower = s.submit("sh", "-c", STUBBORN, "sh", str(gate), project="speech", resources={"gpu": 4}, grace="1h", kind="experiment")
+    s.wait_until(lambda: s.api("GET", f"tasks/{borrower}/logs?stream=stdout&format=raw").body, "the borrower to run")
+    [owner] = s.stay("vision", gpus=2)
+    waits(s, owner, "preemption-delay")
+    assert "moves on         at the latest in " in s.weir("explain", owner).stdout
+    s.weir("pool", "edit", "default", "--preempt-delay", "0")
+    waits(s, owner, "victims-leaving")
+    assert "moves on         at the latest in " in s.weir("explain", owner).stdout
+    gate.touch()
+    s.wait_state(owner, "running")
