@@ -53,6 +53,24 @@ static void cell_patience(struct buf *out, const struct doc *item, int64_t now_m
     text_span(out, item_number(item, "patience_ms", 0));
 }
 
+/* Of shares that look back. */
+static void cell_half_life(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    int64_t ms = item_number(item, "scheduler.history.half_life_ms", 0);
+    int64_t window_ms = item_number(item, "scheduler.history.window_ms", 0);
+    if (ms > 0) {
+        text_span(out, ms);
+    }
+    if (window_ms > 0) {
+        buf_add_str(out, ms > 0 ? " in windows of " : "windows of ");
+        text_span(out, window_ms);
+    }
+    if (ms + window_ms > 0) {
+        buf_addf(out, " x %s", item_text(item, "scheduler.history.factor"));
+    }
+}
+
 static const struct list_column pool_columns[] = {
     {"name", "NAME", COLUMN_TEXT, "name", COLUMN_ALWAYS, NULL},
     {"state", "STATE", COLUMN_CUSTOM, "paused", COLUMN_ALWAYS, cell_state},
@@ -87,6 +105,7 @@ static const struct list_column pool_fields[] = {
     {"preemption", "preemption", COLUMN_TEXT, "scheduler.preemption", COLUMN_ALWAYS, NULL},
     {"victims", "victims", COLUMN_TEXT, "scheduler.victims", COLUMN_ALWAYS, NULL},
     {"user-slots", "slots a user", COLUMN_NUMBER, "scheduler.user_slots", COLUMN_ALWAYS, NULL},
+    {"history", "half-life", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_half_life},
     {"patience", "patience", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_patience},
     {"uneven", "uneven parts", COLUMN_TEXT, "scheduler.uneven", COLUMN_ALWAYS, NULL},
     {"aux", "aux tasks", COLUMN_NUMBER, "aux_tasks", COLUMN_ALWAYS, NULL},
@@ -122,6 +141,34 @@ int cmd_pool_show(struct cli *cli)
 
 /* ---- changes ---- */
 
+/* "history":"off" or {…} from the flags; false when none was given. */
+static bool history_json(const struct cli *cli, struct json_out *j)
+{
+    static const char *const texts[][2] = {
+        {"history", "half_life"}, {"history-window", "window"}, {"history-factor", "factor"}};
+    const char *half_life = args_text(&cli->args, "history");
+    if (half_life != NULL && strcmp(half_life, "off") == 0) {
+        json_out_kv_text(j, "history", "off");
+        return true;
+    }
+    bool any = false;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *value = args_text(&cli->args, texts[i][0]);
+        if (value != NULL && !any) {
+            json_out_key(j, "history");
+            json_out_object(j);
+            any = true;
+        }
+        if (value != NULL) {
+            json_out_kv_text(j, texts[i][1], value);
+        }
+    }
+    if (any) {
+        json_out_end(j);
+    }
+    return any;
+}
+
 /* "scheduler":{…} from the flags; false when none was given. */
 static bool scheduler_json(const struct cli *cli, struct json_out *j)
 {
@@ -149,6 +196,7 @@ static bool scheduler_json(const struct cli *cli, struct json_out *j)
         json_out_kv_u64(j, "consolidation", args_number(&cli->args, "consolidation", 0));
         any = true;
     }
+    any |= history_json(cli, j);
     json_out_end(j);
     return any;
 }

@@ -82,6 +82,7 @@ static const struct list_column quota_columns[] = {
     {"borrowed", "BORROWED", COLUMN_CUSTOM_NUMBER, "borrowed", COLUMN_SPARE, cell_borrowed},
     {"demand", "DEMAND", COLUMN_CUSTOM_NUMBER, "demand", COLUMN_ALWAYS, cell_demand},
     {"overhang", "OVERHANG", COLUMN_CUSTOM_NUMBER, "overhang", COLUMN_SPARE, cell_overhang},
+    {"history", "HISTORY", COLUMN_NUMBER, "history", COLUMN_WIDE, NULL},
     {"fixed", "FIXED", COLUMN_CUSTOM_NUMBER, "fixed", COLUMN_WIDE, cell_fixed},
     {"leaving", "LEAVING", COLUMN_CUSTOM_NUMBER, "leaving", COLUMN_WIDE, cell_leaving},
     {"running", "RUNNING", COLUMN_NUMBER, "running", COLUMN_WIDE, NULL},

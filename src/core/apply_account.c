@@ -187,6 +187,7 @@ void apply_account_deleted(struct core *core, const struct fact *fact)
          pool = table_next(&core->pools, pool)) {
         quota_put(core, id, (pool_id){(uint32_t)pool}, &none);
     }
+    history_account_drop(core, id);
     uint64_t hash = name_hash(core_account_name(core, id));
     must(oindex_remove(&core->orders[ORDER_ACCOUNT_NAME],
                        (struct okey){{hash, account->kind, id.v}}));

@@ -78,6 +78,7 @@ void apply_allocated(struct core *core, const struct fact *fact)
         task_waiting_from(core, task, key.index + 1);
     }
     task_close(core, task, &mark);
+    history_start(core, task->pool, fact->time_ms);
 }
 
 void apply_attempt_started(struct core *core, const struct fact *fact)

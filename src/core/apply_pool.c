@@ -64,6 +64,14 @@ void apply_pool_set(struct core *core, const struct fact *fact)
     pool->preempt_delay_ms = spec->preempt_delay_ms;
     pool->user_slots_max = spec->user_slots_max;
     pool->uneven_off = spec->uneven_off;
+    pool->history_half_life_ms = spec->history_half_life_ms;
+    pool->history_window_ms = spec->history_window_ms;
+    pool->history_factor = spec->history_factor;
+    if (!pool_looks_back(pool)) {
+        history_drop(core, pool);
+    } else if (pool->running_count > 0) {
+        history_start(core, id, fact->time_ms);
+    }
     bool aux_changed = pool->aux_tasks != spec->aux_tasks;
     pool->aux_tasks = spec->aux_tasks;
     if (aux_changed) {
@@ -81,6 +89,7 @@ void apply_pool_deleted(struct core *core, const struct fact *fact)
     must(pool->node_count == 0);
     pool_head_set(core, pool, (task_id){0}, 0, (task_id){0});
     pool_wake_set(core, pool, 0);
+    history_drop(core, pool);
     pool->deleted = 1;
     core->pool_count--;
     uint64_t hash = name_hash(core_pool_name(core, id));

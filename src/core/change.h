@@ -25,6 +25,14 @@ void pool_wake_set(struct core *core, struct pool *pool, int64_t at_ms);
 void pool_patience_drop(struct core *core, const struct pool *pool);
 void pool_patience_put(struct core *core, const struct pool *pool);
 
+/* When the next tick of its history comes; 0: none does. */
+void pool_history_next(struct core *core, struct pool *pool, int64_t next_ms);
+/* Something runs there from now on: ticks begin, where the pool looks back and none are under way. */
+void history_start(struct core *core, pool_id pool, int64_t now_ms);
+/* All of a pool; all of an account. */
+void history_drop(struct core *core, struct pool *pool);
+void history_account_drop(struct core *core, account_id account);
+
 /* ---- tasks ---- */
 
 /* What a task adds to what its accounts want. */
@@ -148,6 +156,7 @@ void apply_claimed(struct core *core, const struct fact *fact);
 void apply_claim_dropped(struct core *core, const struct fact *fact);
 void apply_evicted(struct core *core, const struct fact *fact);
 void apply_pool_wake(struct core *core, const struct fact *fact);
+void apply_history_ticked(struct core *core, const struct fact *fact);
 
 void apply_pool_set(struct core *core, const struct fact *fact);
 void apply_pool_deleted(struct core *core, const struct fact *fact);

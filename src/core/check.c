@@ -324,6 +324,13 @@ static void check_pools(struct expected *expected)
             expect(expected, ORDER_DEADLINE,
                    (struct okey){{(uint64_t)pool->wake_ms, DEADLINE_WAKE, id, 0}});
         }
+        must(pool->history_at_ms == 0 || (!pool->deleted && pool_looks_back(pool)));
+        must(pool->history_at_ms > 0 || pool->history_next_ms == 0);
+        must(!pool_looks_back(pool) || pool->running_count == 0 || pool->history_next_ms > 0);
+        if (pool->history_next_ms != 0) {
+            expect(expected, ORDER_DEADLINE,
+                   (struct okey){{(uint64_t)pool->history_next_ms, DEADLINE_HISTORY, id, 0}});
+        }
         if (!pool->deleted) {
             uint64_t hash = name_hash(core_pool_name(core, pool->id));
             expect(expected, ORDER_POOL_NAME, (struct okey){{hash, id}});

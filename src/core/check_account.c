@@ -1,7 +1,7 @@
 /* check_account.c - accounts, quotas and users, recomputed from the rows and compared.
  *
  * K8 the tree: parents, levels, children, tasks below. K9 usage and users' slots are the sums over the
- * tasks. K10 the accounted resources are those that quotas name. SPDX-License-Identifier: Apache-2.0 */
+ * tasks. K10 the accounted resources are those that quotas name. K12 history. SPDX-License-Identifier: Apache-2.0 */
 #include "core/change.h"
 
 #include "base/must.h"
@@ -150,9 +150,22 @@ static void check_dims(const struct core *core)
     must(dim == core->dim_count);
 }
 
+/* K12: what was used is of accounts that exist, in pools that look back. */
+static void check_histories(const struct core *core)
+{
+    for (uint64_t key = table_next(&core->histories, 0); key != 0;
+         key = table_next(&core->histories, key)) {
+        const struct pool *pool = core_pool(core, (pool_id){(uint32_t)(key >> 32)});
+        must(pool != NULL);
+        must(pool->history_at_ms > 0);
+        must(core_account(core, (account_id){(uint32_t)key}) != NULL);
+    }
+}
+
 void check_accounts(const struct core *core, uint64_t *counts)
 {
     must(core_account(core, ACCOUNT_DEFAULT_PROJECT) != NULL);
+    check_histories(core);
     for (const struct account *account = core_account_next(core, (account_id){0}); account != NULL;
          account = core_account_next(core, account->id)) {
         check_account(core, account, counts);

@@ -17,6 +17,7 @@ enum {
     CHUNK_ACCOUNTS = 32,
     CHUNK_QUOTAS = 16,
     CHUNK_USAGES = 8,
+    CHUNK_HISTORIES = 16,
     CHUNK_USERS = 64,
     CHUNK_HOLDS = 64
 };
@@ -79,13 +80,13 @@ static const struct table_hooks account_hooks = {account_row_ref, account_row_un
 static const struct table_hooks user_hooks = {user_row_ref, user_row_unref};
 
 /* All tables, for what is done to each. */
-enum { TABLE_COUNT = 13 };
+enum { TABLE_COUNT = 14 };
 static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
 {
     struct table *tables[TABLE_COUNT] = {
         &core->pools, &core->nodes,    &core->tasks,    &core->instances, &core->shapes,
         &core->keys,  &core->outcomes, &core->accounts, &core->quotas,    &core->usages,
-        &core->users, &core->holds,    &core->claims};
+        &core->users, &core->holds,    &core->claims,   &core->histories};
     memcpy(ret, tables, sizeof tables);
 }
 
@@ -120,6 +121,7 @@ struct core *core_new(void)
     table_init(&core->accounts, sizeof(struct account), CHUNK_ACCOUNTS, &account_hooks);
     table_init(&core->quotas, sizeof(struct quota_row), CHUNK_QUOTAS, NULL);
     table_init(&core->usages, sizeof(struct usage_row), CHUNK_USAGES, NULL);
+    table_init(&core->histories, sizeof(struct history_row), CHUNK_HISTORIES, NULL);
     table_init(&core->users, sizeof(struct user_row), CHUNK_USERS, &user_hooks);
     table_init(&core->holds, sizeof(struct user_hold), CHUNK_HOLDS, NULL);
     for (unsigned i = 0; i < ORDER_COUNT; i++) {

@@ -175,6 +175,11 @@ bool core_quota_computed(const struct core *core, account_id account, pool_id po
 /* What its tasks hold and want in the pool. */
 void core_usage(const struct core *core, account_id account, pool_id pool, struct usage *ret);
 
+/* What it has used of the pool in the past, the longer ago the less, in HISTORY_FULLths; 0 where shares do not look back, and of
+ * named resources. */
+enum { HISTORY_FULL = 1000000 };
+uint32_t core_history(const struct core *core, account_id account, pool_id pool, uint32_t dim);
+
 /* Its fair share of one accounted resource of the pool, as it is now. */
 int64_t core_share(const struct core *core, account_id account, pool_id pool, uint32_t dim);
 

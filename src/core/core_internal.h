@@ -42,6 +42,7 @@ enum deadline_kind {
     DEADLINE_PATIENCE,   /* of a pool's blocked task: a pass is due, no tick */
     DEADLINE_WAKE,       /* of a pool: likewise */
     DEADLINE_SETTLE,     /* of an ended task: others that wait for it are to be told */
+    DEADLINE_HISTORY,    /* of a pool whose shares look back */
 };
 
 /* Those that any end sets free stand before those that need a success. */
@@ -101,6 +102,12 @@ struct usage_row {
     uint32_t running_count;
 };
 
+/* Means of what an account held in a pool (model/decay.h); no row: all zero. */
+enum { HISTORY_DIMS = DIM_NAMED_FIRST };
+struct history_row {
+    struct sum mean[HISTORY_DIMS];
+};
+
 /* Somebody who has tasks; the row goes with the last of them. */
 struct user_row {
     user_id id;
@@ -129,6 +136,7 @@ struct core {
     struct table accounts;  /* struct account, by account_id; deleted ones leave */
     struct table quotas;    /* struct quota_row, by ACCOUNT_KEY; no row: all defaults */
     struct table usages;    /* struct usage_row, by ACCOUNT_KEY, derived; no row: all zero */
+    struct table histories; /* struct history_row, by ACCOUNT_KEY, of pools that look back */
     struct table users;     /* struct user_row, by user_id, derived */
     struct table
         holds; /* struct user_hold, by ACCOUNT_KEY with the user for the account, derived */
@@ -170,6 +178,18 @@ void task_spec_edit(struct task_spec *spec, const struct task_edit *edit);
 
 /* A copy without the scheduler's index: for looking ahead inside one decision. */
 struct core *core_scratch(const struct core *core);
+
+/* A sum as a number: at most QUOTA_SUM_MAX. */
+int64_t sum_shown(const struct sum *sum);
+
+/* ---- history ---- */
+
+/* Do the shares of a pool depend on what was used before? */
+bool pool_looks_back(const struct pool *pool);
+/* Between two ticks. */
+int64_t history_period_ms(const struct pool *pool);
+/* It has been idle, and is asked for something: a tick comes before anything is divided. */
+bool history_stale(const struct pool *pool, int64_t now_ms);
 
 /* ---- keys ---- */
 

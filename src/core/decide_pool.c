@@ -30,7 +30,8 @@ enum verdict decide_server_start(struct step *step)
                                    .patience_ms = PATIENCE_MS_DEFAULT,
                                    .aux_tasks = NODE_AUX_TASKS_DEFAULT,
                                    .consolidation_max = CONSOLIDATION_DEFAULT,
-                                   .stale_grace_ms = STALE_GRACE_MS_DEFAULT};
+                                   .stale_grace_ms = STALE_GRACE_MS_DEFAULT,
+                                   .history_factor = HISTORY_FACTOR_DEFAULT};
         fact = step_fact(step, FACT_POOL_SET);
         fact->pool_set.pool.v = (uint32_t)core->pools.last + 1;
         fact->pool_set.spec = spec;

@@ -54,6 +54,10 @@ static void stop_harder(struct step *step, const struct instance *instance)
 static void deadline_come(struct step *step, const struct core *core, struct okey key)
 {
     task_id id = {key.at[2]};
+    if (key.at[1] == DEADLINE_HISTORY) {
+        step_fact(step, FACT_HISTORY_TICKED)->history_ticked.pool.v = (uint32_t)key.at[2];
+        return;
+    }
     if (key.at[1] == DEADLINE_SETTLE) {
         settle_dependents(step, id);
         return;

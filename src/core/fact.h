@@ -54,8 +54,9 @@ enum fact_type {
     FACT_POOL_WAKE = 30,
     FACT_TASK_MOVED = 31,
     FACT_DEPENDENTS_RELEASED = 32,
+    FACT_HISTORY_TICKED = 33,
 };
-enum { FACT_TYPE_MAX = FACT_DEPENDENTS_RELEASED };
+enum { FACT_TYPE_MAX = FACT_HISTORY_TICKED };
 
 /* A task's new rank. */
 struct task_rank {
@@ -165,6 +166,9 @@ struct fact {
             pool_id pool;
             int64_t at_ms; /* a pass is due then, whatever happens; 0: not for that reason */
         } pool_wake;
+        struct {
+            pool_id pool;
+        } history_ticked; /* what was used since the last one is counted */
         struct {
             pool_id pool;
             task_id task; /* 0: nobody any more */

@@ -434,6 +434,7 @@ const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1] = {
     [FACT_CLAIM_DROPPED] = {claim_dropped_put, claim_dropped_get, NULL, 0},
     [FACT_EVICTED] = {evicted_put, evicted_get, NULL, 0},
     [FACT_POOL_WAKE] = {pool_wake_put, pool_wake_get, NULL, 0},
+    [FACT_HISTORY_TICKED] = {history_ticked_put, history_ticked_get, NULL, 0},
     [FACT_TASK_MOVED] = {task_moved_put, task_moved_get, NULL, 0},
     [FACT_DEPENDENTS_RELEASED] = {released_put, released_get, NULL, 0},
 };

@@ -68,3 +68,14 @@ void pool_wake_get(struct bytes_reader *in, struct arena *arena, struct fact *re
     ret->pool_wake.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
     ret->pool_wake.at_ms = codec_get_range(in, 0, TIME_MS_MAX);
 }
+
+void history_ticked_put(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->history_ticked.pool.v);
+}
+
+void history_ticked_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->history_ticked.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+}

@@ -75,6 +75,7 @@ static const char *const fact_names[FACT_TYPE_MAX + 1] = {
     [FACT_CLAIM_DROPPED] = "claim-dropped",
     [FACT_EVICTED] = "evicted",
     [FACT_POOL_WAKE] = "pool-wake",
+    [FACT_HISTORY_TICKED] = "history-ticked",
     [FACT_TASK_MOVED] = "task-moved",
     [FACT_DEPENDENTS_RELEASED] = "dependents-released",
 };

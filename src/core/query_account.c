@@ -162,7 +162,7 @@ int64_t core_gpu_memory_slots(const struct core *core, pool_id pool, int64_t byt
 
 /* ---- usage ---- */
 
-static int64_t sum_shown(const struct sum *sum)
+int64_t sum_shown(const struct sum *sum)
 {
     return sum->high == 0 && sum->low < (uint64_t)QUOTA_SUM_MAX ? (int64_t)sum->low : QUOTA_SUM_MAX;
 }

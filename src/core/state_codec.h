@@ -7,9 +7,10 @@
 
 #define STATE_MAGIC "weir state"
 enum {
-    STATE_VERSION_FIRST = 1, /* before accounts and policies; read for ever */
-    STATE_VERSION_TAGS = 3,  /* objects end with the fields that came later */
-    STATE_VERSION = 3,
+    STATE_VERSION_FIRST = 1,   /* before accounts and policies; read for ever */
+    STATE_VERSION_TAGS = 3,    /* objects end with the fields that came later */
+    STATE_VERSION_HISTORY = 4, /* a section of what was used before */
+    STATE_VERSION = 4,
 };
 
 /* How an instance is stored: one that never ran is a single number. */

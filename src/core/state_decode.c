@@ -290,6 +290,8 @@ enum err core_decode(struct str bytes, struct core **ret, struct error *e)
         bad = "outcomes";
     } else if (!claims_get(&d, &lasts)) {
         bad = "claims";
+    } else if (!histories_get(&d, &lasts)) {
+        bad = "history";
     } else if (!heads_sound(&d)) {
         bad = "blocked tasks";
     } else if (!bytes_reader_ok(&d.in)) {

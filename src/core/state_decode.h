@@ -36,6 +36,9 @@ int64_t time_get(struct decode *d);
 /* The sections of accounts and quotas; version 1 has none. */
 bool accounts_get(struct decode *d, const struct lasts *lasts);
 
+/* The section of what was used before; versions 1 to 3 have none. */
+bool histories_get(struct decode *d, const struct lasts *lasts);
+
 /* The section of claims; version 1 has none. */
 bool claims_get(struct decode *d, const struct lasts *lasts);
 

@@ -209,6 +209,35 @@ static void claims_put(const struct core *core, struct buf *out)
     }
 }
 
+static void means_put(const struct sum *means, struct buf *out)
+{
+    for (uint32_t dim = 0; dim < HISTORY_DIMS; dim++) {
+        bytes_put_u64(out, (uint64_t)means[dim].high);
+        bytes_put_u64(out, means[dim].low);
+    }
+}
+
+static void histories_put(const struct core *core, struct buf *out)
+{
+    for (uint64_t id = table_next(&core->pools, 0); id != 0; id = table_next(&core->pools, id)) {
+        const struct pool *pool = table_get(&core->pools, id);
+        if (pool->history_at_ms == 0) {
+            continue;
+        }
+        bytes_put_u64(out, id);
+        bytes_put_i64(out, pool->history_at_ms);
+        bytes_put_i64(out, pool->history_next_ms);
+        means_put(pool->history_whole, out);
+        uint64_t key = ACCOUNT_KEY(pool->id, (account_id){0});
+        while ((key = table_next(&core->histories, key)) != 0 && key >> 32 == id) {
+            bytes_put_u64(out, (uint32_t)key);
+            means_put(((const struct history_row *)table_get(&core->histories, key))->mean, out);
+        }
+        bytes_put_u64(out, 0);
+    }
+    bytes_put_u64(out, 0);
+}
+
 void core_encode(const struct core *core, struct buf *out)
 {
     head_put(core, out);
@@ -220,4 +249,5 @@ void core_encode(const struct core *core, struct buf *out)
     keys_put(core, out);
     outcomes_put(core, out);
     claims_put(core, out);
+    histories_put(core, out);
 }

@@ -15,7 +15,9 @@ static bool spec_equal(const struct pool_spec *a, const struct pool_spec *b)
            a->stale_grace_ms == b->stale_grace_ms &&
            a->preempt_min_runtime_ms == b->preempt_min_runtime_ms &&
            a->reclaim_min_runtime_ms == b->reclaim_min_runtime_ms &&
-           a->preempt_delay_ms == b->preempt_delay_ms && a->user_slots_max == b->user_slots_max;
+           a->preempt_delay_ms == b->preempt_delay_ms && a->user_slots_max == b->user_slots_max &&
+           a->history_half_life_ms == b->history_half_life_ms &&
+           a->history_window_ms == b->history_window_ms && a->history_factor == b->history_factor;
 }
 
 static void pool_reconcile(struct server *server, const struct pool_spec *want, struct arena *arena)

@@ -77,6 +77,18 @@ static bool yes_of(const struct doc *map, const char *name)
 
 /* ---- pools and accounts ---- */
 
+/* In thousandths. What was used before the export is not in it: the simulation looks back on itself only. */
+static uint32_t history_factor(const struct doc *history)
+{
+    const struct doc *factor = doc_get(history, "factor");
+    int64_t milli = HISTORY_FACTOR_DEFAULT;
+    if (factor != NULL &&
+        (factor->kind != DOC_NUMBER || amount_milli(factor->text, &milli, NULL) != ERR_OK)) {
+        milli = HISTORY_FACTOR_DEFAULT;
+    }
+    return (uint32_t)milli;
+}
+
 static enum err pool_read(struct state *state, const struct doc *item, struct error *e)
 {
     static const char *const same[] = {"name",    "title",     "description", "paused",
@@ -95,6 +107,12 @@ static enum err pool_read(struct state *state, const struct doc *item, struct er
     }
     spec.patience_ms = ms_of(item, "patience_ms", spec.patience_ms);
     if (scheduler != NULL && scheduler->kind == DOC_MAP) {
+        const struct doc *history = doc_get(scheduler, "history");
+        if (history != NULL && history->kind == DOC_MAP) {
+            spec.history_half_life_ms = ms_of(history, "half_life_ms", 0);
+            spec.history_window_ms = ms_of(history, "window_ms", 0);
+            spec.history_factor = history_factor(history);
+        }
         spec.stale_grace_ms = ms_of(scheduler, "stale_grace_ms", spec.stale_grace_ms);
         spec.preempt_min_runtime_ms = ms_of(scheduler, "preempt_min_runtime_ms", 0);
         spec.reclaim_min_runtime_ms = ms_of(scheduler, "reclaim_min_runtime_ms", 0);

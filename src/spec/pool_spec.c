@@ -19,6 +19,7 @@ void pool_spec_init(struct pool_spec *spec, const char *name)
         .aux_tasks = NODE_AUX_TASKS_DEFAULT,
         .consolidation_max = CONSOLIDATION_DEFAULT,
         .stale_grace_ms = STALE_GRACE_MS_DEFAULT,
+        .history_factor = HISTORY_FACTOR_DEFAULT,
     };
 }
 
@@ -155,6 +156,55 @@ static void user_slots_read(struct reader *in, const struct place *place, const 
 
 #define IN_POOL(member) offsetof(struct pool_spec, member)
 
+/* How much the past counts: 0 to 10, at most three places. */
+static void factor_read(struct reader *in, const struct place *place, const struct doc *doc,
+                        const struct field *field, void *object)
+{
+    struct pool_spec *spec = object;
+    struct error e;
+    int64_t milli;
+    if (doc->kind != DOC_NUMBER && doc->kind != DOC_STRING) {
+        problem_add(in, place, doc, "a number is wanted, not %s", doc_what(doc));
+    } else if (amount_milli(doc->text, &milli, &e) != ERR_OK) {
+        problem_add(in, place, doc, "%s", e.text);
+    } else if (milli > field->max) {
+        problem_add(in, place, doc, "a factor is at most %d", (int)(field->max / 1000));
+    } else {
+        spec->history_factor = (uint32_t)milli;
+    }
+}
+
+static const struct field history_fields[] = {
+    {"half_life", field_duration, IN_POOL(history_half_life_ms), 0, 0, NULL},
+    {"window", field_duration, IN_POOL(history_window_ms), 0, 0, NULL},
+    {"factor", factor_read, 0, 0, HISTORY_FACTOR_MAX, NULL},
+    {0},
+};
+
+/* 'off', or {half_life, window, factor}. */
+static void history_read(struct reader *in, const struct place *place, const struct doc *doc,
+                         const struct field *field, void *object)
+{
+    (void)field;
+    struct pool_spec *spec = object;
+    if (doc->kind == DOC_STRING && str_is(doc->text, "off")) {
+        spec->history_half_life_ms = 0;
+        spec->history_window_ms = 0;
+        return;
+    }
+    if (doc->kind != DOC_MAP) {
+        problem_add(in, place, doc, "a map like {half_life: 7d} or 'off' is wanted, not %s",
+                    doc->kind == DOC_STRING ? "another word" : doc_what(doc));
+        return;
+    }
+    const uint32_t before = in->problems->total;
+    fields_read(in, place, doc, history_fields, object);
+    if (in->problems->total == before && spec->history_half_life_ms == 0 &&
+        spec->history_window_ms == 0) {
+        problem_add(in, place, doc, "it needs a half_life or a window, like {half_life: 7d}");
+    }
+}
+
 static const struct field scheduler_fields[] = {
     {"policy", policy_read, 0, 0, 0, "fair-share priority fifo round-robin"},
     {"placement", placement_read, 0, 0, 0, "pack spread"},
@@ -168,6 +218,7 @@ static const struct field scheduler_fields[] = {
     {"reclaim_min_runtime", field_duration, IN_POOL(reclaim_min_runtime_ms), 0, 0, NULL},
     {"preempt_delay", field_duration, IN_POOL(preempt_delay_ms), 0, 0, NULL},
     {"user_slots", user_slots_read, 0, 0, 0, NULL},
+    {"history", history_read, 0, 0, 0, NULL},
     {0},
 };
 

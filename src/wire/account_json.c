@@ -100,6 +100,20 @@ void quota_json(struct json_out *j, const struct core *core, account_id account,
     json_out_end(j);
 }
 
+/* What it used of the pool before, 0 to 1; null where shares do not look back. */
+static void history_json(struct json_out *j, const struct core *core, account_id account,
+                         pool_id pool, uint32_t dim)
+{
+    enum { PARTS = HISTORY_FULL / 1000 };
+    const struct pool *row = core_pool(core, pool);
+    json_out_key(j, "history");
+    if (row == NULL || (row->history_half_life_ms == 0 && row->history_window_ms == 0)) {
+        json_out_null(j);
+    } else {
+        json_out_milli(j, core_history(core, account, pool, dim) / PARTS);
+    }
+}
+
 void quota_line_json(struct json_out *j, const struct core *core, account_id account, pool_id pool,
                      uint32_t dim)
 {
@@ -117,6 +131,7 @@ void quota_line_json(struct json_out *j, const struct core *core, account_id acc
     json_out_kv_milli(j, "weight", quota.weight[dim]);
     json_out_kv_u64(j, "rank", quota.rank);
     amount_json(j, "share", resource, core_share(core, account, pool, dim));
+    history_json(j, core, account, pool, dim);
     amount_json(j, "allocated", resource, usage.allocated.at[dim]);
     amount_json(j, "fixed", resource, usage.fixed.at[dim]);
     amount_json(j, "leaving", resource, usage.leaving.at[dim]);

@@ -55,6 +55,7 @@ static task_id task_of(const struct fact *fact)
     case FACT_ACCOUNT_DELETED:
     case FACT_QUOTA_SET:
     case FACT_POOL_WAKE:
+    case FACT_HISTORY_TICKED:
         break;
     }
     return (task_id){0};
@@ -95,6 +96,9 @@ static pool_id pool_named(const struct fact *fact)
     }
     if (fact->type == FACT_POOL_WAKE) {
         return fact->pool_wake.pool;
+    }
+    if (fact->type == FACT_HISTORY_TICKED) {
+        return fact->history_ticked.pool;
     }
     if (fact->type == FACT_PASS) {
         return fact->pass.pool;
@@ -298,6 +302,7 @@ static void details_json(struct json_out *j, const struct core *core, const stru
     case FACT_POOL_WAKE:
         time_json(j, "at", fact->pool_wake.at_ms);
         break;
+    case FACT_HISTORY_TICKED:
     case FACT_POOL_SET:
     case FACT_POOL_DELETED:
     case FACT_NODE_EDITED:

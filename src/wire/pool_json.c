@@ -25,6 +25,21 @@ static void accepts_json(struct json_out *j, uint32_t accepts)
     json_out_end(j);
 }
 
+/* null: its shares do not look back. */
+static void history_json(struct json_out *j, const struct pool *pool)
+{
+    json_out_key(j, "history");
+    if (pool->history_half_life_ms == 0 && pool->history_window_ms == 0) {
+        json_out_null(j);
+        return;
+    }
+    json_out_object(j);
+    json_out_kv_i64(j, "half_life_ms", pool->history_half_life_ms);
+    json_out_kv_i64(j, "window_ms", pool->history_window_ms);
+    json_out_kv_milli(j, "factor", pool->history_factor);
+    json_out_end(j);
+}
+
 static void scheduler_json(struct json_out *j, const struct pool *pool)
 {
     json_out_key(j, "scheduler");
@@ -50,6 +65,7 @@ static void scheduler_json(struct json_out *j, const struct pool *pool)
     } else {
         json_out_milli(j, pool->user_slots_max);
     }
+    history_json(j, pool);
     json_out_end(j);
 }
 

@@ -89,6 +89,9 @@ static void pool_spec_roll(struct world *world, const char *name, struct pool_sp
         .preempt_delay_ms = dice_once_in(dice, 6) ? 2000 : 0,
         .user_slots_max = dice_once_in(dice, 8) ? 4 * SLOT_MILLI : 0,
         .uneven_off = dice_once_in(dice, 4),
+        .history_half_life_ms = dice_once_in(dice, 4) ? 1000 + dice_roll(dice, 100000) : 0,
+        .history_window_ms = dice_once_in(dice, 6) ? 1000 + dice_roll(dice, 100000) : 0,
+        .history_factor = dice_roll(dice, HISTORY_FACTOR_MAX + 1),
     };
 }
 

@@ -42,11 +42,17 @@ struct pool {
     uint8_t victims;
     uint8_t preemption_off;
     uint32_t consolidation_max;
+    uint32_t history_factor;
     int64_t stale_grace_ms;
     int64_t preempt_min_runtime_ms;
     int64_t reclaim_min_runtime_ms;
     int64_t preempt_delay_ms;
     int64_t user_slots_max;
+    int64_t history_half_life_ms;
+    int64_t history_window_ms;
+    int64_t history_at_ms;       /* its means are of this moment; 0: there are none */
+    int64_t history_next_ms;     /* the next tick; 0: nothing runs */
+    struct sum history_whole[3]; /* the mean of `usable` */
     int64_t patience_ms;
     task_id blocked_task; /* the first task of the order that did not fit, 0: none */
     int64_t blocked_since_ms;

@@ -119,6 +119,11 @@ struct pool_spec {
     int64_t reclaim_min_runtime_ms;
     int64_t preempt_delay_ms; /* how long a task waits before it may take from others */
     int64_t user_slots_max;   /* thousandths that the tasks of one user may hold; 0: no cap */
+    int64_t
+        history_half_life_ms; /* the past counts half after this long; 0: as long as the window */
+    int64_t
+        history_window_ms; /* counting starts anew so often; 0: never. Both 0: shares do not look back */
+    uint32_t history_factor; /* how much the past counts, in thousandths */
     bool uneven_off; /* a task wider than a node takes equal parts of whole nodes, or is refused */
 };
 

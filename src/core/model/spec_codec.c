@@ -204,7 +204,52 @@ void task_spec_decode(struct bytes_reader *in, struct arena *arena, struct task_
 }
 
 /* Tags of a pool. */
-enum { POOL_UNEVEN_OFF = 1, POOL_TAG_MAX = POOL_UNEVEN_OFF };
+enum {
+    POOL_UNEVEN_OFF = 1,
+    POOL_HALF_LIFE = 2,
+    POOL_WINDOW = 3,
+    POOL_FACTOR = 4,
+    POOL_TAG_MAX = POOL_FACTOR
+};
+
+static void pool_later_put(const struct pool_spec *spec, struct buf *out)
+{
+    if (spec->uneven_off) {
+        codec_put_tag(out, POOL_UNEVEN_OFF);
+    }
+    if (spec->history_half_life_ms > 0) {
+        codec_put_tag(out, POOL_HALF_LIFE);
+        bytes_put_i64(out, spec->history_half_life_ms);
+    }
+    if (spec->history_window_ms > 0) {
+        codec_put_tag(out, POOL_WINDOW);
+        bytes_put_i64(out, spec->history_window_ms);
+    }
+    if (spec->history_factor != HISTORY_FACTOR_DEFAULT) {
+        codec_put_tag(out, POOL_FACTOR);
+        bytes_put_u64(out, spec->history_factor);
+    }
+    codec_put_tags_end(out);
+}
+
+static void pool_later_get(struct bytes_reader *in, struct pool_spec *ret)
+{
+    uint64_t tag = 0;
+    while (codec_get_tag(in, POOL_TAG_MAX, &tag)) {
+        if (tag == POOL_UNEVEN_OFF) {
+            ret->uneven_off = true;
+        } else if (tag == POOL_HALF_LIFE) {
+            ret->history_half_life_ms = codec_get_range(in, 1, AMOUNT_MS_MAX);
+        } else if (tag == POOL_WINDOW) {
+            ret->history_window_ms = codec_get_range(in, 1, AMOUNT_MS_MAX);
+        } else {
+            ret->history_factor = (uint32_t)bytes_get_max(in, HISTORY_FACTOR_MAX);
+            if (ret->history_factor == HISTORY_FACTOR_DEFAULT) {
+                codec_bad(in);
+            }
+        }
+    }
+}
 
 void pool_spec_encode(const struct pool_spec *spec, struct buf *out)
 {
@@ -225,10 +270,7 @@ void pool_spec_encode(const struct pool_spec *spec, struct buf *out)
     bytes_put_i64(out, spec->reclaim_min_runtime_ms);
     bytes_put_i64(out, spec->preempt_delay_ms);
     bytes_put_i64(out, spec->user_slots_max);
-    if (spec->uneven_off) {
-        codec_put_tag(out, POOL_UNEVEN_OFF);
-    }
-    codec_put_tags_end(out);
+    pool_later_put(spec, out);
 }
 
 void pool_spec_decode(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret)
@@ -244,10 +286,7 @@ void pool_spec_decode(struct bytes_reader *in, struct arena *arena, struct pool_
     ret->reclaim_min_runtime_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
     ret->preempt_delay_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
     ret->user_slots_max = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
-    uint64_t tag = 0;
-    while (codec_get_tag(in, POOL_TAG_MAX, &tag)) {
-        ret->uneven_off = true;
-    }
+    pool_later_get(in, ret);
 }
 
 void pool_spec_decode_v1(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret)
@@ -262,6 +301,7 @@ void pool_spec_decode_v1(struct bytes_reader *in, struct arena *arena, struct po
     ret->aux_tasks = (uint32_t)bytes_get_max(in, AUX_TASKS_MAX);
     ret->consolidation_max = CONSOLIDATION_DEFAULT;
     ret->stale_grace_ms = STALE_GRACE_MS_DEFAULT;
+    ret->history_factor = HISTORY_FACTOR_DEFAULT;
     if (ret->name[0] == '\0') {
         codec_bad(in);
     }

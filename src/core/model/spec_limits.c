@@ -127,6 +127,9 @@ bool pool_spec_in_limits(const struct pool_spec *spec, const char **ret_limit, i
                        {"minimum runtime", spec->preempt_min_runtime_ms, 0, AMOUNT_MS_MAX},
                        {"minimum runtime", spec->reclaim_min_runtime_ms, 0, AMOUNT_MS_MAX},
                        {"preemption delay", spec->preempt_delay_ms, 0, AMOUNT_MS_MAX},
+                       {"half-life", spec->history_half_life_ms, 0, AMOUNT_MS_MAX},
+                       {"window", spec->history_window_ms, 0, AMOUNT_MS_MAX},
+                       {"history factor", spec->history_factor, 0, HISTORY_FACTOR_MAX},
                        {"slots of one user", spec->user_slots_max, 0, AMOUNT_MILLI_MAX});
 }
 

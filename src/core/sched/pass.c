@@ -402,6 +402,11 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     if (pool == NULL || pool->deleted) {
         return;
     }
+    if (history_stale(pool, in->now_ms)) {
+        facts_add(out, in, FACT_HISTORY_TICKED)->history_ticked.pool = pool->id;
+        facts_add(out, in, FACT_PASS)->pass.pool = pool->id;
+        return; /* not complete: the next one divides what there is by it */
+    }
     struct pass pass = {.core = core, .pool = pool, .in = in, .out = out, .arena = out->arena};
     const size_t count = out->count;
     pass.old = core_task(core, pool->blocked_task);

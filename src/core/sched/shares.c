@@ -121,6 +121,7 @@ struct account_view *shares_view(const struct shares *shares, account_id account
 /* What the division reads of an account, per dim. */
 struct claim_on {
     uint32_t weight[QUOTA_DIMS_MAX];
+    uint32_t used[QUOTA_DIMS_MAX]; /* in the past: core_history() */
     struct vector demand;
 };
 
@@ -134,6 +135,7 @@ struct division {
     struct shares *shares;
     const struct claim_on *claims;
     struct fairshare *siblings; /* room for all accounts */
+    uint32_t factor;            /* how much the past counts */
     struct arena arena;
 };
 
@@ -148,13 +150,14 @@ static void level_divide(struct division *division, uint32_t first, uint32_t dim
             .guaranteed = view->guaranteed.at[dim],
             .limit = view->limit.at[dim],
             .demand = demand_cut(division->claims[at].demand.at[dim], shares->pool.total.at[dim]),
+            .usage = division->claims[at].used[dim],
             .order = view->order,
             .weight = division->claims[at].weight[dim],
             .rank = view->rank,
         };
     }
-    (void)fairshare_divide(division->siblings, count, total, shares->pool.unit.at[dim], 0,
-                           &division->arena);
+    (void)fairshare_divide(division->siblings, count, total, shares->pool.unit.at[dim],
+                           division->factor, &division->arena);
     count = 0;
     for (uint32_t at = first; at != SHARES_NONE; at = shares->links[at].sibling_next) {
         shares->views[at].share.at[dim] = division->siblings[count++].share;
@@ -207,12 +210,16 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
         view_fill(core, &quota, &usage, &shares->views[at]);
         for (uint32_t dim = 0; dim < shares->pool.dims; dim++) {
             claims[at].weight[dim] = quota.weight[dim];
+            claims[at].used[dim] = core_history(core, id, pool, dim);
             claims[at].demand.at[dim] = usage_demand(&usage, dim);
         }
     }
     links_fill(core, shares);
-    struct division division = {
-        .shares = shares, .claims = claims, .siblings = arena_new(arena, struct fairshare, count)};
+    const struct pool *row = core_pool(core, pool);
+    struct division division = {.shares = shares,
+                                .claims = claims,
+                                .siblings = arena_new(arena, struct fairshare, count),
+                                .factor = pool_looks_back(row) ? row->history_factor : 0};
     arena_init(&division.arena);
     tree_divide(&division);
     arena_done(&division.arena);

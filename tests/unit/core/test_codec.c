@@ -32,7 +32,10 @@ static const struct pool_spec pool_spec = {.name = "p",
                                            .reclaim_min_runtime_ms = 9,
                                            .preempt_delay_ms = 10,
                                            .user_slots_max = 4000,
-                                           .uneven_off = true};
+                                           .uneven_off = true,
+                                           .history_half_life_ms = 11,
+                                           .history_window_ms = 12,
+                                           .history_factor = 13};
 static const struct account_spec account_spec = {
     .kind = ACCOUNT_PROJECT, .name = "vision", .title = "V", .description = "d"};
 static const struct quota_row quota_row = {
@@ -224,6 +227,11 @@ static void fill_claim_dropped(struct fact *fact)
     fact->claim_dropped.index = 3;
 }
 
+static void fill_history_ticked(struct fact *fact)
+{
+    fact->history_ticked.pool = (pool_id){2};
+}
+
 static void fill_pool_wake(struct fact *fact)
 {
     fact->pool_wake.pool = (pool_id){2};
@@ -347,6 +355,7 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_CLAIM_DROPPED] = fill_claim_dropped,
         [FACT_EVICTED] = fill_evicted,
         [FACT_POOL_WAKE] = fill_pool_wake,
+        [FACT_HISTORY_TICKED] = fill_history_ticked,
         [FACT_TASK_MOVED] = fill_task_moved,
         [FACT_DEPENDENTS_RELEASED] = fill_released,
     };
@@ -602,11 +611,22 @@ static void rig_accounts(struct rig *rig)
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
 }
 
+/* The pool's shares look back. */
+static void rig_look_back(struct rig *rig)
+{
+    struct pool_spec spec;
+    core_pool_spec(rig->core, (pool_id){1}, &rig->arena, &spec);
+    spec.history_half_life_ms = 1000000;
+    struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = {1}}};
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+}
+
 /* A state with something in every section and in every state of an instance. */
 static void rich_state(struct rig *rig)
 {
     rig_init(rig);
     rig_accounts(rig);
+    rig_look_back(rig);
     rig_node(rig, "n1", 4, 9000, 1);
     node_id gone = rig_node(rig, "n2", 1, 0, 1);
     rig_on_node(rig, INPUT_NODE_REMOVE, gone);
@@ -641,6 +661,8 @@ static void rich_state(struct rig *rig)
     spec.instances = 4;
     rig_submit(rig, spec);
     rig_pass(rig);
+    rig->now_ms += 60000;
+    assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
     task_id killed = rig_submit(rig, rig_spec());
     rig_pass(rig);
     rig_task(rig, INPUT_TASK_KILL, killed);

@@ -80,15 +80,14 @@ static void objects_before_the_later_fields_have_none(void **state)
 }
 
 /* Read, written as it is written now, read again: the same state. */
-static void a_state_of_version_2_is_read(void **state)
+static void state_is_read(const char *name)
 {
-    (void)state;
     struct arena arena;
     arena_init(&arena);
     struct core *core = NULL;
     struct core *again = NULL;
     struct error e = {0};
-    assert_int_equal(core_decode(sample(&arena, "state-v2"), &core, &e), ERR_OK);
+    assert_int_equal(core_decode(sample(&arena, name), &core, &e), ERR_OK);
     core_check(core);
     assert_non_null(core_account_named(core, ACCOUNT_PROJECT, "vision"));
     const struct task *task = core_task_next(core, (task_id){0});
@@ -104,6 +103,13 @@ static void a_state_of_version_2_is_read(void **state)
     core_free(core);
     free(bytes);
     arena_done(&arena);
+}
+
+static void states_of_versions_2_and_3_are_read(void **state)
+{
+    (void)state;
+    state_is_read("state-v2");
+    state_is_read("state-v3");
 }
 
 static void where_an_attempt_runs_is_kept(void **state)
@@ -138,7 +144,7 @@ int main(void)
         cmocka_unit_test(a_start_of_version_1_used_its_directory),
         cmocka_unit_test(an_end_of_version_1_was_when_it_was_heard),
         cmocka_unit_test(objects_before_the_later_fields_have_none),
-        cmocka_unit_test(a_state_of_version_2_is_read),
+        cmocka_unit_test(states_of_versions_2_and_3_are_read),
         cmocka_unit_test(where_an_attempt_runs_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
