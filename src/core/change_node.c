@@ -136,6 +136,22 @@ static void gpu_memory_update(struct core *core, const struct node *node, const 
     must(!memory_known(node) || oindex_insert(order, new));
 }
 
+static bool counts(const struct node *node)
+{
+    return node->id.v != 0 && node->state != NODE_REMOVED;
+}
+
+static void size_update(struct core *core, const struct node *node, const struct node *before)
+{
+    struct oindex *order = &core->orders[ORDER_NODE_SIZE];
+    if (counts(node) == counts(before) && node->pool.v == before->pool.v &&
+        node->slots_milli == before->slots_milli) {
+        return;
+    }
+    must(!counts(before) || oindex_remove(order, key_node_size(before)));
+    must(!counts(node) || oindex_insert(order, key_node_size(node)));
+}
+
 static void overhang_update(struct node *node)
 {
     bool overhang = node->slots_free < 0 || node->cpu_free < 0 || node->memory_free < 0 ||
@@ -159,6 +175,7 @@ void node_close(struct core *core, struct node *node, const struct node *before)
     }
     motion_update(core, node, before);
     gpu_memory_update(core, node, before);
+    size_update(core, node, before);
     if (core->capacity != NULL) {
         capacity_changed(core->capacity, was_there ? before : NULL, node);
     }

@@ -62,6 +62,7 @@ static void check_node(struct expected *expected, const struct node *node)
     }
     must(core_pool(core, node->pool) != NULL);
     expect(expected, ORDER_POOL_NODE, (struct okey){{node->pool.v, node->id.v}});
+    expect(expected, ORDER_NODE_SIZE, key_node_size(node));
     uint64_t hash = name_hash(core_node_name(core, node->id));
     expect(expected, ORDER_NODE_NAME, (struct okey){{hash, node->id.v}});
 }

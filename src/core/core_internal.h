@@ -17,6 +17,7 @@ enum order {
     ORDER_POOL_NAME,     /* hash of the name, pool, 0, 0: pools that are not deleted */
     ORDER_NODE_NAME,     /* hash of the name, node, 0, 0: nodes that are not removed */
     ORDER_POOL_NODE,     /* pool, node, 0, 0: nodes that are not removed */
+    ORDER_NODE_SIZE,     /* pool, ~slots, node, 0: the same, the largest first */
     ORDER_ON_NODE,       /* node, task, index, instance row: instances that hold something */
     ORDER_DEPENDENT,     /* dependency, DEPENDS_*, dependent, index: dependencies that still bind */
     ORDER_SHAPE_HASH,    /* hash, shape, 0, 0 */
@@ -211,6 +212,7 @@ struct okey key_settle(const struct task *task);
 struct okey key_queue(const struct task *task);
 struct okey key_account_queue(const struct task *task);
 struct okey key_account_hold(const struct task *task);
+struct okey key_node_size(const struct node *node);
 struct okey key_account_loss(const struct task *task, const struct instance *instance);
 
 /* ---- reading ---- */

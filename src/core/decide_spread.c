@@ -16,18 +16,18 @@ static bool may_spread(const struct task_spec *spec, const struct request *reque
            request->memory_bytes < 0 && request->device_mask == 0 && request->named_count == 0;
 }
 
-/* The most one-slot instances that any one node of the pool could ever hold. */
+/* The most one-slot instances that any one node of the pool could ever hold: the largest nodes first, until no other can hold
+ * more. */
 static uint32_t most_on_one(const struct core *core, pool_id pool, const struct request *one,
                             uint32_t max)
 {
     uint32_t most = 0;
-    node_id after = {0};
-    const struct node *node;
-    while ((node = core_pool_node_next(core, pool, after)) != NULL) {
-        after = node->id;
+    struct okey key = {{pool.v, 0, 0, 0}};
+    while (most < max && oindex_next(&core->orders[ORDER_NODE_SIZE], key, &key) &&
+           key.at[0] == pool.v && ~key.at[1] / SLOT_MILLI > most) {
         struct place_room room;
         struct place empty;
-        place_empty(node, &room, &empty);
+        place_empty(core_node(core, (node_id){(uint32_t)key.at[2]}), &room, &empty);
         const uint32_t holds = fit_count(&empty, one, max);
         most = holds > most ? holds : most;
     }

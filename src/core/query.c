@@ -73,6 +73,11 @@ struct okey key_account_hold(const struct task *task)
                           RANK_KEY(task->rank), task->id.v}};
 }
 
+struct okey key_node_size(const struct node *node)
+{
+    return (struct okey){{node->pool.v, ~(uint64_t)node->slots_milli, node->id.v, 0}};
+}
+
 struct okey key_account_loss(const struct task *task, const struct instance *instance)
 {
     const bool slots = instance->slots_milli > 0;

@@ -9,14 +9,14 @@
 #include "core/sched/lower.h"
 #include "core/sched/explain.h"
 
-/* The next node of the pool, as if nothing ran on it. */
+/* The next node of the pool, as if nothing ran on it: the largest first, so that what is possible is known soon. */
 static bool next_empty(const struct core *core, const struct pool *pool, struct okey *key,
                        struct place_room *room, struct place *ret)
 {
-    if (!oindex_next(&core->orders[ORDER_POOL_NODE], *key, key) || key->at[0] != pool->id.v) {
+    if (!oindex_next(&core->orders[ORDER_NODE_SIZE], *key, key) || key->at[0] != pool->id.v) {
         return false;
     }
-    place_empty(core_node(core, (node_id){(uint32_t)key->at[1]}), room, ret);
+    place_empty(core_node(core, (node_id){(uint32_t)key->at[2]}), room, ret);
     return true;
 }
 
