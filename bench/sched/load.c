@@ -152,16 +152,28 @@ static void steady_fill(const struct steady *steady, struct mix *mix, struct wor
     running_note(world, running);
 }
 
+/* One of those that run, out of the list; 0: there is none. Those that had to go since are passed by. */
+static task_id running_take(struct mix *mix, const struct world *world, running_list *running)
+{
+    while (running->count > 0) {
+        const size_t at = measure_random(&mix->seed) % running->count;
+        const task_id task = {running->at[at]};
+        running->at[at] = running->at[--running->count];
+        if (world_runs(world, task)) {
+            return task;
+        }
+    }
+    return (task_id){0};
+}
+
 /* One end or one arrival, and the passes that follow. */
 static void steady_event(struct mix *mix, struct world *world, running_list *running, bool end)
 {
     world->now_ms += EVENT_GAP_MS;
     world->spend = (struct spend){0};
-    if (end && running->count > 0) {
-        const size_t at = measure_random(&mix->seed) % running->count;
-        const task_id task = {running->at[at]};
-        running->at[at] = running->at[--running->count];
-        world_end(world, task);
+    const task_id ended = end ? running_take(mix, world, running) : (task_id){0};
+    if (ended.v != 0) {
+        world_end(world, ended);
     } else {
         const struct task_spec spec = mix_task(mix);
         world_submit(world, &spec, 1);

@@ -250,6 +250,12 @@ void world_agents(struct world *world)
     vec_done(&orders);
 }
 
+bool world_runs(const struct world *world, task_id task)
+{
+    const struct instance *instance = core_instance(world->core, task, 0);
+    return instance != NULL && instance->state == INSTANCE_RUNNING;
+}
+
 void world_end(struct world *world, task_id task)
 {
     const struct instance *instance = core_instance(world->core, task, 0);

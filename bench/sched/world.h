@@ -48,5 +48,8 @@ void world_settle(struct world *world);
  * says it in one report. */
 void world_agents(struct world *world);
 
+/* Does the first instance of the task run? */
+bool world_runs(const struct world *world, task_id task);
+
 /* A running instance ends well; its agent says so. */
 void world_end(struct world *world, task_id task);

@@ -170,11 +170,16 @@ struct piece *piece_of(struct piece_book *book, const struct account_view *accou
                        const struct instance *instance)
 {
     const struct piece_entry *entry = book_get(book, account, instance);
+    bool others = false; /* above the minimum, and still there */
     for (uint32_t i = 0; i < entry->count; i++) {
         struct piece *piece = &entry->first[i];
-        if (piece->whole || piece->index == instance->index) {
+        if (piece->whole) {
+            return others ? NULL : piece;
+        }
+        if (piece->index == instance->index) {
             return piece;
         }
+        others |= !piece->taken;
     }
     return NULL;
 }

@@ -73,7 +73,8 @@ struct piece *pieces_get(struct pieces *pieces, uint32_t place);
 /* The most slots (thousandths) that one of them may hold: an upper bound. */
 int64_t pieces_slots_max(struct pieces *pieces);
 
-/* The piece with which a running instance would go; NULL: it may not be told to. `account` is that of its task. */
+/* The piece with which a running instance would go; NULL: it may not be told to, or others of its gang would have to go before.
+ * `account` is that of its task. */
 struct piece *piece_of(struct piece_book *book, const struct account_view *account,
                        const struct instance *instance);
 

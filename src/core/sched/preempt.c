@@ -5,6 +5,15 @@
 #include "core/core_internal.h"
 #include "core/sched/gates.h"
 
+/* Does anything of a lower priority run in the task's project? */
+static bool lower_runs(const struct action *action, const struct task *task)
+{
+    struct okey key = {{ACCOUNT_KEY(task->pool, task->account), 0, 0, 0}};
+    const uint64_t first = key.at[0];
+    return oindex_from(&action->trial->core->orders[ORDER_ACCOUNT_LOSS], key, &key) &&
+           key.at[0] == first && key.at[1] >> 32 < task->priority;
+}
+
 enum chunk_result preempt_try(struct action *action, const struct chunk *chunk)
 {
     const bool pool_wide = action->pool->policy == POLICY_PRIORITY;
@@ -15,6 +24,9 @@ enum chunk_result preempt_try(struct action *action, const struct chunk *chunk)
         .indices = chunk->indices,
         .count = chunk->count,
     };
+    if (!pool_wide && !lower_runs(action, chunk->task)) {
+        return CHUNK_FAILED;
+    }
     if (!chunk->task->preemptible &&
         gate_guarantee(ask.claimant.pool, ask.claimant.account, &chunk->amounts).gate !=
             GATE_OPEN) {

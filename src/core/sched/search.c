@@ -147,12 +147,8 @@ static void line_move(struct overlay *overlay, enum view view, const struct plac
     }
     const uint64_t first = CAPACITY_KEY(overlay->pool, resource);
     const uint64_t node = new->node->id.v;
-    if (from > 0) {
-        must(oindex_remove(index, (struct okey){{first, (uint64_t)from, node, 0}}));
-    }
-    if (to > 0) {
-        must(oindex_insert(index, (struct okey){{first, (uint64_t)to, node, 0}}));
-    }
+    must(from <= 0 || oindex_remove(index, (struct okey){{first, (uint64_t)from, node, 0}}));
+    must(to <= 0 || oindex_insert(index, (struct okey){{first, (uint64_t)to, node, 0}}));
 }
 
 static uint32_t track_bit(uint16_t resource)
@@ -491,4 +487,14 @@ uint32_t search_total(struct overlay *overlay, const struct asker *asker, uint32
         total += node_takes(overlay, node, asker, max - total);
     }
     return total;
+}
+
+const struct node *search_down(struct overlay *overlay, const struct asker *asker,
+                               struct search_at *at)
+{
+    struct cursor cursor = {asker->view, score_resource(asker->request), at->free, at->node};
+    track(overlay, asker->view, cursor.resource);
+    const struct node *node = cursor_step(overlay, &cursor, false);
+    *at = (struct search_at){cursor.free, cursor.node};
+    return node;
 }

@@ -28,3 +28,12 @@ uint32_t search_within(const struct node *node, const struct asker *asker, uint3
  * this request. */
 void search_moved(struct overlay *overlay, enum view view, const struct place *old,
                   const struct place *new, const struct request *request);
+
+/* The nodes from the one with most free of the asker's measure down; begin at SEARCH_TOP. NULL: there is no other. */
+struct search_at {
+    uint64_t free;
+    uint64_t node;
+};
+#define SEARCH_TOP ((struct search_at){UINT64_MAX, UINT64_MAX})
+const struct node *search_down(struct overlay *overlay, const struct asker *asker,
+                               struct search_at *at);

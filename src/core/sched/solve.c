@@ -17,6 +17,7 @@ struct solve *solve_new(struct trial *trial, int64_t now_ms)
     struct solve *solve = arena_new(trial->arena, struct solve, 1);
     solve->trial = trial;
     solve->victims = victims_new(trial, now_ms);
+    solve->nowhere.arena = trial->arena;
     losses_init(&solve->losses, trial->tally.shares->count, trial->arena);
     return solve;
 }
@@ -33,25 +34,23 @@ int64_t solve_piece_max(struct solve *solve, const struct account_view *account)
 
 /* ---- what is there ---- */
 
-static int64_t node_idle_milli(const struct solve *solve, const struct node *node)
-{
-    const struct spot *spot = overlay_find(&solve->trial->overlay, node->id);
-    const int64_t free = spot == NULL ? node->slots_free : spot_place(spot, VIEW_LATER)->slots_free;
-    return fit_usable(node) && free > 0 ? free : 0;
-}
-
+/* The pool knows what is free; the step has changed a few nodes. */
 int64_t solve_idle_milli(struct solve *solve)
 {
     if (solve->idle_known) {
         return solve->idle_milli;
     }
-    solve->idle_known = true;
+    const struct overlay *overlay = &solve->trial->overlay;
     overlay_leaving(&solve->trial->overlay);
-    const struct node *node;
-    node_id after = {0};
-    while ((node = core_pool_node_next(solve->trial->core, solve->trial->pool, after)) != NULL) {
-        after = node->id;
-        solve->idle_milli += node_idle_milli(solve, node);
+    solve->idle_known = true;
+    solve->idle_milli = core_pool(solve->trial->core, solve->trial->pool)->slots_free;
+    for (uint32_t i = 0; i < overlay->spot_room; i++) {
+        const struct spot *spot = overlay->spots[i];
+        if (spot != NULL && fit_usable(spot->place.node)) {
+            const int64_t before = spot->place.node->slots_free;
+            const int64_t after = spot_place(spot, VIEW_LATER)->slots_free;
+            solve->idle_milli += (after > 0 ? after : 0) - (before > 0 ? before : 0);
+        }
     }
     return solve->idle_milli;
 }
@@ -110,13 +109,8 @@ static uint32_t piece_leave(struct solve *solve, const struct piece *piece, bool
     return count;
 }
 
-static bool grow(struct solve *solve, uint64_t *work)
+void solve_grow(struct solve *solve, struct piece *piece)
 {
-    struct piece *piece = solve->first != NULL ? solve->first : victims_next(solve->victims);
-    if (piece == NULL) {
-        return false;
-    }
-    solve->first = NULL;
     if (solve->grown_count == solve->grown_room) {
         solve->grown_room = solve->grown_room == 0 ? GROWN_FIRST : solve->grown_room * 2;
         struct grown *more = arena_new(solve->trial->arena, struct grown, solve->grown_room);
@@ -126,6 +120,16 @@ static bool grow(struct solve *solve, uint64_t *work)
         solve->grown = more;
     }
     solve->grown[solve->grown_count++] = (struct grown){.piece = piece};
+}
+
+static bool grow(struct solve *solve, uint64_t *work)
+{
+    struct piece *piece = solve->first != NULL ? solve->first : victims_next(solve->victims);
+    if (piece == NULL) {
+        return false;
+    }
+    solve->first = NULL;
+    solve_grow(solve, piece);
     *work += piece_leave(solve, piece, true);
     return true;
 }
@@ -137,13 +141,19 @@ static void all_leave(struct solve *solve, bool leave)
     }
 }
 
+static void set_done(struct solve *solve)
+{
+    solve->idle_known = false;
+    solve->idle_milli = 0;
+    solve->nowhere = (struct notes){.arena = solve->trial->arena};
+}
+
 /* The grown set is tried whole, where nobody has left yet. */
 static bool attempt(struct solve *solve)
 {
     all_leave(solve, false);
     if (solve_set(solve)) {
-        solve->idle_known = false;
-        solve->idle_milli = 0;
+        set_done(solve);
         return true;
     }
     all_leave(solve, true);
@@ -152,45 +162,34 @@ static bool attempt(struct solve *solve)
 
 /* ---- the search ---- */
 
-static void search_begin(struct solve *solve, const struct solve_ask *ask,
+/* False: nobody may be told to go. */
+static bool search_begin(struct solve *solve, const struct solve_ask *ask,
                          struct victims_ask *victims)
 {
     solve->ask = ask;
-    solve->asker = solve_asker(solve, ask->task);
-    solve->places = arena_new(solve->trial->arena, const struct node *, ask->count);
-    solve->first = NULL;
     solve->grown_count = 0;
-    solve->fits = search_total(&solve->trial->overlay, solve->asker, UINT32_MAX);
     *victims = (struct victims_ask){ask->of, &ask->claimant, ask->task};
     victims_begin(solve->victims, victims);
-}
-
-/* It will fit when those who are leaving have left. It is promised that place only where it could take another: so that it does
- * not, and the next one knows. */
-static bool waits_anyway(struct solve *solve)
-{
-    if (solve->fits < solve->ask->count) {
+    solve->first = ask->of == VICTIMS_OF_ALL ? NULL : victims_next(solve->victims);
+    if (solve->first == NULL && ask->of != VICTIMS_OF_ALL) {
         return false;
     }
-    solve->first = solve->ask->of == VICTIMS_OF_ALL ? NULL : victims_next(solve->victims);
-    return solve->first == NULL;
+    solve->asker = solve_asker(solve, ask->task);
+    solve->places = arena_new(solve->trial->arena, const struct node *, ask->count);
+    solve->fits = search_total(&solve->trial->overlay, solve->asker, ask->count);
+    return true;
 }
 
-enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, uint64_t work_max,
-                            uint64_t *work)
+/* One piece after the other in order, until a set is found. */
+static enum solve_result search_grow(struct solve *solve, uint64_t work_max, uint64_t *work)
 {
-    struct victims_ask victims;
     const uint64_t work_end = *work + work_max;
+    const uint32_t count = solve->ask->count;
     uint32_t try_at = 0;
     uint32_t step = 1;
     bool more = true;
-    must(ask->count > 0);
-    search_begin(solve, ask, &victims);
-    if (waits_anyway(solve)) {
-        return SOLVE_NONE;
-    }
     while (*work < work_end) {
-        if (solve->fits >= ask->count && (solve->grown_count >= try_at || !more)) {
+        if (solve->fits >= count && (solve->grown_count >= try_at || !more)) {
             *work += solve->grown_count;
             if (attempt(solve)) {
                 return SOLVE_FOUND;
@@ -207,4 +206,39 @@ enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, ui
     }
     all_leave(solve, false);
     return *work < work_end ? SOLVE_NONE : SOLVE_BUDGET;
+}
+
+static enum solve_result search_move(struct solve *solve, uint64_t *work)
+{
+    /* It will fit when those who are leaving have left. */
+    if (solve->fits >= solve->ask->count || !solve_node_move(solve, work)) {
+        return SOLVE_NONE;
+    }
+    set_done(solve);
+    return SOLVE_FOUND;
+}
+
+/* It may fit when those who are leaving have left. It is promised that place where it could take another: so that it does not,
+ * and the next one knows. */
+enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, uint64_t work_max,
+                            uint64_t *work)
+{
+    struct victims_ask victims;
+    must(ask->count > 0);
+    if (!search_begin(solve, ask, &victims)) {
+        return SOLVE_NONE;
+    }
+    if (ask->of == VICTIMS_OF_ALL) {
+        return search_move(solve, work);
+    }
+    if (ask->count == 1 && solve->fits == 0 &&
+        core_pool(solve->trial->core, solve->trial->pool)->victims == VICTIMS_LEAST_LOSS) {
+        if (solve_node_take(solve, solve->first, work)) {
+            set_done(solve);
+            return SOLVE_FOUND;
+        }
+        victims_begin(solve->victims, &victims);
+        solve->first = victims_next(solve->victims);
+    }
+    return search_grow(solve, work_max, work);
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/sched/queue.h"
 #include "core/sched/solve.h"
 
 enum fate { FATE_LOST, FATE_KEPT, FATE_MOVED };
@@ -21,14 +22,15 @@ struct solve {
     struct losses losses;
     bool idle_known;
     int64_t idle_milli;
-    struct piece *first; /* asked for ahead of its time, or NULL */
+    struct piece *first; /* the first that would go, until it has */
     struct grown *grown;
     uint32_t grown_count;
     uint32_t grown_room;
     const struct solve_ask *ask;
     struct asker *asker; /* the claimant's */
     const struct node **places;
-    uint64_t fits; /* instances that fit, at most `count` a node */
+    uint64_t fits;        /* instances that fit, at most `count` a node */
+    struct notes nowhere; /* shapes of which nothing could be moved: no node has room for one */
 };
 
 /* Who asks for places that will be free. Lives in the trial's arena. */
@@ -37,6 +39,15 @@ struct asker *solve_asker(const struct solve *solve, const struct task *task);
 /* How many instances, at most `max`, fit on the node in the asker's view. */
 uint32_t solve_node_fits(const struct solve *solve, const struct asker *asker,
                          const struct node *node, uint32_t max);
+
+/* The piece joins the grown set. */
+void solve_grow(struct solve *solve, struct piece *piece);
+
+/* Room for the claimant's one instance on a node, taken where least is lost; `first` is the first piece that would go. Room for
+ * all of it on the emptiest nodes, by moving others. False: not found, the trial is as it was. `*work` grows by what was looked
+ * at. */
+bool solve_node_take(struct solve *solve, struct piece *first, uint64_t *work);
+bool solve_node_move(struct solve *solve, uint64_t *work);
 
 /* The grown set leaves, the claimant takes its place, who can stay or move does, the rest is lost if it may be: all of it is in
  * the trial. False: nothing is. The overlay must be without the grown set. */

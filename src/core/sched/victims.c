@@ -219,6 +219,22 @@ static bool piece_eligible(struct victims *victims, const struct seat *seat,
     return false;
 }
 
+struct piece *victims_piece(struct victims *victims, const struct instance *instance)
+{
+    const struct task *task = core_task(victims->trial->core, instance->task);
+    const struct account_view *account = tally_view(&victims->trial->tally, task);
+    const struct seat *seat = seat_of(victims, account);
+    if (seat->closed) {
+        return NULL;
+    }
+    struct piece *piece = piece_of(&victims->book, account, instance);
+    if (piece == NULL || too_important(victims, piece) || !piece_eligible(victims, seat, piece)) {
+        return NULL;
+    }
+    const bool old = victims->now_ms - piece->since_ms > MOVE_RUN_MS_MAX;
+    return victims->ask->of == VICTIMS_OF_ALL && old ? NULL : piece;
+}
+
 static struct piece *leaf_candidate(struct victims *victims, const struct account_view *account,
                                     struct seat *seat)
 {

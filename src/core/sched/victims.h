@@ -16,6 +16,9 @@ enum victims_of {
     VICTIMS_OF_ALL,    /* any account: they are to be moved, not lost */
 };
 
+/* Who is moved begins anew. Only those who have just begun are: the wait of one is not worth hours of others. */
+enum { MOVE_RUN_MS_MAX = 5 * 60 * 1000 };
+
 /* Who asks for pieces. */
 struct victims_ask {
     enum victims_of of;
@@ -33,6 +36,9 @@ void victims_begin(struct victims *victims, const struct victims_ask *ask);
 
 /* The next piece in order; NULL: there is no other. */
 struct piece *victims_next(struct victims *victims);
+
+/* The piece with which a running instance would go, if the search may have it; else NULL. */
+struct piece *victims_piece(struct victims *victims, const struct instance *instance);
 
 /* The most slots (thousandths) that a piece of the account, or of one below it, holds. */
 int64_t victims_piece_max(struct victims *victims, const struct account_view *account);
