@@ -67,6 +67,8 @@ const struct flag flags_task[] = {
     {"resources", 'r', FLAG_LIST, "'A=X B=Y'", "named amounts per instance: 'foo=5 bar=1'",
      COMPLETE_NONE, NULL},
     {"devices", 0, FLAG_TEXT, "0,1", "these GPUs, on one node", COMPLETE_NONE, NULL},
+    {"node-label", 0, FLAG_LIST, "K=V", "a label that its nodes must have: gpu.model=A100",
+     COMPLETE_NONE, NULL},
     {"avoid", 0, FLAG_LIST, "N,M", "nodes on which it must not run", COMPLETE_NODES, NULL},
     {"instances", 'n', FLAG_NUMBER, "N", "how many instances", COMPLETE_NONE, NULL},
     {"gang", 0, FLAG_BOOL, NULL, "all instances start together or not at all", COMPLETE_NONE, NULL},

@@ -218,6 +218,33 @@ enum err task_args_asks(struct cli *cli, struct task_args *ret, struct error *e)
     return resources_read(&draft);
 }
 
+/* --node-label gpu.model=A100 --node-label zone=a. */
+static enum err node_labels_read(struct draft *draft)
+{
+    if (!args_has(&draft->cli->args, "node-label")) {
+        return ERR_OK;
+    }
+    struct buf json;
+    buf_init(&json, JSON_MAX);
+    struct json_out j;
+    json_out_init(&j, &json);
+    json_out_object(&j);
+    size_t cursor = 0;
+    const char *text;
+    struct label label;
+    enum err r = ERR_OK;
+    while (r == ERR_OK && (text = args_each(&draft->cli->args, "node-label", &cursor)) != NULL) {
+        r = label_text_parse(str_of(text), &draft->cli->arena, &label, draft->e);
+        if (r == ERR_OK) {
+            json_out_kv_text(&j, label.key, label.value);
+        }
+    }
+    json_out_end(&j);
+    field_add(draft, "node_labels", arena_strn(&draft->cli->arena, buf_text(&json), json.len));
+    buf_done(&json);
+    return r == ERR_OK ? r : usage(draft, "node-label");
+}
+
 static enum err env_read(struct draft *draft)
 {
     if (!args_has(&draft->cli->args, "env")) {
@@ -363,6 +390,7 @@ enum err task_args_read(struct cli *cli, struct task_args *ret, struct error *e)
     r = r != ERR_OK ? r : forms_check(&draft);
     r = r != ERR_OK ? r : resources_read(&draft);
     r = r != ERR_OK ? r : env_read(&draft);
+    r = r != ERR_OK ? r : node_labels_read(&draft);
     if (r != ERR_OK) {
         return r;
     }

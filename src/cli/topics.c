@@ -76,8 +76,8 @@ static const struct topic topics[] = {
      "  env: {SEED: 7}\n"
      "\n"
      "Fields: name kind command entrypoint env workdir image project pools resources devices\n"
-     "avoid instances array gang min_instances priority preemptible repeatable time_limit\n"
-     "grace max_retries depends_on tags stage."},
+     "avoid node_labels instances array gang min_instances priority preemptible repeatable\n"
+     "time_limit grace max_retries depends_on tags stage."},
 };
 
 enum { TOPIC_COUNT = sizeof topics / sizeof *topics };

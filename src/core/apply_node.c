@@ -3,6 +3,7 @@
 #include "core/change.h"
 
 #include "base/must.h"
+#include "core/model/label.h"
 #include "core/model/spec_codec.h"
 
 static void node_text_set(struct node *node, const struct node_spec *spec)
@@ -15,6 +16,8 @@ static void node_text_set(struct node *node, const struct node_spec *spec)
     blob_unref(node->text);
     node->text = blob_new(text.data, text.len);
     buf_done(&text);
+    blob_unref(node->labels);
+    node->labels = label_marks_blob(spec->labels, spec->label_count);
 }
 
 static void node_named_set(const struct core *core, struct node *node, const struct node_spec *spec)
@@ -90,6 +93,7 @@ void apply_node_set(struct core *core, const struct fact *fact)
     node_recount(core, node);
     node->overhang = 1; /* may be; closing looks */
     node_close(core, node, &before);
+    place_freed(core, node->pool); /* its labels may be others */
     pool_due(core, node->pool);
 }
 
@@ -135,5 +139,8 @@ void apply_node_edited(struct core *core, const struct fact *fact)
     }
     arena_done(&arena);
     node_close(core, node, &before);
+    if (edit->fields & NODE_EDIT_LABELS) {
+        place_freed(core, node->pool);
+    }
     pool_due(core, node->pool);
 }

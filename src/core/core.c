@@ -35,11 +35,13 @@ static void pool_row_unref(void *row)
 static void node_row_ref(void *row)
 {
     (void)blob_ref(((struct node *)row)->text);
+    (void)blob_ref(((struct node *)row)->labels);
 }
 
 static void node_row_unref(void *row)
 {
     blob_unref(((struct node *)row)->text);
+    blob_unref(((struct node *)row)->labels);
 }
 
 static void task_row_ref(void *row)

@@ -66,6 +66,8 @@ static enum verdict edit_request(struct step *step, const struct task_edit *edit
         verdict = request_resolve(step, edit->asks, ret);
         ret->avoid_count = now->avoid_count;
         memcpy(ret->avoid, now->avoid, sizeof ret->avoid);
+        ret->label_count = now->label_count;
+        memcpy(ret->labels, now->labels, sizeof ret->labels);
     } else {
         *ret = *now;
     }

@@ -6,6 +6,7 @@
 #include "core/step.h"
 
 #include "base/must.h"
+#include "core/model/label.h"
 #include "core/model/spec_codec.h"
 #include "core/sched/explain.h"
 
@@ -138,6 +139,7 @@ enum verdict request_resolve(struct step *step, const struct task_spec *spec, st
     ret->device_mask = spec->device_mask;
     ret->needs_gpu = spec->needs_gpu || spec->device_mask != 0 || spec->gpu_memory_bytes > 0;
     const enum verdict named = named_resolve(step, spec, ret);
+    ret->label_count = label_marks(spec->node_labels, spec->node_label_count, ret->labels);
     return named == VERDICT_OK ? avoid_resolve(step, spec->avoid, spec->avoid_count, ret) : named;
 }
 

@@ -127,6 +127,7 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_HOLDS_PLACES] = "holds-places",
     [REASON_UNKNOWN_NODE] = "unknown-node",
     [REASON_AVOIDED] = "avoided",
+    [REASON_OTHER_LABELS] = "other-labels",
 };
 
 const char *eviction_rule_name(enum eviction_rule rule)

@@ -63,8 +63,9 @@ enum reason_code {
     REASON_HOLDS_PLACES,   /* `text` of `task` cannot change while instances run */
     REASON_UNKNOWN_NODE,   /* it avoids a node that is none: `text` */
     REASON_AVOIDED,        /* the nodes it does not avoid can never take it; they could: `have` */
+    REASON_OTHER_LABELS,   /* nor can those with the labels it asks for; they could: `have` */
 };
-enum { REASON_COUNT = REASON_AVOIDED + 1 };
+enum { REASON_COUNT = REASON_OTHER_LABELS + 1 };
 
 /* "no-room", "gang-short" …: the code as API and CLI show it. */
 const char *reason_name(enum reason_code code);

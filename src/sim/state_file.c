@@ -324,9 +324,10 @@ static void avoid_set(const struct state *state, struct task_spec *spec)
 static must_use enum err task_read(struct state *state, const struct doc *item,
                                    const struct doc *tasks, struct error *e)
 {
-    static const char *const same[] = {
-        "kind",        "project",    "pools",   "resources",   "instances", "gang", "priority",
-        "preemptible", "repeatable", "command", "max_retries", "avoid",     NULL};
+    static const char *const same[] = {"kind",        "project", "pools",       "resources",
+                                       "instances",   "gang",    "priority",    "preemptible",
+                                       "repeatable",  "command", "max_retries", "avoid",
+                                       "node_labels", NULL};
     static const char *const chosen[] = {"devices", NULL};
     struct doc *map = docmap_pick(state->arena, item, same);
     struct doc *devices = docmap_pick(state->arena, item, chosen)->first;

@@ -62,9 +62,12 @@ enum err task_again_read(const struct doc *task, struct arena *arena, struct tas
         }
         child_add(&map, arena, same[i], value);
     }
-    const struct doc *avoid = doc_get(task, "avoid"); /* older ones have none */
-    if (avoid != NULL) {
-        child_add(&map, arena, "avoid", avoid);
+    static const char *const later[] = {"avoid", "node_labels"}; /* older ones have none */
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
+        const struct doc *value = doc_get(task, later[i]);
+        if (value != NULL) {
+            child_add(&map, arena, later[i], value);
+        }
     }
     bool gang = false;
     const struct doc *least = doc_get(task, "min_instances"); /* older ones have none */

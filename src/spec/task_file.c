@@ -343,6 +343,7 @@ static const struct field task_fields[] = {
     {"pool", task_pool_read, 0, 0, 0, NULL},
     {"devices", task_devices_read, 0, 0, 0, NULL},
     {"avoid", task_avoid_read, 0, 0, TASK_AVOID_MAX, NULL},
+    {"node_labels", task_node_labels_read, 0, 0, TASK_LABELS_MAX, NULL},
     {"instances", instances_read, IN_SPEC(instances), 1, TASK_INSTANCES_MAX, NULL},
     {"array", array_read, 0, 0, 0, NULL},
     {"gang", field_bool, IN_SPEC(gang), 0, 0, NULL},

@@ -32,6 +32,10 @@ void task_resources_read(struct reader *in, const struct place *place, const str
 void task_devices_read(struct reader *in, const struct place *place, const struct doc *doc,
                        const struct field *field, void *draft);
 
+/* `node_labels: {gpu.model: A100}`. */
+void task_node_labels_read(struct reader *in, const struct place *place, const struct doc *doc,
+                           const struct field *field, void *draft);
+
 /* `avoid: [node1, node2]`. */
 void task_avoid_read(struct reader *in, const struct place *place, const struct doc *doc,
                      const struct field *field, void *draft);

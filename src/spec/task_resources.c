@@ -3,6 +3,7 @@
  * `slots` and `gpu` are one counter; `gpu`, `gpu_memory`, `devices` and a fraction demand a node
  * with devices.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "spec/resources_text.h"
 #include "spec/task_internal.h"
 
 #include "base/amount.h"
@@ -190,6 +191,36 @@ void task_avoid_read(struct reader *in, const struct place *place, const struct 
     }
     draft->spec.avoid = names;
     draft->spec.avoid_count = count;
+}
+
+void task_node_labels_read(struct reader *in, const struct place *place, const struct doc *doc,
+                           const struct field *field, void *object)
+{
+    struct task_draft *draft = object;
+    if (doc->kind != DOC_MAP || doc->count > field->max) {
+        problem_add(in, place, doc,
+                    "a map of at most %d labels is wanted, like {gpu.model: A100}, not %s",
+                    (int)field->max, doc->kind == DOC_MAP ? "a larger one" : doc_what(doc));
+        return;
+    }
+    struct label *labels = arena_new(in->arena, struct label, doc->count + 1);
+    uint32_t count = 0;
+    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
+        struct place at = {.up = place, .key = item->key.p};
+        struct error e;
+        labels[count].key = item->key.p;
+        if (!value_text(in, &at, item, TEXT_LEN_MAX, &labels[count].value)) {
+            return;
+        }
+        if (label_check(item->key, str_of(labels[count].value), &e) != ERR_OK) {
+            problem_add(in, &at, item, "%s", e.text);
+            return;
+        }
+        count++;
+        in->text_bytes += item->key.len + 1;
+    }
+    draft->spec.node_labels = labels;
+    draft->spec.node_label_count = count;
 }
 
 void task_pool_read(struct reader *in, const struct place *place, const struct doc *doc,

@@ -26,6 +26,8 @@ static void near_text(const struct core *core, const struct explain_node *near, 
                                 : "gone");
     } else if (near->code == REASON_NO_DEVICES) {
         buf_add_str(out, "does not have the devices");
+    } else if (near->code == REASON_OTHER_LABELS) {
+        buf_add_str(out, "does not have the labels");
     } else if (near->code == REASON_AVOIDED) {
         buf_add_str(out, "is one it avoids");
     } else if (near->code == REASON_DEVICES_BUSY) {

@@ -5,6 +5,9 @@
 #include "base/json_out.h"
 #include "core/core.h"
 
+/* "key":{"zone":"a"} */
+void labels_json(struct json_out *j, const char *key, const struct label *labels, uint32_t count);
+
 /* "key":["a","b"] */
 void texts_json(struct json_out *j, const char *key, const char *const *texts, uint32_t count);
 

@@ -66,6 +66,16 @@ void env_json(struct json_out *j, const struct task_spec *spec)
     json_out_end(j);
 }
 
+void labels_json(struct json_out *j, const char *key, const struct label *labels, uint32_t count)
+{
+    json_out_key(j, key);
+    json_out_object(j);
+    for (uint32_t i = 0; i < count; i++) {
+        json_out_kv_text(j, labels[i].key, labels[i].value);
+    }
+    json_out_end(j);
+}
+
 void texts_json(struct json_out *j, const char *key, const char *const *texts, uint32_t count)
 {
     json_out_key(j, key);

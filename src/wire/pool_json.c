@@ -179,12 +179,7 @@ void node_json(struct json_out *j, const struct core *core, const struct node *n
     json_out_kv_text(j, "pool", core_pool_name(core, node->pool));
     json_out_kv_text(j, "state", node_state_name((enum node_state)node->state));
     json_out_kv_bool(j, "draining", node->draining != 0);
-    json_out_key(j, "labels");
-    json_out_object(j);
-    for (uint32_t i = 0; i < spec.label_count; i++) {
-        json_out_kv_text(j, spec.labels[i].key, spec.labels[i].value);
-    }
-    json_out_end(j);
+    labels_json(j, "labels", spec.labels, spec.label_count);
     node_resources_json(j, core, node);
     json_out_key(j, "aux");
     json_out_object(j);

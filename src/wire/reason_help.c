@@ -25,6 +25,7 @@ static const struct {
     [REASON_LIMIT] = {ERR_LIMIT, ""},
     [REASON_UNKNOWN_NODE] = {ERR_INVALID, "avoid"},
     [REASON_AVOIDED] = {ERR_NEVER, "avoid"},
+    [REASON_OTHER_LABELS] = {ERR_NEVER, "node_labels"},
     [REASON_NO_IMAGE] = {ERR_NEVER, "image"},
     [REASON_MANY_POOLS] = {ERR_INVALID, "pools"},
     [REASON_UNKNOWN_OBJECT] = {ERR_NOT_FOUND, ""},

@@ -107,6 +107,8 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_HOLDS_PLACES] =
         "its {text} cannot change while it runs; `weir task pause {task}` first",
     [REASON_UNKNOWN_NODE] = "avoids node '{text}', and there is no such node",
+    [REASON_OTHER_LABELS] = "the nodes of pool '{pool}' with the labels it asks for hold {have} of "
+                            "{need} instances",
     [REASON_AVOIDED] = "the nodes of pool '{pool}' that it does not avoid hold {have} of {need} "
                        "instances",
     [REASON_NOT_EMPTY] = "department '{text}' still has {need} departments or projects",

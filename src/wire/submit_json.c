@@ -70,6 +70,9 @@ void submit_json(struct json_out *j, const struct task_spec *spec)
     if (spec->avoid_count > 0) {
         texts_json(j, "avoid", spec->avoid, spec->avoid_count);
     }
+    if (spec->node_label_count > 0) {
+        labels_json(j, "node_labels", spec->node_labels, spec->node_label_count);
+    }
     instances_json(j, spec);
     json_out_kv_bool(j, "gang", spec->gang);
     if (spec->min_instances > 0) {

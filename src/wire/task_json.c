@@ -144,6 +144,7 @@ static void asked_json(struct task_writer *writer, struct json_out *j, const str
     request_json(j, core, &shape->request);
     devices_json(j, "devices", spec->device_mask);
     texts_json(j, "avoid", spec->avoid, spec->avoid_count);
+    labels_json(j, "node_labels", spec->node_labels, spec->node_label_count);
     json_out_kv_u64(j, "instances", task->instance_count);
     json_out_kv_u64(j, "array_first", task->array_first);
     json_out_kv_bool(j, "gang", task->gang != 0);

@@ -120,15 +120,16 @@ static void pool_delete(struct world *world)
 
 /* ---- nodes ---- */
 
+static const struct label zone_label[] = {{"zone", "a"}};
+
 static void node_join(struct world *world)
 {
     struct dice *dice = &world->dice;
-    static const struct label labels[] = {{"zone", "a"}};
     struct named_amount amounts[3];
     struct node_spec spec = {
         .name = node_names[dice_roll(dice, NODES + 2)],
         .pool = pick_pool_name(world),
-        .labels = labels,
+        .labels = zone_label,
         .label_count = dice_roll(dice, 2),
         .cpu_milli = (int64_t)dice_roll(dice, 17) * 1000 + (int64_t)dice_roll(dice, 3) * 333,
         .memory_bytes = dice_roll(dice, 1000),
@@ -288,6 +289,8 @@ static void spec_roll(struct world *world, struct task_spec *ret)
         ret->gang && dice_once_in(dice, 2) ? 1 + dice_roll(dice, ret->instances) : 0;
     ask_roll(world, ret, amounts);
     ret->avoid = avoid_roll(world, &ret->avoid_count);
+    ret->node_labels = zone_label;
+    ret->node_label_count = dice_once_in(dice, 8);
     const struct task *before = dice_once_in(dice, 6) ? pick_task(world) : NULL;
     if (before != NULL) {
         depends[ret->depends_count++] = before->id.v;
@@ -347,7 +350,7 @@ static void refusal_check(struct world *world, struct task_spec spec, const stru
     const enum verdict verdict = world_ask(world, in, &again);
     /* One instance then fits; all of a gang may need more nodes, or those it avoids. */
     law(verdict == VERDICT_OK || again.code == REASON_GANG_TOO_LARGE ||
-            (again.code == REASON_AVOIDED && again.have > 0),
+            ((again.code == REASON_AVOIDED || again.code == REASON_OTHER_LABELS) && again.have > 0),
         "P9: the smallest change is accepted");
     *amount = reason->smallest + step;
     law(*amount == asked || world_ask(world, in, &again) != VERDICT_OK,

@@ -184,7 +184,8 @@ static bool kept_away(const struct node *node, const struct request *request)
     for (uint32_t i = 0; i < request->avoid_count; i++) {
         away |= request->avoid[i].v == node->id.v;
     }
-    return away;
+    /* Histories know one label. */
+    return away || (request->label_count > 0 && node->labels == NULL);
 }
 
 int64_t oracle_slots(const struct node *node, const struct request *request)

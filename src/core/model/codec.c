@@ -4,6 +4,7 @@
 
 #include "base/amount.h"
 #include "base/must.h"
+#include "core/model/label.h"
 
 void codec_bad(struct bytes_reader *in)
 {
@@ -105,7 +106,7 @@ bool codec_get_tag(struct bytes_reader *in, uint64_t max, uint64_t *tag)
 }
 
 /* Tags of a request. */
-enum { REQUEST_WIDE = 1, REQUEST_AVOID = 2, REQUEST_TAG_MAX = REQUEST_AVOID };
+enum { REQUEST_WIDE = 1, REQUEST_AVOID = 2, REQUEST_LABELS = 3, REQUEST_TAG_MAX = REQUEST_LABELS };
 
 static void request_later_put(struct buf *out, const struct request *request)
 {
@@ -117,6 +118,14 @@ static void request_later_put(struct buf *out, const struct request *request)
         bytes_put_u64(out, request->avoid_count);
         for (uint32_t i = 0; i < request->avoid_count; i++) {
             bytes_put_u64(out, request->avoid[i].v);
+        }
+    }
+    if (request->label_count > 0) {
+        codec_put_tag(out, REQUEST_LABELS);
+        bytes_put_u64(out, request->label_count);
+        for (uint32_t i = 0; i < request->label_count; i++) {
+            bytes_put_u64(out, request->labels[i].first);
+            bytes_put_u64(out, request->labels[i].second);
         }
     }
     codec_put_tags_end(out);
@@ -138,14 +147,31 @@ static void avoid_get(struct bytes_reader *in, struct request *ret)
     }
 }
 
+static void labels_get(struct bytes_reader *in, struct request *ret)
+{
+    ret->label_count = codec_get_count(in, TASK_LABELS_MAX);
+    for (uint32_t i = 0; i < ret->label_count && !in->bad; i++) {
+        ret->labels[i].first = bytes_get_u64(in);
+        ret->labels[i].second = bytes_get_u64(in);
+        if (i > 0 && label_mark_compare(ret->labels[i - 1], ret->labels[i]) >= 0) {
+            codec_bad(in);
+        }
+    }
+    if (ret->label_count == 0) {
+        codec_bad(in);
+    }
+}
+
 static void request_later_get(struct bytes_reader *in, struct request *ret)
 {
     uint64_t tag = 0;
     while (codec_get_tag(in, REQUEST_TAG_MAX, &tag)) {
         if (tag == REQUEST_WIDE) {
             ret->wide = 1;
-        } else {
+        } else if (tag == REQUEST_AVOID) {
             avoid_get(in, ret);
+        } else {
+            labels_get(in, ret);
         }
     }
 }

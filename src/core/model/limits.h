@@ -24,6 +24,7 @@ enum {
     MOVE_TASKS_MAX = 10000, /* tasks of the project that one move in the queue passes */
     TASK_POOLS_MAX = 16,
     TASK_AVOID_MAX = 16,                             /* nodes that one task avoids */
+    TASK_LABELS_MAX = 8,                             /* labels that one task asks of its nodes */
     TASK_SPEC_BYTES_MAX = 256 * 1024,                /* all texts of one task together */
     TASK_SPEC_STORED_MAX = TASK_SPEC_BYTES_MAX + 64, /* one of an older version grows when read */
     NAME_LEN_MAX = 63,

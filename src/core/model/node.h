@@ -42,5 +42,6 @@ struct node {
     int64_t named_free[NODE_RESOURCES_MAX];
     uint16_t device_free[NODE_DEVICES_MAX]; /* thousandths of each device */
     uint8_t supervisor[16];
+    struct blob *labels; /* the marks of its labels, see label.h; NULL: none */
     struct blob *text; /* encoded name, boot id, address, version, labels; see node_text_decode() */
 };

@@ -25,6 +25,12 @@ struct amount {
     int64_t milli;
 };
 
+/* A label of a node; see label.h. */
+struct label_mark {
+    uint64_t first;
+    uint64_t second;
+};
+
 /* Per instance, resolved to ids; `named` sorted by resource id. Equal requests are byte-equal
  * (padding is zeroed). */
 struct request {
@@ -45,6 +51,9 @@ struct request {
         wide; /* 0 or 1: one of the parts of a task that asked for more slots than a node has */
     uint32_t avoid_count; /* nodes it must not be placed on, ascending */
     node_id avoid[TASK_AVOID_MAX];
+    uint32_t label_count; /* labels that its nodes must have, ascending */
+    uint32_t pad_labels;
+    struct label_mark labels[TASK_LABELS_MAX];
 };
 
 /* Does it ask for parts of devices by their memory? How much of a device that is differs from node to node. */

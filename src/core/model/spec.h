@@ -68,6 +68,8 @@ struct task_spec {
     uint32_t resource_count;
     const char *const *avoid; /* names of nodes on which it must not run */
     uint32_t avoid_count;
+    const struct label *node_labels; /* what its nodes must have */
+    uint32_t node_label_count;
 
     uint32_t instances;   /* 1 or more */
     uint32_t array_first; /* INSTANCE_ID of instance 0 */

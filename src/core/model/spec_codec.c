@@ -131,13 +131,17 @@ static void task_rest_get(struct bytes_reader *in, struct task_spec *ret)
 }
 
 /* Tags of a task. */
-enum { TASK_AVOID = 1, TASK_TAG_MAX = TASK_AVOID };
+enum { TASK_AVOID = 1, TASK_NODE_LABELS = 3, TASK_TAG_MAX = TASK_NODE_LABELS };
 
 static void task_later_put(const struct task_spec *spec, struct buf *out)
 {
     if (spec->avoid_count > 0) {
         codec_put_tag(out, TASK_AVOID);
         codec_put_texts(out, spec->avoid, spec->avoid_count);
+    }
+    if (spec->node_label_count > 0) {
+        codec_put_tag(out, TASK_NODE_LABELS);
+        codec_put_labels(out, spec->node_labels, spec->node_label_count);
     }
     codec_put_tags_end(out);
 }
@@ -146,6 +150,16 @@ static void task_later_get(struct bytes_reader *in, struct arena *arena, struct 
 {
     uint64_t tag = 0;
     while (codec_get_tag(in, TASK_TAG_MAX, &tag)) {
+        if (tag == TASK_NODE_LABELS) {
+            ret->node_labels = codec_get_labels(in, arena, &ret->node_label_count);
+            if (ret->node_label_count == 0 || ret->node_label_count > TASK_LABELS_MAX) {
+                codec_bad(in);
+            }
+            continue;
+        }
+        if (tag != TASK_AVOID) {
+            codec_bad(in);
+        }
         ret->avoid = codec_get_texts(in, arena, TASK_AVOID_MAX, NAME_LEN_MAX, &ret->avoid_count);
         if (ret->avoid_count == 0) {
             codec_bad(in);

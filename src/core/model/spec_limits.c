@@ -44,6 +44,18 @@ static int64_t texts_len_max(const char *const *texts, uint32_t count)
     return longest;
 }
 
+static bool labels_in_limits(const struct label *labels, uint32_t count, const char **ret_limit,
+                             int64_t *ret_max)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!BOUNDS_HOLD({"label length", text_len(labels[i].key), 1, TEXT_LEN_MAX},
+                         {"label length", text_len(labels[i].value), 0, TEXT_LEN_MAX})) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool amounts_in_limits(const struct named_amount *amounts, uint32_t count,
                               const char **ret_limit, int64_t *ret_max)
 {
@@ -83,6 +95,7 @@ bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, i
                      {"dependencies", spec->depends_count, 0, TASK_DEPENDS_MAX},
                      {"named resources of a task", spec->resource_count, 0, TASK_RESOURCES_MAX},
                      {"nodes to avoid", spec->avoid_count, 0, TASK_AVOID_MAX},
+                     {"labels of its nodes", spec->node_label_count, 0, TASK_LABELS_MAX},
                      {"instances", spec->instances, 1, TASK_INSTANCES_MAX},
                      {"min_instances", spec->min_instances, 0, spec->instances},
                      {"first array index", spec->array_first, 0, UINT32_MAX - TASK_INSTANCES_MAX},
@@ -108,7 +121,8 @@ bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, i
             {"task size in bytes", task_spec_bytes(spec), 0, TASK_SPEC_BYTES_MAX})) {
         return false;
     }
-    return amounts_in_limits(spec->resources, spec->resource_count, ret_limit, ret_max);
+    return labels_in_limits(spec->node_labels, spec->node_label_count, ret_limit, ret_max) &&
+           amounts_in_limits(spec->resources, spec->resource_count, ret_limit, ret_max);
 }
 
 bool pool_spec_in_limits(const struct pool_spec *spec, const char **ret_limit, int64_t *ret_max)
@@ -158,11 +172,6 @@ bool node_spec_in_limits(const struct node_spec *spec, const char **ret_limit, i
                      {"version length", text_len(spec->version), 0, TEXT_LEN_MAX})) {
         return false;
     }
-    for (uint32_t i = 0; i < spec->label_count; i++) {
-        if (!BOUNDS_HOLD({"label length", text_len(spec->labels[i].key), 1, TEXT_LEN_MAX},
-                         {"label length", text_len(spec->labels[i].value), 0, TEXT_LEN_MAX})) {
-            return false;
-        }
-    }
-    return amounts_in_limits(spec->resources, spec->resource_count, ret_limit, ret_max);
+    return labels_in_limits(spec->labels, spec->label_count, ret_limit, ret_max) &&
+           amounts_in_limits(spec->resources, spec->resource_count, ret_limit, ret_max);
 }

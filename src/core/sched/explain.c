@@ -21,7 +21,7 @@ enum distance { DISTANCE_LACK, DISTANCE_AUX, DISTANCE_AWAY, DISTANCE_NEVER };
 static enum distance distance_of(const struct explain_node *near)
 {
     if (near->code == REASON_NO_DEVICES || near->code == REASON_TOO_LARGE ||
-        near->code == REASON_AVOIDED) {
+        near->code == REASON_AVOIDED || near->code == REASON_OTHER_LABELS) {
         return DISTANCE_NEVER;
     }
     if (near->code == REASON_NODES_AWAY) {

@@ -185,6 +185,19 @@ static bool refuse_avoided(const struct core *core, const struct pool *pool,
     return true;
 }
 
+/* With nodes of other labels it could. */
+static bool refuse_labels(const struct core *core, const struct pool *pool,
+                          const struct request *request, struct reason *ret)
+{
+    struct request anywhere = *request;
+    anywhere.label_count = 0;
+    if (request->label_count == 0 || holds_together(core, pool, &anywhere, ret->need) < ret->need) {
+        return false;
+    }
+    ret->code = REASON_OTHER_LABELS;
+    return true;
+}
+
 bool explain_possible(const struct core *core, const struct pool *pool,
                       const struct request *request, uint32_t gang_size, struct reason *ret)
 {
@@ -197,7 +210,7 @@ bool explain_possible(const struct core *core, const struct pool *pool,
         return true;
     }
     *ret = (struct reason){.pool = pool->id, .smallest = -1, .need = gang_size, .have = holds};
-    if (refuse_avoided(core, pool, request, ret)) {
+    if (refuse_avoided(core, pool, request, ret) || refuse_labels(core, pool, request, ret)) {
         return false;
     }
     if (holds > 0) {

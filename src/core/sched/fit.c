@@ -7,6 +7,7 @@
 #include "core/sched/fit.h"
 
 #include "base/checked.h"
+#include "core/model/label.h"
 #include "core/sched/devices.h"
 
 #include <string.h>
@@ -171,7 +172,7 @@ uint32_t fit_count(const struct place *place, const struct request *request, uin
 {
     const struct node *node = place->node;
     uint32_t count = times(place->slots_free, fit_slots(node, request), max);
-    if (count == 0 || avoided(node, request)) {
+    if (count == 0 || avoided(node, request) || !label_marks_cover(node->labels, request)) {
         return 0;
     }
     if (!request_has_slots(request)) {
@@ -268,6 +269,10 @@ bool fit_lack(const struct place *place, const struct request *request, struct l
     const struct node *node = place->node;
     if (avoided(node, request)) {
         *ret = (struct lack){.code = REASON_AVOIDED};
+        return true;
+    }
+    if (!label_marks_cover(node->labels, request)) {
+        *ret = (struct lack){.code = REASON_OTHER_LABELS};
         return true;
     }
     if (!devices_exist(node, request)) {

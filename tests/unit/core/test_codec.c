@@ -61,6 +61,7 @@ static const struct node_spec node_spec = {.name = "n",
                                            .boot_id = "b",
                                            .address = "a",
                                            .version = "v"};
+static const struct label node_labels[] = {{"gpu.model", "A100"}, {"zone", ""}};
 static const struct task_spec task_spec = {.kind = TASK_SHELL,
                                            .name = "t",
                                            .user = "u",
@@ -87,6 +88,9 @@ static const struct task_spec task_spec = {.kind = TASK_SHELL,
                                            .resource_count = 2,
                                            .avoid = texts,
                                            .avoid_count = 2,
+                                           .gpu_devices = 3,
+                                           .node_labels = node_labels,
+                                           .node_label_count = 2,
                                            .instances = 10,
                                            .array_first = 4,
                                            .gang = true,
@@ -106,7 +110,10 @@ static const struct request request = {.slots_milli = 2000,
                                        .named = {{{3}, 1000}, {{200}, 1}},
                                        .wide = 1,
                                        .avoid_count = 2,
-                                       .avoid = {{4}, {9}}};
+                                       .avoid = {{4}, {9}},
+                                       .share_devices = 64,
+                                       .label_count = 2,
+                                       .labels = {{1, 2}, {1, UINT64_MAX}}};
 
 static const struct attempt_key key = {{123456789012}, 77, 3};
 

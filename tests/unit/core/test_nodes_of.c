@@ -92,6 +92,72 @@ static void a_task_never_runs_where_it_must_not(void **state)
     assert_string_equal(node_of(rig, second), "n3");
 }
 
+/* ---- labels ---- */
+
+static void labels_set(struct rig *rig, node_id node, const struct label *labels, uint32_t count)
+{
+    const struct node_edit edit = {
+        .fields = NODE_EDIT_LABELS, .labels = labels, .label_count = count};
+    struct input in = {.type = INPUT_NODE_EDIT};
+    in.node.node = node;
+    in.node.edit = &edit;
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+}
+
+static void a_task_runs_only_on_nodes_with_its_labels(void **state)
+{
+    static const struct label both[] = {{"zone", "a"}, {"gpu.model", "A100"}};
+    static const struct label other[] = {{"gpu.model", "V100"}, {"zone", "a"}};
+    struct rig *rig = *state;
+    const node_id n1 = rig_node(rig, "n1", 1, 0, 1);
+    const node_id n2 = rig_node(rig, "n2", 1, 0, 2);
+    labels_set(rig, n1, other, 2);
+    struct task_spec spec = asks(1);
+    spec.node_labels = both;
+    spec.node_label_count = 2;
+    assert_int_equal(rig_try_submit(rig, spec), VERDICT_REFUSED);
+    assert_int_equal(rig->facts.refusal.code, REASON_OTHER_LABELS);
+    labels_set(rig, n2, both, 2);
+    const task_id first = rig_submit(rig, spec);
+    const task_id second = rig_submit(rig, spec);
+    rig_pass(rig);
+    assert_string_equal(node_of(rig, first), "n2");
+    struct explanation why;
+    explain_task(rig->core, second, &why);
+    assert_int_equal(why.reason.code, REASON_NO_ROOM);
+    assert_string_equal(core_node_name(rig->core, why.near[0].node), "n2");
+    assert_int_equal(why.near[1].code, REASON_OTHER_LABELS);
+    /* What a node is called may change at any time; what runs there stays. */
+    labels_set(rig, n1, both, 2);
+    labels_set(rig, n2, other, 2);
+    rig_pass(rig);
+    assert_string_equal(node_of(rig, second), "n1");
+    assert_string_equal(node_of(rig, first), "n2");
+}
+
+static void labels_are_kept_when_the_amounts_change(void **state)
+{
+    static const struct label zone[] = {{"zone", "a"}};
+    struct rig *rig = *state;
+    (void)rig_node(rig, "n1", 4, 0, 1);
+    labels_set(rig, rig_node(rig, "n2", 2, 0, 2), zone, 1);
+    struct task_spec spec = asks(1);
+    spec.node_labels = zone;
+    spec.node_label_count = 1;
+    spec.stage = true;
+    const task_id task = rig_submit(rig, spec);
+    const struct task_spec more = asks(2);
+    const struct task_edit edit = {.fields = EDIT_RESOURCES, .asks = &more};
+    struct input in = {.type = INPUT_TASK_EDIT};
+    in.task.task = task;
+    in.task.edit = &edit;
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+    assert_int_equal(rig_task(rig, INPUT_TASK_START, task), VERDICT_OK);
+    rig_pass(rig);
+    assert_string_equal(node_of(rig, task), "n2");
+    assert_int_equal(core_instance(rig->core, task, 0)->slots_milli, 2000);
+}
+
 static void avoiding_a_node_that_is_none_is_refused(void **state)
 {
     static const char *const away[] = {"n7"};
@@ -298,6 +364,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_task_never_runs_where_it_must_not),
+        TEST(a_task_runs_only_on_nodes_with_its_labels),
+        TEST(labels_are_kept_when_the_amounts_change),
         TEST(avoiding_a_node_that_is_none_is_refused),
         TEST(avoiding_every_node_that_could_is_refused),
         TEST(nodes_to_avoid_change_while_it_waits),

@@ -277,6 +277,10 @@ static void what_can_never_run(void **state)
     (void)refuses_task(&org, away, REASON_UNKNOWN_NODE);
     away.avoid_count = 0;
     assert_int_equal(rig_try_submit(&org.rig, away), VERDICT_OK);
+    static const struct label zone = {"zone", "nowhere"};
+    away.node_labels = &zone;
+    away.node_label_count = 1;
+    (void)refuses_task(&org, away, REASON_OTHER_LABELS);
     struct task_spec gpu = slots(1);
     gpu.needs_gpu = true;
     (void)refuses_task(&org, gpu, REASON_NO_DEVICES);

@@ -91,6 +91,8 @@ static void sentences_have_names_and_amounts(void **state)
          "no node of pool 'default' has the devices it asks for; the highest index there is 3");
     says((struct reason){.code = REASON_UNKNOWN_NODE, .text = "n7"},
          "avoids node 'n7', and there is no such node");
+    says((struct reason){.code = REASON_OTHER_LABELS, .pool = {1}, .have = 1, .need = 3},
+         "the nodes of pool 'default' with the labels it asks for hold 1 of 3 instances");
     says((struct reason){.code = REASON_AVOIDED, .pool = {1}, .have = 1, .need = 3},
          "the nodes of pool 'default' that it does not avoid hold 1 of 3 instances");
     says((struct reason){.code = REASON_TOO_LARGE,

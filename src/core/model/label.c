@@ -1,0 +1,83 @@
+/* label.c - marks of labels.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/label.h"
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/must.h"
+
+#include <string.h>
+
+enum { LABEL_BYTES_MAX = 2 * (TEXT_LEN_MAX + 1) + 1 };
+
+/* Two hashes of the same text that differ in where they begin. */
+struct label_mark label_mark_of(const char *key, const char *value)
+{
+    struct buf text;
+    buf_init(&text, LABEL_BYTES_MAX);
+    buf_add(&text, "", 1);
+    buf_add(&text, key, strlen(key) + 1);
+    buf_add(&text, value, strlen(value) + 1);
+    must(!text.full);
+    const struct label_mark mark = {hash_bytes(text.data + 1, text.len - 1),
+                                    hash_bytes(text.data, text.len)};
+    buf_done(&text);
+    return mark;
+}
+
+int label_mark_compare(struct label_mark a, struct label_mark b)
+{
+    if (a.first != b.first) {
+        return a.first < b.first ? -1 : 1;
+    }
+    return a.second < b.second ? -1 : a.second > b.second;
+}
+
+uint32_t label_marks(const struct label *labels, uint32_t count, struct label_mark *ret)
+{
+    uint32_t marks = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct label_mark mark = label_mark_of(labels[i].key, labels[i].value);
+        uint32_t at = marks;
+        while (at > 0 && label_mark_compare(ret[at - 1], mark) > 0) {
+            at--;
+        }
+        if (at > 0 && label_mark_compare(ret[at - 1], mark) == 0) {
+            continue;
+        }
+        memmove(&ret[at + 1], &ret[at], (marks - at) * sizeof *ret);
+        ret[at] = mark;
+        marks++;
+    }
+    return marks;
+}
+
+struct blob *label_marks_blob(const struct label *labels, uint32_t count)
+{
+    struct label_mark marks[NODE_LABELS_MAX];
+    must(count <= NODE_LABELS_MAX);
+    const uint32_t found = label_marks(labels, count, marks);
+    return found == 0 ? NULL : blob_new(marks, found * sizeof marks[0]);
+}
+
+bool label_marks_cover(const struct blob *marks, const struct request *request)
+{
+    if (request->label_count == 0) {
+        return true;
+    }
+    const struct str bytes = blob_bytes(marks);
+    const size_t have = bytes.len / sizeof(struct label_mark);
+    size_t at = 0;
+    for (uint32_t i = 0; i < request->label_count; i++) {
+        struct label_mark mark;
+        int order = -1;
+        for (; at < have && order < 0; at++) {
+            memcpy(&mark, bytes.p + at * sizeof mark, sizeof mark);
+            order = label_mark_compare(mark, request->labels[i]);
+        }
+        if (order != 0) {
+            return false;
+        }
+    }
+    return true;
+}
