@@ -187,6 +187,20 @@ static must_use enum err term_set(struct quota_words *words, struct str resource
     return ERR_OK;
 }
 
+/* An amount is checked here as the server would, so that a slip is told with the words that were typed. */
+static must_use enum err value_check(struct str resource, enum term term, struct str value,
+                                     struct error *e)
+{
+    int64_t amount;
+    const bool word = (term != TERM_WEIGHT && str_is(value, "unlimited")) ||
+                      (term == TERM_GUARANTEED && str_is(value, "default"));
+    if (word) {
+        return ERR_OK;
+    }
+    const bool bytes = term != TERM_WEIGHT && str_is(resource, "memory");
+    return bytes ? amount_bytes(value, &amount, e) : amount_milli(value, &amount, e);
+}
+
 /* 'gpu=5 cpu=40', split at blanks and commas; a bare number is of slots where that is allowed. */
 static must_use enum err terms_read(struct quota_words *words, const char *text, enum term term,
                                     struct error *e)
@@ -209,6 +223,11 @@ static must_use enum err terms_read(struct quota_words *words, const char *text,
             return fail(e, ERR_USAGE, "'%.*s': a resource and an amount are wanted, like gpu=5",
                         (int)(item.len < 60 ? item.len : 60), item.p);
         }
+        if (value_check(resource, term, value, e) != ERR_OK) {
+            (void)fail_in(e, "'%.*s'", (int)(item.len < 60 ? item.len : 60), item.p);
+            e->code = ERR_USAGE;
+            return ERR_USAGE;
+        }
         enum err r =
             term_set(words, resource, term, arena_strn(words->arena, value.p, value.len), e);
         if (r != ERR_OK) {
@@ -229,9 +248,8 @@ static must_use enum err flags_read(const struct cli *cli, struct quota_words *w
         size_t cursor = 0;
         const char *text;
         while ((text = args_each(&cli->args, flags[i].flag, &cursor)) != NULL) {
-            enum err r = terms_read(words, text, flags[i].term, e);
-            if (r != ERR_OK) {
-                return r;
+            if (terms_read(words, text, flags[i].term, e) != ERR_OK) {
+                return fail_in(e, "--%s", flags[i].flag);
             }
         }
     }

@@ -58,9 +58,18 @@ def test_quotas(weir):
 def test_mistakes_name_the_place_and_change_nothing(weir):
     before = weir.weir("quota", "list", "--all", "--json").stdout
     for words, code, says in [
-        (["default", "gpu=-1"], 2, "resources.slots"),
-        (["default", "gpu=many"], 2, "resources.slots"),
-        (["default", "--weight", "-1"], 2, "weight"),
+        (["default", "gpu=-1"], 2, "'gpu=-1': "),
+        (["default", "gpu=many"], 2, "'gpu=many': "),
+        (["default", "gpu=1.2345"], 2, "'gpu=1.2345': "),
+        (["default", "memory=5Q"], 2, "'memory=5Q': "),
+        (["default", "--limit", "cpu=-5"], 2, "--limit: 'cpu=-5': "),
+        (["default", "--limit", "gpu=default"], 2, "--limit: 'gpu=default': "),
+        (["default", "--limit", "nothing=1"], 9, "nothing"),
+        (["default", "--weight", "-1"], 2, "--weight: '-1': "),
+        (["default", "--weight", "cpu=x"], 2, "--weight: 'cpu=x': "),
+        (["default", "--weight", "1001"], 2, "weight"),
+        (["default", "--rank", "-1"], 2, "--rank"),
+        (["--department", "nobody", "gpu=1"], 3, "nobody"),
         (["default", "gpu=1", "--pool", "nowhere"], 3, "nowhere"),
         (["nobody", "gpu=1"], 3, "nobody"),
         (["default", "nothing=1"], 9, "nothing"),

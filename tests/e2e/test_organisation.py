@@ -218,6 +218,7 @@ def test_a_new_pool_is_open_to_all_and_promised_to_nobody(pools):
     assert pools.api("DELETE", "pools/new").status in (200, 204)
 
 
+@pytest.mark.skipif(bool(os.environ.get("WEIR_QUICK")), reason="thirty nodes are not quick")
 def test_thirty_nodes_in_one_pool_then_in_three(site):
     """Bought for MLops, the new nodes serve R&D only as long as they lie in the same pool; empty, they move."""
     s = site(server_file(["default", "A100-40", "A100-80"], ORGANISATION))
