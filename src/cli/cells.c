@@ -57,6 +57,14 @@ void list_resources_text(struct buf *out, const struct doc *map)
     }
 }
 
+void list_labels_text(struct buf *out, const struct doc *labels)
+{
+    for (const struct doc *d = labels == NULL ? NULL : labels->first; d != NULL; d = d->next) {
+        buf_addf(out, "%s%s=%s", d == labels->first ? "" : " ", d->key.p,
+                 d->text.p == NULL ? "" : d->text.p);
+    }
+}
+
 /* Characters that a shell takes as they are. */
 static bool word_is_plain(struct str word)
 {

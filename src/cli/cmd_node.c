@@ -83,11 +83,7 @@ static void cell_named(struct buf *out, const struct doc *item, int64_t now_ms)
 static void cell_labels(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    const struct doc *labels = item_at(item, "labels");
-    for (const struct doc *d = labels == NULL ? NULL : labels->first; d != NULL; d = d->next) {
-        buf_addf(out, "%s%s=%s", d == labels->first ? "" : " ", d->key.p,
-                 d->text.p == NULL ? "" : d->text.p);
-    }
+    list_labels_text(out, item_at(item, "labels"));
 }
 
 static void cell_tasks(struct buf *out, const struct doc *item, int64_t now_ms)

@@ -179,6 +179,24 @@ static void cell_depends(struct buf *out, const struct doc *item, int64_t now_ms
     cell_list(out, item_at(item, "depends_on"));
 }
 
+static void cell_devices(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    cell_list(out, item_at(item, "devices"));
+}
+
+static void cell_avoid(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    cell_list(out, item_at(item, "avoid"));
+}
+
+static void cell_node_labels(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    list_labels_text(out, item_at(item, "node_labels"));
+}
+
 static void cell_limit(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
@@ -200,6 +218,9 @@ static const struct list_column task_fields[] = {
     {"project", "project", COLUMN_TEXT, "project", COLUMN_ALWAYS, NULL},
     {"pool", "pool", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
     {"resources", "resources", COLUMN_RESOURCES, "resources", COLUMN_ALWAYS, NULL},
+    {"devices", "devices", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_devices},
+    {"node_labels", "node labels", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_node_labels},
+    {"avoid", "avoids", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_avoid},
     {"instances", "instances", COLUMN_NUMBER, "instances", COLUMN_ALWAYS, NULL},
     {"counts", "", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_counts},
     {"preempted", "preempted", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_preempted},

@@ -52,5 +52,8 @@ void list_cell_text(struct buf *out, const struct list_column *column, const str
 /* "slots=1 memory=64Gi foo=5". */
 void list_resources_text(struct buf *out, const struct doc *map);
 
+/* "zone=a gpu.model=A100" from a map of labels. */
+void list_labels_text(struct buf *out, const struct doc *labels);
+
 /* The words of a command as one would type them. */
 void list_command_text(struct buf *out, const struct doc *words);

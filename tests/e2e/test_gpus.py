@@ -80,6 +80,27 @@ def test_a_task_file_asks_for_the_same(gpus, tmp_path):
     assert gpus.w.weir("task", "edit", str(task), "--gpu-memory", "5Gi", check=False).returncode == 5  # it runs
 
 
+def test_labels_of_nodes_are_asked_for(gpus):
+    assert gpus.runs("--gpus", "1", "--node-label", "gpu.model=fake") == ("0", 1)
+    assert "with the labels it asks for hold 0 of 1" in gpus.refused("--gpus", "1", "--node-label", "gpu.model=A100")
+    [node] = gpus.w.api("GET", "nodes").json["items"]
+    gpus.w.weir("node", "label", node["name"], "rack=7")
+    assert gpus.runs("--gpus", "1", "--node-label", "rack=7", "--node-label", "gpu.model=fake") == ("1", 1)
+    assert "node labels" in gpus.w.weir("task", "show", "2").stdout
+    assert gpus.w.weir("submit", "--node-label", "rack", "--", "true", check=False).returncode == 2
+
+
+def test_a_node_without_gpus_has_slots_and_gives_each_its_part(weir):
+    w = weir("--slots", "2", "--resources", "cpu=3")
+    first = w.wait_state(int(w.weir("submit", "--slots", "1", "--", *STAYS).stdout), "running")
+    w.wait_state(int(w.weir("submit", "--slots", "1", "--", *STAYS).stdout), "running")
+    assert first["resources"] == {"slots": 1}
+    [node] = w.api("GET", "nodes").json["items"]
+    assert node["resources"]["slots"] == {"total": 2, "free": 0}
+    assert node["resources"]["cpu"] == {"total": 3, "free": 0}
+    assert Gpus(w).waits("--slots", "1")["code"] == "no-room"
+
+
 def test_tasks_without_slots_stop_at_the_cap_of_their_node(weir):
     w = weir("--fake-gpus", "1", "--resources", "foo=10")
     w.weir("pool", "edit", "default", "--aux-tasks", "2")
