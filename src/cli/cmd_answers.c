@@ -123,6 +123,7 @@ static const struct list_column explain_fields[] = {
     {"account", "account", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_account},
     {"pool", "pool", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
     {"position", "place", COLUMN_CUSTOM_NUMBER, NULL, COLUMN_ALWAYS, cell_place},
+    {"evicted", "last evicted", COLUMN_TEXT, "evicted.message", COLUMN_ALWAYS, NULL},
     {"nodes", "nodes looked at", COLUMN_CUSTOM_NUMBER, NULL, COLUMN_ALWAYS, cell_looked},
     {0},
 };

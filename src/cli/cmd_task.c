@@ -225,6 +225,7 @@ static const struct list_column task_fields[] = {
     {"counts", "", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_counts},
     {"preempted", "preempted", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_preempted},
     {"lost", "lost", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_lost},
+    {"evicted", "last evicted", COLUMN_TEXT, "evicted.message", COLUMN_ALWAYS, NULL},
     {"priority", "priority", COLUMN_NUMBER, "priority", COLUMN_ALWAYS, NULL},
     {"limit", "time limit", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_limit},
     {"command", "command", COLUMN_COMMAND, "command", COLUMN_ALWAYS, NULL},

@@ -327,6 +327,8 @@ static void fields_read(struct draft *draft)
     text_field(draft, "array", "array");
     text_field(draft, "time", "time_limit");
     text_field(draft, "grace", "grace");
+    text_field(draft, "stale-grace", "stale_grace");
+    text_field(draft, "preemption-delay", "preemption_delay");
     list_field(draft, "pool", "pools", false);
     list_field(draft, "tag", "tags", false);
     list_field(draft, "devices", "devices", true);
@@ -414,9 +416,10 @@ void task_args_workdir(struct cli *cli, struct task_args *args)
 /* Fields whose YAML scalars are texts, whatever they look like: `name: 12`. */
 static bool field_is_text(const char *name)
 {
-    static const char *const texts[] = {"name",    "kind",       "command", "entrypoint", "env",
-                                        "workdir", "image",      "project", "pool",       "pools",
-                                        "array",   "time_limit", "grace",   "tags"};
+    static const char *const texts[] = {"name",  "kind",    "command",     "entrypoint",
+                                        "env",   "workdir", "image",       "project",
+                                        "pool",  "pools",   "array",       "time_limit",
+                                        "grace", "tags",    "stale_grace", "preemption_delay"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (strcmp(texts[i], name) == 0) {
             return true;

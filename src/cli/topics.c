@@ -77,7 +77,7 @@ static const struct topic topics[] = {
      "\n"
      "Fields: name kind command entrypoint env workdir image project pools resources devices\n"
      "avoid node_labels instances array gang min_instances priority preemptible repeatable\n"
-     "time_limit grace max_retries depends_on tags stage."},
+     "time_limit grace stale_grace preemption_delay max_retries depends_on tags stage."},
 };
 
 enum { TOPIC_COUNT = sizeof topics / sizeof *topics };

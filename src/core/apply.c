@@ -7,14 +7,25 @@
 #include "base/mem.h"
 #include "base/must.h"
 
-/* Grace times start anew with a server: the orders may never have gone out. */
-static void stops_renew(struct core *core, int64_t now_ms)
+static void stale_renew(struct core *core, task_id id, int64_t now_ms)
+{
+    struct task_mark mark;
+    struct task *task = task_open(core, id, &mark);
+    task->stale_ms = now_ms;
+    task_close(core, task, &mark);
+}
+
+/* Grace times start anew with a server: the orders may never have gone out, and nodes are not back yet. */
+static void graces_renew(struct core *core, int64_t now_ms)
 {
     struct oindex before;
     oindex_copy(&before, &core->orders[ORDER_DEADLINE]);
     struct okey key = {{0}};
     for (bool more = oindex_from(&before, key, &key); more;
          more = oindex_next(&before, key, &key)) {
+        if (key.at[1] == DEADLINE_STALE) {
+            stale_renew(core, (task_id){key.at[2]}, now_ms);
+        }
         if (key.at[1] != DEADLINE_STOP) {
             continue;
         }
@@ -33,7 +44,7 @@ static void apply_server_started(struct core *core, const struct fact *fact)
     must(fact->server_started.epoch == core->epoch + 1);
     core->epoch = fact->server_started.epoch;
     memcpy(core->uuid, fact->server_started.server_uuid, sizeof core->uuid);
-    stops_renew(core, fact->time_ms);
+    graces_renew(core, fact->time_ms);
     const struct pool *pool = core_pool_next(core, (pool_id){0});
     while (pool != NULL) {
         pool_id id = pool->id;

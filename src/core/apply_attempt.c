@@ -182,6 +182,13 @@ static void gang_rewind(struct core *core, struct task *task)
     }
 }
 
+/* It is below its minimum, and nobody stays who could wait for the others. */
+static bool gang_gone(const struct task *task)
+{
+    return task->gang && !gang_doomed(task) && task->waiting_count > 0 &&
+           task->active_count == task->stopping_count && task_grown(task) < task->min_count;
+}
+
 static void wait_again(struct core *core, struct task *task, struct instance *instance,
                        const struct fact *fact)
 {
@@ -200,10 +207,12 @@ static void wait_again(struct core *core, struct task *task, struct instance *in
         instance->retries++;
         task->retries += task->gang;
     }
-    if ((cause == END_NODE_LOST || cause == END_NODE_REMOVED) && task->rank >= 0) {
+    const bool lost = cause == END_NODE_LOST || cause == END_NODE_REMOVED;
+    if (lost && task->rank >= 0) {
         task->rank -= RANK_FRONT;
     }
-    if (task->gang && task_grown(task) < task->min_count) {
+    /* Those who stay may wait for one that was lost; else all begin again. */
+    if (task->gang && task_grown(task) < task->min_count && !(lost && gang_may_wait(task))) {
         gang_rewind(core, task);
     }
 }
@@ -233,6 +242,9 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
     end_count(task, fact);
     if (fact->attempt_ended.again) {
         wait_again(core, task, instance, fact);
+    }
+    if (gang_gone(task)) {
+        gang_rewind(core, task);
     }
     if (task->active_count == 0) {
         task_pool_arrive(core, task);

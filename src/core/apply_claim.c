@@ -26,6 +26,11 @@ const struct request *instance_request(const struct core *core, const struct ins
     return &core_shape(core, core_task(core, instance->task)->shape)->request;
 }
 
+const struct eviction_note *core_eviction(const struct core *core, task_id id)
+{
+    return table_get(&core->evictions, id.v);
+}
+
 const struct claim *core_claim(const struct core *core, task_id id, uint32_t index)
 {
     const struct task *task = core_task(core, id);
@@ -216,9 +221,16 @@ void apply_evicted(struct core *core, const struct fact *fact)
 {
     struct fact stop = *fact;
     stop.attempt_stopping.key = fact->evicted.key;
-    stop.attempt_stopping.cause = END_PREEMPTED;
+    const bool stale = fact->evicted.why.rule == EVICT_STALE; /* for nobody: its gang broke */
+    stop.attempt_stopping.cause = stale ? END_GANG : END_PREEMPTED;
     stop.attempt_stopping.deadline_ms = fact->evicted.deadline_ms;
     apply_attempt_stopping(core, &stop);
     struct task *task = table_edit(&core->tasks, fact->evicted.key.task.v);
-    task->evicted_ms = fact->time_ms;
+    task->evicted_ms = stale ? task->evicted_ms : fact->time_ms;
+    struct eviction_note *note = table_edit(&core->evictions, task->id.v);
+    if (note == NULL) {
+        note = table_put(&core->evictions, task->id.v);
+    }
+    *note = (struct eviction_note){
+        .at_ms = fact->time_ms, .index = fact->evicted.key.index, .why = fact->evicted.why};
 }

@@ -58,7 +58,7 @@ void apply_pool_set(struct core *core, const struct fact *fact)
     pool->victims = (uint8_t)spec->victims;
     pool->preemption_off = spec->preemption_off;
     pool->consolidation_max = spec->consolidation_max;
-    pool->stale_grace_ms = spec->stale_grace_ms;
+    pool_stale_grace_set(core, pool, spec->stale_grace_ms);
     pool->preempt_min_runtime_ms = spec->preempt_min_runtime_ms;
     pool->reclaim_min_runtime_ms = spec->reclaim_min_runtime_ms;
     pool->preempt_delay_ms = spec->preempt_delay_ms;

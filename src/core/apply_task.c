@@ -66,6 +66,7 @@ void apply_task_submitted(struct core *core, const struct fact *fact)
     task->min_count = spec->gang && spec->min_instances > 0 ? spec->min_instances : spec->instances;
     task->preemptible = spec->preemptible;
     task->repeatable = spec->repeatable;
+    task_own_set(task, spec);
     task_spec_set(task, spec);
     instances_add(core, task);
     depends_add(core, task, spec);
@@ -75,7 +76,7 @@ void apply_task_submitted(struct core *core, const struct fact *fact)
     account_tasks_count(core, task->account, 1);
     pool_edit(core, task->pool)->task_count++;
     struct task_mark mark;
-    task_mark_new(task, &mark);
+    task_mark_new(core, task, &mark);
     task_close(core, task, &mark);
 }
 
@@ -220,6 +221,9 @@ void apply_task_archived(struct core *core, const struct fact *fact)
     must(oindex_remove(&core->orders[ORDER_DEADLINE], key_settle(task)));
     for (uint32_t i = 0; i < task->instance_count; i++) {
         table_remove(&core->instances, task->instance_first + i);
+    }
+    if (core_eviction(core, id) != NULL) {
+        table_remove(&core->evictions, id.v);
     }
     shape_drop(core, task->shape);
     user_drop(core, task->user);

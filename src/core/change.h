@@ -52,13 +52,15 @@ struct task_mark {
     struct okey account_queue;
     struct okey account_hold;
     struct task_wants wants;
+    bool stale;
+    struct okey stale_key; /* where `stale` */
 };
 
 struct task *task_open(struct core *core, task_id id, struct task_mark *ret); /* must exist */
 void task_close(struct core *core, struct task *task, const struct task_mark *mark);
 
 /* The mark of a task that nobody knows yet. */
-void task_mark_new(const struct task *task, struct task_mark *ret);
+void task_mark_new(const struct core *core, const struct task *task, struct task_mark *ret);
 
 struct instance *instance_edit(struct core *core, const struct task *task, uint32_t index);
 
@@ -76,6 +78,14 @@ void task_waiting_from(const struct core *core, struct task *task, uint32_t from
 
 /* The blob of its texts. */
 void task_spec_set(struct task *task, const struct task_spec *spec);
+
+/* What it has of its own instead of the pool's. */
+void task_own_set(struct task *task, const struct task_spec *spec);
+
+/* Since when a gang has been broken, as its counts say now. */
+void gang_stale_update(struct core *core, struct task *task);
+/* The grace of the pool's broken gangs; their deadlines follow. */
+void pool_stale_grace_set(struct core *core, struct pool *pool, int64_t grace_ms);
 
 /* Its instances have left: it goes where it was to go, if that is still there. */
 void task_pool_arrive(struct core *core, struct task *task);

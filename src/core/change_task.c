@@ -42,7 +42,7 @@ static enum task_state state_derive(const struct core *core, const struct task *
     return task->starting_count > 0 ? TASK_STARTING : TASK_RUNNING;
 }
 
-static void mark_take(const struct task *task, struct task_mark *ret)
+static void mark_take(const struct core *core, const struct task *task, struct task_mark *ret)
 {
     *ret = (struct task_mark){.queued = task->queued,
                               .active = task->active_count > 0,
@@ -52,11 +52,13 @@ static void mark_take(const struct task *task, struct task_mark *ret)
                               .account_queue = key_account_queue(task),
                               .account_hold = key_account_hold(task),
                               .wants = task_wants(task)};
+    ret->stale = gang_stale_key(core, task, &ret->stale_key);
 }
 
-void task_mark_new(const struct task *task, struct task_mark *ret)
+void task_mark_new(const struct core *core, const struct task *task, struct task_mark *ret)
 {
-    mark_take(task, ret);
+    mark_take(core, task, ret);
+    ret->stale = false;
     ret->queued = false;
     ret->active = false;
     ret->state = TASK_STATE_COUNT;
@@ -67,7 +69,7 @@ struct task *task_open(struct core *core, task_id id, struct task_mark *ret)
 {
     struct task *task = table_edit(&core->tasks, id.v);
     must(task != NULL);
-    mark_take(task, ret);
+    mark_take(core, task, ret);
     return task;
 }
 
@@ -159,6 +161,27 @@ static bool claims_too_few(const struct task *task)
     return task->gang && task->queued && task_grown(task) + task->claimed_count < task->min_count;
 }
 
+static void stale_update(struct core *core, struct task *task, const struct task_mark *mark)
+{
+    struct oindex *order = &core->orders[ORDER_DEADLINE];
+    struct okey key;
+    gang_stale_update(core, task);
+    const bool stale = gang_stale_key(core, task, &key);
+    if (stale == mark->stale && (!stale || okey_compare(key, mark->stale_key) == 0)) {
+        return;
+    }
+    must(!mark->stale || oindex_remove(order, mark->stale_key));
+    must(!stale || oindex_insert(order, key));
+}
+
+void task_own_set(struct task *task, const struct task_spec *spec)
+{
+    task->own_stale_grace = spec->own_stale_grace;
+    task->stale_grace_ms = spec->stale_grace_ms;
+    task->own_preempt_delay = spec->own_preempt_delay;
+    task->preempt_delay_ms = spec->preempt_delay_ms;
+}
+
 void task_close(struct core *core, struct task *task, const struct task_mark *mark)
 {
     task->state = (uint8_t)state_derive(core, task);
@@ -168,6 +191,7 @@ void task_close(struct core *core, struct task *task, const struct task_mark *ma
         claims_drop(core, task);
     }
     counts_update(core, task, mark);
+    stale_update(core, task, mark);
     hold_update(core, task, mark);
     usage_want(core, task, mark);
     if (task->queued == mark->queued) {

@@ -170,7 +170,8 @@ static void check_settled(const struct core *core, const struct task *task)
         must(dependent_first(core, task->id, &key)); /* K7: else it would have been archived */
         return;
     }
-    if (task->gang && task->waiting_count > 0 && task_grown(task) < task->min_count) {
+    if (task->gang && task->waiting_count > 0 && task_grown(task) < task->min_count &&
+        task->stale_ms == 0) {
         must(task->stopping_count == task->active_count); /* K2: the rest of a broken gang ends */
     }
     if (gang_doomed(task)) {
@@ -249,6 +250,11 @@ static void check_tasks(struct expected *expected)
             expect(expected, ORDER_QUEUE, key_queue(task));
             expect(expected, ORDER_ACCOUNT_QUEUE, key_account_queue(task));
         }
+        must((task->stale_ms > 0) == (gang_may_wait(task) && gang_broken(task))); /* K2 */
+        struct okey stale;
+        if (gang_stale_key(core, task, &stale)) {
+            expect(expected, ORDER_DEADLINE, stale);
+        }
         if (task->active_count > 0) {
             expect(expected, ORDER_ACCOUNT_HOLD, key_account_hold(task));
         }
@@ -260,6 +266,10 @@ static void check_tasks(struct expected *expected)
     }
     arena_done(&arena);
     must(instances == core->instances.count);
+    for (uint64_t id = table_next(&core->evictions, 0); id != 0;
+         id = table_next(&core->evictions, id)) {
+        must(core_task(core, (task_id){id}) != NULL);
+    }
     for (unsigned i = 0; i < TASK_STATE_COUNT; i++) {
         must(task_state_ended((enum task_state)i) || states[i] == core->task_counts[i]);
     }

@@ -183,6 +183,9 @@ uint32_t core_history(const struct core *core, account_id account, pool_id pool,
 /* Its fair share of one accounted resource of the pool, as it is now. */
 int64_t core_share(const struct core *core, account_id account, pool_id pool, uint32_t dim);
 
+/* When an instance of the task was last told to leave, and why; NULL: never. */
+const struct eviction_note *core_eviction(const struct core *core, task_id id);
+
 /* Slots (thousandths) that the tasks of one user hold in the pool. */
 int64_t core_user_slots(const struct core *core, user_id user, pool_id pool);
 const char *core_user_name(const struct core *core, user_id user); /* "" for none */

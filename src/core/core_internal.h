@@ -42,6 +42,7 @@ enum deadline_kind {
     DEADLINE_STOP,       /* of an attempt told to end: the agent should have killed it by now */
     DEADLINE_PATIENCE,   /* of a pool's blocked task: a pass is due, no tick */
     DEADLINE_WAKE,       /* of a pool: likewise */
+    DEADLINE_STALE,      /* of a gang below its minimum: it is stopped */
     DEADLINE_SETTLE,     /* of an ended task: others that wait for it are to be told */
     DEADLINE_HISTORY,    /* of a pool whose shares look back */
 };
@@ -134,6 +135,7 @@ struct core {
     struct table keys;      /* struct submit_key, by row, in order of time */
     struct table outcomes;  /* struct outcome_row */
     struct table claims;    /* struct claim, by row of the instance */
+    struct table evictions; /* struct eviction_note, by task */
     struct table accounts;  /* struct account, by account_id; deleted ones leave */
     struct table quotas;    /* struct quota_row, by ACCOUNT_KEY; no row: all defaults */
     struct table usages;    /* struct usage_row, by ACCOUNT_KEY, derived; no row: all zero */
@@ -233,6 +235,16 @@ uint32_t task_gang_size(const struct task *task);
 
 /* One of a gang has failed for good, or is lost and not to be repeated: all of it ends. */
 bool gang_doomed(const struct task *task);
+
+/* May a gang that lost some of its instances be below its minimum for a while; how long (STALE_GRACE_NEVER: for ever)? */
+bool gang_may_wait(const struct task *task);
+int64_t gang_grace_ms(const struct core *core, const struct task *task);
+
+/* Some of it run and stay, but less than its minimum. */
+bool gang_broken(const struct task *task);
+
+/* When that has to end, as ORDER_DEADLINE has it; false: it is not so, or need not. */
+bool gang_stale_key(const struct core *core, const struct task *task, struct okey *ret);
 
 /* Instances that run or have done their work. */
 uint32_t task_grown(const struct task *task);

@@ -50,6 +50,22 @@ static void stop_harder(struct step *step, const struct instance *instance)
     fact->attempt_stopping.deadline_ms = 0;
 }
 
+/* A gang has been below its minimum for as long as it may: all of it stops, and begins again. */
+static void stale_stop(struct step *step, const struct core *core, task_id id)
+{
+    const struct task *task = core_task(core, id);
+    for (uint32_t i = 0; i < task->instance_count; i++) {
+        const struct instance *instance = core_instance(core, id, i);
+        if (instance->state != INSTANCE_STARTING && instance->state != INSTANCE_RUNNING) {
+            continue;
+        }
+        struct fact *fact = step_fact(step, FACT_EVICTED);
+        fact->evicted.key = (struct attempt_key){id, i, instance->attempt};
+        fact->evicted.deadline_ms = step->in->now_ms + task->grace_ms;
+        fact->evicted.why = (struct eviction){.rule = EVICT_STALE};
+    }
+}
+
 /* One deadline has come. Afterwards it is no longer in the order, unless it is a pool's. */
 static void deadline_come(struct step *step, const struct core *core, struct okey key)
 {
@@ -60,6 +76,10 @@ static void deadline_come(struct step *step, const struct core *core, struct oke
     }
     if (key.at[1] == DEADLINE_SETTLE) {
         settle_dependents(step, id);
+        return;
+    }
+    if (key.at[1] == DEADLINE_STALE) {
+        stale_stop(step, core, id);
         return;
     }
     const struct instance *instance = core_instance(core, id, (uint32_t)key.at[3]);

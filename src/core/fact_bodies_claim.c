@@ -31,11 +31,8 @@ static void get_side(struct bytes_reader *in, struct eviction_side *ret)
     ret->share = bytes_get_i64(in);
 }
 
-void evicted_put(const struct fact *fact, struct buf *out)
+void eviction_put(const struct eviction *why, struct buf *out)
 {
-    const struct eviction *why = &fact->evicted.why;
-    codec_put_key(out, fact->evicted.key);
-    bytes_put_i64(out, fact->evicted.deadline_ms);
     bytes_put_u64(out, why->rule);
     bytes_put_u64(out, why->claimant.v);
     bytes_put_u64(out, why->resource.v);
@@ -43,17 +40,28 @@ void evicted_put(const struct fact *fact, struct buf *out)
     put_side(out, &why->taker);
 }
 
-void evicted_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+void evicted_put(const struct fact *fact, struct buf *out)
 {
-    (void)arena;
-    struct eviction *why = &ret->evicted.why;
-    ret->evicted.key = codec_get_key(in);
-    ret->evicted.deadline_ms = codec_get_range(in, 0, TIME_MS_MAX);
+    codec_put_key(out, fact->evicted.key);
+    bytes_put_i64(out, fact->evicted.deadline_ms);
+    eviction_put(&fact->evicted.why, out);
+}
+
+void eviction_get(struct bytes_reader *in, struct eviction *why)
+{
     why->rule = (enum eviction_rule)bytes_get_max(in, EVICTION_RULE_COUNT - 1);
     why->claimant.v = bytes_get_u64(in);
     why->resource.v = (uint16_t)bytes_get_max(in, RESOURCES_MAX - 1);
     get_side(in, &why->victim);
     get_side(in, &why->taker);
+}
+
+void evicted_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->evicted.key = codec_get_key(in);
+    ret->evicted.deadline_ms = codec_get_range(in, 0, TIME_MS_MAX);
+    eviction_get(in, &ret->evicted.why);
 }
 
 void pool_wake_put(const struct fact *fact, struct buf *out)

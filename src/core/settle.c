@@ -17,15 +17,17 @@ static bool cause_is_loss(enum end_cause cause)
     return cause == END_NODE_LOST || cause == END_NODE_REMOVED;
 }
 
-/* An attempt that was told to stop ends for the reason it was told, whatever its code. */
-static enum end_cause cause_of(const struct instance *instance, enum report_type type)
+/* An attempt that was told to stop ends for the reason it was told, whatever its code. One that gives up while its gang is broken
+ * does so for that. */
+static enum end_cause cause_of(const struct task *task, const struct instance *instance,
+                               const struct report *report)
 {
     if (instance->state == INSTANCE_STOPPING) {
         return instance->cause;
     }
-    switch (type) {
+    switch (report->type) {
     case REPORT_ENDED:
-        return END_EXIT;
+        return task->stale_ms > 0 && report->exit_code != 0 ? END_GANG : END_EXIT;
     case REPORT_SPAWN_FAILED:
         return END_SPAWN;
     case REPORT_STARTED:
@@ -270,11 +272,13 @@ void settle_attempt(struct step *step, const struct report *report)
     const struct instance *instance = attempt_live(core, report->key);
     must(instance != NULL);
     const struct task *task = core_task(core, report->key.task);
-    enum end_cause cause = cause_of(instance, report->type);
+    enum end_cause cause = cause_of(task, instance, report);
     bool again = again_of(task, instance, report, cause);
-    bool breaks = attempt_failed(cause, report->exit_code) || cause_is_loss(cause);
-    bool broken =
-        task->gang && task->active_count > 1 && breaks && !gang_goes_on(task, instance, again);
+    bool breaks = attempt_failed(cause, report->exit_code) || cause_is_loss(cause) ||
+                  (cause == END_GANG && instance->state != INSTANCE_STOPPING);
+    bool broken = task->gang && task->active_count > 1 && breaks &&
+                  !gang_goes_on(task, instance, again) &&
+                  !(cause_is_loss(cause) && again && gang_grace_ms(core, task) != 0);
     /* A gang that has failed for good ends with the last of it that ran: those that wait never will. */
     bool doomed = gang_doomed(task) || (task->gang && breaks);
     bool last = !again && task->active_count == 1 &&

@@ -292,6 +292,8 @@ enum err core_decode(struct str bytes, struct core **ret, struct error *e)
         bad = "claims";
     } else if (!histories_get(&d, &lasts)) {
         bad = "history";
+    } else if (!evictions_get(&d, &lasts)) {
+        bad = "evictions";
     } else if (!heads_sound(&d)) {
         bad = "blocked tasks";
     } else if (!bytes_reader_ok(&d.in)) {

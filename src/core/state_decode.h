@@ -42,5 +42,8 @@ bool histories_get(struct decode *d, const struct lasts *lasts);
 /* The section of claims; version 1 has none. */
 bool claims_get(struct decode *d, const struct lasts *lasts);
 
+/* The section of evictions; versions before 5 have none. */
+bool evictions_get(struct decode *d, const struct lasts *lasts);
+
 /* The section of tasks; false: it cannot be right. */
 bool tasks_get(struct decode *d, const struct lasts *lasts);

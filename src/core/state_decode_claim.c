@@ -1,6 +1,7 @@
-/* state_decode_claim.c - the claims of a stored state: places promised to waiting instances.
+/* state_decode_claim.c - the claims of a stored state (places promised to waiting instances), and why tasks were evicted.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/change.h"
+#include "core/fact_codec.h"
 #include "core/model/codec.h"
 #include "core/state_decode.h"
 
@@ -38,6 +39,26 @@ bool claims_get(struct decode *d, const struct lasts *lasts)
         if (d->in.bad || !claim_get(d, row)) {
             return false;
         }
+    }
+    return !d->in.bad;
+}
+
+bool evictions_get(struct decode *d, const struct lasts *lasts)
+{
+    uint64_t row = 0;
+    if (d->version < STATE_VERSION_STALE) {
+        return true;
+    }
+    for (uint64_t left = bytes_get_u64(&d->in); left > 0 && !d->in.bad; left--) {
+        row = row_get(d, row, lasts->tasks);
+        struct eviction_note note = {.at_ms = time_get(d)};
+        note.index = (uint32_t)bytes_get_max(&d->in, TASK_INSTANCES_MAX - 1);
+        eviction_get(&d->in, &note.why);
+        const struct task *task = core_task(d->core, (task_id){row});
+        if (d->in.bad || task == NULL || note.index >= task->instance_count) {
+            return false;
+        }
+        *(struct eviction_note *)table_put(&d->core->evictions, row) = note;
     }
     return !d->in.bad;
 }

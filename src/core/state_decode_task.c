@@ -134,6 +134,7 @@ static void task_fields_get(struct decode *d, struct task *task, uint64_t pools)
     task->started_ms = time_get(d);
     task->ended_ms = time_get(d);
     task->evicted_ms = d->version > STATE_VERSION_FIRST ? time_get(d) : 0;
+    task->stale_ms = d->version >= STATE_VERSION_STALE ? time_get(d) : 0;
     task->time_limit_ms = time_get(d);
     task->grace_ms = time_get(d);
     task->retries = (uint32_t)bytes_get_max(&d->in, UINT32_MAX);
@@ -191,6 +192,9 @@ static bool task_sound(const struct task *task)
     if (task->kill_asked && task->waiting_count > 0) {
         return false;
     }
+    if ((task->stale_ms > 0) != (gang_may_wait(task) && gang_broken(task))) {
+        return false;
+    }
     if (task->pool_next.v != 0 && (task->active_count == 0 || task->pool_next.v == task->pool.v)) {
         return false;
     }
@@ -217,6 +221,7 @@ static bool task_spec_get(struct decode *d, struct task *task, struct task_spec 
     task->min_count = ret->gang && ret->min_instances > 0 ? ret->min_instances : ret->instances;
     task->preemptible = ret->preemptible;
     task->repeatable = ret->repeatable;
+    task_own_set(task, ret);
     return true;
 }
 
@@ -260,7 +265,7 @@ static bool task_get(struct decode *d, const struct lasts *lasts, uint64_t id)
         must(oindex_insert(&core->orders[ORDER_DEADLINE], key_settle(task)));
     }
     struct task_mark mark;
-    task_mark_new(task, &mark);
+    task_mark_new(core, task, &mark);
     task_close(core, task, &mark);
     arena_clear(&d->arena);
     return true;

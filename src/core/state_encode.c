@@ -3,6 +3,7 @@
 #include "core/core_internal.h"
 #include "core/model/codec.h"
 #include "core/model/spec_codec.h"
+#include "core/fact_codec.h"
 #include "core/state_codec.h"
 
 #include "base/must.h"
@@ -145,6 +146,7 @@ static void task_put(const struct core *core, const struct task *task, struct bu
     bytes_put_i64(out, task->started_ms);
     bytes_put_i64(out, task->ended_ms);
     bytes_put_i64(out, task->evicted_ms);
+    bytes_put_i64(out, task->stale_ms);
     bytes_put_i64(out, task->time_limit_ms);
     bytes_put_i64(out, task->grace_ms);
     bytes_put_u64(out, task->retries);
@@ -238,6 +240,19 @@ static void histories_put(const struct core *core, struct buf *out)
     bytes_put_u64(out, 0);
 }
 
+static void evictions_put(const struct core *core, struct buf *out)
+{
+    bytes_put_u64(out, core->evictions.count);
+    for (uint64_t row = table_next(&core->evictions, 0); row != 0;
+         row = table_next(&core->evictions, row)) {
+        const struct eviction_note *note = table_get(&core->evictions, row);
+        bytes_put_u64(out, row);
+        bytes_put_i64(out, note->at_ms);
+        bytes_put_u64(out, note->index);
+        eviction_put(&note->why, out);
+    }
+}
+
 void core_encode(const struct core *core, struct buf *out)
 {
     head_put(core, out);
@@ -250,4 +265,5 @@ void core_encode(const struct core *core, struct buf *out)
     outcomes_put(core, out);
     claims_put(core, out);
     histories_put(core, out);
+    evictions_put(core, out);
 }

@@ -283,6 +283,13 @@ static void rest_set(const struct doc *item, struct task_spec *spec)
     }
     spec->time_limit_ms = ms_of(item, "time_limit_ms", 0);
     spec->grace_ms = ms_of(item, "grace_ms", GRACE_MS_DEFAULT);
+    const int64_t unset = -2; /* a grace may be -1: never */
+    spec->stale_grace_ms = ms_of(item, "stale_grace_ms", unset);
+    spec->own_stale_grace = spec->stale_grace_ms != unset;
+    spec->stale_grace_ms = spec->own_stale_grace ? spec->stale_grace_ms : 0;
+    spec->preempt_delay_ms = ms_of(item, "preemption_delay_ms", unset);
+    spec->own_preempt_delay = spec->preempt_delay_ms != unset;
+    spec->preempt_delay_ms = spec->own_preempt_delay ? spec->preempt_delay_ms : 0;
     spec->user = text_of(item, "user");
 }
 

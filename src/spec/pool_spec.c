@@ -211,7 +211,7 @@ static const struct field scheduler_fields[] = {
     {"patience", field_duration, IN_POOL(patience_ms), 0, 0, NULL},
     {"preemption", switch_read, IN_POOL(preemption_off), 0, 0, NULL},
     {"uneven", switch_read, IN_POOL(uneven_off), 0, 0, NULL},
-    {"victims", victims_read, 0, 0, 0, "least-loss"},
+    {"victims", victims_read, 0, 0, 0, "least-loss youngest"},
     {"consolidation", field_u32, IN_POOL(consolidation_max), 0, CONSOLIDATION_MAX, NULL},
     {"stale_grace", stale_grace_read, IN_POOL(stale_grace_ms), 0, 0, NULL},
     {"preempt_min_runtime", field_duration, IN_POOL(preempt_min_runtime_ms), 0, 0, NULL},

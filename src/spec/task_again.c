@@ -32,6 +32,17 @@ static void duration_add(struct doc *map, struct arena *arena, const char *key,
     child_add(map, arena, key, &value);
 }
 
+static void stale_grace_add(struct doc *map, struct arena *arena, const struct doc *ms_doc)
+{
+    int64_t ms;
+    if (doc_i64(ms_doc, &ms) && ms == STALE_GRACE_NEVER) {
+        struct doc value = {.kind = DOC_STRING, .quoted = true, .text = str_of("never")};
+        child_add(map, arena, "stale_grace", &value);
+        return;
+    }
+    duration_add(map, arena, "stale_grace", ms_doc);
+}
+
 static void instances_add(struct doc *map, struct arena *arena, const struct doc *task)
 {
     const struct doc *instances = doc_get(task, "instances");
@@ -80,5 +91,7 @@ enum err task_again_read(const struct doc *task, struct arena *arena, struct tas
     instances_add(&map, arena, task);
     duration_add(&map, arena, "time_limit", doc_get(task, "time_limit_ms"));
     duration_add(&map, arena, "grace", doc_get(task, "grace_ms"));
+    stale_grace_add(&map, arena, doc_get(task, "stale_grace_ms")); /* older ones have neither */
+    duration_add(&map, arena, "preemption_delay", doc_get(task, "preemption_delay_ms"));
     return task_spec_read(&map, arena, ret, e);
 }

@@ -352,6 +352,8 @@ static const struct field task_fields[] = {
     {"repeatable", field_bool, IN_SPEC(repeatable), 0, 0, NULL},
     {"time_limit", field_duration, IN_SPEC(time_limit_ms), 0, 0, NULL},
     {"grace", field_duration, IN_SPEC(grace_ms), 0, 0, NULL},
+    {"stale_grace", task_stale_grace_read, 0, 0, 0, NULL},
+    {"preemption_delay", task_preemption_delay_read, 0, 0, 0, NULL},
     {"max_retries", field_u32, IN_SPEC(max_retries), 0, RETRIES_MAX, NULL},
     {"depends_on", depends_read, 0, 0, TASK_DEPENDS_MAX, NULL},
     {"tags", tags_read, 0, 0, TASK_TAGS_MAX, ""},

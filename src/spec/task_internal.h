@@ -36,6 +36,12 @@ void task_devices_read(struct reader *in, const struct place *place, const struc
 void task_node_labels_read(struct reader *in, const struct place *place, const struct doc *doc,
                            const struct field *field, void *draft);
 
+/* A duration, or 'never'; a duration. */
+void task_stale_grace_read(struct reader *in, const struct place *place, const struct doc *doc,
+                           const struct field *field, void *object);
+void task_preemption_delay_read(struct reader *in, const struct place *place, const struct doc *doc,
+                                const struct field *field, void *object);
+
 /* `avoid: [node1, node2]`. */
 void task_avoid_read(struct reader *in, const struct place *place, const struct doc *doc,
                      const struct field *field, void *draft);

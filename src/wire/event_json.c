@@ -1,5 +1,6 @@
 /* event_json.c - facts as events.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/eviction_json.h"
 #include "wire/event_json.h"
 
 #include "wire/attempt_key.h"
@@ -183,39 +184,12 @@ static void account_json(struct json_out *j, const struct core *core, account_id
     }
 }
 
-/* In the resource's unit; null: without bound. */
-static void figure_json(struct json_out *j, const char *name, resource_id resource, int64_t amount)
-{
-    json_out_key(j, name);
-    if (amount == QUOTA_UNLIMITED) {
-        json_out_null(j);
-    } else {
-        resource_amount_json(j, resource, amount);
-    }
-}
-
-static void side_json(struct json_out *j, const struct core *core, const char *name,
-                      resource_id resource, const struct eviction_side *side)
-{
-    json_out_key(j, name);
-    json_out_object(j);
-    account_json(j, core, side->account);
-    figure_json(j, "allocated", resource, side->allocated);
-    figure_json(j, "guaranteed", resource, side->guaranteed);
-    figure_json(j, "share", resource, side->share);
-    json_out_end(j);
-}
-
 /* Who had to go, for whom, by which rule, and how both sides stood. */
-static void evicted_json(struct json_out *j, const struct core *core, const struct fact *fact)
+static void eviction_details_json(struct json_out *j, const struct core *core,
+                                  const struct fact *fact)
 {
-    const struct eviction *why = &fact->evicted.why;
     key_json(j, fact->evicted.key);
-    json_out_kv_text(j, "rule", eviction_rule_name(why->rule));
-    json_out_kv_u64(j, "claimant", why->claimant.v);
-    json_out_kv_text(j, "resource", core_resource_name(core, why->resource));
-    side_json(j, core, "victim", why->resource, &why->victim);
-    side_json(j, core, "taker", why->resource, &why->taker);
+    eviction_json(j, core, &fact->evicted.why);
 }
 
 static void attempt_details_json(struct json_out *j, const struct fact *fact)
@@ -271,7 +245,7 @@ static void details_json(struct json_out *j, const struct core *core, const stru
         allocated_json(j, fact);
         break;
     case FACT_EVICTED:
-        evicted_json(j, core, fact);
+        eviction_details_json(j, core, fact);
         break;
     case FACT_ATTEMPT_STARTED:
     case FACT_ATTEMPT_STOPPING:

@@ -1,5 +1,6 @@
 /* explain_json.c - why a task waits, the nodes that come closest, and what would help.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/eviction_json.h"
 #include "wire/json_internal.h"
 #include "wire/reason_text.h"
 #include "wire/task_json.h"
@@ -106,6 +107,7 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
     json_out_key(j, "reason");
     reason_json(j, core, &why.reason);
     account_figures_json(j, core, &why.account);
+    evicted_json(j, core, task);
     json_out_kv_u64(j, "nodes_total", why.nodes_total);
     json_out_key(j, "nearest");
     json_out_array(j);

@@ -83,6 +83,14 @@ void submit_json(struct json_out *j, const struct task_spec *spec)
     json_out_kv_bool(j, "repeatable", spec->repeatable);
     duration_json(j, "time_limit", spec->time_limit_ms);
     duration_json(j, "grace", spec->grace_ms);
+    if (spec->own_stale_grace && spec->stale_grace_ms == STALE_GRACE_NEVER) {
+        json_out_kv_text(j, "stale_grace", "never");
+    } else if (spec->own_stale_grace) {
+        duration_json(j, "stale_grace", spec->stale_grace_ms);
+    }
+    if (spec->own_preempt_delay) {
+        duration_json(j, "preemption_delay", spec->preempt_delay_ms);
+    }
     json_out_kv_u64(j, "max_retries", spec->max_retries);
     depends_json(j, spec);
     texts_json(j, "tags", spec->tags, spec->tag_count);

@@ -1,6 +1,7 @@
 /* task_json.c - the task object.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/task_json.h"
+#include "wire/eviction_json.h"
 
 #include "base/must.h"
 #include "core/sched/explain.h"
@@ -123,6 +124,17 @@ static struct reason reason_of(struct task_writer *writer, const struct task *ta
     return why.reason;
 }
 
+/* What a task has of its own; null: the pool's counts. */
+static void own_json(struct json_out *j, const char *key, bool own, int64_t ms)
+{
+    json_out_key(j, key);
+    if (own) {
+        json_out_i64(j, ms);
+    } else {
+        json_out_null(j);
+    }
+}
+
 /* The fields that are as they were submitted. */
 static void asked_json(struct task_writer *writer, struct json_out *j, const struct task *task,
                        const struct task_spec *spec)
@@ -154,6 +166,8 @@ static void asked_json(struct task_writer *writer, struct json_out *j, const str
     json_out_kv_bool(j, "repeatable", task->repeatable != 0);
     json_out_kv_i64(j, "time_limit_ms", task->time_limit_ms);
     json_out_kv_i64(j, "grace_ms", task->grace_ms);
+    own_json(j, "stale_grace_ms", task->own_stale_grace != 0, task->stale_grace_ms);
+    own_json(j, "preemption_delay_ms", task->own_preempt_delay != 0, task->preempt_delay_ms);
     json_out_kv_u64(j, "max_retries", task->max_retries);
     depends_json(j, spec);
     texts_json(j, "tags", spec->tags, spec->tag_count);
@@ -262,6 +276,7 @@ void task_json(struct task_writer *writer, struct json_out *j, const struct task
     json_out_kv_text(j, "state", task_state_name((enum task_state)task->state));
     asked_json(writer, j, task, &spec);
     course_json(j, task);
+    evicted_json(j, writer->core, task);
     u64_or_null_json(j, "position", reasons ? position_of(writer, task) : 0);
     json_out_key(j, "reason");
     if (reasons) {

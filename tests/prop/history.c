@@ -68,6 +68,7 @@ static void pool_spec_roll(struct world *world, const char *name, struct pool_sp
 {
     static const int64_t patience_ms[] = {0, 1000, 5000, 60000};
     static const uint32_t aux[] = {100, 3, 1, 0};
+    static const int64_t graces_ms[] = {0, 5000, STALE_GRACE_MS_DEFAULT, STALE_GRACE_NEVER};
     static const uint8_t policies[] = {POLICY_FAIR_SHARE, POLICY_FAIR_SHARE,  POLICY_FAIR_SHARE,
                                        POLICY_PRIORITY,   POLICY_ROUND_ROBIN, POLICY_FIFO};
     struct dice *dice = &world->dice;
@@ -83,7 +84,7 @@ static void pool_spec_roll(struct world *world, const char *name, struct pool_sp
         .victims = dice_once_in(dice, 3) ? VICTIMS_YOUNGEST : VICTIMS_LEAST_LOSS,
         .preemption_off = dice_once_in(dice, 8),
         .consolidation_max = dice_once_in(dice, 3) ? 0 : 1 + dice_roll(dice, 16),
-        .stale_grace_ms = STALE_GRACE_MS_DEFAULT,
+        .stale_grace_ms = graces_ms[dice_roll(dice, 4)],
         .preempt_min_runtime_ms = dice_once_in(dice, 6) ? 2000 : 0,
         .reclaim_min_runtime_ms = dice_once_in(dice, 6) ? 3000 : 0,
         .preempt_delay_ms = dice_once_in(dice, 6) ? 2000 : 0,
@@ -287,6 +288,10 @@ static void spec_roll(struct world *world, struct task_spec *ret)
     ret->gang = ret->instances > 1 && dice_once_in(dice, 2);
     ret->min_instances =
         ret->gang && dice_once_in(dice, 2) ? 1 + dice_roll(dice, ret->instances) : 0;
+    ret->own_stale_grace = dice_once_in(dice, 6);
+    ret->stale_grace_ms = ret->own_stale_grace ? 3000 * (int64_t)dice_roll(dice, 3) : 0;
+    ret->own_preempt_delay = dice_once_in(dice, 8);
+    ret->preempt_delay_ms = ret->own_preempt_delay ? 2000 * (int64_t)dice_roll(dice, 3) : 0;
     ask_roll(world, ret, amounts);
     ret->avoid = avoid_roll(world, &ret->avoid_count);
     ret->node_labels = zone_label;
@@ -470,6 +475,7 @@ static void report(struct world *world)
 static void tick(struct world *world)
 {
     (void)world_step(world, (struct input){.type = INPUT_TICK});
+    oracle_gangs_in_time(world->core, world->now_ms);
 }
 
 static void server_start(struct world *world)

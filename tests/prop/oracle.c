@@ -285,6 +285,24 @@ void oracle_gangs_whole(const struct core *core, const struct facts *facts)
     }
 }
 
+void oracle_gangs_in_time(const struct core *core, int64_t now_ms)
+{
+    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
+         task = core_task_next(core, task->id)) {
+        const uint32_t stay = task->active_count - task->stopping_count;
+        if (!task->gang || stay == 0 || stay + task->ended_count >= task->min_count) {
+            continue;
+        }
+        const bool may = task->own_stale_grace || task->min_count < task->instance_count;
+        const int64_t grace_ms = task->own_stale_grace
+                                     ? task->stale_grace_ms
+                                     : core_pool(core, task->pool)->stale_grace_ms;
+        law(may, "P2: a gang that needs all of its instances runs whole");
+        law(grace_ms == STALE_GRACE_NEVER || now_ms < task->stale_ms + grace_ms,
+            "P2: a gang that breaks is whole again or gone after its grace time");
+    }
+}
+
 static bool usable(const struct node *node)
 {
     return node->state == NODE_UP && !node->draining;
@@ -302,10 +320,7 @@ static bool may_run(const struct task *task)
                       task->state == TASK_RUNNING || task->state == TASK_STOPPING;
     const bool held = task->kill_asked || task->pause_asked || task->pool_next.v != 0;
     return live && task->waiting_count > 0 && task->depends_left == 0 && !held &&
-           !(task->gang && task->active_count > 0 &&
-             (task->stopping_count > 0 ||
-              task->active_count + task->ended_count < task->min_count)) &&
-           !promised(task);
+           !(task->gang && task->stopping_count > 0) && !promised(task);
 }
 
 /* A gang that has not its minimum comes before one that has, and that before one with more. */

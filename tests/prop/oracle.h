@@ -10,6 +10,9 @@ void oracle_not_over(const struct core *core, struct attempt_key key);
 /* P2: each gang among the allocations of one pass is there with all its instances. */
 void oracle_gangs_whole(const struct core *core, const struct facts *facts);
 
+/* P2: no gang has been below its minimum for longer than it may, once deadlines were looked at. */
+void oracle_gangs_in_time(const struct core *core, int64_t now_ms);
+
 /* P5: no queued task of the pool fits what is free and not kept. */
 void oracle_nothing_idles(const struct core *core, pool_id pool);
 

@@ -43,3 +43,11 @@ struct eviction {
     struct eviction_side victim; /* where the two accounts part: siblings */
     struct eviction_side taker;
 };
+
+/* The last time that an instance of a task was told to leave; the row is the task's. */
+struct eviction_note {
+    int64_t at_ms; /* 0: no row here */
+    uint32_t index;
+    uint32_t pad;
+    struct eviction why;
+};

@@ -82,6 +82,10 @@ struct task_spec {
     uint32_t max_retries;
     int64_t time_limit_ms; /* 0: none */
     int64_t grace_ms;
+    bool own_stale_grace; /* else the pool's, for gangs that may grow */
+    int64_t stale_grace_ms;
+    bool own_preempt_delay; /* else the pool's */
+    int64_t preempt_delay_ms;
 };
 
 /* Whose turn it is. */

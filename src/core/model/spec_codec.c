@@ -131,7 +131,13 @@ static void task_rest_get(struct bytes_reader *in, struct task_spec *ret)
 }
 
 /* Tags of a task. */
-enum { TASK_AVOID = 1, TASK_NODE_LABELS = 3, TASK_TAG_MAX = TASK_NODE_LABELS };
+enum {
+    TASK_AVOID = 1,
+    TASK_NODE_LABELS = 3,
+    TASK_STALE_GRACE = 4,
+    TASK_PREEMPT_DELAY = 5,
+    TASK_TAG_MAX = TASK_PREEMPT_DELAY,
+};
 
 static void task_later_put(const struct task_spec *spec, struct buf *out)
 {
@@ -143,6 +149,14 @@ static void task_later_put(const struct task_spec *spec, struct buf *out)
         codec_put_tag(out, TASK_NODE_LABELS);
         codec_put_labels(out, spec->node_labels, spec->node_label_count);
     }
+    if (spec->own_stale_grace) {
+        codec_put_tag(out, TASK_STALE_GRACE);
+        bytes_put_i64(out, spec->stale_grace_ms);
+    }
+    if (spec->own_preempt_delay) {
+        codec_put_tag(out, TASK_PREEMPT_DELAY);
+        bytes_put_i64(out, spec->preempt_delay_ms);
+    }
     codec_put_tags_end(out);
 }
 
@@ -150,19 +164,30 @@ static void task_later_get(struct bytes_reader *in, struct arena *arena, struct 
 {
     uint64_t tag = 0;
     while (codec_get_tag(in, TASK_TAG_MAX, &tag)) {
-        if (tag == TASK_NODE_LABELS) {
+        switch (tag) {
+        case TASK_AVOID:
+            ret->avoid =
+                codec_get_texts(in, arena, TASK_AVOID_MAX, NAME_LEN_MAX, &ret->avoid_count);
+            if (ret->avoid_count == 0) {
+                codec_bad(in);
+            }
+            break;
+        case TASK_NODE_LABELS:
             ret->node_labels = codec_get_labels(in, arena, &ret->node_label_count);
             if (ret->node_label_count == 0 || ret->node_label_count > TASK_LABELS_MAX) {
                 codec_bad(in);
             }
-            continue;
-        }
-        if (tag != TASK_AVOID) {
-            codec_bad(in);
-        }
-        ret->avoid = codec_get_texts(in, arena, TASK_AVOID_MAX, NAME_LEN_MAX, &ret->avoid_count);
-        if (ret->avoid_count == 0) {
-            codec_bad(in);
+            break;
+        case TASK_STALE_GRACE:
+            ret->own_stale_grace = true;
+            ret->stale_grace_ms = codec_get_range(in, STALE_GRACE_NEVER, AMOUNT_MS_MAX);
+            break;
+        case TASK_PREEMPT_DELAY:
+            ret->own_preempt_delay = true;
+            ret->preempt_delay_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
+            break;
+        default:
+            codec_bad(in); /* a tag that was never used */
         }
     }
 }

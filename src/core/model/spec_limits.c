@@ -112,6 +112,8 @@ bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, i
             {"devices", spec->gpu_devices, 0, NODE_DEVICES_MAX},
             {"time limit", spec->time_limit_ms, 0, AMOUNT_MS_MAX},
             {"grace time", spec->grace_ms, 0, AMOUNT_MS_MAX},
+            {"stale grace", spec->stale_grace_ms, STALE_GRACE_NEVER, AMOUNT_MS_MAX},
+            {"preemption delay", spec->preempt_delay_ms, 0, AMOUNT_MS_MAX},
             {"name length", text_len(spec->name), 0, TEXT_LEN_MAX},
             {"user length", text_len(spec->user), 0, TEXT_LEN_MAX},
             {"project length", text_len(spec->project), 0, NAME_LEN_MAX},

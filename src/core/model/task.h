@@ -71,7 +71,10 @@ struct task {
     int64_t queued_ms;  /* last time it became pending */
     int64_t started_ms; /* first attempt's start, 0 before */
     int64_t ended_ms;
-    int64_t evicted_ms; /* the last time it was told to make room, 0: never */
+    int64_t evicted_ms;       /* the last time it was told to make room, 0: never */
+    int64_t stale_ms;         /* since when a gang has been below its minimum, 0: it is not */
+    int64_t stale_grace_ms;   /* how long it may be, where it has a grace of its own */
+    int64_t preempt_delay_ms; /* how long it waits before it may take, where that is its own */
     int64_t time_limit_ms;
     int64_t grace_ms;
     uint32_t waiting_count;  /* instances that want a place */
@@ -95,9 +98,11 @@ struct task {
     uint8_t gang;
     uint8_t preemptible;
     uint8_t repeatable;
-    uint8_t cause;        /* enum end_cause: why it ended, or why it is pending again */
-    uint8_t queued;       /* it stands in its pool's queue (core_queue_next) */
-    uint8_t pause_asked;  /* it is paused, or will be once its instances have left */
+    uint8_t cause;       /* enum end_cause: why it ended, or why it is pending again */
+    uint8_t queued;      /* it stands in its pool's queue (core_queue_next) */
+    uint8_t pause_asked; /* it is paused, or will be once its instances have left */
+    uint8_t own_stale_grace;
+    uint8_t own_preempt_delay;
     uint64_t depends_met; /* bit i: the i-th dependency of the spec no longer binds it */
     struct blob *spec;    /* encoded task_spec: argv, env, names, tags; see task_spec_decode() */
 };

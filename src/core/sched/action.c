@@ -31,8 +31,8 @@ struct round {
 
 static bool action_due(struct action *action, const struct task *task)
 {
-    const int64_t from_ms =
-        runtime_evict_from_ms(task->submitted_ms, task->evicted_ms, action->pool->preempt_delay_ms);
+    const int64_t from_ms = runtime_evict_from_ms(task->submitted_ms, task->evicted_ms,
+                                                  runtime_delay_ms(task, action->pool));
     if (from_ms <= action->now_ms) {
         return true;
     }

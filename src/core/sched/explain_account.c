@@ -81,7 +81,7 @@ bool explain_delay(const struct core *core, const struct task *task, const struc
 {
     const struct pool *pool = core_pool(core, task->pool);
     const int64_t from_ms =
-        runtime_evict_from_ms(task->submitted_ms, task->evicted_ms, pool->preempt_delay_ms);
+        runtime_evict_from_ms(task->submitted_ms, task->evicted_ms, runtime_delay_ms(task, pool));
     if (pool->policy != POLICY_FAIR_SHARE || pool->preemption_off || from_ms <= core->time_ms) {
         return false;
     }

@@ -42,6 +42,11 @@ bool runtime_protected(int64_t started_ms, int64_t min_ms, int64_t now_ms)
     return i64_sub(now_ms, started_ms) < min_ms;
 }
 
+int64_t runtime_delay_ms(const struct task *task, const struct pool *pool)
+{
+    return task->own_preempt_delay ? task->preempt_delay_ms : pool->preempt_delay_ms;
+}
+
 int64_t runtime_evict_from_ms(int64_t submitted_ms, int64_t evicted_ms, int64_t delay_ms)
 {
     must(delay_ms >= 0);

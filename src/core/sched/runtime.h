@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/pool.h"
+#include "core/model/task.h"
 #include "core/sched/account.h"
 
 /* Whose minimum runtime protects from other accounts. */
@@ -20,6 +22,9 @@ int64_t runtime_min_reclaim_ms(enum reclaim_protection protection,
 
 /* Is a victim that started then protected now? An elastic one above its minimum still gives what is above it. */
 bool runtime_protected(int64_t started_ms, int64_t min_ms, int64_t now_ms);
+
+/* How long a task waits before it may cause evictions: its own delay, or its pool's. */
+int64_t runtime_delay_ms(const struct task *task, const struct pool *pool);
 
 /* From when on may a task cause evictions: its delay after it was submitted or last evicted (0: never was). */
 int64_t runtime_evict_from_ms(int64_t submitted_ms, int64_t evicted_ms, int64_t delay_ms);

@@ -430,7 +430,7 @@ static void a_gang_below_its_minimum_goes_before_one_that_grows(void **state)
 static void a_gang_loses_one_and_goes_on(void **state)
 {
     struct rig *rig = *state;
-    (void)rig_node(rig, "n1", 2, 0, 1);
+    const node_id first = rig_node(rig, "n1", 2, 0, 1);
     const node_id second = rig_node(rig, "n2", 1, 0, 2);
     const task_id gang = elastic(rig, 2, 3);
     rig_pass(rig);
@@ -440,10 +440,21 @@ static void a_gang_loses_one_and_goes_on(void **state)
     assert_int_equal(active(rig, gang), 2);
     assert_int_equal(core_task(rig->core, gang)->stopping_count, 0);
     assert_int_equal(core_task(rig->core, gang)->waiting_count, 1);
-    /* Below its minimum it breaks as a whole. */
+    /* Below its minimum it waits for those it lost, but not for ever. */
     const uint32_t kept = core_instance(rig->core, gang, 0)->state == INSTANCE_WAITING ? 1 : 0;
+    (void)rig_on_node(rig, INPUT_NODE_SILENT, first);
     rig_report(rig, gang, kept, REPORT_LOST, 0);
+    rig_pass(rig);
+    assert_int_equal(core_task(rig->core, gang)->stopping_count, 0);
+    assert_int_equal(core_task(rig->core, gang)->stale_ms, rig->now_ms);
+    rig->now_ms += STALE_GRACE_MS_DEFAULT - 1;
+    assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
+    assert_int_equal(core_task(rig->core, gang)->stopping_count, 0);
+    rig->now_ms += 1;
+    assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
     assert_int_equal(core_task(rig->core, gang)->stopping_count, 1);
+    assert_int_equal(core_eviction(rig->core, gang)->why.rule, EVICT_STALE);
+    assert_int_equal(core_task(rig->core, gang)->stale_ms, 0);
 }
 
 static void more_slots_than_a_node_has_spread_unevenly(void **state)

@@ -95,6 +95,8 @@ static void state_is_read(const char *name)
     struct task_spec spec;
     core_task_spec(core, task->id, &arena, &spec);
     assert_int_equal(spec.avoid_count, 0);
+    assert_int_equal(task->stale_ms, 0);
+    assert_null(core_eviction(core, task->id));
     size_t len;
     char *bytes = rig_bytes(core, &len);
     assert_int_equal(core_decode((struct str){bytes, len}, &again, &e), ERR_OK);
@@ -105,11 +107,12 @@ static void state_is_read(const char *name)
     arena_done(&arena);
 }
 
-static void states_of_versions_2_and_3_are_read(void **state)
+static void states_of_versions_2_to_4_are_read(void **state)
 {
     (void)state;
     state_is_read("state-v2");
     state_is_read("state-v3");
+    state_is_read("state-v4");
 }
 
 static void where_an_attempt_runs_is_kept(void **state)
@@ -144,7 +147,7 @@ int main(void)
         cmocka_unit_test(a_start_of_version_1_used_its_directory),
         cmocka_unit_test(an_end_of_version_1_was_when_it_was_heard),
         cmocka_unit_test(objects_before_the_later_fields_have_none),
-        cmocka_unit_test(states_of_versions_2_and_3_are_read),
+        cmocka_unit_test(states_of_versions_2_to_4_are_read),
         cmocka_unit_test(where_an_attempt_runs_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

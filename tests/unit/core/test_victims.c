@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "org_rig.h"
 
+#include "core/sched/explain.h"
+
 /* Two teams with equal rights on one pool; `lender` runs first. */
 struct two {
     struct org org;
@@ -282,6 +284,34 @@ static void a_claimant_waits_for_its_delay(void **state)
     org_done(&two.org);
 }
 
+static void a_claimant_may_have_a_delay_of_its_own(void **state)
+{
+    (void)state;
+    struct two two;
+    two_open(&two, 1, 2, 1);
+    org_pool(&two.org, delayed);
+    (void)lend(&two, 1, 0);
+    (void)lend(&two, 1, 0);
+    org_settle(&two.org);
+    struct task_spec spec = rig_spec();
+    spec.project = "taker";
+    spec.own_preempt_delay = true;
+    spec.preempt_delay_ms = 20000;
+    const task_id claimant = rig_submit(&two.org.rig, spec);
+    const int64_t due_ms = core_task(two.org.rig.core, claimant)->submitted_ms + 20000;
+    (void)org_pass(&two.org);
+    assert_int_equal(two.org.evicted_count, 0);
+    struct explanation why;
+    explain_task(two.org.rig.core, claimant, &why);
+    assert_int_equal(why.reason.code, REASON_PREEMPTION_DELAY);
+    assert_int_equal(why.reason.until_ms, due_ms);
+    assert_int_equal(core_pool(two.org.rig.core, org_pool_id)->wake_ms, due_ms);
+    two.org.rig.now_ms = due_ms;
+    org_settle(&two.org);
+    assert_true(org_runs(&two.org, claimant));
+    org_done(&two.org);
+}
+
 /* ---- priorities ---- */
 
 static void a_higher_priority_takes_inside_its_project(void **state)
@@ -444,6 +474,7 @@ int main(void)
         cmocka_unit_test(preemption_can_be_off),
         cmocka_unit_test(a_minimum_runtime_protects_until_it_is_over),
         cmocka_unit_test(a_claimant_waits_for_its_delay),
+        cmocka_unit_test(a_claimant_may_have_a_delay_of_its_own),
         cmocka_unit_test(a_higher_priority_takes_inside_its_project),
         cmocka_unit_test(in_a_pool_by_priority_it_takes_from_anybody),
         cmocka_unit_test(tasks_move_together_for_a_larger_one),

@@ -185,6 +185,15 @@ static void gpus_are_slots_that_need_devices(void **state)
     spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu\":2,\"gpu_memory\":\"16Gi\"}}");
     assert_true(spec.slots_milli == 2000);
     assert_true(spec.gpu_memory_bytes == (int64_t)16 << 30);
+    assert_false(spec.own_stale_grace);
+    assert_false(spec.own_preempt_delay);
+    spec = reads("command: [x]\nstale_grace: never\npreemption_delay: 90s\n");
+    assert_true(spec.own_stale_grace);
+    assert_true(spec.stale_grace_ms == STALE_GRACE_NEVER);
+    assert_true(spec.own_preempt_delay);
+    assert_true(spec.preempt_delay_ms == 90000);
+    spec = reads("command: [x]\nstale_grace: 2m\n");
+    assert_true(spec.stale_grace_ms == 120000);
     spec = reads("{\"command\":[\"x\"],\"avoid\":[\"n1\",\"n2\"]}");
     assert_int_equal(spec.avoid_count, 2);
     assert_string_equal(spec.avoid[1], "n2");
@@ -269,6 +278,12 @@ static void wrong_amounts_are_refused_by_path(void **state)
     refuses_field("devices: [1]\nresources: {slots: 2}", "devices",
                   "devices: names 1 devices, but the slots asked for are another number");
     refuses_field("devices: [1, 1]", "devices[1]", "devices[1]: device 1 stands twice");
+    refuses_field("stale_grace: soon", "stale_grace",
+                  "stale_grace: a duration is like 2h, 1h30m, 90s or 250ms, or a number of "
+                  "seconds, not 'soon'");
+    refuses_field("preemption_delay: -1s", "preemption_delay",
+                  "preemption_delay: a duration is like 2h, 1h30m, 90s or 250ms, or a number "
+                  "of seconds, not '-1s'");
     refuses_field("avoid: n1", "avoid",
                   "avoid: a list of at most 16 nodes is wanted, like [n1, n2], not a text");
     refuses_field("avoid: [n1, '']", "avoid[1]", "avoid[1]: the name of a node is empty");

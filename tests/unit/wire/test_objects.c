@@ -30,14 +30,20 @@ static const struct doc *task_written(task_id id, unsigned parts)
 static void a_task_has_exactly_the_documented_fields(void **state)
 {
     (void)state;
-    static const char *const keys[] = {
-        "id",         "name",          "kind",       "state",       "user",         "project",
-        "pool",       "pools",         "command",    "env",         "workdir",      "image",
-        "resources",  "devices",       "avoid",      "node_labels", "instances",    "array_first",
-        "gang",       "min_instances", "priority",   "preemptible", "repeatable",   "time_limit_ms",
-        "grace_ms",   "max_retries",   "depends_on", "tags",        "submitted_at", "queued_at",
-        "started_at", "ended_at",      "exit_code",  "cause",       "counts",       "position",
-        "reason",     "attempts"};
+    static const char *const keys[] = {"id",           "name",           "kind",
+                                       "state",        "user",           "project",
+                                       "pool",         "pools",          "command",
+                                       "env",          "workdir",        "image",
+                                       "resources",    "devices",        "avoid",
+                                       "node_labels",  "instances",      "array_first",
+                                       "gang",         "min_instances",  "priority",
+                                       "preemptible",  "repeatable",     "time_limit_ms",
+                                       "grace_ms",     "stale_grace_ms", "preemption_delay_ms",
+                                       "max_retries",  "depends_on",     "tags",
+                                       "submitted_at", "queued_at",      "started_at",
+                                       "ended_at",     "exit_code",      "cause",
+                                       "counts",       "evicted",        "position",
+                                       "reason",       "attempts"};
     task_id id = site_submit(&site, 5000);
     const struct doc *doc = task_written(id, TASK_JSON_REASON | TASK_JSON_ATTEMPTS);
     size_t i = 0;
