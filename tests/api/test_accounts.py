@@ -171,6 +171,23 @@ def test_a_pools_scheduler_is_set_and_shown(server):
     assert "fair-share" in refused.json["error"]["message"]
 
 
+def test_shares_look_back_where_a_pool_says_so(server):
+    assert server.get("pools/default")["scheduler"]["history"] is None
+    assert line(server, "default")["history"] is None
+    shown = server.call("PATCH", "pools/default", {"scheduler": {"history": {"half_life": "7d", "factor": 0.5}}}).json["scheduler"]
+    assert shown["history"] == {"half_life_ms": 7 * 24 * 3600 * 1000, "window_ms": 0, "factor": 0.5}
+    assert line(server, "default")["history"] == 0
+    for body, where in (
+        ({"half_life": "7d", "factor": 11}, "scheduler.history.factor"),
+        ({"half_life": -1}, "scheduler.history.half_life"),
+        ({"half_life": 0}, "scheduler.history"),
+        ("sometimes", "scheduler.history"),
+    ):
+        refused = server.call("PATCH", "pools/default", {"scheduler": {"history": body}})
+        assert (refused.status, refused.json["error"]["path"]) == (400, where)
+    assert server.call("PATCH", "pools/default", {"scheduler": {"history": "off"}}).json["scheduler"]["history"] is None
+
+
 FILE = """
 departments:
   - {name: vision-lab, parent: ml}

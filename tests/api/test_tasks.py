@@ -5,6 +5,7 @@ import signal
 import threading
 
 import pytest
+from server_process import FakeAgent
 
 
 def error(answer):
@@ -325,3 +326,31 @@ def test_dependencies_of_any_end(server):
     for wrong in ["x:any", f"{first}:never", "0:any", ":any"]:
         answer = server.call("POST", "tasks", {"command": ["true"], "depends_on": [wrong]})
         assert (answer.status, answer.json["error"]["path"]) == (400, "depends_on[0]")
+
+
+def test_a_task_avoids_nodes(server):
+    agents = [FakeAgent(server, name).join().connect() for name in ("n1", "n2")]
+    [task] = server.submit({"command": ["true"], "avoid": ["n1"], "resources": {"slots": 2}})
+    agents[1].order()
+    assert server.get(f"tasks/{task}")["avoid"] == ["n1"]
+    [waits] = server.submit({"command": ["true"], "avoid": ["n1"], "resources": {"slots": 1}})
+    nearest = server.get(f"tasks/{waits}/explain")["nearest"]
+    assert [node["code"] for node in nearest] == ["no-room", "avoided"]
+    unknown = server.call("POST", "tasks", {"command": ["true"], "avoid": ["n7"]})
+    assert error(unknown) == (400, "invalid", "avoid")
+    never = server.call("POST", "tasks", {"command": ["true"], "avoid": ["n1", "n2"]})
+    assert (never.status, never.json["error"]["path"]) == (422, "avoid")
+    assert server.call("PATCH", f"tasks/{waits}", {"avoid": ["n2"]}).json["avoid"] == ["n2"]
+    agents[0].order()
+    busy = server.call("PATCH", f"tasks/{waits}", {"avoid": []})
+    assert busy.status == 409
+    for agent in agents:
+        agent.close()
+
+
+def test_a_pool_says_what_its_slots_are(server, agent):
+    pool = server.get("pools/default")
+    assert (pool["slot_type"], pool["slots"]["total"]) == ("cpu", 2)
+    assert pool["aux"] == {"total": 100, "free": 100, "used": 0}
+    assert pool["scheduler"]["uneven"] == "on"
+    assert server.call("PATCH", "pools/default", {"scheduler": {"uneven": "off"}}).json["scheduler"]["uneven"] == "off"
