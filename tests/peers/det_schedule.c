@@ -53,13 +53,17 @@ static enum outcome decided(struct det_case *det, const struct doc *expect)
     if (one != NULL && one_of(det, one)) {
         starts = NULL;
     }
+    /* What the case itself calls a weakness may be done better: more starts (P5), less is stopped. */
+    const bool weak = read_flag(det->trial->test, "known_weakness", false);
     for (uint32_t i = 0; i < det->task_count; i++) {
         const struct det_task *task = &det->tasks[i];
-        if (starts != NULL && allocated(det, task) != named(starts, task->name)) {
+        const bool more = weak && allocated(det, task);
+        const bool fewer = weak && !released(det, task);
+        if (starts != NULL && !more && allocated(det, task) != named(starts, task->name)) {
             return trial_failed(det->trial, "%s %s", task->name,
                                 allocated(det, task) ? "starts" : "does not start");
         }
-        if (stops != NULL && released(det, task) != named(stops, task->name)) {
+        if (stops != NULL && !fewer && released(det, task) != named(stops, task->name)) {
             return trial_failed(det->trial, "%s is %sstopped", task->name,
                                 released(det, task) ? "" : "not ");
         }

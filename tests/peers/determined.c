@@ -73,7 +73,7 @@ static void pool_open(struct det_case *det, uint64_t aux_max)
     pool.policy = read_is(type, "fair_share")    ? POLICY_FAIR_SHARE
                   : read_is(type, "round_robin") ? POLICY_ROUND_ROBIN
                                                  : POLICY_PRIORITY;
-    det->by_group = pool.policy == POLICY_FAIR_SHARE;
+    det->by_group = pool.policy != POLICY_PRIORITY;
     pool.preemption_off = !read_flag(scheduler, "preemption", pool.policy == POLICY_FAIR_SHARE);
     pool.placement =
         read_is(doc_get(test, "fitting_policy"), "worst") ? PLACEMENT_SPREAD : PLACEMENT_PACK;

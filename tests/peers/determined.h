@@ -1,6 +1,6 @@
 /* determined.h - Determined's agents, jobs and tasks as Weir's nodes, projects and tasks.
  *
- * An agent is a node with slots; a group (job) is a project where shares are fair; a label is a pool of that name; a priority of p is one of 100 - p; a task beyond one agent is
+ * An agent is a node with slots; a group (job) is a project where groups take turns or share; a label is a pool of that name; a priority of p is one of 100 - p; a task beyond one agent is
  * told as it is, as so many slots. How many zero-slot tasks an agent takes is a setting of the pool with us: where agents
  * differ, the smaller ones are filled up with tasks that never end. Running tasks beyond what the agents have cannot be told (P1):
  * they wait instead, and count as released when they neither run nor are promised a place after the pass.
