@@ -143,8 +143,9 @@ void spread_refused(struct step *step, const struct pool *pool, const struct tas
         reason->wanted = (int64_t)reason->need * SLOT_MILLI;
         reason->available = (int64_t)reason->have * SLOT_MILLI;
         reason->smallest = reason->available;
-    } else if (reason->code == REASON_TOO_LARGE && reason->resource.v == RESOURCE_SLOTS &&
-               pool->uneven_off && may_spread(spec, request)) {
+    } else if ((reason->code == REASON_TOO_LARGE || reason->code == REASON_COMBINATION) &&
+               reason->resource.v == RESOURCE_SLOTS && pool->uneven_off &&
+               may_spread(spec, request)) {
         const int64_t equal = largest_equal(step, pool, request);
         reason->smallest = equal > reason->smallest ? equal : reason->smallest;
     }
