@@ -50,8 +50,8 @@ static uint64_t times_up_to(const struct place *place, const struct shares *shar
 static uint32_t shares_count(const struct place *place, const struct shares *shares, uint32_t max)
 {
     const uint64_t bound = times_up_to(place, shares, UINT32_MAX) / shares->devices;
-    uint32_t low = 0;
     uint32_t high = bound < max ? (uint32_t)bound : max;
+    uint32_t low = shares->devices == 1 ? high : 0; /* shares of one device each all fit */
     while (low < high) {
         const uint32_t middle = low + (high - low + 1) / 2;
         if (times_up_to(place, shares, middle) >= (uint64_t)middle * shares->devices) {
