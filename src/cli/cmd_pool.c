@@ -47,6 +47,15 @@ static void cell_accepts(struct buf *out, const struct doc *item, int64_t now_ms
     }
 }
 
+static void cell_topology(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const struct doc *levels = item_at(item, "topology");
+    for (const struct doc *d = levels == NULL ? NULL : levels->first; d != NULL; d = d->next) {
+        buf_addf(out, "%s%s", d == levels->first ? "" : ",", d->text.p);
+    }
+}
+
 static void cell_patience(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
@@ -100,6 +109,7 @@ static const struct list_column pool_fields[] = {
     {"running", "running", COLUMN_NUMBER, "tasks.running", COLUMN_ALWAYS, NULL},
     {"pending", "pending", COLUMN_NUMBER, "tasks.pending", COLUMN_ALWAYS, NULL},
     {"accepts", "accepts", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_accepts},
+    {"topology", "topology", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_topology},
     {"policy", "policy", COLUMN_TEXT, "scheduler.policy", COLUMN_ALWAYS, NULL},
     {"placement", "placement", COLUMN_TEXT, "scheduler.placement", COLUMN_ALWAYS, NULL},
     {"preemption", "preemption", COLUMN_TEXT, "scheduler.preemption", COLUMN_ALWAYS, NULL},
@@ -201,6 +211,26 @@ static bool scheduler_json(const struct cli *cli, struct json_out *j)
     return any;
 }
 
+/* A flag "a,b" as a list, in which the word `none` stands for nothing; false when it was not given. */
+static bool list_json(const struct cli *cli, struct json_out *j, const char *name, const char *none)
+{
+    const char *text = args_text(&cli->args, name);
+    if (text == NULL) {
+        return false;
+    }
+    json_out_key(j, name);
+    json_out_array(j);
+    struct str rest = str_of(text);
+    while (rest.p != NULL) {
+        struct str one = str_trim(str_cut(rest, ',', &rest));
+        if (one.len > 0 && !str_is(one, none)) {
+            json_out_str(j, one);
+        }
+    }
+    json_out_end(j);
+    return true;
+}
+
 /* The flags of `create` and `edit`; false when none was given. */
 static bool pool_json(const struct cli *cli, struct json_out *j)
 {
@@ -218,20 +248,8 @@ static bool pool_json(const struct cli *cli, struct json_out *j)
         json_out_kv_u64(j, "aux_tasks", args_number(&cli->args, "aux-tasks", 0));
         any = true;
     }
-    const char *accepts = args_text(&cli->args, "accepts");
-    if (accepts != NULL) {
-        json_out_key(j, "accepts");
-        json_out_array(j);
-        struct str rest = str_of(accepts);
-        while (rest.p != NULL) {
-            struct str one = str_trim(str_cut(rest, ',', &rest));
-            if (one.len > 0 && !str_is(one, "all")) {
-                json_out_str(j, one);
-            }
-        }
-        json_out_end(j);
-        any = true;
-    }
+    any |= list_json(cli, j, "accepts", "all");
+    any |= list_json(cli, j, "topology", "none");
     return scheduler_json(cli, j) || any;
 }
 

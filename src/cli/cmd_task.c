@@ -197,6 +197,18 @@ static void cell_node_labels(struct buf *out, const struct doc *item, int64_t no
     list_labels_text(out, item_at(item, "node_labels"));
 }
 
+static void cell_topology(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    static const char *const words[] = {"required", "preferred"};
+    (void)now_ms;
+    for (size_t i = 0; i < 2; i++) {
+        const struct doc *level = doc_get(item_at(item, "topology"), words[i]);
+        if (level != NULL && level->kind == DOC_STRING) {
+            buf_addf(out, "%s%s=%s", out->len > 0 ? "," : "", words[i], level->text.p);
+        }
+    }
+}
+
 static void cell_limit(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
@@ -222,6 +234,7 @@ static const struct list_column task_fields[] = {
     {"node_labels", "node labels", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_node_labels},
     {"avoid", "avoids", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_avoid},
     {"instances", "instances", COLUMN_NUMBER, "instances", COLUMN_ALWAYS, NULL},
+    {"topology", "topology", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_topology},
     {"counts", "", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_counts},
     {"preempted", "preempted", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_preempted},
     {"lost", "lost", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_lost},

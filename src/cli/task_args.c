@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "cli/item.h"
 #include "spec/resources_text.h"
+#include "cli/topology_arg.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -310,6 +311,14 @@ static enum err forms_check(struct draft *draft)
                             "--after is '%.60s'; task ids, like 12,13 or 12:any, would do", after);
             }
         }
+    }
+    const char *topology = args_text(args, "topology");
+    if (topology != NULL &&
+        topology_arg_json(topology, &draft->cli->arena, &topology, draft->e) != ERR_OK) {
+        return ERR_USAGE;
+    }
+    if (topology != NULL) {
+        field_add(draft, "topology", topology);
     }
     if (args_has(args, "preemptible") && args_has(args, "no-preempt")) {
         return fail(draft->e, ERR_USAGE, "--preemptible and --no-preempt exclude each other");

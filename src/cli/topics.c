@@ -76,8 +76,9 @@ static const struct topic topics[] = {
      "  env: {SEED: 7}\n"
      "\n"
      "Fields: name kind command entrypoint env workdir image project pools resources devices\n"
-     "avoid node_labels instances array gang min_instances priority preemptible repeatable\n"
-     "time_limit grace stale_grace preemption_delay max_retries depends_on tags stage."},
+     "avoid node_labels instances array gang min_instances topology priority preemptible\n"
+     "repeatable time_limit grace stale_grace preemption_delay max_retries\n"
+     "depends_on tags stage."},
 };
 
 enum { TOPIC_COUNT = sizeof topics / sizeof *topics };

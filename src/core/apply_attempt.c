@@ -66,7 +66,7 @@ void apply_allocated(struct core *core, const struct fact *fact)
     must(node->pool.v == task->pool.v);
     must(node->incarnation == instance->incarnation);
     must(node_takes_work(node));
-    const struct request *request = &core_shape(core, task->shape)->request;
+    const struct request *request = task_request(core, task, key.index);
     node_hold(node, instance, request);
     check_not_over(node, instance, request);
     node_close(core, node, &before);
@@ -142,7 +142,7 @@ static void place_free(struct core *core, const struct task *task, const struct 
     must(oindex_remove(&core->orders[ORDER_ON_NODE], key));
     struct node before;
     struct node *node = node_open(core, instance->node, &before);
-    node_release(node, instance, &core_shape(core, task->shape)->request);
+    node_release(node, instance, task_request(core, task, instance->index));
     node_close(core, node, &before);
     usage_hold(core, task, instance, -1);
     pool_due(core, node->pool);

@@ -23,7 +23,7 @@ struct grant claim_grant(const struct claim *claim)
 
 const struct request *instance_request(const struct core *core, const struct instance *instance)
 {
-    return &core_shape(core, core_task(core, instance->task)->shape)->request;
+    return task_request(core, core_task(core, instance->task), instance->index);
 }
 
 const struct eviction_note *core_eviction(const struct core *core, task_id id)

@@ -35,17 +35,28 @@ static void time_limit_edit(struct core *core, struct task *task, int64_t time_l
     }
 }
 
+/* The form of a task, to be kept when its shape goes; NULL: it has none. */
+static struct form *form_copy(const struct core *core, const struct task *task, struct arena *arena)
+{
+    const struct form *form = shape_form(core_shape(core, task->shape));
+    return form == NULL ? NULL : arena_dup(arena, form, form_size(form));
+}
+
 static void pool_change(struct core *core, struct task *task, pool_id to)
 {
     must(task->active_count == 0);
     claims_drop(core, task);
-    struct request request = core_shape(core, task->shape)->request;
+    struct arena arena;
+    arena_init(&arena);
+    const struct request request = core_shape(core, task->shape)->request;
+    const struct form *form = form_copy(core, task, &arena);
     shape_drop(core, task->shape);
     must(pool_edit(core, task->pool)->task_count > 0);
     pool_edit(core, task->pool)->task_count--;
     task->pool = to;
-    task->shape = shape_take(core, to, task_gang_size(task), &request);
+    task->shape = shape_take(core, to, task_gang_size(task), &request, form);
     pool_edit(core, to)->task_count++;
+    arena_done(&arena);
 }
 
 void task_pool_arrive(struct core *core, struct task *task)
@@ -60,11 +71,19 @@ void task_pool_arrive(struct core *core, struct task *task)
 static void resources_change(struct core *core, struct task *task, struct task_mark *mark,
                              const struct request *request)
 {
+    struct arena arena;
     must(task->active_count == 0);
     claims_drop(core, task);
     usage_unwant(core, task, mark);
+    arena_init(&arena);
+    struct form *form = form_copy(core, task, &arena);
+    if (form != NULL) {
+        must(!form_grouped(form));
+        form->groups[0].request = *request;
+    }
     shape_drop(core, task->shape);
-    task->shape = shape_take(core, task->pool, task_gang_size(task), request);
+    task->shape = shape_take(core, task->pool, task_gang_size(task), request, form);
+    arena_done(&arena);
 }
 
 static void project_change(struct core *core, struct task *task, struct task_mark *mark,

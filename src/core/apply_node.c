@@ -90,6 +90,7 @@ void apply_node_set(struct core *core, const struct fact *fact)
     node->aux_max = pool_edit(core, node->pool)->aux_tasks;
     node_named_set(core, node, spec);
     node_text_set(node, spec);
+    node_domains_set(core, node);
     node_recount(core, node);
     node->overhang = 1; /* may be; closing looks */
     node_close(core, node, &before);
@@ -110,6 +111,7 @@ void apply_node_state(struct core *core, const struct fact *fact)
         must(oindex_remove(&core->orders[ORDER_NODE_NAME], (struct okey){{hash, node->id.v}}));
         must(oindex_remove(&core->orders[ORDER_POOL_NODE],
                            (struct okey){{node->pool.v, node->id.v}}));
+        node_domains_leave(core, node);
         core->node_count--;
     }
     node_close(core, node, &before);
@@ -124,7 +126,9 @@ void apply_node_edited(struct core *core, const struct fact *fact)
     arena_init(&arena);
     struct node_spec spec;
     core_node_spec(core, id, &arena, &spec);
-    if (edit->fields & NODE_EDIT_DRAIN && edit->drain) {
+    const bool moves = edit->fields & NODE_EDIT_LABELS &&
+                       pool_edit(core, core_node(core, id)->pool)->level_count > 0;
+    if (moves || (edit->fields & NODE_EDIT_DRAIN && edit->drain)) {
         node_claims_drop(core, id);
     }
     struct node before;
@@ -136,6 +140,7 @@ void apply_node_edited(struct core *core, const struct fact *fact)
         spec.labels = edit->labels;
         spec.label_count = edit->label_count;
         node_text_set(node, &spec);
+        node_domains_set(core, node);
     }
     arena_done(&arena);
     node_close(core, node, &before);

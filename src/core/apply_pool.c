@@ -32,6 +32,21 @@ static void pool_aux_set(struct core *core, pool_id pool, uint32_t aux_max)
     }
 }
 
+/* Other places are close to each other: what fitted nowhere may fit now. */
+static void pool_domains_set(struct core *core, pool_id pool)
+{
+    node_id after = {0};
+    const struct node *found;
+    while ((found = core_pool_node_next(core, pool, after)) != NULL) {
+        after = found->id;
+        node_claims_drop(core, found->id);
+        node_domains_set(core, table_edit(&core->nodes, found->id.v));
+    }
+    if (core->capacity != NULL) {
+        capacity_freed(core->capacity, pool);
+    }
+}
+
 void apply_pool_set(struct core *core, const struct fact *fact)
 {
     const struct pool_spec *spec = fact->pool_set.spec;
@@ -73,9 +88,13 @@ void apply_pool_set(struct core *core, const struct fact *fact)
         history_start(core, id, fact->time_ms);
     }
     bool aux_changed = pool->aux_tasks != spec->aux_tasks;
+    bool levels_changed = pool_levels_set(pool, spec);
     pool->aux_tasks = spec->aux_tasks;
     if (aux_changed) {
         pool_aux_set(core, id, spec->aux_tasks);
+    }
+    if (levels_changed) {
+        pool_domains_set(core, id);
     }
     pool_due(core, id);
 }

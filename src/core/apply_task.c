@@ -64,13 +64,17 @@ void apply_task_submitted(struct core *core, const struct fact *fact)
     task->kind = (uint8_t)spec->kind;
     task->gang = spec->gang;
     task->min_count = spec->gang && spec->min_instances > 0 ? spec->min_instances : spec->instances;
+    if (form_grouped(fact->task_submitted.form)) {
+        task->min_count = form_min(fact->task_submitted.form);
+    }
     task->preemptible = spec->preemptible;
     task->repeatable = spec->repeatable;
     task_own_set(task, spec);
     task_spec_set(task, spec);
     instances_add(core, task);
     depends_add(core, task, spec);
-    task->shape = shape_take(core, task->pool, task_gang_size(task), fact->task_submitted.request);
+    task->shape = shape_take(core, task->pool, task_gang_size(task), fact->task_submitted.request,
+                             fact->task_submitted.form);
     task->account = fact->task_submitted.account;
     task->user = user_take(core, spec->user != NULL ? spec->user : "");
     account_tasks_count(core, task->account, 1);

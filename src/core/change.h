@@ -90,9 +90,9 @@ void pool_stale_grace_set(struct core *core, struct pool *pool, int64_t grace_ms
 /* Its instances have left: it goes where it was to go, if that is still there. */
 void task_pool_arrive(struct core *core, struct task *task);
 
-/* One more (one less) task has this request; the row comes and goes with its tasks. */
+/* One more (one less) task has this request and form; the row comes and goes with its tasks. */
 shape_id shape_take(struct core *core, pool_id pool, uint32_t gang_size,
-                    const struct request *request);
+                    const struct request *request, const struct form *form);
 void shape_drop(struct core *core, shape_id id);
 
 /* ---- nodes ---- */
@@ -107,6 +107,16 @@ void node_release(struct node *node, const struct instance *instance,
 
 /* All free amounts from the totals and from what runs on it. */
 void node_recount(const struct core *core, struct node *node);
+
+/* ---- topology ---- */
+
+/* The names of a pool's levels become those of the spec; true: they were others. */
+bool pool_levels_set(struct pool *pool, const struct pool_spec *spec);
+
+/* Where a node is follows from its labels and its pool. The row is open or nobody's. */
+void node_domains_set(struct core *core, struct node *node);
+/* It is nowhere any more. */
+void node_domains_leave(struct core *core, struct node *node);
 
 /* ---- accounts ---- */
 

@@ -53,7 +53,7 @@ void account_tasks_count(struct core *core, account_id id, int sign)
 static void instance_vector(const struct core *core, const struct task *task,
                             const struct instance *instance, struct vector *ret)
 {
-    core_grant_vector(core, &core_shape(core, task->shape)->request, instance->slots_milli,
+    core_grant_vector(core, task_request(core, task, instance->index), instance->slots_milli,
                       instance->cpu_milli, instance->memory_bytes, ret);
 }
 

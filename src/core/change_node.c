@@ -259,6 +259,6 @@ void node_recount(const struct core *core, struct node *node)
     while ((instance = core_node_instance_next(core, node->id, &cursor)) != NULL) {
         const struct task *task = core_task(core, instance->task);
         must(task != NULL);
-        node_hold(node, instance, &core_shape(core, task->shape)->request);
+        node_hold(node, instance, task_request(core, task, instance->index));
     }
 }

@@ -282,16 +282,31 @@ void instance_deadline_drop(struct core *core, const struct task *task,
 /* ---- shapes ---- */
 
 /* The hash of what makes two shapes one. */
-static uint64_t shape_hash(pool_id pool, uint32_t gang_size, const struct request *request)
+static uint64_t shape_hash(pool_id pool, uint32_t gang_size, const struct request *request,
+                           const struct form *form)
 {
     uint64_t seed = hash_u64((uint64_t)pool.v << 32 | gang_size);
+    if (form != NULL) {
+        seed ^= hash_bytes(form, form_size(form));
+    }
     return hash_u64(seed ^ hash_bytes(request, sizeof *request));
 }
 
-shape_id shape_take(struct core *core, pool_id pool, uint32_t gang_size,
-                    const struct request *request)
+static bool same_form(const struct form *a, const struct form *b)
 {
-    uint64_t hash = shape_hash(pool, gang_size, request);
+    return a == NULL || b == NULL ? a == b
+                                  : form_size(a) == form_size(b) && memcmp(a, b, form_size(a)) == 0;
+}
+
+const struct form *shape_form(const struct shape *shape)
+{
+    return shape->form == NULL ? NULL : (const void *)blob_bytes(shape->form).p;
+}
+
+shape_id shape_take(struct core *core, pool_id pool, uint32_t gang_size,
+                    const struct request *request, const struct form *form)
+{
+    uint64_t hash = shape_hash(pool, gang_size, request, form);
     const struct oindex *order = &core->orders[ORDER_SHAPE_HASH];
     struct okey key = {{hash}};
     for (bool more = oindex_from(order, key, &key); more && key.at[0] == hash;
@@ -299,7 +314,8 @@ shape_id shape_take(struct core *core, pool_id pool, uint32_t gang_size,
         const struct shape *found = core_shape(core, (shape_id){(uint32_t)key.at[1]});
         must(found != NULL);
         if (found->pool.v == pool.v && found->gang_size == gang_size &&
-            memcmp(&found->request, request, sizeof *request) == 0) {
+            memcmp(&found->request, request, sizeof *request) == 0 &&
+            same_form(shape_form(found), form)) {
             struct shape *shape = table_edit(&core->shapes, found->id.v);
             shape->task_count++;
             return shape->id;
@@ -313,6 +329,7 @@ shape_id shape_take(struct core *core, pool_id pool, uint32_t gang_size,
     shape->pool = pool;
     shape->hash = hash;
     shape->request = *request;
+    shape->form = form == NULL ? NULL : blob_new(form, form_size(form));
     must(oindex_insert(&core->orders[ORDER_SHAPE_HASH], (struct okey){{hash, shape->id.v}}));
     return shape->id;
 }

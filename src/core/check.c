@@ -1,7 +1,7 @@
 /* check.c - every invariant of the state, recomputed from the rows and compared.
  *
  * K1 sums of nodes (P1), K2 gangs (P2), K3 counts of tasks, K4 counts of pools, K5 each order holds
- * exactly what the rows say, K6 heads, K7 what has come to its end has ended, K11 claims find what they were promised. K2 and K7 hold between
+ * exactly what the rows say, K6 heads, K7 what has come to its end has ended, K11 claims find what they were promised, K13 domains (topology.c). K2 and K7 hold between
  * steps (an input with all its facts); the facts of one step may lie between a gang's first start
  * and its last. SPDX-License-Identifier: Apache-2.0 */
 #include "core/change.h"
@@ -394,6 +394,7 @@ void core_check_rows(const struct core *core)
     check_shapes(&expected);
     check_keys(&expected);
     check_accounts(core, expected.counts);
+    check_domains(core, expected.counts);
     for (unsigned i = 0; i < ORDER_COUNT; i++) {
         must(oindex_count(&core->orders[i]) == expected.counts[i]); /* K5: and nothing else */
     }

@@ -25,11 +25,13 @@ enum {
 static void pool_row_ref(void *row)
 {
     (void)blob_ref(((struct pool *)row)->text);
+    (void)blob_ref(((struct pool *)row)->levels);
 }
 
 static void pool_row_unref(void *row)
 {
     blob_unref(((struct pool *)row)->text);
+    blob_unref(((struct pool *)row)->levels);
 }
 
 static void node_row_ref(void *row)
@@ -78,17 +80,40 @@ static const struct table_hooks pool_hooks = {pool_row_ref, pool_row_unref};
 static const struct table_hooks node_hooks = {node_row_ref, node_row_unref};
 static const struct table_hooks task_hooks = {task_row_ref, task_row_unref};
 
+static void shape_row_ref(void *row)
+{
+    (void)blob_ref(((struct shape *)row)->form);
+}
+
+static void shape_row_unref(void *row)
+{
+    blob_unref(((struct shape *)row)->form);
+}
+
+static void domain_row_ref(void *row)
+{
+    (void)blob_ref(((struct domain *)row)->value);
+}
+
+static void domain_row_unref(void *row)
+{
+    blob_unref(((struct domain *)row)->value);
+}
+
+static const struct table_hooks domain_hooks = {domain_row_ref, domain_row_unref};
+static const struct table_hooks shape_hooks = {shape_row_ref, shape_row_unref};
 static const struct table_hooks account_hooks = {account_row_ref, account_row_unref};
 static const struct table_hooks user_hooks = {user_row_ref, user_row_unref};
 
 /* All tables, for what is done to each. */
-enum { TABLE_COUNT = 15 };
+enum { TABLE_COUNT = 16 };
 static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
 {
     struct table *tables[TABLE_COUNT] = {
-        &core->pools, &core->nodes,    &core->tasks,    &core->instances, &core->shapes,
-        &core->keys,  &core->outcomes, &core->accounts, &core->quotas,    &core->usages,
-        &core->users, &core->holds,    &core->claims,   &core->histories, &core->evictions};
+        &core->pools,  &core->nodes,     &core->tasks,     &core->instances,
+        &core->shapes, &core->keys,      &core->outcomes,  &core->accounts,
+        &core->quotas, &core->usages,    &core->users,     &core->holds,
+        &core->claims, &core->histories, &core->evictions, &core->domains};
     memcpy(ret, tables, sizeof tables);
 }
 
@@ -116,7 +141,7 @@ struct core *core_new(void)
     table_init(&core->nodes, sizeof(struct node), CHUNK_NODES, &node_hooks);
     table_init(&core->tasks, sizeof(struct task), CHUNK_TASKS, &task_hooks);
     table_init(&core->instances, sizeof(struct instance), CHUNK_INSTANCES, NULL);
-    table_init(&core->shapes, sizeof(struct shape), CHUNK_SHAPES, NULL);
+    table_init(&core->shapes, sizeof(struct shape), CHUNK_SHAPES, &shape_hooks);
     table_init(&core->keys, sizeof(struct submit_key), CHUNK_KEYS, NULL);
     table_init(&core->outcomes, sizeof(struct outcome_row), CHUNK_OUTCOMES, NULL);
     table_init(&core->claims, sizeof(struct claim), CHUNK_KEYS, NULL);
@@ -125,6 +150,7 @@ struct core *core_new(void)
     table_init(&core->quotas, sizeof(struct quota_row), CHUNK_QUOTAS, NULL);
     table_init(&core->usages, sizeof(struct usage_row), CHUNK_USAGES, NULL);
     table_init(&core->histories, sizeof(struct history_row), CHUNK_HISTORIES, NULL);
+    table_init(&core->domains, sizeof(struct domain), CHUNK_USERS, &domain_hooks);
     table_init(&core->users, sizeof(struct user_row), CHUNK_USERS, &user_hooks);
     table_init(&core->holds, sizeof(struct user_hold), CHUNK_HOLDS, NULL);
     for (unsigned i = 0; i < ORDER_COUNT; i++) {

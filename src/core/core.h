@@ -123,6 +123,10 @@ const struct instance *core_node_instance_next(const struct core *core, node_id 
 const struct node *core_pool_node_next(const struct core *core, pool_id pool, node_id after);
 const struct shape *core_shape(const struct core *core, shape_id id);
 
+/* What an instance of a task asks for. */
+const struct request *task_request(const struct core *core, const struct task *task,
+                                   uint32_t index);
+
 /* The place promised to a waiting instance; NULL: none. */
 const struct claim *core_claim(const struct core *core, task_id id, uint32_t index);
 

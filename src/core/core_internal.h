@@ -34,8 +34,13 @@ enum order {
     ORDER_CLAIM,        /* node, task, index, instance row: places promised to waiting instances */
     ORDER_MOTION, /* pool, node, 0, 0: nodes that some leave, or on which a place is promised */
     ORDER_GPU_MEMORY, /* pool, bytes, node, 0: nodes that are not removed and know their devices' memory */
+    ORDER_DOMAIN,      /* LEVEL_KEY, domain around it, hash of the label's value, domain */
+    ORDER_DOMAIN_NODE, /* domain, node, 0, 0: nodes of a pool that are in it and not removed */
 };
-enum { ORDER_COUNT = ORDER_GPU_MEMORY + 1 };
+enum { ORDER_COUNT = ORDER_DOMAIN_NODE + 1 };
+
+/* The domains of one level lie together. */
+#define LEVEL_KEY(pool, level) ((uint64_t)(pool).v << 32 | (uint64_t)(level))
 
 enum deadline_kind {
     DEADLINE_TIME_LIMIT, /* of a started attempt */
@@ -117,6 +122,17 @@ struct user_row {
     struct blob *name;
 };
 
+/* Nodes with one value of the label that a level of their pool's topology goes by, inside one domain of the level above; the row
+ * goes with the last of them. */
+struct domain {
+    domain_id id;
+    pool_id pool;
+    uint32_t level;
+    domain_id around; /* of the level above; 0: it is of the widest */
+    uint32_t node_count;
+    struct blob *value; /* of the label, NUL-terminated */
+};
+
 /* What the tasks of a user hold in a pool; no row: nothing. */
 struct user_hold {
     struct sum slots;
@@ -140,6 +156,7 @@ struct core {
     struct table quotas;    /* struct quota_row, by ACCOUNT_KEY; no row: all defaults */
     struct table usages;    /* struct usage_row, by ACCOUNT_KEY, derived; no row: all zero */
     struct table histories; /* struct history_row, by ACCOUNT_KEY, of pools that look back */
+    struct table domains;   /* struct domain, by domain_id, derived */
     struct table users;     /* struct user_row, by user_id, derived */
     struct table
         holds; /* struct user_hold, by ACCOUNT_KEY with the user for the account, derived */
@@ -193,6 +210,24 @@ bool pool_looks_back(const struct pool *pool);
 int64_t history_period_ms(const struct pool *pool);
 /* It has been idle, and is asked for something: a tick comes before anything is divided. */
 bool history_stale(const struct pool *pool, int64_t now_ms);
+
+/* ---- topology ---- */
+
+/* The level of a pool's topology that has this name; false: none has. Its name. */
+bool pool_level(const struct pool *pool, const char *name, uint32_t *ret);
+const char *pool_level_name(const struct pool *pool, uint32_t level);
+
+const struct domain *core_domain(const struct core *core, domain_id id);
+
+/* The domains of a level of a pool, inside `inside` (0: all of them): start with 0; 0 at the end. In no particular order. */
+domain_id domain_next(const struct core *core, pool_id pool, uint32_t level, domain_id inside,
+                      domain_id after);
+
+/* The nodes of a domain by number; NULL at the end. */
+const struct node *domain_node_next(const struct core *core, domain_id domain, node_id after);
+
+/* The part of core_check_rows() for topology. */
+void check_domains(const struct core *core, uint64_t *counts);
 
 /* ---- keys ---- */
 

@@ -82,7 +82,9 @@ static enum verdict edit_place(struct step *step, const struct task *task,
                                const struct task_edit *edit, struct fact *fact)
 {
     const struct pool *pool = core_pool(step->core, task->pool);
-    const struct request *request = &core_shape(step->core, task->shape)->request;
+    const struct shape *shape = core_shape(step->core, task->shape);
+    const struct form *form = shape_form(shape);
+    const struct request *request = &shape->request;
     enum verdict verdict = VERDICT_OK;
     if (edit->fields & EDIT_POOL) {
         pool = core_pool_named(step->core, edit->pool);
@@ -98,9 +100,15 @@ static enum verdict edit_place(struct step *step, const struct task *task,
         verdict = edit_request(step, edit, request, next);
         fact->task_edited.request = next;
         request = next;
+        if (form != NULL) {
+            struct form *edited = arena_dup(step->out->arena, form, form_size(form));
+            edited->groups[0].request = *next;
+            form = edited;
+        }
     }
     if (verdict == VERDICT_OK && pool != NULL) {
-        verdict = request_possible(step, pool, request, task_gang_size(task));
+        verdict = form != NULL ? form_possible(step, pool, form)
+                               : request_possible(step, pool, request, task_gang_size(task));
     }
     return verdict;
 }
@@ -118,6 +126,11 @@ enum verdict decide_task_edit(struct step *step)
                            : edit->fields & EDIT_AVOID   ? "nodes to avoid"
                                                          : "project";
         step_refuse(step, REASON_HOLDS_PLACES, what)->task = task->id;
+        return VERDICT_CONFLICT;
+    }
+    if (edit->fields & EDIT_RESOURCES &&
+        form_grouped(shape_form(core_shape(step->core, task->shape)))) {
+        step_refuse(step, REASON_HAS_GROUPS, "resources")->task = task->id;
         return VERDICT_CONFLICT;
     }
     struct fact would = {.task_edited = {.task = task->id, .edit = *edit, .pool = task->pool}};

@@ -137,12 +137,13 @@ void spread_refused(struct step *step, const struct pool *pool, const struct tas
                     const struct request *request)
 {
     struct reason *reason = &step->out->refusal;
-    if (reason->code == REASON_GANG_TOO_LARGE && request->wide) {
-        reason->code = REASON_TOO_LARGE;
+    const bool short_of_nodes = reason->code == REASON_GANG_TOO_LARGE;
+    if ((short_of_nodes || reason->code == REASON_DOMAIN_TOO_SMALL) && request->wide) {
+        reason->code = short_of_nodes ? REASON_TOO_LARGE : reason->code;
         reason->resource = (resource_id){RESOURCE_SLOTS};
         reason->wanted = (int64_t)reason->need * SLOT_MILLI;
         reason->available = (int64_t)reason->have * SLOT_MILLI;
-        reason->smallest = reason->available;
+        reason->smallest = reason->available > 0 ? reason->available : -1;
     } else if ((reason->code == REASON_TOO_LARGE || reason->code == REASON_COMBINATION) &&
                reason->resource.v == RESOURCE_SLOTS && pool->uneven_off &&
                may_spread(spec, request)) {

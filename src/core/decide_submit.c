@@ -267,6 +267,7 @@ static enum verdict submit_one(struct submit *submit, const struct task_spec *sp
     const struct pool *pool = NULL;
     account_id account = {0};
     struct request *request = arena_new(step->out->arena, struct request, 1);
+    const struct form *form = NULL;
     bool failed = false;
     if (verdict == VERDICT_OK) {
         verdict = project_resolve(step, spec->project, &account);
@@ -282,7 +283,11 @@ static enum verdict submit_one(struct submit *submit, const struct task_spec *sp
     }
     if (verdict == VERDICT_OK) {
         spec = spread_over_nodes(step, pool, spec, request);
-        verdict = possible_once(submit, pool, request, gang_size(spec));
+        verdict = form_resolve(step, spec, request, &form);
+        if (verdict == VERDICT_OK) {
+            verdict = form != NULL ? form_possible(step, pool, form)
+                                   : possible_once(submit, pool, request, gang_size(spec));
+        }
         if (verdict != VERDICT_OK) {
             spread_refused(step, pool, spec, request);
         }
@@ -300,6 +305,7 @@ static enum verdict submit_one(struct submit *submit, const struct task_spec *sp
     fact->task_submitted.pool = pool->id;
     fact->task_submitted.account = account;
     fact->task_submitted.request = request;
+    fact->task_submitted.form = form;
     fact->task_submitted.spec = spec;
     if (failed) {
         task_doomed(step, id);

@@ -44,8 +44,10 @@ enum verdict decide_task_start(struct step *step)
         step_refuse(step, REASON_UNKNOWN_POOL, core_pool_name(step->core, task->pool));
         return VERDICT_REFUSED;
     }
-    const struct request *request = &core_shape(step->core, task->shape)->request;
-    verdict = request_possible(step, pool, request, task_gang_size(task));
+    const struct shape *shape = core_shape(step->core, task->shape);
+    verdict = shape->form != NULL
+                  ? form_possible(step, pool, shape_form(shape))
+                  : request_possible(step, pool, &shape->request, task_gang_size(task));
     if (verdict == VERDICT_OK) {
         step_fact(step, FACT_TASK_QUEUED)->task.task = task->id;
     }

@@ -106,8 +106,10 @@ struct fact {
         struct {
             task_id task;
             pool_id pool;
-            account_id account;            /* the project */
-            const struct request *request; /* resolved */
+            account_id account; /* the project */
+            const struct request
+                *request;            /* resolved; of the first instance where there are groups */
+            const struct form *form; /* of a gang with topology or groups, resolved; or NULL */
             const struct task_spec *spec;
         } task_submitted;
         struct {

@@ -3,6 +3,7 @@
 #include "core/fact_codec.h"
 
 #include "base/amount.h"
+#include "core/model/form.h"
 #include "core/model/spec_codec.h"
 
 static void put_server_started(const struct fact *fact, struct buf *out)
@@ -127,6 +128,10 @@ static void put_task_submitted(const struct fact *fact, struct buf *out)
     bytes_put_u64(out, fact->task_submitted.pool.v);
     bytes_put_u64(out, fact->task_submitted.account.v);
     codec_put_request(out, fact->task_submitted.request);
+    codec_put_bool(out, fact->task_submitted.form != NULL);
+    if (fact->task_submitted.form != NULL) {
+        form_encode(fact->task_submitted.form, out);
+    }
     task_spec_encode(fact->task_submitted.spec, out);
 }
 
@@ -135,9 +140,14 @@ static void submitted_get(struct bytes_reader *in, struct arena *arena, struct f
     struct request *request = arena_new(arena, struct request, 1);
     codec_get_request(in, RESOURCES_MAX, request);
     ret->task_submitted.request = request;
+    const bool has_form = ret->version > 3 && codec_get_bool(in);
+    ret->task_submitted.form = has_form ? form_decode(in, arena, RESOURCES_MAX) : NULL;
     struct task_spec *spec = arena_new(arena, struct task_spec, 1);
     task_spec_decode(in, arena, spec);
     ret->task_submitted.spec = spec;
+    if (!in->bad && !form_fits(ret->task_submitted.form, spec)) {
+        codec_bad(in);
+    }
 }
 
 static void get_task_submitted(struct bytes_reader *in, struct arena *arena, struct fact *ret)
@@ -404,37 +414,38 @@ static void get_quota_set(struct bytes_reader *in, struct arena *arena, struct f
 }
 
 const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1] = {
-    [FACT_SERVER_STARTED] = {put_server_started, get_server_started, NULL, 0},
-    [FACT_RESOURCE_DEFINED] = {put_resource_defined, get_resource_defined, NULL, 0},
-    [FACT_POOL_SET] = {put_pool_set, get_pool_set, get_pool_set_v1, 3},
-    [FACT_POOL_DELETED] = {put_pool_deleted, get_pool_deleted, NULL, 0},
-    [FACT_NODE_SET] = {put_node_set, get_node_set, NULL, 0},
-    [FACT_NODE_STATE] = {put_node_state, get_node_state, NULL, 0},
-    [FACT_NODE_EDITED] = {put_node_edited, get_node_edited, NULL, 0},
-    [FACT_TASK_SUBMITTED] = {put_task_submitted, get_task_submitted, get_task_submitted_v1, 3},
-    [FACT_SUBMIT_KEY] = {put_submit_key, get_submit_key, NULL, 0},
-    [FACT_TASK_QUEUED] = {put_task, get_task, NULL, 0},
-    [FACT_TASK_PAUSED] = {put_task, get_task, NULL, 0},
-    [FACT_TASK_EDITED] = {task_edited_put, task_edited_get, NULL, 2},
-    [FACT_TASK_KILL_ASKED] = {put_task, get_task, NULL, 0},
-    [FACT_PASS] = {put_pass, get_pass, NULL, 0},
-    [FACT_ALLOCATED] = {put_allocated, get_allocated, NULL, 0},
-    [FACT_HEAD_BLOCKED] = {put_head, get_head, NULL, 0},
-    [FACT_RESERVED] = {put_head, get_head, NULL, 0},
-    [FACT_ATTEMPT_STARTED] = {put_attempt_started, get_attempt_started, get_attempt_started_v1, 0},
-    [FACT_ATTEMPT_STOPPING] = {put_attempt_stopping, get_attempt_stopping, NULL, 0},
-    [FACT_ATTEMPT_ENDED] = {put_attempt_ended, get_attempt_ended, get_attempt_ended_v1, 0},
-    [FACT_TASK_ENDED] = {put_task_ended, get_task_ended, get_task_ended_v1, 0},
-    [FACT_TASK_ARCHIVED] = {put_task, get_task, NULL, 0},
-    [FACT_SUBMIT_KEYS_EXPIRED] = {put_keys_expired, get_keys_expired, NULL, 0},
-    [FACT_ACCOUNT_SET] = {put_account_set, get_account_set, NULL, 0},
-    [FACT_ACCOUNT_DELETED] = {put_account_deleted, get_account_deleted, NULL, 0},
-    [FACT_QUOTA_SET] = {put_quota_set, get_quota_set, NULL, 0},
-    [FACT_CLAIMED] = {put_allocated, get_allocated, NULL, 0},
-    [FACT_CLAIM_DROPPED] = {claim_dropped_put, claim_dropped_get, NULL, 0},
-    [FACT_EVICTED] = {evicted_put, evicted_get, NULL, 0},
-    [FACT_POOL_WAKE] = {pool_wake_put, pool_wake_get, NULL, 0},
-    [FACT_HISTORY_TICKED] = {history_ticked_put, history_ticked_get, NULL, 0},
-    [FACT_TASK_MOVED] = {task_moved_put, task_moved_get, NULL, 0},
-    [FACT_DEPENDENTS_RELEASED] = {released_put, released_get, NULL, 0},
+    [FACT_SERVER_STARTED] = {put_server_started, get_server_started, NULL, 0, 0},
+    [FACT_RESOURCE_DEFINED] = {put_resource_defined, get_resource_defined, NULL, 0, 0},
+    [FACT_POOL_SET] = {put_pool_set, get_pool_set, get_pool_set_v1, 3, 0},
+    [FACT_POOL_DELETED] = {put_pool_deleted, get_pool_deleted, NULL, 0, 0},
+    [FACT_NODE_SET] = {put_node_set, get_node_set, NULL, 0, 0},
+    [FACT_NODE_STATE] = {put_node_state, get_node_state, NULL, 0, 0},
+    [FACT_NODE_EDITED] = {put_node_edited, get_node_edited, NULL, 0, 0},
+    [FACT_TASK_SUBMITTED] = {put_task_submitted, get_task_submitted, get_task_submitted_v1, 3, 4},
+    [FACT_SUBMIT_KEY] = {put_submit_key, get_submit_key, NULL, 0, 0},
+    [FACT_TASK_QUEUED] = {put_task, get_task, NULL, 0, 0},
+    [FACT_TASK_PAUSED] = {put_task, get_task, NULL, 0, 0},
+    [FACT_TASK_EDITED] = {task_edited_put, task_edited_get, NULL, 2, 0},
+    [FACT_TASK_KILL_ASKED] = {put_task, get_task, NULL, 0, 0},
+    [FACT_PASS] = {put_pass, get_pass, NULL, 0, 0},
+    [FACT_ALLOCATED] = {put_allocated, get_allocated, NULL, 0, 0},
+    [FACT_HEAD_BLOCKED] = {put_head, get_head, NULL, 0, 0},
+    [FACT_RESERVED] = {put_head, get_head, NULL, 0, 0},
+    [FACT_ATTEMPT_STARTED] = {put_attempt_started, get_attempt_started, get_attempt_started_v1, 0,
+                              0},
+    [FACT_ATTEMPT_STOPPING] = {put_attempt_stopping, get_attempt_stopping, NULL, 0, 0},
+    [FACT_ATTEMPT_ENDED] = {put_attempt_ended, get_attempt_ended, get_attempt_ended_v1, 0, 0},
+    [FACT_TASK_ENDED] = {put_task_ended, get_task_ended, get_task_ended_v1, 0, 0},
+    [FACT_TASK_ARCHIVED] = {put_task, get_task, NULL, 0, 0},
+    [FACT_SUBMIT_KEYS_EXPIRED] = {put_keys_expired, get_keys_expired, NULL, 0, 0},
+    [FACT_ACCOUNT_SET] = {put_account_set, get_account_set, NULL, 0, 0},
+    [FACT_ACCOUNT_DELETED] = {put_account_deleted, get_account_deleted, NULL, 0, 0},
+    [FACT_QUOTA_SET] = {put_quota_set, get_quota_set, NULL, 0, 0},
+    [FACT_CLAIMED] = {put_allocated, get_allocated, NULL, 0, 0},
+    [FACT_CLAIM_DROPPED] = {claim_dropped_put, claim_dropped_get, NULL, 0, 0},
+    [FACT_EVICTED] = {evicted_put, evicted_get, NULL, 0, 0},
+    [FACT_POOL_WAKE] = {pool_wake_put, pool_wake_get, NULL, 0, 0},
+    [FACT_HISTORY_TICKED] = {history_ticked_put, history_ticked_get, NULL, 0, 0},
+    [FACT_TASK_MOVED] = {task_moved_put, task_moved_get, NULL, 0, 0},
+    [FACT_DEPENDENTS_RELEASED] = {released_put, released_get, NULL, 0, 0},
 };

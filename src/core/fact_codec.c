@@ -12,7 +12,8 @@ static uint32_t version_newest(enum fact_type type)
 {
     const struct fact_codec *codec = &fact_codecs[type];
     const uint32_t changed = codec->get_v1 != NULL ? 2 : 1;
-    return codec->tags_from > changed ? codec->tags_from : changed;
+    const uint32_t tagged = codec->tags_from > changed ? codec->tags_from : changed;
+    return codec->newest > tagged ? codec->newest : tagged;
 }
 
 void facts_init(struct facts *facts, struct arena *arena)

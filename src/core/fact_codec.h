@@ -12,6 +12,8 @@ struct fact_codec {
     /* The version from which on the objects in it end with the fields that came later (codec_put_tag());
      * 0: there are none in it. */
     uint32_t tags_from;
+    /* Above those: the newest version, where it differs otherwise; ret->version tells them apart. */
+    uint32_t newest;
 };
 
 /* By fact_type; entry 0 is empty. */

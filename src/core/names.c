@@ -120,6 +120,8 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_CYCLE] = "cycle",
     [REASON_NOT_EMPTY] = "not-empty",
     [REASON_CHANGING_POOL] = "changing-pool",
+    [REASON_TOPOLOGY] = "topology",
+    [REASON_NOT_FOUND] = "not-found",
     [REASON_OTHER_QUEUE] = "other-queue",
     [REASON_OTHER_PRIORITY] = "other-priority",
     [REASON_TASK_ENDED] = "task-ended",
@@ -128,6 +130,9 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_UNKNOWN_NODE] = "unknown-node",
     [REASON_AVOIDED] = "avoided",
     [REASON_OTHER_LABELS] = "other-labels",
+    [REASON_UNKNOWN_LEVEL] = "unknown-level",
+    [REASON_DOMAIN_TOO_SMALL] = "domain-too-small",
+    [REASON_HAS_GROUPS] = "has-groups",
 };
 
 const char *eviction_rule_name(enum eviction_rule rule)

@@ -119,6 +119,13 @@ const struct shape *core_shape(const struct core *core, shape_id id)
     return table_get(&core->shapes, id.v);
 }
 
+const struct request *task_request(const struct core *core, const struct task *task, uint32_t index)
+{
+    const struct shape *shape = core_shape(core, task->shape);
+    const struct form *form = shape_form(shape);
+    return form_grouped(form) ? &form_leaf(form, index)->request : &shape->request;
+}
+
 static task_id order_next(const struct oindex *order, struct okey after)
 {
     struct okey key;

@@ -33,6 +33,8 @@ enum reason_code {
     REASON_VICTIMS_LEAVING, /* `need` of its places are promised; those who hold them still are leaving */
     REASON_PREEMPTION_DELAY, /* may take back what was lent, but not before `until_ms` */
     REASON_CHANGING_POOL,    /* goes to `pool` when its instances have left */
+    REASON_TOPOLOGY, /* no part of the topology has room for all `need`: `text`, the closest, has it for `have` */
+    REASON_NOT_FOUND, /* places for `need` instances that are not all alike were not found, which proves nothing */
     /* refusals */
     REASON_UNKNOWN_POOL,      /* `text` */
     REASON_UNKNOWN_PROJECT,   /* `text` */
@@ -64,8 +66,11 @@ enum reason_code {
     REASON_UNKNOWN_NODE,   /* it avoids a node that is none: `text` */
     REASON_AVOIDED,        /* the nodes it does not avoid can never take it; they could: `have` */
     REASON_OTHER_LABELS,   /* nor can those with the labels it asks for; they could: `have` */
+    REASON_UNKNOWN_LEVEL,  /* the pool's topology has no level `text` */
+    REASON_DOMAIN_TOO_SMALL, /* no part of the topology can ever hold all `need`: `text`, the largest, holds `have` */
+    REASON_HAS_GROUPS, /* `text` of a task whose instances are not all alike cannot change */
 };
-enum { REASON_COUNT = REASON_OTHER_LABELS + 1 };
+enum { REASON_COUNT = REASON_HAS_GROUPS + 1 };
 
 /* "no-room", "gang-short" …: the code as API and CLI show it. */
 const char *reason_name(enum reason_code code);

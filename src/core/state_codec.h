@@ -11,7 +11,8 @@ enum {
     STATE_VERSION_TAGS = 3,    /* objects end with the fields that came later */
     STATE_VERSION_HISTORY = 4, /* a section of what was used before */
     STATE_VERSION_STALE = 5,   /* since when a gang is below its minimum; why tasks were evicted */
-    STATE_VERSION = 5,
+    STATE_VERSION_FORMS = 6,   /* shapes have forms */
+    STATE_VERSION = 6,
 };
 
 /* How an instance is stored: one that never ran is a single number. */

@@ -180,6 +180,19 @@ static bool request_sound(const struct request *request)
            (request->slots_milli <= SLOT_MILLI || request->slots_milli % SLOT_MILLI == 0);
 }
 
+/* Its parts are sound, and the row says the same. */
+static bool form_sound(const struct form *form, uint32_t gang_size, const struct request *request)
+{
+    for (uint32_t i = 0; form != NULL && i < form->group_count; i++) {
+        if (form->groups[i].below == 0 && !request_sound(&form->groups[i].request)) {
+            return false;
+        }
+    }
+    return form == NULL ||
+           (form_min(form) == gang_size &&
+            memcmp(&form->groups[form_leaf_next(form, 0)].request, request, sizeof *request) == 0);
+}
+
 static bool shapes_get(struct decode *d, const struct lasts *lasts)
 {
     uint64_t id = 0;
@@ -189,16 +202,20 @@ static bool shapes_get(struct decode *d, const struct lasts *lasts)
         uint32_t gang_size = (uint32_t)bytes_get_max(&d->in, TASK_INSTANCES_MAX);
         struct request request;
         codec_get_request(&d->in, d->core->resource_count, &request);
+        const bool has_form = d->version >= STATE_VERSION_FORMS && codec_get_bool(&d->in);
+        const struct form *form =
+            has_form ? form_decode(&d->in, &d->arena, d->core->resource_count) : NULL;
         if (d->in.bad || gang_size == 0 || table_get(&d->core->pools, pool.v) == NULL ||
-            !request_sound(&request)) {
+            !request_sound(&request) || !form_sound(form, gang_size, &request)) {
             return false;
         }
         d->core->shapes.last = id - 1;
-        if (shape_take(d->core, pool, gang_size, &request).v != id) {
+        if (shape_take(d->core, pool, gang_size, &request, form).v != id) {
             return false; /* the same twice */
         }
         /* Counted by the tasks. */
         ((struct shape *)table_edit(&d->core->shapes, id))->task_count = 0;
+        arena_clear(&d->arena);
     }
     d->core->shapes.last = lasts->shapes;
     return !d->in.bad;

@@ -61,7 +61,7 @@ static bool instance_hold(struct decode *d, const struct task *task,
                           const struct instance *instance)
 {
     struct core *core = d->core;
-    const struct request *request = &core_shape(core, task->shape)->request;
+    const struct request *request = task_request(core, task, instance->index);
     const struct node *found = core_node(core, instance->node);
     if (found == NULL || found->state == NODE_REMOVED || found->pool.v != task->pool.v ||
         found->incarnation != instance->incarnation || !node_can_hold(found, instance, request)) {
@@ -248,8 +248,12 @@ static bool task_get(struct decode *d, const struct lasts *lasts, uint64_t id)
     const struct account *project = core_account(core, task->account);
     bool paid =
         task_state_ended(task->state) || (project != NULL && project->kind == ACCOUNT_PROJECT);
-    if (!paid || core->instances.count + task->instance_count > PENDING_TASKS_MAX) {
+    if (!paid || core->instances.count + task->instance_count > PENDING_TASKS_MAX ||
+        (shape != NULL && !form_fits(shape_form(shape), &spec))) {
         return false;
+    }
+    if (shape != NULL && form_grouped(shape_form(shape))) {
+        task->min_count = shape->gang_size;
     }
     task->user = user_take(core, spec.user);
     if (d->in.bad || d->instance_end > lasts->instances || shape == NULL ||

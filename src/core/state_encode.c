@@ -101,6 +101,10 @@ static void shapes_put(const struct core *core, struct buf *out)
         bytes_put_u64(out, shape->pool.v);
         bytes_put_u64(out, shape->gang_size);
         codec_put_request(out, &shape->request);
+        codec_put_bool(out, shape->form != NULL);
+        if (shape->form != NULL) {
+            form_encode(shape_form(shape), out);
+        }
     }
 }
 

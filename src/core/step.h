@@ -83,6 +83,11 @@ enum { SETTLE_MAX = 1000 };
 enum verdict pool_accepts(struct step *step, const struct pool *pool, enum task_kind kind);
 enum verdict request_possible(struct step *step, const struct pool *pool,
                               const struct request *request, uint32_t gang_size);
+enum verdict form_possible(struct step *step, const struct pool *pool, const struct form *form);
+
+/* The form of a task with topology or groups, resolved; NULL: it has neither. `request` becomes that of its first instance. */
+enum verdict form_resolve(struct step *step, const struct task_spec *spec, struct request *request,
+                          const struct form **ret);
 
 /* A task that asks for more slots than any node of the pool has, and for nothing else, as a gang of one-slot instances (of equal
  * parts that fill a node each, where the pool says so); others as they are. `request` follows. */

@@ -5,6 +5,15 @@
 #include "server/server_internal.h"
 #include "wire/reason_text.h"
 
+static bool topology_equal(const struct pool_spec *a, const struct pool_spec *b)
+{
+    bool equal = a->topology_count == b->topology_count;
+    for (uint32_t i = 0; equal && i < a->topology_count; i++) {
+        equal = strcmp(a->topology[i], b->topology[i]) == 0;
+    }
+    return equal;
+}
+
 static bool spec_equal(const struct pool_spec *a, const struct pool_spec *b)
 {
     return strcmp(a->title, b->title) == 0 && strcmp(a->description, b->description) == 0 &&
@@ -17,7 +26,8 @@ static bool spec_equal(const struct pool_spec *a, const struct pool_spec *b)
            a->reclaim_min_runtime_ms == b->reclaim_min_runtime_ms &&
            a->preempt_delay_ms == b->preempt_delay_ms && a->user_slots_max == b->user_slots_max &&
            a->history_half_life_ms == b->history_half_life_ms &&
-           a->history_window_ms == b->history_window_ms && a->history_factor == b->history_factor;
+           a->history_window_ms == b->history_window_ms && a->history_factor == b->history_factor &&
+           topology_equal(a, b);
 }
 
 static void pool_reconcile(struct server *server, const struct pool_spec *want, struct arena *arena)

@@ -5,6 +5,7 @@
 
 #include "base/amount.h"
 #include "spec/pool_internal.h"
+#include "spec/task_internal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -287,6 +288,37 @@ static void accepts_read(struct reader *in, const struct place *place, const str
     spec->accepts = all ? 0 : accepts; /* all of them and none are one thing: everything */
 }
 
+/* Keys of node labels, the widest level first. */
+static void topology_read(struct reader *in, const struct place *place, const struct doc *doc,
+                          const struct field *field, void *object)
+{
+    struct pool_spec *spec = object;
+    if (doc->kind != DOC_LIST || doc->count > field->max) {
+        problem_add(in, place, doc,
+                    "a list of at most %d node labels, the widest first, is wanted, like [zone, "
+                    "rack], not %s",
+                    (int)field->max, doc->kind == DOC_LIST ? "a longer one" : doc_what(doc));
+        return;
+    }
+    const char **levels = arena_new(in->arena, const char *, doc->count + 1);
+    uint32_t count = 0;
+    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
+        struct place at = {.up = place, .index = count};
+        if (!level_read(in, &at, item, &levels[count])) {
+            return;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            if (strcmp(levels[i], levels[count]) == 0) {
+                problem_add(in, &at, item, "'%s' is there twice", levels[count]);
+                return;
+            }
+        }
+        count++;
+    }
+    spec->topology = levels;
+    spec->topology_count = count;
+}
+
 static void name_read(struct reader *in, const struct place *place, const struct doc *doc,
                       const struct field *field, void *object)
 {
@@ -306,6 +338,7 @@ static const struct field pool_fields[] = {
     {"accepts", accepts_read, 0, 0, 0, NULL},
     {"patience", field_duration, IN_POOL(patience_ms), 0, 0, NULL},
     {"aux_tasks", field_u32, IN_POOL(aux_tasks), 0, AUX_TASKS_MAX, NULL},
+    {"topology", topology_read, 0, 0, TOPOLOGY_LEVELS_MAX, NULL},
     {"scheduler", scheduler_read, 0, 0, 0, NULL},
     {"provider", provider_read, 0, 0, 0, NULL},
     {"access", NULL, 0, 0, 0, "pools are open to every user for now"},

@@ -80,6 +80,10 @@ enum err task_again_read(const struct doc *task, struct arena *arena, struct tas
             child_add(&map, arena, later[i], value);
         }
     }
+    const struct doc *topology = doc_get(task, "topology"); /* older ones have none */
+    if (topology != NULL) {
+        child_add(&map, arena, "topology", topology);
+    }
     bool gang = false;
     const struct doc *least = doc_get(task, "min_instances"); /* older ones have none */
     if (doc_bool(doc_get(task, "gang"), &gang) && gang && least != NULL) {

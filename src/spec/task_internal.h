@@ -50,6 +50,14 @@ void task_avoid_read(struct reader *in, const struct place *place, const struct 
 void task_pool_read(struct reader *in, const struct place *place, const struct doc *doc,
                     const struct field *field, void *draft);
 
+/* `topology: {required: zone, preferred: rack}`, into the struct topology_spec at the field's offset. */
+void task_topology_read(struct reader *in, const struct place *place, const struct doc *doc,
+                        const struct field *field, void *object);
+
+/* The key of a node label that a level of a topology goes by; false: a problem was noted. */
+bool level_read(struct reader *in, const struct place *place, const struct doc *doc,
+                const char **ret);
+
 /* slots, gpu, gpu_memory and devices together. */
 void task_resources_finish(struct reader *in, const struct place *place, const struct doc *doc,
                            struct task_draft *draft);

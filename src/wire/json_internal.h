@@ -11,6 +11,9 @@ void labels_json(struct json_out *j, const char *key, const struct label *labels
 /* "key":["a","b"] */
 void texts_json(struct json_out *j, const char *key, const char *const *texts, uint32_t count);
 
+/* {"required":"zone","preferred":"rack"}, with what is said of it, or null. */
+void topology_json(struct json_out *j, const struct topology_spec *topology);
+
 /* "key":[0,2] for bits 0 and 2. */
 void devices_json(struct json_out *j, const char *key, uint64_t devices);
 

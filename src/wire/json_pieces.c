@@ -105,3 +105,21 @@ void u64_or_null_json(struct json_out *j, const char *key, uint64_t value)
         json_out_null(j);
     }
 }
+
+void topology_json(struct json_out *j, const struct topology_spec *topology)
+{
+    const bool required = topology->required != NULL && topology->required[0] != '\0';
+    const bool preferred = topology->preferred != NULL && topology->preferred[0] != '\0';
+    if (!required && !preferred) {
+        json_out_null(j);
+        return;
+    }
+    json_out_object(j);
+    if (required) {
+        json_out_kv_text(j, "required", topology->required);
+    }
+    if (preferred) {
+        json_out_kv_text(j, "preferred", topology->preferred);
+    }
+    json_out_end(j);
+}

@@ -84,6 +84,7 @@ void pool_json(struct json_out *j, const struct core *core, const struct pool *p
     accepts_json(j, pool->accepts);
     json_out_kv_i64(j, "patience_ms", pool->patience_ms);
     json_out_kv_u64(j, "aux_tasks", pool->aux_tasks);
+    texts_json(j, "topology", spec.topology, spec.topology_count);
     scheduler_json(j, pool);
     json_out_key(j, "nodes");
     json_out_object(j);

@@ -31,6 +31,8 @@ static const struct {
     [REASON_UNKNOWN_OBJECT] = {ERR_NOT_FOUND, ""},
     [REASON_UNKNOWN_DEPARTMENT] = {ERR_INVALID, "department"},
     [REASON_CYCLE] = {ERR_INVALID, "parent"},
+    [REASON_UNKNOWN_LEVEL] = {ERR_INVALID, "topology"},
+    [REASON_DOMAIN_TOO_SMALL] = {ERR_NEVER, "topology"},
 };
 
 enum err reason_err(enum reason_code code)

@@ -111,6 +111,13 @@ static const char *const sentences[REASON_COUNT] = {
                             "{need} instances",
     [REASON_AVOIDED] = "the nodes of pool '{pool}' that it does not avoid hold {have} of {need} "
                        "instances",
+    [REASON_TOPOLOGY] =
+        "waits for {need} places close together; {text} comes closest and has {have}",
+    [REASON_NOT_FOUND] = "places for its {need} instances, which are not all alike, were not found",
+    [REASON_UNKNOWN_LEVEL] = "the topology of pool '{pool}' has no level '{text}'",
+    [REASON_DOMAIN_TOO_SMALL] = "{need} instances must be close together; {text} comes closest in "
+                                "pool '{pool}' and holds {have}",
+    [REASON_HAS_GROUPS] = "its {text} cannot change: each of its groups has its own",
     [REASON_NOT_EMPTY] = "department '{text}' still has {need} departments or projects",
 };
 

@@ -78,6 +78,8 @@ void submit_json(struct json_out *j, const struct task_spec *spec)
     if (spec->min_instances > 0) {
         json_out_kv_u64(j, "min_instances", spec->min_instances);
     }
+    json_out_key(j, "topology");
+    topology_json(j, &spec->topology);
     json_out_kv_u64(j, "priority", spec->priority);
     json_out_kv_bool(j, "preemptible", spec->preemptible);
     json_out_kv_bool(j, "repeatable", spec->repeatable);

@@ -21,6 +21,7 @@ struct job_shape {
     int64_t cpu_milli;
     int64_t memory_bytes;
     struct named_amount profile; /* parts of devices; name "": none */
+    struct topology_spec topology;
     uint32_t count;
     uint32_t min; /* how many start together; fewer than `count`: the rest is elastic */
 };

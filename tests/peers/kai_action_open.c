@@ -64,7 +64,8 @@ static bool never_runs(const struct cluster *cluster)
 {
     const enum reason_code code = cluster->facts.refusal.code;
     return code == REASON_TOO_LARGE || code == REASON_GANG_TOO_LARGE || code == REASON_NO_DEVICES ||
-           code == REASON_COMBINATION || code == REASON_UNKNOWN_RESOURCE;
+           code == REASON_COMBINATION || code == REASON_UNKNOWN_RESOURCE ||
+           code == REASON_DOMAIN_TOO_SMALL;
 }
 
 static bool job_submit(struct action_case *action, struct action_job *job)
@@ -83,6 +84,7 @@ static bool job_submit(struct action_case *action, struct action_job *job)
     spec.resource_count = shape.profile.name[0] != '\0';
     spec.instances = shape.count;
     spec.gang = shape.count > 1;
+    spec.topology = shape.topology;
     spec.min_instances = shape.min < shape.count ? shape.min : 0;
     spec.preemptible = read_flag(job->doc, "preemptible", true);
     spec.priority = priority_of(doc_get(action->trial->test, "jobs"), job->doc);
@@ -234,10 +236,24 @@ static void jobs_read(struct action_case *action, const struct doc *list)
     }
 }
 
+/* A case has one topology at most. */
+static void topology_read(const struct doc *topologies, struct pool_spec *pool, const char **levels)
+{
+    const struct doc *first = topologies == NULL ? NULL : topologies->first;
+    const struct doc *list = doc_get(first, "levels");
+    for (const struct doc *level = list == NULL ? NULL : list->first;
+         level != NULL && pool->topology_count < TOPOLOGY_LEVELS_MAX; level = level->next) {
+        levels[pool->topology_count] = "";
+        (void)doc_text(level, &levels[pool->topology_count++]);
+    }
+    pool->topology = levels;
+}
+
 static void pool_open(struct action_case *action)
 {
     const struct doc *test = action->trial->test;
     const struct doc *run = doc_get(test, "run");
+    const char *levels[TOPOLOGY_LEVELS_MAX];
     struct pool_spec pool = cluster_pool(&action->cluster);
     pool.aux_tasks = (uint32_t)whole(doc_get(test, "nodes")->first, "max_pods");
     pool.policy = POLICY_FAIR_SHARE;
@@ -255,6 +271,7 @@ static void pool_open(struct action_case *action)
         const int64_t delay_ms = whole(job, "preemption_delay_s") * MILLI;
         pool.preempt_delay_ms = delay_ms > pool.preempt_delay_ms ? delay_ms : pool.preempt_delay_ms;
     }
+    topology_read(doc_get(test, "topologies"), &pool, levels);
     cluster_pool_set(&action->cluster, &pool);
     const struct doc *nodes = doc_get(test, "nodes");
     for (const struct doc *node = nodes->first; node != NULL; node = node->next) {

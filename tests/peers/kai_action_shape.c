@@ -41,8 +41,8 @@ static const char *profile_read(const struct doc *pod, struct named_amount *ret)
 static uint64_t group_min(const struct doc *group, unsigned depth, const char **ret_missing)
 {
     uint64_t min = 0;
-    if (doc_get(group, "topology") != NULL) {
-        *ret_missing = "no topology yet";
+    if (depth > 0 && doc_get(group, "topology") != NULL) {
+        *ret_missing = "no groups within a gang";
     }
     if (doc_get(group, "min_subgroups") != NULL || depth == GROUPS_DEEP_MAX) {
         *ret_missing = "no groups within a gang";
@@ -133,6 +133,9 @@ const char *action_shape(const struct doc *job, struct job_shape *ret)
     ret->gpu_memory_bytes = gpu_memory_mib * MIB;
     uint64_t min = ret->count;
     (void)doc_u64(doc_get(job, "min_available"), &min);
+    const struct doc *topology = doc_get(groups, "topology");
+    (void)doc_text(doc_get(topology, "required_level"), &ret->topology.required);
+    (void)doc_text(doc_get(topology, "preferred_level"), &ret->topology.preferred);
     if (groups != NULL && missing == NULL) {
         min = group_min(groups, 0, &missing);
         missing = missing == NULL && min < ret->count && doc_get(groups, "podsets")->count != 1

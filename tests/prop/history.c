@@ -96,12 +96,21 @@ static void pool_spec_roll(struct world *world, const char *name, struct pool_sp
     };
 }
 
+/* Where nodes are: not said, by zone, by zone and rack. */
+static void topology_roll(struct world *world, struct pool_spec *spec)
+{
+    static const char *const levels[] = {"zone", "rack"};
+    spec->topology = levels;
+    spec->topology_count = dice_once_in(&world->dice, 4) ? dice_roll(&world->dice, 3) : 2;
+}
+
 static void pool_set(struct world *world)
 {
     const char *name = pick_pool_name(world);
     const struct pool *pool = core_pool_named(world->core, name);
     struct pool_spec spec;
     pool_spec_roll(world, name, &spec);
+    topology_roll(world, &spec);
     struct input in = {.type = pool == NULL ? INPUT_POOL_CREATE : INPUT_POOL_EDIT};
     in.pool.spec = &spec;
     in.pool.pool = pool == NULL ? (pool_id){0} : pool->id;
@@ -126,12 +135,14 @@ static const struct label zone_label[] = {{"zone", "a"}};
 static void node_join(struct world *world)
 {
     struct dice *dice = &world->dice;
+    const struct label labels[] = {{"zone", dice_once_in(dice, 2) ? "a" : "b"},
+                                   {"rack", dice_once_in(dice, 2) ? "1" : "2"}};
     struct named_amount amounts[3];
     struct node_spec spec = {
         .name = node_names[dice_roll(dice, NODES + 2)],
         .pool = pick_pool_name(world),
-        .labels = zone_label,
-        .label_count = dice_roll(dice, 2),
+        .labels = labels,
+        .label_count = dice_once_in(dice, 4) ? dice_roll(dice, 3) : 2,
         .cpu_milli = (int64_t)dice_roll(dice, 17) * 1000 + (int64_t)dice_roll(dice, 3) * 333,
         .memory_bytes = dice_roll(dice, 1000),
         .resources = amounts,
@@ -296,6 +307,11 @@ static void spec_roll(struct world *world, struct task_spec *ret)
     ret->avoid = avoid_roll(world, &ret->avoid_count);
     ret->node_labels = zone_label;
     ret->node_label_count = dice_once_in(dice, 8);
+    if ((ret->gang || ret->instances == 1) && dice_once_in(dice, 3)) {
+        static const char *const levels[] = {"", "zone", "rack"};
+        ret->topology.required = levels[dice_roll(dice, 3)];
+        ret->topology.preferred = levels[dice_roll(dice, 3)];
+    }
     const struct task *before = dice_once_in(dice, 6) ? pick_task(world) : NULL;
     if (before != NULL) {
         depends[ret->depends_count++] = before->id.v;
@@ -334,7 +350,10 @@ static void refusal_check(struct world *world, struct task_spec spec, const stru
     struct input in = {.type = INPUT_TASK_SUBMIT};
     in.submit = (struct submission){.specs = &spec, .count = 1};
     struct reason again;
-    if (reason->code == REASON_GANG_TOO_LARGE) {
+    if (reason->code == REASON_DOMAIN_TOO_SMALL && (reason->smallest < 1 || !spec.gang)) {
+        return; /* no part of the topology holds any; or it is about slots that were spread */
+    }
+    if (reason->code == REASON_GANG_TOO_LARGE || reason->code == REASON_DOMAIN_TOO_SMALL) {
         law(reason->smallest >= 1, "P9: some of the gang would fit");
         law(reason->smallest < spec.instances, "P9: a smaller gang");
         spec.instances = (uint32_t)reason->smallest;
@@ -355,6 +374,7 @@ static void refusal_check(struct world *world, struct task_spec spec, const stru
     const enum verdict verdict = world_ask(world, in, &again);
     /* One instance then fits; all of a gang may need more nodes, or those it avoids. */
     law(verdict == VERDICT_OK || again.code == REASON_GANG_TOO_LARGE ||
+            again.code == REASON_DOMAIN_TOO_SMALL ||
             ((again.code == REASON_AVOIDED || again.code == REASON_OTHER_LABELS) && again.have > 0),
         "P9: the smallest change is accepted");
     *amount = reason->smallest + step;
@@ -388,6 +408,7 @@ static void submit(struct world *world)
             law(oracle_possible(world->core, fact->task_submitted.pool,
                                 fact->task_submitted.request, size),
                 "P9: what can never run is refused");
+            oracle_form_possible(world->core, fact);
         }
     }
 }

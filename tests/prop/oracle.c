@@ -2,6 +2,7 @@
  * by one on a scratch copy of a node. SPDX-License-Identifier: Apache-2.0 */
 #include "oracle.h"
 
+#include "core/model/label.h"
 #include "core/sched/explain.h"
 #include "world.h"
 
@@ -33,6 +34,13 @@ static void free_empty(const struct node *node, struct free_node *ret)
     for (uint32_t i = 0; i < node->device_count; i++) {
         ret->device[i] = SLOT_MILLI;
     }
+}
+
+/* The same, as free_left() is called. */
+static void free_alone(const struct core *core, const struct node *node, struct free_node *ret)
+{
+    (void)core;
+    free_empty(node, ret);
 }
 
 static void free_take(struct free_node *free, const struct request *request, int64_t slots,
@@ -184,8 +192,7 @@ static bool kept_away(const struct node *node, const struct request *request)
     for (uint32_t i = 0; i < request->avoid_count; i++) {
         away |= request->avoid[i].v == node->id.v;
     }
-    /* Histories know one label. */
-    return away || (request->label_count > 0 && node->labels == NULL);
+    return away || !label_marks_cover(node->labels, request);
 }
 
 int64_t oracle_slots(const struct node *node, const struct request *request)
@@ -360,6 +367,19 @@ static uint32_t chunk_of(const struct task *task)
     return task->gang && grown < task->min_count ? task->min_count - grown : 1;
 }
 
+uint32_t oracle_fits(const struct core *core, const struct node *node,
+                     const struct request *request, uint32_t count, bool empty)
+{
+    struct free_node free;
+    (empty ? free_alone : free_left)(core, node, &free);
+    return free_count(&free, request, count);
+}
+
+bool oracle_usable(const struct node *node, const struct core *core, const struct task *holder)
+{
+    return usable(node) && !(holder != NULL && holder_uses(core, node, holder));
+}
+
 static void task_must_not_fit(const struct core *core, const struct pool *pool,
                               const struct task *task, const struct task *holder)
 {
@@ -370,6 +390,10 @@ static void task_must_not_fit(const struct core *core, const struct pool *pool,
     const uint32_t count = chunk_of(task);
     uint32_t found = 0;
     if (oracle_bounded(core, task, NULL, count)) {
+        return;
+    }
+    if (core_shape(core, task->shape)->form != NULL) {
+        oracle_form_idles(core, task, behind ? holder : NULL, count);
         return;
     }
     for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;

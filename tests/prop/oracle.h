@@ -33,3 +33,17 @@ int64_t oracle_slots(const struct node *node, const struct request *request);
  * pool without nodes. */
 bool oracle_possible(const struct core *core, pool_id pool, const struct request *request,
                      uint32_t count);
+
+/* How many instances of a request, at most `count`, the node takes: beside what is there and promised, or empty. */
+uint32_t oracle_fits(const struct core *core, const struct node *node,
+                     const struct request *request, uint32_t count, bool empty);
+
+/* May the node take work that `holder` (or NULL) has no part in? */
+bool oracle_usable(const struct node *node, const struct core *core, const struct task *holder);
+
+/* Topology. What one step starts of a gang is in one domain of the level it requires; P5: no gang of `count` instances that may run
+ * fits one; P9: what none can ever hold is refused. */
+void oracle_form_together(const struct core *core, const struct facts *facts);
+void oracle_form_idles(const struct core *core, const struct task *task, const struct task *holder,
+                       uint32_t count);
+void oracle_form_possible(const struct core *core, const struct fact *fact);

@@ -219,6 +219,7 @@ enum verdict world_step(struct world *world, struct input in)
     }
     if (in.type == INPUT_PASS) {
         oracle_gangs_whole(world->core, &world->facts);
+        oracle_form_together(world->core, &world->facts);
     }
     return verdict;
 }

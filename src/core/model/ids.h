@@ -21,6 +21,11 @@ typedef struct shape_id {
     uint32_t v;
 } shape_id;
 
+/* Of a part of a pool's topology: given anew when its nodes are gone, and after a restart. */
+typedef struct domain_id {
+    uint32_t v;
+} domain_id;
+
 typedef struct account_id {
     uint32_t v;
 } account_id;

@@ -15,6 +15,9 @@ enum {
     NODE_SLOTS_MAX = 1000000, /* so that sums over all nodes fit 64 bits */
     NODE_DEVICES_MAX = 64,    /* GPUs of one node */
     NODE_LABELS_MAX = 64,
+    TOPOLOGY_LEVELS_MAX = 8, /* of a pool, widest first */
+    TASK_GROUPS_MAX = 64,    /* groups within one gang, at any depth */
+    GROUP_DEPTH_MAX = 4,
     NODE_AUX_TASKS_DEFAULT = 100, /* zero-slot instances a node takes */
     TASK_INSTANCES_MAX = 10000,
     TASK_ARGS_MAX = 4096,

@@ -43,5 +43,8 @@ struct node {
     uint16_t device_free[NODE_DEVICES_MAX]; /* thousandths of each device */
     uint8_t supervisor[16];
     struct blob *labels; /* the marks of its labels, see label.h; NULL: none */
+    domain_id
+        domains[TOPOLOGY_LEVELS_MAX]; /* where it is, by level of its pool's topology; 0: it does
+                                               not say, and on no level below that */
     struct blob *text; /* encoded name, boot id, address, version, labels; see node_text_decode() */
 };

@@ -63,5 +63,7 @@ struct pool {
     int64_t slots_free;  /* over the nodes that may take work */
     struct sum usable[3]; /* slots, cpu, memory of the nodes that may take work: what is divided */
     int64_t created_ms;
-    struct blob *text; /* encoded name, title, description */
+    uint32_t level_count; /* of its topology */
+    struct blob *levels;  /* their names, one behind the other with a NUL each, widest first */
+    struct blob *text;    /* encoded name, title, description */
 };

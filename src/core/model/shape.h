@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/blob.h"
+#include "core/model/form.h"
 #include "core/model/ids.h"
 #include "core/model/resource.h"
 
@@ -12,5 +14,9 @@ struct shape {
     uint32_t gang_size;  /* instances that start together; 1: each for itself */
     pool_id pool;
     uint64_t hash;
-    struct request request;
+    struct request request; /* of each instance; where there are groups: of the first */
+    struct blob *form;      /* see shape_form() */
 };
+
+/* How its instances hang together; NULL: they are all alike, anywhere. */
+const struct form *shape_form(const struct shape *shape);

@@ -36,6 +36,25 @@ struct label {
 
 enum { ASK_NOTHING = -1 }; /* for slots, cpu and memory: the user named none */
 
+/* How close together the instances of a gang, or of a group of it, are to be: levels of the pool's
+ * topology by name, "" (or NULL): none. */
+struct topology_spec {
+    const char *required;  /* all in one domain of this level */
+    const char *preferred; /* in one of this level if there is room, else in as few as possible */
+};
+
+struct task_spec;
+
+/* A group of instances within a gang. A group stands before those it consists of, which follow it directly. */
+struct group_spec {
+    const char *name;
+    uint32_t parent; /* 1 + the place in the list of the group it is part of; 0: the task itself */
+    uint32_t instances; /* 0: it consists of groups */
+    uint32_t min;       /* so many of its instances (or groups) must run; 0: all */
+    struct topology_spec topology;
+    const struct task_spec *asks; /* what each instance asks for; NULL: what the task says */
+};
+
 struct task_spec {
     enum task_kind kind;
     const char *name; /* may be empty */
@@ -75,6 +94,10 @@ struct task_spec {
     uint32_t array_first; /* INSTANCE_ID of instance 0 */
     bool gang;
     uint32_t min_instances; /* of a gang: it runs with so many, the others come and go; 0: all */
+    struct topology_spec topology;
+    const struct group_spec *groups; /* of a gang whose instances are not all alike */
+    uint32_t group_count;
+    uint32_t min_groups; /* of the groups that are in no other: so many must run; 0: all */
     bool preemptible;
     bool repeatable; /* false: never rerun after a loss, ends as `unknown` */
     bool stage;
@@ -131,6 +154,8 @@ struct pool_spec {
         history_window_ms; /* counting starts anew so often; 0: never. Both 0: shares do not look back */
     uint32_t history_factor; /* how much the past counts, in thousandths */
     bool uneven_off; /* a task wider than a node takes equal parts of whole nodes, or is refused */
+    const char *const *topology; /* keys of node labels, the widest level first */
+    uint32_t topology_count;
 };
 
 struct node_spec {

@@ -133,6 +133,7 @@ static void task_rest_get(struct bytes_reader *in, struct task_spec *ret)
 /* Tags of a task. */
 enum {
     TASK_AVOID = 1,
+    TASK_GROUPS = 2,
     TASK_NODE_LABELS = 3,
     TASK_STALE_GRACE = 4,
     TASK_PREEMPT_DELAY = 5,
@@ -144,6 +145,10 @@ static void task_later_put(const struct task_spec *spec, struct buf *out)
     if (spec->avoid_count > 0) {
         codec_put_tag(out, TASK_AVOID);
         codec_put_texts(out, spec->avoid, spec->avoid_count);
+    }
+    if (task_groups_said(spec)) {
+        codec_put_tag(out, TASK_GROUPS);
+        task_groups_encode(spec, out);
     }
     if (spec->node_label_count > 0) {
         codec_put_tag(out, TASK_NODE_LABELS);
@@ -163,6 +168,7 @@ static void task_later_put(const struct task_spec *spec, struct buf *out)
 static void task_later_get(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
 {
     uint64_t tag = 0;
+    ret->topology = (struct topology_spec){"", ""};
     while (codec_get_tag(in, TASK_TAG_MAX, &tag)) {
         switch (tag) {
         case TASK_AVOID:
@@ -171,6 +177,9 @@ static void task_later_get(struct bytes_reader *in, struct arena *arena, struct 
             if (ret->avoid_count == 0) {
                 codec_bad(in);
             }
+            break;
+        case TASK_GROUPS:
+            task_groups_decode(in, arena, ret);
             break;
         case TASK_NODE_LABELS:
             ret->node_labels = codec_get_labels(in, arena, &ret->node_label_count);
@@ -248,7 +257,8 @@ enum {
     POOL_HALF_LIFE = 2,
     POOL_WINDOW = 3,
     POOL_FACTOR = 4,
-    POOL_TAG_MAX = POOL_FACTOR
+    POOL_TOPOLOGY = 5,
+    POOL_TAG_MAX = POOL_TOPOLOGY
 };
 
 static void pool_later_put(const struct pool_spec *spec, struct buf *out)
@@ -268,10 +278,14 @@ static void pool_later_put(const struct pool_spec *spec, struct buf *out)
         codec_put_tag(out, POOL_FACTOR);
         bytes_put_u64(out, spec->history_factor);
     }
+    if (spec->topology_count > 0) {
+        codec_put_tag(out, POOL_TOPOLOGY);
+        codec_put_texts(out, spec->topology, spec->topology_count);
+    }
     codec_put_tags_end(out);
 }
 
-static void pool_later_get(struct bytes_reader *in, struct pool_spec *ret)
+static void pool_later_get(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret)
 {
     uint64_t tag = 0;
     while (codec_get_tag(in, POOL_TAG_MAX, &tag)) {
@@ -281,6 +295,12 @@ static void pool_later_get(struct bytes_reader *in, struct pool_spec *ret)
             ret->history_half_life_ms = codec_get_range(in, 1, AMOUNT_MS_MAX);
         } else if (tag == POOL_WINDOW) {
             ret->history_window_ms = codec_get_range(in, 1, AMOUNT_MS_MAX);
+        } else if (tag == POOL_TOPOLOGY) {
+            ret->topology =
+                codec_get_texts(in, arena, TOPOLOGY_LEVELS_MAX, NAME_LEN_MAX, &ret->topology_count);
+            if (ret->topology_count == 0 || !topology_names_differ(ret)) {
+                codec_bad(in);
+            }
         } else {
             ret->history_factor = (uint32_t)bytes_get_max(in, HISTORY_FACTOR_MAX);
             if (ret->history_factor == HISTORY_FACTOR_DEFAULT) {
@@ -325,7 +345,7 @@ void pool_spec_decode(struct bytes_reader *in, struct arena *arena, struct pool_
     ret->reclaim_min_runtime_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
     ret->preempt_delay_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
     ret->user_slots_max = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
-    pool_later_get(in, ret);
+    pool_later_get(in, arena, ret);
 }
 
 void pool_spec_decode_v1(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret)

@@ -25,6 +25,17 @@ void pool_spec_decode(struct bytes_reader *in, struct arena *arena, struct pool_
 void account_spec_decode(struct bytes_reader *in, struct arena *arena, struct account_spec *ret);
 void node_spec_decode(struct bytes_reader *in, struct arena *arena, struct node_spec *ret);
 
+/* Topology and groups of a task that has them. */
+bool task_groups_said(const struct task_spec *spec);
+void task_groups_encode(const struct task_spec *spec, struct buf *out);
+void task_groups_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
+
+/* No level of a pool's topology is empty or there twice. */
+bool topology_names_differ(const struct pool_spec *spec);
+
+/* Are the groups of a task a tree in order that adds up to its instances? */
+bool task_groups_sound(const struct task_spec *spec);
+
 /* As it was before policies: facts and states of version 1. What is missing has its default. */
 void pool_spec_decode_v1(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret);
 

@@ -86,6 +86,55 @@ static int64_t task_spec_bytes(const struct task_spec *spec)
     return len;
 }
 
+/* What each instance asks for. */
+static bool asks_in_limits(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max)
+{
+    return BOUNDS_HOLD(
+               {"slots", spec->slots_milli, ASK_NOTHING, AMOUNT_MILLI_MAX},
+               {"cpu", spec->cpu_milli, ASK_NOTHING, AMOUNT_MILLI_MAX},
+               {"memory", spec->memory_bytes, ASK_NOTHING, AMOUNT_BYTES_MAX},
+               {"gpu memory", spec->gpu_memory_bytes, 0, AMOUNT_BYTES_MAX},
+               {"devices", spec->gpu_devices, 0, NODE_DEVICES_MAX},
+               {"named resources of a task", spec->resource_count, 0, TASK_RESOURCES_MAX}) &&
+           amounts_in_limits(spec->resources, spec->resource_count, ret_limit, ret_max);
+}
+
+static bool topology_in_limits(const struct topology_spec *topology, const char **ret_limit,
+                               int64_t *ret_max)
+{
+    return BOUNDS_HOLD({"topology level length", text_len(topology->required), 0, NAME_LEN_MAX},
+                       {"topology level length", text_len(topology->preferred), 0, NAME_LEN_MAX});
+}
+
+static bool groups_in_limits(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max)
+{
+    const bool grouped = spec->group_count > 0;
+    const struct topology_spec *topology = &spec->topology;
+    const bool close = text_len(topology->required) + text_len(topology->preferred) > 0;
+    if (!topology_in_limits(topology, ret_limit, ret_max) ||
+        !BOUNDS_HOLD(
+            {"groups", spec->group_count, 0, TASK_GROUPS_MAX},
+            {"instances beside a topology that are no gang",
+             close && !spec->gang ? spec->instances : 1, 1, 1},
+            {"groups of a task that is no gang", spec->gang ? 0 : spec->group_count, 0, 0},
+            {"min_instances of a task with groups", grouped ? spec->min_instances : 0, 0, 0},
+            {"min_groups", spec->min_groups, 0, spec->group_count})) {
+        return false;
+    }
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        const struct group_spec *group = &spec->groups[i];
+        if (!BOUNDS_HOLD({"group name length", text_len(group->name), 1, NAME_LEN_MAX},
+                         {"instances of a group", group->instances, 0, TASK_INSTANCES_MAX}) ||
+            !topology_in_limits(&group->topology, ret_limit, ret_max) ||
+            (group->asks != NULL && !asks_in_limits(group->asks, ret_limit, ret_max))) {
+            return false;
+        }
+    }
+    *ret_limit = "groups that add up to the instances";
+    *ret_max = spec->instances;
+    return task_groups_sound(spec);
+}
+
 bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
     if (!BOUNDS_HOLD({"arguments", spec->argv_count, 0, TASK_ARGS_MAX},
@@ -93,7 +142,6 @@ bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, i
                      {"tags", spec->tag_count, 0, TASK_TAGS_MAX},
                      {"pools of a task", spec->pool_count, 0, TASK_POOLS_MAX},
                      {"dependencies", spec->depends_count, 0, TASK_DEPENDS_MAX},
-                     {"named resources of a task", spec->resource_count, 0, TASK_RESOURCES_MAX},
                      {"nodes to avoid", spec->avoid_count, 0, TASK_AVOID_MAX},
                      {"labels of its nodes", spec->node_label_count, 0, TASK_LABELS_MAX},
                      {"instances", spec->instances, 1, TASK_INSTANCES_MAX},
@@ -105,11 +153,6 @@ bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, i
         return false;
     }
     if (!BOUNDS_HOLD(
-            {"slots", spec->slots_milli, ASK_NOTHING, AMOUNT_MILLI_MAX},
-            {"cpu", spec->cpu_milli, ASK_NOTHING, AMOUNT_MILLI_MAX},
-            {"memory", spec->memory_bytes, ASK_NOTHING, AMOUNT_BYTES_MAX},
-            {"gpu memory", spec->gpu_memory_bytes, 0, AMOUNT_BYTES_MAX},
-            {"devices", spec->gpu_devices, 0, NODE_DEVICES_MAX},
             {"time limit", spec->time_limit_ms, 0, AMOUNT_MS_MAX},
             {"grace time", spec->grace_ms, 0, AMOUNT_MS_MAX},
             {"stale grace", spec->stale_grace_ms, STALE_GRACE_NEVER, AMOUNT_MS_MAX},
@@ -124,11 +167,13 @@ bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, i
         return false;
     }
     return labels_in_limits(spec->node_labels, spec->node_label_count, ret_limit, ret_max) &&
-           amounts_in_limits(spec->resources, spec->resource_count, ret_limit, ret_max);
+           asks_in_limits(spec, ret_limit, ret_max) && groups_in_limits(spec, ret_limit, ret_max);
 }
 
 bool pool_spec_in_limits(const struct pool_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
+    *ret_limit = "times that a topology level is named";
+    *ret_max = 1;
     return BOUNDS_HOLD({"pool name length", text_len(spec->name), 1, NAME_LEN_MAX},
                        {"title length", text_len(spec->title), 0, TEXT_LEN_MAX},
                        {"description length", text_len(spec->description), 0, TEXT_LEN_MAX},
@@ -146,7 +191,11 @@ bool pool_spec_in_limits(const struct pool_spec *spec, const char **ret_limit, i
                        {"half-life", spec->history_half_life_ms, 0, AMOUNT_MS_MAX},
                        {"window", spec->history_window_ms, 0, AMOUNT_MS_MAX},
                        {"history factor", spec->history_factor, 0, HISTORY_FACTOR_MAX},
-                       {"slots of one user", spec->user_slots_max, 0, AMOUNT_MILLI_MAX});
+                       {"slots of one user", spec->user_slots_max, 0, AMOUNT_MILLI_MAX},
+                       {"topology levels", spec->topology_count, 0, TOPOLOGY_LEVELS_MAX},
+                       {"topology level length",
+                        texts_len_max(spec->topology, spec->topology_count), 0, NAME_LEN_MAX}) &&
+           topology_names_differ(spec);
 }
 
 bool account_spec_in_limits(const struct account_spec *spec, const char **ret_limit,

@@ -9,7 +9,9 @@
 #include "base/sort.h"
 #include "core/core_internal.h"
 #include "core/sched/consolidate.h"
+#include "core/sched/form_chunk.h"
 #include "core/sched/place.h"
+#include "core/sched/place_form.h"
 #include "core/sched/preempt.h"
 #include "core/sched/reclaim.h"
 #include "core/sched/runtime.h"
@@ -49,6 +51,11 @@ struct claimant action_claimant(const struct action *action, const struct chunk 
         .preemptible = chunk->task->preemptible,
         .saturation_milli = SATURATION_MILLI_DEFAULT,
     };
+}
+
+bool action_shape_speaks(const struct action *action, const struct task *task)
+{
+    return core_shape(action->trial->core, task->shape)->form == NULL || task->active_count == 0;
 }
 
 enum chunk_result action_solve(struct action *action, const struct solve_ask *ask,
@@ -115,11 +122,29 @@ static struct placed_task placed_of(const struct round *round, const struct task
 
 /* ---- the round ---- */
 
+/* The same of a gang with a form. */
+static bool chunk_form(const struct round *round, const struct task *task, struct lane *lane,
+                       struct chunk *ret)
+{
+    const struct trial *trial = round->action->trial;
+    uint32_t *indices = arena_new(trial->arena, uint32_t, task->instance_count);
+    if (task->claimed_count > 0) {
+        return false;
+    }
+    *ret = (struct chunk){.task = task, .note = lane->note, .indices = indices};
+    ret->count = form_chunk(trial->core, task, place_known(trial, task), 0, indices);
+    form_amounts(trial->core, task, indices, ret->count, SLOTS_MOST, &ret->amounts);
+    return ret->count > 0;
+}
+
 /* Its next instances; false: all have their place, or are promised one. */
 static bool chunk_next(const struct round *round, const struct task *task, struct lane *lane,
                        struct chunk *ret)
 {
     const struct core *core = round->action->trial->core;
+    if (core_shape(core, task->shape)->form != NULL) {
+        return chunk_form(round, task, lane, ret);
+    }
     const struct placed_task placed = placed_of(round, task);
     if (lane->index < placed.index) {
         lane->index = placed.index;
@@ -203,7 +228,11 @@ static void line_try(struct round *round, struct turns_line *line, chunk_fn try)
         }
         break;
     case CHUNK_FAILED:
-        queue_drop(queue);
+        if (action_shape_speaks(round->action, task)) {
+            queue_drop(queue);
+        } else {
+            queue_advance(queue);
+        }
         break;
     case CHUNK_SKIPPED:
         queue_advance(queue);

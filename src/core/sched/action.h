@@ -54,5 +54,8 @@ struct action_result action_run_all(struct trial *trial, int64_t now_ms, uint64_
 enum chunk_result action_solve(struct action *action, const struct solve_ask *ask,
                                uint64_t work_max);
 
+/* Is what is found for the task true for all of its shape? Not of gangs with a form that run: they have places to go to. */
+bool action_shape_speaks(const struct action *action, const struct task *task);
+
 /* The claimant behind a chunk. */
 struct claimant action_claimant(const struct action *action, const struct chunk *chunk);

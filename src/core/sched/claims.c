@@ -14,16 +14,20 @@ static uint32_t claimed_from(const struct core *core, const struct task *task, u
     return index;
 }
 
-static struct asker *asker_new(struct trial *trial, const struct task *task)
+/* Who asks for one instance; `before` did for another one of the same task, or is NULL. */
+static const struct asker *asker_for(struct trial *trial, const struct task *task, uint32_t index,
+                                     const struct asker *before)
 {
+    const struct request *request = task_request(trial->core, task, index);
+    if (before != NULL && before->request == request) {
+        return before;
+    }
     struct asker *asker = arena_new(trial->arena, struct asker, 1);
-    *asker = (struct asker){.task = task,
-                            .request = &core_shape(trial->core, task->shape)->request,
-                            .end_ms = INT64_MAX};
+    *asker = (struct asker){.task = task, .request = request, .end_ms = INT64_MAX};
     return asker;
 }
 
-static bool start_there(struct trial *trial, struct asker *asker, uint32_t index)
+static bool start_there(struct trial *trial, const struct asker *asker, uint32_t index)
 {
     const struct node *node =
         core_node(trial->core, core_claim(trial->core, asker->task->id, index)->node);
@@ -43,7 +47,7 @@ static uint32_t claims_try(struct trial *trial, const struct task *task, uint32_
 {
     const struct core *core = trial->core;
     const size_t mark = trial_mark(trial);
-    struct asker *asker = asker_new(trial, task);
+    const struct asker *asker = NULL;
     struct vector amounts = {{0}};
     uint32_t at = index;
     for (uint32_t i = 0; i < count; i++, at++) {
@@ -64,6 +68,7 @@ static uint32_t claims_try(struct trial *trial, const struct task *task, uint32_
     at = index;
     for (uint32_t i = 0; i < count && fits; i++, at++) {
         at = claimed_from(core, task, at);
+        asker = asker_for(trial, task, at, asker);
         fits = start_there(trial, asker, at);
     }
     if (!fits) {

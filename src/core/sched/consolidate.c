@@ -21,10 +21,13 @@ enum chunk_result consolidate_try(struct action *action, const struct chunk *chu
         .moved_max = action->pool->consolidation_max,
     };
     struct note *note = chunk->note;
-    if (note->missed_from > 0 && chunk->count >= note->missed_from) {
+    const bool speaks = action_shape_speaks(action, chunk->task);
+    if (speaks && note->missed_from > 0 && chunk->count >= note->missed_from) {
         return CHUNK_FAILED;
     }
     const enum chunk_result result = action_solve(action, &ask, CONSOLIDATE_WORK_MAX);
-    note->missed_from = result == CHUNK_FAILED ? chunk->count : 0;
+    if (speaks) {
+        note->missed_from = result == CHUNK_FAILED ? chunk->count : 0;
+    }
     return result;
 }

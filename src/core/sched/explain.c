@@ -11,6 +11,8 @@
 #include "base/str.h"
 #include "core/core_internal.h"
 #include "core/sched/explain_account.h"
+#include "core/sched/explain_depends.h"
+#include "core/sched/explain_form.h"
 #include "core/sched/explain_internal.h"
 #include "core/sched/queue.h"
 #include "core/sched/reserve.h"
@@ -125,7 +127,7 @@ static void look_at_node(struct look *look, const struct node *node)
     const uint32_t holds = fit_count(&empty, request, look->count);
     struct place_room kept_room;
     struct place place;
-    overlay_place(&look->overlay, node, &look->asker, &kept_room, &place);
+    overlay_place(&look->trial.overlay, node, &look->asker, &kept_room, &place);
     look->ret->nodes_total++;
     look->able += holds > 0;
     if (fit_usable(node)) {
@@ -170,8 +172,7 @@ static bool holds_it(const struct core *core, const struct instance *instance,
     case RESOURCE_MEMORY:
         return instance->memory_bytes > 0;
     }
-    const struct task *task = core_task(core, instance->task);
-    const struct request *request = &core_shape(core, task->shape)->request;
+    const struct request *request = instance_request(core, instance);
     for (uint32_t i = 0; i < request->named_count; i++) {
         if (request->named[i].resource.v == near->resource.v) {
             return request->named[i].milli > 0;
@@ -237,13 +238,11 @@ static void look_keep(struct look *look)
         return;
     }
     look->behind = true;
-    if (!fits_free(look)) {
+    if (look->shape->form == NULL && !fits_free(look)) {
         return;
     }
-    const struct shape *shape = core_shape(look->core, holder->shape);
-    const uint32_t count = task_chunk(holder);
-    if (reserve_possible(&look->overlay, &shape->request, count)) {
-        reserve_keep(&look->overlay, &shape->request, count);
+    if (reserve_task_possible(&look->trial.overlay, holder)) {
+        reserve_task(&look->trial, holder);
     }
 }
 
@@ -253,7 +252,7 @@ static void reason_of_room(struct look *look, struct reason *reason)
     reason->have = look->have;
     reason->need = look->count;
     if (look->have >= look->count && look->have_left < look->count) {
-        explain_left(look->core, look->task, &look->tally, &look->comes, look->ret);
+        explain_left(look->core, look->task, &look->trial.tally, &look->comes, look->ret);
         return;
     }
     if (look->have >= look->count) {
@@ -283,7 +282,7 @@ static void reason_of_room(struct look *look, struct reason *reason)
     reason->available = near->available;
     reason->code = look->count > 1 ? REASON_GANG_SHORT : near->code;
     reason->smallest = smaller_now(look, near);
-    (void)explain_delay(look->core, look->task, &look->tally, reason);
+    (void)explain_delay(look->core, look->task, &look->trial.tally, reason);
 }
 
 static void look_at_nodes(struct look *look)
@@ -295,6 +294,28 @@ static void look_at_nodes(struct look *look)
     }
     reason_of_room(look, &look->ret->reason);
     look_for_blockers(look);
+}
+
+/* The nodes are asked for the group that finds no room, alone: if there is not enough of that anywhere, that is the reason. */
+static void look_at_form(struct look *look)
+{
+    const bool kept = look->trial.overlay.keeping;
+    const struct task *holder = core_task(look->core, look->pool->reserved_task);
+    struct form_look found;
+    explain_form(&look->trial, look->task, kept ? holder : NULL, &found);
+    const struct shape alone = {.request = found.request, .pool = look->pool->id};
+    look->shape = &alone;
+    look->count = found.count;
+    look->asker.request = &alone.request;
+    look_at_nodes(look);
+    struct reason *reason = &look->ret->reason;
+    reason->smallest = -1;
+    const bool free = reason->code == REASON_NEXT || reason->code == REASON_RESERVED;
+    if (found.reason.code != REASON_NONE &&
+        (free || found.starts || found.reason.code == REASON_UNKNOWN_LEVEL)) {
+        *reason = found.reason;
+        reason->smallest = -1;
+    }
 }
 
 /* When all that leave the places promised to a task should be gone. */
@@ -320,10 +341,8 @@ static void explain_room(struct look *look)
     const struct task *task = look->task;
     struct reason *reason = &look->ret->reason;
     arena_init(&arena);
-    overlay_init(&look->overlay, look->core, look->pool->id, &arena);
-    tally_init(&look->tally, look->core, look->pool->id,
-               shares_compute(look->core, look->pool->id, &arena), &arena);
-    const bool bound = explain_account(look->core, task, &look->tally, look->ret);
+    trial_init(&look->trial, look->core, look->pool->id, &arena);
+    const bool bound = explain_account(look->core, task, &look->trial.tally, look->ret);
     if (task->claimed_count > 0 && (task->gang || task->claimed_count == task->waiting_count)) {
         *reason = (struct reason){.code = REASON_VICTIMS_LEAVING,
                                   .pool = task->pool,
@@ -336,42 +355,16 @@ static void explain_room(struct look *look)
     } else {
         look->asker = (struct asker){.task = task, .end_ms = INT64_MAX};
         look->asker.request = &look->shape->request;
-        look->asker.bounded = tally_left(&look->tally, task, VIEW_NOW, &look->asker.left);
+        look->asker.bounded = tally_left(&look->trial.tally, task, VIEW_NOW, &look->asker.left);
         look_keep(look);
-        look_at_nodes(look);
-    }
-    overlay_done(&look->overlay);
-    arena_done(&arena);
-}
-
-static bool blocks_already(const struct explanation *why, task_id id)
-{
-    for (uint32_t i = 0; i < why->blocker_count; i++) {
-        if (why->blockers[i].v == id.v) {
-            return true;
+        if (look->shape->form != NULL) {
+            look_at_form(look);
+        } else {
+            look_at_nodes(look);
         }
     }
-    return false;
-}
-
-/* The dependencies that still bind it: the first is the reason, the first few are named. */
-static void explain_dependencies(const struct core *core, const struct task *task,
-                                 struct explanation *ret)
-{
-    struct arena arena;
-    struct task_spec spec;
-    arena_init(&arena);
-    core_task_spec(core, task->id, &arena, &spec);
-    for (uint32_t i = 0; i < spec.depends_count && ret->blocker_count < EXPLAIN_NODES_MAX; i++) {
-        task_id other = {spec.depends_on[i]};
-        if ((task->depends_met >> i & 1) == 0 && !blocks_already(ret, other)) {
-            ret->blockers[ret->blocker_count++] = other;
-        }
-    }
+    trial_done(&look->trial);
     arena_done(&arena);
-    ret->reason.code = REASON_DEPENDENCY;
-    ret->reason.task = ret->blocker_count > 0 ? ret->blockers[0] : (task_id){0};
-    ret->reason.need = task->depends_left;
 }
 
 static void explain_queued(const struct core *core, const struct task *task,

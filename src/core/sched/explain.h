@@ -51,3 +51,7 @@ void explain_task(const struct core *core, task_id id, struct explanation *ret);
  * submission and at start. */
 bool explain_possible(const struct core *core, const struct pool *pool,
                       const struct request *request, uint32_t gang_size, struct reason *ret);
+
+/* The same for a gang with a form. What is not alike may be possible where nothing was found: only what cannot be is refused. */
+bool explain_possible_form(const struct core *core, const struct pool *pool,
+                           const struct form *form, struct reason *ret);

@@ -6,6 +6,7 @@
 
 #include "base/must.h"
 #include "core/core_internal.h"
+#include "core/sched/form_chunk.h"
 #include "core/sched/reclaim_rules.h"
 #include "core/sched/runtime.h"
 #include "core/sched/turns.h"
@@ -49,7 +50,7 @@ bool explain_account(const struct core *core, const struct task *task, const str
                      struct explanation *ret)
 {
     struct vector amounts;
-    turns_amounts(core, task, task_chunk(task), SLOTS_LEAST, &amounts);
+    form_next_amounts(core, task, task_chunk(task), SLOTS_LEAST, &amounts);
     const struct gate_result gate = tally_gate(tally, task, VIEW_NOW, &amounts);
     if (gate.gate != GATE_OPEN) {
         figures_fill(core, tally, gate.account, dim_first(gate.dims), ret);
@@ -89,7 +90,7 @@ bool explain_delay(const struct core *core, const struct task *task, const struc
                                 .account = tally_view(tally, task),
                                 .preemptible = task->preemptible,
                                 .saturation_milli = SATURATION_MILLI_DEFAULT};
-    turns_amounts(core, task, task_chunk(task), SLOTS_MOST, &claimant.request);
+    form_next_amounts(core, task, task_chunk(task), SLOTS_MOST, &claimant.request);
     if (reclaim_start(&claimant) != CLAIM_MAY_START) {
         return false;
     }

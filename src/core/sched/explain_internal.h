@@ -5,15 +5,14 @@
 #include "core/core_internal.h"
 #include "core/sched/explain.h"
 #include "core/sched/search.h"
-#include "core/sched/tally.h"
+#include "core/sched/trial.h"
 
 struct look {
     const struct core *core;
     const struct task *task;
     const struct pool *pool;
     const struct shape *shape;
-    struct overlay overlay;
-    struct tally tally;
+    struct trial trial; /* nothing is decided in it */
     struct asker asker;
     struct explanation *ret;
     struct vector

@@ -10,7 +10,7 @@ static bool stays_within(const struct look *look, const struct node *node,
                          const struct request *request)
 {
     struct asker asker = {.task = look->task, .request = request};
-    asker.bounded = tally_left(&look->tally, look->task, VIEW_NOW, &asker.left);
+    asker.bounded = tally_left(&look->trial.tally, look->task, VIEW_NOW, &asker.left);
     return search_within(node, &asker, 1) == 1;
 }
 
@@ -29,7 +29,7 @@ int64_t smaller_now(const struct look *look, const struct explain_node *near)
     while (look_node_next(look, &key, &node)) {
         struct place_room room;
         struct place place;
-        overlay_place(&look->overlay, node, &look->asker, &room, &place);
+        overlay_place(&look->trial.overlay, node, &look->asker, &room, &place);
         if (!fit_usable(node)) {
             continue;
         }
@@ -48,9 +48,9 @@ int64_t smaller_now(const struct look *look, const struct explain_node *near)
 static int64_t left_of_bound(const struct look *look, const struct request *request, uint32_t dim)
 {
     struct vector left;
-    (void)tally_left(&look->tally, look->task, VIEW_NOW, &left);
+    (void)tally_left(&look->trial.tally, look->task, VIEW_NOW, &left);
     int64_t amount = left.at[dim];
-    const int64_t capped = user_caps_left(&look->tally.users, look->task->user, VIEW_NOW);
+    const int64_t capped = user_caps_left(&look->trial.tally.users, look->task->user, VIEW_NOW);
     if (dim == DIM_SLOTS && capped != VECTOR_UNLIMITED &&
         (amount == VECTOR_UNLIMITED || capped < amount)) {
         amount = capped;
@@ -71,8 +71,8 @@ int64_t smaller_within(struct look *look)
     struct request request = look->shape->request;
     struct lower what;
     uint32_t dim;
-    if (look->count > 1 || request.share_devices > 0 || !lower_for(&request, &lack, &what) ||
-        !core_dim_of(look->core, reason->resource, &dim)) {
+    if (look->shape->form != NULL || look->count > 1 || request.share_devices > 0 ||
+        !lower_for(&request, &lack, &what) || !core_dim_of(look->core, reason->resource, &dim)) {
         return -1;
     }
     const int64_t amount = left_of_bound(look, &request, dim);
@@ -83,10 +83,10 @@ int64_t smaller_within(struct look *look)
     struct vector amounts;
     core_request_vector(look->core, &request, &amounts);
     struct asker asker = {.task = look->task, .request = &request, .end_ms = INT64_MAX};
-    asker.bounded = tally_left(&look->tally, look->task, VIEW_NOW, &asker.left);
+    asker.bounded = tally_left(&look->trial.tally, look->task, VIEW_NOW, &asker.left);
     const bool starts =
-        tally_gate(&look->tally, look->task, VIEW_NOW, &amounts).gate == GATE_OPEN &&
-        !tally_user_capped(&look->tally, look->task, VIEW_NOW, &amounts) &&
-        search_first(&look->overlay, &asker, 1) != NULL;
+        tally_gate(&look->trial.tally, look->task, VIEW_NOW, &amounts).gate == GATE_OPEN &&
+        !tally_user_capped(&look->trial.tally, look->task, VIEW_NOW, &amounts) &&
+        search_first(&look->trial.overlay, &asker, 1) != NULL;
     return starts ? amount : -1;
 }

@@ -12,49 +12,18 @@
  * caches change how many nodes are visited and must not change where a pass stops. It stops only
  * after having placed something, so every incomplete pass makes progress. Keeps S2, S4 to S7 of
  * README.md. SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/pass.h"
+#include "core/sched/pass_internal.h"
 
 #include "base/checked.h"
 #include "core/core_internal.h"
 #include "core/sched/action.h"
 #include "core/sched/claims.h"
+#include "core/sched/form_chunk.h"
 #include "core/sched/turns.h"
 #include "core/sched/place.h"
+#include "core/sched/place_form.h"
 #include "core/sched/reserve.h"
 #include "core/sched/search.h"
-
-struct pass {
-    const struct core *core;
-    const struct pool *pool;
-    const struct input *in;
-    struct facts *out;
-    struct arena *arena;
-    struct trial trial;
-    struct turns turns;
-    uint64_t work;
-    uint32_t placed;
-    bool stopped;            /* at the budget */
-    bool again;              /* what is decided here may let others take something */
-    int64_t wake_ms;         /* when somebody may take what he may not yet; 0: nobody */
-    bool old_head_started;   /* the head of the pass before has all it waited for */
-    const struct task *last; /* the task looked at last */
-    const struct task *old;  /* the head of the pass before, if it still waits */
-    const struct task *next; /* who is the head if the old one is not any more */
-    const struct task *head;
-    bool head_moved; /* it is another one, or the same one got some of its instances */
-    bool head_grew;  /* in this pass: it now waits for other instances than those that were tried */
-    bool holding;    /* places are kept for the head */
-    bool impatient;  /* they should be, but its turn was over */
-    bool keep_due;   /* they have not been chosen yet: nobody has come who could take them */
-};
-
-/* What became of the next instances of a task. */
-enum outcome {
-    OUTCOME_PLACED,
-    OUTCOME_BLOCKED, /* no room */
-    OUTCOME_GATED,   /* its accounts may not have more */
-    OUTCOME_CAPPED,  /* its user may not have more */
-};
 
 static bool budget_spent(const struct pass *pass)
 {
@@ -62,7 +31,7 @@ static bool budget_spent(const struct pass *pass)
 }
 
 /* Choosing the places to keep looks at every node: done when the first task comes that would fit. */
-static bool keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count)
+bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count)
 {
     if (!pass->keep_due) {
         return true;
@@ -70,8 +39,7 @@ static bool keep_or_blocked(struct pass *pass, const struct asker *asker, uint32
     if (search_total(&pass->trial.overlay, asker, count) < count) {
         return false;
     }
-    const struct shape *shape = core_shape(pass->core, pass->head->shape);
-    reserve_keep(&pass->trial.overlay, &shape->request, task_chunk(pass->head));
+    reserve_task(&pass->trial, pass->head);
     pass->keep_due = false;
     return true;
 }
@@ -95,7 +63,7 @@ static void asker_bound(const struct pass *pass, struct asker *asker)
 }
 
 /* Could some node, empty, take these instances within the bounds of their accounts? If not, no room helps. */
-static bool bound_allows(const struct pass *pass, const struct asker *asker, uint32_t count)
+bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint32_t count)
 {
     if (!asker->bounded) {
         return true;
@@ -121,25 +89,25 @@ static bool gated(const struct pass *pass, const struct task *task, uint32_t cou
     const struct shape *shape = core_shape(pass->core, task->shape);
     struct asker asker = {.task = task, .request = &shape->request};
     struct vector amounts;
-    turns_amounts(pass->core, task, count, SLOTS_LEAST, &amounts);
+    form_next_amounts(pass->core, task, count, SLOTS_LEAST, &amounts);
     if (tally_gate(&pass->trial.tally, task, VIEW_NOW, &amounts).gate != GATE_OPEN) {
         return true;
     }
     asker_bound(pass, &asker);
-    return !bound_allows(pass, &asker, count);
+    return !pass_bound_allows(pass, &asker, count);
 }
 
 /* Is it the cap of its user? */
 static bool capped(const struct pass *pass, const struct task *task)
 {
     struct vector amounts;
-    turns_amounts(pass->core, task, task_chunk(task), SLOTS_LEAST, &amounts);
+    form_next_amounts(pass->core, task, task_chunk(task), SLOTS_LEAST, &amounts);
     return tally_user_capped(&pass->trial.tally, task, VIEW_NOW, &amounts);
 }
 
 /* What is left on the nodes is too little for it: to its accounts, or, where the nodes say how many slots it is, perhaps to its user
  * alone. */
-static enum outcome outcome_bound(const struct pass *pass, const struct task *task)
+enum outcome pass_outcome_bound(const struct pass *pass, const struct task *task)
 {
     const bool by_memory = request_by_memory(&core_shape(pass->core, task->shape)->request);
     return by_memory && pass->pool->user_slots_max > 0 ? OUTCOME_CAPPED : OUTCOME_GATED;
@@ -150,6 +118,9 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
 {
     const struct shape *shape = core_shape(pass->core, task->shape);
     struct vector amounts;
+    if (shape->form != NULL) {
+        return pass_place_form(pass, task, lane);
+    }
     turns_amounts(pass->core, task, count, SLOTS_LEAST, &amounts);
     if (tally_gate(&pass->trial.tally, task, VIEW_NOW, &amounts).gate != GATE_OPEN) {
         return OUTCOME_GATED;
@@ -160,7 +131,7 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
     struct note *note = lane->note;
     if ((note->missed_from > 0 && count >= note->missed_from) ||
         capacity_missed(pass->core->capacity, shape, count)) {
-        return gated(pass, task, count) ? outcome_bound(pass, task) : OUTCOME_BLOCKED;
+        return gated(pass, task, count) ? pass_outcome_bound(pass, task) : OUTCOME_BLOCKED;
     }
     struct asker *asker = arena_new(pass->arena, struct asker, 1);
     *asker = (struct asker){
@@ -171,9 +142,10 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
     };
     asker_bound(pass, asker);
     lane->bounded = asker->bounded;
-    if (!keep_or_blocked(pass, asker, count) ||
+    if (!pass_keep_or_blocked(pass, asker, count) ||
         !place_chunk(&pass->trial, asker, count, &lane->index)) {
-        return bound_allows(pass, asker, count) ? OUTCOME_BLOCKED : outcome_bound(pass, task);
+        return pass_bound_allows(pass, asker, count) ? OUTCOME_BLOCKED
+                                                     : pass_outcome_bound(pass, task);
     }
     lane->added += count;
     pass->placed += count;
@@ -196,9 +168,8 @@ static bool head_allowed(const struct pass *pass, const struct task *task)
 static void head_note(struct pass *pass, const struct task *task, bool progress)
 {
     const struct pool *pool = pass->pool;
-    const struct shape *shape = core_shape(pass->core, task->shape);
     if (pass->head != NULL || (pass->next != NULL && !head_allowed(pass, task)) ||
-        !reserve_possible(&pass->trial.overlay, &shape->request, task_chunk(task))) {
+        !reserve_task_possible(&pass->trial.overlay, task)) {
         return;
     }
     if (!head_allowed(pass, task)) {
@@ -225,7 +196,8 @@ static bool shape_goes_on(struct pass *pass, const struct task *task, uint32_t c
         return false;
     }
     const struct asker brief = {.request = &shape->request, .end_ms = INT64_MIN};
-    return search_total(&pass->trial.overlay, &brief, count) == count;
+    const uint32_t least = form_grouped(shape_form(shape)) ? 1 : count;
+    return search_total(&pass->trial.overlay, &brief, least) == least;
 }
 
 /* ---- the run ---- */
@@ -257,6 +229,10 @@ static void after_blocked(struct pass *pass, struct queue *queue, const struct t
         return;
     }
     struct note *note = lane->note;
+    if (!pass_shape_speaks(core_shape(pass->core, task->shape), task, lane)) {
+        queue_advance(queue);
+        return;
+    }
     if (!lane->bounded && (note->missed_from == 0 || count < note->missed_from)) {
         note->missed_from = count;
     }

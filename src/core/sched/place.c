@@ -10,6 +10,7 @@
 
 #include "base/must.h"
 #include "core/core_internal.h"
+#include "core/sched/place_form.h"
 #include "core/sched/search.h"
 
 uint32_t place_waiting(const struct core *core, const struct task *task, uint32_t index)
@@ -87,7 +88,7 @@ static bool place_equal(struct trial *trial, struct asker *asker, const uint32_t
     return false;
 }
 
-bool place_these(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,
+bool place_alike(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,
                  const struct node **places)
 {
     const size_t mark = trial_mark(trial);
@@ -114,6 +115,14 @@ bool place_these(struct trial *trial, struct asker *asker, const uint32_t *indic
         }
     }
     return true;
+}
+
+bool place_these(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,
+                 const struct node **places)
+{
+    return core_shape(trial->core, asker->task->shape)->form == NULL
+               ? place_alike(trial, asker, indices, count, places)
+               : place_form(trial, asker, indices, count, places) == ARRANGE_DONE;
 }
 
 bool place_chunk(struct trial *trial, struct asker *asker, uint32_t count, uint32_t *index)

@@ -11,6 +11,10 @@ uint32_t place_waiting(const struct core *core, const struct task *task, uint32_
  * they do not all fit, and nothing is placed. Exact for equal instances: uneven nodes serve as far as they go. */
 bool place_chunk(struct trial *trial, struct asker *asker, uint32_t count, uint32_t *index);
 
-/* The same for these instances, waiting or evicted in this trial; `places` gets the node of each. */
+/* Places for these instances, all alike, wherever they fit: for place_these(), which knows of forms. */
+bool place_alike(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,
+                 const struct node **places);
+
+/* As place_chunk() for these instances, waiting or evicted in this trial; `places` gets the node of each. */
 bool place_these(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,
                  const struct node **places);

@@ -13,27 +13,7 @@
 
 #include "base/checked.h"
 #include "core/core_internal.h"
-
-/* An instance that holds something on a node, and when it gives it back. */
-struct holding {
-    int64_t begun_ms;
-    int64_t end_ms; /* INT64_MAX: not known */
-    uint64_t task;
-    uint32_t index;
-    bool ended; /* in the course of the calculation */
-    const struct request *request;
-    struct grant grant;
-};
-
-/* A node the holder may use. */
-struct candidate {
-    const struct node *node;
-    int64_t newest_ms; /* when the newest instance that it waits for began; 0: it waits for none */
-    int64_t end_ms;    /* when it takes `count` instances; 0: now, INT64_MAX: not known */
-    uint32_t ends;     /* after that many ends */
-    uint32_t count;    /* instances of the holder that go there */
-    uint32_t chosen;   /* 1: kept */
-};
+#include "core/sched/reserve_internal.h"
 
 static int64_t instance_end_ms(const struct task *task, const struct instance *instance)
 {
@@ -48,7 +28,7 @@ static int64_t instance_end_ms(const struct task *task, const struct instance *i
 }
 
 /* Do some leave the node, or is part of it promised? Then all is reckoned from when those have left. */
-static bool in_motion(const struct spot *spot)
+bool reserve_in_motion(const struct spot *spot)
 {
     return spot != NULL && spot->later != NULL;
 }
@@ -63,8 +43,8 @@ static uint32_t placed_count(const struct spot *spot)
 }
 
 /* Everything that holds something on the node, in the state and in this step. */
-static struct holding *holdings_of(const struct overlay *overlay, const struct node *node,
-                                   uint32_t *ret_count)
+struct holding *reserve_holdings(const struct overlay *overlay, const struct node *node,
+                                 uint32_t *ret_count)
 {
     const struct core *core = overlay->core;
     const struct spot *spot = overlay_find(overlay, node->id);
@@ -75,7 +55,7 @@ static struct holding *holdings_of(const struct overlay *overlay, const struct n
     while (oindex_next(&core->orders[ORDER_ON_NODE], key, &key) && key.at[0] == node->id.v) {
         const struct task *task = core_task(core, (task_id){key.at[1]});
         const struct instance *instance = instance_row(core, key.at[3]);
-        if (in_motion(spot) && instance->state == INSTANCE_STOPPING) {
+        if (reserve_in_motion(spot) && instance->state == INSTANCE_STOPPING) {
             continue;
         }
         must(count < room);
@@ -84,7 +64,7 @@ static struct holding *holdings_of(const struct overlay *overlay, const struct n
             .end_ms = instance_end_ms(task, instance),
             .task = task->id.v,
             .index = instance->index,
-            .request = &core_shape(core, task->shape)->request,
+            .request = task_request(core, task, instance->index),
             .grant = {instance->devices, instance->slots_milli, instance->cpu_milli,
                       instance->memory_bytes},
         };
@@ -116,7 +96,7 @@ static bool holding_before(const struct holding *a, const struct holding *b)
 }
 
 /* When all that are told to stop on this node should have ended; 0: there are none. */
-static int64_t leaving_end_ms(const struct core *core, const struct node *node)
+int64_t reserve_leaving_end_ms(const struct core *core, const struct node *node)
 {
     int64_t end_ms = 0;
     struct okey key = {{node->id.v, 0, 0, 0}};
@@ -131,7 +111,7 @@ static int64_t leaving_end_ms(const struct core *core, const struct node *node)
 }
 
 /* The one that is let end next; NULL: all have. Few are asked for, so the list is not sorted. */
-static struct holding *next_end(struct holding *list, uint32_t count)
+struct holding *reserve_next_end(struct holding *list, uint32_t count)
 {
     struct holding *first = NULL;
     for (uint32_t i = 0; i < count; i++) {
@@ -155,24 +135,25 @@ static uint32_t node_holds(const struct node *node, const struct request *reques
 }
 
 /* Lets instances end until the node takes `candidate->count`; leaves the place as it is then. */
-static void wait_for_ends(const struct overlay *overlay, const struct request *request,
-                          struct candidate *candidate, struct place_room *room, struct place *ret)
+void reserve_wait(const struct overlay *overlay, const struct request *request,
+                  struct candidate *candidate, struct place_room *room, struct place *ret)
 {
     const struct spot *spot = overlay_find(overlay, candidate->node->id);
     struct place now;
     place_now(candidate->node, &now);
     place_copy(spot == NULL ? &now : spot_place(spot, VIEW_LATER), room, ret);
     candidate->newest_ms = 0;
-    candidate->end_ms = in_motion(spot) ? leaving_end_ms(overlay->core, candidate->node) : 0;
+    candidate->end_ms =
+        reserve_in_motion(spot) ? reserve_leaving_end_ms(overlay->core, candidate->node) : 0;
     candidate->ends = 0;
     uint32_t fits = fit_count(ret, request, candidate->count);
     if (fits == candidate->count) {
         return;
     }
     uint32_t count = 0;
-    struct holding *list = holdings_of(overlay, candidate->node, &count);
+    struct holding *list = reserve_holdings(overlay, candidate->node, &count);
     struct holding *next;
-    while (fits < candidate->count && (next = next_end(list, count)) != NULL) {
+    while (fits < candidate->count && (next = reserve_next_end(list, count)) != NULL) {
         next->ended = true;
         place_give(ret, room, next->request, &next->grant);
         candidate->newest_ms = next->begun_ms;
@@ -227,7 +208,7 @@ static struct candidate *candidates_of(struct overlay *overlay, const struct req
         }
         struct place_room room;
         struct place place;
-        wait_for_ends(overlay, request, &candidate, &room, &place);
+        reserve_wait(overlay, request, &candidate, &room, &place);
         if (candidate.count > 0) {
             must(count < pool->node_count);
             list[count++] = candidate;
@@ -243,7 +224,7 @@ static void node_keep(struct overlay *overlay, const struct request *request,
     struct spot *spot = overlay_touch(overlay, candidate->node);
     struct keep *keep = arena_new(overlay->arena, struct keep, 1);
     candidate->chosen = 1;
-    wait_for_ends(overlay, request, candidate, &keep->room, &keep->left);
+    reserve_wait(overlay, request, candidate, &keep->room, &keep->left);
     for (uint32_t i = 0; i < take; i++) {
         struct grant grant;
         fit_grant(&keep->left, request, &grant);

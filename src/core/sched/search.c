@@ -36,7 +36,7 @@ static struct measure measure_of(const struct overlay *overlay, const struct req
     return measure;
 }
 
-static int64_t amount_free(const struct place *place, uint16_t resource)
+int64_t search_amount(const struct place *place, uint16_t resource)
 {
     switch (resource) {
     case RESOURCE_SLOTS:
@@ -76,11 +76,11 @@ static int64_t node_free(const struct overlay *overlay, const struct node *node,
 {
     const struct spot *spot = overlay_find(overlay, node->id);
     if (spot != NULL) {
-        return amount_free(spot_place(spot, cursor->view), cursor->resource);
+        return search_amount(spot_place(spot, cursor->view), cursor->resource);
     }
     struct place now;
     place_now(node, &now);
-    return amount_free(&now, cursor->resource);
+    return search_amount(&now, cursor->resource);
 }
 
 /* The line next to `cursor`, above it or below it, by looking at all of them. */
@@ -140,8 +140,8 @@ static void line_move(struct overlay *overlay, enum view view, const struct plac
                       const struct place *new, uint16_t resource)
 {
     struct oindex *index = &overlay->orders[view].index;
-    const int64_t from = amount_free(old, resource);
-    const int64_t to = amount_free(new, resource);
+    const int64_t from = search_amount(old, resource);
+    const int64_t to = search_amount(new, resource);
     if (from == to || !fit_usable(new->node)) {
         return;
     }
@@ -257,7 +257,7 @@ static const struct node *search_touched(const struct overlay *overlay, const st
     const struct node *found = NULL;
     for (uint32_t i = trail->touched; i < overlay->touched_count; i++) {
         const struct spot *spot = overlay_find(overlay, overlay->touched[i]);
-        const int64_t free = amount_free(&spot->place, measure.resource);
+        const int64_t free = search_amount(&spot->place, measure.resource);
         const struct node *node = spot->place.node;
         ++*overlay->visited;
         const struct cursor line = {asker->view, measure.resource, (uint64_t)free, node->id.v};

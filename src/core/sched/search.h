@@ -20,6 +20,9 @@ enum { SEARCH_LEVEL_MAX = 64 };
 const struct node *search_level(struct overlay *overlay, const struct asker *asker, int64_t free,
                                 node_id after, uint32_t count);
 
+/* What a place has free of a resource (RESOURCE_AUX: places for tasks without slots). */
+int64_t search_amount(const struct place *place, uint16_t resource);
+
 /* How many of `count` instances on a node stay within what the asker's accounts may still take of cpu and memory, and of slots where
  * the node says how many. */
 uint32_t search_within(const struct node *node, const struct asker *asker, uint32_t count);

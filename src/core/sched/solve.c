@@ -8,6 +8,7 @@
 
 #include "base/must.h"
 #include "core/core_internal.h"
+#include "core/sched/place.h"
 #include "core/sched/search.h"
 
 enum { GROWN_FIRST = 32 };
@@ -65,6 +66,17 @@ uint32_t solve_node_fits(const struct solve *solve, const struct asker *asker,
     }
     overlay_place(&solve->trial->overlay, node, asker, &room, &place);
     return fit_count(&place, asker->request, max);
+}
+
+struct asker *solve_asker_at(const struct solve *solve, struct asker *asker, uint32_t index)
+{
+    const struct request *request = task_request(solve->trial->core, asker->task, index);
+    if (request == asker->request) {
+        return asker;
+    }
+    struct asker *own = arena_dup(solve->trial->arena, asker, sizeof *asker);
+    own->request = request;
+    return own;
 }
 
 struct asker *solve_asker(const struct solve *solve, const struct task *task)
@@ -162,6 +174,26 @@ static bool attempt(struct solve *solve)
 
 /* ---- the search ---- */
 
+/* Could it fit, as far as counting tells? */
+static bool enough(const struct solve *solve)
+{
+    return solve->unlike || solve->fits >= solve->ask->count;
+}
+
+/* Counting is the whole truth unless it has a form. */
+static bool fits_together(struct solve *solve)
+{
+    struct trial *trial = solve->trial;
+    if (core_shape(trial->core, solve->ask->task->shape)->form == NULL || !enough(solve)) {
+        return enough(solve);
+    }
+    const size_t mark = trial_mark(trial);
+    const bool fits =
+        place_these(trial, solve->asker, solve->ask->indices, solve->ask->count, solve->places);
+    trial_rollback(trial, mark);
+    return fits;
+}
+
 /* False: nobody may be told to go. */
 static bool search_begin(struct solve *solve, const struct solve_ask *ask,
                          struct victims_ask *victims)
@@ -177,6 +209,7 @@ static bool search_begin(struct solve *solve, const struct solve_ask *ask,
     solve->asker = solve_asker(solve, ask->task);
     solve->places = arena_new(solve->trial->arena, const struct node *, ask->count);
     solve->fits = search_total(&solve->trial->overlay, solve->asker, ask->count);
+    solve->unlike = form_grouped(shape_form(core_shape(solve->trial->core, ask->task->shape)));
     return true;
 }
 
@@ -184,12 +217,11 @@ static bool search_begin(struct solve *solve, const struct solve_ask *ask,
 static enum solve_result search_grow(struct solve *solve, uint64_t work_max, uint64_t *work)
 {
     const uint64_t work_end = *work + work_max;
-    const uint32_t count = solve->ask->count;
     uint32_t try_at = 0;
     uint32_t step = 1;
     bool more = true;
     while (*work < work_end) {
-        if (solve->fits >= count && (solve->grown_count >= try_at || !more)) {
+        if (enough(solve) && (solve->grown_count >= try_at || !more)) {
             *work += solve->grown_count;
             if (attempt(solve)) {
                 return SOLVE_FOUND;
@@ -208,10 +240,18 @@ static enum solve_result search_grow(struct solve *solve, uint64_t work_max, uin
     return *work < work_end ? SOLVE_NONE : SOLVE_BUDGET;
 }
 
-static enum solve_result search_move(struct solve *solve, uint64_t *work)
+/* What is to be close together needs more than room on some nodes: pieces move one after the other. */
+static enum solve_result search_move(struct solve *solve, uint64_t work_max, uint64_t *work)
 {
+    const struct core *core = solve->trial->core;
     /* It will fit when those who are leaving have left. */
-    if (solve->fits >= solve->ask->count || !solve_node_move(solve, work)) {
+    if (fits_together(solve)) {
+        return SOLVE_NONE;
+    }
+    if (core_shape(core, solve->ask->task->shape)->form != NULL) {
+        return search_grow(solve, work_max, work);
+    }
+    if (!solve_node_move(solve, work)) {
         return SOLVE_NONE;
     }
     set_done(solve);
@@ -229,7 +269,7 @@ enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, ui
         return SOLVE_NONE;
     }
     if (ask->of == VICTIMS_OF_ALL) {
-        return search_move(solve, work);
+        return search_move(solve, work_max, work);
     }
     if (ask->count == 1 && solve->fits == 0 &&
         core_pool(solve->trial->core, solve->trial->pool)->victims == VICTIMS_LEAST_LOSS) {

@@ -11,7 +11,7 @@ enum fate { FATE_LOST, FATE_KEPT, FATE_MOVED };
 struct grown {
     struct piece *piece;
     enum fate fate;
-    const struct asker *asker;  /* of one that is moved */
+    struct asker *asker;        /* of one that is moved */
     const struct node **places; /* where its instances go */
     const struct eviction *why;
 };
@@ -31,10 +31,14 @@ struct solve {
     const struct node **places;
     uint64_t fits;        /* instances that fit, at most `count` a node */
     struct notes nowhere; /* shapes of which nothing could be moved: no node has room for one */
+    bool unlike;          /* the claimant's instances are not all alike: `fits` says nothing */
 };
 
 /* Who asks for places that will be free. Lives in the trial's arena. */
 struct asker *solve_asker(const struct solve *solve, const struct task *task);
+
+/* The same for one instance of the task, which may ask for something else. */
+struct asker *solve_asker_at(const struct solve *solve, struct asker *asker, uint32_t index);
 
 /* How many instances, at most `max`, fit on the node in the asker's view. */
 uint32_t solve_node_fits(const struct solve *solve, const struct asker *asker,

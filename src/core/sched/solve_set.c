@@ -4,6 +4,7 @@
 
 #include "base/must.h"
 #include "core/core_internal.h"
+#include "core/sched/form_chunk.h"
 #include "core/sched/search.h"
 #include "core/sched/place.h"
 #include "core/sched/turns.h"
@@ -114,12 +115,18 @@ static void shrink(struct solve *solve, size_t mark)
     }
 }
 
-/* Would its accounts take so many more of the task? Sets what they may still take. */
-static bool accounts_take(struct solve *solve, struct asker *asker, uint32_t count)
+/* Would its accounts take these instances of the task, too? Sets what they may still take. */
+static bool accounts_take(struct solve *solve, struct asker *asker, const uint32_t *indices,
+                          uint32_t count)
 {
+    const struct core *core = solve->trial->core;
     const struct tally *tally = &solve->trial->tally;
     struct vector request;
-    turns_amounts(solve->trial->core, asker->task, count, SLOTS_LEAST, &request);
+    if (form_grouped(shape_form(core_shape(core, asker->task->shape)))) {
+        form_amounts(core, asker->task, indices, count, SLOTS_LEAST, &request);
+    } else {
+        turns_amounts(core, asker->task, count, SLOTS_LEAST, &request);
+    }
     if (tally_gate(tally, asker->task, VIEW_LATER, &request).gate != GATE_OPEN ||
         tally_user_capped(tally, asker->task, VIEW_LATER, &request)) {
         return false;
@@ -133,7 +140,7 @@ bool solve_later(struct solve *solve, const struct task *task, const uint32_t *i
 {
     struct asker *asker = solve_asker(solve, task);
     const struct node **places = arena_new(solve->trial->arena, const struct node *, count);
-    if (!accounts_take(solve, asker, count) ||
+    if (!accounts_take(solve, asker, indices, count) ||
         !place_these(solve->trial, asker, indices, count, places)) {
         return false;
     }
@@ -155,7 +162,7 @@ static bool piece_move(struct solve *solve, struct grown *grown)
         indices[count++] = instance->index;
     }
     struct asker *asker = solve_asker(solve, piece->task);
-    if (!accounts_take(solve, asker, count)) {
+    if (!accounts_take(solve, asker, indices, count)) {
         return false;
     }
     grown->asker = asker;
@@ -194,7 +201,7 @@ static bool set_try(struct solve *solve)
     }
     const size_t claims = trial_mark(trial);
     bool placed =
-        accounts_take(solve, solve->asker, solve->ask->count) &&
+        accounts_take(solve, solve->asker, solve->ask->indices, solve->ask->count) &&
         place_these(trial, solve->asker, solve->ask->indices, solve->ask->count, solve->places);
     if (placed) {
         shrink(solve, claims);
@@ -294,9 +301,10 @@ static bool judge(struct solve *solve)
 
 /* ---- doing it ---- */
 
-static bool place_again(struct solve *solve, const struct asker *asker, const struct node *node,
+static bool place_again(struct solve *solve, struct asker *like, const struct node *node,
                         uint32_t index)
 {
+    const struct asker *asker = solve_asker_at(solve, like, index);
     if (solve_node_fits(solve, asker, node, 1) == 0) {
         return false;
     }

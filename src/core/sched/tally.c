@@ -95,8 +95,8 @@ static void claims_load(struct tally *tally, pool_id pool)
             const struct task *task = core_task(core, (task_id){key.at[1]});
             const struct claim *claim = table_get(&core->claims, key.at[3]);
             struct vector amounts;
-            core_grant_vector(core, &core_shape(core, task->shape)->request, claim->slots_milli,
-                              claim->cpu_milli, claim->memory_bytes, &amounts);
+            core_grant_vector(core, task_request(core, task, (uint32_t)key.at[2]),
+                              claim->slots_milli, claim->cpu_milli, claim->memory_bytes, &amounts);
             path_move(tally, task, VIEW_LATER, &amounts, 1);
         }
     }

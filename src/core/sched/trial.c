@@ -35,7 +35,7 @@ static struct decision *decision_add(struct trial *trial, enum decision_kind kin
 
 static void amounts_fill(const struct core *core, struct decision *decision)
 {
-    const struct request *request = &core_shape(core, decision->task->shape)->request;
+    const struct request *request = task_request(core, decision->task, decision->index);
     const struct grant *grant = &decision->grant;
     core_grant_vector(core, request, grant->slots_milli, grant->cpu_milli, grant->memory_bytes,
                       &decision->amounts);
@@ -60,7 +60,7 @@ void trial_place(struct trial *trial, const struct asker *asker, const struct no
 /* What was held or promised is free later. */
 static void later_give(struct trial *trial, struct decision *decision)
 {
-    const struct request *request = &core_shape(trial->core, decision->task->shape)->request;
+    const struct request *request = task_request(trial->core, decision->task, decision->index);
     amounts_fill(trial->core, decision);
     overlay_leave(&trial->overlay, decision->node, request, &decision->grant);
     tally_move(&trial->tally, decision->task, VIEW_LATER, &decision->amounts, -1);
@@ -100,7 +100,7 @@ size_t trial_mark(const struct trial *trial)
 
 static void decision_undo(struct trial *trial, const struct decision *decision)
 {
-    const struct request *request = &core_shape(trial->core, decision->task->shape)->request;
+    const struct request *request = task_request(trial->core, decision->task, decision->index);
     switch (decision->kind) {
     case DECISION_START:
         tally_move(&trial->tally, decision->task, VIEW_NOW, &decision->amounts, -1);

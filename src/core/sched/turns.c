@@ -5,6 +5,7 @@
 #include "base/must.h"
 #include "core/core_internal.h"
 #include "core/sched/account_order.h"
+#include "core/sched/form_chunk.h"
 
 uint32_t turns_chunk(const struct task *task, uint32_t added)
 {
@@ -92,7 +93,7 @@ static void line_refresh(const struct turns *turns, struct turns_line *line)
     if (turns->policy == POLICY_FAIR_SHARE) {
         const struct task *task = queue_first(&line->queue);
         const uint32_t count = turns_chunk(task, queue_lane(&line->queue)->added);
-        turns_amounts(turns->core, task, count, SLOTS_MOST, &line->chunk);
+        form_next_amounts(turns->core, task, count, SLOTS_MOST, &line->chunk);
     }
 }
 

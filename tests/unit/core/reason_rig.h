@@ -138,3 +138,20 @@ static inline void pool_services_only(struct pool_spec *spec)
 {
     spec->accepts = 1u << TASK_SERVICE;
 }
+
+static inline void pool_racks(struct pool_spec *spec)
+{
+    static const char *const levels[] = {"rack"};
+    spec->topology = levels;
+    spec->topology_count = 1;
+    spec->preemption_off = true; /* nobody moves to make room */
+}
+
+static inline void node_of_rack(struct org *org, node_id node, const char *rack)
+{
+    const struct label label = {"rack", rack};
+    const struct node_edit labels = {
+        .fields = NODE_EDIT_LABELS, .labels = &label, .label_count = 1};
+    struct input in = {.type = INPUT_NODE_EDIT, .node = {.node = node, .edit = &labels}};
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+}

@@ -404,6 +404,64 @@ static void moves_that_lead_nowhere(void **state)
     org_done(&org);
 }
 
+static void places_close_together(void **state)
+{
+    (void)state;
+    struct org org;
+    org_init(&org);
+    org_pool(&org, pool_racks);
+    node_of_rack(&org, rig_node(&org.rig, "n1", 3, 0, 1), "r1");
+    node_of_rack(&org, rig_node(&org.rig, "n2", 3, 0, 2), "r2");
+    struct task_spec gang = slots(1);
+    gang.instances = 4;
+    gang.gang = true;
+    gang.topology.required = "row";
+    (void)refuses_task(&org, gang, REASON_UNKNOWN_LEVEL);
+    gang.topology.required = "rack";
+    struct reason why = refuses_task(&org, gang, REASON_DOMAIN_TOO_SMALL);
+    gang.instances = (uint32_t)why.smallest;
+    const task_id first = rig_submit(&org.rig, slots(1));
+    starts(&org, first);
+    const task_id other = rig_submit(&org.rig, slots(2)); /* where the first one is */
+    starts(&org, other);
+    starts(&org, rig_submit(&org.rig, slots(1)));
+    rig_report(&org.rig, other, 0, REPORT_ENDED, 0);
+    const task_id task = submit(&org, gang);
+    why = waits(&org, task, REASON_TOPOLOGY);
+    assert_int_equal(why.have, 2);
+    assert_int_equal(why.need, 3);
+    assert_string_equal(why.text, "rack=r1");
+    rig_report(&org.rig, first, 0, REPORT_ENDED, 0);
+    starts(&org, task);
+    org_done(&org);
+}
+
+static void instances_that_are_not_alike(void **state)
+{
+    (void)state;
+    struct org org;
+    org_init(&org);
+    org_pool(&org, pool_racks);
+    org_nodes(&org, 2, 3);
+    const struct task_spec two = slots(2);
+    const struct task_spec three = slots(3);
+    const struct group_spec groups[] = {{.name = "twos", .instances = 2, .asks = &two},
+                                        {.name = "three", .instances = 1, .asks = &three}};
+    struct task_spec gang = slots(1);
+    gang.instances = 3;
+    gang.gang = true;
+    gang.groups = groups;
+    gang.group_count = 2;
+    const task_id task = submit(&org, gang);
+    (void)waits(&org, task, REASON_NOT_FOUND); /* each group has room, both have not */
+    const struct task_edit less = {.fields = EDIT_RESOURCES, .asks = &two};
+    (void)refuses(&org, (struct input){.type = INPUT_TASK_EDIT, .task = {task, .edit = &less}},
+                  REASON_HAS_GROUPS);
+    (void)rig_node(&org.rig, "more", 3, 0, 9);
+    starts(&org, task);
+    org_done(&org);
+}
+
 static void every_reason_was_made(void **state)
 {
     (void)state;
@@ -432,6 +490,8 @@ int main(void)
         cmocka_unit_test(objects_that_cannot_be_had),
         cmocka_unit_test(a_tree_that_would_be_none),
         cmocka_unit_test(moves_that_lead_nowhere),
+        cmocka_unit_test(places_close_together),
+        cmocka_unit_test(instances_that_are_not_alike),
         cmocka_unit_test(every_reason_was_made),
     };
     return cmocka_run_group_tests_name("reasons", tests, NULL, NULL);

@@ -141,9 +141,52 @@ static void where_an_attempt_runs_is_kept(void **state)
     rig_done(&rig);
 }
 
+static void a_task_of_version_3_has_no_form(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct fact fact;
+    struct error e;
+    assert_int_equal(fact_decode(sample(&arena, "fact-task-submitted-v3"), &arena, &fact, &e),
+                     ERR_OK);
+    assert_int_equal(fact.version, 3);
+    assert_null(fact.task_submitted.form);
+    assert_string_equal(fact.task_submitted.spec->avoid[0], "n1");
+    assert_int_equal(fact.task_submitted.spec->min_instances, 2);
+    assert_int_equal(fact.task_submitted.spec->group_count, 0);
+    assert_string_equal(fact.task_submitted.spec->topology.required, "");
+    arena_done(&arena);
+}
+
+static void a_state_of_version_3_is_read(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct core *core = NULL;
+    struct core *again = NULL;
+    struct error e = {0};
+    if (core_decode(sample(&arena, "state-v3"), &core, &e) != ERR_OK) {
+        fail_msg("%s", e.text);
+    }
+    core_check(core);
+    assert_non_null(core_account_named(core, ACCOUNT_PROJECT, "vision"));
+    size_t len;
+    char *newest = rig_bytes(core, &len);
+    assert_int_equal(core_decode((struct str){newest, len}, &again, &e), ERR_OK);
+    assert_same_state(core, again);
+    core_free(again);
+    core_free(core);
+    free(newest);
+    arena_done(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_task_of_version_3_has_no_form),
+        cmocka_unit_test(a_state_of_version_3_is_read),
         cmocka_unit_test(a_start_of_version_1_used_its_directory),
         cmocka_unit_test(an_end_of_version_1_was_when_it_was_heard),
         cmocka_unit_test(objects_before_the_later_fields_have_none),

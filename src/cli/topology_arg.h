@@ -1,0 +1,10 @@
+/* topology_arg.h - the value of --topology.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/* "required=zone,preferred=rack" as the JSON object of a task, in the arena. ERR_USAGE says what would do. */
+must_use enum err topology_arg_json(const char *text, struct arena *arena, const char **ret,
+                                    struct error *e);

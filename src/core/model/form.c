@@ -1,0 +1,243 @@
+/* form.c - groups within a gang: the tree, its minimums, its bytes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/form.h"
+
+#include "base/must.h"
+#include "base/str.h"
+#include "core/model/codec.h"
+
+#include <string.h>
+
+struct form *form_new(struct arena *arena, uint32_t group_count)
+{
+    must(group_count > 0);
+    must(group_count <= TASK_GROUPS_MAX + 1);
+    struct form *form = arena_alloc(arena, sizeof *form + group_count * sizeof(struct form_group));
+    form->group_count = group_count;
+    return form;
+}
+
+size_t form_size(const struct form *form)
+{
+    return sizeof *form + form->group_count * sizeof form->groups[0];
+}
+
+bool form_grouped(const struct form *form)
+{
+    return form != NULL && form->group_count > 1;
+}
+
+/* ---- the tree ---- */
+
+static uint32_t depth_of(const struct form *form, uint32_t group)
+{
+    uint32_t depth = 0;
+    for (; group != 0; group = form->groups[group].parent) {
+        depth++;
+    }
+    return depth;
+}
+
+/* Groups below one follow it directly: the parent of the next is the one before it, or above that. */
+static bool in_order(const struct form *form)
+{
+    for (uint32_t i = 1; i < form->group_count; i++) {
+        const uint32_t parent = form->groups[i].parent;
+        uint32_t above = i - 1;
+        while (above != parent && above != 0) {
+            above = form->groups[above].parent;
+        }
+        if (parent >= i || above != parent || depth_of(form, i) > GROUP_DEPTH_MAX) {
+            return false;
+        }
+    }
+    return form->groups[0].parent == 0;
+}
+
+bool form_link(struct form *form)
+{
+    uint32_t instances = 0;
+    if (!in_order(form)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < form->group_count; i++) {
+        struct form_group *group = &form->groups[i];
+        group->first = instances;
+        group->end = i + 1;
+        group->below = 0;
+        if (group->count > TASK_INSTANCES_MAX - instances) {
+            return false;
+        }
+        instances += group->count;
+    }
+    for (uint32_t i = form->group_count - 1; i > 0; i--) {
+        struct form_group *group = &form->groups[i];
+        struct form_group *parent = &form->groups[group->parent];
+        if (parent->below == 0 && parent->count > 0) {
+            return false; /* instances of its own, and groups */
+        }
+        parent->below++;
+        parent->end = group->end > parent->end ? group->end : parent->end;
+        parent->count += group->count;
+    }
+    for (uint32_t i = 0; i < form->group_count; i++) {
+        struct form_group *group = &form->groups[i];
+        const uint32_t all = group->below > 0 ? group->below : group->count;
+        group->min = group->min == 0 ? all : group->min;
+        if (all == 0 || group->min > all) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const struct form_group *form_leaf(const struct form *form, uint32_t index)
+{
+    uint32_t at = 0;
+    must(index < form->groups[0].count);
+    while (form->groups[at].below > 0) {
+        uint32_t child = at + 1;
+        while (index >= form->groups[child].first + form->groups[child].count) {
+            child = form->groups[child].end;
+        }
+        at = child;
+    }
+    return &form->groups[at];
+}
+
+uint32_t form_leaf_next(const struct form *form, uint32_t group)
+{
+    while (group < form->group_count && form->groups[group].below > 0) {
+        group++;
+    }
+    return group;
+}
+
+/* ---- minimums ---- */
+
+/* Recursion here and below is as deep as the tree: GROUP_DEPTH_MAX. */
+bool form_satisfied(const struct form *form, uint32_t group, const struct form_counts *have)
+{
+    const struct form_group *own = &form->groups[group];
+    if (own->below == 0) {
+        return have->at[group] >= own->min;
+    }
+    uint32_t satisfied = 0;
+    for (uint32_t child = group + 1; child < own->end; child = form->groups[child].end) {
+        satisfied += form_satisfied(form, child, have);
+    }
+    return satisfied >= own->min;
+}
+
+static uint32_t held(const struct form *form, uint32_t group, const struct form_counts *have)
+{
+    uint32_t sum = 0;
+    for (uint32_t leaf = form_leaf_next(form, group); leaf < form->groups[group].end;
+         leaf = form_leaf_next(form, leaf + 1)) {
+        sum += have->at[leaf];
+    }
+    return sum;
+}
+
+/* The child to be satisfied next: of those not yet `chosen` one that has something, else the first from `turn` on. */
+static uint32_t child_next(const struct form *form, uint32_t group, const struct form_counts *have,
+                           uint32_t turn, const bool *chosen)
+{
+    const struct form_group *own = &form->groups[group];
+    uint32_t first = 0;
+    uint32_t begun = 0;
+    uint32_t at = group + 1;
+    for (uint32_t i = 0; i < turn % own->below; i++) {
+        at = form->groups[at].end;
+    }
+    for (uint32_t i = 0; i < own->below; i++) {
+        if (!chosen[at] && first == 0) {
+            first = at;
+        }
+        if (!chosen[at] && begun == 0 && held(form, at, have) > 0) {
+            begun = at;
+        }
+        at = form->groups[at].end < own->end ? form->groups[at].end : group + 1;
+    }
+    must(first != 0);
+    return begun != 0 ? begun : first;
+}
+
+uint32_t form_missing(const struct form *form, uint32_t group, const struct form_counts *have,
+                      uint32_t turn, struct form_counts *ret)
+{
+    const struct form_group *own = &form->groups[group];
+    if (own->below == 0) {
+        ret->at[group] = have->at[group] < own->min ? own->min - have->at[group] : 0;
+        return ret->at[group];
+    }
+    bool chosen[TASK_GROUPS_MAX + 1] = {false};
+    uint32_t satisfied = 0;
+    uint32_t sum = 0;
+    for (uint32_t child = group + 1; child < own->end; child = form->groups[child].end) {
+        chosen[child] = form_satisfied(form, child, have);
+        satisfied += chosen[child];
+    }
+    for (; satisfied < own->min; satisfied++) {
+        const uint32_t child = child_next(form, group, have, turn, chosen);
+        chosen[child] = true;
+        sum += form_missing(form, child, have, turn, ret);
+    }
+    return sum;
+}
+
+uint32_t form_min(const struct form *form)
+{
+    const struct form_counts none = {{0}};
+    struct form_counts missing = {{0}};
+    return form_missing(form, 0, &none, 0, &missing);
+}
+
+/* ---- bytes ---- */
+
+void form_encode(const struct form *form, struct buf *out)
+{
+    bytes_put_u64(out, form->group_count);
+    for (uint32_t i = 0; i < form->group_count; i++) {
+        const struct form_group *group = &form->groups[i];
+        bytes_put_u64(out, group->parent);
+        bytes_put_u64(out, group->below > 0 ? 0 : group->count);
+        bytes_put_u64(out, group->min);
+        bytes_put_text(out, group->required);
+        bytes_put_text(out, group->preferred);
+        if (group->below == 0) {
+            codec_put_request(out, &group->request);
+        }
+    }
+}
+
+struct form *form_decode(struct bytes_reader *in, struct arena *arena, uint32_t resource_count)
+{
+    const uint32_t count = codec_get_count(in, TASK_GROUPS_MAX + 1);
+    if (count == 0) {
+        codec_bad(in);
+        return NULL;
+    }
+    struct form *form = form_new(arena, count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct form_group *group = &form->groups[i];
+        group->parent = (uint32_t)bytes_get_max(in, count - 1);
+        group->count = (uint32_t)bytes_get_max(in, TASK_INSTANCES_MAX);
+        group->min = (uint32_t)bytes_get_max(in, TASK_INSTANCES_MAX);
+        const char *required = bytes_get_text(in, arena, NAME_LEN_MAX);
+        const char *preferred = bytes_get_text(in, arena, NAME_LEN_MAX);
+        must(str_copy(group->required, sizeof group->required, required));
+        must(str_copy(group->preferred, sizeof group->preferred, preferred));
+        if (group->min == 0) {
+            codec_bad(in);
+        }
+        if (group->count > 0) {
+            codec_get_request(in, resource_count, &group->request);
+        }
+    }
+    if (in->bad || !form_link(form)) {
+        codec_bad(in);
+        return NULL;
+    }
+    return form;
+}

@@ -1,0 +1,139 @@
+/* group_codec.c - topology and groups of a task as bytes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/codec.h"
+#include "core/model/form.h"
+#include "core/model/spec_codec.h"
+
+static bool said(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+static void topology_put(const struct topology_spec *topology, struct buf *out)
+{
+    bytes_put_text(out, topology->required);
+    bytes_put_text(out, topology->preferred);
+}
+
+static void topology_get(struct bytes_reader *in, struct arena *arena, struct topology_spec *ret)
+{
+    ret->required = bytes_get_text(in, arena, NAME_LEN_MAX);
+    ret->preferred = bytes_get_text(in, arena, NAME_LEN_MAX);
+}
+
+bool task_groups_said(const struct task_spec *spec)
+{
+    return spec->group_count > 0 || said(spec->topology.required) || said(spec->topology.preferred);
+}
+
+void task_groups_encode(const struct task_spec *spec, struct buf *out)
+{
+    topology_put(&spec->topology, out);
+    bytes_put_u64(out, spec->min_groups);
+    bytes_put_u64(out, spec->group_count);
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        const struct group_spec *group = &spec->groups[i];
+        bytes_put_text(out, group->name);
+        bytes_put_u64(out, group->parent);
+        bytes_put_u64(out, group->instances);
+        bytes_put_u64(out, group->min);
+        topology_put(&group->topology, out);
+        codec_put_bool(out, group->asks != NULL);
+        if (group->asks != NULL) {
+            task_asks_encode(group->asks, out);
+        }
+    }
+}
+
+static void group_get(struct bytes_reader *in, struct arena *arena, struct group_spec *ret)
+{
+    ret->name = bytes_get_text(in, arena, NAME_LEN_MAX);
+    ret->parent = (uint32_t)bytes_get_max(in, TASK_GROUPS_MAX);
+    ret->instances = (uint32_t)bytes_get_max(in, TASK_INSTANCES_MAX);
+    ret->min = (uint32_t)bytes_get_max(in, TASK_INSTANCES_MAX);
+    topology_get(in, arena, &ret->topology);
+    if (codec_get_bool(in)) {
+        struct task_spec *asks = arena_new(arena, struct task_spec, 1);
+        task_asks_decode(in, arena, asks);
+        ret->asks = asks;
+    }
+    if (ret->name[0] == '\0') {
+        codec_bad(in);
+    }
+}
+
+void task_groups_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
+{
+    topology_get(in, arena, &ret->topology);
+    ret->min_groups = (uint32_t)bytes_get_max(in, TASK_GROUPS_MAX);
+    ret->group_count = codec_get_count(in, TASK_GROUPS_MAX);
+    struct group_spec *groups = arena_new(arena, struct group_spec, ret->group_count);
+    for (uint32_t i = 0; i < ret->group_count; i++) {
+        group_get(in, arena, &groups[i]);
+    }
+    ret->groups = groups;
+    const bool gang = ret->gang || (ret->group_count == 0 && ret->instances == 1);
+    if (in->bad || !task_groups_said(ret) || !gang || ret->min_groups > ret->group_count ||
+        (ret->group_count > 0 && ret->min_instances > 0) || !task_groups_sound(ret)) {
+        codec_bad(in);
+    }
+}
+
+bool task_groups_sound(const struct task_spec *spec)
+{
+    struct arena arena;
+    if (spec->group_count == 0) {
+        return true;
+    }
+    arena_init(&arena);
+    struct form *form = form_new(&arena, spec->group_count + 1);
+    form->groups[0].min = spec->min_groups;
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        form->groups[i + 1].parent = spec->groups[i].parent;
+        form->groups[i + 1].count = spec->groups[i].instances;
+        form->groups[i + 1].min = spec->groups[i].min;
+    }
+    const bool sound = form_link(form) && form->groups[0].count == spec->instances;
+    arena_done(&arena);
+    return sound;
+}
+
+static bool same_level(const char *level, const char *text)
+{
+    return strcmp(level, text == NULL ? "" : text) == 0;
+}
+
+bool form_fits(const struct form *form, const struct task_spec *spec)
+{
+    const bool close = said(spec->topology.required) || said(spec->topology.preferred);
+    if (form == NULL) {
+        return !close && spec->group_count == 0;
+    }
+    bool fits = form->group_count == spec->group_count + 1 &&
+                form->groups[0].count == spec->instances &&
+                same_level(form->groups[0].required, spec->topology.required) &&
+                same_level(form->groups[0].preferred, spec->topology.preferred);
+    for (uint32_t i = 0; fits && i < spec->group_count; i++) {
+        const struct form_group *group = &form->groups[i + 1];
+        fits = group->parent == spec->groups[i].parent &&
+               (group->below > 0) == (spec->groups[i].instances == 0) &&
+               same_level(group->required, spec->groups[i].topology.required) &&
+               same_level(group->preferred, spec->groups[i].topology.preferred);
+    }
+    return fits;
+}
+
+bool topology_names_differ(const struct pool_spec *spec)
+{
+    for (uint32_t i = 0; i < spec->topology_count; i++) {
+        if (!said(spec->topology[i])) {
+            return false;
+        }
+        for (uint32_t j = 0; j < i; j++) {
+            if (strcmp(spec->topology[i], spec->topology[j]) == 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}

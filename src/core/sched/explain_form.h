@@ -1,0 +1,19 @@
+/* explain_form.h - why a gang with topology or groups waits.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/reason.h"
+#include "core/sched/trial.h"
+
+/* What stands in its way. */
+struct form_look {
+    bool starts;            /* nothing: the next pass starts it */
+    struct request request; /* of the group that finds no room, or of the first; */
+    uint32_t count;         /* of which so many are to start together */
+    struct reason
+        reason; /* where these instances alone would find room; else there is not enough of it anywhere */
+};
+
+/* Looks at it in a trial in which nothing is decided yet; `holder` is for whom places are kept in it, or NULL. */
+void explain_form(struct trial *trial, const struct task *task, const struct task *holder,
+                  struct form_look *ret);

@@ -1,0 +1,23 @@
+/* paper.h - nodes as if nothing ran on them: could a gang with a form ever be placed, and where would it wait?
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/sched/arrange.h"
+
+enum paper_of {
+    PAPER_JOINED, /* every node that joined and was not removed */
+    PAPER_USABLE, /* those that may take work */
+};
+
+/* A ground of empty nodes in the arena. `at`: see struct ground; NULL: nothing has its place yet. */
+struct ground *paper_new(const struct core *core, const struct pool *pool, const struct form *form,
+                         const struct node **at, enum paper_of of, struct arena *arena);
+
+/* Nodes and domains are taken by how long one would wait for them: `age` says when the newest instance that would have to end on a
+ * node began (0: none has to). */
+typedef int64_t (*paper_age_fn)(void *context, const struct request *request,
+                                const struct node *node);
+void paper_by_age(struct ground *paper, paper_age_fn age, void *context);
+
+/* The minimum of a form, as instances: ascending, into `ret`, which has room for all. */
+uint32_t paper_minimum(const struct form *form, uint32_t *ret);

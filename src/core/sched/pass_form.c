@@ -1,0 +1,64 @@
+/* pass_form.c - a pass comes to a gang with topology or groups.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/pass_internal.h"
+
+#include "core/core_internal.h"
+#include "core/sched/form_chunk.h"
+#include "core/sched/place.h"
+#include "core/sched/place_form.h"
+
+bool pass_shape_speaks(const struct shape *shape, const struct task *task, const struct lane *lane)
+{
+    return shape->form == NULL ||
+           (task->active_count == 0 && task->claimed_count == 0 && lane->added == 0);
+}
+
+/* One turn of a gang with a form; `missed`: it is known that no turn of it finds places. */
+static enum outcome form_turn(struct pass *pass, const struct task *task, struct lane *lane,
+                              const uint32_t *indices, uint32_t count, bool missed)
+{
+    struct vector amounts;
+    const struct shape *shape = core_shape(pass->core, task->shape);
+    const uint32_t least = form_grouped(shape_form(shape)) ? 1 : count;
+    form_amounts(pass->core, task, indices, count, SLOTS_LEAST, &amounts);
+    if (tally_gate(&pass->trial.tally, task, VIEW_NOW, &amounts).gate != GATE_OPEN) {
+        return OUTCOME_GATED;
+    }
+    if (tally_user_capped(&pass->trial.tally, task, VIEW_NOW, &amounts)) {
+        return OUTCOME_CAPPED;
+    }
+    struct asker *asker = arena_new(pass->arena, struct asker, 1);
+    *asker = (struct asker){
+        .task = task, .request = &shape->request, .end_ms = overlay_end_ms(task, pass->in->now_ms)};
+    asker->bounded = tally_left(&pass->trial.tally, task, VIEW_NOW, &asker->left);
+    lane->bounded = asker->bounded;
+    const struct node **to = arena_new(pass->arena, const struct node *, count);
+    if (missed || !pass_keep_or_blocked(pass, asker, least) ||
+        !place_these(&pass->trial, asker, indices, count, to)) {
+        return pass_bound_allows(pass, asker, least) ? OUTCOME_BLOCKED
+                                                     : pass_outcome_bound(pass, task);
+    }
+    lane->added += count;
+    pass->placed += count;
+    pass->work += count;
+    return OUTCOME_PLACED;
+}
+
+enum outcome pass_place_form(struct pass *pass, const struct task *task, struct lane *lane)
+{
+    const struct shape *shape = core_shape(pass->core, task->shape);
+    const bool missed = pass_shape_speaks(shape, task, lane) &&
+                        (lane->note->missed_from > 0 ||
+                         capacity_missed(pass->core->capacity, shape, shape->gang_size));
+    uint32_t *of = arena_new(pass->arena, uint32_t, task->instance_count);
+    const struct node **at = place_known(&pass->trial, task);
+    enum outcome first = OUTCOME_BLOCKED;
+    for (uint32_t turn = 0, n; (n = form_chunk(pass->core, task, at, turn, of)) > 0; turn++) {
+        const enum outcome outcome = form_turn(pass, task, lane, of, n, missed);
+        if (outcome == OUTCOME_PLACED) {
+            return outcome;
+        }
+        first = turn == 0 ? outcome : first;
+    }
+    return first;
+}

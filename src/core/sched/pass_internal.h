@@ -1,0 +1,53 @@
+/* pass_internal.h - a pass under way: shared by pass.c and pass_form.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/sched/pass.h"
+#include "core/sched/trial.h"
+#include "core/sched/turns.h"
+
+struct pass {
+    const struct core *core;
+    const struct pool *pool;
+    const struct input *in;
+    struct facts *out;
+    struct arena *arena;
+    struct trial trial;
+    struct turns turns;
+    uint64_t work;
+    uint32_t placed;
+    bool stopped;            /* at the budget */
+    bool again;              /* what is decided here may let others take something */
+    int64_t wake_ms;         /* when somebody may take what he may not yet; 0: nobody */
+    bool old_head_started;   /* the head of the pass before has all it waited for */
+    const struct task *last; /* the task looked at last */
+    const struct task *old;  /* the head of the pass before, if it still waits */
+    const struct task *next; /* who is the head if the old one is not any more */
+    const struct task *head;
+    bool head_moved; /* it is another one, or the same one got some of its instances */
+    bool head_grew;  /* in this pass: it now waits for other instances than those that were tried */
+    bool holding;    /* places are kept for the head */
+    bool impatient;  /* they should be, but its turn was over */
+    bool keep_due;   /* they have not been chosen yet: nobody has come who could take them */
+};
+
+/* What became of the next instances of a task. */
+enum outcome {
+    OUTCOME_PLACED,
+    OUTCOME_BLOCKED, /* no room */
+    OUTCOME_GATED,   /* its accounts may not have more */
+    OUTCOME_CAPPED,  /* its user may not have more */
+};
+
+/* Choosing the places to keep looks at every node: done when the first task comes that would fit. False: it does not. */
+bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count);
+
+/* Could some node, empty, take these instances within the bounds of their accounts? If not, no room helps: what is to be said then. */
+bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint32_t count);
+enum outcome pass_outcome_bound(const struct pass *pass, const struct task *task);
+
+/* Is what is found for it true for its shape? A gang that has grown has places of its own to go to. */
+bool pass_shape_speaks(const struct shape *shape, const struct task *task, const struct lane *lane);
+
+/* The next instances of a gang with a form, in any way they may come; what keeps the first of them back is said of all. */
+enum outcome pass_place_form(struct pass *pass, const struct task *task, struct lane *lane);

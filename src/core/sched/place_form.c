@@ -1,0 +1,176 @@
+/* place_form.c - arranging in a trial.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/place_form.h"
+
+#include "base/must.h"
+#include "core/sched/form_chunk.h"
+#include "core/sched/place.h"
+#include "core/sched/score.h"
+#include "core/sched/search.h"
+
+/* A ground that is a trial. */
+struct trial_ground {
+    struct ground ground;
+    struct trial *trial;
+    struct asker *askers[TASK_GROUPS_MAX + 1]; /* by leaf; made when it is asked for */
+    const struct asker *like;                  /* who asks */
+    struct vector left;                        /* what the accounts may still take */
+    struct vector *lefts;                      /* the same before each instance placed */
+};
+
+static struct trial_ground *ground_of(struct ground *ground)
+{
+    return (struct trial_ground *)ground;
+}
+
+/* Who asks for instances of this leaf. */
+static struct asker *asker_of(struct trial_ground *own, uint32_t leaf)
+{
+    if (own->askers[leaf] == NULL) {
+        const struct form *form = own->ground.form;
+        struct asker *asker = arena_new(own->ground.arena, struct asker, 1);
+        *asker = *own->like;
+        asker->trail = NULL;
+        if (form_grouped(form)) {
+            asker->request = &form->groups[leaf].request;
+        }
+        own->askers[leaf] = asker;
+    }
+    own->askers[leaf]->left = own->left;
+    return own->askers[leaf];
+}
+
+static uint32_t trial_takes(struct ground *ground, uint32_t leaf, const struct node *node,
+                            uint32_t max)
+{
+    struct trial_ground *own = ground_of(ground);
+    const struct asker *asker = asker_of(own, leaf);
+    const struct overlay *overlay = &own->trial->overlay;
+    struct place_room room;
+    struct place place;
+    ++*overlay->visited;
+    if (!fit_usable(node)) {
+        return 0;
+    }
+    overlay_place(overlay, node, asker, &room, &place);
+    return search_within(node, asker, fit_count(&place, asker->request, max));
+}
+
+static int64_t trial_order(struct ground *ground, uint32_t leaf, const struct node *node)
+{
+    struct trial_ground *own = ground_of(ground);
+    const struct asker *asker = asker_of(own, leaf);
+    const struct spot *spot = overlay_find(&own->trial->overlay, node->id);
+    struct place now;
+    place_now(node, &now);
+    return search_amount(spot != NULL ? spot_place(spot, asker->view) : &now,
+                         score_resource(asker->request));
+}
+
+static void left_take(struct trial_ground *own, const struct vector *amounts)
+{
+    own->lefts[own->ground.placed_count] = own->left;
+    for (uint32_t dim = 0; own->like->bounded && dim < QUOTA_DIMS_MAX; dim++) {
+        if (own->left.at[dim] != VECTOR_UNLIMITED) {
+            own->left.at[dim] -= amounts->at[dim];
+        }
+    }
+}
+
+static void trial_take(struct ground *ground, uint32_t leaf, const struct node *node,
+                       uint32_t index)
+{
+    struct trial_ground *own = ground_of(ground);
+    trial_place(own->trial, asker_of(own, leaf), node, index);
+    left_take(own, &own->trial->decisions[own->trial->count - 1].amounts);
+    ground_placed(ground, node, index);
+}
+
+static void trial_undo(struct ground *ground)
+{
+    struct trial_ground *own = ground_of(ground);
+    trial_rollback(own->trial, trial_mark(own->trial) - 1);
+    (void)ground_taken_back(ground);
+    own->left = own->lefts[ground->placed_count];
+}
+
+static bool trial_anywhere(struct ground *ground, uint32_t leaf, const uint32_t *indices,
+                           uint32_t count)
+{
+    struct trial_ground *own = ground_of(ground);
+    struct trial *trial = own->trial;
+    const struct node **places = arena_new(ground->arena, const struct node *, count);
+    const size_t mark = trial_mark(trial);
+    if (!place_alike(trial, asker_of(own, leaf), indices, count, places)) {
+        return false;
+    }
+    must(trial_mark(trial) == mark + count);
+    for (uint32_t i = 0; i < count; i++) {
+        left_take(own, &trial->decisions[mark + i].amounts);
+        ground_placed(ground, places[i], indices[i]);
+    }
+    return true;
+}
+
+static const struct ground_ops trial_ops = {.takes = trial_takes,
+                                            .order = trial_order,
+                                            .take = trial_take,
+                                            .undo = trial_undo,
+                                            .anywhere = trial_anywhere};
+
+const struct node **place_known(const struct trial *trial, const struct task *task)
+{
+    const struct node **at = form_at(trial->core, task, trial->arena);
+    for (size_t i = 0; i < trial->count; i++) {
+        const struct decision *decision = &trial->decisions[i];
+        if (decision->task == task) {
+            const bool goes = decision->kind == DECISION_START || decision->kind == DECISION_CLAIM;
+            at[decision->index] = goes ? decision->node : NULL;
+        }
+    }
+    return at;
+}
+
+static struct trial_ground *ground_new(struct trial *trial, struct asker *asker, uint32_t count)
+{
+    const struct core *core = trial->core;
+    struct trial_ground *own = arena_new(trial->arena, struct trial_ground, 1);
+    own->ground = (struct ground){
+        .ops = &trial_ops,
+        .core = core,
+        .pool = core_pool(core, trial->pool),
+        .form = shape_form(core_shape(core, asker->task->shape)),
+        .arena = trial->arena,
+        .spread = trial->overlay.spread,
+        .at = place_known(trial, asker->task),
+        .placed = arena_new(trial->arena, uint32_t, count),
+    };
+    own->trial = trial;
+    own->like = asker;
+    own->left = asker->left;
+    own->lefts = arena_new(trial->arena, struct vector, count);
+    if (asker->view == VIEW_LATER) {
+        overlay_leaving(&trial->overlay);
+    }
+    return own;
+}
+
+enum arrange_result place_form(struct trial *trial, struct asker *asker, const uint32_t *indices,
+                               uint32_t count, const struct node **places)
+{
+    struct trial_ground *own = ground_new(trial, asker, count);
+    const enum arrange_result result = arrange(&own->ground, indices, count);
+    for (uint32_t i = 0; i < count && result == ARRANGE_DONE; i++) {
+        places[i] = own->ground.at[indices[i]];
+    }
+    if (result == ARRANGE_DONE) {
+        asker->left = own->left;
+    }
+    return result;
+}
+
+uint32_t place_closest(struct trial *trial, struct asker *asker, uint32_t group,
+                       const uint32_t *indices, uint32_t count, domain_id *ret)
+{
+    return arrange_closest(&ground_new(trial, asker, count)->ground, group, indices, count, ret);
+}

@@ -1,0 +1,129 @@
+/* reserve_form.c - the places that a gang with a form will use: planned on empty nodes, those waited for least first.
+ *
+ * The plan does not move on while it is waited for: nothing starts on kept nodes, so what has to end there only gets older in
+ * comparison (S6 of README.md).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/reserve_internal.h"
+
+#include "base/must.h"
+#include "core/core_internal.h"
+#include "core/sched/form_chunk.h"
+#include "core/sched/paper.h"
+#include "core/sched/place_form.h"
+
+/* When the newest instance began that has to end for one more to fit there. */
+static int64_t node_age(void *context, const struct request *request, const struct node *node)
+{
+    const struct overlay *overlay = context;
+    struct candidate candidate = {.node = node, .count = 1};
+    struct place_room room;
+    struct place place;
+    ++*overlay->visited;
+    reserve_wait(overlay, request, &candidate, &room, &place);
+    return candidate.newest_ms;
+}
+
+/* Do all of the plan that go to this node fit the place? Then they take it. */
+static bool plan_fits(const struct ground *plan, const struct node *node, struct place *place,
+                      struct place_room *room)
+{
+    for (uint32_t i = 0; i < plan->placed_count; i++) {
+        const uint32_t index = plan->placed[i];
+        const struct request *request = &form_leaf(plan->form, index)->request;
+        struct grant grant;
+        if (plan->at[index] != node) {
+            continue;
+        }
+        if (fit_count(place, request, 1) == 0) {
+            return false;
+        }
+        fit_grant(place, request, &grant);
+        place_take(place, room, request, &grant);
+    }
+    return true;
+}
+
+/* As node_keep() in reserve.c: lets instances end until the plan fits there; what is left beside it is for others. */
+static void plan_keep(struct overlay *overlay, const struct ground *plan, const struct node *node)
+{
+    struct spot *spot = overlay_touch(overlay, node);
+    struct keep *keep = arena_new(overlay->arena, struct keep, 1);
+    struct place_room room;
+    struct place place;
+    uint32_t count = 0;
+    int64_t end_ms = reserve_in_motion(spot) ? reserve_leaving_end_ms(overlay->core, node) : 0;
+    struct holding *list = reserve_holdings(overlay, node, &count);
+    place_copy(spot_place(spot, VIEW_LATER), &room, &place);
+    for (;;) {
+        place_copy(&place, &keep->room, &keep->left);
+        if (plan_fits(plan, node, &keep->left, &keep->room)) {
+            break;
+        }
+        struct holding *next = reserve_next_end(list, count);
+        if (next == NULL) {
+            overlay->keep_end_known = false; /* overhang on a shrunken node */
+            break;
+        }
+        next->ended = true;
+        place_give(&place, &room, next->request, &next->grant);
+        end_ms = next->end_ms > end_ms ? next->end_ms : end_ms;
+    }
+    spot->keep = keep;
+    overlay->keep_end_known = overlay->keep_end_known && end_ms != INT64_MAX;
+    overlay->keep_end_ms = end_ms > overlay->keep_end_ms ? end_ms : overlay->keep_end_ms;
+}
+
+static bool kept_already(const struct ground *plan, uint32_t before)
+{
+    for (uint32_t i = 0; i < before; i++) {
+        if (plan->at[plan->placed[i]] == plan->at[plan->placed[before]]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool reserve_task_possible(const struct overlay *overlay, const struct task *task)
+{
+    const struct core *core = overlay->core;
+    const struct shape *shape = core_shape(core, task->shape);
+    if (shape->form == NULL) {
+        return reserve_possible(overlay, &shape->request, task_chunk(task));
+    }
+    struct arena arena;
+    arena_init(&arena);
+    uint32_t *indices = arena_new(&arena, uint32_t, task->instance_count);
+    const struct node **at = form_at(core, task, &arena);
+    const uint32_t count = form_chunk(core, task, at, 0, indices);
+    struct ground *paper = paper_new(core, core_pool(core, overlay->pool), shape_form(shape), at,
+                                     PAPER_USABLE, &arena);
+    const bool possible = count > 0 && arrange(paper, indices, count) == ARRANGE_DONE;
+    arena_done(&arena);
+    return possible;
+}
+
+void reserve_task(struct trial *trial, const struct task *task)
+{
+    struct overlay *overlay = &trial->overlay;
+    const struct core *core = trial->core;
+    const struct shape *shape = core_shape(core, task->shape);
+    if (shape->form == NULL) {
+        reserve_keep(overlay, &shape->request, task_chunk(task));
+        return;
+    }
+    overlay_leaving(overlay);
+    uint32_t *indices = arena_new(trial->arena, uint32_t, task->instance_count);
+    const struct node **at = place_known(trial, task);
+    const uint32_t count = form_chunk(core, task, at, 0, indices);
+    struct ground *plan = paper_new(core, core_pool(core, trial->pool), shape_form(shape), at,
+                                    PAPER_USABLE, trial->arena);
+    paper_by_age(plan, node_age, overlay);
+    overlay->keeping = true;
+    overlay->keep_end_known = count > 0 && arrange(plan, indices, count) == ARRANGE_DONE;
+    overlay->keep_end_ms = 0;
+    for (uint32_t i = 0; i < plan->placed_count; i++) {
+        if (!kept_already(plan, i)) {
+            plan_keep(overlay, plan, plan->at[plan->placed[i]]);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/* reserve_internal.h - waiting for a node: shared by reserve.c (equal instances) and reserve_form.c (gangs with a form).
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/sched/reserve.h"
+
+/* An instance that holds something on a node, and when it gives it back. */
+struct holding {
+    int64_t begun_ms;
+    int64_t end_ms; /* INT64_MAX: not known */
+    uint64_t task;
+    uint32_t index;
+    bool ended; /* in the course of the calculation */
+    const struct request *request;
+    struct grant grant;
+};
+
+/* A node the holder may use. */
+struct candidate {
+    const struct node *node;
+    int64_t newest_ms; /* when the newest instance that it waits for began; 0: it waits for none */
+    int64_t end_ms;    /* when it takes `count` instances; 0: now, INT64_MAX: not known */
+    uint32_t ends;     /* after that many ends */
+    uint32_t count;    /* instances of the holder that go there */
+    uint32_t chosen;   /* 1: kept */
+};
+
+/* Do some leave the node, or is part of it promised? Then all is reckoned from when those have left. */
+bool reserve_in_motion(const struct spot *spot);
+
+/* Everything that holds something on the node, in the state and in this step. */
+struct holding *reserve_holdings(const struct overlay *overlay, const struct node *node,
+                                 uint32_t *ret_count);
+
+/* The one that is let end next; NULL: all have. */
+struct holding *reserve_next_end(struct holding *list, uint32_t count);
+
+/* When all that are told to stop on this node should have ended; 0: there are none. */
+int64_t reserve_leaving_end_ms(const struct core *core, const struct node *node);
+
+/* Lets instances end until the node takes `candidate->count`; leaves the place as it is then. */
+void reserve_wait(const struct overlay *overlay, const struct request *request,
+                  struct candidate *candidate, struct place_room *room, struct place *ret);

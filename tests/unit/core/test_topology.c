@@ -1,0 +1,280 @@
+/* test_topology.c - gangs that are to be close together: domains, pins, refusals, reasons, edits.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core_rig.h"
+
+#include "core/sched/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The pool `default` gets these levels. */
+static void levels_set(struct rig *rig, const char *const *levels, uint32_t count)
+{
+    struct pool_spec spec;
+    const struct pool *pool = core_pool_named(rig->core, "default");
+    core_pool_spec(rig->core, pool->id, &rig->arena, &spec);
+    spec.topology = levels;
+    spec.topology_count = count;
+    spec.preemption_off = true; /* nobody moves to make room */
+    struct input in = {.type = INPUT_POOL_EDIT};
+    in.pool.spec = &spec;
+    in.pool.pool = pool->id;
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+}
+
+static node_id node_in(struct rig *rig, const char *name, unsigned slots, const char *zone,
+                       const char *rack)
+{
+    static uint8_t supervisor;
+    const struct label labels[] = {{"zone", zone}, {"rack", rack}};
+    const struct node_spec spec = {.name = name,
+                                   .pool = "default",
+                                   .labels = labels,
+                                   .label_count = rack != NULL ? 2 : 1,
+                                   .slots_milli = (int64_t)slots * 1000,
+                                   .cpu_milli = 64000,
+                                   .memory_bytes = 1 << 30,
+                                   .supervisor = {++supervisor, 7},
+                                   .boot_id = "b",
+                                   .address = "127.0.0.1",
+                                   .version = "1"};
+    struct input in = {.type = INPUT_NODE_JOIN};
+    in.node.spec = &spec;
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+    return core_node_named(rig->core, name)->id;
+}
+
+static struct task_spec gang_of(uint32_t instances, const char *required, const char *preferred)
+{
+    struct task_spec spec = rig_spec();
+    spec.instances = instances;
+    spec.gang = true;
+    spec.topology = (struct topology_spec){required, preferred};
+    return spec;
+}
+
+static const char *where(const struct rig *rig, task_id task, uint32_t index)
+{
+    const struct instance *instance = core_instance(rig->core, task, index);
+    return instance->state == INSTANCE_WAITING ? "" : core_node_name(rig->core, instance->node);
+}
+
+static const char *const zone_rack[] = {"zone", "rack"};
+
+/* Zone a: 5 slots in racks of 2, 1, 1, 1. Zone b: 6 slots in racks of 2. */
+static void two_zones(struct rig *rig)
+{
+    rig_init(rig);
+    levels_set(rig, zone_rack, 2);
+    node_in(rig, "a1", 2, "a", "1");
+    node_in(rig, "a2", 1, "a", "2");
+    node_in(rig, "a3", 1, "a", "3");
+    node_in(rig, "a4", 1, "a", "4");
+    node_in(rig, "b1", 2, "b", "1");
+    node_in(rig, "b2", 2, "b", "2");
+    node_in(rig, "b3", 2, "b", "3");
+}
+
+static void the_fuller_zone_and_few_racks(void **state)
+{
+    (void)state;
+    struct rig rig;
+    two_zones(&rig);
+    const task_id task = rig_submit(&rig, gang_of(3, "zone", "rack"));
+    rig_pass(&rig);
+    assert_string_equal(where(&rig, task, 0), "a1");
+    assert_string_equal(where(&rig, task, 1), "a1");
+    assert_int_equal(where(&rig, task, 2)[0], 'a');
+    rig_done(&rig);
+}
+
+static void racks_of_one_name_in_two_zones_are_two(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    levels_set(&rig, zone_rack, 2);
+    node_in(&rig, "a1", 1, "a", "1");
+    node_in(&rig, "b1", 1, "b", "1");
+    assert_int_equal(rig_try_submit(&rig, gang_of(2, "rack", "")), VERDICT_REFUSED);
+    assert_int_equal(rig.facts.refusal.code, REASON_DOMAIN_TOO_SMALL);
+    assert_int_equal(rig.facts.refusal.have, 1);
+    assert_int_equal(rig.facts.refusal.need, 2);
+    assert_int_equal(rig.facts.refusal.smallest, 1);
+    assert_string_equal(rig.facts.refusal.text, "rack=1");
+    rig_done(&rig);
+}
+
+static void an_unknown_level_is_refused(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    assert_int_equal(rig_try_submit(&rig, gang_of(2, "row", "")), VERDICT_REFUSED);
+    assert_int_equal(rig.facts.refusal.code, REASON_UNKNOWN_LEVEL);
+    assert_string_equal(rig.facts.refusal.text, "row");
+    rig_done(&rig);
+}
+
+static void the_reason_names_the_closest_domain(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    levels_set(&rig, zone_rack, 2);
+    node_in(&rig, "a1", 3, "a", "1");
+    node_in(&rig, "a2", 3, "a", "2");
+    struct task_spec one = rig_spec();
+    one.slots_milli = 2000;
+    const task_id first = rig_submit(&rig, one);
+    one.slots_milli = 1000;
+    rig_submit(&rig, one);
+    rig_submit(&rig, one);
+    rig_pass(&rig); /* a1: 3 of 3 taken, a2: 1 of 3 */
+    const task_id gang = rig_submit(&rig, gang_of(3, "rack", ""));
+    rig_pass(&rig);
+    struct explanation why;
+    explain_task(rig.core, gang, &why);
+    assert_int_equal(why.reason.code, REASON_GANG_SHORT); /* there are not three slots anywhere */
+    rig_run(&rig, first, 0, 0);
+    rig_pass(&rig);
+    explain_task(rig.core, gang, &why);
+    assert_int_equal(why.reason.code, REASON_TOPOLOGY);
+    assert_int_equal(why.reason.have, 2);
+    assert_int_equal(why.reason.need, 3);
+    assert_string_equal(why.reason.text, "rack=1");
+    rig_done(&rig);
+}
+
+static void a_gang_grows_where_it_is(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    levels_set(&rig, zone_rack, 2);
+    node_in(&rig, "a1", 2, "a", "1");
+    node_in(&rig, "b1", 4, "b", "1");
+    struct task_spec spec = gang_of(3, "zone", "");
+    spec.min_instances = 2;
+    struct task_spec filler = rig_spec();
+    filler.slots_milli = 3000;
+    const task_id before = rig_submit(&rig, filler);
+    rig_pass(&rig);
+    const task_id gang = rig_submit(&rig, spec);
+    rig_pass(&rig);
+    assert_string_equal(where(&rig, gang, 0), "a1");
+    assert_string_equal(where(&rig, gang, 2), "");
+    rig_run(&rig, before, 0, 0); /* zone b is empty, and the gang is in a */
+    rig_pass(&rig);
+    assert_string_equal(where(&rig, gang, 2), "");
+    node_in(&rig, "a2", 1, "a", "2");
+    rig_pass(&rig);
+    assert_string_equal(where(&rig, gang, 2), "a2");
+    rig_done(&rig);
+}
+
+static void a_label_makes_room(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    levels_set(&rig, zone_rack, 2);
+    node_in(&rig, "a1", 2, "a", "1");
+    const node_id other = node_in(&rig, "b1", 2, "b", "1");
+    const task_id first = rig_submit(&rig, rig_spec());
+    rig_submit(&rig, rig_spec());
+    rig_submit(&rig, rig_spec());
+    rig_pass(&rig);
+    rig_run(&rig, first, 0, 0); /* one slot is free in each zone */
+    const task_id gang = rig_submit(&rig, gang_of(2, "zone", ""));
+    rig_pass(&rig);
+    assert_string_equal(where(&rig, gang, 0), "");
+    const struct label labels[] = {{"zone", "a"}, {"rack", "2"}};
+    const struct node_edit edit = {.fields = NODE_EDIT_LABELS, .labels = labels, .label_count = 2};
+    struct input in = {.type = INPUT_NODE_EDIT};
+    in.node.node = other;
+    in.node.edit = &edit;
+    assert_int_equal(rig_do(&rig, in), VERDICT_OK);
+    rig_pass(&rig);
+    assert_string_equal(where(&rig, gang, 0), "a1");
+    assert_string_equal(where(&rig, gang, 1), "b1");
+    rig_done(&rig);
+}
+
+static void a_level_that_the_pool_gives_up_is_the_reason(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    levels_set(&rig, zone_rack, 2);
+    node_in(&rig, "a1", 2, "a", "1");
+    struct task_spec one = rig_spec();
+    rig_submit(&rig, one);
+    rig_pass(&rig);
+    const task_id gang = rig_submit(&rig, gang_of(2, "rack", ""));
+    levels_set(&rig, zone_rack, 1);
+    rig_pass(&rig);
+    struct explanation why;
+    explain_task(rig.core, gang, &why);
+    assert_int_equal(why.reason.code, REASON_UNKNOWN_LEVEL);
+    assert_string_equal(why.reason.text, "rack");
+    rig_done(&rig);
+}
+
+static void wide_tasks_keep_their_topology(void **state)
+{
+    (void)state;
+    struct rig rig;
+    two_zones(&rig);
+    struct task_spec wide = rig_spec();
+    wide.slots_milli = 5000;
+    wide.topology.required = "zone";
+    const task_id task = rig_submit(&rig, wide);
+    rig_pass(&rig);
+    assert_int_equal(core_task(rig.core, task)->instance_count, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(where(&rig, task, i)[0], 'a');
+    }
+    rig_done(&rig);
+}
+
+static void resources_change_and_the_topology_stays(void **state)
+{
+    (void)state;
+    struct rig rig;
+    two_zones(&rig);
+    struct task_spec spec = gang_of(2, "rack", "");
+    spec.stage = true;
+    const task_id task = rig_submit(&rig, spec);
+    struct task_spec asks = rig_spec();
+    asks.slots_milli = 2000;
+    const struct task_edit edit = {.fields = EDIT_RESOURCES, .asks = &asks};
+    struct input in = {.type = INPUT_TASK_EDIT};
+    in.task.task = task;
+    in.task.edit = &edit;
+    assert_int_equal(rig_do(&rig, in), VERDICT_REFUSED); /* no rack has four slots */
+    assert_int_equal(rig.facts.refusal.code, REASON_DOMAIN_TOO_SMALL);
+    asks.slots_milli = 1000;
+    asks.cpu_milli = 500;
+    assert_int_equal(rig_do(&rig, in), VERDICT_OK);
+    const struct form *form = shape_form(core_shape(rig.core, core_task(rig.core, task)->shape));
+    assert_string_equal(form->groups[0].required, "rack");
+    assert_int_equal(form->groups[0].request.cpu_milli, 500);
+    rig_done(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_fuller_zone_and_few_racks),
+        cmocka_unit_test(racks_of_one_name_in_two_zones_are_two),
+        cmocka_unit_test(an_unknown_level_is_refused),
+        cmocka_unit_test(the_reason_names_the_closest_domain),
+        cmocka_unit_test(a_gang_grows_where_it_is),
+        cmocka_unit_test(a_label_makes_room),
+        cmocka_unit_test(a_level_that_the_pool_gives_up_is_the_reason),
+        cmocka_unit_test(wide_tasks_keep_their_topology),
+        cmocka_unit_test(resources_change_and_the_topology_stays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
