@@ -120,6 +120,21 @@ static void cell_counts(struct buf *out, const struct doc *item, int64_t now_ms)
     }
 }
 
+/* "8, a gang that runs with 2". */
+static void cell_instances(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const int64_t count = item_number(item, "instances", 1);
+    const int64_t least = item_number(item, "min_instances", count);
+    buf_addf(out, "%lld", (long long)count);
+    if (item_true(item, "gang")) {
+        buf_add_str(out, ", a gang");
+    }
+    if (item_true(item, "gang") && least < count) {
+        buf_addf(out, " that runs with %lld", (long long)least);
+    }
+}
+
 /* "once", "3 times". */
 static void times_add(struct buf *out, int64_t n)
 {
@@ -146,8 +161,9 @@ static void cell_preempted(struct buf *out, const struct doc *item, int64_t now_
     const int64_t n = item_number(item, "counts.preempted", 0);
     if (n > 0) {
         times_add(out, n);
-        buf_addf(out, "; `weir events --task %s --type evicted` tells for whom",
-                 item_text(item, "id"));
+    }
+    if (n > 1) { /* of the last one there is a line */
+        buf_addf(out, "; `weir events --task %s --type evicted` tells each", item_text(item, "id"));
     }
 }
 
@@ -233,9 +249,9 @@ static const struct list_column task_fields[] = {
     {"devices", "devices", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_devices},
     {"node_labels", "node labels", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_node_labels},
     {"avoid", "avoids", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_avoid},
-    {"instances", "instances", COLUMN_NUMBER, "instances", COLUMN_ALWAYS, NULL},
-    {"topology", "topology", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_topology},
+    {"instances", "instances", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_instances},
     {"counts", "", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_counts},
+    {"topology", "topology", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_topology},
     {"preempted", "preempted", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_preempted},
     {"lost", "lost", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_lost},
     {"evicted", "last evicted", COLUMN_TEXT, "evicted.message", COLUMN_ALWAYS, NULL},

@@ -65,6 +65,7 @@ def test_an_elastic_gang_by_its_flag(weir):
     task = int(weir.weir("submit", "--instances", "5", "--min-instances", "2", "--stage", "--", "true").stdout)
     shown = weir.task(task)
     assert (shown["instances"], shown["min_instances"], shown["gang"]) == (5, 2, True)
+    assert "5, a gang that runs with 2\n" in weir.weir("task", "show", task).stdout
     for words, says in ((["--instances", "2", "--min-instances", "3"], "min_instances"), (["--array", "0-4", "--min-instances", "2"], "array"),
                         (["--min-instances", "0"], "min_instances"), (["--min-instances", "two"], "--min-instances")):
         refused = weir.weir("submit", *words, "--", "true", check=False)

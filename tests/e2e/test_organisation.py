@@ -48,12 +48,17 @@ def test_what_was_lent_comes_back_step_by_step(site):
     s.settled(rd1=76, mlo1=4)
     [gone] = s.evictions()
     assert (gone["task"], gone["claimant"], gone["rule"]) == (borrowers[-1], first, "share")
-    assert s.task(borrowers[-1])["state"] == "pending"
+    assert gone["victim"] == {"department": "rd", "allocated": 80, "guaranteed": 20, "share": 76}
+    assert gone["taker"] == {"department": "mlops", "allocated": 0, "guaranteed": 20, "share": 4}
+    assert s.task(borrowers[-1])["state"] == "pending" and s.task(borrowers[-1])["counts"]["preempted"] == 1
     assert s.shares("rd/", "mlops/") == [76, 4]
 
     # 3. A second one never runs: 8 is more than 5. One of a single GPU does, although it stands behind it.
     [second] = s.stay("mlo1", kind="service")
     assert s.reason(second)["code"] == "over-limit"
+    s.quota("mlo1", "default", 5, 5)  # nor would it without the limit: it must not be taken back, and five are promised
+    s.wait_until(lambda: s.reason(second)["code"] == "over-guarantee", "the other bound")
+    s.quota("mlo1", "default", 5, 5, 5)
     [third] = s.stay("mlo1", gpus=1, kind="service")
     s.settled(rd1=72, mlo1=5)
     assert [e["task"] for e in s.evictions()] == borrowers[:-3:-1]
@@ -208,6 +213,11 @@ def test_a_task_without_a_pool_runs_in_default_only(pools):
     [more] = pools.stay("rd1")
     assert pools.reason(more)["code"] == "no-room"
     assert {node for instances in pools.running().values() for node, _ in instances.values()} == set(V100)
+
+
+def test_a_list_of_pools_is_refused_by_name(pools):
+    answer = pools.api("POST", "tasks", {"command": ["true"], "project": "rd4", "pools": ["A100-80", "default"]})
+    assert (answer.status, answer.json["error"]["path"], answer.json["error"]["reason"]["code"]) == (400, "pools", "many-pools")
 
 
 def test_a_new_pool_is_open_to_all_and_promised_to_nobody(pools):

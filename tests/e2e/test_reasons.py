@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import re
 import shlex
 
 import pytest
@@ -22,6 +23,12 @@ def s(site):
     return s
 
 
+def field(text, label):
+    """What stands beside the label."""
+    [value] = re.findall(rf"^{label}  +(.*)$", text, re.M)
+    return value
+
+
 def waits(s, task, code):
     """The task waits for this, and every surface says so in the same words; what would help."""
     s.wait_until(lambda: (s.task(task)["reason"] or {}).get("code") == code, lambda: f"{code}; it is {s.task(task)['reason']}")
@@ -30,8 +37,8 @@ def waits(s, task, code):
     assert explained["reason"]["message"] == said
     assert {t["id"]: t["reason"]["message"] for t in s.api("GET", "tasks").json["items"] if t["reason"]}[task] == said
     assert s.weir_json("explain", task)["reason"]["message"] == said
-    assert f"reason           {said}\n" in s.weir("explain", task).stdout
-    assert f"detail      {said}\n" in s.weir("task", "show", task).stdout
+    assert field(s.weir("explain", task).stdout, "reason") == said
+    assert field(s.weir("task", "show", task).stdout, "detail") == said
     assert f"{task}  {said}" in s.weir("task", "list", "--columns", "id,detail").stdout
     queued = {t["id"]: t["reason"]["message"] for t in s.api("GET", "queue?pool=default").json["items"]}
     if task in queued:
@@ -110,9 +117,9 @@ def test_what_was_lent_on_its_way_back(s):
     s.wait_until(lambda: s.api("GET", f"tasks/{borrower}/logs?stream=stdout&format=raw").body, "the borrower to run")
     [owner] = s.stay("vision", gpus=2)
     waits(s, owner, "preemption-delay")
-    assert "moves on         at the latest in " in s.weir("explain", owner).stdout
+    assert field(s.weir("explain", owner).stdout, "moves on").startswith("at the latest in ")
     s.weir("pool", "edit", "default", "--preempt-delay", "0")
     waits(s, owner, "victims-leaving")
-    assert "moves on         at the latest in " in s.weir("explain", owner).stdout
+    assert field(s.weir("explain", owner).stdout, "moves on").startswith("at the latest in ")
     gate.touch()
     s.wait_state(owner, "running")
