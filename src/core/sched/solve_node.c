@@ -237,6 +237,75 @@ static int choice_by_loss(const void *left, const void *right)
     return a->loss != b->loss ? (a->loss < b->loss ? -1 : 1) : choice_by_age(a, b);
 }
 
+/* ---- exactly ---- */
+
+/* Where every set is looked at. */
+enum { EXACT_PIECES_MAX = 8 };
+
+/* The pieces of the node that may go, at most EXACT_PIECES_MAX; else none. */
+static void exact_read(struct node_search *search, const struct choice *greedy, struct choice *all)
+{
+    *all = (struct choice){.node = greedy->node};
+    pieces_read(search, all);
+    if (all->count > EXACT_PIECES_MAX) {
+        all->count = 0;
+    }
+}
+
+static void exact_rate(const struct node_search *search, const struct choice *all, uint32_t set,
+                       struct choice *ret)
+{
+    *ret = (struct choice){.node = all->node, .pieces = ret->pieces};
+    for (uint32_t i = 0; i < all->count; i++) {
+        if ((set >> i & 1) != 0) {
+            ret->pieces[ret->count++] = all->pieces[i];
+        }
+    }
+    choice_rate(search, ret);
+}
+
+/* Does the claimant fit when these go, and may they all be lost? */
+static bool exact_serves(struct solve *solve, struct choice *choice)
+{
+    struct place_room borrowed;
+    struct place_room room;
+    struct place now;
+    struct place place;
+    overlay_place(&solve->trial->overlay, choice->node, solve->asker, &borrowed, &now);
+    place_copy(&now, &room, &place);
+    for (uint32_t i = 0; i < choice->count; i++) {
+        piece_give(solve, choice->pieces[i], &place, &room, true);
+    }
+    choice->fits = fit_count(&place, solve->asker->request, 1);
+    losses_clear(&solve->losses);
+    bool may = choice->fits == 1;
+    for (uint32_t i = 0; i < choice->count && may; i++) {
+        may = piece_may_go(solve, choice->pieces[i]);
+    }
+    return may;
+}
+
+/* The best set of a node with few pieces: what goes in order may lose more than another set. */
+static void choice_refine(struct node_search *search, struct choice *choice)
+{
+    struct choice all;
+    struct choice set;
+    exact_read(search, choice, &all);
+    set.pieces = arena_new(search->solve->trial->arena, struct piece *, EXACT_PIECES_MAX);
+    for (uint32_t bits = 1; bits < 1u << all.count; bits++) {
+        exact_rate(search, &all, bits, &set);
+        if (choice_by_loss(&set, choice) >= 0) {
+            continue;
+        }
+        ++*search->work;
+        if (exact_serves(search->solve, &set)) {
+            struct piece **spare = choice->pieces;
+            *choice = set;
+            set.pieces = spare;
+        }
+    }
+}
+
 /* ---- trying ---- */
 
 /* A gang may be on several nodes. */
@@ -348,6 +417,10 @@ bool solve_node_take(struct solve *solve, struct piece *first, uint64_t *work)
             break;
         }
         piece_nodes(search, piece);
+    }
+    choices_sort(search);
+    for (uint32_t i = 0; i < search->count && i < ATTEMPTS_MAX; i++) {
+        choice_refine(search, &search->choices[i]);
     }
     choices_sort(search);
     return choices_try(search);

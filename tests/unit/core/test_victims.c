@@ -84,6 +84,28 @@ static void the_lowest_priority_goes_first(void **state)
     org_done(&two.org);
 }
 
+static void the_set_that_loses_least_goes(void **state)
+{
+    (void)state;
+    struct two two;
+    two_open(&two, 1, 4, 2);
+    (void)lend(&two, 1, 0);
+    (void)lend(&two, 1, 0);
+    org_settle(&two.org);
+    two.org.rig.now_ms += 5000;
+    const task_id wide = lend(&two, 2, 0);
+    (void)org_pass(&two.org);
+    (void)org_agents(&two.org);
+    /* Each of the small ones loses less than the wide one, both together lose more. */
+    const task_id claimant = take(&two, 2);
+    (void)org_pass(&two.org);
+    assert_int_equal(two.org.evicted_count, 1);
+    assert_int_equal(two.org.evicted[0].task.v, wide.v);
+    org_settle(&two.org);
+    assert_true(org_runs(&two.org, claimant));
+    org_done(&two.org);
+}
+
 static void what_ran_longest_stays(void **state)
 {
     (void)state;
@@ -464,6 +486,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_lowest_priority_goes_first),
+        cmocka_unit_test(the_set_that_loses_least_goes),
         cmocka_unit_test(what_ran_longest_stays),
         cmocka_unit_test(an_elastic_gang_gives_what_is_above_its_minimum),
         cmocka_unit_test(a_gang_goes_whole),
