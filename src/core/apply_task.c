@@ -79,6 +79,7 @@ void apply_task_submitted(struct core *core, const struct fact *fact)
     task->user = user_take(core, spec->user != NULL ? spec->user : "");
     account_tasks_count(core, task->account, 1);
     pool_edit(core, task->pool)->task_count++;
+    typical_learn(core, task->pool, fact->task_submitted.request, task->instance_count);
     struct task_mark mark;
     task_mark_new(core, task, &mark);
     task_close(core, task, &mark);

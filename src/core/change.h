@@ -33,6 +33,10 @@ void history_start(struct core *core, pool_id pool, int64_t now_ms);
 void history_drop(struct core *core, struct pool *pool);
 void history_account_drop(struct core *core, account_id account);
 
+/* Something like this was submitted to the pool. */
+void typical_learn(struct core *core, pool_id id, const struct request *request,
+                   uint32_t instances);
+
 /* ---- tasks ---- */
 
 /* What a task adds to what its accounts want. */

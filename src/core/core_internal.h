@@ -6,6 +6,7 @@
 #include "core/core.h"
 #include "core/model/oindex.h"
 #include "core/model/table.h"
+#include "core/model/typical.h"
 #include "core/sched/capacity.h"
 #include "core/sched/fit.h"
 #include "core/sched/shares.h"
@@ -152,6 +153,7 @@ struct core {
     struct table outcomes;  /* struct outcome_row */
     struct table claims;    /* struct claim, by row of the instance */
     struct table evictions; /* struct eviction_note, by task */
+    struct table typicals;  /* struct typical, by TYPICAL_KEY */
     struct table accounts;  /* struct account, by account_id; deleted ones leave */
     struct table quotas;    /* struct quota_row, by ACCOUNT_KEY; no row: all defaults */
     struct table usages;    /* struct usage_row, by ACCOUNT_KEY, derived; no row: all zero */

@@ -168,6 +168,7 @@ const char *pool_placement_name(enum pool_placement placement)
     static const char *const names[POOL_PLACEMENT_COUNT] = {
         [PLACEMENT_PACK] = "pack",
         [PLACEMENT_SPREAD] = "spread",
+        [PLACEMENT_TIGHT] = "tight",
     };
     return (unsigned)placement < POOL_PLACEMENT_COUNT ? names[placement] : NULL;
 }

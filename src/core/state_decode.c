@@ -164,8 +164,7 @@ static bool nodes_get(struct decode *d, const struct lasts *lasts)
     return !d->in.bad;
 }
 
-/* What decide would have made of any task. */
-static bool request_sound(const struct request *request)
+bool request_sound(const struct request *request)
 {
     const int64_t chosen = __builtin_popcountll(request->device_mask);
     const int64_t shared = request->share_devices;
@@ -311,6 +310,8 @@ enum err core_decode(struct str bytes, struct core **ret, struct error *e)
         bad = "history";
     } else if (!evictions_get(&d, &lasts)) {
         bad = "evictions";
+    } else if (!typicals_get(&d, &lasts)) {
+        bad = "typical requests";
     } else if (!heads_sound(&d)) {
         bad = "blocked tasks";
     } else if (!bytes_reader_ok(&d.in)) {

@@ -45,5 +45,11 @@ bool claims_get(struct decode *d, const struct lasts *lasts);
 /* The section of evictions; versions before 5 have none. */
 bool evictions_get(struct decode *d, const struct lasts *lasts);
 
+/* The section of what is usually asked of the pools; versions before 7 have none. */
+bool typicals_get(struct decode *d, const struct lasts *lasts);
+
+/* Is it what decide would have made of any task? */
+bool request_sound(const struct request *request);
+
 /* The section of tasks; false: it cannot be right. */
 bool tasks_get(struct decode *d, const struct lasts *lasts);

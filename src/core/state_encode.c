@@ -257,6 +257,35 @@ static void evictions_put(const struct core *core, struct buf *out)
     }
 }
 
+static void typical_rows_put(const struct core *core, uint64_t first_key, uint32_t count,
+                             struct buf *out)
+{
+    bytes_put_u64(out, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct typical *row = table_get(&core->typicals, first_key + i);
+        bytes_put_u64(out, row->count);
+        codec_put_request(out, &row->request);
+    }
+}
+
+static void typicals_put(const struct core *core, struct buf *out)
+{
+    uint64_t count = 0;
+    for (uint64_t id = table_next(&core->pools, 0); id != 0; id = table_next(&core->pools, id)) {
+        count += ((const struct pool *)table_get(&core->pools, id))->typical_counted > 0;
+    }
+    bytes_put_u64(out, count);
+    for (uint64_t id = table_next(&core->pools, 0); id != 0; id = table_next(&core->pools, id)) {
+        const struct pool *pool = table_get(&core->pools, id);
+        if (pool->typical_counted > 0) {
+            bytes_put_u64(out, id);
+            bytes_put_u64(out, pool->typical_since);
+            typical_rows_put(core, TYPICAL_KEY(pool->id, 0), pool->typical_counted, out);
+            typical_rows_put(core, TYPICAL_WEIGHED_KEY(pool->id, 0), pool->typical_weighed, out);
+        }
+    }
+}
+
 void core_encode(const struct core *core, struct buf *out)
 {
     head_put(core, out);
@@ -270,4 +299,5 @@ void core_encode(const struct core *core, struct buf *out)
     claims_put(core, out);
     histories_put(core, out);
     evictions_put(core, out);
+    typicals_put(core, out);
 }

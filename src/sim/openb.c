@@ -11,6 +11,7 @@
 #include "sim/text.h"
 #include "sim/trace.h"
 #include "sim/trace_value.h"
+#include "spec/pool_spec.h"
 
 #include <inttypes.h>
 
@@ -198,14 +199,52 @@ static enum verdict step(struct placing *placing, struct input *in, struct facts
     return verdict;
 }
 
-static must_use enum err cluster_join(struct placing *placing, const struct scenario *scenario,
-                                      struct error *e)
+/* The pool as the command line wants it. */
+static must_use enum err placement_set(struct placing *placing, const char *name, struct error *e)
+{
+    struct pool_spec spec;
+    pool_spec_init(&spec, POOL_DEFAULT_NAME);
+    for (unsigned i = 0; name != NULL && i < POOL_PLACEMENT_COUNT; i++) {
+        if (strcmp(name, pool_placement_name((enum pool_placement)i)) == 0) {
+            struct facts facts;
+            spec.placement = (enum pool_placement)i;
+            struct input edit = {
+                .type = INPUT_POOL_EDIT,
+                .pool = {.pool = core_pool_named(placing->core, spec.name)->id, .spec = &spec}};
+            must(step(placing, &edit, &facts) == VERDICT_OK);
+            return ERR_OK;
+        }
+    }
+    return name == NULL
+               ? ERR_OK
+               : fail(e, ERR_USAGE, "--placement is tight, pack or spread, not '%s'", name);
+}
+
+/* The order in which the nodes join: that of the list, or another one drawn from the number. */
+static void nodes_order(const struct scenario *scenario, uint64_t shuffle, uint32_t *ret)
+{
+    struct dice dice = {shuffle};
+    for (uint32_t i = 0; i < scenario->nodes.count; i++) {
+        const size_t other = shuffle == 0 ? i : draw(&dice, i + 1);
+        ret[i] = ret[other];
+        ret[other] = i;
+    }
+}
+
+static must_use enum err cluster_join(struct placing *placing, const struct sim_options *options,
+                                      const struct scenario *scenario, struct error *e)
 {
     struct facts facts;
     struct input start = {.type = INPUT_SERVER_START};
+    auto_free(freep) uint32_t *order = xcalloc(scenario->nodes.count, sizeof *order);
     must(step(placing, &start, &facts) == VERDICT_OK);
+    enum err r = placement_set(placing, options->placement, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    nodes_order(scenario, options->shuffle, order);
     for (uint32_t i = 0; i < scenario->nodes.count; i++) {
-        struct node_spec spec = scenario->nodes.at[i].spec;
+        struct node_spec spec = scenario->nodes.at[order[i]].spec;
         memcpy(spec.supervisor, &i, sizeof i);
         struct input join = {.type = INPUT_NODE_JOIN, .node = {.spec = &spec}};
         if (step(placing, &join, &facts) != VERDICT_OK) {
@@ -248,12 +287,13 @@ static void measure(struct placing *placing, uint32_t point, struct openb_seed *
     ret->fragmented_milli[point] = fragments_of_core(&placing->fragments, placing->core);
 }
 
-static must_use enum err seed_run(const struct scenario *scenario, uint64_t seed,
-                                  int64_t ratio_milli, struct openb_seed *ret, struct error *e)
+static must_use enum err seed_run(const struct sim_options *options,
+                                  const struct scenario *scenario, uint64_t seed,
+                                  struct openb_seed *ret, struct error *e)
 {
     struct placing placing = {.core = core_new()};
     uint32_t *order = NULL;
-    const size_t count = openb_order(scenario, seed, ratio_milli, &order);
+    const size_t count = openb_order(scenario, seed, options->ratio_milli, &order);
     arena_init(&placing.arena);
     fragments_init(&placing.fragments, scenario, FRAGMENTS_BY_JOBS);
     placing.capacity_milli = openb_capacity_milli(scenario);
@@ -261,7 +301,7 @@ static must_use enum err seed_run(const struct scenario *scenario, uint64_t seed
     for (uint32_t i = 0; i < OPENB_POINTS; i++) {
         ret->unallocated_milli[i] = -1;
     }
-    enum err r = cluster_join(&placing, scenario, e);
+    enum err r = cluster_join(&placing, options, scenario, e);
     int64_t arrived = 0;
     uint32_t point = 0;
     for (size_t i = 0; r == ERR_OK && i < count; i++) {
@@ -273,7 +313,7 @@ static must_use enum err seed_run(const struct scenario *scenario, uint64_t seed
         const bool last = i + 1 == count;
         while (point < OPENB_POINTS &&
                (arrived * 100 >= placing.capacity_milli * openb_points[point] ||
-                (last && openb_points[point] * 10 <= ratio_milli))) {
+                (last && openb_points[point] * 10 <= options->ratio_milli))) {
             measure(&placing, point++, ret);
         }
     }
@@ -333,7 +373,7 @@ static must_use enum err seeds_run(const struct sim_options *options,
     uint64_t decisions = 0;
     for (uint64_t seed = options->seed_first; seed <= options->seed_last; seed++) {
         struct openb_seed *result = &seeds[seed - options->seed_first];
-        enum err r = seed_run(scenario, seed, options->ratio_milli, result, e);
+        enum err r = seed_run(options, scenario, seed, result, e);
         if (r != ERR_OK) {
             return r;
         }

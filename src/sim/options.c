@@ -9,7 +9,14 @@
 
 enum { RATIO_DEFAULT_MILLI = 1300, RUNS_DEFAULT_MS = 60 * 60 * 1000 };
 
-enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_DURATION, OPTION_SEEDS, OPTION_MILLI };
+enum option_kind {
+    OPTION_FLAG,
+    OPTION_TEXT,
+    OPTION_DURATION,
+    OPTION_SEEDS,
+    OPTION_MILLI,
+    OPTION_COUNT
+};
 
 struct option_row {
     const char *name;
@@ -43,6 +50,8 @@ static const struct option_row rows[] = {
     ROW("until", OPTION_DURATION, until_ms),
     ROW("patience", OPTION_DURATION, patience_ms),
     ROW("ratio", OPTION_MILLI, ratio_milli),
+    ROW("placement", OPTION_TEXT, placement),
+    ROW("shuffle", OPTION_COUNT, shuffle),
 };
 
 static const struct option_row *row_find(struct str name)
@@ -92,6 +101,11 @@ static must_use enum err value_set(const struct option_row *row, const char *val
         break;
     case OPTION_MILLI:
         r = amount_milli(str_of(value), (int64_t *)field, e);
+        break;
+    case OPTION_COUNT:
+        if (!str_to_u64(str_of(value), (uint64_t *)field)) {
+            r = fail(e, ERR_USAGE, "a number is wanted, not '%s'", value);
+        }
         break;
     case OPTION_SEEDS:
         r = seeds_set(str_of(value), options, e);

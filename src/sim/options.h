@@ -25,17 +25,19 @@ struct sim_options {
     bool check;
     bool quiet;
     bool skip_bad;
-    const char *tasks;   /* per-task CSV; for openb: the list of tasks */
-    const char *report;  /* HTML */
-    const char *trace;   /* CSV of jobs */
-    const char *format;  /* openb, philly, swf, csv */
-    const char *columns; /* submit=…,duration=… */
-    const char *state;   /* an exported state */
-    const char *nodes;   /* "64x8", or for openb the list of nodes */
-    int64_t until_ms;    /* 0: not given */
-    int64_t patience_ms; /* -1: not given */
-    int64_t runs_ms;     /* of tasks of a state without a time limit */
-    int64_t ratio_milli; /* openb: of the capacity that is asked for */
+    const char *tasks;     /* per-task CSV; for openb: the list of tasks */
+    const char *report;    /* HTML */
+    const char *trace;     /* CSV of jobs */
+    const char *format;    /* openb, philly, swf, csv */
+    const char *columns;   /* submit=…,duration=… */
+    const char *state;     /* an exported state */
+    const char *nodes;     /* "64x8", or for openb the list of nodes */
+    int64_t until_ms;      /* 0: not given */
+    int64_t patience_ms;   /* -1: not given */
+    int64_t runs_ms;       /* of tasks of a state without a time limit */
+    int64_t ratio_milli;   /* openb: of the capacity that is asked for */
+    const char *placement; /* openb: pack, spread, tight; NULL: the default */
+    uint64_t shuffle;      /* openb: the order in which the nodes join; 0: that of the list */
 };
 
 /* Reads argv; argv[0] is "sim". ERR_USAGE says what is wrong. */

@@ -208,7 +208,7 @@ static void history_read(struct reader *in, const struct place *place, const str
 
 static const struct field scheduler_fields[] = {
     {"policy", policy_read, 0, 0, 0, "fair-share priority fifo round-robin"},
-    {"placement", placement_read, 0, 0, 0, "pack spread"},
+    {"placement", placement_read, 0, 0, 0, "tight pack spread"},
     {"patience", field_duration, IN_POOL(patience_ms), 0, 0, NULL},
     {"preemption", switch_read, IN_POOL(preemption_off), 0, 0, NULL},
     {"uneven", switch_read, IN_POOL(uneven_off), 0, 0, NULL},

@@ -80,7 +80,9 @@ static void pool_spec_roll(struct world *world, const char *name, struct pool_sp
         .paused = dice_once_in(dice, 10),
         .aux_tasks = aux[dice_once_in(dice, 3) ? dice_roll(dice, 4) : 0],
         .policy = policies[dice_roll(dice, sizeof policies)],
-        .placement = dice_once_in(dice, 4) ? PLACEMENT_SPREAD : PLACEMENT_PACK,
+        .placement = dice_once_in(dice, 4)   ? PLACEMENT_SPREAD
+                     : dice_once_in(dice, 2) ? PLACEMENT_TIGHT
+                                             : PLACEMENT_PACK,
         .victims = dice_once_in(dice, 3) ? VICTIMS_YOUNGEST : VICTIMS_LEAST_LOSS,
         .preemption_off = dice_once_in(dice, 8),
         .consolidation_max = dice_once_in(dice, 3) ? 0 : 1 + dice_roll(dice, 16),

@@ -44,7 +44,9 @@ static void pool_make(struct run *run)
         .patience_ms = dice_once_in(dice, 2) ? 0 : 60000,
         .aux_tasks = 100,
         .policy = dice_once_in(dice, 6) ? POLICY_PRIORITY : POLICY_FAIR_SHARE,
-        .placement = dice_once_in(dice, 4) ? PLACEMENT_SPREAD : PLACEMENT_PACK,
+        .placement = dice_once_in(dice, 4)   ? PLACEMENT_SPREAD
+                     : dice_once_in(dice, 2) ? PLACEMENT_TIGHT
+                                             : PLACEMENT_PACK,
         .victims = dice_once_in(dice, 2) ? VICTIMS_LEAST_LOSS : VICTIMS_YOUNGEST,
         .consolidation_max = dice_roll(dice, 5),
         .stale_grace_ms = STALE_GRACE_MS_DEFAULT,

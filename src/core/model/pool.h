@@ -62,6 +62,11 @@ struct pool {
     int64_t slots_milli; /* sum over its nodes that are not removed */
     int64_t slots_free;  /* over the nodes that may take work */
     struct sum usable[3]; /* slots, cpu, memory of the nodes that may take work: what is divided */
+    uint32_t typical_counted; /* rows of what is asked of it (typical.h): */
+    uint32_t typical_weighed;
+    uint64_t typical_sum;     /* of the counts */
+    uint64_t typical_since;   /* what was counted since the others were weighed */
+    uint64_t typical_version; /* hint, not state: how often they were */
     int64_t created_ms;
     uint32_t level_count; /* of its topology */
     struct blob *levels;  /* their names, one behind the other with a NUL each, widest first */

@@ -116,8 +116,8 @@ enum pool_policy { POLICY_FAIR_SHARE, POLICY_PRIORITY, POLICY_FIFO, POLICY_ROUND
 enum { POOL_POLICY_COUNT = POLICY_ROUND_ROBIN + 1 };
 
 /* Which of the nodes that fit. */
-enum pool_placement { PLACEMENT_PACK, PLACEMENT_SPREAD };
-enum { POOL_PLACEMENT_COUNT = PLACEMENT_SPREAD + 1 };
+enum pool_placement { PLACEMENT_PACK, PLACEMENT_SPREAD, PLACEMENT_TIGHT };
+enum { POOL_PLACEMENT_COUNT = PLACEMENT_TIGHT + 1 };
 
 /* Which tasks of an account that must give. */
 enum pool_victims { VICTIMS_LEAST_LOSS, VICTIMS_YOUNGEST };

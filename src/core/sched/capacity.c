@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "core/core_internal.h"
 #include "core/sched/fit.h"
+#include "core/sched/tight_index.h"
 
 #include <string.h>
 
@@ -46,6 +47,7 @@ struct capacity {
     struct nowhere *nowhere;  /* likewise */
     struct freed log[FREED_LOG_MAX]; /* the newest ones: position p is in p % FREED_LOG_MAX */
     uint64_t log_end;
+    struct tight_index *tight[VIEW_COUNT]; /* NULL: not asked for yet */
 };
 
 struct capacity *capacity_new(void)
@@ -65,6 +67,9 @@ void capacity_free(struct capacity *capacity)
     vec_done(&capacity->learned);
     free(capacity->misses);
     free(capacity->nowhere);
+    for (unsigned view = 0; view < VIEW_COUNT; view++) {
+        tight_index_free(capacity->tight[view]);
+    }
     free(capacity);
 }
 
@@ -73,6 +78,15 @@ struct capacity *capacity_copy(const struct capacity *capacity)
     struct capacity *copy = xcalloc(1, sizeof *copy);
     oindex_copy(&copy->order, &capacity->order);
     return copy;
+}
+
+struct tight_index *capacity_tight(struct capacity *capacity, unsigned view)
+{
+    must(view < VIEW_COUNT);
+    if (capacity->tight[view] == NULL) {
+        capacity->tight[view] = tight_index_new();
+    }
+    return capacity->tight[view];
 }
 
 const struct oindex *capacity_order(const struct capacity *capacity)
@@ -206,6 +220,11 @@ void capacity_changed(struct capacity *capacity, const struct node *before,
     must(after != NULL);
     const struct node *old = before != NULL && before->id.v != 0 ? before : NULL;
     lines_update(&capacity->order, old, after);
+    for (unsigned view = 0; view < VIEW_COUNT; view++) {
+        if (capacity->tight[view] != NULL) {
+            tight_index_note(capacity->tight[view], after->id);
+        }
+    }
     if (node_freed(old, after)) {
         freed_count(capacity, after->pool);
         capacity_log_add(capacity, after->pool, after->id);

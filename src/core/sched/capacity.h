@@ -45,6 +45,10 @@ enum { RESOURCE_AUX = UINT16_MAX };
 #define CAPACITY_KEY(pool, resource) ((uint64_t)(pool).v << 32 | (uint64_t)(resource))
 const struct oindex *capacity_order(const struct capacity *capacity);
 
+/* The index of placement `tight` for a view (overlay.h), made when it is first asked for. */
+struct tight_index;
+struct tight_index *capacity_tight(struct capacity *capacity, unsigned view);
+
 /* The nodes on which something fell free are logged, so that what fits on no node is tried only on
  * those that were logged since that was found. The scheduler notes it while it decides, which is
  * sound whether its facts are applied or not: it logs the nodes that its own step had touched. */

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "core/core_internal.h"
 #include "core/sched/search.h"
+#include "core/sched/tight_index.h"
 
 enum { SPOTS_FIRST = 16 };
 
@@ -104,6 +105,7 @@ void overlay_init(struct overlay *overlay, const struct core *core, pool_id pool
     overlay->visited = arena_new(arena, uint64_t, 1);
     overlay->indexed = core->capacity != NULL;
     overlay->spread = core_pool(core, pool)->placement == PLACEMENT_SPREAD;
+    overlay->tightest = core_pool(core, pool)->placement == PLACEMENT_TIGHT;
     for (unsigned view = 0; view < VIEW_COUNT; view++) {
         oindex_init(&overlay->orders[view].index);
     }
@@ -112,6 +114,7 @@ void overlay_init(struct overlay *overlay, const struct core *core, pool_id pool
 
 void overlay_done(struct overlay *overlay)
 {
+    tight_index_leave(overlay);
     for (unsigned view = 0; view < VIEW_COUNT; view++) {
         oindex_done(&overlay->orders[view].index);
     }
@@ -206,8 +209,10 @@ static void spot_move(struct overlay *overlay, struct spot *spot, enum view view
         place_take(place, room, request, grant);
     }
     search_moved(overlay, view, &old, place, request);
+    tight_index_moved(overlay, view, place->node->id);
     if (view == VIEW_NOW && spot->later == NULL) {
         search_moved(overlay, VIEW_LATER, &old, place, request);
+        tight_index_moved(overlay, VIEW_LATER, place->node->id);
     }
 }
 

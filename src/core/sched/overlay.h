@@ -92,11 +92,13 @@ struct overlay {
     node_id *touched; /* nodes in the order in which something was placed on them */
     uint32_t touched_count;
     uint32_t touched_room;
-    uint32_t touched_logged; /* of them: those in the log of capacity.h */
-    uint64_t log_at;         /* where the log ended before that */
-    bool indexed;            /* false: caches are off, nodes are scanned */
-    bool spread;             /* emptiest nodes first */
-    bool leaving_known;      /* all nodes that some leave have their later */
+    uint32_t touched_logged;               /* of them: those in the log of capacity.h */
+    uint64_t log_at;                       /* where the log ended before that */
+    bool indexed;                          /* false: caches are off, nodes are scanned */
+    bool spread;                           /* emptiest nodes first */
+    bool tightest;                         /* the node where least is wasted */
+    struct tight_index *tight[VIEW_COUNT]; /* that this step uses; NULL: not (yet) */
+    bool leaving_known;                    /* all nodes that some leave have their later */
     struct overlay_order orders[VIEW_COUNT];
     bool keeping; /* places are kept */
     bool keep_end_known;

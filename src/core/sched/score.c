@@ -49,6 +49,11 @@ uint16_t score_resource(const struct request *request)
     return request->memory_bytes > 0 ? RESOURCE_MEMORY : RESOURCE_AUX;
 }
 
+int64_t score_free(const struct place *place, uint16_t resource)
+{
+    return stock_of(place, resource).free;
+}
+
 struct score score_of(enum pool_placement placement, const struct place *place,
                       const struct request *request)
 {

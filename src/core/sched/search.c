@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "core/core_internal.h"
 #include "core/sched/score.h"
+#include "core/sched/tight.h"
 
 /* The resource by whose free amount nodes are ordered for a request, and how much of it one
  * instance asks at least. */
@@ -38,22 +39,7 @@ static struct measure measure_of(const struct overlay *overlay, const struct req
 
 int64_t search_amount(const struct place *place, uint16_t resource)
 {
-    switch (resource) {
-    case RESOURCE_SLOTS:
-        return place->slots_free;
-    case RESOURCE_CPU:
-        return place->cpu_free;
-    case RESOURCE_MEMORY:
-        return place->memory_free;
-    case RESOURCE_AUX:
-        return (int64_t)place->node->aux_max - (int64_t)place->aux_used;
-    }
-    for (uint32_t i = 0; i < place->node->named_count; i++) {
-        if (place->node->named[i].resource.v == resource) {
-            return place->named_free[i];
-        }
-    }
-    return 0;
+    return score_free(place, resource);
 }
 
 /* ---- one step along the order ---- */
@@ -225,8 +211,8 @@ uint32_t search_within(const struct node *node, const struct asker *asker, uint3
     return fit_times(asker->left.at[DIM_MEMORY], grant.memory_bytes, count);
 }
 
-static uint32_t node_takes(const struct overlay *overlay, const struct node *node,
-                           const struct asker *asker, uint32_t max)
+uint32_t search_takes(const struct overlay *overlay, const struct node *node,
+                      const struct asker *asker, uint32_t max)
 {
     struct place_room room;
     struct place place;
@@ -240,7 +226,7 @@ static const struct node *search_from(const struct overlay *overlay, const struc
 {
     const struct node *node;
     while ((node = cursor_step(overlay, cursor, true)) != NULL) {
-        if (node_takes(overlay, node, asker, count) == count) {
+        if (search_takes(overlay, node, asker, count) == count) {
             return node;
         }
     }
@@ -262,7 +248,7 @@ static const struct node *search_touched(const struct overlay *overlay, const st
         ++*overlay->visited;
         const struct cursor line = {asker->view, measure.resource, (uint64_t)free, node->id.v};
         if (free >= measure.wanted && cursor_before(line, best) &&
-            node_takes(overlay, node, asker, 1) == 1) {
+            search_takes(overlay, node, asker, 1) == 1) {
             best = line;
             found = node;
         }
@@ -299,7 +285,7 @@ static const struct node *search_emptiest(const struct overlay *overlay, const s
         struct cursor at = {level.view, level.resource, level.free, 0};
         const struct node *node;
         while ((node = cursor_step(overlay, &at, true)) != NULL && at.free == level.free) {
-            if (node_takes(overlay, node, asker, count) == count) {
+            if (search_takes(overlay, node, asker, count) == count) {
                 return node;
             }
         }
@@ -379,7 +365,7 @@ static const struct node *search_logged(const struct overlay *overlay, const str
     while ((node = logged_next(overlay, &at, &line)) != NULL) {
         const bool ahead = overlay->spread && line.free != best.free ? line.free > best.free
                                                                      : cursor_before(line, best);
-        if ((found == NULL || ahead) && node_takes(overlay, node, asker, count) == count) {
+        if ((found == NULL || ahead) && search_takes(overlay, node, asker, count) == count) {
             best = line;
             found = node;
         }
@@ -395,7 +381,7 @@ static uint32_t search_logged_most(const struct overlay *overlay, const struct a
     uint32_t most = 0;
     const struct node *node;
     while (most < max && (node = logged_next(overlay, &at, &line)) != NULL) {
-        const uint32_t takes = node_takes(overlay, node, asker, max);
+        const uint32_t takes = search_takes(overlay, node, asker, max);
         most = takes > most ? takes : most;
     }
     return most;
@@ -423,6 +409,9 @@ static const struct node *search_all(struct overlay *overlay, const struct asker
 const struct node *search_first(struct overlay *overlay, const struct asker *asker, uint32_t count)
 {
     must(count > 0);
+    if (overlay->tightest) {
+        return tight_first(overlay, asker, count);
+    }
     uint64_t at;
     const struct node *node = known_nowhere(overlay, asker, &at)
                                   ? search_logged(overlay, asker, count, at)
@@ -450,7 +439,7 @@ uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_
         if (cursor.free / (uint64_t)measure.wanted <= most) {
             break;
         }
-        const uint32_t takes = node_takes(overlay, node, asker, max);
+        const uint32_t takes = search_takes(overlay, node, asker, max);
         most = takes > most ? takes : most;
     }
     return most;
@@ -468,7 +457,7 @@ const struct node *search_level(struct overlay *overlay, const struct asker *ask
         if (node == NULL || cursor.free != (uint64_t)free) {
             return NULL;
         }
-        if (node_takes(overlay, node, asker, count) == count) {
+        if (search_takes(overlay, node, asker, count) == count) {
             return node;
         }
     }
@@ -484,7 +473,7 @@ uint32_t search_total(struct overlay *overlay, const struct asker *asker, uint32
                             UINT64_MAX};
     const struct node *node;
     while (total < max && (node = cursor_step(overlay, &cursor, true)) != NULL) {
-        total += node_takes(overlay, node, asker, max - total);
+        total += search_takes(overlay, node, asker, max - total);
     }
     return total;
 }

@@ -23,6 +23,10 @@ const struct node *search_level(struct overlay *overlay, const struct asker *ask
 /* What a place has free of a resource (RESOURCE_AUX: places for tasks without slots). */
 int64_t search_amount(const struct place *place, uint16_t resource);
 
+/* How many such instances, at most `max`, a node takes as far as the step has come. */
+uint32_t search_takes(const struct overlay *overlay, const struct node *node,
+                      const struct asker *asker, uint32_t max);
+
 /* How many of `count` instances on a node stay within what the asker's accounts may still take of cpu and memory, and of slots where
  * the node says how many. */
 uint32_t search_within(const struct node *node, const struct asker *asker, uint32_t count);

@@ -103,7 +103,7 @@ static void all_problems_are_told_at_once(void **state)
             "lost_afterr: 5m\n"
             "pools:\n"
             "  - name: a\n"
-            "    scheduler: {policy: lottery, placement: tight}\n"
+            "    scheduler: {policy: lottery, placement: loose}\n"
             "    provider: {type: slurm, partition: gpu}\n"
             "  - name: a\n"
             "  - title: no name\n"
@@ -120,7 +120,8 @@ static void all_problems_are_told_at_once(void **state)
         {3, "lost_afterr: unknown field; did you mean 'lost_after'?"},
         {6, "pools[0].scheduler.policy: 'lottery' does not exist yet; there is: fair-share "
             "priority fifo round-robin"},
-        {6, "pools[0].scheduler.placement: 'tight' does not exist yet; there is: pack spread"},
+        {6,
+         "pools[0].scheduler.placement: 'loose' does not exist yet; there is: tight pack spread"},
         {7, "pools[0].provider.type: 'slurm' does not exist yet; there is: static local"},
         {8, "pools[1].name: a second pool 'a'"},
         {9, "pools[2].name: it is missing"},

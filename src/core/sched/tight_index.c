@@ -1,0 +1,292 @@
+/* tight_index.c - nodes by their state.
+ *
+ * A state has at least one node, which stands for it: what is equal is compared with that node, and scores are made with it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/hash.h"
+#include "base/must.h"
+#include "core/core_internal.h"
+#include "core/sched/tight_internal.h"
+
+#include <string.h>
+
+enum { HEADS_FIRST = 64, BORN_SLACK = 1024 };
+
+struct tight_index *tight_index_new(void)
+{
+    struct tight_index *index = xcalloc(1, sizeof *index);
+    oindex_init(&index->members);
+    vec_push(&index->states, ((struct state){0}));
+    return index;
+}
+
+void tight_index_free(struct tight_index *index)
+{
+    if (index == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < index->orders.count; i++) {
+        tight_order_done(index, &index->orders.at[i]);
+    }
+    oindex_done(&index->members);
+    vec_done(&index->states);
+    vec_done(&index->free);
+    vec_done(&index->heads);
+    vec_done(&index->nodes);
+    vec_done(&index->noted);
+    vec_done(&index->pools);
+    vec_done(&index->born);
+    vec_done(&index->orders);
+    free(index);
+}
+
+bool tight_member(const struct tight_index *index, uint32_t state, node_id *after)
+{
+    struct okey key = {{state, after->v, 0, 0}};
+    if (!oindex_next(&index->members, key, &key) || key.at[0] != state) {
+        return false;
+    }
+    after->v = (uint32_t)key.at[1];
+    return true;
+}
+
+/* ---- states ---- */
+
+static uint32_t *head_of(struct tight_index *index, uint64_t hash)
+{
+    return &index->heads.at[hash & (index->heads.count - 1)];
+}
+
+static void heads_grow(struct tight_index *index)
+{
+    const size_t count = index->heads.count == 0 ? HEADS_FIRST : index->heads.count * 2;
+    vec_clear(&index->heads);
+    while (index->heads.count < count) {
+        vec_push(&index->heads, 0);
+    }
+    for (uint32_t i = 1; i < index->states.count; i++) {
+        struct state *state = &index->states.at[i];
+        if (state->number != 0) {
+            state->next = *head_of(index, state->hash);
+            *head_of(index, state->hash) = i;
+        }
+    }
+}
+
+/* Orders that have not seen all of the list begin anew: it must not grow for ever. */
+static void born_add(struct tight_index *index, struct state_ref ref)
+{
+    if (index->born.count > (size_t)index->state_count * 4 + BORN_SLACK) {
+        vec_clear(&index->born);
+        index->forgot++;
+    }
+    vec_push(&index->born, ref);
+}
+
+static uint32_t state_add(struct tight_index *index, uint64_t hash, pool_id pool)
+{
+    if (index->state_count >= index->heads.count) {
+        heads_grow(index);
+    }
+    uint32_t at;
+    if (index->free.count > 0) {
+        at = index->free.at[--index->free.count];
+    } else {
+        at = (uint32_t)index->states.count;
+        vec_push(&index->states, ((struct state){0}));
+    }
+    index->states.at[at] = (struct state){
+        .number = ++index->number_last, .hash = hash, .next = *head_of(index, hash), .pool = pool};
+    *head_of(index, hash) = at;
+    index->state_count++;
+    born_add(index, (struct state_ref){index->number_last, at});
+    return at;
+}
+
+static void state_remove(struct tight_index *index, uint32_t at)
+{
+    uint32_t *link = head_of(index, index->states.at[at].hash);
+    while (*link != at) {
+        must(*link != 0);
+        link = &index->states.at[*link].next;
+    }
+    *link = index->states.at[at].next;
+    index->states.at[at] = (struct state){0};
+    vec_push(&index->free, at);
+    index->state_count--;
+}
+
+/* Nodes are looked at: where, and with which typical requests in mind. */
+struct looking {
+    struct tight_index *index;
+    const struct overlay *overlay;
+    enum view view;
+    const struct tastes *tastes;
+};
+
+/* Is a node of this state like that? */
+static bool state_is(const struct looking *looking, uint32_t at, const uint64_t *words,
+                     uint32_t count)
+{
+    uint64_t own[TIGHT_WORDS_MAX];
+    struct place place;
+    node_id member = {0};
+    must(tight_member(looking->index, at, &member));
+    tight_place(looking->overlay, core_node(looking->overlay->core, member), looking->view, &place);
+    return tight_words(looking->tastes, &place, own) == count &&
+           memcmp(own, words, count * sizeof *words) == 0;
+}
+
+static uint32_t state_for(const struct looking *looking, const struct place *place)
+{
+    struct tight_index *index = looking->index;
+    uint64_t words[TIGHT_WORDS_MAX];
+    const uint32_t count = tight_words(looking->tastes, place, words);
+    const uint64_t hash = hash_bytes(words, count * sizeof *words);
+    uint32_t at = index->heads.count == 0 ? 0 : *head_of(index, hash);
+    while (at != 0 && (index->states.at[at].hash != hash || !state_is(looking, at, words, count))) {
+        at = index->states.at[at].next;
+    }
+    return at != 0 ? at : state_add(index, hash, place->node->pool);
+}
+
+/* ---- nodes ---- */
+
+static struct node_note *note_of(struct tight_index *index, node_id node)
+{
+    while (index->nodes.count <= node.v) {
+        vec_push(&index->nodes, ((struct node_note){0}));
+    }
+    return &index->nodes.at[node.v];
+}
+
+void tight_index_note(struct tight_index *index, node_id node)
+{
+    struct node_note *note = note_of(index, node);
+    if (!note->noted) {
+        note->noted = true;
+        vec_push(&index->noted, node);
+    }
+}
+
+static bool pool_here(const struct tight_index *index, pool_id pool)
+{
+    return pool.v < index->pools.count && index->pools.at[pool.v].here;
+}
+
+/* Nodes of pools that nobody searches are not kept. Where labels count, other weights make other states. */
+static void pool_load(struct tight_index *index, const struct core *core, pool_id pool,
+                      const struct tastes *tastes)
+{
+    while (index->pools.count <= pool.v) {
+        vec_push(&index->pools, ((struct pool_note){0}));
+    }
+    struct pool_note *note = &index->pools.at[pool.v];
+    const bool labels = tastes->labelled || note->labelled;
+    if (note->here && (!labels || note->version == tastes->version)) {
+        return;
+    }
+    *note = (struct pool_note){true, tastes->labelled, tastes->version};
+    node_id after = {0};
+    const struct node *node;
+    while ((node = core_pool_node_next(core, pool, after)) != NULL) {
+        after = node->id;
+        tight_index_note(index, node->id);
+    }
+}
+
+static void member_drop(struct tight_index *index, node_id node)
+{
+    struct node_note *note = note_of(index, node);
+    const uint32_t at = note->state;
+    if (at == 0) {
+        return;
+    }
+    must(oindex_remove(&index->members, (struct okey){{at, node.v, 0, 0}}));
+    note->state = 0;
+    if (--index->states.at[at].node_count == 0) {
+        state_remove(index, at);
+    }
+}
+
+static void member_add(const struct looking *looking, node_id id)
+{
+    struct tight_index *index = looking->index;
+    const struct node *node = core_node(looking->overlay->core, id);
+    if (node == NULL || node->state == NODE_REMOVED || !fit_usable(node)) {
+        return;
+    }
+    struct place place;
+    tight_place(looking->overlay, node, looking->view, &place);
+    const uint32_t at = state_for(looking, &place);
+    must(oindex_insert(&index->members, (struct okey){{at, id.v, 0, 0}}));
+    index->states.at[at].node_count++;
+    note_of(index, id)->state = at;
+}
+
+/* Those noted are taken out before the first goes in again: a state must not be compared with what its node no longer is. Nodes of
+ * other pools wait for a search there: what is typical of that pool is not at hand. */
+void tight_states_sync(struct tight_index *index, struct overlay *overlay, enum view view,
+                       const struct tastes *tastes)
+{
+    const struct looking looking = {index, overlay, view, tastes};
+    pool_load(index, overlay->core, overlay->pool, tastes);
+    size_t kept = 0;
+    for (size_t i = 0; i < index->noted.count; i++) {
+        member_drop(index, index->noted.at[i]);
+    }
+    for (size_t i = 0; i < index->noted.count; i++) {
+        const node_id id = index->noted.at[i];
+        const struct node *node = core_node(overlay->core, id);
+        if (node != NULL && node->pool.v != overlay->pool.v && pool_here(index, node->pool)) {
+            index->noted.at[kept++] = id;
+            continue;
+        }
+        note_of(index, id)->noted = false;
+        if (node != NULL && node->pool.v == overlay->pool.v) {
+            member_add(&looking, id);
+        }
+    }
+    index->noted.count = kept;
+}
+
+/* ---- steps ---- */
+
+static void spots_note(struct tight_index *index, const struct overlay *overlay)
+{
+    for (uint32_t i = 0; i < overlay->spot_room; i++) {
+        if (overlay->spots[i] != NULL) {
+            tight_index_note(index, overlay->spots[i]->place.node->id);
+        }
+    }
+}
+
+struct tight_index *tight_index_of(struct overlay *overlay, enum view view)
+{
+    struct tight_index *index = capacity_tight(overlay->core->capacity, view);
+    if (index->step == NULL) {
+        index->step = overlay;
+        overlay->tight[view] = index;
+        spots_note(index, overlay);
+    }
+    return overlay->tight[view];
+}
+
+void tight_index_leave(struct overlay *overlay)
+{
+    for (unsigned view = 0; view < VIEW_COUNT; view++) {
+        struct tight_index *index = overlay->tight[view];
+        if (index != NULL) {
+            must(index->step == overlay);
+            spots_note(index, overlay);
+            index->step = NULL;
+            overlay->tight[view] = NULL;
+        }
+    }
+}
+
+void tight_index_moved(struct overlay *overlay, enum view view, node_id node)
+{
+    if (overlay->tight[view] != NULL) {
+        tight_index_note(overlay->tight[view], node);
+    }
+}
