@@ -46,6 +46,15 @@ static void bound_reason(const struct core *core, const struct gate_result *gate
     ret->account.held = held;
 }
 
+static void cap_reason(const struct task *task, const struct tally *tally,
+                       const struct vector *amounts, struct explanation *ret)
+{
+    ret->reason.code = REASON_USER_CAP;
+    ret->reason.resource = (resource_id){RESOURCE_SLOTS};
+    ret->reason.wanted = amounts->at[DIM_SLOTS];
+    ret->reason.available = user_caps_left(&tally->users, task->user, VIEW_NOW);
+}
+
 bool explain_account(const struct core *core, const struct task *task, const struct tally *tally,
                      struct explanation *ret)
 {
@@ -61,10 +70,7 @@ bool explain_account(const struct core *core, const struct task *task, const str
     if (!tally_user_capped(tally, task, VIEW_NOW, &amounts)) {
         return false;
     }
-    ret->reason.code = REASON_USER_CAP;
-    ret->reason.resource = (resource_id){RESOURCE_SLOTS};
-    ret->reason.wanted = amounts.at[DIM_SLOTS];
-    ret->reason.available = user_caps_left(&tally->users, task->user, VIEW_NOW);
+    cap_reason(task, tally, &amounts, ret);
     return true;
 }
 
@@ -72,7 +78,11 @@ void explain_left(const struct core *core, const struct task *task, const struct
                   const struct vector *comes, struct explanation *ret)
 {
     const struct gate_result gate = tally_gate(tally, task, VIEW_NOW, comes);
-    must(gate.gate != GATE_OPEN);
+    if (gate.gate ==
+        GATE_OPEN) { /* what is left is bounded by accounts, or by the cap of its user */
+        cap_reason(task, tally, comes, ret);
+        return;
+    }
     figures_fill(core, tally, gate.account, dim_first(gate.dims), ret);
     bound_reason(core, &gate, comes, ret);
 }
