@@ -152,8 +152,8 @@ int64_t core_request_gpu_memory(const struct request *request)
 
 int64_t core_gpu_memory_slots(const struct core *core, pool_id pool, int64_t bytes)
 {
-    const int64_t total = gpu_memory_end(core, pool, false);
-    if (bytes == 0 || total == 0) {
+    const int64_t total = bytes == 0 ? 0 : gpu_memory_end(core, pool, false);
+    if (total == 0) {
         return 0;
     }
     const __int128 milli = ((__int128)bytes * SLOT_MILLI + total - 1) / total;

@@ -27,6 +27,7 @@ struct account_view {
     uint32_t index;                    /* place in the pool's array of views */
     uint32_t depth;                    /* 0: a top account */
     uint32_t rank;                     /* higher is served first and gives last */
+    uint32_t changes;                  /* of what it holds, within a trial */
     uint64_t order;                    /* older ones have lower ones; no two are equal */
     int64_t preempt_min_runtime_ms;    /* -1: as its parent */
     int64_t reclaim_min_runtime_ms;    /* -1: likewise */

@@ -65,15 +65,6 @@ static struct fraction dominant(const struct account_pool *pool, const struct ac
     return most;
 }
 
-static int by_dominant(const struct account_pool *pool, const struct account_side *a,
-                       const struct account_side *b)
-{
-    const struct vector held_a = with(a->account, a->chunk, a->taken);
-    const struct vector held_b = with(b->account, b->chunk, b->taken);
-    return fraction_compare(dominant(pool, a->account, &held_a),
-                            dominant(pool, b->account, &held_b));
-}
-
 /* (7) */
 static int by_allocatable(const struct account_pool *pool, const struct account_view *a,
                           const struct account_view *b)
@@ -89,42 +80,51 @@ static int by_allocatable(const struct account_pool *pool, const struct account_
     return (int)b_within - (int)a_within;
 }
 
+void account_key(const struct account_pool *pool, const struct account_side *side,
+                 struct account_key *ret)
+{
+    const struct account_view *account = side->account;
+    const struct vector held = with(account, side->chunk, side->taken);
+    *ret = (struct account_key){
+        .above_share = above_share(pool, account),
+        .within_guarantee = account_within_guarantee(pool, account, side->chunk),
+        .without_right = without_right(pool, side),
+        .with = dominant(pool, account, &held),
+        .without = dominant(pool, account, &account->allocated),
+    };
+}
+
+int account_order_keys(const struct account_pool *pool, const struct account_view *a,
+                       const struct account_key *key_a, const struct account_view *b,
+                       const struct account_key *key_b)
+{
+    if (key_a->above_share != key_b->above_share) {
+        return (int)key_a->above_share - (int)key_b->above_share;
+    }
+    if (key_a->within_guarantee != key_b->within_guarantee) {
+        return (int)key_b->within_guarantee - (int)key_a->within_guarantee;
+    }
+    if (a->rank != b->rank) {
+        return a->rank > b->rank ? -1 : 1;
+    }
+    if (key_a->without_right != key_b->without_right) {
+        return (int)key_a->without_right - (int)key_b->without_right;
+    }
+    int by = fraction_compare(key_a->with, key_b->with);
+    by = by != 0 ? by : fraction_compare(key_a->without, key_b->without);
+    by = by != 0 ? by : by_allocatable(pool, a, b);
+    return by != 0 ? by : (a->order < b->order ? -1 : a->order > b->order);
+}
+
 int account_order(const struct account_pool *pool, const struct account_side *a,
                   const struct account_side *b)
 {
     must(a->account->parent == b->account->parent);
-    const struct account_view *left = a->account;
-    const struct account_view *right = b->account;
-    int by = (int)above_share(pool, left) - (int)above_share(pool, right);
-    if (by != 0) {
-        return by;
-    }
-    by = (int)account_within_guarantee(pool, right, b->chunk) -
-         (int)account_within_guarantee(pool, left, a->chunk);
-    if (by != 0) {
-        return by;
-    }
-    if (left->rank != right->rank) {
-        return left->rank > right->rank ? -1 : 1;
-    }
-    by = (int)without_right(pool, a) - (int)without_right(pool, b);
-    if (by != 0) {
-        return by;
-    }
-    by = by_dominant(pool, a, b);
-    if (by != 0) {
-        return by;
-    }
-    by = fraction_compare(dominant(pool, left, &left->allocated),
-                          dominant(pool, right, &right->allocated));
-    if (by != 0) {
-        return by;
-    }
-    by = by_allocatable(pool, left, right);
-    if (by != 0) {
-        return by;
-    }
-    return left->order < right->order ? -1 : left->order > right->order;
+    struct account_key key_a;
+    struct account_key key_b;
+    account_key(pool, a, &key_a);
+    account_key(pool, b, &key_b);
+    return account_order_keys(pool, a->account, &key_a, b->account, &key_b);
 }
 
 int account_order_giving(const struct account_pool *pool, const struct account_side *a,

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "core/sched/account.h"
+#include "core/sched/fraction.h"
 
 /* One side of the comparison. */
 struct account_side {
@@ -23,6 +24,21 @@ struct account_side {
     const struct vector
         *taken; /* what victims, the next candidate among them, would free, or NULL */
 };
+
+/* What the order looks at: for those who compare an account often while it holds the same. */
+struct account_key {
+    bool above_share;        /* (1) */
+    bool within_guarantee;   /* (2) */
+    bool without_right;      /* (4) */
+    struct fraction with;    /* (5) */
+    struct fraction without; /* (6) */
+};
+
+void account_key(const struct account_pool *pool, const struct account_side *side,
+                 struct account_key *ret);
+int account_order_keys(const struct account_pool *pool, const struct account_view *a,
+                       const struct account_key *key_a, const struct account_view *b,
+                       const struct account_key *key_b);
 
 /* Below 0: `a` is served first; above 0: `b`. Never 0 for two accounts. */
 int account_order(const struct account_pool *pool, const struct account_side *a,

@@ -195,6 +195,7 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
     shares->count = count;
     shares->views = arena_new(arena, struct account_view, count);
     shares->links = arena_new(arena, struct shares_link, count);
+    shares->held = arena_new(arena, struct vector, count);
     uint64_t key = ACCOUNT_KEY(pool, (account_id){0});
     for (uint32_t at = 0; at < count; at++) {
         key = usage_next(core, pool, key);
@@ -207,6 +208,7 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
         shares->views[at].index = at;
         shares->views[at].order = id.v;
         shares->views[at].depth = core_account(core, id)->depth - 1;
+        shares->held[at] = usage.allocated;
         view_fill(core, &quota, &usage, &shares->views[at]);
         for (uint32_t dim = 0; dim < shares->pool.dims; dim++) {
             claims[at].weight[dim] = quota.weight[dim];

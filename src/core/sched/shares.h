@@ -23,7 +23,8 @@ struct shares {
     uint32_t count;
     uint32_t top_first;
     struct account_view *views; /* ascending by account */
-    struct shares_link *links;  /* in the same places */
+    struct shares_link *links;  /* in the same places, as what follows */
+    struct vector *held;        /* what each holds, what is leaving included */
 };
 
 /* Everything as the state has it; `allocated` is without what is leaving. Lives in the arena. */

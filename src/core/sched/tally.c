@@ -40,6 +40,7 @@ static void path_move(const struct tally *tally, const struct task *task, enum v
     const struct account_view *at = leaf_of(tally, task, view);
     for (; at != NULL; at = at->parent) {
         vector_move(&views[at->index].allocated, amounts, sign);
+        views[at->index].changes++;
         if (!task->preemptible) {
             vector_move(&views[at->index].fixed, amounts, sign);
         }
@@ -110,10 +111,8 @@ void tally_init(struct tally *tally, const struct core *core, pool_id pool, stru
     tally->now = arena_new(arena, struct account_view, shares->count);
     for (uint32_t at = 0; at < shares->count; at++) {
         struct account_view *now = &tally->now[at];
-        struct usage usage;
         *now = shares->views[at];
-        core_usage(core, shares->links[at].id, pool, &usage);
-        now->allocated = usage.allocated;
+        now->allocated = shares->held[at];
         now->parent = now->parent == NULL ? NULL : &tally->now[now->parent->index];
     }
     claims_load(tally, pool);

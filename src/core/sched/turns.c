@@ -28,12 +28,22 @@ void turns_amounts(const struct core *core, const struct task *task, uint32_t co
 
 /* ---- comparing ---- */
 
-static bool fair_before(const struct turns *turns, const struct turns_line *a,
-                        const struct turns_line *b)
+static const struct account_key *line_key(const struct turns *turns, struct turns_line *line)
 {
-    const struct account_side left = {.account = a->view, .chunk = &a->chunk};
-    const struct account_side right = {.account = b->view, .chunk = &b->chunk};
-    return account_order(&turns->tally->shares->pool, &left, &right) < 0;
+    if (!line->key_known || line->key_changes != line->view->changes) {
+        const struct account_side side = {.account = line->view, .chunk = &line->chunk};
+        account_key(&turns->tally->shares->pool, &side, &line->key);
+        line->key_known = true;
+        line->key_changes = line->view->changes;
+    }
+    return &line->key;
+}
+
+static bool fair_before(const struct turns *turns, struct turns_line *a, struct turns_line *b)
+{
+    const struct account_key *key_a = line_key(turns, a);
+    const struct account_key *key_b = line_key(turns, b);
+    return account_order_keys(&turns->tally->shares->pool, a->view, key_a, b->view, key_b) < 0;
 }
 
 static bool turn_before(const struct turns_line *a, const struct turns_line *b)
@@ -44,8 +54,7 @@ static bool turn_before(const struct turns_line *a, const struct turns_line *b)
     return a->used != b->used ? a->used < b->used : a->view->order < b->view->order;
 }
 
-static bool line_before(const struct turns *turns, const struct turns_line *a,
-                        const struct turns_line *b)
+static bool line_before(const struct turns *turns, struct turns_line *a, struct turns_line *b)
 {
     switch (turns->policy) {
     case POLICY_FAIR_SHARE:
@@ -84,6 +93,7 @@ static void sink(const struct turns *turns, struct turns_line *line, uint32_t fr
 /* Whose turn it would be below this line, and with what. */
 static void line_refresh(const struct turns *turns, struct turns_line *line)
 {
+    line->key_known = false;
     if (line->heap != NULL) {
         line->best = line->heap[0]->best;
         line->chunk = line->heap[0]->chunk;

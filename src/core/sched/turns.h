@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/sched/account_order.h"
 #include "core/sched/queue.h"
 #include "core/sched/tally.h"
 
@@ -19,8 +20,11 @@ struct turns_line {
     struct queue queue;      /* of a project */
     struct turns_line *best; /* the project below whose turn it would be */
     struct vector chunk;     /* what its first task would take next */
-    uint32_t turns;          /* round-robin: how often it was served in this pass */
-    int64_t used;            /* round-robin: slots it held before */
+    struct account_key key;  /* its place among its siblings, while it holds the same */
+    uint32_t key_changes;    /* of the account when that was found */
+    bool key_known;
+    uint32_t turns; /* round-robin: how often it was served in this pass */
+    int64_t used;   /* round-robin: slots it held before */
 };
 
 struct turns {
