@@ -16,8 +16,10 @@
 #include "core/sched/search.h"
 
 enum {
-    LOOK_MAX = 32,        /* looked at for one claimant */
-    MOVE_LOOK_MAX = 8,    /* the same where tasks are moved */
+    LOOK_MAX = 32,        /* nodes looked at so that a gang can move others */
+    TAKE_LOOK_MAX = 48,   /* for one instance that takes, */
+    TAKE_LOOK = 12,       /* where some of those are enough */
+    MOVE_LOOK_MAX = 8,    /* for one that moves others */
     NODE_PIECES_MAX = 64, /* of a node; those behind them stay */
     ATTEMPTS_MAX = 4,     /* sets that are tried whole */
 };
@@ -40,7 +42,7 @@ struct node_search {
     const struct account_view *first; /* the account that gives first; NULL: any */
     struct choice choices[LOOK_MAX];
     uint32_t count;
-    node_id seen[LOOK_MAX];
+    node_id seen[TAKE_LOOK_MAX];
     uint32_t seen_count;
     uint64_t *work;
 };
@@ -364,15 +366,19 @@ static struct node_search *search_new(struct solve *solve, uint64_t *work)
 
 static bool node_seen(struct node_search *search, node_id node)
 {
+    must(search->seen_count < TAKE_LOOK_MAX);
     for (uint32_t i = 0; i < search->seen_count; i++) {
         if (search->seen[i].v == node.v) {
             return true;
         }
     }
-    if (search->seen_count < LOOK_MAX) {
-        search->seen[search->seen_count++] = node;
-    }
+    search->seen[search->seen_count++] = node;
     return false;
+}
+
+static bool looked_enough(const struct node_search *search)
+{
+    return search->seen_count >= (search->count > 0 ? TAKE_LOOK : TAKE_LOOK_MAX);
 }
 
 /* The nodes of a piece. */
@@ -380,8 +386,7 @@ static void piece_nodes(struct node_search *search, const struct piece *piece)
 {
     const struct core *core = search->solve->trial->core;
     for (const struct instance *instance = piece_next(core, piece, NULL);
-         instance != NULL && search->count < LOOK_MAX && search->seen_count < LOOK_MAX;
-         instance = piece_next(core, piece, instance)) {
+         instance != NULL && !looked_enough(search); instance = piece_next(core, piece, instance)) {
         if (node_seen(search, instance->node)) {
             continue;
         }
@@ -410,7 +415,7 @@ bool solve_node_take(struct solve *solve, struct piece *first, uint64_t *work)
     struct node_search *search = search_new(solve, work);
     search->first = solve->ask->of == VICTIMS_OF_OTHERS ? first->account : NULL;
     must(solve->ask->count == 1);
-    for (struct piece *piece = first; piece != NULL && search->seen_count < LOOK_MAX;
+    for (struct piece *piece = first; piece != NULL && !looked_enough(search);
          piece = victims_next(solve->victims)) {
         ++*work;
         if (best_known(search, piece)) {
