@@ -66,3 +66,22 @@ def test_the_smallest_borrower_gives_way(site):
     assert why["taker"] == {"project": "team-b", "allocated": 1, "guaranteed": 2, "share": 2} == gone["taker"]
     assert f"for task {b2}" in why["message"] and "'team-a' held 3 slots (guaranteed 2, share 2)" in why["message"]
     assert s.task(a2)["evicted"] is None
+
+
+def test_an_elastic_gang_shrinks_for_the_owner_and_grows_again(site):
+    s = site(server_file(["default"], {"teams": ["team-a", "team-b"]}))
+    s.nodes("n1", "n2")
+    s.quota("team-a", "default", 4, 1)
+    s.quota("team-b", "default", 4, 1)
+    gang = int(s.weir("submit", "--project", "team-a", "--gpus", "1", "--instances", "8", "--min-instances", "2", "--",
+                      s.script, s.record).stdout)
+    s.settled(**{"team-a": 8})
+    [owner] = s.stay("team-b", gpus=3)
+    s.settled(**{"team-a": 5, "team-b": 3})
+    assert [e["key"] for e in s.evictions()] == [f"{gang}.7:1", f"{gang}.6:1", f"{gang}.5:1"]  # the last of it first, one by one
+    assert {e["claimant"] for e in s.evictions()} == {owner}
+    assert sorted(s.running()[gang]) == [0, 1, 2, 3, 4] and s.task(gang)["state"] == "running"
+    assert gang not in s.api("GET", f"tasks/{gang}/explain").json["blockers"]  # nobody is in his own way
+    s.end(owner)
+    s.settled(**{"team-a": 8})
+    assert len(s.evictions()) == 3

@@ -194,7 +194,8 @@ static void look_for_blockers(const struct look *look)
         const struct instance *instance = instance_row(look->core, key.at[3]);
         const bool again =
             ret->blocker_count > 0 && ret->blockers[ret->blocker_count - 1].v == instance->task.v;
-        if (!again && holds_it(look->core, instance, &ret->near[0])) {
+        if (!again && instance->task.v != look->task->id.v &&
+            holds_it(look->core, instance, &ret->near[0])) {
             ret->blockers[ret->blocker_count++] = instance->task;
         }
     }
