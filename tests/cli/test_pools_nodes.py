@@ -23,6 +23,33 @@ def test_a_pools_life(weir):
     assert weir.weir("pool", "show", "gpu", check=False).returncode == 3
 
 
+def test_shares_of_a_pool_look_back_and_forget(weir):
+    weir.weir("pool", "create", "past", "--history", "7d", "--history-factor", "0.5", "--uneven", "off")
+    scheduler = weir.weir_json("pool", "show", "past")["scheduler"]
+    assert scheduler["history"] == {"half_life_ms": 604800000, "window_ms": 0, "factor": 0.5}
+    assert scheduler["uneven"] == "off"
+    assert "7d00h x 0.5" in weir.weir("pool", "show", "past").stdout
+    weir.weir("pool", "edit", "past", "--history-window", "30d")
+    assert weir.weir_json("pool", "show", "past")["scheduler"]["history"]["window_ms"] == 30 * 86400000
+    assert "0" in weir.weir("quota", "list", "--pool", "past", "--all", "--columns", "account,history").stdout
+    wrong = weir.weir("pool", "edit", "past", "--history-factor", "11", check=False)
+    assert (wrong.returncode, "at most 10" in wrong.stderr) == (2, True)
+    weir.weir("pool", "edit", "past", "--history", "off")
+    assert weir.weir_json("pool", "show", "past")["scheduler"]["history"] is None
+
+
+def test_a_task_avoids_a_node(weir):
+    name = node_name(weir)
+    refused = weir.weir("submit", "--avoid", name, "--", "true", check=False)
+    assert (refused.returncode, "does not avoid" in refused.stderr) == (9, True)
+    assert weir.weir("submit", "--avoid", "nobody", "--", "true", check=False).returncode == 2
+    weir.weir("node", "drain", name)
+    task = weir.weir("submit", "--", "true").stdout.strip()
+    again = weir.weir("task", "edit", task, "--avoid", name, check=False)
+    assert again.returncode != 0 and weir.task(task)["avoid"] == []
+    weir.weir("node", "resume", name)
+
+
 def test_deleting_on_a_terminal_asks(weir):
     weir.weir("pool", "create", "old")
     terminal = weir.terminal("pool", "delete", "old")
