@@ -151,6 +151,7 @@ static const struct field task_edit_fields[] = {
     {"resources", asks_read, 0, 0, 0, NULL},
     {"devices", asked_devices_read, 0, 0, 0, NULL},
     {"avoid", edit_avoid_read, 0, 0, TASK_AVOID_MAX, NULL},
+    {"node_labels", NULL, 0, 0, 0, NOT_EDITED},
     {"command", NULL, 0, 0, 0, NOT_EDITED},
     {"entrypoint", NULL, 0, 0, 0, NOT_EDITED},
     {"env", NULL, 0, 0, 0, NOT_EDITED},
