@@ -153,11 +153,23 @@ static void facts_say(const char *who, const struct facts *facts)
                            fact->type == FACT_EVICTED;
         fprintf(stderr, "  %s", fact_type_name(fact->type));
         if (place) {
-            fprintf(stderr, " %" PRIu64 ".%" PRIu32, fact->allocated.key.task.v,
-                    fact->allocated.key.index);
+            fprintf(stderr, " %" PRIu64 ".%" PRIu32 " node %" PRIu32, fact->allocated.key.task.v,
+                    fact->allocated.key.index,
+                    fact->type == FACT_EVICTED ? 0 : fact->allocated.node.v);
+        }
+        if (fact->type == FACT_PASS) {
+            fprintf(stderr, " work %" PRIu64 ", placed %" PRIu32 "%s", fact->pass.work,
+                    fact->pass.placed, fact->pass.complete ? "" : ", not complete");
         }
         fprintf(stderr, "\n");
     }
+}
+
+static void facts_compare(const struct world *world, const struct core *other,
+                          const struct facts *facts)
+{
+    facts_say("with caches", &world->facts);
+    facts_say(other == world->plain ? "without caches" : "after a restart", facts);
 }
 
 /* The other cores decide the same. */
@@ -168,8 +180,7 @@ static void verdict_compare(struct world *world, const struct core *other, const
     facts_init(&facts, &world->arena);
     law(core_decide(other, in, &facts) == verdict, "P12: same verdict");
     if (facts.count != world->facts.count) {
-        facts_say("with caches", &world->facts);
-        facts_say(other == world->plain ? "without caches" : "after a restart", &facts);
+        facts_compare(world, other, &facts);
     }
     law(facts.count == world->facts.count, "P12: same number of facts");
     for (size_t i = 0; i < facts.count; i++) {
@@ -177,6 +188,9 @@ static void verdict_compare(struct world *world, const struct core *other, const
         buf_clear(&world->bytes[1]);
         fact_encode(&facts.at[i], &world->bytes[0]);
         fact_encode(&world->facts.at[i], &world->bytes[1]);
+        if (!bytes_equal(&world->bytes[0], &world->bytes[1])) {
+            facts_compare(world, other, &facts);
+        }
         law(bytes_equal(&world->bytes[0], &world->bytes[1]), "P12: same facts");
     }
 }

@@ -47,9 +47,11 @@ static enum outcome form_turn(struct pass *pass, const struct task *task, struct
 enum outcome pass_place_form(struct pass *pass, const struct task *task, struct lane *lane)
 {
     const struct shape *shape = core_shape(pass->core, task->shape);
-    const bool missed = pass_shape_speaks(shape, task, lane) &&
-                        (lane->note->missed_from > 0 ||
-                         capacity_missed(pass->core->capacity, shape, shape->gang_size));
+    /* There may be room for it, only not together: then its turn is when places begin to be kept, remembered or not (P12). */
+    const bool remembered =
+        !pass->keep_due && capacity_missed(pass->core->capacity, shape, shape->gang_size);
+    const bool missed =
+        pass_shape_speaks(shape, task, lane) && (lane->note->missed_from > 0 || remembered);
     uint32_t *of = arena_new(pass->arena, uint32_t, task->instance_count);
     const struct node **at = place_known(&pass->trial, task);
     enum outcome first = OUTCOME_BLOCKED;
