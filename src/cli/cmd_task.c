@@ -225,6 +225,20 @@ static void cell_topology(struct buf *out, const struct doc *item, int64_t now_m
     }
 }
 
+/* "leader x1, worker x4": those that are in no other. */
+static void cell_groups(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const struct doc *groups = item_at(item, "groups");
+    for (const struct doc *group = groups == NULL ? NULL : groups->first; group != NULL;
+         group = group->next) {
+        buf_addf(out, "%s%s", group == groups->first ? "" : ", ", item_text(group, "name"));
+        if (doc_get(group, "instances") != NULL) {
+            buf_addf(out, " x%s", item_text(group, "instances"));
+        }
+    }
+}
+
 static void cell_limit(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
@@ -250,6 +264,7 @@ static const struct list_column task_fields[] = {
     {"node_labels", "node labels", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_node_labels},
     {"avoid", "avoids", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_avoid},
     {"instances", "instances", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_instances},
+    {"groups", "groups", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_groups},
     {"counts", "", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_counts},
     {"topology", "topology", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_topology},
     {"preempted", "preempted", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_preempted},

@@ -62,7 +62,8 @@ static const struct topic topics[] = {
      "\n"
      "A task finds in its own: WEIR_TASK_ID, WEIR_INSTANCE_ID, INSTANCE_ID, WEIR_NODE, WEIR_POOL,\n"
      "WEIR_SLOTS, WEIR_JOB_DIR, CUDA_VISIBLE_DEVICES; in a gang also WEIR_RANK, WEIR_WORLD_SIZE,\n"
-     "MASTER_ADDR and MASTER_PORT."},
+     "MASTER_ADDR and MASTER_PORT, and in a group of it WEIR_GROUP, WEIR_GROUP_RANK and\n"
+     "WEIR_GROUP_SIZE."},
     {"task-file", "TASK FILE",
      "YAML or JSON: one task, or a list of tasks, for `weir submit -f FILE`.\n"
      "\n"
@@ -76,7 +77,7 @@ static const struct topic topics[] = {
      "  env: {SEED: 7}\n"
      "\n"
      "Fields: name kind command entrypoint env workdir image project pools resources devices\n"
-     "avoid node_labels instances array gang min_instances topology priority preemptible\n"
+     "avoid node_labels instances array gang min_instances topology groups priority preemptible\n"
      "repeatable time_limit grace stale_grace preemption_delay max_retries\n"
      "depends_on tags stage."},
 };

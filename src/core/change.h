@@ -44,6 +44,8 @@ struct task_wants {
     uint32_t instances; /* that wait, of a queued task */
     uint8_t pending;
     uint8_t running;
+    bool grouped; /* its instances are not all alike: `waiting` says how many of each group wait */
+    uint16_t waiting[TASK_GROUPS_MAX + 1];
 };
 
 /* What others know of a task: taken by task_open(), put right by task_close(). */
@@ -145,7 +147,7 @@ void usage_hold(struct core *core, const struct task *task, const struct instanc
 void usage_leave(struct core *core, const struct task *task, const struct instance *instance);
 
 /* What a task wants, now and at its mark. */
-struct task_wants task_wants(const struct task *task);
+void task_wants(const struct core *core, const struct task *task, struct task_wants *ret);
 void usage_want(struct core *core, const struct task *task, const struct task_mark *mark);
 /* What it wanted is taken back before its request or its project changes. */
 void usage_unwant(struct core *core, const struct task *task, struct task_mark *mark);

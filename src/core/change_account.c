@@ -107,38 +107,79 @@ void usage_leave(struct core *core, const struct task *task, const struct instan
 
 /* ---- what is wanted ---- */
 
-/* What a task adds to the counts of its accounts beside what it holds. */
-static void wanted_add(struct core *core, const struct task *task, pool_id pool,
-                       const struct task_wants *wants, int sign)
+/* A change of what is wanted: instances with one request, and the tasks they are of. */
+struct demand {
+    const struct request *request;
+    int64_t count;
+    int pending;
+    int running;
+};
+
+static void demand_add(struct core *core, const struct task *task, pool_id pool,
+                       const struct demand *demand)
 {
     struct vector amounts;
-    const struct request *request = &core_shape(core, task->shape)->request;
-    const int64_t memory = core_request_gpu_memory(request);
-    core_request_vector(core, request, &amounts);
+    const int64_t memory = core_request_gpu_memory(demand->request);
+    core_request_vector(core, demand->request, &amounts);
     for (account_id at = task->account; at.v != 0; at = core_account(core, at)->parent) {
         uint64_t key = ACCOUNT_KEY(pool, at);
         struct usage_row *row = row_open(&core->usages, key);
-        sums_add(row->wanted, &amounts, sign * (int64_t)wants->instances);
-        sum_add(&row->gpu_memory_wanted, memory, sign * (int64_t)wants->instances);
-        row->pending_count = (uint32_t)((int64_t)row->pending_count + sign * wants->pending);
-        row->running_count = (uint32_t)((int64_t)row->running_count + sign * wants->running);
+        sums_add(row->wanted, &amounts, demand->count);
+        sum_add(&row->gpu_memory_wanted, memory, demand->count);
+        row->pending_count = (uint32_t)((int64_t)row->pending_count + demand->pending);
+        row->running_count = (uint32_t)((int64_t)row->running_count + demand->running);
         row_close(&core->usages, key, row);
     }
 }
 
-struct task_wants task_wants(const struct task *task)
+/* What a task adds to the counts of its accounts beside what it holds. */
+static void wanted_add(struct core *core, const struct task *task, pool_id pool,
+                       const struct task_wants *wants, int sign)
 {
-    return (struct task_wants){.instances = task->queued ? task->waiting_count : 0,
-                               .pending = task->queued,
-                               .running = task->active_count > 0};
+    const struct shape *shape = core_shape(core, task->shape);
+    const struct form *form = shape_form(shape);
+    struct demand demand = {&shape->request, sign * (int64_t)wants->instances,
+                            sign * wants->pending, sign * wants->running};
+    if (!wants->grouped) {
+        demand_add(core, task, pool, &demand);
+        return;
+    }
+    for (uint32_t i = 0; i < form->group_count; i++) {
+        if (wants->waiting[i] > 0) {
+            demand.request = &form->groups[i].request;
+            demand.count = sign * (int64_t)wants->waiting[i];
+            demand_add(core, task, pool, &demand);
+            demand.pending = 0; /* once a task */
+            demand.running = 0;
+        }
+    }
+}
+
+void task_wants(const struct core *core, const struct task *task, struct task_wants *ret)
+{
+    const struct form *form = shape_form(core_shape(core, task->shape));
+    ret->instances = task->queued ? task->waiting_count : 0;
+    ret->pending = task->queued;
+    ret->running = task->active_count > 0;
+    ret->grouped = form_grouped(form) && ret->instances > 0;
+    for (uint32_t i = 0; ret->grouped && i < form->group_count; i++) {
+        const struct form_group *leaf = &form->groups[i];
+        uint32_t waiting = 0;
+        for (uint32_t at = leaf->first; leaf->below == 0 && at < leaf->first + leaf->count; at++) {
+            waiting += instance_row(core, task->instance_first + at)->state == INSTANCE_WAITING;
+        }
+        ret->waiting[i] = (uint16_t)waiting;
+    }
 }
 
 void usage_want(struct core *core, const struct task *task, const struct task_mark *mark)
 {
-    struct task_wants wants = task_wants(task);
+    struct task_wants wants;
     const struct task_wants *was = &mark->wants;
+    task_wants(core, task, &wants);
     if (task->pool.v == mark->pool.v && wants.instances == was->instances &&
-        wants.pending == was->pending && wants.running == was->running) {
+        wants.pending == was->pending && wants.running == was->running && !wants.grouped &&
+        !was->grouped) {
         return;
     }
     /* An edit of the request or the project takes back what was wanted first: usage_unwant(). */
@@ -149,7 +190,7 @@ void usage_want(struct core *core, const struct task *task, const struct task_ma
 void usage_unwant(struct core *core, const struct task *task, struct task_mark *mark)
 {
     wanted_add(core, task, mark->pool, &mark->wants, -1);
-    mark->wants = (struct task_wants){0};
+    mark->wants = (struct task_wants){.instances = 0};
 }
 
 void usages_recount(struct core *core)
@@ -160,7 +201,8 @@ void usages_recount(struct core *core)
     }
     for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
          task = core_task_next(core, task->id)) {
-        struct task_wants wants = task_wants(task);
+        struct task_wants wants;
+        task_wants(core, task, &wants);
         wanted_add(core, task, task->pool, &wants, 1);
         for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
             const struct instance *instance = instance_row(core, task->instance_first + i);

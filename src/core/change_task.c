@@ -50,8 +50,8 @@ static void mark_take(const struct core *core, const struct task *task, struct t
                               .state = task->state,
                               .queue = key_queue(task),
                               .account_queue = key_account_queue(task),
-                              .account_hold = key_account_hold(task),
-                              .wants = task_wants(task)};
+                              .account_hold = key_account_hold(task)};
+    task_wants(core, task, &ret->wants);
     ret->stale = gang_stale_key(core, task, &ret->stale_key);
 }
 

@@ -62,18 +62,18 @@ static void vector_add_times(struct vector *sum, const struct vector *amounts, i
 static void task_tally(const struct core *core, const struct task *task, struct usage *ret,
                        int64_t *ret_slots)
 {
-    const struct request *request = &core_shape(core, task->shape)->request;
-    struct vector amounts;
-    core_request_vector(core, request, &amounts);
-    if (task->queued) {
-        vector_add_times(&ret->wanted, &amounts, task->waiting_count);
-        ret->gpu_memory_wanted = shown_add(ret->gpu_memory_wanted, core_request_gpu_memory(request),
-                                           task->waiting_count);
-    }
     ret->pending_count += task->queued;
     ret->running_count += task->active_count > 0;
     for (uint32_t i = 0; i < task->instance_count; i++) {
         const struct instance *instance = instance_row(core, task->instance_first + i);
+        const struct request *request = task_request(core, task, i);
+        struct vector amounts;
+        if (task->queued && instance->state == INSTANCE_WAITING) {
+            core_request_vector(core, request, &amounts);
+            vector_add_times(&ret->wanted, &amounts, 1);
+            ret->gpu_memory_wanted =
+                shown_add(ret->gpu_memory_wanted, core_request_gpu_memory(request), 1);
+        }
         if (!instance_active(instance)) {
             continue;
         }

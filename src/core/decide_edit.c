@@ -128,9 +128,11 @@ enum verdict decide_task_edit(struct step *step)
         step_refuse(step, REASON_HOLDS_PLACES, what)->task = task->id;
         return VERDICT_CONFLICT;
     }
-    if (edit->fields & EDIT_RESOURCES &&
+    if (edit->fields & (EDIT_RESOURCES | EDIT_AVOID) &&
         form_grouped(shape_form(core_shape(step->core, task->shape)))) {
-        step_refuse(step, REASON_HAS_GROUPS, "resources")->task = task->id;
+        const bool avoid = (edit->fields & EDIT_RESOURCES) == 0;
+        step_refuse(step, REASON_HAS_GROUPS, avoid ? "nodes to avoid" : "resources")->task =
+            task->id;
         return VERDICT_CONFLICT;
     }
     struct fact would = {.task_edited = {.task = task->id, .edit = *edit, .pool = task->pool}};

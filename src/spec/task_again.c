@@ -84,15 +84,22 @@ enum err task_again_read(const struct doc *task, struct arena *arena, struct tas
     if (topology != NULL) {
         child_add(&map, arena, "topology", topology);
     }
+    const struct doc *groups = doc_get(task, "groups");
+    const bool grouped = groups != NULL && groups->kind == DOC_LIST;
+    if (grouped) {
+        child_add(&map, arena, "groups", groups);
+    }
     bool gang = false;
     const struct doc *least = doc_get(task, "min_instances"); /* older ones have none */
-    if (doc_bool(doc_get(task, "gang"), &gang) && gang && least != NULL) {
+    if (doc_bool(doc_get(task, "gang"), &gang) && gang && least != NULL && !grouped) {
         child_add(&map, arena, "min_instances", least);
     }
     if (doc_get(task, "instances") == NULL) {
         return fail_at(e, ERR_CORRUPT, "instances", "the stored task has no 'instances'");
     }
-    instances_add(&map, arena, task);
+    if (!grouped) {
+        instances_add(&map, arena, task);
+    }
     duration_add(&map, arena, "time_limit", doc_get(task, "time_limit_ms"));
     duration_add(&map, arena, "grace", doc_get(task, "grace_ms"));
     stale_grace_add(&map, arena, doc_get(task, "stale_grace_ms")); /* older ones have neither */

@@ -359,6 +359,7 @@ static const struct field task_fields[] = {
     {"tags", tags_read, 0, 0, TASK_TAGS_MAX, ""},
     {"stage", field_bool, IN_SPEC(stage), 0, 0, NULL},
     {"min_instances", min_instances_read, IN_SPEC(min_instances), 1, TASK_INSTANCES_MAX, NULL},
+    {"groups", task_groups_read, 0, 0, 0, NULL},
     {"topology", task_topology_read, IN_SPEC(topology), 0, 0, NULL},
     {"fallback", NULL, 0, 0, 0, "a task goes to one pool for now; fallback is not possible yet"},
     {"user", NULL, 0, 0, 0, "the user is the one whose token is used; it cannot be given"},
@@ -393,6 +394,7 @@ static void task_finish(struct reader *in, const struct place *place, const stru
         problem_add(in, &min, draft->min_instances, "it is above instances, which is %u",
                     spec->instances);
     }
+    task_groups_finish(in, place, draft);
     const bool close = spec->topology.required != NULL || spec->topology.preferred != NULL;
     spec->gang = spec->gang || draft->min_instances != NULL || (close && spec->instances > 1);
     if (draft->array != NULL && spec->gang) {

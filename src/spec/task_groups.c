@@ -1,5 +1,6 @@
-/* task_groups.c - how close together the instances of a gang are to be.
+/* task_groups.c - how close together the instances of a gang are to be, and groups of them that ask for different things.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "spec/task_file.h"
 #include "spec/task_internal.h"
 
 #include <string.h>
@@ -43,5 +44,169 @@ void task_topology_read(struct reader *in, const struct place *place, const stru
     if (in->problems->total == before && topology->required == NULL &&
         topology->preferred == NULL) {
         problem_add(in, place, doc, "it names no level, like {required: rack}");
+    }
+}
+
+/* ---- groups ---- */
+
+/* One group while it is read. */
+struct group_draft {
+    struct group_spec spec;
+    const struct doc *resources; /* NULL: those of the task */
+    const struct doc *groups;    /* NULL: it has instances */
+    const struct doc *instances;
+};
+
+static void keep_doc(struct reader *in, const struct place *place, const struct doc *doc,
+                     const struct field *field, void *object)
+{
+    (void)in;
+    (void)place;
+    *(const struct doc **)((char *)object + field->offset) = doc;
+}
+
+static void group_instances(struct reader *in, const struct place *place, const struct doc *doc,
+                            const struct field *field, void *object)
+{
+    ((struct group_draft *)object)->instances = doc;
+    field_u32(in, place, doc, field, object);
+}
+
+#define IN_GROUP(member) offsetof(struct group_draft, member)
+
+static const struct field group_fields[] = {
+    {"name", field_name, IN_GROUP(spec.name), 0, 0, "a group"},
+    {"instances", group_instances, IN_GROUP(spec.instances), 1, TASK_INSTANCES_MAX, NULL},
+    {"resources", keep_doc, IN_GROUP(resources), 0, 0, NULL},
+    {"topology", task_topology_read, IN_GROUP(spec.topology), 0, 0, NULL},
+    {"groups", keep_doc, IN_GROUP(groups), 0, 0, NULL},
+    {0},
+};
+
+/* What each instance of a group asks for. */
+static const struct task_spec *group_asks(struct reader *in, const struct place *place,
+                                          const struct doc *doc)
+{
+    struct task_draft *draft = arena_new(in->arena, struct task_draft, 1);
+    struct place at = {.up = place, .key = "resources"};
+    task_spec_init(&draft->spec);
+    task_resources_read(in, &at, doc, NULL, draft);
+    if (draft->pools != NULL) {
+        problem_add(in, &at, doc, "the pool is the task's, not a group's");
+    }
+    task_resources_finish(in, place, doc, draft);
+    return &draft->spec;
+}
+
+static bool name_taken(const struct task_spec *spec, const char *name)
+{
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        if (strcmp(spec->groups[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void groups_list(struct reader *in, const struct place *place, const struct doc *doc,
+                        struct task_spec *spec, uint32_t parent);
+
+/* Recursion is as deep as the tree of groups: GROUP_DEPTH_MAX. */
+static void group_read(struct reader *in, const struct place *place, const struct doc *doc,
+                       struct task_spec *spec, uint32_t parent)
+{
+    struct group_draft draft = {.spec = {.parent = parent}};
+    const uint32_t before = in->problems->total;
+    fields_read(in, place, doc, group_fields, &draft);
+    if (in->problems->total > before) {
+        return;
+    }
+    if (draft.spec.name == NULL) {
+        draft.spec.name = arena_fmt(in->arena, "group%u", spec->group_count);
+    }
+    if (name_taken(spec, draft.spec.name)) {
+        problem_add(in, place, doc, "there are two groups '%s'", draft.spec.name);
+    } else if ((draft.groups != NULL) == (draft.instances != NULL)) {
+        problem_add(in, place, doc, "a group has either instances or groups");
+    } else if (draft.groups != NULL && draft.resources != NULL) {
+        problem_add(in, place, draft.resources,
+                    "resources belong to the groups that have instances");
+    } else if (spec->group_count == TASK_GROUPS_MAX) {
+        problem_add(in, place, doc, "a task has at most %d groups", TASK_GROUPS_MAX);
+    }
+    if (in->problems->total > before) {
+        return;
+    }
+    if (draft.resources != NULL) {
+        draft.spec.asks = group_asks(in, place, draft.resources);
+    }
+    spec->instances += draft.spec.instances;
+    ((struct group_spec *)(uintptr_t)spec->groups)[spec->group_count++] = draft.spec;
+    if (draft.groups != NULL) {
+        struct place at = {.up = place, .key = "groups"};
+        groups_list(in, &at, draft.groups, spec, spec->group_count);
+    }
+}
+
+static uint32_t depth_of(const struct task_spec *spec, uint32_t parent)
+{
+    uint32_t depth = 0;
+    for (; parent > 0; parent = spec->groups[parent - 1].parent) {
+        depth++;
+    }
+    return depth;
+}
+
+static void groups_list(struct reader *in, const struct place *place, const struct doc *doc,
+                        struct task_spec *spec, uint32_t parent)
+{
+    if (doc->kind != DOC_LIST || doc->count == 0) {
+        problem_add(in, place, doc, "a list of groups is wanted, not %s",
+                    doc->kind == DOC_LIST ? "an empty one" : doc_what(doc));
+        return;
+    }
+    if (depth_of(spec, parent) == GROUP_DEPTH_MAX) {
+        problem_add(in, place, doc, "groups lie within groups at most %d deep", GROUP_DEPTH_MAX);
+        return;
+    }
+    uint32_t index = 0;
+    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
+        struct place at = {.up = place, .index = index++};
+        group_read(in, &at, item, spec, parent);
+    }
+}
+
+void task_groups_read(struct reader *in, const struct place *place, const struct doc *doc,
+                      const struct field *field, void *object)
+{
+    (void)field;
+    struct task_draft *draft = object;
+    draft->groups = doc;
+    struct task_spec list = {.groups = arena_new(in->arena, struct group_spec, TASK_GROUPS_MAX)};
+    groups_list(in, place, doc, &list, 0);
+    draft->spec.groups = list.groups;
+    draft->spec.group_count = list.group_count;
+    draft->group_instances = list.instances;
+}
+
+void task_groups_finish(struct reader *in, const struct place *place, struct task_draft *draft)
+{
+    const struct doc *other = draft->instances != NULL       ? draft->instances
+                              : draft->min_instances != NULL ? draft->min_instances
+                                                             : draft->array;
+    const struct place at = {.up = place, .key = "groups"};
+    if (draft->groups == NULL) {
+        return;
+    }
+    if (other != NULL) {
+        problem_add(in, &at, other,
+                    "groups say how many instances there are; instances, min_instances and array "
+                    "do not go with them");
+    } else if (draft->group_instances > TASK_INSTANCES_MAX) {
+        problem_add(in, &at, draft->groups, "all groups together have at most %d instances",
+                    TASK_INSTANCES_MAX);
+    } else if (draft->group_instances > 0) {
+        draft->spec.instances = draft->group_instances;
+        draft->spec.gang = true;
     }
 }

@@ -20,6 +20,8 @@ struct task_draft {
     const struct doc *gpu;
     const struct doc *devices;
     const struct doc *gpu_devices;
+    const struct doc *groups;
+    uint32_t group_instances; /* of all groups together */
     int64_t gpu_milli;
     struct named_amount *named; /* TASK_RESOURCES_MAX of them, once there is one */
 };
@@ -53,6 +55,11 @@ void task_pool_read(struct reader *in, const struct place *place, const struct d
 /* `topology: {required: zone, preferred: rack}`, into the struct topology_spec at the field's offset. */
 void task_topology_read(struct reader *in, const struct place *place, const struct doc *doc,
                         const struct field *field, void *object);
+
+/* `groups: [{name: leader, instances: 1, resources: {…}}, …]`; and what they mean for the rest of the task. */
+void task_groups_read(struct reader *in, const struct place *place, const struct doc *doc,
+                      const struct field *field, void *draft);
+void task_groups_finish(struct reader *in, const struct place *place, struct task_draft *draft);
 
 /* The key of a node label that a level of a topology goes by; false: a problem was noted. */
 bool level_read(struct reader *in, const struct place *place, const struct doc *doc,

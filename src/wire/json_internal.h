@@ -14,6 +14,12 @@ void texts_json(struct json_out *j, const char *key, const char *const *texts, u
 /* {"required":"zone","preferred":"rack"}, with what is said of it, or null. */
 void topology_json(struct json_out *j, const struct topology_spec *topology);
 
+/* "resources":{"slots":2,…}: what an instance asks for, as it was submitted. */
+void asks_json(struct json_out *j, const struct task_spec *spec);
+
+/* "groups":[{…}] as a task was submitted with them: the tree; or null. */
+void groups_json(struct json_out *j, const struct task_spec *spec);
+
 /* "key":[0,2] for bits 0 and 2. */
 void devices_json(struct json_out *j, const char *key, uint64_t devices);
 

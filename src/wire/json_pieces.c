@@ -123,3 +123,67 @@ void topology_json(struct json_out *j, const struct topology_spec *topology)
     }
     json_out_end(j);
 }
+
+void asks_json(struct json_out *j, const struct task_spec *spec)
+{
+    json_out_key(j, "resources");
+    json_out_object(j);
+    if (spec->slots_milli != ASK_NOTHING) {
+        /* A choice of devices says "gpu" by itself, but repeating it changes nothing. */
+        json_out_kv_milli(j, spec->needs_gpu ? "gpu" : "slots", spec->slots_milli);
+    }
+    if (spec->cpu_milli != ASK_NOTHING) {
+        json_out_kv_milli(j, "cpu", spec->cpu_milli);
+    }
+    if (spec->memory_bytes != ASK_NOTHING) {
+        json_out_kv_i64(j, "memory", spec->memory_bytes);
+    }
+    if (spec->gpu_memory_bytes > 0) {
+        json_out_kv_i64(j, "gpu_memory", spec->gpu_memory_bytes);
+    }
+    if (spec->gpu_devices > 0) {
+        json_out_kv_u64(j, "gpu_devices", spec->gpu_devices);
+    }
+    for (uint32_t i = 0; i < spec->resource_count; i++) {
+        json_out_kv_milli(j, spec->resources[i].name, spec->resources[i].milli);
+    }
+    json_out_end(j);
+}
+
+/* Recursion is as deep as the tree of groups. */
+static void groups_below(struct json_out *j, const struct task_spec *spec, uint32_t parent)
+{
+    json_out_array(j);
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        const struct group_spec *group = &spec->groups[i];
+        if (group->parent != parent) {
+            continue;
+        }
+        json_out_object(j);
+        json_out_kv_text(j, "name", group->name);
+        if (group->instances > 0) {
+            json_out_kv_u64(j, "instances", group->instances);
+        }
+        if (group->asks != NULL) {
+            asks_json(j, group->asks);
+        }
+        json_out_key(j, "topology");
+        topology_json(j, &group->topology);
+        if (group->instances == 0) {
+            json_out_key(j, "groups");
+            groups_below(j, spec, i + 1);
+        }
+        json_out_end(j);
+    }
+    json_out_end(j);
+}
+
+void groups_json(struct json_out *j, const struct task_spec *spec)
+{
+    json_out_key(j, "groups");
+    if (spec->group_count == 0) {
+        json_out_null(j);
+        return;
+    }
+    groups_below(j, spec, 0);
+}

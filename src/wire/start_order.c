@@ -18,6 +18,27 @@ static const char *master_address(const struct core *core, const struct task *ta
     return node.address;
 }
 
+/* Where an instance is in its group: WEIR_GROUP, and its place and their number there. */
+static void group_env(const struct core *core, const struct task *task, uint32_t index,
+                      struct arena *arena, struct task_spec *spec)
+{
+    enum { OWN = 3 };
+    const struct form *form = shape_form(core_shape(core, task->shape));
+    if (!form_grouped(form) || spec->env_count > TASK_ENV_MAX - OWN) {
+        return;
+    }
+    const struct form_group *leaf = form_leaf(form, index);
+    const char **env = arena_new(arena, const char *, spec->env_count + OWN);
+    for (uint32_t i = 0; i < spec->env_count; i++) {
+        env[i] = spec->env[i];
+    }
+    const struct group_spec *group = &spec->groups[leaf - form->groups - 1];
+    env[spec->env_count++] = arena_fmt(arena, "WEIR_GROUP=%s", group->name);
+    env[spec->env_count++] = arena_fmt(arena, "WEIR_GROUP_RANK=%u", index - leaf->first);
+    env[spec->env_count++] = arena_fmt(arena, "WEIR_GROUP_SIZE=%u", leaf->count);
+    spec->env = env;
+}
+
 bool start_order_fill(const struct core *core, const struct effect *effect, struct arena *arena,
                       struct agent_order *ret)
 {
@@ -30,6 +51,7 @@ bool start_order_fill(const struct core *core, const struct effect *effect, stru
     }
     struct task_spec spec;
     core_task_spec(core, task->id, arena, &spec);
+    group_env(core, task, effect->key.index, arena, &spec);
     bool gang = task->gang != 0 && task->instance_count > 1;
     *ret = (struct agent_order){
         .type = AGENT_START,

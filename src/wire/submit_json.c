@@ -7,32 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void resources_json(struct json_out *j, const struct task_spec *spec)
-{
-    json_out_key(j, "resources");
-    json_out_object(j);
-    if (spec->slots_milli != ASK_NOTHING) {
-        /* A choice of devices says "gpu" by itself, but repeating it changes nothing. */
-        json_out_kv_milli(j, spec->needs_gpu ? "gpu" : "slots", spec->slots_milli);
-    }
-    if (spec->cpu_milli != ASK_NOTHING) {
-        json_out_kv_milli(j, "cpu", spec->cpu_milli);
-    }
-    if (spec->memory_bytes != ASK_NOTHING) {
-        json_out_kv_i64(j, "memory", spec->memory_bytes);
-    }
-    if (spec->gpu_memory_bytes > 0) {
-        json_out_kv_i64(j, "gpu_memory", spec->gpu_memory_bytes);
-    }
-    if (spec->gpu_devices > 0) {
-        json_out_kv_u64(j, "gpu_devices", spec->gpu_devices);
-    }
-    for (uint32_t i = 0; i < spec->resource_count; i++) {
-        json_out_kv_milli(j, spec->resources[i].name, spec->resources[i].milli);
-    }
-    json_out_end(j);
-}
-
 static void instances_json(struct json_out *j, const struct task_spec *spec)
 {
     if (spec->array_first == 0) {
@@ -63,7 +37,7 @@ void submit_json(struct json_out *j, const struct task_spec *spec)
     if (spec->pool_count > 0) {
         texts_json(j, "pools", spec->pools, spec->pool_count);
     }
-    resources_json(j, spec);
+    asks_json(j, spec);
     if (spec->device_mask != 0) {
         devices_json(j, "devices", spec->device_mask);
     }
@@ -73,7 +47,10 @@ void submit_json(struct json_out *j, const struct task_spec *spec)
     if (spec->node_label_count > 0) {
         labels_json(j, "node_labels", spec->node_labels, spec->node_label_count);
     }
-    instances_json(j, spec);
+    if (spec->group_count == 0) {
+        instances_json(j, spec);
+    }
+    groups_json(j, spec);
     json_out_kv_bool(j, "gang", spec->gang);
     if (spec->min_instances > 0) {
         json_out_kv_u64(j, "min_instances", spec->min_instances);

@@ -163,6 +163,7 @@ static void asked_json(struct task_writer *writer, struct json_out *j, const str
     json_out_kv_u64(j, "min_instances", task->gang != 0 ? task->min_count : 1);
     json_out_key(j, "topology");
     topology_json(j, &spec->topology);
+    groups_json(j, spec);
     json_out_kv_u64(j, "priority", task->priority);
     json_out_kv_bool(j, "preemptible", task->preemptible != 0);
     json_out_kv_bool(j, "repeatable", task->repeatable != 0);

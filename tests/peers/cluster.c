@@ -206,7 +206,7 @@ bool cluster_runs(struct cluster *cluster, task_id task, uint32_t index, node_id
 {
     const struct node *here = core_node(cluster->core, node);
     const struct task *row = core_task(cluster->core, task);
-    const struct request *request = &core_shape(cluster->core, row->shape)->request;
+    const struct request *request = task_request(cluster->core, row, index);
     struct place place;
     struct grant grant;
     place_now(here, &place);

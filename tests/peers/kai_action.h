@@ -22,6 +22,7 @@ struct job_shape {
     int64_t memory_bytes;
     struct named_amount profile; /* parts of devices; name "": none */
     struct topology_spec topology;
+    bool unlike; /* pods differ, or groups of them are to be close together: see action_groups() */
     uint32_t count;
     uint32_t min; /* how many start together; fewer than `count`: the rest is elastic */
 };
@@ -41,6 +42,10 @@ const char *action_missing(const struct doc *test);
 const char *action_shape(const struct doc *job, struct job_shape *ret);
 /* The number of the instance that this pod of the job is. */
 uint32_t action_index(const struct doc *job, const struct doc *pod);
+/* The groups of a job whose pods are not alike; `spec` says what each asks for unless it says otherwise. */
+void action_groups(const struct doc *job, struct arena *arena, struct task_spec *spec);
+/* The part of a device that a pod asks for; or what is missing to say it. */
+const char *action_profile(const struct doc *pod, struct named_amount *ret);
 const char *action_profile_name(const struct doc *profile);
 
 /* Departments and projects, before tasks are submitted; false: one is refused. Their quotas, once everything runs. */

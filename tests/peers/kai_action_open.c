@@ -88,6 +88,9 @@ static bool job_submit(struct action_case *action, struct action_job *job)
     spec.min_instances = shape.min < shape.count ? shape.min : 0;
     spec.preemptible = read_flag(job->doc, "preemptible", true);
     spec.priority = priority_of(doc_get(action->trial->test, "jobs"), job->doc);
+    if (shape.unlike) {
+        action_groups(job->doc, action->trial->arena, &spec);
+    }
     job->task = cluster_stage(&action->cluster, spec);
     return job->task.v != 0 || never_runs(&action->cluster);
 }

@@ -17,7 +17,7 @@ const char *action_profile_name(const struct doc *profile)
     return slash == NULL ? profile->key.p : slash + 1;
 }
 
-static const char *profile_read(const struct doc *pod, struct named_amount *ret)
+const char *action_profile(const struct doc *pod, struct named_amount *ret)
 {
     const struct doc *profiles = doc_get(pod, "mig");
     *ret = (struct named_amount){.name = ""};
@@ -41,11 +41,8 @@ static const char *profile_read(const struct doc *pod, struct named_amount *ret)
 static uint64_t group_min(const struct doc *group, unsigned depth, const char **ret_missing)
 {
     uint64_t min = 0;
-    if (depth > 0 && doc_get(group, "topology") != NULL) {
-        *ret_missing = "no groups within a gang";
-    }
     if (doc_get(group, "min_subgroups") != NULL || depth == GROUPS_DEEP_MAX) {
-        *ret_missing = "no groups within a gang";
+        *ret_missing = "no minimum of each group";
         return 0;
     }
     const struct doc *sets = doc_get(group, "podsets");
@@ -60,6 +57,19 @@ static uint64_t group_min(const struct doc *group, unsigned depth, const char **
         min += group_min(one, depth + 1, ret_missing);
     }
     return min;
+}
+
+/* Has a group within the gang a topology of its own? */
+static bool topology_below(const struct doc *group)
+{
+    const struct doc *below = doc_get(group, "subgroups");
+    for (const struct doc *one = below == NULL ? NULL : below->first; one != NULL;
+         one = one->next) {
+        if (doc_get(one, "topology") != NULL || topology_below(one)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static const char *pod_missing(const struct doc *pod)
@@ -104,16 +114,14 @@ static const char *pods_read(const struct doc *job, struct job_shape *ret)
     for (const struct doc *pod = pods->first; pod != NULL; pod = pod->next) {
         struct named_amount profile;
         const char *missing = pod_missing(pod);
-        missing = missing != NULL ? missing : profile_read(pod, &profile);
+        missing = missing != NULL ? missing : action_profile(pod, &profile);
         if (missing != NULL) {
             return missing;
         }
         const int64_t own = read_milli(doc_get(pod, "gpus"), gpus);
         const bool same = own == ret->gpus_milli && profile.milli == ret->profile.milli &&
                           strcmp(profile.name, ret->profile.name) == 0;
-        if (pod != pods->first && !same) {
-            return "a gang's instances are all alike";
-        }
+        ret->unlike |= pod != pods->first && !same;
         ret->gpus_milli = own;
         ret->profile = profile;
     }
@@ -139,12 +147,14 @@ const char *action_shape(const struct doc *job, struct job_shape *ret)
     if (groups != NULL && missing == NULL) {
         min = group_min(groups, 0, &missing);
         missing = missing == NULL && min < ret->count && doc_get(groups, "podsets")->count != 1
-                      ? "no groups within a gang"
+                      ? "no minimum of each group"
                       : missing;
+        ret->unlike |= topology_below(groups);
     }
     uint64_t devices = 0;
     (void)doc_u64(doc_get(per_task, "fraction_devices"), &devices);
     ret->gpu_devices = (uint32_t)devices;
     ret->min = (uint32_t)min;
-    return missing;
+    return missing == NULL && ret->unlike && min < ret->count ? "no minimum of each group"
+                                                              : missing;
 }

@@ -267,6 +267,35 @@ static const char *const *avoid_roll(struct world *world, uint32_t *ret_count)
     return names;
 }
 
+/* Sometimes the instances of a gang are two groups, or two and one within a third, that ask for different things. */
+static void groups_roll(struct world *world, struct task_spec *ret)
+{
+    enum { GROUPS = 3 };
+    static const char *const levels[] = {"", "zone", "rack"};
+    struct dice *dice = &world->dice;
+    struct group_spec *groups = arena_new(&world->arena, struct group_spec, GROUPS);
+    const bool nested = dice_once_in(dice, 3);
+    ret->groups = groups;
+    ret->group_count = nested ? GROUPS : GROUPS - 1;
+    ret->instances = 0;
+    ret->min_instances = 0;
+    ret->gang = true;
+    for (uint32_t i = 0; i < ret->group_count; i++) {
+        struct task_spec *asks = arena_new(&world->arena, struct task_spec, 1);
+        struct named_amount *amounts = arena_new(&world->arena, struct named_amount, 3);
+        asks->resources = amounts;
+        ask_roll(world, asks, amounts);
+        groups[i] = (struct group_spec){.name = i == 0   ? "a"
+                                                : i == 1 ? "b"
+                                                         : "c",
+                                        .parent = nested && i == 2 ? 2 : 0,
+                                        .instances = nested && i == 1 ? 0 : 1 + dice_roll(dice, 2),
+                                        .asks = nested && i == 1 ? NULL : asks};
+        groups[i].topology.required = dice_once_in(dice, 3) ? levels[dice_roll(dice, 3)] : "";
+        ret->instances += groups[i].instances;
+    }
+}
+
 static void spec_roll(struct world *world, struct task_spec *ret)
 {
     static const char *const argv[] = {"true"};
@@ -314,6 +343,9 @@ static void spec_roll(struct world *world, struct task_spec *ret)
         ret->topology.required = levels[dice_roll(dice, 3)];
         ret->topology.preferred = levels[dice_roll(dice, 3)];
     }
+    if (dice_once_in(dice, 8)) {
+        groups_roll(world, ret);
+    }
     const struct task *before = dice_once_in(dice, 6) ? pick_task(world) : NULL;
     if (before != NULL) {
         depends[ret->depends_count++] = before->id.v;
@@ -352,6 +384,9 @@ static void refusal_check(struct world *world, struct task_spec spec, const stru
     struct input in = {.type = INPUT_TASK_SUBMIT};
     in.submit = (struct submission){.specs = &spec, .count = 1};
     struct reason again;
+    if (spec.group_count > 0) {
+        return; /* the change is one of a group */
+    }
     if (reason->code == REASON_DOMAIN_TOO_SMALL && (reason->smallest < 1 || !spec.gang)) {
         return; /* no part of the topology holds any; or it is about slots that were spread */
     }
@@ -406,7 +441,7 @@ static void submit(struct world *world)
         if (fact->type == FACT_TASK_SUBMITTED) {
             const struct task_spec *spec = fact->task_submitted.spec;
             const uint32_t least = spec->min_instances > 0 ? spec->min_instances : spec->instances;
-            const uint32_t size = spec->gang ? least : 1;
+            const uint32_t size = spec->gang && spec->group_count == 0 ? least : 1;
             law(oracle_possible(world->core, fact->task_submitted.pool,
                                 fact->task_submitted.request, size),
                 "P9: what can never run is refused");

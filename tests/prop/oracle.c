@@ -66,9 +66,9 @@ static void free_now(const struct core *core, const struct node *node, struct fr
     free_empty(node, ret);
     for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
          task = core_task_next(core, task->id)) {
-        const struct request *request = &core_shape(core, task->shape)->request;
         for (uint32_t i = 0; i < task->instance_count; i++) {
             const struct instance *instance = core_instance(core, task->id, i);
+            const struct request *request = task_request(core, task, i);
             const bool holds =
                 instance->state != INSTANCE_WAITING && instance->state != INSTANCE_ENDED;
             if (holds && instance->node.v == node->id.v) {
@@ -90,9 +90,9 @@ static void free_later(const struct core *core, const struct node *node, struct 
     free_empty(node, ret);
     for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
          task = core_task_next(core, task->id)) {
-        const struct request *request = &core_shape(core, task->shape)->request;
         for (uint32_t i = 0; i < task->instance_count; i++) {
             const struct instance *instance = core_instance(core, task->id, i);
+            const struct request *request = task_request(core, task, i);
             const struct claim *claim = core_claim(core, task->id, i);
             if (claim != NULL && claim->node.v == node->id.v) {
                 free_take(ret, request, claim->slots_milli, claim->cpu_milli, claim->memory_bytes,
@@ -257,7 +257,7 @@ static uint32_t free_count(struct free_node *free, const struct request *request
 void oracle_not_over(const struct core *core, struct attempt_key key)
 {
     const struct instance *instance = core_instance(core, key.task, key.index);
-    const struct request *request = &core_shape(core, core_task(core, key.task)->shape)->request;
+    const struct request *request = task_request(core, core_task(core, key.task), key.index);
     struct free_node free;
     free_now(core, core_node(core, instance->node), &free);
     law(instance->slots_milli == 0 || free.slots >= 0, "P1: slots");
@@ -357,7 +357,12 @@ static bool holder_uses(const struct core *core, const struct node *node, const 
 {
     struct free_node empty;
     free_empty(node, &empty);
-    return free_place(&empty, &core_shape(core, holder->shape)->request);
+    for (uint32_t i = 0; i < holder->instance_count; i++) {
+        if (free_place(&empty, task_request(core, holder, i))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Instances that start together. */

@@ -33,7 +33,7 @@ static struct holdings holdings_later(const struct core *core, account_id top, p
     for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
          task = core_task_next(core, task->id)) {
         for (uint32_t i = 0; task->pool.v == pool.v && i < task->instance_count; i++) {
-            const struct request *request = &core_shape(core, task->shape)->request;
+            const struct request *request = task_request(core, task, i);
             const struct instance *instance = core_instance(core, task->id, i);
             const struct claim *claim = core_claim(core, task->id, i);
             struct vector one;
@@ -68,7 +68,7 @@ static struct holdings holdings_of(const struct core *core, account_id top, pool
                 continue;
             }
             struct vector one;
-            core_grant_vector(core, &core_shape(core, task->shape)->request, instance->slots_milli,
+            core_grant_vector(core, task_request(core, task, i), instance->slots_milli,
                               instance->cpu_milli, instance->memory_bytes, &one);
             holdings_add(task, one, &sum);
         }
@@ -146,7 +146,7 @@ void oracle_limits(const struct core *core, struct attempt_key key)
     const struct task *task = core_task(core, key.task);
     const struct instance *instance = core_instance(core, key.task, key.index);
     struct vector one;
-    core_grant_vector(core, &core_shape(core, task->shape)->request, instance->slots_milli,
+    core_grant_vector(core, task_request(core, task, key.index), instance->slots_milli,
                       instance->cpu_milli, instance->memory_bytes, &one);
     law(instance->slots_milli == 0 || !passes_user_cap(core, task, 0),
         "P3: no start takes a user above the pool's cap");

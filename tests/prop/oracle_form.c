@@ -124,6 +124,9 @@ void oracle_form_idles(const struct core *core, const struct task *task, const s
                        uint32_t count)
 {
     struct arena arena;
+    if (form_grouped(shape_form(core_shape(core, task->shape)))) {
+        return; /* what is not alike is searched for within a budget */
+    }
     const struct node *pin = runs_on(core, task);
     struct around around = {.core = core,
                             .request = &core_shape(core, task->shape)->request,
@@ -150,7 +153,7 @@ void oracle_form_possible(const struct core *core, const struct fact *fact)
     struct around around = {.core = core, .empty = true};
     bool any = false;
     bool possible = false;
-    if (form == NULL || form->groups[0].required[0] == '\0') {
+    if (form == NULL || form_grouped(form) || form->groups[0].required[0] == '\0') {
         return;
     }
     around.request = fact->task_submitted.request;

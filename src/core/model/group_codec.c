@@ -93,7 +93,11 @@ bool task_groups_sound(const struct task_spec *spec)
         form->groups[i + 1].count = spec->groups[i].instances;
         form->groups[i + 1].min = spec->groups[i].min;
     }
-    const bool sound = form_link(form) && form->groups[0].count == spec->instances;
+    bool whole = spec->min_groups == 0;
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        whole = whole && spec->groups[i].min == 0;
+    }
+    const bool sound = whole && form_link(form) && form->groups[0].count == spec->instances;
     arena_done(&arena);
     return sound;
 }

@@ -395,6 +395,63 @@ static void a_file_error_names_file_line_and_column(void **state)
     assert_string_equal(specs[1].argv[0], "y");
 }
 
+static void a_topology_makes_a_gang(void **state)
+{
+    (void)state;
+    struct task_spec spec =
+        reads("command: [true]\ninstances: 3\ntopology: {required: zone, preferred: rack}\n");
+    assert_true(spec.gang);
+    assert_string_equal(spec.topology.required, "zone");
+    assert_string_equal(spec.topology.preferred, "rack");
+    refuses_field("topology: {}", "topology", "topology: it names no level, like {required: rack}");
+    refuses_field("topology: {requires: rack}", "topology.requires",
+                  "topology.requires: unknown field; did you mean 'required'?");
+    refuses_field("array: \"0-3\"\ntopology: {required: rack}", "array",
+                  "array: the instances of an array are no gang");
+}
+
+static void groups_are_a_tree_in_order(void **state)
+{
+    (void)state;
+    struct task_spec spec =
+        reads("command: [true]\n"
+              "resources: {slots: 2}\n"
+              "groups:\n"
+              "  - {name: leader, instances: 1, resources: {gpu: 1, foo: 3}}\n"
+              "  - {name: replicas, topology: {required: rack},\n"
+              "     groups: [{name: a, instances: 2}, {name: b, instances: 3}]}\n");
+    assert_true(spec.gang);
+    assert_int_equal(spec.instances, 6);
+    assert_int_equal(spec.group_count, 4);
+    assert_string_equal(spec.groups[0].name, "leader");
+    assert_int_equal(spec.groups[0].asks->slots_milli, 1000);
+    assert_true(spec.groups[0].asks->needs_gpu);
+    assert_string_equal(spec.groups[0].asks->resources[0].name, "foo");
+    assert_int_equal(spec.groups[1].instances, 0);
+    assert_string_equal(spec.groups[1].topology.required, "rack");
+    assert_int_equal(spec.groups[2].parent, 2);
+    assert_int_equal(spec.groups[3].parent, 2);
+    assert_null(spec.groups[3].asks);
+}
+
+static void groups_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    refuses_field("groups: []", "groups", "groups: a list of groups is wanted, not an empty one");
+    refuses_field("groups: [{name: a}]", "groups[0]",
+                  "groups[0]: a group has either instances or groups");
+    refuses_field("groups: [{name: a, instances: 1}, {name: a, instances: 1}]", "groups[1]",
+                  "groups[1]: there are two groups 'a'");
+    refuses_field(
+        "instances: 2\ngroups: [{name: a, instances: 1}]", "groups",
+        "groups: groups say how many instances there are; instances, min_instances and array do "
+        "not go with them");
+    refuses_field(
+        "groups: [{name: a, instances: 1, resources: {slots: -1}}]", "groups[0].resources.slots",
+        "groups[0].resources.slots: an amount is a number of 0 or more with at most three decimal "
+        "places, like 2 or 0.5, not '-1'");
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -427,6 +484,9 @@ int main(void)
         TEST(a_name_twice_is_refused_by_the_document),
         TEST(unknown_fields_are_refused_with_the_nearest_name),
         TEST(wrong_kinds_of_values_are_refused),
+        TEST(a_topology_makes_a_gang),
+        TEST(groups_are_a_tree_in_order),
+        TEST(groups_that_make_no_sense_are_refused),
         TEST(all_texts_together_are_bounded),
         TEST(a_file_error_names_file_line_and_column),
     };

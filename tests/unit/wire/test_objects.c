@@ -27,59 +27,61 @@ static const struct doc *task_written(task_id id, unsigned parts)
 }
 
 /* The keys of the task object, in the order of docs/api/objects.md. */
+static const char *const task_keys[] = {"id",
+                                        "name",
+                                        "kind",
+                                        "state",
+                                        "user",
+                                        "project",
+                                        "pool",
+                                        "pools",
+                                        "command",
+                                        "env",
+                                        "workdir",
+                                        "image",
+                                        "resources",
+                                        "devices",
+                                        "avoid",
+                                        "node_labels",
+                                        "instances",
+                                        "array_first",
+                                        "gang",
+                                        "min_instances",
+                                        "topology",
+                                        "groups",
+                                        "priority",
+                                        "preemptible",
+                                        "repeatable",
+                                        "time_limit_ms",
+                                        "grace_ms",
+                                        "stale_grace_ms",
+                                        "preemption_delay_ms",
+                                        "max_retries",
+                                        "depends_on",
+                                        "tags",
+                                        "submitted_at",
+                                        "queued_at",
+                                        "started_at",
+                                        "ended_at",
+                                        "exit_code",
+                                        "cause",
+                                        "counts",
+                                        "evicted",
+                                        "position",
+                                        "reason",
+                                        "attempts"};
+
 static void a_task_has_exactly_the_documented_fields(void **state)
 {
     (void)state;
-    static const char *const keys[] = {"id",
-                                       "name",
-                                       "kind",
-                                       "state",
-                                       "user",
-                                       "project",
-                                       "pool",
-                                       "pools",
-                                       "command",
-                                       "env",
-                                       "workdir",
-                                       "image",
-                                       "resources",
-                                       "devices",
-                                       "avoid",
-                                       "node_labels",
-                                       "instances",
-                                       "array_first",
-                                       "gang",
-                                       "min_instances",
-                                       "topology",
-                                       "priority",
-                                       "preemptible",
-                                       "repeatable",
-                                       "time_limit_ms",
-                                       "grace_ms",
-                                       "stale_grace_ms",
-                                       "preemption_delay_ms",
-                                       "max_retries",
-                                       "depends_on",
-                                       "tags",
-                                       "submitted_at",
-                                       "queued_at",
-                                       "started_at",
-                                       "ended_at",
-                                       "exit_code",
-                                       "cause",
-                                       "counts",
-                                       "evicted",
-                                       "position",
-                                       "reason",
-                                       "attempts"};
     task_id id = site_submit(&site, 5000);
     const struct doc *doc = task_written(id, TASK_JSON_REASON | TASK_JSON_ATTEMPTS);
     size_t i = 0;
     for (const struct doc *field = doc->first; field != NULL; field = field->next) {
-        assert_true(i < sizeof keys / sizeof keys[0]);
-        assert_string_equal(field->key.p, keys[i++]);
+        assert_true(i < sizeof task_keys / sizeof task_keys[0]);
+        assert_string_equal(field->key.p, task_keys[i++]);
     }
-    assert_int_equal(i, sizeof keys / sizeof keys[0]);
+    assert_int_equal(i, sizeof task_keys / sizeof task_keys[0]);
     assert_string_equal(value_at(doc, "id"), "1");
     assert_string_equal(text_at(doc, "state"), "pending");
     assert_string_equal(text_at(doc, "pool"), "default");
