@@ -421,7 +421,9 @@ void oracle_nothing_idles(const struct core *core, pool_id id)
         return;
     }
     const struct task *holder = core_task(core, pool->reserved_task);
-    law(holder == NULL || !oracle_bounded(core, holder, NULL, chunk_of(holder)),
+    /* What the instances of a group ask for is not the request of its task. */
+    const bool plain = holder != NULL && core_shape(core, holder->shape)->form == NULL;
+    law(!plain || !oracle_bounded(core, holder, NULL, chunk_of(holder)),
         "P7: nobody keeps places whom his accounts or his user's cap hold back anyway");
     for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
          task = core_task_next(core, task->id)) {
