@@ -29,7 +29,7 @@ enum verdict form_resolve(struct step *step, const struct task_spec *spec, struc
     }
     struct form *form = form_new(step->out->arena, spec->group_count + 1);
     levels_copy(&form->groups[0], topology);
-    form->groups[0].min = spec->group_count > 0 ? spec->min_groups : spec->min_instances;
+    form->groups[0].min = spec->min_instances;
     form->groups[0].count = spec->group_count > 0 ? 0 : spec->instances;
     form->groups[0].request = *request;
     for (uint32_t i = 0; i < spec->group_count; i++) {
@@ -37,7 +37,6 @@ enum verdict form_resolve(struct step *step, const struct task_spec *spec, struc
         struct form_group *group = &form->groups[i + 1];
         group->parent = from->parent;
         group->count = from->instances;
-        group->min = from->min;
         levels_copy(group, &from->topology);
         enum verdict verdict = VERDICT_OK;
         if (from->instances > 0 && from->asks != NULL) {

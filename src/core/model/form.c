@@ -1,4 +1,4 @@
-/* form.c - groups within a gang: the tree, its minimums, its bytes.
+/* form.c - groups within a gang: the tree and its bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/form.h"
 
@@ -84,7 +84,8 @@ bool form_link(struct form *form)
         struct form_group *group = &form->groups[i];
         const uint32_t all = group->below > 0 ? group->below : group->count;
         group->min = group->min == 0 ? all : group->min;
-        if (all == 0 || group->min > all) {
+        /* Only a gang without groups comes and goes in part. */
+        if (all == 0 || group->min > all || (group->min < all && form->group_count > 1)) {
             return false;
         }
     }
@@ -113,84 +114,14 @@ uint32_t form_leaf_next(const struct form *form, uint32_t group)
     return group;
 }
 
-/* ---- minimums ---- */
-
-/* Recursion here and below is as deep as the tree: GROUP_DEPTH_MAX. */
-bool form_satisfied(const struct form *form, uint32_t group, const struct form_counts *have)
-{
-    const struct form_group *own = &form->groups[group];
-    if (own->below == 0) {
-        return have->at[group] >= own->min;
-    }
-    uint32_t satisfied = 0;
-    for (uint32_t child = group + 1; child < own->end; child = form->groups[child].end) {
-        satisfied += form_satisfied(form, child, have);
-    }
-    return satisfied >= own->min;
-}
-
-static uint32_t held(const struct form *form, uint32_t group, const struct form_counts *have)
-{
-    uint32_t sum = 0;
-    for (uint32_t leaf = form_leaf_next(form, group); leaf < form->groups[group].end;
-         leaf = form_leaf_next(form, leaf + 1)) {
-        sum += have->at[leaf];
-    }
-    return sum;
-}
-
-/* The child to be satisfied next: of those not yet `chosen` one that has something, else the first from `turn` on. */
-static uint32_t child_next(const struct form *form, uint32_t group, const struct form_counts *have,
-                           uint32_t turn, const bool *chosen)
-{
-    const struct form_group *own = &form->groups[group];
-    uint32_t first = 0;
-    uint32_t begun = 0;
-    uint32_t at = group + 1;
-    for (uint32_t i = 0; i < turn % own->below; i++) {
-        at = form->groups[at].end;
-    }
-    for (uint32_t i = 0; i < own->below; i++) {
-        if (!chosen[at] && first == 0) {
-            first = at;
-        }
-        if (!chosen[at] && begun == 0 && held(form, at, have) > 0) {
-            begun = at;
-        }
-        at = form->groups[at].end < own->end ? form->groups[at].end : group + 1;
-    }
-    must(first != 0);
-    return begun != 0 ? begun : first;
-}
-
-uint32_t form_missing(const struct form *form, uint32_t group, const struct form_counts *have,
-                      uint32_t turn, struct form_counts *ret)
-{
-    const struct form_group *own = &form->groups[group];
-    if (own->below == 0) {
-        ret->at[group] = have->at[group] < own->min ? own->min - have->at[group] : 0;
-        return ret->at[group];
-    }
-    bool chosen[TASK_GROUPS_MAX + 1] = {false};
-    uint32_t satisfied = 0;
-    uint32_t sum = 0;
-    for (uint32_t child = group + 1; child < own->end; child = form->groups[child].end) {
-        chosen[child] = form_satisfied(form, child, have);
-        satisfied += chosen[child];
-    }
-    for (; satisfied < own->min; satisfied++) {
-        const uint32_t child = child_next(form, group, have, turn, chosen);
-        chosen[child] = true;
-        sum += form_missing(form, child, have, turn, ret);
-    }
-    return sum;
-}
-
 uint32_t form_min(const struct form *form)
 {
-    const struct form_counts none = {{0}};
-    struct form_counts missing = {{0}};
-    return form_missing(form, 0, &none, 0, &missing);
+    uint32_t min = 0;
+    for (uint32_t leaf = form_leaf_next(form, 0); leaf < form->group_count;
+         leaf = form_leaf_next(form, leaf + 1)) {
+        min += form->groups[leaf].min;
+    }
+    return min;
 }
 
 /* ---- bytes ---- */

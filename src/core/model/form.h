@@ -1,13 +1,13 @@
-/* form.h - how the instances of a gang hang together where they are not simply alike and anywhere: groups within groups, each
- * with a minimum and a wish how close together it is to be. Part of a shape; tasks with no such wishes have none.
+/* form.h - how the instances of a gang hang together where they are not simply alike and anywhere: groups within groups, each with
+ * a request and a wish how close together it is to be. Part of a shape; tasks with no such wishes have none.
  *
  *   groups[0]  the gang itself          [instances 0 .. 5]
  *   groups[1]    leader                  [0]
- *   groups[2]    replicas                [1 .. 5]   min 1: one of the two
- *   groups[3]      replica a             [1 .. 2]   min 2
- *   groups[4]      replica b             [3 .. 5]   min 2, the third comes and goes
+ *   groups[2]    replicas                [1 .. 5]
+ *   groups[3]      replica a             [1 .. 2]
+ *   groups[4]      replica b             [3 .. 5]
  *
- * A gang that only has a topology is one leaf.
+ * A gang that only has a topology is one leaf, and may have a minimum below its instances; groups need all of theirs.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -49,20 +49,6 @@ bool form_grouped(const struct form *form);
 const struct form_group *form_leaf(const struct form *form, uint32_t index);
 /* The next leaf from `group` on, or group_count. */
 uint32_t form_leaf_next(const struct form *form, uint32_t group);
-
-/* ---- minimums; `have` is indexed by group, of leaves only: instances that run or have done their work ---- */
-
-struct form_counts {
-    uint32_t at[TASK_GROUPS_MAX + 1];
-};
-
-/* Has the group what it needs? */
-bool form_satisfied(const struct form *form, uint32_t group, const struct form_counts *have);
-
-/* How many instances each leaf lacks for the group to have what it needs, into `ret` (elsewhere it is left as it is); returns the
- * sum. Where not all groups are needed, those that have most of what they need come first, then in order, from the `turn`-th on. */
-uint32_t form_missing(const struct form *form, uint32_t group, const struct form_counts *have,
-                      uint32_t turn, struct form_counts *ret);
 
 /* The instances without which the gang is none. */
 uint32_t form_min(const struct form *form);

@@ -4,6 +4,9 @@
 #include "core/model/form.h"
 #include "core/model/spec_codec.h"
 
+/* How many instances of a group, and groups of a gang, must run: there is a place for it, and all it can say yet. */
+enum { ALL_NEEDED = 0 };
+
 static bool said(const char *text)
 {
     return text != NULL && text[0] != '\0';
@@ -29,14 +32,14 @@ bool task_groups_said(const struct task_spec *spec)
 void task_groups_encode(const struct task_spec *spec, struct buf *out)
 {
     topology_put(&spec->topology, out);
-    bytes_put_u64(out, spec->min_groups);
+    bytes_put_u64(out, ALL_NEEDED);
     bytes_put_u64(out, spec->group_count);
     for (uint32_t i = 0; i < spec->group_count; i++) {
         const struct group_spec *group = &spec->groups[i];
         bytes_put_text(out, group->name);
         bytes_put_u64(out, group->parent);
         bytes_put_u64(out, group->instances);
-        bytes_put_u64(out, group->min);
+        bytes_put_u64(out, ALL_NEEDED);
         topology_put(&group->topology, out);
         codec_put_bool(out, group->asks != NULL);
         if (group->asks != NULL) {
@@ -50,7 +53,7 @@ static void group_get(struct bytes_reader *in, struct arena *arena, struct group
     ret->name = bytes_get_text(in, arena, NAME_LEN_MAX);
     ret->parent = (uint32_t)bytes_get_max(in, TASK_GROUPS_MAX);
     ret->instances = (uint32_t)bytes_get_max(in, TASK_INSTANCES_MAX);
-    ret->min = (uint32_t)bytes_get_max(in, TASK_INSTANCES_MAX);
+    (void)bytes_get_max(in, ALL_NEEDED);
     topology_get(in, arena, &ret->topology);
     if (codec_get_bool(in)) {
         struct task_spec *asks = arena_new(arena, struct task_spec, 1);
@@ -65,7 +68,7 @@ static void group_get(struct bytes_reader *in, struct arena *arena, struct group
 void task_groups_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
 {
     topology_get(in, arena, &ret->topology);
-    ret->min_groups = (uint32_t)bytes_get_max(in, TASK_GROUPS_MAX);
+    (void)bytes_get_max(in, ALL_NEEDED);
     ret->group_count = codec_get_count(in, TASK_GROUPS_MAX);
     struct group_spec *groups = arena_new(arena, struct group_spec, ret->group_count);
     for (uint32_t i = 0; i < ret->group_count; i++) {
@@ -73,7 +76,7 @@ void task_groups_decode(struct bytes_reader *in, struct arena *arena, struct tas
     }
     ret->groups = groups;
     const bool gang = ret->gang || (ret->group_count == 0 && ret->instances == 1);
-    if (in->bad || !task_groups_said(ret) || !gang || ret->min_groups > ret->group_count ||
+    if (in->bad || !task_groups_said(ret) || !gang ||
         (ret->group_count > 0 && ret->min_instances > 0) || !task_groups_sound(ret)) {
         codec_bad(in);
     }
@@ -87,17 +90,11 @@ bool task_groups_sound(const struct task_spec *spec)
     }
     arena_init(&arena);
     struct form *form = form_new(&arena, spec->group_count + 1);
-    form->groups[0].min = spec->min_groups;
     for (uint32_t i = 0; i < spec->group_count; i++) {
         form->groups[i + 1].parent = spec->groups[i].parent;
         form->groups[i + 1].count = spec->groups[i].instances;
-        form->groups[i + 1].min = spec->groups[i].min;
     }
-    bool whole = spec->min_groups == 0;
-    for (uint32_t i = 0; i < spec->group_count; i++) {
-        whole = whole && spec->groups[i].min == 0;
-    }
-    const bool sound = whole && form_link(form) && form->groups[0].count == spec->instances;
+    const bool sound = form_link(form) && form->groups[0].count == spec->instances;
     arena_done(&arena);
     return sound;
 }

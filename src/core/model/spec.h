@@ -50,7 +50,6 @@ struct group_spec {
     const char *name;
     uint32_t parent; /* 1 + the place in the list of the group it is part of; 0: the task itself */
     uint32_t instances; /* 0: it consists of groups */
-    uint32_t min;       /* so many of its instances (or groups) must run; 0: all */
     struct topology_spec topology;
     const struct task_spec *asks; /* what each instance asks for; NULL: what the task says */
 };
@@ -97,7 +96,6 @@ struct task_spec {
     struct topology_spec topology;
     const struct group_spec *groups; /* of a gang whose instances are not all alike */
     uint32_t group_count;
-    uint32_t min_groups; /* of the groups that are in no other: so many must run; 0: all */
     bool preemptible;
     bool repeatable; /* false: never rerun after a loss, ends as `unknown` */
     bool stage;

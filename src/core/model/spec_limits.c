@@ -117,8 +117,7 @@ static bool groups_in_limits(const struct task_spec *spec, const char **ret_limi
             {"instances beside a topology that are no gang",
              close && !spec->gang ? spec->instances : 1, 1, 1},
             {"groups of a task that is no gang", spec->gang ? 0 : spec->group_count, 0, 0},
-            {"min_instances of a task with groups", grouped ? spec->min_instances : 0, 0, 0},
-            {"min_groups", spec->min_groups, 0, spec->group_count})) {
+            {"min_instances of a task with groups", grouped ? spec->min_instances : 0, 0, 0})) {
         return false;
     }
     for (uint32_t i = 0; i < spec->group_count; i++) {

@@ -132,7 +132,7 @@ static bool chunk_form(const struct round *round, const struct task *task, struc
         return false;
     }
     *ret = (struct chunk){.task = task, .note = lane->note, .indices = indices};
-    ret->count = form_chunk(trial->core, task, place_known(trial, task), 0, indices);
+    ret->count = form_chunk(trial->core, task, place_known(trial, task), indices);
     form_amounts(trial->core, task, indices, ret->count, SLOTS_MOST, &ret->amounts);
     return ret->count > 0;
 }

@@ -62,18 +62,6 @@ static void domain_text(const struct core *core, const char *level, domain_id do
     }
 }
 
-/* Does every way to run the gang need this leaf? */
-static bool always_needed(const struct form *form, uint32_t leaf)
-{
-    for (uint32_t group = leaf; group != 0;) {
-        group = form->groups[group].parent;
-        if (form->groups[group].min < form->groups[group].below) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* So many instances of one leaf, together, as if nothing ran. */
 static bool leaf_possible(const struct core *core, const struct pool *pool, const struct form *form,
                           uint32_t leaf, struct reason *ret)
@@ -117,7 +105,7 @@ bool explain_possible_form(const struct core *core, const struct pool *pool,
     }
     for (uint32_t leaf = form_leaf_next(form, 0); leaf < form->group_count && pool->node_count > 0;
          leaf = form_leaf_next(form, leaf + 1)) {
-        if (always_needed(form, leaf) && !leaf_possible(core, pool, form, leaf, ret)) {
+        if (!leaf_possible(core, pool, form, leaf, ret)) {
             return false;
         }
     }
@@ -148,19 +136,12 @@ static enum arrange_result look_place(struct trial *trial, const struct task *ta
     return result;
 }
 
-/* Any of the turns finds its places. */
+/* Do its next instances find their places? */
 static bool look_starts(struct trial *trial, const struct task *task)
 {
     uint32_t *indices = arena_new(trial->arena, uint32_t, task->instance_count);
-    const struct node **at = place_known(trial, task);
-    uint32_t count;
-    for (uint32_t turn = 0; (count = form_chunk(trial->core, task, at, turn, indices)) > 0;
-         turn++) {
-        if (look_place(trial, task, indices, count) == ARRANGE_DONE) {
-            return true;
-        }
-    }
-    return false;
+    const uint32_t count = form_chunk(trial->core, task, place_known(trial, task), indices);
+    return count > 0 && look_place(trial, task, indices, count) == ARRANGE_DONE;
 }
 
 /* Would it start if nothing were kept? */
@@ -218,7 +199,7 @@ void explain_form(struct trial *trial, const struct task *task, const struct tas
     const struct core *core = trial->core;
     const struct form *form = shape_form(core_shape(core, task->shape));
     uint32_t *indices = arena_new(trial->arena, uint32_t, task->instance_count);
-    const uint32_t count = form_chunk(core, task, place_known(trial, task), 0, indices);
+    const uint32_t count = form_chunk(core, task, place_known(trial, task), indices);
     must(count > 0);
     *ret = (struct form_look){.starts = look_starts(trial, task)};
     ret->reason = (struct reason){.pool = task->pool, .smallest = -1};

@@ -1,7 +1,5 @@
-/* form_chunk.h - which instances of a gang with a form are to be placed next.
- *
- * Below its minimum: all that are missing, of all groups together. Then, one after the other: a group that is not needed, whole,
- * or one more instance of the group that is least above its minimum. Not every one of these may fit, so there are several turns.
+/* form_chunk.h - which instances of a gang with a form are to be placed next: all that are missing of its minimum, of all groups
+ * together; then one more.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -10,10 +8,10 @@
 /* Where each instance of a task is or will be, as far as the state says; NULL: nowhere. */
 const struct node **form_at(const struct core *core, const struct task *task, struct arena *arena);
 
-/* The instances of this turn, ascending, into `ret` (room for all of the task); returns how many, 0: there is no such turn. `at`
- * says which have a place (place_known). */
+/* Those instances, ascending, into `ret` (room for all of the task); returns how many, 0: none is missing. `at` says which have a
+ * place (place_known). */
 uint32_t form_chunk(const struct core *core, const struct task *task, const struct node *const *at,
-                    uint32_t turn, uint32_t *ret);
+                    uint32_t *ret);
 
 /* What the next instances of any task ask for; of one without a form: `count` of them. */
 void form_next_amounts(const struct core *core, const struct task *task, uint32_t count,

@@ -176,17 +176,3 @@ void paper_by_age(struct ground *ground, paper_age_fn age, void *context)
     ground->ops = &paper_age_ops;
     ground->spread = true; /* one by one: the node waited for least until it is full */
 }
-
-uint32_t paper_minimum(const struct form *form, uint32_t *ret)
-{
-    const struct form_counts none = {{0}};
-    struct form_counts need = {{0}};
-    uint32_t count = 0;
-    (void)form_missing(form, 0, &none, 0, &need);
-    for (uint32_t leaf = 0; leaf < form->group_count; leaf++) {
-        for (uint32_t i = 0; form->groups[leaf].below == 0 && i < need.at[leaf]; i++) {
-            ret[count++] = form->groups[leaf].first + i;
-        }
-    }
-    return count;
-}

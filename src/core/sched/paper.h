@@ -18,6 +18,3 @@ struct ground *paper_new(const struct core *core, const struct pool *pool, const
 typedef int64_t (*paper_age_fn)(void *context, const struct request *request,
                                 const struct node *node);
 void paper_by_age(struct ground *paper, paper_age_fn age, void *context);
-
-/* The minimum of a form, as instances: ascending, into `ret`, which has room for all. */
-uint32_t paper_minimum(const struct form *form, uint32_t *ret);

@@ -13,9 +13,9 @@ bool pass_shape_speaks(const struct shape *shape, const struct task *task, const
            (task->active_count == 0 && task->claimed_count == 0 && lane->added == 0);
 }
 
-/* One turn of a gang with a form; `missed`: it is known that no turn of it finds places. */
-static enum outcome form_turn(struct pass *pass, const struct task *task, struct lane *lane,
-                              const uint32_t *indices, uint32_t count, bool missed)
+/* `missed`: it is known that they find no places. */
+static enum outcome form_place(struct pass *pass, const struct task *task, struct lane *lane,
+                               const uint32_t *indices, uint32_t count, bool missed)
 {
     struct vector amounts;
     const struct shape *shape = core_shape(pass->core, task->shape);
@@ -52,15 +52,7 @@ enum outcome pass_place_form(struct pass *pass, const struct task *task, struct 
         !pass->keep_due && capacity_missed(pass->core->capacity, shape, shape->gang_size);
     const bool missed =
         pass_shape_speaks(shape, task, lane) && (lane->note->missed_from > 0 || remembered);
-    uint32_t *of = arena_new(pass->arena, uint32_t, task->instance_count);
-    const struct node **at = place_known(&pass->trial, task);
-    enum outcome first = OUTCOME_BLOCKED;
-    for (uint32_t turn = 0, n; (n = form_chunk(pass->core, task, at, turn, of)) > 0; turn++) {
-        const enum outcome outcome = form_turn(pass, task, lane, of, n, missed);
-        if (outcome == OUTCOME_PLACED) {
-            return outcome;
-        }
-        first = turn == 0 ? outcome : first;
-    }
-    return first;
+    uint32_t *indices = arena_new(pass->arena, uint32_t, task->instance_count);
+    const uint32_t count = form_chunk(pass->core, task, place_known(&pass->trial, task), indices);
+    return count == 0 ? OUTCOME_BLOCKED : form_place(pass, task, lane, indices, count, missed);
 }

@@ -49,5 +49,5 @@ enum outcome pass_outcome_bound(const struct pass *pass, const struct task *task
 /* Is what is found for it true for its shape? A gang that has grown has places of its own to go to. */
 bool pass_shape_speaks(const struct shape *shape, const struct task *task, const struct lane *lane);
 
-/* The next instances of a gang with a form, in any way they may come; what keeps the first of them back is said of all. */
+/* The next instances of a gang with a form. */
 enum outcome pass_place_form(struct pass *pass, const struct task *task, struct lane *lane);

@@ -94,7 +94,7 @@ bool reserve_task_possible(const struct overlay *overlay, const struct task *tas
     arena_init(&arena);
     uint32_t *indices = arena_new(&arena, uint32_t, task->instance_count);
     const struct node **at = form_at(core, task, &arena);
-    const uint32_t count = form_chunk(core, task, at, 0, indices);
+    const uint32_t count = form_chunk(core, task, at, indices);
     struct ground *paper = paper_new(core, core_pool(core, overlay->pool), shape_form(shape), at,
                                      PAPER_USABLE, &arena);
     const bool possible = count > 0 && arrange(paper, indices, count) == ARRANGE_DONE;
@@ -114,7 +114,7 @@ void reserve_task(struct trial *trial, const struct task *task)
     overlay_leaving(overlay);
     uint32_t *indices = arena_new(trial->arena, uint32_t, task->instance_count);
     const struct node **at = place_known(trial, task);
-    const uint32_t count = form_chunk(core, task, at, 0, indices);
+    const uint32_t count = form_chunk(core, task, at, indices);
     struct ground *plan = paper_new(core, core_pool(core, trial->pool), shape_form(shape), at,
                                     PAPER_USABLE, trial->arena);
     paper_by_age(plan, node_age, overlay);
