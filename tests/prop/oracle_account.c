@@ -164,12 +164,10 @@ void oracle_limits(const struct core *core, struct attempt_key key)
     }
 }
 
-bool oracle_bounded(const struct core *core, const struct task *task, const struct node *node,
-                    uint32_t count)
+/* What an instance with this request would hold on the node (NULL: without what comes with slots). */
+static void would_hold(const struct core *core, const struct node *node,
+                       const struct request *request, struct vector *ret)
 {
-    const struct request *request = &core_shape(core, task->shape)->request;
-    struct vector one;
-    struct vector more = {{0}};
     int64_t cpu = request->cpu_milli;
     int64_t memory = request->memory_bytes;
     int64_t slots = request->slots_milli;
@@ -181,10 +179,21 @@ bool oracle_bounded(const struct core *core, const struct task *task, const stru
                      ? memory
                      : node->memory_bytes * SLOT_MILLI / node->slots_milli * slots / SLOT_MILLI;
     }
-    core_grant_vector(core, request, slots, cpu, memory, &one);
-    for (uint32_t i = 0; i < count; i++) {
-        vector_add(&more, &one);
+    core_grant_vector(core, request, slots, cpu, memory, ret);
+}
+
+bool oracle_bounded(const struct core *core, const struct task *task, const struct node *node,
+                    uint32_t count)
+{
+    struct vector more = {{0}};
+    for (uint32_t i = 0; i < task->instance_count && count > 0; i++) {
+        struct vector one;
+        if (core_instance(core, task->id, i)->state == INSTANCE_WAITING) {
+            would_hold(core, node, task_request(core, task, i), &one);
+            vector_add(&more, &one);
+            count--;
+        }
     }
     return passes_bound(core, task, &more) ||
-           (slots > 0 && passes_user_cap(core, task, more.at[DIM_SLOTS]));
+           (more.at[DIM_SLOTS] > 0 && passes_user_cap(core, task, more.at[DIM_SLOTS]));
 }
