@@ -9,6 +9,7 @@
 #include "cli/task_text.h"
 #include "cli/text.h"
 #include "cli/item.h"
+#include "base/amount.h"
 #include "io/http_client.h"
 
 #include <stdio.h>
@@ -115,6 +116,33 @@ static void cell_until(struct buf *out, const struct doc *item, int64_t now_ms)
     }
 }
 
+/* How long, and which tasks say so. */
+static void cell_expected(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    static const char *const sources[][2] = {
+        {"time-limit", "its time limit"},
+        {"name", "tasks of this name"},
+        {"user-size", "tasks of this user and size"},
+        {"user", "tasks of this user"},
+        {"project-size", "tasks of this project and size"},
+        {"project", "tasks of this project"},
+        {"site", "all tasks"},
+    };
+    (void)now_ms;
+    const struct doc *ms = item_at(item, "expected.ms");
+    if (ms == NULL || ms->kind != DOC_NUMBER) {
+        return;
+    }
+    char text[AMOUNT_TEXT_MAX];
+    amount_duration_text(item_number(item, "expected.ms", 0) / 1000 * 1000, text);
+    buf_add_str(out, text);
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        if (strcmp(item_text(item, "expected.from"), sources[i][0]) == 0) {
+            buf_addf(out, " by %s", sources[i][1]);
+        }
+    }
+}
+
 static const struct list_column explain_fields[] = {
     {"task", "task", COLUMN_NUMBER, "task", COLUMN_ALWAYS, NULL},
     {"state", "state", COLUMN_STATE, "state", COLUMN_ALWAYS, NULL},
@@ -124,6 +152,8 @@ static const struct list_column explain_fields[] = {
     {"pool", "pool", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
     {"position", "place", COLUMN_CUSTOM_NUMBER, NULL, COLUMN_ALWAYS, cell_place},
     {"evicted", "last evicted", COLUMN_TEXT, "evicted.message", COLUMN_ALWAYS, NULL},
+    {"expected", "runs about", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_expected},
+    {"until", "starts by", COLUMN_TIME, "reserved_until", COLUMN_ALWAYS, NULL},
     {"nodes", "nodes looked at", COLUMN_CUSTOM_NUMBER, NULL, COLUMN_ALWAYS, cell_looked},
     {0},
 };

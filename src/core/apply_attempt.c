@@ -7,6 +7,7 @@
 #include "core/change.h"
 
 #include "base/must.h"
+#include "core/lengths.h"
 
 static struct instance *attempt_edit(struct core *core, const struct task *task,
                                      struct attempt_key key)
@@ -217,6 +218,16 @@ static void wait_again(struct core *core, struct task *task, struct instance *in
     }
 }
 
+/* A run that came to its end, or that its user ended, says how long such tasks run; a gang's says it once. */
+static void run_learn(struct core *core, const struct task *task, const struct instance *instance,
+                      enum end_cause cause)
+{
+    const bool ended = cause == END_EXIT || cause == END_TIME_LIMIT || cause == END_KILLED;
+    if (ended && instance->started_ms > 0 && (!task->gang || instance->index == 0)) {
+        lengths_learn(core, task, instance->ended_ms - instance->started_ms);
+    }
+}
+
 void apply_attempt_ended(struct core *core, const struct fact *fact)
 {
     const struct report *report = &fact->attempt_ended.report;
@@ -239,6 +250,7 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
     instance->exit_code = report->exit_code;
     instance->ended_ms = report->at_ms;
     instance->stop_deadline_ms = 0;
+    run_learn(core, task, instance, fact->attempt_ended.cause);
     end_count(task, fact);
     if (fact->attempt_ended.again) {
         wait_again(core, task, instance, fact);

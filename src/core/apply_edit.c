@@ -3,6 +3,7 @@
 #include "core/change.h"
 
 #include "base/must.h"
+#include "core/lengths.h"
 #include "core/model/spec_codec.h"
 
 enum { EDIT_SPEC = EDIT_NAME | EDIT_TAGS | EDIT_POOL | EDIT_RESOURCES | EDIT_PROJECT | EDIT_AVOID };
@@ -128,6 +129,9 @@ void apply_task_edited(struct core *core, const struct fact *fact)
         if (task->active_count == 0) {
             task_pool_arrive(core, task);
         }
+    }
+    if (edit->fields & (EDIT_TIME_LIMIT | EDIT_NAME | EDIT_RESOURCES | EDIT_PROJECT)) {
+        lengths_expect(core, task);
     }
     task_close(core, task, &mark);
 }

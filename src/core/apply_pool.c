@@ -47,6 +47,19 @@ static void pool_domains_set(struct core *core, pool_id pool)
     }
 }
 
+/* The waiting tasks of the pool stand in another order. */
+static void queue_turn(struct core *core, pool_id id)
+{
+    struct okey key = {{id.v, 0, 0, 0}};
+    bool more = oindex_from(&core->orders[ORDER_QUEUE], key, &key);
+    while (more && key.at[0] == id.v) {
+        struct task_mark mark;
+        struct task *task = task_open(core, (task_id){key.at[3]}, &mark);
+        task_close(core, task, &mark);
+        more = oindex_next(&core->orders[ORDER_QUEUE], key, &key);
+    }
+}
+
 void apply_pool_set(struct core *core, const struct fact *fact)
 {
     const struct pool_spec *spec = fact->pool_set.spec;
@@ -68,7 +81,6 @@ void apply_pool_set(struct core *core, const struct fact *fact)
     pool_patience_put(core, pool);
     pool->accepts = spec->accepts;
     pool->paused = spec->paused;
-    pool->policy = (uint8_t)spec->policy;
     pool->placement = (uint8_t)spec->placement;
     pool->victims = (uint8_t)spec->victims;
     pool->preemption_off = spec->preemption_off;
@@ -87,6 +99,9 @@ void apply_pool_set(struct core *core, const struct fact *fact)
     } else if (pool->running_count > 0) {
         history_start(core, id, fact->time_ms);
     }
+    const bool turned = pool->order != spec->order || pool->policy != spec->policy;
+    pool->order = (uint8_t)spec->order;
+    pool->policy = (uint8_t)spec->policy;
     bool aux_changed = pool->aux_tasks != spec->aux_tasks;
     bool levels_changed = pool_levels_set(pool, spec);
     pool->aux_tasks = spec->aux_tasks;
@@ -95,6 +110,9 @@ void apply_pool_set(struct core *core, const struct fact *fact)
     }
     if (levels_changed) {
         pool_domains_set(core, id);
+    }
+    if (turned) {
+        queue_turn(core, id);
     }
     pool_due(core, id);
 }
@@ -106,7 +124,8 @@ void apply_pool_deleted(struct core *core, const struct fact *fact)
     struct pool *pool = pool_edit(core, id);
     must(!pool->deleted);
     must(pool->node_count == 0);
-    pool_head_set(core, pool, (task_id){0}, 0, (task_id){0});
+    pool_blocked_set(core, pool, (task_id){0}, 0, 0);
+    pool_reserved_set(core, id, NULL, 0);
     pool_wake_set(core, pool, 0);
     history_drop(core, pool);
     pool->deleted = 1;
@@ -126,14 +145,16 @@ void apply_pool_deleted(struct core *core, const struct fact *fact)
     }
 }
 
-void apply_head(struct core *core, const struct fact *fact)
+void apply_head_blocked(struct core *core, const struct fact *fact)
 {
     struct pool *pool = pool_edit(core, fact->head.pool);
-    if (fact->type == FACT_RESERVED) {
-        pool_head_set(core, pool, pool->blocked_task, pool->blocked_since_ms, fact->head.task);
-        return;
-    }
-    pool_head_set(core, pool, fact->head.task, fact->time_ms, pool->reserved_task);
+    pool_blocked_set(core, pool, fact->head.task, fact->time_ms,
+                     task_overtaken_ms(core_task(core, fact->head.task)));
+}
+
+void apply_reserved(struct core *core, const struct fact *fact)
+{
+    pool_reserved_set(core, fact->reserved.pool, fact->reserved.at, fact->reserved.count);
 }
 
 void apply_pool_wake(struct core *core, const struct fact *fact)

@@ -3,6 +3,7 @@
 #include "core/change.h"
 
 #include "base/must.h"
+#include "core/lengths.h"
 #include "core/model/spec_codec.h"
 
 void task_spec_set(struct task *task, const struct task_spec *spec)
@@ -13,6 +14,7 @@ void task_spec_set(struct task *task, const struct task_spec *spec)
     must(!text.full);
     blob_unref(task->spec);
     task->spec = blob_new(text.data, text.len);
+    task->name_hash = lengths_name_hash(spec->name != NULL ? spec->name : "");
     buf_done(&text);
 }
 
@@ -77,6 +79,7 @@ void apply_task_submitted(struct core *core, const struct fact *fact)
                              fact->task_submitted.form);
     task->account = fact->task_submitted.account;
     task->user = user_take(core, spec->user != NULL ? spec->user : "");
+    lengths_expect(core, task);
     account_tasks_count(core, task->account, 1);
     pool_edit(core, task->pool)->task_count++;
     typical_learn(core, task->pool, fact->task_submitted.request, task->instance_count);
@@ -95,6 +98,7 @@ void apply_task_queued(struct core *core, const struct fact *fact)
         task->state = TASK_PENDING;
     }
     task->queued_ms = fact->time_ms;
+    lengths_expect(core, task);
     task_close(core, task, &mark);
 }
 

@@ -13,10 +13,14 @@ struct pool *pool_edit(struct core *core, pool_id id); /* must exist */
 /* Something a pass could use has happened. */
 void pool_due(struct core *core, pool_id id);
 
-/* The blocked and the reserved task of a pool, with the deadline of its patience. `since_ms` is
- * when the blocked one began to wait. */
-void pool_head_set(struct core *core, struct pool *pool, task_id blocked, int64_t since_ms,
-                   task_id reserved);
+/* The blocked task of a pool, with the deadline of its patience: since when it is that, and for how much longer than patience it
+ * may be overtaken. */
+void pool_blocked_set(struct core *core, struct pool *pool, task_id blocked, int64_t since_ms,
+                      int64_t more_ms);
+
+/* Its reservations; the tasks learn of it, and may change their places in the queue. */
+void pool_reserved_set(struct core *core, pool_id id, const struct reservation *list,
+                       uint32_t count);
 
 /* When a pass is due because somebody may then do what he may not yet; 0: never for that reason. */
 void pool_wake_set(struct core *core, struct pool *pool, int64_t at_ms);
@@ -186,7 +190,8 @@ void apply_history_ticked(struct core *core, const struct fact *fact);
 
 void apply_pool_set(struct core *core, const struct fact *fact);
 void apply_pool_deleted(struct core *core, const struct fact *fact);
-void apply_head(struct core *core, const struct fact *fact);
+void apply_head_blocked(struct core *core, const struct fact *fact);
+void apply_reserved(struct core *core, const struct fact *fact);
 void apply_pass(struct core *core, const struct fact *fact);
 void apply_node_set(struct core *core, const struct fact *fact);
 void apply_node_state(struct core *core, const struct fact *fact);

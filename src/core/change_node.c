@@ -21,12 +21,9 @@ void pool_due(struct core *core, pool_id id)
 
 static bool patience_key(const struct pool *pool, struct okey *ret)
 {
-    if (pool->blocked_task.v == 0 || pool->reserved_task.v == pool->blocked_task.v) {
-        return false;
-    }
-    *ret = (struct okey){{(uint64_t)i64_add(pool->blocked_since_ms, pool->patience_ms),
-                          DEADLINE_PATIENCE, pool->id.v, 0}};
-    return true;
+    const int64_t at_ms = pool_patience_ms(pool);
+    *ret = (struct okey){{(uint64_t)at_ms, DEADLINE_PATIENCE, pool->id.v, 0}};
+    return at_ms != INT64_MAX;
 }
 
 void pool_patience_drop(struct core *core, const struct pool *pool)
@@ -45,14 +42,56 @@ void pool_patience_put(struct core *core, const struct pool *pool)
     }
 }
 
-void pool_head_set(struct core *core, struct pool *pool, task_id blocked, int64_t since_ms,
-                   task_id reserved)
+void pool_blocked_set(struct core *core, struct pool *pool, task_id blocked, int64_t since_ms,
+                      int64_t more_ms)
 {
     pool_patience_drop(core, pool);
     pool->blocked_task = blocked;
     pool->blocked_since_ms = blocked.v != 0 ? since_ms : 0;
-    pool->reserved_task = reserved;
+    pool->blocked_more_ms = blocked.v != 0 ? more_ms : 0;
     pool_patience_put(core, pool);
+}
+
+/* Only its place in the queue follows from it. */
+static void reserved_mark(struct core *core, task_id id, uint8_t reserved)
+{
+    struct oindex *order = &core->orders[ORDER_ACCOUNT_QUEUE];
+    struct task *task = table_edit(&core->tasks, id.v);
+    must(task != NULL);
+    must(task->queued);
+    const struct okey before = key_account_queue(task);
+    task->reserved = reserved;
+    const struct okey after = key_account_queue(task);
+    if (okey_compare(before, after) != 0) {
+        must(oindex_remove(order, before));
+        must(oindex_insert(order, after));
+        pool_due(core, task->pool);
+    }
+}
+
+void pool_reserved_set(struct core *core, pool_id id, const struct reservation *list,
+                       uint32_t count)
+{
+    must(count <= RESERVATIONS_MAX);
+    struct pool *pool = pool_edit(core, id);
+    const struct pool before = *pool;
+    pool_patience_drop(core, pool);
+    pool->reserved_count = (uint8_t)count;
+    memset(pool->reserved, 0, sizeof pool->reserved);
+    for (uint32_t i = 0; i < count; i++) {
+        pool->reserved[i] = list[i];
+    }
+    pool_patience_put(core, pool);
+    for (uint32_t i = 0; i < before.reserved_count; i++) {
+        if (!pool_reserves(pool, before.reserved[i].task)) {
+            reserved_mark(core, before.reserved[i].task, 0);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!core_task(core, list[i].task)->reserved) {
+            reserved_mark(core, list[i].task, 1);
+        }
+    }
 }
 
 void pool_wake_set(struct core *core, struct pool *pool, int64_t at_ms)

@@ -76,13 +76,25 @@ struct task *task_open(struct core *core, task_id id, struct task_mark *ret)
 /* A task that no longer waits is nobody's head. */
 static void head_leave(struct core *core, struct pool *pool, task_id task)
 {
-    if (pool->blocked_task.v != task.v && pool->reserved_task.v != task.v) {
+    const bool blocked = pool->blocked_task.v == task.v;
+    if (!blocked && !pool_reserves(pool, task)) {
         return;
     }
-    task_id nobody = {0};
-    pool_head_set(core, pool, pool->blocked_task.v == task.v ? nobody : pool->blocked_task,
-                  pool->blocked_since_ms,
-                  pool->reserved_task.v == task.v ? nobody : pool->reserved_task);
+    pool_patience_drop(core, pool);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < pool->reserved_count; i++) {
+        if (pool->reserved[i].task.v != task.v) {
+            pool->reserved[kept++] = pool->reserved[i];
+        }
+    }
+    for (uint32_t i = kept; i < pool->reserved_count; i++) {
+        pool->reserved[i] = (struct reservation){0};
+    }
+    pool->reserved_count = (uint8_t)kept;
+    pool_patience_put(core, pool);
+    if (blocked) {
+        pool_blocked_set(core, pool, (task_id){0}, 0, 0);
+    }
     pool_due(core, pool->id);
 }
 
@@ -186,6 +198,8 @@ void task_close(struct core *core, struct task *task, const struct task_mark *ma
 {
     task->state = (uint8_t)state_derive(core, task);
     task->queued = task_may_queue(core, task);
+    task->by_length = pool_by_length(core_pool(core, task->pool));
+    task->reserved = task->reserved && task->queued && task->pool.v == mark->pool.v;
     if (task->claimed_count + task->moving_count > 0 &&
         (!task_keeps_claims(task) || claims_too_few(task))) {
         claims_drop(core, task);

@@ -5,6 +5,7 @@
  * steps (an input with all its facts); the facts of one step may lie between a gang's first start
  * and its last. SPDX-License-Identifier: Apache-2.0 */
 #include "core/change.h"
+#include "core/lengths.h"
 
 #include "base/must.h"
 #include "core/model/spec_codec.h"
@@ -325,11 +326,15 @@ static void check_pools(struct expected *expected)
         must(tally.pending_count == pool->pending_count);
         must(tally.running_count == pool->running_count);
         check_head(core, pool, pool->blocked_task);
-        check_head(core, pool, pool->reserved_task);
-        if (pool->blocked_task.v != 0 && pool->blocked_task.v != pool->reserved_task.v) {
+        for (uint32_t i = 0; i < pool->reserved_count; i++) {
+            must(pool->reserved[i].task.v != 0);
+            check_head(core, pool, pool->reserved[i].task);
+            must(core_task(core, pool->reserved[i].task)->reserved);
+        }
+        const int64_t patience_ms = pool_patience_ms(pool);
+        if (patience_ms != INT64_MAX) {
             expect(expected, ORDER_DEADLINE,
-                   (struct okey){{(uint64_t)(pool->blocked_since_ms + pool->patience_ms),
-                                  DEADLINE_PATIENCE, id, 0}});
+                   (struct okey){{(uint64_t)patience_ms, DEADLINE_PATIENCE, id, 0}});
         }
         if (pool->wake_ms != 0) {
             expect(expected, ORDER_DEADLINE,
@@ -349,6 +354,20 @@ static void check_pools(struct expected *expected)
         }
     }
     must(count == core->pool_count);
+}
+
+static void check_lengths(struct expected *expected)
+{
+    const struct core *core = expected->core;
+    must(core->lengths.count <= LENGTH_GROUPS_MAX);
+    for (uint64_t row = table_next(&core->lengths, 0); row != 0;
+         row = table_next(&core->lengths, row)) {
+        const struct length_group *group = table_get(&core->lengths, row);
+        must(group->count > 0);
+        must(group->limited_count <= group->count);
+        expect(expected, ORDER_LENGTH, (struct okey){{group->hash, row}});
+        expect(expected, ORDER_LENGTH_AGE, (struct okey){{(uint64_t)group->day, group->hash, row}});
+    }
 }
 
 static void check_shapes(struct expected *expected)
@@ -392,6 +411,7 @@ void core_check_rows(const struct core *core)
     check_tasks(&expected);
     check_pools(&expected);
     check_shapes(&expected);
+    check_lengths(&expected);
     check_keys(&expected);
     check_accounts(core, expected.counts);
     check_domains(core, expected.counts);

@@ -21,6 +21,7 @@ enum {
     CHUNK_USERS = 64,
     CHUNK_HOLDS = 64,
     CHUNK_TYPICALS = 32,
+    CHUNK_LENGTHS = 64,
 };
 
 static void pool_row_ref(void *row)
@@ -107,14 +108,14 @@ static const struct table_hooks account_hooks = {account_row_ref, account_row_un
 static const struct table_hooks user_hooks = {user_row_ref, user_row_unref};
 
 /* All tables, for what is done to each. */
-enum { TABLE_COUNT = 17 };
+enum { TABLE_COUNT = 18 };
 static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
 {
     struct table *tables[TABLE_COUNT] = {
         &core->pools,   &core->nodes,    &core->tasks,    &core->instances, &core->shapes,
         &core->keys,    &core->outcomes, &core->accounts, &core->quotas,    &core->usages,
         &core->users,   &core->holds,    &core->claims,   &core->histories, &core->evictions,
-        &core->domains, &core->typicals};
+        &core->domains, &core->typicals, &core->lengths};
     memcpy(ret, tables, sizeof tables);
 }
 
@@ -146,6 +147,7 @@ struct core *core_new(void)
     table_init(&core->keys, sizeof(struct submit_key), CHUNK_KEYS, NULL);
     table_init(&core->outcomes, sizeof(struct outcome_row), CHUNK_OUTCOMES, NULL);
     table_init(&core->claims, sizeof(struct claim), CHUNK_KEYS, NULL);
+    table_init(&core->lengths, sizeof(struct length_group), CHUNK_LENGTHS, NULL);
     table_init(&core->evictions, sizeof(struct eviction_note), CHUNK_KEYS, NULL);
     table_init(&core->typicals, sizeof(struct typical), CHUNK_TYPICALS, NULL);
     table_init(&core->accounts, sizeof(struct account), CHUNK_ACCOUNTS, &account_hooks);

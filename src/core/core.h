@@ -90,6 +90,15 @@ void core_pass_idle(struct core *core, pool_id pool);
 
 const struct pool *core_pool(const struct core *core, pool_id id); /* NULL: none */
 const struct pool *core_pool_named(const struct core *core, const char *name);
+/* Do its queues go by expected length? Not where first come is first served. */
+bool pool_by_length(const struct pool *pool);
+
+/* Does this task have one of the pool's reservations? */
+bool pool_reserves(const struct pool *pool, task_id task);
+
+/* When the blocked task of a pool has been overtaken long enough; INT64_MAX: there is none, or it has its reservation. */
+int64_t pool_patience_ms(const struct pool *pool);
+
 const struct pool *core_pool_next(const struct core *core, pool_id after); /* in order of id */
 const char *core_pool_name(const struct core *core, pool_id id);           /* "" for none */
 void core_pool_spec(const struct core *core, pool_id id, struct arena *arena,

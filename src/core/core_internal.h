@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/core.h"
+#include "core/model/length.h"
 #include "core/model/oindex.h"
 #include "core/model/table.h"
 #include "core/model/typical.h"
@@ -25,8 +26,8 @@ enum order {
     ORDER_SUBMIT_KEY,    /* key's first half, second half, row, 0 */
     ORDER_ACCOUNT_NAME,  /* hash of the name, kind, account, 0 */
     ORDER_ACCOUNT_CHILD, /* parent (0: the top), account, 0, 0 */
-    ORDER_ACCOUNT_QUEUE, /* ACCOUNT_KEY, LANE_KEY, RANK_KEY, task: queued tasks of a project in a pool,
-                            by lane */
+    ORDER_ACCOUNT_QUEUE, /* ACCOUNT_KEY, LANE_KEY, RANK_KEY or LENGTH_KEY, task: queued tasks of a project
+                            in a pool, by lane */
     ORDER_ACCOUNT_HOLD, /* ACCOUNT_KEY, PRIORITY_KEY, RANK_KEY, task: tasks of a project in a pool that
                             have an allocation */
     ORDER_ACCOUNT_LOSS, /* ACCOUNT_KEY, LOSS_KEY, ~time of allocation, ~instance row: instances that
@@ -37,8 +38,10 @@ enum order {
     ORDER_GPU_MEMORY, /* pool, bytes, node, 0: nodes that are not removed and know their devices' memory */
     ORDER_DOMAIN,      /* LEVEL_KEY, domain around it, hash of the label's value, domain */
     ORDER_DOMAIN_NODE, /* domain, node, 0, 0: nodes of a pool that are in it and not removed */
+    ORDER_LENGTH,      /* hash, row, 0, 0: groups of tasks whose lengths are known */
+    ORDER_LENGTH_AGE,  /* day, hash, row, 0: the same, those not seen longest first */
 };
-enum { ORDER_COUNT = ORDER_DOMAIN_NODE + 1 };
+enum { ORDER_COUNT = ORDER_LENGTH_AGE + 1 };
 
 /* The domains of one level lie together. */
 #define LEVEL_KEY(pool, level) ((uint64_t)(pool).v << 32 | (uint64_t)(level))
@@ -59,6 +62,12 @@ enum { DEPENDS_ANY, DEPENDS_SUCCESS };
 /* Higher priorities and lower ranks first. */
 #define PRIORITY_KEY(priority) (~(uint64_t)(priority))
 #define RANK_KEY(rank) ((uint64_t)(rank) ^ ((uint64_t)1 << 63))
+
+/* Where short ones come first: length before rank; who holds a reservation or was lost with a node comes before all. */
+#define LENGTH_KEY(step, rank)                                                                     \
+    ((uint64_t)(step) << LENGTH_SHIFT | ((uint64_t)(rank)&LENGTH_RANK_MASK))
+enum { LENGTH_SHIFT = 48, LENGTH_STEP_FRONT = 1 };
+#define LENGTH_RANK_MASK (((uint64_t)1 << LENGTH_SHIFT) - 1)
 
 /* The accounts of one pool lie together; so do the shapes of one of them. */
 #define ACCOUNT_KEY(pool, account) ((uint64_t)(pool).v << 32 | (uint64_t)(account).v)
@@ -154,6 +163,7 @@ struct core {
     struct table claims;    /* struct claim, by row of the instance */
     struct table evictions; /* struct eviction_note, by task */
     struct table typicals;  /* struct typical, by TYPICAL_KEY */
+    struct table lengths;   /* struct length_group, by row: a number that nobody else knows */
     struct table accounts;  /* struct account, by account_id; deleted ones leave */
     struct table quotas;    /* struct quota_row, by ACCOUNT_KEY; no row: all defaults */
     struct table usages;    /* struct usage_row, by ACCOUNT_KEY, derived; no row: all zero */
@@ -285,6 +295,10 @@ bool gang_stale_key(const struct core *core, const struct task *task, struct oke
 
 /* Instances that run or have done their work. */
 uint32_t task_grown(const struct task *task);
+
+/* How much longer than its pool's patience it may be overtaken where short ones go first: a part of its length, and a smaller one
+ * where its time limit says how long it is, because that is rarely wrong. */
+int64_t task_overtaken_ms(const struct task *task);
 
 /* How far a gang has grown: 0 it has not started, 1 it has just its minimum, 2 more. Others: 0. */
 uint32_t task_stage(const struct task *task);

@@ -14,6 +14,7 @@
 #include "core/model/claim.h"
 #include "core/model/ids.h"
 #include "core/model/node.h"
+#include "core/model/pool.h"
 #include "core/model/quota.h"
 #include "core/model/resource.h"
 #include "core/model/spec.h"
@@ -174,7 +175,12 @@ struct fact {
         struct {
             pool_id pool;
             task_id task; /* 0: nobody any more */
-        } head;           /* head_blocked, reserved */
+        } head;           /* head_blocked */
+        struct {
+            pool_id pool;
+            const struct reservation *at; /* all of them, in the order in which places are kept */
+            uint32_t count;
+        } reserved;
         struct {
             struct attempt_key key;
             int64_t at_ms;

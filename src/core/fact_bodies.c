@@ -248,6 +248,38 @@ static void get_head(struct bytes_reader *in, struct arena *arena, struct fact *
     ret->head.task.v = bytes_get_u64(in);
 }
 
+static void put_reserved(const struct fact *fact, struct buf *out)
+{
+    bytes_put_u64(out, fact->reserved.pool.v);
+    bytes_put_u64(out, fact->reserved.count);
+    for (uint32_t i = 0; i < fact->reserved.count; i++) {
+        bytes_put_u64(out, fact->reserved.at[i].task.v);
+        bytes_put_i64(out, fact->reserved.at[i].until_ms);
+    }
+}
+
+static void get_reserved(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    ret->reserved.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    ret->reserved.count = codec_get_count(in, RESERVATIONS_MAX);
+    struct reservation *list = arena_new(arena, struct reservation, ret->reserved.count);
+    for (uint32_t i = 0; i < ret->reserved.count; i++) {
+        list[i].task.v = bytes_get_u64(in);
+        list[i].until_ms = codec_get_range(in, 0, TIME_MS_MAX);
+    }
+    ret->reserved.at = list;
+}
+
+/* There was one at most, and nobody knew until when. */
+static void get_reserved_v1(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    ret->reserved.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+    struct reservation *list = arena_new(arena, struct reservation, 1);
+    list->task.v = bytes_get_u64(in);
+    ret->reserved.count = list->task.v != 0;
+    ret->reserved.at = list;
+}
+
 static void put_attempt_started(const struct fact *fact, struct buf *out)
 {
     codec_put_key(out, fact->attempt_started.key);
@@ -430,7 +462,7 @@ const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1] = {
     [FACT_PASS] = {put_pass, get_pass, NULL, 0, 0},
     [FACT_ALLOCATED] = {put_allocated, get_allocated, NULL, 0, 0},
     [FACT_HEAD_BLOCKED] = {put_head, get_head, NULL, 0, 0},
-    [FACT_RESERVED] = {put_head, get_head, NULL, 0, 0},
+    [FACT_RESERVED] = {put_reserved, get_reserved, get_reserved_v1, 0, 0},
     [FACT_ATTEMPT_STARTED] = {put_attempt_started, get_attempt_started, get_attempt_started_v1, 0,
                               0},
     [FACT_ATTEMPT_STOPPING] = {put_attempt_stopping, get_attempt_stopping, NULL, 0, 0},

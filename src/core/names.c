@@ -182,6 +182,15 @@ const char *pool_victims_name(enum pool_victims victims)
     return (unsigned)victims < POOL_VICTIMS_COUNT ? names[victims] : NULL;
 }
 
+const char *pool_order_name(enum pool_order order)
+{
+    static const char *const names[POOL_ORDER_COUNT] = {
+        [QUEUE_SUBMISSION] = "submission",
+        [QUEUE_SHORT_FIRST] = "short-first",
+    };
+    return (unsigned)order < POOL_ORDER_COUNT ? names[order] : NULL;
+}
+
 const char *task_kind_name(enum task_kind kind)
 {
     return (unsigned)kind < TASK_KIND_COUNT ? kind_names[kind] : NULL;

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/must.h"
+#include "core/lengths.h"
 #include "core/model/spec_codec.h"
 
 /* Blobs of pool and node rows, and resource names, begin with the name and its NUL. */
@@ -59,12 +60,19 @@ struct okey key_queue(const struct task *task)
         {task->pool.v, PRIORITY_KEY(task->priority), RANK_KEY(task->rank), task->id.v}};
 }
 
+static uint64_t length_key(const struct task *task)
+{
+    const int64_t expect_ms = task->expect_ms > 0 ? task->expect_ms : LENGTH_UNKNOWN_MS;
+    const uint64_t step = lengths_step(expect_ms) + LENGTH_STEP_FRONT;
+    return LENGTH_KEY(task->reserved ? 0 : task->rank < 0 ? LENGTH_STEP_FRONT : step, task->rank);
+}
+
 struct okey key_account_queue(const struct task *task)
 {
     return (struct okey){
         {ACCOUNT_KEY(task->pool, task->account),
          LANE_KEY(task->shape, !task->preemptible, task_stage(task), task->priority),
-         RANK_KEY(task->rank), task->id.v}};
+         task->by_length ? length_key(task) : RANK_KEY(task->rank), task->id.v}};
 }
 
 struct okey key_account_hold(const struct task *task)

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/core_internal.h"
 
+#include "base/checked.h"
 #include "base/must.h"
 #include "core/model/spec_codec.h"
 
@@ -197,15 +198,45 @@ int64_t core_deadline(const struct core *core)
     return earliest;
 }
 
+int64_t task_overtaken_ms(const struct task *task)
+{
+    enum { PART_LIMITED = 8, PART_LEARNED = 2 };
+    if (task == NULL || !task->by_length) {
+        return 0;
+    }
+    return task->expect_ms / (task->time_limit_ms > 0 ? PART_LIMITED : PART_LEARNED);
+}
+
+bool pool_by_length(const struct pool *pool)
+{
+    return pool != NULL && pool->order == QUEUE_SHORT_FIRST && pool->policy != POLICY_FIFO;
+}
+
+bool pool_reserves(const struct pool *pool, task_id task)
+{
+    for (uint32_t i = 0; i < pool->reserved_count; i++) {
+        if (pool->reserved[i].task.v == task.v) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int64_t pool_patience_ms(const struct pool *pool)
+{
+    if (pool->blocked_task.v == 0 || pool_reserves(pool, pool->blocked_task)) {
+        return INT64_MAX;
+    }
+    return i64_add(i64_add(pool->blocked_since_ms, pool->patience_ms), pool->blocked_more_ms);
+}
+
 bool core_pass_due(const struct core *core, int64_t now_ms, pool_id *ret)
 {
     /* Every pool takes its turn: those behind the last one first. */
     const struct pool *first = NULL;
     for (const struct pool *pool = core_pool_next(core, (pool_id){0}); pool != NULL;
          pool = core_pool_next(core, pool->id)) {
-        bool patience_over = pool->blocked_task.v != 0 &&
-                             pool->reserved_task.v != pool->blocked_task.v &&
-                             pool->blocked_since_ms + pool->patience_ms <= now_ms;
+        bool patience_over = pool_patience_ms(pool) <= now_ms;
         bool wakes = pool->wake_ms != 0 && pool->wake_ms <= now_ms;
         if (!pool->due && !patience_over && !wakes) {
             continue;

@@ -13,7 +13,8 @@ enum {
     STATE_VERSION_STALE = 5,   /* since when a gang is below its minimum; why tasks were evicted */
     STATE_VERSION_FORMS = 6,   /* shapes have forms */
     STATE_VERSION_TYPICAL = 7, /* ends with what is usually asked of the pools */
-    STATE_VERSION = 7,
+    STATE_VERSION_LENGTHS = 8, /* reservations with a time, expected lengths */
+    STATE_VERSION = 8,
 };
 
 /* How an instance is stored: one that never ran is a single number. */

@@ -5,10 +5,12 @@
  * their references, so that each may look at those before it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/change.h"
+#include "core/lengths.h"
 #include "core/model/codec.h"
 #include "core/model/spec_codec.h"
 #include "core/state_decode.h"
 
+#include "base/amount.h"
 #include "base/must.h"
 
 uint64_t row_get(struct decode *d, uint64_t before, uint64_t last)
@@ -72,6 +74,21 @@ static bool head_get(struct decode *d, struct lasts *lasts)
     return !d->in.bad;
 }
 
+static void reserved_get(struct decode *d, const struct lasts *lasts, struct pool *ret)
+{
+    if (d->version < STATE_VERSION_LENGTHS) {
+        ret->reserved[0].task.v = bytes_get_max(&d->in, lasts->tasks);
+        ret->reserved_count = ret->reserved[0].task.v != 0;
+        return;
+    }
+    ret->blocked_more_ms = codec_get_range(&d->in, 0, AMOUNT_MS_MAX);
+    ret->reserved_count = (uint8_t)codec_get_count(&d->in, RESERVATIONS_MAX);
+    for (uint32_t i = 0; i < ret->reserved_count; i++) {
+        ret->reserved[i].task.v = bytes_get_max(&d->in, lasts->tasks);
+        ret->reserved[i].until_ms = time_get(d);
+    }
+}
+
 static bool pools_get(struct decode *d, const struct lasts *lasts)
 {
     uint64_t id = 0;
@@ -81,7 +98,8 @@ static bool pools_get(struct decode *d, const struct lasts *lasts)
         int64_t created_ms = time_get(d);
         task_id blocked = {bytes_get_max(&d->in, lasts->tasks)};
         int64_t since_ms = time_get(d);
-        task_id reserved = {bytes_get_max(&d->in, lasts->tasks)};
+        struct pool heads = {0};
+        reserved_get(d, lasts, &heads);
         int64_t wake_ms = d->version > STATE_VERSION_FIRST ? time_get(d) : 0;
         struct pool_spec spec;
         (d->version > STATE_VERSION_FIRST ? pool_spec_decode
@@ -102,7 +120,9 @@ static bool pools_get(struct decode *d, const struct lasts *lasts)
         struct pool *pool = pool_edit(d->core, (pool_id){(uint32_t)id});
         pool->blocked_task = blocked;
         pool->blocked_since_ms = since_ms;
-        pool->reserved_task = reserved;
+        pool->blocked_more_ms = heads.blocked_more_ms;
+        pool->reserved_count = heads.reserved_count;
+        memcpy(pool->reserved, heads.reserved, sizeof pool->reserved);
         pool_wake_set(d->core, pool, wake_ms);
         arena_clear(&d->arena);
     }
@@ -259,23 +279,71 @@ static bool outcomes_get(struct decode *d, const struct lasts *lasts)
     return !d->in.bad;
 }
 
-/* The blocked and the reserved task stand in the pool's queue. */
+static bool head_sound(const struct core *core, const struct pool *pool, task_id head)
+{
+    const struct task *task = core_task(core, head);
+    return task != NULL && task->queued && task->pool.v == pool->id.v;
+}
+
+/* Each of them is there once; then their tasks learn of it. */
+static bool reserved_sound(struct core *core, struct pool *pool)
+{
+    const struct pool read = *pool;
+    for (uint32_t i = 0; i < read.reserved_count; i++) {
+        for (uint32_t other = 0; other < i; other++) {
+            if (read.reserved[other].task.v == read.reserved[i].task.v) {
+                return false;
+            }
+        }
+        if (!head_sound(core, pool, read.reserved[i].task)) {
+            return false;
+        }
+    }
+    pool_reserved_set(core, read.id, read.reserved, read.reserved_count);
+    return true;
+}
+
+static bool lengths_get(struct decode *d)
+{
+    if (d->version < STATE_VERSION_LENGTHS) {
+        return true;
+    }
+    const uint32_t count = codec_get_count(&d->in, LENGTH_GROUPS_MAX);
+    struct okey before = {{0}};
+    for (uint32_t i = 0; i < count; i++) {
+        struct length_group group = {0};
+        group.hash = bytes_get_u64(&d->in);
+        group.day = codec_get_range(&d->in, 0, TIME_MS_MAX);
+        group.count = (uint32_t)bytes_get_max(&d->in, LENGTH_COUNT_MAX - 1);
+        group.total_ms = codec_get_range(&d->in, 0, AMOUNT_MS_MAX * LENGTH_COUNT_MAX);
+        group.limited_count = (uint32_t)bytes_get_max(&d->in, group.count);
+        group.share_total =
+            codec_get_range(&d->in, 0, (int64_t)LENGTH_COUNT_MAX * LENGTH_SHARE_WHOLE);
+        const struct okey key = {{(uint64_t)group.day, group.hash}};
+        if (d->in.bad || group.count == 0 || okey_compare(before, key) >= 0 ||
+            !lengths_put(d->core, &group)) {
+            return false;
+        }
+        before = key;
+    }
+    return !d->in.bad;
+}
+
+/* The blocked and the reserved tasks stand in the pool's queue. */
 static bool heads_sound(struct decode *d)
 {
     for (uint64_t id = table_next(&d->core->pools, 0); id != 0;
          id = table_next(&d->core->pools, id)) {
         struct pool *pool = pool_edit(d->core, (pool_id){(uint32_t)id});
-        const task_id heads[2] = {pool->blocked_task, pool->reserved_task};
-        for (unsigned i = 0; i < 2; i++) {
-            const struct task *task = core_task(d->core, heads[i]);
-            if (heads[i].v != 0 && (task == NULL || !task->queued || task->pool.v != id)) {
-                return false;
-            }
-        }
-        if (pool->blocked_task.v == 0 && pool->blocked_since_ms != 0) {
+        if ((pool->blocked_task.v != 0 && !head_sound(d->core, pool, pool->blocked_task)) ||
+            (pool->blocked_task.v == 0 &&
+             (pool->blocked_since_ms != 0 || pool->blocked_more_ms != 0))) {
             return false;
         }
         pool_patience_put(d->core, pool);
+        if (!reserved_sound(d->core, pool)) {
+            return false;
+        }
         pool->due = !pool->deleted;
     }
     return true;
@@ -312,6 +380,8 @@ enum err core_decode(struct str bytes, struct core **ret, struct error *e)
         bad = "evictions";
     } else if (!typicals_get(&d, &lasts)) {
         bad = "typical requests";
+    } else if (!lengths_get(&d)) {
+        bad = "run lengths";
     } else if (!heads_sound(&d)) {
         bad = "blocked tasks";
     } else if (!bytes_reader_ok(&d.in)) {

@@ -1,6 +1,7 @@
 /* state_decode_task.c - the tasks of a stored state, with their instances.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/change.h"
+#include "core/lengths.h"
 #include "core/model/codec.h"
 #include "core/model/spec_codec.h"
 #include "core/state_decode.h"
@@ -137,6 +138,10 @@ static void task_fields_get(struct decode *d, struct task *task, uint64_t pools)
     task->stale_ms = d->version >= STATE_VERSION_STALE ? time_get(d) : 0;
     task->time_limit_ms = time_get(d);
     task->grace_ms = time_get(d);
+    if (d->version >= STATE_VERSION_LENGTHS) {
+        task->expect_ms = time_get(d);
+        task->expect_from = (uint8_t)bytes_get_max(&d->in, LENGTH_SOURCE_COUNT - 1);
+    }
     task->retries = (uint32_t)bytes_get_max(&d->in, UINT32_MAX);
     task->lost_count = (uint32_t)bytes_get_max(&d->in, UINT32_MAX);
     task->preempted_count = (uint32_t)bytes_get_max(&d->in, UINT32_MAX);
@@ -262,6 +267,9 @@ static bool task_get(struct decode *d, const struct lasts *lasts, uint64_t id)
         return false;
     }
     shape->task_count++;
+    if (d->version < STATE_VERSION_LENGTHS) {
+        lengths_expect(core, task);
+    }
     if (!task_state_ended(task->state)) {
         pool_edit(core, task->pool)->task_count++;
         account_tasks_count(core, task->account, 1);

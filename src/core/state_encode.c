@@ -52,7 +52,12 @@ static void pools_put(const struct core *core, struct buf *out)
         bytes_put_i64(out, pool->created_ms);
         bytes_put_u64(out, pool->blocked_task.v);
         bytes_put_i64(out, pool->blocked_since_ms);
-        bytes_put_u64(out, pool->reserved_task.v);
+        bytes_put_i64(out, pool->blocked_more_ms);
+        bytes_put_u64(out, pool->reserved_count);
+        for (uint32_t i = 0; i < pool->reserved_count; i++) {
+            bytes_put_u64(out, pool->reserved[i].task.v);
+            bytes_put_i64(out, pool->reserved[i].until_ms);
+        }
         bytes_put_i64(out, pool->wake_ms);
         text_put(pool->text, out);
     }
@@ -153,6 +158,8 @@ static void task_put(const struct core *core, const struct task *task, struct bu
     bytes_put_i64(out, task->stale_ms);
     bytes_put_i64(out, task->time_limit_ms);
     bytes_put_i64(out, task->grace_ms);
+    bytes_put_i64(out, task->expect_ms);
+    bytes_put_u64(out, task->expect_from);
     bytes_put_u64(out, task->retries);
     bytes_put_u64(out, task->lost_count);
     bytes_put_u64(out, task->preempted_count);
@@ -286,6 +293,24 @@ static void typicals_put(const struct core *core, struct buf *out)
     }
 }
 
+/* By age, so that it does not matter in which order they came. */
+static void lengths_put_all(const struct core *core, struct buf *out)
+{
+    bytes_put_u64(out, core->lengths.count);
+    struct okey key = {{0}};
+    bool more = oindex_from(&core->orders[ORDER_LENGTH_AGE], key, &key);
+    while (more) {
+        const struct length_group *group = table_get(&core->lengths, key.at[2]);
+        bytes_put_u64(out, group->hash);
+        bytes_put_i64(out, group->day);
+        bytes_put_u64(out, group->count);
+        bytes_put_i64(out, group->total_ms);
+        bytes_put_u64(out, group->limited_count);
+        bytes_put_i64(out, group->share_total);
+        more = oindex_next(&core->orders[ORDER_LENGTH_AGE], key, &key);
+    }
+}
+
 void core_encode(const struct core *core, struct buf *out)
 {
     head_put(core, out);
@@ -300,4 +325,5 @@ void core_encode(const struct core *core, struct buf *out)
     histories_put(core, out);
     evictions_put(core, out);
     typicals_put(core, out);
+    lengths_put_all(core, out);
 }

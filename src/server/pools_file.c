@@ -19,9 +19,9 @@ static bool spec_equal(const struct pool_spec *a, const struct pool_spec *b)
     return strcmp(a->title, b->title) == 0 && strcmp(a->description, b->description) == 0 &&
            a->patience_ms == b->patience_ms && a->accepts == b->accepts && a->paused == b->paused &&
            a->aux_tasks == b->aux_tasks && a->policy == b->policy && a->placement == b->placement &&
-           a->victims == b->victims && a->preemption_off == b->preemption_off &&
-           a->uneven_off == b->uneven_off && a->consolidation_max == b->consolidation_max &&
-           a->stale_grace_ms == b->stale_grace_ms &&
+           a->victims == b->victims && a->order == b->order &&
+           a->preemption_off == b->preemption_off && a->uneven_off == b->uneven_off &&
+           a->consolidation_max == b->consolidation_max && a->stale_grace_ms == b->stale_grace_ms &&
            a->preempt_min_runtime_ms == b->preempt_min_runtime_ms &&
            a->reclaim_min_runtime_ms == b->reclaim_min_runtime_ms &&
            a->preempt_delay_ms == b->preempt_delay_ms && a->user_slots_max == b->user_slots_max &&

@@ -93,8 +93,8 @@ static enum err pool_read(struct state *state, const struct doc *item, struct er
 {
     static const char *const same[] = {"name",    "title",     "description", "paused",
                                        "accepts", "aux_tasks", NULL};
-    static const char *const same_scheduler[] = {
-        "policy", "placement", "victims", "preemption", "consolidation", "uneven", NULL};
+    static const char *const same_scheduler[] = {"policy",     "placement",     "victims", "order",
+                                                 "preemption", "consolidation", "uneven",  NULL};
     const struct doc *scheduler = doc_get(item, "scheduler");
     struct doc *map = docmap_pick(state->arena, item, same);
     if (scheduler != NULL && scheduler->kind == DOC_MAP) {

@@ -9,7 +9,15 @@
 
 enum { TIME_WIDTH = 10, WHAT_WIDTH = 10, SENTENCE_MAX = 4096 };
 
+/* The reservations of a pool that were told of. */
+struct kept {
+    pool_id pool;
+    uint32_t count;
+    task_id at[RESERVATIONS_MAX];
+};
+
 struct story {
+    VEC(struct kept) kept;
     struct buf *out;
     bool why;
     struct map *reasons; /* task id -> the sentence said last */
@@ -30,6 +38,7 @@ void story_free(struct story *story)
 {
     if (story != NULL) {
         map_free(story->reasons);
+        vec_done(&story->kept);
         arena_done(&story->arena);
         free(story);
     }
@@ -141,13 +150,48 @@ static void node_line(struct story *story, const struct engine *engine, node_id 
     buf_addf(story->out, "%s: %s\n", core_node_name(engine_core(engine), node), what);
 }
 
+static struct kept *kept_of(struct story *story, pool_id pool)
+{
+    for (size_t i = 0; i < story->kept.count; i++) {
+        if (story->kept.at[i].pool.v == pool.v) {
+            return &story->kept.at[i];
+        }
+    }
+    vec_push(&story->kept, (struct kept){.pool = pool});
+    return &story->kept.at[story->kept.count - 1];
+}
+
+static bool kept_has(const struct kept *kept, task_id task)
+{
+    for (uint32_t i = 0; i < kept->count; i++) {
+        if (kept->at[i].v == task.v) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void kept(struct story *story, const struct engine *engine, const struct fact *fact)
 {
-    if (fact->head.task.v != 0) {
+    struct kept *before = kept_of(story, fact->reserved.pool);
+    for (uint32_t i = 0; i < fact->reserved.count; i++) {
+        const struct reservation *reservation = &fact->reserved.at[i];
+        if (kept_has(before, reservation->task)) {
+            continue;
+        }
         line(story, engine, "keeps");
         buf_add_str(story->out, "places for ");
-        task_text(story, engine, fact->head.task);
+        task_text(story, engine, reservation->task);
+        if (reservation->until_ms > 0) {
+            char until[AMOUNT_TEXT_MAX];
+            amount_duration_text(reservation->until_ms - ENGINE_EPOCH_MS, until);
+            buf_addf(story->out, ", to start by %s", until);
+        }
         buf_add_char(story->out, '\n');
+    }
+    before->count = fact->reserved.count;
+    for (uint32_t i = 0; i < before->count; i++) {
+        before->at[i] = fact->reserved.at[i].task;
     }
 }
 

@@ -19,6 +19,7 @@ struct row_kind {
     int32_t exit_code;
     uint32_t gpu;
     char project[NAME_LEN_MAX + 1];
+    char user[NAME_LEN_MAX + 1];
     char models[TEXT_LEN_MAX + 1];
 };
 
@@ -181,6 +182,9 @@ static must_use enum err row_read(const struct trace *trace, struct row *row, st
     if (r == ERR_OK && field_of(trace, ROLE_PROJECT, &text)) {
         trace_name(text, kind->project);
     }
+    if (r == ERR_OK && field_of(trace, ROLE_USER, &text)) {
+        trace_name(text, kind->user);
+    }
     if (r == ERR_OK && field_of(trace, ROLE_MODELS, &text) && text.len <= TEXT_LEN_MAX) {
         memcpy(kind->models, text.p, text.len);
     }
@@ -222,6 +226,7 @@ static const struct job_kind *kind_of(struct trace *trace, const struct row_kind
     spec->argv = argv;
     spec->argv_count = 1;
     spec->project = row->project[0] != '\0' ? arena_str(arena, row->project) : spec->project;
+    spec->user = row->user[0] != '\0' ? arena_str(arena, row->user) : spec->user;
     spec->slots_milli = row->slots_milli;
     spec->needs_gpu = row->gpu != 0;
     spec->cpu_milli = row->cpu_milli;

@@ -17,6 +17,7 @@ const char *const trace_roles[ROLE_COUNT] = {
     [ROLE_MEMORY_MIB] = "memory_mib",
     [ROLE_MODELS] = "models",
     [ROLE_PROJECT] = "project",
+    [ROLE_USER] = "user",
     [ROLE_NAME] = "name",
     [ROLE_PRIORITY] = "priority",
     [ROLE_INSTANCES] = "instances",
@@ -102,7 +103,7 @@ enum err trace_columns_name(struct trace *trace, const char *columns, struct err
             return fail(e, ERR_USAGE,
                         "columns: '%.*s' is not of the form ROLE=COLUMN; roles are submit, "
                         "duration, start, end, gpus, gpu_milli, slots, cpu, cpu_milli, memory, "
-                        "project, name, priority, instances, time_limit, exit",
+                        "project, user, name, priority, instances, time_limit, exit",
                         (int)item.len, item.p);
         }
         column_name_set(trace, found, str_is(name, "-") ? str_of("") : name);

@@ -22,6 +22,7 @@ enum role {
     ROLE_MEMORY_MIB,
     ROLE_MODELS, /* "T4|P100": GPUs that will do */
     ROLE_PROJECT,
+    ROLE_USER,
     ROLE_NAME,
     ROLE_PRIORITY,
     ROLE_INSTANCES,

@@ -78,6 +78,11 @@ static const char *victims_word(unsigned value)
     return pool_victims_name((enum pool_victims)value);
 }
 
+static const char *order_word(unsigned value)
+{
+    return pool_order_name((enum pool_order)value);
+}
+
 static void policy_read(struct reader *in, const struct place *place, const struct doc *doc,
                         const struct field *field, void *object)
 {
@@ -105,6 +110,16 @@ static void victims_read(struct reader *in, const struct place *place, const str
     unsigned value;
     if (choice_value(in, place, doc, field, victims_word, &value)) {
         spec->victims = (enum pool_victims)value;
+    }
+}
+
+static void order_read(struct reader *in, const struct place *place, const struct doc *doc,
+                       const struct field *field, void *object)
+{
+    struct pool_spec *spec = object;
+    unsigned value;
+    if (choice_value(in, place, doc, field, order_word, &value)) {
+        spec->order = (enum pool_order)value;
     }
 }
 
@@ -209,6 +224,7 @@ static void history_read(struct reader *in, const struct place *place, const str
 static const struct field scheduler_fields[] = {
     {"policy", policy_read, 0, 0, 0, "fair-share priority fifo round-robin"},
     {"placement", placement_read, 0, 0, 0, "tight pack spread"},
+    {"order", order_read, 0, 0, 0, "submission short-first"},
     {"patience", field_duration, IN_POOL(patience_ms), 0, 0, NULL},
     {"preemption", switch_read, IN_POOL(preemption_off), 0, 0, NULL},
     {"uneven", switch_read, IN_POOL(uneven_off), 0, 0, NULL},

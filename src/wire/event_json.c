@@ -32,8 +32,10 @@ static task_id task_of(const struct fact *fact)
     case FACT_EVICTED:
         return fact->evicted.key.task;
     case FACT_HEAD_BLOCKED:
-    case FACT_RESERVED:
         return fact->head.task;
+    case FACT_RESERVED: /* the one that came last */
+        return fact->reserved.count > 0 ? fact->reserved.at[fact->reserved.count - 1].task
+                                        : (task_id){0};
     case FACT_ATTEMPT_STARTED:
         return fact->attempt_started.key.task;
     case FACT_ATTEMPT_STOPPING:
@@ -107,8 +109,10 @@ static pool_id pool_named(const struct fact *fact)
     if (fact->type == FACT_QUOTA_SET) {
         return fact->quota_set.pool;
     }
-    bool head = fact->type == FACT_HEAD_BLOCKED || fact->type == FACT_RESERVED;
-    return head ? fact->head.pool : (pool_id){0};
+    if (fact->type == FACT_RESERVED) {
+        return fact->reserved.pool;
+    }
+    return fact->type == FACT_HEAD_BLOCKED ? fact->head.pool : (pool_id){0};
 }
 
 struct event_subject event_subject(const struct core *core, const struct fact *fact)
@@ -218,6 +222,24 @@ static void account_details_json(struct json_out *j, const struct core *core,
     }
 }
 
+/* When a pool is looked at again, or its reservations start. */
+static void pool_times_json(struct json_out *j, const struct fact *fact)
+{
+    if (fact->type == FACT_POOL_WAKE) {
+        time_json(j, "at", fact->pool_wake.at_ms);
+        return;
+    }
+    json_out_key(j, "reservations");
+    json_out_array(j);
+    for (uint32_t i = 0; i < fact->reserved.count; i++) {
+        json_out_object(j);
+        json_out_kv_u64(j, "task", fact->reserved.at[i].task.v);
+        time_json(j, "until", fact->reserved.at[i].until_ms);
+        json_out_end(j);
+    }
+    json_out_end(j);
+}
+
 /* What the type adds. */
 static void details_json(struct json_out *j, const struct core *core, const struct fact *fact)
 {
@@ -274,7 +296,8 @@ static void details_json(struct json_out *j, const struct core *core, const stru
         account_details_json(j, core, fact);
         break;
     case FACT_POOL_WAKE:
-        time_json(j, "at", fact->pool_wake.at_ms);
+    case FACT_RESERVED:
+        pool_times_json(j, fact);
         break;
     case FACT_HISTORY_TICKED:
     case FACT_POOL_SET:
@@ -285,7 +308,6 @@ static void details_json(struct json_out *j, const struct core *core, const stru
     case FACT_TASK_EDITED:
     case FACT_TASK_KILL_ASKED:
     case FACT_HEAD_BLOCKED:
-    case FACT_RESERVED:
     case FACT_TASK_ARCHIVED:
     case FACT_SUBMIT_KEYS_EXPIRED:
     case FACT_CLAIM_DROPPED:

@@ -3,6 +3,7 @@
 #include "wire/eviction_json.h"
 #include "wire/json_internal.h"
 #include "wire/reason_text.h"
+#include "wire/time_text.h"
 #include "wire/task_json.h"
 
 enum { MESSAGE_MAX = 1024 };
@@ -106,6 +107,12 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
     json_out_kv_text(j, "pool", core_pool_name(core, task->pool));
     json_out_key(j, "reason");
     reason_json(j, core, &why.reason);
+    json_out_key(j, "expected");
+    json_out_object(j);
+    u64_or_null_json(j, "ms", (uint64_t)why.expect_ms);
+    json_out_kv_text(j, "from", length_source_name(why.expect_from));
+    json_out_end(j);
+    time_json(j, "reserved_until", why.reserved_until_ms);
     account_figures_json(j, core, &why.account);
     evicted_json(j, core, task);
     json_out_kv_u64(j, "nodes_total", why.nodes_total);

@@ -47,6 +47,7 @@ static void scheduler_json(struct json_out *j, const struct pool *pool)
     json_out_kv_text(j, "policy", pool_policy_name(pool->policy));
     json_out_kv_text(j, "placement", pool_placement_name(pool->placement));
     json_out_kv_text(j, "victims", pool_victims_name(pool->victims));
+    json_out_kv_text(j, "order", pool_order_name(pool->order));
     json_out_kv_text(j, "preemption", pool->preemption_off ? "off" : "on");
     json_out_kv_text(j, "uneven", pool->uneven_off ? "off" : "on");
     json_out_kv_u64(j, "consolidation", pool->consolidation_max);
@@ -111,7 +112,16 @@ void pool_json(struct json_out *j, const struct core *core, const struct pool *p
     json_out_kv_u64(j, "pending", pool->pending_count);
     json_out_kv_u64(j, "running", pool->running_count);
     json_out_end(j);
-    u64_or_null_json(j, "reserved_task", pool->reserved_task.v);
+    u64_or_null_json(j, "reserved_task", pool->reserved[0].task.v);
+    json_out_key(j, "reservations");
+    json_out_array(j);
+    for (uint32_t i = 0; i < pool->reserved_count; i++) {
+        json_out_object(j);
+        json_out_kv_u64(j, "task", pool->reserved[i].task.v);
+        time_json(j, "until", pool->reserved[i].until_ms);
+        json_out_end(j);
+    }
+    json_out_end(j);
     u64_or_null_json(j, "blocked_task", pool->blocked_task.v);
     time_json(j, "created_at", pool->created_ms);
     json_out_end(j);

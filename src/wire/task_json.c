@@ -85,7 +85,7 @@ static bool reason_common(const struct core *core, const struct task *task)
 {
     const struct pool *pool = core_pool(core, task->pool);
     return task->queued && task->claimed_count == 0 && task->active_count == 0 &&
-           (pool == NULL || (pool->reserved_task.v != task->id.v && pool->preempt_delay_ms == 0));
+           (pool == NULL || (!task->reserved && pool->preempt_delay_ms == 0));
 }
 
 static bool reason_kept(const struct task_writer *writer, const struct task *task,

@@ -95,6 +95,7 @@ static void pool_spec_roll(struct world *world, const char *name, struct pool_sp
         .history_half_life_ms = dice_once_in(dice, 4) ? 1000 + dice_roll(dice, 100000) : 0,
         .history_window_ms = dice_once_in(dice, 6) ? 1000 + dice_roll(dice, 100000) : 0,
         .history_factor = dice_roll(dice, HISTORY_FACTOR_MAX + 1),
+        .order = dice_once_in(dice, 3) ? QUEUE_SHORT_FIRST : QUEUE_SUBMISSION,
     };
 }
 

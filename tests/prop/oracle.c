@@ -380,31 +380,53 @@ uint32_t oracle_fits(const struct core *core, const struct node *node,
     return free_count(&free, request, count);
 }
 
-bool oracle_usable(const struct node *node, const struct core *core, const struct task *holder)
+/* Does the holder come before the task? Between accounts turns change: who was ahead of the holder and fits has started. Where short
+ * ones go first, a holder is ahead of all others of its priority. */
+static bool behind_of(const struct pool *pool, const struct task *holder, const struct task *task)
 {
-    return usable(node) && !(holder != NULL && holder_uses(core, node, holder));
+    const bool first = pool->order == QUEUE_SHORT_FIRST && pool->policy != POLICY_FIFO &&
+                       holder->priority == task->priority;
+    return holder != task &&
+           (holder->account.v != task->account.v || first || ahead_of(pool, holder, task));
+}
+
+/* Might the node be kept for somebody who comes before the task? */
+static bool perhaps_kept(const struct core *core, const struct pool *pool, const struct node *node,
+                         const struct task *task)
+{
+    bool kept = false;
+    for (uint32_t i = 0; i < pool->reserved_count && !kept; i++) {
+        const struct task *holder = core_task(core, pool->reserved[i].task);
+        if (holder == task && pool->order == QUEUE_SHORT_FIRST) {
+            break; /* those behind it in the list come later */
+        }
+        kept = behind_of(pool, holder, task) && holder_uses(core, node, holder);
+    }
+    return kept;
+}
+
+bool oracle_usable(const struct node *node, const struct core *core, const struct task *task)
+{
+    return usable(node) &&
+           (task == NULL || !perhaps_kept(core, core_pool(core, node->pool), node, task));
 }
 
 static void task_must_not_fit(const struct core *core, const struct pool *pool,
-                              const struct task *task, const struct task *holder)
+                              const struct task *task)
 {
     const struct request *request = &core_shape(core, task->shape)->request;
-    /* Between accounts turns change: who was ahead of the holder and fits has started. */
-    const bool other = holder != NULL && holder->account.v != task->account.v;
-    const bool behind = holder != NULL && (other || ahead_of(pool, holder, task));
     const uint32_t count = chunk_of(task);
     uint32_t found = 0;
     if (oracle_bounded(core, task, NULL, count)) {
         return;
     }
     if (core_shape(core, task->shape)->form != NULL) {
-        oracle_form_idles(core, task, behind ? holder : NULL, count);
+        oracle_form_idles(core, task, count);
         return;
     }
     for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
          node = core_node_next(core, node->id)) {
-        if (node->pool.v == pool->id.v && usable(node) &&
-            !(behind && holder_uses(core, node, holder))) {
+        if (node->pool.v == pool->id.v && oracle_usable(node, core, task)) {
             struct free_node free;
             free_left(core, node, &free);
             const uint32_t fits = free_count(&free, request, count);
@@ -420,15 +442,17 @@ void oracle_nothing_idles(const struct core *core, pool_id id)
     if (pool == NULL || pool->paused) {
         return;
     }
-    const struct task *holder = core_task(core, pool->reserved_task);
-    /* What the instances of a group ask for is not the request of its task. */
-    const bool plain = holder != NULL && core_shape(core, holder->shape)->form == NULL;
-    law(!plain || !oracle_bounded(core, holder, NULL, chunk_of(holder)),
-        "P7: nobody keeps places whom his accounts or his user's cap hold back anyway");
+    for (uint32_t i = 0; i < pool->reserved_count; i++) {
+        const struct task *holder = core_task(core, pool->reserved[i].task);
+        /* What the instances of a group ask for is not the request of its task. */
+        const bool plain = core_shape(core, holder->shape)->form == NULL;
+        law(!plain || !oracle_bounded(core, holder, NULL, chunk_of(holder)),
+            "P7: nobody keeps places whom his accounts or his user's cap hold back anyway");
+    }
     for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
          task = core_task_next(core, task->id)) {
         if (task->pool.v == id.v && may_run(task)) {
-            task_must_not_fit(core, pool, task, holder);
+            task_must_not_fit(core, pool, task);
         }
     }
 }

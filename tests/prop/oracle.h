@@ -38,12 +38,11 @@ bool oracle_possible(const struct core *core, pool_id pool, const struct request
 uint32_t oracle_fits(const struct core *core, const struct node *node,
                      const struct request *request, uint32_t count, bool empty);
 
-/* May the node take work that `holder` (or NULL) has no part in? */
-bool oracle_usable(const struct node *node, const struct core *core, const struct task *holder);
+/* May the node take work, and is it kept for nobody who comes before the task (or NULL)? */
+bool oracle_usable(const struct node *node, const struct core *core, const struct task *task);
 
 /* Topology. What one step starts of a gang is in one domain of the level it requires; P5: no gang of `count` instances that may run
  * fits one; P9: what none can ever hold is refused. */
 void oracle_form_together(const struct core *core, const struct facts *facts);
-void oracle_form_idles(const struct core *core, const struct task *task, const struct task *holder,
-                       uint32_t count);
+void oracle_form_idles(const struct core *core, const struct task *task, uint32_t count);
 void oracle_form_possible(const struct core *core, const struct fact *fact);

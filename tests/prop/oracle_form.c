@@ -96,9 +96,8 @@ struct around {
     const struct core *core;
     const struct request *request;
     const struct node *node;
-    const struct task *holder; /* nothing that it could use */
-    const struct task *task;   /* the bounds of its accounts hold; NULL: there are none */
-    const char *level;         /* "": the whole pool */
+    const struct task *task; /* the bounds of its accounts hold; NULL: there are none */
+    const char *level;       /* "": the whole pool */
     uint32_t count;
     bool empty; /* as if nothing ran, and nothing were away */
 };
@@ -113,15 +112,14 @@ static uint32_t places_around(const struct around *around, struct arena *arena)
             around->level[0] == '\0' || together(core, node, around->node, around->level, arena);
         if (node->pool.v == around->node->pool.v && inside &&
             (around->task == NULL || !oracle_bounded(core, around->task, node, around->count)) &&
-            (around->empty || oracle_usable(node, core, around->holder))) {
+            (around->empty || oracle_usable(node, core, around->task))) {
             found += oracle_fits(core, node, around->request, around->count, around->empty);
         }
     }
     return found;
 }
 
-void oracle_form_idles(const struct core *core, const struct task *task, const struct task *holder,
-                       uint32_t count)
+void oracle_form_idles(const struct core *core, const struct task *task, uint32_t count)
 {
     struct arena arena;
     if (form_grouped(shape_form(core_shape(core, task->shape)))) {
@@ -130,7 +128,6 @@ void oracle_form_idles(const struct core *core, const struct task *task, const s
     const struct node *pin = runs_on(core, task);
     struct around around = {.core = core,
                             .request = &core_shape(core, task->shape)->request,
-                            .holder = holder,
                             .task = task,
                             .level = required_of(core, task),
                             .count = count};

@@ -25,6 +25,14 @@ struct pool_figures {
     enum slot_type slot_type;
 };
 
+/* A task that has waited longer than patience: its places are kept as they fall free. */
+struct reservation {
+    task_id task;
+    int64_t
+        until_ms; /* when it will have started, as reckoned when it was given; 0: nobody knows */
+};
+enum { RESERVATIONS_MAX = 8 };
+
 struct pool {
     pool_id id;          /* 0: no row here */
     uint32_t node_count; /* joined and not removed */
@@ -41,6 +49,9 @@ struct pool {
     uint8_t placement;
     uint8_t victims;
     uint8_t preemption_off;
+    uint8_t order;
+    uint8_t reserved_count;
+    uint8_t pad[2];
     uint32_t consolidation_max;
     uint32_t history_factor;
     int64_t stale_grace_ms;
@@ -56,11 +67,11 @@ struct pool {
     int64_t patience_ms;
     task_id blocked_task; /* the first task of the order that did not fit, 0: none */
     int64_t blocked_since_ms;
-    task_id
-        reserved_task;   /* it waited longer than patience: its places are kept as they fall free */
-    int64_t wake_ms;     /* a pass is due then: a delay or a protection ends; 0: none does */
-    int64_t slots_milli; /* sum over its nodes that are not removed */
-    int64_t slots_free;  /* over the nodes that may take work */
+    int64_t blocked_more_ms; /* it may be overtaken so much longer than patience */
+    struct reservation reserved[RESERVATIONS_MAX];
+    int64_t wake_ms;      /* a pass is due then: a delay or a protection ends; 0: none does */
+    int64_t slots_milli;  /* sum over its nodes that are not removed */
+    int64_t slots_free;   /* over the nodes that may take work */
     struct sum usable[3]; /* slots, cpu, memory of the nodes that may take work: what is divided */
     uint32_t typical_counted; /* rows of what is asked of it (typical.h): */
     uint32_t typical_weighed;

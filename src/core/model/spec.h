@@ -121,10 +121,15 @@ enum { POOL_PLACEMENT_COUNT = PLACEMENT_TIGHT + 1 };
 enum pool_victims { VICTIMS_LEAST_LOSS, VICTIMS_YOUNGEST };
 enum { POOL_VICTIMS_COUNT = VICTIMS_YOUNGEST + 1 };
 
-/* "fair-share", "pack", "least-loss" …; NULL beyond the last. */
+/* Which task of a project comes first among those of one priority. */
+enum pool_order { QUEUE_SUBMISSION, QUEUE_SHORT_FIRST };
+enum { POOL_ORDER_COUNT = QUEUE_SHORT_FIRST + 1 };
+
+/* "fair-share", "pack", "least-loss", "submission" …; NULL beyond the last. */
 const char *pool_policy_name(enum pool_policy policy);
 const char *pool_placement_name(enum pool_placement placement);
 const char *pool_victims_name(enum pool_victims victims);
+const char *pool_order_name(enum pool_order order);
 
 enum { STALE_GRACE_NEVER = -1 };
 
@@ -139,6 +144,7 @@ struct pool_spec {
     enum pool_policy policy;
     enum pool_placement placement;
     enum pool_victims victims;
+    enum pool_order order;
     bool preemption_off;
     uint32_t consolidation_max; /* tasks moved to make room for one; 0: none */
     int64_t stale_grace_ms;     /* how long a gang may be below its minimum; STALE_GRACE_NEVER */

@@ -258,7 +258,8 @@ enum {
     POOL_WINDOW = 3,
     POOL_FACTOR = 4,
     POOL_TOPOLOGY = 5,
-    POOL_TAG_MAX = POOL_TOPOLOGY
+    POOL_ORDER = 6,
+    POOL_TAG_MAX = POOL_ORDER
 };
 
 static void pool_later_put(const struct pool_spec *spec, struct buf *out)
@@ -282,6 +283,10 @@ static void pool_later_put(const struct pool_spec *spec, struct buf *out)
         codec_put_tag(out, POOL_TOPOLOGY);
         codec_put_texts(out, spec->topology, spec->topology_count);
     }
+    if (spec->order != QUEUE_SUBMISSION) {
+        codec_put_tag(out, POOL_ORDER);
+        bytes_put_u64(out, spec->order);
+    }
     codec_put_tags_end(out);
 }
 
@@ -295,6 +300,11 @@ static void pool_later_get(struct bytes_reader *in, struct arena *arena, struct 
             ret->history_half_life_ms = codec_get_range(in, 1, AMOUNT_MS_MAX);
         } else if (tag == POOL_WINDOW) {
             ret->history_window_ms = codec_get_range(in, 1, AMOUNT_MS_MAX);
+        } else if (tag == POOL_ORDER) {
+            ret->order = (enum pool_order)bytes_get_max(in, POOL_ORDER_COUNT - 1);
+            if (ret->order == QUEUE_SUBMISSION) {
+                codec_bad(in); /* a default is left out */
+            }
         } else if (tag == POOL_TOPOLOGY) {
             ret->topology =
                 codec_get_texts(in, arena, TOPOLOGY_LEVELS_MAX, NAME_LEN_MAX, &ret->topology_count);

@@ -182,6 +182,7 @@ bool pool_spec_in_limits(const struct pool_spec *spec, const char **ret_limit, i
                        {"policy", spec->policy, 0, POOL_POLICY_COUNT - 1},
                        {"placement", spec->placement, 0, POOL_PLACEMENT_COUNT - 1},
                        {"victims", spec->victims, 0, POOL_VICTIMS_COUNT - 1},
+                       {"order", spec->order, 0, POOL_ORDER_COUNT - 1},
                        {"consolidation", spec->consolidation_max, 0, CONSOLIDATION_MAX},
                        {"stale grace", spec->stale_grace_ms, STALE_GRACE_NEVER, AMOUNT_MS_MAX},
                        {"minimum runtime", spec->preempt_min_runtime_ms, 0, AMOUNT_MS_MAX},

@@ -76,6 +76,9 @@ struct task {
     int64_t stale_grace_ms;   /* how long it may be, where it has a grace of its own */
     int64_t preempt_delay_ms; /* how long it waits before it may take, where that is its own */
     int64_t time_limit_ms;
+    int64_t
+        expect_ms; /* how long a run is expected to take, as known when it was queued; 0: unknown */
+    uint64_t name_hash; /* of its name without numbers; 0: it has none */
     int64_t grace_ms;
     uint32_t waiting_count;  /* instances that want a place */
     uint32_t waiting_from;   /* the lowest waiting index; instance_count: none waits */
@@ -103,6 +106,9 @@ struct task {
     uint8_t pause_asked; /* it is paused, or will be once its instances have left */
     uint8_t own_stale_grace;
     uint8_t own_preempt_delay;
+    uint8_t expect_from;  /* enum length_source */
+    uint8_t by_length;    /* it stands in the queue by its expected length */
+    uint8_t reserved;     /* it is among its pool's reservations */
     uint64_t depends_met; /* bit i: the i-th dependency of the spec no longer binds it */
     struct blob *spec;    /* encoded task_spec: argv, env, names, tags; see task_spec_decode() */
 };

@@ -230,20 +230,25 @@ static bool comes_behind(const struct look *look, const struct task *holder)
     return !queue_ahead(&key, &other, policy == POLICY_FIFO);
 }
 
-/* Keep what the holder of the reservation keeps, if the task comes behind it and that matters. */
+/* Keep what the holders of reservations keep, if the task comes behind them and that matters. */
 static void look_keep(struct look *look)
 {
-    const struct task *holder = core_task(look->core, look->pool->reserved_task);
-    if (holder == NULL || holder->waiting_count == 0 || holder->pool.v != look->pool->id.v ||
-        !comes_behind(look, holder)) {
-        return;
-    }
-    look->behind = true;
-    if (look->shape->form == NULL && !fits_free(look)) {
-        return;
-    }
-    if (reserve_task_possible(&look->trial.overlay, holder)) {
-        reserve_task(&look->trial, holder);
+    const struct pool *pool = look->pool;
+    const bool matters = look->shape->form != NULL || fits_free(look);
+    look->trial.overlay.now_ms = core_time_ms(look->core);
+    for (uint32_t i = 0; i < pool->reserved_count; i++) {
+        const struct reservation *reservation = &pool->reserved[i];
+        const struct task *task = core_task(look->core, reservation->task);
+        if (task->waiting_count == 0 || !comes_behind(look, task)) {
+            continue;
+        }
+        const struct holder holder =
+            reserve_holder(look->core, task, reservation->until_ms, core_time_ms(look->core));
+        look->holder = look->behind ? look->holder : reservation;
+        look->behind = true;
+        if (matters && reserve_task_possible(&look->trial.overlay, task)) {
+            (void)reserve_task(&look->trial, &holder);
+        }
     }
 }
 
@@ -262,7 +267,10 @@ static void reason_of_room(struct look *look, struct reason *reason)
     }
     if (look->have_kept >= look->count) {
         reason->code = REASON_RESERVED;
-        reason->task = look->pool->reserved_task;
+        const struct reservation *holder =
+            look->holder != NULL ? look->holder : &look->pool->reserved[0];
+        reason->task = holder->task;
+        reason->until_ms = holder->until_ms;
         return;
     }
     if (look->holds_up < look->count) {
@@ -301,7 +309,8 @@ static void look_at_nodes(struct look *look)
 static void look_at_form(struct look *look)
 {
     const bool kept = look->trial.overlay.keeping;
-    const struct task *holder = core_task(look->core, look->pool->reserved_task);
+    const struct task *holder =
+        look->holder != NULL ? core_task(look->core, look->holder->task) : NULL;
     struct form_look found;
     explain_form(&look->trial, look->task, kept ? holder : NULL, &found);
     const struct shape alone = {.request = found.request, .pool = look->pool->id};
@@ -404,6 +413,13 @@ void explain_task(const struct core *core, task_id id, struct explanation *ret)
     }
     const struct pool *pool = core_pool(core, task->pool);
     ret->reason.pool = task->pool;
+    ret->expect_ms = task->expect_ms;
+    ret->expect_from = (enum length_source)task->expect_from;
+    for (uint32_t i = 0; task->reserved && i < pool->reserved_count; i++) {
+        if (pool->reserved[i].task.v == id.v) {
+            ret->reserved_until_ms = pool->reserved[i].until_ms;
+        }
+    }
     if (task->state == TASK_STAGED) {
         ret->reason.code = REASON_STAGED;
     } else if (task->pause_asked) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/core.h"
+#include "core/model/length.h"
 #include "core/sched/score.h"
 
 enum {
@@ -36,6 +37,10 @@ struct explanation {
     struct reason reason; /* the first thing in the way; REASON_NONE when it does not wait */
     uint32_t
         position; /* in its pool's order, from 1; 0: not in it; above the maximum: further back */
+    int64_t expect_ms; /* how long it is expected to run; 0: unknown */
+    enum length_source expect_from;
+    int64_t
+        reserved_until_ms; /* it holds a reservation, and starts at the latest then; 0: no such moment is known */
     uint32_t nodes_total; /* nodes looked at */
     uint32_t near_count;
     struct explain_node near[EXPLAIN_NODES_MAX]; /* nearest first */

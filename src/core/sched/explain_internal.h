@@ -19,8 +19,9 @@ struct look {
         comes;   /* cpu and memory with the places in have_left, and with the first beyond them */
     bool over;   /* there is such a first one */
     bool behind; /* the holder of a reservation */
-    uint32_t count;     /* instances that start together */
-    uint32_t have;      /* places for them that are free and not kept */
+    const struct reservation *holder; /* the first of them */
+    uint32_t count;                   /* instances that start together */
+    uint32_t have;                    /* places for them that are free and not kept */
     uint32_t have_left; /* those of them that stay within what their accounts may still take */
     uint32_t have_kept; /* places that are free */
     uint32_t able;      /* nodes that could hold one if nothing ran there */

@@ -145,10 +145,10 @@ static void place_both(struct place *ret, const struct place *other, struct plac
     ret->device_free = room->device_free;
 }
 
-/* May an instance that ends then use what is kept? */
-static bool ends_before_holder(const struct overlay *overlay, int64_t end_ms)
+/* May the asker use what is kept: is it kept for him, or does he end before the holder starts? */
+static bool may_use(const struct keep *keep, const struct asker *asker)
 {
-    return overlay->keep_end_known && end_ms <= overlay->keep_end_ms;
+    return asker->task == keep->task || (keep->end_known && asker->end_ms <= keep->end_ms);
 }
 
 const struct place *spot_place(const struct spot *spot, enum view view)
@@ -168,7 +168,7 @@ void overlay_place(const struct overlay *overlay, const struct node *node,
     if (asker->view == VIEW_NOW && spot->later != NULL) {
         place_both(ret, &spot->later->place, room);
     }
-    if (spot->keep != NULL && !ends_before_holder(overlay, asker->end_ms)) {
+    if (spot->keep != NULL && !may_use(spot->keep, asker)) {
         place_both(ret, &spot->keep->left, room);
     }
 }
@@ -246,7 +246,7 @@ const struct placed *overlay_take(struct overlay *overlay, const struct node *no
     struct placed *placed = arena_new(overlay->arena, struct placed, 1);
     *placed = (struct placed){.next = spot->placed, .asker = asker, .index = index};
     placed->claim = asker->view == VIEW_LATER;
-    placed->beside = spot->keep != NULL && !ends_before_holder(overlay, asker->end_ms);
+    placed->beside = spot->keep != NULL && !may_use(spot->keep, asker);
     fit_grant(&usable, asker->request, &placed->grant);
     if (placed->claim) {
         overlay_leaving(overlay);

@@ -56,9 +56,12 @@ struct later {
     struct place_room room;
 };
 
-/* A node kept for the holder of the reservation: `left` is what others may still use without
- * delaying it, measured at the moment it starts. */
+/* A node kept for the holder of a reservation: `left` is what others may still use without
+ * delaying it, measured at the moment it starts. A node is kept for one holder at a time. */
 struct keep {
+    const struct task *task; /* the holder */
+    bool end_known;
+    int64_t end_ms; /* when the holder starts at the latest */
     struct place left;
     struct place_room room;
 };
@@ -100,9 +103,8 @@ struct overlay {
     struct tight_index *tight[VIEW_COUNT]; /* that this step uses; NULL: not (yet) */
     bool leaving_known;                    /* all nodes that some leave have their later */
     struct overlay_order orders[VIEW_COUNT];
-    bool keeping; /* places are kept */
-    bool keep_end_known;
-    int64_t keep_end_ms; /* when the holder of the reservation starts at the latest */
+    bool keeping;    /* places are kept */
+    bool keep_timed; /* for a holder whose start is known */
 };
 
 void overlay_init(struct overlay *overlay, const struct core *core, pool_id pool,

@@ -22,7 +22,6 @@
 #include "core/sched/turns.h"
 #include "core/sched/place.h"
 #include "core/sched/place_form.h"
-#include "core/sched/reserve.h"
 #include "core/sched/search.h"
 
 static bool budget_spent(const struct pass *pass)
@@ -33,14 +32,13 @@ static bool budget_spent(const struct pass *pass)
 /* Choosing the places to keep looks at every node: done when the first task comes that would fit. */
 bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count)
 {
-    if (!pass->keep_due) {
+    if (pass->heads.kept == pass->heads.count) {
         return true;
     }
     if (search_total(&pass->trial.overlay, asker, count) < count) {
         return false;
     }
-    reserve_task(&pass->trial, pass->head);
-    pass->keep_due = false;
+    heads_keep(&pass->heads);
     return true;
 }
 
@@ -153,45 +151,12 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
     return OUTCOME_PLACED;
 }
 
-/* ---- the head ---- */
-
-/* May this blocked task be the head, or is there an older one that comes first? */
-static bool head_allowed(const struct pass *pass, const struct task *task)
-{
-    const enum pool_policy policy = pass->pool->policy;
-    return policy == POLICY_PRIORITY || policy == POLICY_FIFO || pass->old == NULL ||
-           pass->old->account.v == task->account.v;
-}
-
-/* The first blocked task that the nodes at hand could run becomes the head. One that they could not
- * (its nodes are away) waits for no one here, and would keep places in vain. */
-static void head_note(struct pass *pass, const struct task *task, bool progress)
-{
-    const struct pool *pool = pass->pool;
-    if (pass->head != NULL || (pass->next != NULL && !head_allowed(pass, task)) ||
-        !reserve_task_possible(&pass->trial.overlay, task)) {
-        return;
-    }
-    if (!head_allowed(pass, task)) {
-        pass->next = task;
-        return;
-    }
-    pass->head = task;
-    pass->head_moved = progress || task->id.v != pool->blocked_task.v;
-    pass->head_grew = progress;
-    const int64_t since_ms = pass->head_moved ? pass->in->now_ms : pool->blocked_since_ms;
-    if (pass->in->now_ms - since_ms >= pool->patience_ms) {
-        pass->holding = true;
-        pass->keep_due = true;
-    }
-}
-
 /* One of this shape has just been turned away. May another of them be looked at? Only where it
  * would fit if nothing were kept, and short ones may use what is kept. */
 static bool shape_goes_on(struct pass *pass, const struct task *task, uint32_t count)
 {
     const struct shape *shape = core_shape(pass->core, task->shape);
-    if (!pass->trial.overlay.keep_end_known || pass->head->shape.v == shape->id.v ||
+    if (!pass->trial.overlay.keep_timed || pass->heads.holders[0]->shape.v == shape->id.v ||
         capacity_missed(pass->core->capacity, shape, count)) {
         return false;
     }
@@ -213,7 +178,7 @@ static void after_placed(struct pass *pass, struct queue *queue, const struct ta
                          struct lane *lane)
 {
     if (waiting_left(task, lane) == 0) {
-        pass->old_head_started |= task->id.v == pass->pool->blocked_task.v;
+        heads_start(&pass->heads, task);
         queue_advance(queue);
     } else if (task->gang) {
         queue_again(queue, task_grown(task) + lane->added == task->min_count ? 1 : 2);
@@ -223,8 +188,8 @@ static void after_placed(struct pass *pass, struct queue *queue, const struct ta
 static void after_blocked(struct pass *pass, struct queue *queue, const struct task *task,
                           struct lane *lane, uint32_t count)
 {
-    head_note(pass, task, lane->added > 0);
-    if (pass->head != NULL && shape_goes_on(pass, task, count)) {
+    const bool holder = heads_note(&pass->heads, task, lane->added > 0);
+    if (shape_goes_on(pass, task, count)) {
         queue_advance(queue);
         return;
     }
@@ -236,7 +201,12 @@ static void after_blocked(struct pass *pass, struct queue *queue, const struct t
     if (!lane->bounded && (note->missed_from == 0 || count < note->missed_from)) {
         note->missed_from = count;
     }
-    queue_drop(queue);
+    if (holder) {
+        queue_advance(
+            queue); /* another one behind it, equal to it, may hold or want a reservation, too */
+    } else {
+        queue_drop(queue);
+    }
 }
 
 /* The next instances of the first task of a project. */
@@ -282,46 +252,11 @@ static void pass_run(struct pass *pass)
     }
 }
 
-/* A gang of which some are told to make room does not wait for more until they have left. */
-static bool leaves_queue(const struct trial *trial, const struct task *task)
+/* Does something other than room hold the task back? */
+static bool barred(const void *ctx, const struct task *task)
 {
-    for (size_t i = 0; task->gang && i < trial->count; i++) {
-        if (trial->decisions[i].kind == DECISION_EVICT && trial->decisions[i].task == task) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The head and the reservation as they are now. A pass that stopped before it met a blocked task
- * knows of no new head and leaves the old one. */
-static void head_facts(struct pass *pass)
-{
-    const struct pool *pool = pass->pool;
-    if (pass->head == NULL && pass->stopped && !pass->old_head_started) {
-        return;
-    }
-    if (pass->head == NULL && pass->next != NULL) {
-        pass->head = pass->next;
-        pass->head_moved = true;
-        pass->impatient = pool->patience_ms == 0; /* its turn is over; the next pass keeps places */
-    }
-    if (pass->head != NULL && leaves_queue(&pass->trial, pass->head)) {
-        pass->head = NULL;
-        pass->holding = false;
-    }
-    const task_id head = pass->head == NULL ? (task_id){0} : pass->head->id;
-    if (head.v != pool->blocked_task.v || pass->head_moved) {
-        struct fact *fact = facts_add(pass->out, pass->in, FACT_HEAD_BLOCKED);
-        fact->head.pool = pool->id;
-        fact->head.task = head;
-    }
-    const task_id holder = pass->holding ? head : (task_id){0};
-    if (holder.v != pool->reserved_task.v) {
-        struct fact *fact = facts_add(pass->out, pass->in, FACT_RESERVED);
-        fact->head.pool = pool->id;
-        fact->head.task = holder;
-    }
+    const struct pass *pass = ctx;
+    return gated(pass, task, task_chunk(task)) || capped(pass, task);
 }
 
 static void pass_pool(struct pass *pass)
@@ -343,6 +278,7 @@ static void pass_pool(struct pass *pass)
             action_run_all(&pass->trial, pass->in->now_ms, &pass->work);
         pass->again |= result.again;
         pass->wake_ms = result.wake_ms;
+        heads_elect(&pass->heads, barred, pass);
     }
 }
 
@@ -350,7 +286,7 @@ static void pass_pool(struct pass *pass)
 static void misses_learn(const struct pass *pass, uint64_t fact_count)
 {
     struct capacity *capacity = pass->core->capacity;
-    if (capacity == NULL || pass->holding) {
+    if (capacity == NULL || pass->heads.count > 0) {
         return;
     }
     capacity_learn(capacity, pass->pool->id, pass->core->seq + fact_count);
@@ -385,14 +321,14 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     }
     struct pass pass = {.core = core, .pool = pool, .in = in, .out = out, .arena = out->arena};
     const size_t count = out->count;
-    pass.old = core_task(core, pool->blocked_task);
     pass.wake_ms = pool->wake_ms > in->now_ms ? pool->wake_ms : 0;
     trial_init(&pass.trial, core, pool->id, pass.arena);
     pass.trial.overlay.now_ms = in->now_ms;
     pass.trial.overlay.visited = &out->visited;
+    heads_init(&pass.heads, core, pool, &pass.trial);
     pass_pool(&pass);
     (void)trial_facts(&pass.trial, in, out);
-    head_facts(&pass);
+    heads_facts(&pass.heads, pass.stopped, in, out);
     wake_fact(&pass);
     if (out->count == count) {
         misses_learn(&pass, 0);
@@ -400,16 +336,14 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
         return;
     }
     /* What was placed behind the head may have used up what its accounts may have: another one is head then. */
-    const bool head_gated =
-        pass.head != NULL && pass.placed > 0 &&
-        (gated(&pass, pass.head, task_chunk(pass.head)) || capped(&pass, pass.head));
+    const bool head_gated = pass.placed > 0 && heads_barred(&pass.heads, barred, &pass);
     struct fact *fact = facts_add(out, in, FACT_PASS);
     fact->pass.pool = pool->id;
     fact->pass.work = pass.work;
     fact->pass.placed = pass.placed;
     /* What was placed beside or ahead of the holder may have moved its places, or its turn: look again. */
-    fact->pass.complete = !pass.stopped && !pass.again && !pass.impatient && !head_gated &&
-                          !pass.head_grew && !(pass.holding && pass.placed > 0);
+    fact->pass.complete = !pass.stopped && !pass.again && !pass.heads.impatient && !head_gated &&
+                          !pass.heads.grew && !(pass.heads.count > 0 && pass.placed > 0);
     misses_learn(&pass, out->count - count);
     trial_done(&pass.trial);
 }

@@ -48,8 +48,8 @@ enum outcome pass_place_form(struct pass *pass, const struct task *task, struct 
 {
     const struct shape *shape = core_shape(pass->core, task->shape);
     /* There may be room for it, only not together: then its turn is when places begin to be kept, remembered or not (P12). */
-    const bool remembered =
-        !pass->keep_due && capacity_missed(pass->core->capacity, shape, shape->gang_size);
+    const bool remembered = pass->heads.kept == pass->heads.count &&
+                            capacity_missed(pass->core->capacity, shape, shape->gang_size);
     const bool missed =
         pass_shape_speaks(shape, task, lane) && (lane->note->missed_from > 0 || remembered);
     uint32_t *indices = arena_new(pass->arena, uint32_t, task->instance_count);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/sched/heads.h"
 #include "core/sched/pass.h"
 #include "core/sched/trial.h"
 #include "core/sched/turns.h"
@@ -19,16 +20,8 @@ struct pass {
     bool stopped;            /* at the budget */
     bool again;              /* what is decided here may let others take something */
     int64_t wake_ms;         /* when somebody may take what he may not yet; 0: nobody */
-    bool old_head_started;   /* the head of the pass before has all it waited for */
     const struct task *last; /* the task looked at last */
-    const struct task *old;  /* the head of the pass before, if it still waits */
-    const struct task *next; /* who is the head if the old one is not any more */
-    const struct task *head;
-    bool head_moved; /* it is another one, or the same one got some of its instances */
-    bool head_grew;  /* in this pass: it now waits for other instances than those that were tried */
-    bool holding;    /* places are kept for the head */
-    bool impatient;  /* they should be, but its turn was over */
-    bool keep_due;   /* they have not been chosen yet: nobody has come who could take them */
+    struct heads heads;
 };
 
 /* What became of the next instances of a task. */

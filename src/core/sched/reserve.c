@@ -4,27 +4,40 @@
  * the holder fits. The nodes are kept on which the newest of these ends belongs to the oldest
  * instance; what others may still use there is what is left beside the holder at that moment.
  *
- * Why not the soonest known end? Time limits are generous, most tasks have none, and going over to
- * a node for its known end can throw away a wait that is nearly over. The age of the newest instance
- * waited for never moves on: others do not start there, and another node is taken only for an older
- * one. So the holder starts within the length of one task (S6 of README.md).
+ * Where enough nodes have known ends, those that end soonest are kept instead: the holder's start is then known, and nobody who
+ * would be there longer may come between, so it never moves on. Ends are known by time limits; learned lengths count as known until
+ * the moment that was named when the reservation was given, once, because they can be wrong again and again.
+ *
+ * Why not any known end? Most tasks have no limit, and going over to a node for its known end can throw away a wait that is nearly
+ * over. The age of the newest instance waited for never moves on: others do not start there, and another node is taken only for an
+ * older one. So the holder starts within the length of one task (S6 of README.md).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/reserve.h"
+#include "core/sched/reserve_internal.h"
 
 #include "base/checked.h"
 #include "core/core_internal.h"
-#include "core/sched/reserve_internal.h"
 
-static int64_t instance_end_ms(const struct task *task, const struct instance *instance)
+/* When a run of this task that began then ends; INT64_MAX: not known. */
+static int64_t run_end_ms(const struct choice *choice, const struct task *task, int64_t from_ms)
+{
+    if (task->time_limit_ms > 0) {
+        return i64_add(from_ms, task->time_limit_ms);
+    }
+    if (!choice->by_end || !choice->holder->learned || task->expect_from == LENGTH_UNKNOWN) {
+        return INT64_MAX;
+    }
+    const int64_t end_ms = i64_add(from_ms, task->expect_ms);
+    return end_ms > choice->overlay->now_ms ? end_ms : INT64_MAX; /* longer than expected already */
+}
+
+static int64_t instance_end_ms(const struct choice *choice, const struct task *task,
+                               const struct instance *instance)
 {
     if (instance->state == INSTANCE_STOPPING) {
         return instance->stop_deadline_ms;
     }
-    if (task->time_limit_ms == 0) {
-        return INT64_MAX;
-    }
-    const int64_t from = instance->started_ms != 0 ? instance->started_ms : instance->allocated_ms;
-    return i64_add(from, task->time_limit_ms);
+    return run_end_ms(choice, task,
+                      instance->started_ms != 0 ? instance->started_ms : instance->allocated_ms);
 }
 
 /* Do some leave the node, or is part of it promised? Then all is reckoned from when those have left. */
@@ -43,9 +56,10 @@ static uint32_t placed_count(const struct spot *spot)
 }
 
 /* Everything that holds something on the node, in the state and in this step. */
-struct holding *reserve_holdings(const struct overlay *overlay, const struct node *node,
+struct holding *reserve_holdings(const struct choice *choice, const struct node *node,
                                  uint32_t *ret_count)
 {
+    const struct overlay *overlay = choice->overlay;
     const struct core *core = overlay->core;
     const struct spot *spot = overlay_find(overlay, node->id);
     const uint32_t room = node->instance_count + placed_count(spot);
@@ -61,7 +75,7 @@ struct holding *reserve_holdings(const struct overlay *overlay, const struct nod
         must(count < room);
         list[count++] = (struct holding){
             .begun_ms = instance->allocated_ms,
-            .end_ms = instance_end_ms(task, instance),
+            .end_ms = instance_end_ms(choice, task, instance),
             .task = task->id.v,
             .index = instance->index,
             .request = task_request(core, task, instance->index),
@@ -76,7 +90,7 @@ struct holding *reserve_holdings(const struct overlay *overlay, const struct nod
         must(count < room);
         list[count++] = (struct holding){
             .begun_ms = overlay->now_ms,
-            .end_ms = p->asker->end_ms,
+            .end_ms = run_end_ms(choice, p->asker->task, overlay->now_ms),
             .task = p->asker->task->id.v,
             .index = p->index,
             .request = p->asker->request,
@@ -87,8 +101,12 @@ struct holding *reserve_holdings(const struct overlay *overlay, const struct nod
     return list;
 }
 
-static bool holding_before(const struct holding *a, const struct holding *b)
+static bool holding_before(const struct choice *choice, const struct holding *a,
+                           const struct holding *b)
 {
+    if (choice->by_end && a->end_ms != b->end_ms) {
+        return a->end_ms < b->end_ms;
+    }
     if (a->begun_ms != b->begun_ms) {
         return a->begun_ms < b->begun_ms;
     }
@@ -111,11 +129,11 @@ int64_t reserve_leaving_end_ms(const struct core *core, const struct node *node)
 }
 
 /* The one that is let end next; NULL: all have. Few are asked for, so the list is not sorted. */
-struct holding *reserve_next_end(struct holding *list, uint32_t count)
+struct holding *reserve_next_end(const struct choice *choice, struct holding *list, uint32_t count)
 {
     struct holding *first = NULL;
     for (uint32_t i = 0; i < count; i++) {
-        if (!list[i].ended && (first == NULL || holding_before(&list[i], first))) {
+        if (!list[i].ended && (first == NULL || holding_before(choice, &list[i], first))) {
             first = &list[i];
         }
     }
@@ -135,9 +153,10 @@ static uint32_t node_holds(const struct node *node, const struct request *reques
 }
 
 /* Lets instances end until the node takes `candidate->count`; leaves the place as it is then. */
-void reserve_wait(const struct overlay *overlay, const struct request *request,
+void reserve_wait(const struct choice *choice, const struct request *request,
                   struct candidate *candidate, struct place_room *room, struct place *ret)
 {
+    const struct overlay *overlay = choice->overlay;
     const struct spot *spot = overlay_find(overlay, candidate->node->id);
     struct place now;
     place_now(candidate->node, &now);
@@ -151,9 +170,9 @@ void reserve_wait(const struct overlay *overlay, const struct request *request,
         return;
     }
     uint32_t count = 0;
-    struct holding *list = reserve_holdings(overlay, candidate->node, &count);
+    struct holding *list = reserve_holdings(choice, candidate->node, &count);
     struct holding *next;
-    while (fits < candidate->count && (next = reserve_next_end(list, count)) != NULL) {
+    while (fits < candidate->count && (next = reserve_next_end(choice, list, count)) != NULL) {
         next->ended = true;
         place_give(ret, room, next->request, &next->grant);
         candidate->newest_ms = next->begun_ms;
@@ -164,9 +183,13 @@ void reserve_wait(const struct overlay *overlay, const struct request *request,
     candidate->count = fits;
 }
 
-/* Older ones first; then fewer ends for each instance; then the lower id. */
-static bool candidate_before(const struct candidate *a, const struct candidate *b)
+/* Older ones (or sooner ends) first; then fewer ends for each instance; then the lower id. */
+static bool candidate_before(const struct choice *choice, const struct candidate *a,
+                             const struct candidate *b)
 {
+    if (choice->by_end && a->end_ms != b->end_ms) {
+        return a->end_ms < b->end_ms;
+    }
     if (a->newest_ms != b->newest_ms) {
         return a->newest_ms < b->newest_ms;
     }
@@ -193,23 +216,32 @@ bool reserve_possible(const struct overlay *overlay, const struct request *reque
     return left == 0;
 }
 
-static struct candidate *candidates_of(struct overlay *overlay, const struct request *request,
-                                       uint32_t max, uint32_t *ret_count)
+/* Is the node kept for another holder? */
+static bool kept_already(const struct overlay *overlay, const struct node *node)
 {
+    const struct spot *spot = overlay_find(overlay, node->id);
+    return spot != NULL && spot->keep != NULL;
+}
+
+static struct candidate *candidates_of(const struct choice *choice, uint32_t *ret_count)
+{
+    struct overlay *overlay = choice->overlay;
+    const struct holder *holder = choice->holder;
     const struct pool *pool = core_pool(overlay->core, overlay->pool);
     struct candidate *list = arena_new(overlay->arena, struct candidate, pool->node_count);
     uint32_t count = 0;
     struct okey key = {{overlay->pool.v, 0, 0, 0}};
     while (node_next(overlay, &key)) {
         const struct node *node = core_node(overlay->core, (node_id){(uint32_t)key.at[1]});
-        struct candidate candidate = {.node = node, .count = node_holds(node, request, max)};
-        if (candidate.count == 0) {
+        struct candidate candidate = {.node = node,
+                                      .count = node_holds(node, holder->request, holder->count)};
+        if (candidate.count == 0 || kept_already(overlay, node)) {
             continue;
         }
         struct place_room room;
         struct place place;
-        reserve_wait(overlay, request, &candidate, &room, &place);
-        if (candidate.count > 0) {
+        reserve_wait(choice, holder->request, &candidate, &room, &place);
+        if (candidate.count > 0 && (!choice->by_end || candidate.end_ms != INT64_MAX)) {
             must(count < pool->node_count);
             list[count++] = candidate;
         }
@@ -218,48 +250,99 @@ static struct candidate *candidates_of(struct overlay *overlay, const struct req
     return list;
 }
 
-static void node_keep(struct overlay *overlay, const struct request *request,
-                      struct candidate *candidate, uint32_t take)
+/* Marks the best candidates, `take` of each; returns how many instances find no place there. */
+static uint32_t best_choose(const struct choice *choice, struct candidate *list, uint32_t count)
 {
+    uint32_t left = choice->holder->count;
+    while (left > 0) {
+        struct candidate *best = NULL;
+        for (uint32_t i = 0; i < count; i++) {
+            if (list[i].take == 0 && (best == NULL || candidate_before(choice, &list[i], best))) {
+                best = &list[i];
+            }
+        }
+        if (best == NULL) {
+            return left;
+        }
+        best->take = best->count < left ? best->count : left;
+        left -= best->take;
+    }
+    return 0;
+}
+
+static void node_keep(const struct choice *choice, struct candidate *candidate, bool end_known,
+                      int64_t end_ms)
+{
+    struct overlay *overlay = choice->overlay;
+    const struct request *request = choice->holder->request;
     struct spot *spot = overlay_touch(overlay, candidate->node);
     struct keep *keep = arena_new(overlay->arena, struct keep, 1);
-    candidate->chosen = 1;
-    reserve_wait(overlay, request, candidate, &keep->room, &keep->left);
-    for (uint32_t i = 0; i < take; i++) {
+    keep->task = choice->holder->task;
+    keep->end_known = end_known;
+    keep->end_ms = end_ms;
+    reserve_wait(choice, request, candidate, &keep->room, &keep->left);
+    for (uint32_t i = 0; i < candidate->take; i++) {
         struct grant grant;
         fit_grant(&keep->left, request, &grant);
         place_take(&keep->left, &keep->room, request, &grant);
     }
     spot->keep = keep;
-    overlay->keep_end_known = overlay->keep_end_known && candidate->end_ms != INT64_MAX;
-    if (candidate->end_ms > overlay->keep_end_ms) {
-        overlay->keep_end_ms = candidate->end_ms;
-    }
 }
 
-void reserve_keep(struct overlay *overlay, const struct request *request, uint32_t count)
+static int64_t chosen_keep(const struct choice *choice, struct candidate *list, uint32_t count,
+                           bool whole)
 {
-    must(count > 0);
-    uint32_t candidate_count = 0;
-    overlay_leaving(overlay); /* whether or not somebody has asked for it before */
-    struct candidate *list = candidates_of(overlay, request, count, &candidate_count);
-    overlay->keeping = true;
-    overlay->keep_end_known = true;
-    overlay->keep_end_ms = 0;
-    for (uint32_t left = count; left > 0;) {
-        struct candidate *best = NULL;
-        for (uint32_t i = 0; i < candidate_count; i++) {
-            if (!list[i].chosen && (best == NULL || candidate_before(&list[i], best))) {
-                best = &list[i];
-            }
+    int64_t end_ms = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (list[i].take > 0 && list[i].end_ms > end_ms) {
+            end_ms = list[i].end_ms;
         }
-        if (best == NULL) {
-            /* Overhang on a shrunken node: what there is, is kept. */
-            overlay->keep_end_known = false;
-            return;
-        }
-        const uint32_t take = best->count < left ? best->count : left;
-        node_keep(overlay, request, best, take);
-        left -= take;
     }
+    const bool known = whole && end_ms != INT64_MAX;
+    const int64_t named_ms = choice->holder->until_ms;
+    end_ms = named_ms > 0 && named_ms < end_ms ? named_ms : end_ms;
+    for (uint32_t i = 0; i < count; i++) {
+        if (list[i].take > 0) {
+            node_keep(choice, &list[i], known, end_ms);
+        }
+    }
+    choice->overlay->keeping = true;
+    choice->overlay->keep_timed |= known;
+    return !known ? 0 : end_ms > choice->overlay->now_ms ? end_ms : choice->overlay->now_ms;
+}
+
+int64_t reserve_keep(struct overlay *overlay, const struct holder *holder)
+{
+    must(holder->count > 0);
+    uint32_t count = 0;
+    overlay_leaving(overlay); /* whether or not somebody has asked for it before */
+    struct choice choice = {.overlay = overlay, .holder = holder, .by_end = true};
+    struct candidate *list = candidates_of(&choice, &count);
+    if (best_choose(&choice, list, count) == 0) {
+        return chosen_keep(&choice, list, count, true);
+    }
+    if (holder->timed_only) {
+        return 0;
+    }
+    choice.by_end = false;
+    list = candidates_of(&choice, &count);
+    const bool others = overlay->keeping;
+    const uint32_t left = best_choose(&choice, list, count);
+    if (left > 0 && others) {
+        return 0; /* the rest is kept for those before it */
+    }
+    /* Where some are left there is overhang on a shrunken node: what there is, is kept. */
+    return chosen_keep(&choice, list, count, left == 0);
+}
+
+struct holder reserve_holder(const struct core *core, const struct task *task, int64_t until_ms,
+                             int64_t now_ms)
+{
+    return (struct holder){
+        .task = task,
+        .request = &core_shape(core, task->shape)->request,
+        .count = task_chunk(task),
+        .until_ms = until_ms,
+        .learned = task->by_length && now_ms < until_ms,
+    };
 }

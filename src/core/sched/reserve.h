@@ -8,12 +8,27 @@
  * else ran there? */
 bool reserve_possible(const struct overlay *overlay, const struct request *request, uint32_t count);
 
-/* Keep the places on which `count` instances of the holder will start: those where the newest
- * instance that has to end is oldest, then those that wait for the fewest ends for each instance,
- * then by node id. Computed from the state and what the step has placed, nothing else, so that it comes out
- * the same in the next pass as long as nothing changes. reserve_possible() must hold. */
-void reserve_keep(struct overlay *overlay, const struct request *request, uint32_t count);
+/* Who holds a reservation. */
+struct holder {
+    const struct task *task;
+    const struct request *request;
+    uint32_t count;   /* instances that start together */
+    int64_t until_ms; /* when it was to start when it was given the reservation; 0: nobody knew */
+    bool learned;     /* learned lengths say when others end, too */
+    bool timed_only;  /* nothing is kept unless the start is known */
+};
 
-/* The same for the next instances of a task, whatever its form. */
+/* The task as a holder. */
+struct holder reserve_holder(const struct core *core, const struct task *task, int64_t until_ms,
+                             int64_t now_ms);
+
+/* Keep the places on which the holder will start: those that are known to fall free soonest; where too few ends are known, those
+ * where the newest instance that has to end is oldest; then those that wait for the fewest ends for each instance, then by node id.
+ * Nodes kept for others do not count; where too few are left, nothing is kept. Computed from the state and what the step has placed,
+ * nothing else, so that it comes out the same in the next pass as long as nothing changes. reserve_possible() must hold.
+ * Returns when the holder starts at the latest; 0: nobody knows. */
+int64_t reserve_keep(struct overlay *overlay, const struct holder *holder);
+
+/* The same for a task whatever its form. A gang with a form keeps its places by age, and only where nobody else keeps any. */
 bool reserve_task_possible(const struct overlay *overlay, const struct task *task);
-void reserve_task(struct trial *trial, const struct task *task);
+int64_t reserve_task(struct trial *trial, const struct holder *holder);

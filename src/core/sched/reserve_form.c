@@ -14,12 +14,12 @@
 /* When the newest instance began that has to end for one more to fit there. */
 static int64_t node_age(void *context, const struct request *request, const struct node *node)
 {
-    const struct overlay *overlay = context;
+    const struct choice *choice = context;
     struct candidate candidate = {.node = node, .count = 1};
     struct place_room room;
     struct place place;
-    ++*overlay->visited;
-    reserve_wait(overlay, request, &candidate, &room, &place);
+    ++*choice->overlay->visited;
+    reserve_wait(choice, request, &candidate, &room, &place);
     return candidate.newest_ms;
 }
 
@@ -44,24 +44,28 @@ static bool plan_fits(const struct ground *plan, const struct node *node, struct
 }
 
 /* As node_keep() in reserve.c: lets instances end until the plan fits there; what is left beside it is for others. */
-static void plan_keep(struct overlay *overlay, const struct ground *plan, const struct node *node)
+static struct keep *plan_keep(const struct choice *choice, const struct ground *plan,
+                              const struct node *node)
 {
+    struct overlay *overlay = choice->overlay;
     struct spot *spot = overlay_touch(overlay, node);
     struct keep *keep = arena_new(overlay->arena, struct keep, 1);
     struct place_room room;
     struct place place;
     uint32_t count = 0;
     int64_t end_ms = reserve_in_motion(spot) ? reserve_leaving_end_ms(overlay->core, node) : 0;
-    struct holding *list = reserve_holdings(overlay, node, &count);
+    struct holding *list = reserve_holdings(choice, node, &count);
+    keep->task = choice->holder->task;
+    keep->end_known = true;
     place_copy(spot_place(spot, VIEW_LATER), &room, &place);
     for (;;) {
         place_copy(&place, &keep->room, &keep->left);
         if (plan_fits(plan, node, &keep->left, &keep->room)) {
             break;
         }
-        struct holding *next = reserve_next_end(list, count);
+        struct holding *next = reserve_next_end(choice, list, count);
         if (next == NULL) {
-            overlay->keep_end_known = false; /* overhang on a shrunken node */
+            keep->end_known = false; /* overhang on a shrunken node */
             break;
         }
         next->ended = true;
@@ -69,8 +73,9 @@ static void plan_keep(struct overlay *overlay, const struct ground *plan, const 
         end_ms = next->end_ms > end_ms ? next->end_ms : end_ms;
     }
     spot->keep = keep;
-    overlay->keep_end_known = overlay->keep_end_known && end_ms != INT64_MAX;
-    overlay->keep_end_ms = end_ms > overlay->keep_end_ms ? end_ms : overlay->keep_end_ms;
+    keep->end_known = keep->end_known && end_ms != INT64_MAX;
+    keep->end_ms = end_ms;
+    return keep;
 }
 
 static bool kept_already(const struct ground *plan, uint32_t before)
@@ -102,14 +107,36 @@ bool reserve_task_possible(const struct overlay *overlay, const struct task *tas
     return possible;
 }
 
-void reserve_task(struct trial *trial, const struct task *task)
+/* All of them start together: when the last place is free. */
+static int64_t keeps_time(struct overlay *overlay, struct keep *const *keeps, uint32_t count,
+                          int64_t named_ms, bool known)
+{
+    int64_t end_ms = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        known = known && keeps[i]->end_known;
+        end_ms = keeps[i]->end_ms > end_ms ? keeps[i]->end_ms : end_ms;
+    }
+    end_ms = named_ms > 0 && named_ms < end_ms ? named_ms : end_ms;
+    for (uint32_t i = 0; i < count; i++) {
+        keeps[i]->end_known = known;
+        keeps[i]->end_ms = end_ms;
+    }
+    overlay->keeping = true;
+    overlay->keep_timed |= known;
+    return !known ? 0 : end_ms > overlay->now_ms ? end_ms : overlay->now_ms;
+}
+
+int64_t reserve_task(struct trial *trial, const struct holder *holder)
 {
     struct overlay *overlay = &trial->overlay;
     const struct core *core = trial->core;
+    const struct task *task = holder->task;
     const struct shape *shape = core_shape(core, task->shape);
     if (shape->form == NULL) {
-        reserve_keep(overlay, &shape->request, task_chunk(task));
-        return;
+        return reserve_keep(overlay, holder);
+    }
+    if (holder->timed_only || overlay->keeping) {
+        return 0;
     }
     overlay_leaving(overlay);
     uint32_t *indices = arena_new(trial->arena, uint32_t, task->instance_count);
@@ -117,13 +144,15 @@ void reserve_task(struct trial *trial, const struct task *task)
     const uint32_t count = form_chunk(core, task, at, indices);
     struct ground *plan = paper_new(core, core_pool(core, trial->pool), shape_form(shape), at,
                                     PAPER_USABLE, trial->arena);
-    paper_by_age(plan, node_age, overlay);
-    overlay->keeping = true;
-    overlay->keep_end_known = count > 0 && arrange(plan, indices, count) == ARRANGE_DONE;
-    overlay->keep_end_ms = 0;
+    struct choice choice = {.overlay = overlay, .holder = holder};
+    paper_by_age(plan, node_age, &choice);
+    const bool whole = count > 0 && arrange(plan, indices, count) == ARRANGE_DONE;
+    struct keep **keeps = arena_new(trial->arena, struct keep *, plan->placed_count);
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < plan->placed_count; i++) {
         if (!kept_already(plan, i)) {
-            plan_keep(overlay, plan, plan->at[plan->placed[i]]);
+            keeps[kept++] = plan_keep(&choice, plan, plan->at[plan->placed[i]]);
         }
     }
+    return keeps_time(overlay, keeps, kept, holder->until_ms, whole);
 }

@@ -22,22 +22,29 @@ struct candidate {
     int64_t end_ms;    /* when it takes `count` instances; 0: now, INT64_MAX: not known */
     uint32_t ends;     /* after that many ends */
     uint32_t count;    /* instances of the holder that go there */
-    uint32_t chosen;   /* 1: kept */
+    uint32_t take;     /* of them: those for which it is kept */
+};
+
+/* One choice of places. */
+struct choice {
+    struct overlay *overlay;
+    const struct holder *holder;
+    bool by_end; /* soonest known ends, not oldest instances */
 };
 
 /* Do some leave the node, or is part of it promised? Then all is reckoned from when those have left. */
 bool reserve_in_motion(const struct spot *spot);
 
 /* Everything that holds something on the node, in the state and in this step. */
-struct holding *reserve_holdings(const struct overlay *overlay, const struct node *node,
+struct holding *reserve_holdings(const struct choice *choice, const struct node *node,
                                  uint32_t *ret_count);
 
 /* The one that is let end next; NULL: all have. */
-struct holding *reserve_next_end(struct holding *list, uint32_t count);
+struct holding *reserve_next_end(const struct choice *choice, struct holding *list, uint32_t count);
 
 /* When all that are told to stop on this node should have ended; 0: there are none. */
 int64_t reserve_leaving_end_ms(const struct core *core, const struct node *node);
 
 /* Lets instances end until the node takes `candidate->count`; leaves the place as it is then. */
-void reserve_wait(const struct overlay *overlay, const struct request *request,
+void reserve_wait(const struct choice *choice, const struct request *request,
                   struct candidate *candidate, struct place_room *room, struct place *ret);

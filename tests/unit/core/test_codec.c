@@ -273,6 +273,14 @@ static void fill_head_blocked(struct fact *fact)
     fact->head.task.v = 12;
 }
 
+static void fill_reserved(struct fact *fact)
+{
+    static const struct reservation list[] = {{{12}, 1700000000000}, {{15}, 0}};
+    fact->reserved.pool.v = 2;
+    fact->reserved.at = list;
+    fact->reserved.count = 2;
+}
+
 static void fill_attempt_started(struct fact *fact)
 {
     fact->attempt_started.key = key;
@@ -349,7 +357,7 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_PASS] = fill_pass,
         [FACT_ALLOCATED] = fill_allocated,
         [FACT_HEAD_BLOCKED] = fill_head_blocked,
-        [FACT_RESERVED] = fill_head_blocked,
+        [FACT_RESERVED] = fill_reserved,
         [FACT_ATTEMPT_STARTED] = fill_attempt_started,
         [FACT_ATTEMPT_STOPPING] = fill_attempt_stopping,
         [FACT_ATTEMPT_ENDED] = fill_attempt_ended,
@@ -479,7 +487,8 @@ static void damaged_facts_are_read_or_refused_never_worse(void **state)
             struct buf second;
             if (fact_decode((struct str){bytes.data, bytes.len}, &arena, &again, &e) == ERR_OK) {
                 encode(&again, &second); /* whatever is read is one coding of it */
-                if (at / 256 != VERSION_AT) {
+                if (second.data[VERSION_AT] ==
+                    bytes.data[VERSION_AT]) { /* else: an older version */
                     assert_int_equal(second.len, bytes.len);
                     assert_memory_equal(second.data, bytes.data, bytes.len);
                 }

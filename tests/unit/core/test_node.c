@@ -403,11 +403,11 @@ static void a_task_killed_while_blocked_is_no_head_any_more(void **state)
     assert_int_equal(core_deadline(rig->core), rig->now_ms + PATIENCE_MS_DEFAULT);
     rig->now_ms += PATIENCE_MS_DEFAULT;
     rig_pass(rig);
-    assert_int_equal(core_pool_named(rig->core, "default")->reserved_task.v, blocked.v);
+    assert_int_equal(core_pool_named(rig->core, "default")->reserved[0].task.v, blocked.v);
     assert_int_equal(rig_task(rig, INPUT_TASK_KILL, blocked), VERDICT_OK);
     pool = core_pool_named(rig->core, "default");
     assert_int_equal(pool->blocked_task.v, 0);
-    assert_int_equal(pool->reserved_task.v, 0);
+    assert_int_equal(pool->reserved[0].task.v, 0);
     assert_true(core_deadline(rig->core) == INT64_MAX);
 }
 

@@ -179,7 +179,7 @@ static task_id reserve(struct yard *yard, int64_t limit_ms, task_id *ret_running
     yard_passes(yard);
     yard->now_ms += 5000;
     yard_passes(yard);
-    assert_int_equal(core_pool(yard->core, (pool_id){1})->reserved_task.v, holder.v);
+    assert_int_equal(core_pool(yard->core, (pool_id){1})->reserved[0].task.v, holder.v);
     return holder;
 }
 
@@ -200,7 +200,7 @@ static void kept_places_take_what_does_not_delay_the_holder(void **state)
     yard_end(&yard, running[1]);
     yard_passes(&yard);
     assert_int_equal(yard_active(&yard, holder), 1);
-    assert_int_equal(core_pool(yard.core, (pool_id){1})->reserved_task.v, 0);
+    assert_int_equal(core_pool(yard.core, (pool_id){1})->reserved[0].task.v, 0);
     yard_done(&yard);
 }
 
@@ -236,7 +236,7 @@ static void higher_priority_goes_ahead_of_the_holder(void **state)
     const struct pool *pool = core_pool(yard.core, (pool_id){1});
     assert_int_equal(pool->blocked_task.v, blocked.v);
     assert_int_equal(pool->blocked_since_ms, yard.now_ms);
-    assert_int_equal(pool->reserved_task.v, 0);
+    assert_int_equal(pool->reserved[0].task.v, 0);
     yard_done(&yard);
 }
 

@@ -1,0 +1,57 @@
+/* heads.h - who waits longest: the task that is blocked first, and those that hold reservations (P7).
+ *
+ *   blocked ─(patience)─▶ holder: its places are kept from its turn on ─▶ starts
+ *
+ * One task at a time is blocked first. Where tasks go in order of submission it is the first of the order that does not fit; where
+ * short ones go first, the one that has waited longest. When it has been that for long enough it becomes a holder; one at a time, or
+ * up to RESERVATIONS_MAX while all their starts are known. SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/sched/reserve.h"
+#include "core/sched/trial.h"
+
+struct heads {
+    const struct core *core;
+    const struct pool *pool;
+    struct trial *trial;
+    int64_t now_ms;
+    bool by_length;
+    const struct task *old;  /* the first blocked of the pass before, if it still waits */
+    const struct task *next; /* who is it if the old one is not any more */
+    const struct task *head; /* the first blocked */
+    bool moved;              /* it is another one, or the same one got some of its instances */
+    bool grew;      /* in this pass: it now waits for other instances than those that were tried */
+    bool impatient; /* places should be kept for it, but its turn was over */
+    bool closed;    /* nobody may become a holder any more in this pass */
+    bool timed;     /* the start of every holder is known */
+    const struct task *holders[RESERVATIONS_MAX]; /* in the order of their turns */
+    int64_t until_ms[RESERVATIONS_MAX];
+    uint32_t count;
+    uint32_t kept;                     /* so many of them have their places chosen */
+    task_id started[RESERVATIONS_MAX]; /* holders that have all they waited for */
+    uint32_t started_count;
+};
+
+/* Says whether something other than room holds the task back. */
+typedef bool (*heads_barred_fn)(const void *ctx, const struct task *task);
+
+void heads_init(struct heads *heads, const struct core *core, const struct pool *pool,
+                struct trial *trial);
+
+/* This task, whose turn it is, finds no room; `progress`: some of its instances did. Does it hold a reservation now? */
+bool heads_note(struct heads *heads, const struct task *task, bool progress);
+
+/* It has all it waited for. */
+void heads_start(struct heads *heads, const struct task *task);
+
+/* Choose the places of holders that have none yet: before anybody is placed who could take them. */
+void heads_keep(struct heads *heads);
+
+/* All have had their turns: the one that has waited longest is the first blocked, where short ones go first. */
+void heads_elect(struct heads *heads, heads_barred_fn barred, const void *ctx);
+
+/* Does something other than room hold one of them back? */
+bool heads_barred(const struct heads *heads, heads_barred_fn barred, const void *ctx);
+
+/* What has changed, as facts. `stopped`: the pass did not meet all that wait. */
+void heads_facts(struct heads *heads, bool stopped, const struct input *in, struct facts *out);
