@@ -11,7 +11,9 @@
 #include "core/sched/place.h"
 #include "core/sched/search.h"
 
-enum { GROWN_FIRST = 32 };
+/* Where room was sought on nodes in vain, so much work goes into another search: what is found then is found soon. The second is
+ * what a pass spends on such claimants that get nothing: those who come first in its order. */
+enum { GROWN_FIRST = 32, GROW_AFTER_MAX = 1000, VAIN_MAX = 2000 };
 
 struct solve *solve_new(struct trial *trial, int64_t now_ms)
 {
@@ -258,6 +260,32 @@ static enum solve_result search_move(struct solve *solve, uint64_t work_max, uin
     return SOLVE_FOUND;
 }
 
+/* Is room for the claimant to be sought on nodes before it is sought in the order of who goes first? */
+static bool nodes_first(const struct solve *solve)
+{
+    const struct core *core = solve->trial->core;
+    const struct solve_ask *ask = solve->ask;
+    const bool plain = ask->count == 1 || core_shape(core, ask->task->shape)->form == NULL;
+    return plain && ask->count <= TAKE_GANG_MAX && solve->fits < ask->count &&
+           core_pool(core, solve->trial->pool)->victims == VICTIMS_LEAST_LOSS;
+}
+
+/* Room on nodes, else a little in order. */
+static enum solve_result search_nodes(struct solve *solve, const struct victims_ask *victims,
+                                      uint64_t *work)
+{
+    const uint64_t before = *work;
+    if (solve_node_take(solve, solve->first, work)) {
+        set_done(solve);
+        return SOLVE_FOUND;
+    }
+    victims_begin(solve->victims, victims);
+    solve->first = victims_next(solve->victims);
+    const enum solve_result result = search_grow(solve, GROW_AFTER_MAX, work);
+    solve->vain += result == SOLVE_FOUND ? 0 : *work - before;
+    return result;
+}
+
 /* It may fit when those who are leaving have left. It is promised that place where it could take another: so that it does not,
  * and the next one knows. */
 enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, uint64_t work_max,
@@ -271,14 +299,8 @@ enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, ui
     if (ask->of == VICTIMS_OF_ALL) {
         return search_move(solve, work_max, work);
     }
-    if (ask->count == 1 && solve->fits == 0 &&
-        core_pool(solve->trial->core, solve->trial->pool)->victims == VICTIMS_LEAST_LOSS) {
-        if (solve_node_take(solve, solve->first, work)) {
-            set_done(solve);
-            return SOLVE_FOUND;
-        }
-        victims_begin(solve->victims, &victims);
-        solve->first = victims_next(solve->victims);
+    if (!nodes_first(solve)) {
+        return search_grow(solve, work_max, work);
     }
-    return search_grow(solve, work_max, work);
+    return solve->vain < VAIN_MAX ? search_nodes(solve, &victims, work) : SOLVE_BUDGET;
 }

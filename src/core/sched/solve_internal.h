@@ -30,6 +30,7 @@ struct solve {
     struct asker *asker; /* the claimant's */
     const struct node **places;
     uint64_t fits;        /* instances that fit, at most `count` a node */
+    uint64_t vain;        /* work of searches on nodes that found nothing */
     struct notes nowhere; /* shapes of which nothing could be moved: no node has room for one */
     bool unlike;          /* the claimant's instances are not all alike: `fits` says nothing */
 };
@@ -47,7 +48,10 @@ uint32_t solve_node_fits(const struct solve *solve, const struct asker *asker,
 /* The piece joins the grown set. */
 void solve_grow(struct solve *solve, struct piece *piece);
 
-/* Room for the claimant's one instance on a node, taken where least is lost; `first` is the first piece that would go. Room for
+/* Up to so many instances find their room on nodes. */
+enum { TAKE_GANG_MAX = 48 };
+
+/* Room for the claimant on nodes, taken where least is lost; `first` is the first piece that would go. Room for
  * all of it on the emptiest nodes, by moving others. False: not found, the trial is as it was. `*work` grows by what was looked
  * at. */
 bool solve_node_take(struct solve *solve, struct piece *first, uint64_t *work);

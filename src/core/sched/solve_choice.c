@@ -1,0 +1,276 @@
+/* solve_choice.c - the pieces of one node that would have to go: read, chosen, compared.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/solve_choice.h"
+
+#include "base/sort.h"
+#include "core/core_internal.h"
+#include "core/sched/search.h"
+
+enum { NODE_PIECES_MAX = 64 }; /* of a node; those behind them stay */
+
+static int piece_by_loss(const void *left, const void *right)
+{
+    const struct piece *const *a = left;
+    const struct piece *const *b = right;
+    return pieces_compare(VICTIMS_LEAST_LOSS, *a, *b);
+}
+
+static int piece_by_age(const void *left, const void *right)
+{
+    const struct piece *const *a = left;
+    const struct piece *const *b = right;
+    return pieces_compare(VICTIMS_YOUNGEST, *a, *b);
+}
+
+static bool choice_has(const struct choice *choice, const struct piece *piece)
+{
+    for (uint32_t i = 0; i < choice->count; i++) {
+        if (choice->pieces[i] == piece) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is there room for an instance of the task on some node, so that it could be moved? Asked once a shape. */
+static bool has_elsewhere(struct solve *solve, const struct task *task)
+{
+    enum { UNKNOWN, NOWHERE, SOMEWHERE };
+    struct note *note = notes_get(&solve->nowhere, task->shape);
+    if (note->missed_from == UNKNOWN) {
+        const struct asker *asker = solve_asker(solve, task);
+        const bool found = search_first(&solve->trial->overlay, asker, 1) != NULL;
+        note->missed_from = found ? SOMEWHERE : NOWHERE;
+    }
+    return note->missed_from == SOMEWHERE;
+}
+
+/* The pieces on the node that may go, in order. */
+static void pieces_read(struct node_search *search, struct choice *choice)
+{
+    struct solve *solve = search->solve;
+    const struct core *core = solve->trial->core;
+    struct okey key = {{choice->node->id.v, 0, 0, 0}};
+    choice->pieces = arena_new(solve->trial->arena, struct piece *, NODE_PIECES_MAX);
+    while (choice->count < NODE_PIECES_MAX &&
+           oindex_next(&core->orders[ORDER_ON_NODE], key, &key) &&
+           key.at[0] == choice->node->id.v) {
+        ++*search->work;
+        struct piece *piece = victims_piece(solve->victims, instance_row(core, key.at[3]));
+        if (piece == NULL || choice_has(choice, piece)) {
+            continue;
+        }
+        if (solve->ask->of != VICTIMS_OF_ALL || has_elsewhere(solve, piece->task)) {
+            choice->pieces[choice->count++] = piece;
+        }
+    }
+    if (choice->count > 1) {
+        sort_items(choice->pieces, choice->count, sizeof(struct piece *),
+                   search->by == VICTIMS_LEAST_LOSS ? piece_by_loss : piece_by_age);
+    }
+}
+
+/* What a piece holds of the node is free (or is held again). */
+static void piece_give(const struct solve *solve, const struct piece *piece, struct place *place,
+                       struct place_room *room, bool give)
+{
+    const struct core *core = solve->trial->core;
+    for (const struct instance *instance = piece_next(core, piece, NULL); instance != NULL;
+         instance = piece_next(core, piece, instance)) {
+        const struct grant grant = instance_grant(instance);
+        if (instance->node.v != place->node->id.v) {
+            continue;
+        }
+        if (give) {
+            place_give(place, room, instance_request(core, instance), &grant);
+        } else {
+            place_take(place, room, instance_request(core, instance), &grant);
+        }
+    }
+}
+
+/* May the piece be lost after those before it? Where others give, each is judged by what they are left with. */
+static bool piece_may_go(struct solve *solve, const struct piece *piece)
+{
+    return solve->ask->of != VICTIMS_OF_OTHERS ||
+           reclaim_take(&solve->ask->claimant, &solve->losses, piece->account, &piece->amounts) !=
+               RECLAIM_REFUSED;
+}
+
+/* As many go as the claimant needs, in order; who is not needed after all stays, the last first. */
+static void choice_shrink(const struct solve *solve, struct choice *choice, struct place *place,
+                          struct place_room *room)
+{
+    const struct request *request = solve->asker->request;
+    uint32_t kept = 0;
+    for (uint32_t i = choice->count; i > 0; i--) {
+        piece_give(solve, choice->pieces[i - 1], place, room, false);
+        if (fit_count(place, request, solve->ask->count) < choice->fits) {
+            piece_give(solve, choice->pieces[i - 1], place, room, true);
+        } else {
+            choice->pieces[i - 1] = NULL;
+        }
+    }
+    for (uint32_t i = 0; i < choice->count; i++) {
+        if (choice->pieces[i] != NULL) {
+            choice->pieces[kept++] = choice->pieces[i];
+        }
+    }
+    choice->count = kept;
+}
+
+static void choice_rate(const struct node_search *search, struct choice *choice)
+{
+    for (uint32_t i = 0; i < choice->count; i++) {
+        const struct piece *piece = choice->pieces[i];
+        const uint32_t priority = piece->task->priority;
+        choice->priority = priority > choice->priority ? priority : choice->priority;
+        choice->others += search->first != NULL && piece->account != search->first;
+        choice->loss += piece->loss;
+    }
+}
+
+bool choice_make(struct node_search *search, struct choice *choice)
+{
+    struct solve *solve = search->solve;
+    const struct spot *spot = overlay_find(&solve->trial->overlay, choice->node->id);
+    struct place_room borrowed;
+    struct place_room room;
+    struct place now;
+    struct place place;
+    if (!fit_usable(choice->node) || (spot != NULL && spot->keep != NULL)) {
+        return false;
+    }
+    pieces_read(search, choice);
+    overlay_place(&solve->trial->overlay, choice->node, solve->asker, &borrowed, &now);
+    place_copy(&now, &room, &place);
+    const uint32_t before = fit_count(&place, solve->asker->request, solve->ask->count);
+    const uint32_t wanted = solve->ask->count;
+    uint32_t gone = 0;
+    losses_clear(&solve->losses);
+    for (uint32_t i = 0; i < choice->count && choice->fits < wanted; i++) {
+        struct piece *piece = choice->pieces[i];
+        if (piece_may_go(solve, piece)) {
+            piece_give(solve, piece, &place, &room, true);
+            choice->pieces[gone++] = piece;
+            choice->fits = fit_count(&place, solve->asker->request, solve->ask->count);
+        }
+    }
+    choice->count = gone;
+    if (choice->fits <= before) {
+        return false;
+    }
+    choice->more = choice->fits - before;
+    choice_shrink(solve, choice, &place, &room);
+    choice_rate(search, choice);
+    return true;
+}
+
+static int choice_importance(const struct choice *a, const struct choice *b)
+{
+    if (a->priority != b->priority) {
+        return a->priority < b->priority ? -1 : 1;
+    }
+    return a->others != b->others ? (a->others < b->others ? -1 : 1) : 0;
+}
+
+/* By the last of each that has to go. */
+static int choice_by_age(const void *left, const void *right)
+{
+    const struct choice *a = left;
+    const struct choice *b = right;
+    const int importance = choice_importance(a, b);
+    if (importance != 0) {
+        return importance;
+    }
+    const int by =
+        pieces_compare(VICTIMS_YOUNGEST, a->pieces[a->count - 1], b->pieces[b->count - 1]);
+    return by != 0 ? by : (a->node->id.v > b->node->id.v) - (a->node->id.v < b->node->id.v);
+}
+
+static int choice_by_loss(const void *left, const void *right)
+{
+    const struct choice *a = left;
+    const struct choice *b = right;
+    const int importance = choice_importance(a, b);
+    if (importance != 0) {
+        return importance;
+    }
+    return a->loss != b->loss ? (a->loss < b->loss ? -1 : 1) : choice_by_age(a, b);
+}
+
+/* ---- exactly ---- */
+
+/* Where every set is looked at. */
+enum { EXACT_PIECES_MAX = 8 };
+
+/* The pieces of the node that may go, at most EXACT_PIECES_MAX; else none. */
+static void exact_read(struct node_search *search, const struct choice *greedy, struct choice *all)
+{
+    *all = (struct choice){.node = greedy->node};
+    pieces_read(search, all);
+    if (all->count > EXACT_PIECES_MAX) {
+        all->count = 0;
+    }
+}
+
+static void exact_rate(const struct node_search *search, const struct choice *all, uint32_t set,
+                       struct choice *ret)
+{
+    *ret = (struct choice){.node = all->node, .pieces = ret->pieces};
+    for (uint32_t i = 0; i < all->count; i++) {
+        if ((set >> i & 1) != 0) {
+            ret->pieces[ret->count++] = all->pieces[i];
+        }
+    }
+    choice_rate(search, ret);
+}
+
+/* Does the claimant fit when these go, and may they all be lost? */
+static bool exact_serves(struct solve *solve, struct choice *choice)
+{
+    struct place_room borrowed;
+    struct place_room room;
+    struct place now;
+    struct place place;
+    overlay_place(&solve->trial->overlay, choice->node, solve->asker, &borrowed, &now);
+    place_copy(&now, &room, &place);
+    for (uint32_t i = 0; i < choice->count; i++) {
+        piece_give(solve, choice->pieces[i], &place, &room, true);
+    }
+    choice->fits = fit_count(&place, solve->asker->request, 1);
+    losses_clear(&solve->losses);
+    bool may = choice->fits == 1;
+    for (uint32_t i = 0; i < choice->count && may; i++) {
+        may = piece_may_go(solve, choice->pieces[i]);
+    }
+    return may;
+}
+
+void choice_refine(struct node_search *search, struct choice *choice)
+{
+    struct choice all;
+    struct choice set;
+    exact_read(search, choice, &all);
+    set.pieces = arena_new(search->solve->trial->arena, struct piece *, EXACT_PIECES_MAX);
+    for (uint32_t bits = 1; bits < 1u << all.count; bits++) {
+        exact_rate(search, &all, bits, &set);
+        if (choice_by_loss(&set, choice) >= 0) {
+            continue;
+        }
+        ++*search->work;
+        if (exact_serves(search->solve, &set)) {
+            struct piece **spare = choice->pieces;
+            *choice = set;
+            set.pieces = spare;
+        }
+    }
+}
+
+void choices_sort(struct node_search *search)
+{
+    if (search->count > 1) {
+        sort_items(search->choices, search->count, sizeof(struct choice),
+                   search->by == VICTIMS_LEAST_LOSS ? choice_by_loss : choice_by_age);
+    }
+}

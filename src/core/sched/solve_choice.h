@@ -1,0 +1,41 @@
+/* solve_choice.h - what would have to go from one node for the claimant: for solve_node.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/sched/solve_internal.h"
+
+/* Nodes looked at for one claimant. */
+enum { LOOK_MAX = 128 };
+
+/* What would have to go from a node. */
+struct choice {
+    const struct node *node;
+    uint32_t priority; /* the highest among them */
+    uint32_t others;   /* pieces of accounts that do not give first */
+    unsigned __int128 loss;
+    struct piece **pieces;
+    uint32_t count;
+    uint32_t fits; /* instances of the claimant then, */
+    uint32_t more; /* and how many of them do not fit as it is */
+};
+
+struct node_search {
+    struct solve *solve;
+    enum pool_victims by;
+    const struct account_view *first; /* the account that gives first; NULL: any */
+    struct choice choices[LOOK_MAX];
+    uint32_t count;
+    uint64_t more; /* instances of the claimant that fit if all of them are made */
+    node_id seen[LOOK_MAX];
+    uint32_t seen_count;
+    uint64_t *work;
+};
+
+/* Fills the choice with what would have to go from its node; false: nothing makes room there. */
+bool choice_make(struct node_search *search, struct choice *choice);
+
+/* The best set of a node with few pieces, for one instance: what goes in order may lose more than another set. */
+void choice_refine(struct node_search *search, struct choice *choice);
+
+/* The best first. */
+void choices_sort(struct node_search *search);
