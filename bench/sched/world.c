@@ -85,6 +85,7 @@ static void node_join(struct world *world, uint32_t number)
 static void pool_edit(struct world *world)
 {
     const struct pool_spec spec = {.name = POOL_DEFAULT_NAME,
+                                   .placement = PLACEMENT_TIGHT,
                                    .title = "",
                                    .description = "",
                                    .patience_ms = PATIENCE_MS_DEFAULT,

@@ -260,7 +260,7 @@ static const struct flag flags_sim_openb[] = {
     {"seeds", 0, FLAG_TEXT, "A-B", "shuffle with each of these seeds (default 42)", COMPLETE_NONE,
      NULL},
     {"ratio", 0, FLAG_TEXT, "X", "ask for X times the capacity (default 1.3)", COMPLETE_NONE, NULL},
-    {"placement", 0, FLAG_TEXT, "P", "which node: tight, pack or spread (default: a pool's)",
+    {"placement", 0, FLAG_TEXT, "P", "which node: tight (the default), pack or spread",
      COMPLETE_WORDS, "tight,pack,spread"},
     {"shuffle", 0, FLAG_NUMBER, "N", "let the nodes join in another order, drawn from N",
      COMPLETE_NONE, NULL},

@@ -28,6 +28,7 @@ enum verdict decide_server_start(struct step *step)
                                    .title = "",
                                    .description = "",
                                    .patience_ms = PATIENCE_MS_DEFAULT,
+                                   .placement = PLACEMENT_TIGHT,
                                    .aux_tasks = NODE_AUX_TASKS_DEFAULT,
                                    .consolidation_max = CONSOLIDATION_DEFAULT,
                                    .stale_grace_ms = STALE_GRACE_MS_DEFAULT,

@@ -41,7 +41,7 @@ static bool pool_get(struct decode *d, pool_id id)
     pool->typical_weighed = codec_get_count(&d->in, TYPICAL_MAX);
     (void)rows_get(d, TYPICAL_WEIGHED_KEY(id, 0), pool->typical_weighed);
     pool->typical_version++;
-    return !d->in.bad && pool->typical_weighed > 0 &&
+    return !d->in.bad && pool->typical_counted > 0 &&
            pool->typical_weighed <= pool->typical_counted;
 }
 

@@ -142,7 +142,7 @@ void typical_learn(struct core *core, pool_id id, const struct request *request,
     row_for(core, pool, &plain)->count += step;
     pool->typical_sum += step;
     pool->typical_since += step;
-    if (pool->typical_since * 4 >= pool->typical_sum) {
+    if (pool->typical_sum >= TYPICAL_SUM_MIN && pool->typical_since * 4 >= pool->typical_sum) {
         weigh(core, pool);
     }
 }

@@ -17,6 +17,7 @@ void pool_spec_init(struct pool_spec *spec, const char *name)
         .title = "",
         .description = "",
         .patience_ms = PATIENCE_MS_DEFAULT,
+        .placement = PLACEMENT_TIGHT,
         .aux_tasks = NODE_AUX_TASKS_DEFAULT,
         .consolidation_max = CONSOLIDATION_DEFAULT,
         .stale_grace_ms = STALE_GRACE_MS_DEFAULT,

@@ -6,6 +6,7 @@
  * A request that is not counted yet takes the place of the rarest and inherits its count, so whatever makes up more than a
  * TYPICAL_COUNTED_MAX-th of all is among them. Counts are halved when they get large: the past fades. The weighed ones stay until a
  * quarter as much as has been counted has come, so that scores made with them can be kept as long.
+ * A pool that has seen little has none, and placement goes by free amounts.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -14,6 +15,7 @@
 enum {
     TYPICAL_COUNTED_MAX = 64,
     TYPICAL_MAX = 32,
+    TYPICAL_SUM_MIN = 8 * SLOT_MILLI,    /* before so much was counted, nothing is typical */
     TYPICAL_SUM_MAX = 4096 * SLOT_MILLI, /* counted together, about: then all are halved */
     TYPICAL_STEP_MAX = 64 * SLOT_MILLI,  /* of one task */
     TYPICAL_WEIGHT_SUM = 4096,           /* all weights together, about */
