@@ -22,6 +22,7 @@ enum {
 struct run {
     struct world world;
     int64_t patience_ms;
+    bool short_first;
     int64_t ends_ms[TASKS_MAX]; /* by task: when it will end by itself; 0: it has not started */
     task_id large;
 };
@@ -66,10 +67,12 @@ static void yard_make(struct run *run)
     static const int64_t patience_ms[] = {0, 2000, 5000};
     struct dice *dice = &run->world.dice;
     run->patience_ms = patience_ms[dice_roll(dice, 3)];
+    run->short_first = dice_once_in(dice, 2);
     const struct pool_spec pool = {.name = "default",
                                    .title = "",
                                    .description = "",
                                    .patience_ms = run->patience_ms,
+                                   .order = run->short_first ? QUEUE_SHORT_FIRST : QUEUE_SUBMISSION,
                                    .aux_tasks = 100};
     struct input in = {.type = INPUT_POOL_EDIT};
     in.pool.pool = core_pool_named(run->world.core, "default")->id;
@@ -192,7 +195,9 @@ static int64_t run_once(uint64_t seed)
         tick(run); /* those ahead of it go first */
     }
     const int64_t begin_ms = run->world.now_ms;
-    const int64_t limit_ms = run->patience_ms + LENGTH_MS_MAX + 2 * TICK_MS;
+    /* Where short ones go first: half of its expected length more, and once the length of what was expected to end. */
+    const int64_t more_ms = run->short_first ? LENGTH_MS_MAX / 2 + LENGTH_MS_MAX : 0;
+    const int64_t limit_ms = run->patience_ms + more_ms + LENGTH_MS_MAX + 2 * TICK_MS;
     while (core_task(run->world.core, run->large)->active_count == 0) {
         tick(run);
         law(run->world.now_ms - begin_ms <= limit_ms, "P7: nobody starves");
