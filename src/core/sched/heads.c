@@ -154,14 +154,6 @@ bool heads_note(struct heads *heads, const struct task *task, bool progress)
     return heads->count > 0 && heads->holders[heads->count - 1] == task;
 }
 
-void heads_start(struct heads *heads, const struct task *task)
-{
-    if ((task->reserved || task->id.v == heads->pool->blocked_task.v) &&
-        heads->started_count < RESERVATIONS_MAX) {
-        heads->started[heads->started_count++] = task->id;
-    }
-}
-
 /* Instances of the task that this pass has started. */
 static uint32_t placed_count(const struct trial *trial, const struct task *task)
 {
@@ -211,21 +203,15 @@ bool heads_barred(const struct heads *heads, heads_barred_fn barred, const void 
 
 /* ---- facts ---- */
 
-/* A gang of which some are told to make room does not wait for more until they have left. */
+/* All of it starts in this pass, also where it was promised; or it is a gang of which some are told to make room: that does not
+ * wait for more until they have left. */
 static bool leaves_queue(const struct trial *trial, const struct task *task)
 {
+    if (placed_count(trial, task) == task->waiting_count) {
+        return true;
+    }
     for (size_t i = 0; task->gang && i < trial->count; i++) {
         if (trial->decisions[i].kind == DECISION_EVICT && trial->decisions[i].task == task) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool has_started(const struct heads *heads, task_id task)
-{
-    for (uint32_t i = 0; i < heads->started_count; i++) {
-        if (heads->started[i].v == task.v) {
             return true;
         }
     }
@@ -248,7 +234,7 @@ static void unmet_add(struct heads *heads)
     for (uint32_t i = 0; i < heads->pool->reserved_count; i++) {
         const struct reservation *old = &heads->pool->reserved[i];
         const struct task *task = core_task(heads->core, old->task);
-        if (heads->count < RESERVATIONS_MAX && !has_started(heads, old->task) &&
+        if (heads->count < RESERVATIONS_MAX && !leaves_queue(heads->trial, task) &&
             !is_holder(heads, task)) {
             holder_add(heads, task, old->until_ms);
         }
@@ -296,8 +282,9 @@ static void reserved_fact(struct heads *heads, const struct input *in, struct fa
 /* A pass that stopped before it met a blocked task knows of no new one and leaves the old one. */
 void heads_facts(struct heads *heads, bool stopped, const struct input *in, struct facts *out)
 {
+    const struct task *blocked = core_task(heads->core, heads->pool->blocked_task);
     if (stopped && heads->head == NULL && heads->count == 0 &&
-        !has_started(heads, heads->pool->blocked_task)) {
+        (blocked == NULL || !leaves_queue(heads->trial, blocked))) {
         return;
     }
     if (stopped) {

@@ -27,9 +27,7 @@ struct heads {
     const struct task *holders[RESERVATIONS_MAX]; /* in the order of their turns */
     int64_t until_ms[RESERVATIONS_MAX];
     uint32_t count;
-    uint32_t kept;                     /* so many of them have their places chosen */
-    task_id started[RESERVATIONS_MAX]; /* holders that have all they waited for */
-    uint32_t started_count;
+    uint32_t kept; /* so many of them have their places chosen */
 };
 
 /* Says whether something other than room holds the task back. */
@@ -40,9 +38,6 @@ void heads_init(struct heads *heads, const struct core *core, const struct pool 
 
 /* This task, whose turn it is, finds no room; `progress`: some of its instances did. Does it hold a reservation now? */
 bool heads_note(struct heads *heads, const struct task *task, bool progress);
-
-/* It has all it waited for. */
-void heads_start(struct heads *heads, const struct task *task);
 
 /* Choose the places of holders that have none yet: before anybody is placed who could take them. */
 void heads_keep(struct heads *heads);

@@ -174,11 +174,9 @@ static uint32_t waiting_left(const struct task *task, const struct lane *lane)
     return task->waiting_count - promised - lane->added;
 }
 
-static void after_placed(struct pass *pass, struct queue *queue, const struct task *task,
-                         struct lane *lane)
+static void after_placed(struct queue *queue, const struct task *task, struct lane *lane)
 {
     if (waiting_left(task, lane) == 0) {
-        heads_start(&pass->heads, task);
         queue_advance(queue);
     } else if (task->gang) {
         queue_again(queue, task_grown(task) + lane->added == task->min_count ? 1 : 2);
@@ -225,7 +223,7 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     switch (place_next(pass, task, lane, count)) {
     case OUTCOME_PLACED:
         line->turns++;
-        after_placed(pass, queue, task, lane);
+        after_placed(queue, task, lane);
         break;
     case OUTCOME_BLOCKED:
         after_blocked(pass, queue, task, lane, count);
