@@ -130,6 +130,9 @@ struct accounts read_accounts(struct arena *arena, const struct doc *queues)
     index = 0;
     for (const struct doc *queue = queues->first; queue != NULL; queue = queue->next, index++) {
         accounts.at[index].parent = accounts_find(&accounts, doc_get(queue, "parent"));
+        if (accounts.at[index].parent != NULL) {
+            account_promise(&accounts.at[accounts.at[index].parent->index], &accounts.at[index]);
+        }
     }
     for (index = 0; index < accounts.count; index++) {
         const struct account_view *above = accounts.at[index].parent;

@@ -72,6 +72,9 @@ static struct account_view *account_new(struct organisation *org, struct dice *d
         account->limit.at[DIM_SLOTS] = account->guaranteed.at[DIM_SLOTS];
     }
     org->weight[index] = dice_roll(dice, 3) * 1000;
+    if (parent != NULL) {
+        account_promise(&org->accounts[parent->index], account);
+    }
     return account;
 }
 
@@ -253,6 +256,18 @@ static bool victims_choose(struct organisation *org, const struct claimant *clai
     return reclaim_balanced(claim, &org->losses);
 }
 
+/* A guarantee of slots that its department can keep holds against other departments too (P4). */
+static void check_project(const struct organisation *org, const struct account_view *project,
+                          const struct account_view *giver)
+{
+    const bool kept = giver != project && giver->promised.at[DIM_SLOTS] != VECTOR_UNLIMITED &&
+                      giver->promised.at[DIM_SLOTS] <= giver->guaranteed.at[DIM_SLOTS];
+    const bool had = account_within_guarantee(&org->pool, project, NULL);
+    const struct vector rest = losses_remaining(&org->losses, project);
+    law(!kept || !had || rest.at[DIM_SLOTS] == project->allocated.at[DIM_SLOTS],
+        "P4: a project within its guarantee lost something to another department");
+}
+
 /* Nobody who is within its guarantee pays for one who is not (P4). */
 static void check_guarantees(const struct organisation *org, const struct claimant *claim)
 {
@@ -267,6 +282,7 @@ static void check_guarantees(const struct organisation *org, const struct claima
         const struct vector rest = losses_remaining(&org->losses, giver);
         law(!had || memcmp(&rest, &giver->allocated, sizeof rest) == 0,
             "P4: an account within its guarantee lost something");
+        check_project(org, org->projects[i].account, giver);
     }
 }
 

@@ -24,6 +24,57 @@ void account_allocatable(struct account_view *account)
     }
 }
 
+void account_promise(struct account_view *parent, const struct account_view *child)
+{
+    for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
+        int64_t *sum = &parent->promised.at[dim];
+        const int64_t more = child->guaranteed.at[dim];
+        const bool unlimited = *sum == VECTOR_UNLIMITED || more == VECTOR_UNLIMITED ||
+                               __builtin_add_overflow(*sum, more, sum);
+        *sum = unlimited ? VECTOR_UNLIMITED : *sum;
+    }
+}
+
+/* The dimensions in which nobody from `account` up to `top` promised more than he has. */
+static uint32_t kept_dims(const struct account_pool *pool, const struct account_view *account,
+                          const struct account_view *top)
+{
+    uint32_t kept = UINT32_MAX;
+    for (; kept != 0; account = account->parent) {
+        for (uint32_t dim = 0; dim < pool->dims; dim++) {
+            const int64_t bound = account->guaranteed.at[dim];
+            const int64_t promised = account->promised.at[dim];
+            const bool more = promised == VECTOR_UNLIMITED ? bound != VECTOR_UNLIMITED
+                                                           : !vector_within_at(promised, bound);
+            kept &= more ? ~(1u << dim) : UINT32_MAX;
+        }
+        if (account == top) {
+            break;
+        }
+    }
+    return kept;
+}
+
+bool account_keeps(const struct account_pool *pool, const struct account_view *below,
+                   const struct account_view *top, const struct vector *remaining,
+                   const struct vector *piece)
+{
+    must(below != top);
+    const uint32_t kept = kept_dims(pool, below->parent, top);
+    bool loses = false;
+    for (uint32_t dim = 0; dim < pool->dims; dim++) {
+        const int64_t guaranteed = below->guaranteed.at[dim];
+        if ((kept >> dim & 1u) == 0 || guaranteed == VECTOR_UNLIMITED) {
+            continue;
+        }
+        if (remaining->at[dim] > guaranteed) {
+            return false;
+        }
+        loses = loses || piece->at[dim] > 0;
+    }
+    return loses;
+}
+
 bool account_within_guarantee(const struct account_pool *pool, const struct account_view *account,
                               const struct vector *more)
 {

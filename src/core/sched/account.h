@@ -32,6 +32,7 @@ struct account_view {
     int64_t preempt_min_runtime_ms;    /* -1: as its parent */
     int64_t reclaim_min_runtime_ms;    /* -1: likewise */
     struct vector guaranteed;
+    struct vector promised; /* to those directly below it, together: account_promise() */
     struct vector limit;
     struct vector share;
     struct vector allocatable; /* account_allocatable() */
@@ -41,6 +42,16 @@ struct account_view {
 
 /* Sets `allocatable` from guarantee, limit and share. */
 void account_allocatable(struct account_view *account);
+
+/* Adds the guarantee of `child` to what `parent` has promised below it. */
+void account_promise(struct account_view *parent, const struct account_view *child);
+
+/* Is `below` (in the tree, `top` itself excluded) within a guarantee that those from its parent up to `top` can keep in full, in
+ * a dimension in which it would lose `piece`, and above none of that kind, while it holds `remaining`? Where accounts were
+ * promised more than the one above them has, none of them can insist. */
+bool account_keeps(const struct account_pool *pool, const struct account_view *below,
+                   const struct account_view *top, const struct vector *remaining,
+                   const struct vector *piece);
 
 /* Would it be within its guarantee, in every dimension, with `more` (may be NULL) on top of what it holds? */
 bool account_within_guarantee(const struct account_pool *pool, const struct account_view *account,

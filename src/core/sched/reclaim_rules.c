@@ -74,6 +74,11 @@ bool reclaim_from(const struct claimant *claim, const struct account_view *victi
     const struct account_view *taker;
     const struct account_view *giver;
     account_diverge(claim->account, victim, &taker, &giver);
+    for (const struct account_view *at = victim; at != giver; at = at->parent) {
+        if (account_keeps(claim->pool, at, giver, &at->allocated, &victim->allocated)) {
+            return false;
+        }
+    }
     if (account_within_guarantee(claim->pool, taker, &claim->request)) {
         return !below_guarantee(claim, giver);
     }
@@ -149,6 +154,21 @@ static uint32_t dims_of(const struct vector *amounts, uint32_t dims)
     return vector_above(amounts, &nothing, dims);
 }
 
+/* Is the victim, or one between it and the giver, within its guarantee? Then others below the giver borrowed, and they are to
+ * pay. */
+static bool path_keeps(const struct claimant *claim, const struct losses *losses,
+                       const struct account_view *victim, const struct account_view *giver,
+                       const struct vector *piece)
+{
+    for (const struct account_view *at = victim; at != giver; at = at->parent) {
+        const struct vector remaining = losses_remaining(losses, at);
+        if (account_keeps(claim->pool, at, giver, &remaining, piece)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum reclaim_rule reclaim_take(const struct claimant *claim, struct losses *losses,
                                const struct account_view *victim, const struct vector *piece)
 {
@@ -157,6 +177,9 @@ enum reclaim_rule reclaim_take(const struct claimant *claim, struct losses *loss
     const struct account_view *giver;
     account_diverge(claim->account, victim, &taker, &giver);
     const struct vector remaining = losses_remaining(losses, giver);
+    if (path_keeps(claim, losses, victim, giver, piece)) {
+        return RECLAIM_REFUSED;
+    }
     const enum reclaim_rule rule = rule_of(claim, taker, giver, &remaining);
     if (rule != RECLAIM_REFUSED) {
         lose(losses, victim, piece);

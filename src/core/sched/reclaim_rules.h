@@ -4,7 +4,7 @@
  *   reclaim_start      reclaim_from                  reclaim_take                                reclaim_balanced
  *
  * Two accounts are compared where their paths part: there they are siblings. An account at or below its guarantee loses
- * nothing to its siblings; a claimant ends within its share; so nobody can take back what was taken (P6).
+ * nothing to its siblings, nor to those of the accounts above it (account_keeps()); a claimant ends within its share; so nobody can take back what was taken (P6).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

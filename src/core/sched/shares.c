@@ -93,6 +93,9 @@ static void links_fill(const struct core *core, struct shares *shares)
         struct account_view *parent = shares_view(shares, account->parent);
         must(parent != NULL || account->parent.v == 0);
         shares->views[at].parent = parent;
+        if (parent != NULL) {
+            account_promise(parent, &shares->views[at]);
+        }
         uint32_t *first =
             parent == NULL ? &shares->top_first : &shares->links[parent->index].child_first;
         shares->links[at].sibling_next = *first;

@@ -182,6 +182,36 @@ static void a_claim_starts_only_within_share_and_guarantee(void **state)
     assert_int_equal(reclaim_start(&claim), CLAIM_ABOVE_GUARANTEE);
 }
 
+static void a_project_keeps_its_guarantee_against_other_departments(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct losses losses;
+    losses_init(&losses, 4, &arena);
+    const struct account_view owner = account(NULL, 0, 2, 2, 0);
+    struct account_view department = account(NULL, 1, 6, 6, 8);
+    const struct account_view within = account(&department, 2, 4, 4, 4);
+    const struct account_view borrower = account(&department, 3, 2, 2, 4);
+    const struct claimant claim = claim_of(&owner, 2, true);
+    const struct vector four = slots(4);
+    const struct vector one = slots(1);
+    account_promise(&department, &within);
+    account_promise(&department, &borrower);
+    assert_false(reclaim_from(&claim, &within));
+    assert_int_equal(reclaim_take(&claim, &losses, &within, &four), RECLAIM_REFUSED);
+    assert_true(reclaim_from(&claim, &borrower));
+    assert_int_equal(reclaim_take(&claim, &losses, &borrower, &one), RECLAIM_BY_SHARE);
+    assert_int_equal(reclaim_take(&claim, &losses, &borrower, &one), RECLAIM_BY_SHARE);
+    assert_int_equal(reclaim_take(&claim, &losses, &borrower, &one), RECLAIM_REFUSED);
+    losses_clear(&losses);
+    department.guaranteed = slots(5); /* less than it promised: then nobody can insist */
+    account_allocatable(&department);
+    assert_true(reclaim_from(&claim, &within));
+    assert_int_equal(reclaim_take(&claim, &losses, &within, &four), RECLAIM_BY_SHARE);
+    arena_done(&arena);
+}
+
 static void only_those_above_their_right_can_give(void **state)
 {
     (void)state;
@@ -305,11 +335,13 @@ static void who_ends_above_its_guarantee_leaves_that_of_others_whole(void **stat
 static void a_department_without_share_takes_nothing(void **state)
 {
     (void)state;
-    const struct account_view left = account(NULL, 0, 0, 0, 0);
-    const struct account_view right = account(NULL, 1, 0, 0, 3);
+    struct account_view left = account(NULL, 0, 0, 0, 0);
+    struct account_view right = account(NULL, 1, 0, 0, 3);
     const struct account_view taker = account(&left, 2, 5, 1, 0);
     const struct account_view giver = account(&right, 3, 5, 3, 3);
     const struct vector one = slots(1);
+    account_promise(&left, &taker);
+    account_promise(&right, &giver);
     const struct claimant claim = claim_of(&taker, 1, true);
     struct arena arena;
     struct losses losses;
@@ -370,6 +402,7 @@ int main(void)
         cmocka_unit_test(accounts_are_served_by_the_first_difference),
         cmocka_unit_test(what_is_taken_counts_only_in_the_dominant_share),
         cmocka_unit_test(a_claim_starts_only_within_share_and_guarantee),
+        cmocka_unit_test(a_project_keeps_its_guarantee_against_other_departments),
         cmocka_unit_test(only_those_above_their_right_can_give),
         cmocka_unit_test(pieces_are_taken_while_the_giver_is_above_its_right),
         cmocka_unit_test(accounts_meet_where_their_paths_part),
