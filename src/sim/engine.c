@@ -246,7 +246,7 @@ enum err engine_run(struct engine *engine, struct error *e)
         if (r == ERR_OK) {
             instant_tell(engine, next);
         }
-        if (next == INT64_MAX) {
+        if (r != ERR_OK || next == INT64_MAX) {
             break;
         }
         must(next > engine->now_ms);

@@ -123,3 +123,15 @@ def test_problems_have_their_place_and_files_their_name(tmp_path):
     assert done.returncode == 2
     assert "bad.yaml:1:24: nodes[0].gpu: unknown field; did you mean 'gpus'?" in done.stderr
     assert sim(tmp_path / "none.yaml").returncode == 3
+
+
+@pytest.mark.parametrize("words, message", [
+    ("tasks: [{name: a, runs: 1h, after: [b]}]", "task 'a' comes after 'b', which has not been submitted"),
+    ("tasks: [{runs: 1h}]\nevents: [{at: 1m, crash: m}]", "events (line 3): there is no node 'm' at that time"),
+])
+def test_names_that_mean_nothing_end_the_run_with_their_name(tmp_path, words, message):
+    bad = tmp_path / "bad.yaml"
+    bad.write_text(f"nodes: [{{name: n, gpus: 8}}]\n{words}\n")
+    done = sim(bad)
+    assert done.returncode == 2
+    assert message in done.stderr
