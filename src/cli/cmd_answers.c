@@ -95,12 +95,15 @@ static void cell_account(struct buf *out, const struct doc *item, int64_t now_ms
 {
     (void)now_ms;
     const struct doc *account = item_at(item, "account");
-    if (account == NULL || item_at(item, "reason.message") == NULL) {
+    if (account == NULL || account->kind == DOC_NULL || item_at(item, "reason.message") == NULL) {
         return;
     }
     buf_addf(out, "%s %s holds ", item_text(account, "kind"), item_text(account, "name"));
     figure_add(out, account, "", "allocated", " ");
-    buf_add_str(out, item_text(account, "resource"));
+    const char *resource = item_text(account, "resource");
+    const bool one =
+        strcmp(resource, "slots") == 0 && strcmp(item_text(account, "allocated"), "1") == 0;
+    buf_add_str(out, one ? "slot" : resource);
     figure_add(out, account, ": ", "guaranteed", " guaranteed");
     figure_add(out, account, ", fair share ", "share", "");
     figure_add(out, account, ", limit ", "limit", "");

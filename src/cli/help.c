@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { NAME_WIDTH = 16, FLAG_WIDTH = 26 };
+enum { NAME_WIDTH = 17, FLAG_WIDTH = 26 };
 
 static void section(const char *title, const struct command *table, FILE *out)
 {

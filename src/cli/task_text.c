@@ -45,6 +45,7 @@ void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms)
 {
     (void)now_ms;
     const char *state = item_text(task, "state");
+    const bool again = strcmp(state, "running") == 0 || strcmp(state, "starting") == 0;
     const char *cause = item_text(task, "cause");
     const char *code = item_text(task, "exit_code");
     if (item_at(task, "reason.message") != NULL) {
@@ -53,8 +54,8 @@ void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms)
         buf_addf(out, "exit code %s", code);
     } else if (task_text_message(task)[0] != '\0') {
         buf_add_str(out, task_text_message(task));
-    } else if (strcmp(cause, "none") != 0 && strcmp(cause, "exit") != 0) {
-        buf_add_str(out, cause);
+    } else if (!again && strcmp(cause, "none") != 0 && strcmp(cause, "exit") != 0) {
+        buf_add_str(out, cause); /* of one that runs it is how an earlier attempt ended */
     }
 }
 

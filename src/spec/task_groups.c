@@ -1,6 +1,7 @@
 /* task_groups.c - how close together the instances of a gang are to be, and groups of them that ask for different things.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/task_file.h"
+#include "spec/resources_text.h"
 #include "spec/task_internal.h"
 
 #include <string.h>
@@ -15,6 +16,11 @@ bool level_read(struct reader *in, const struct place *place, const struct doc *
     }
     if (level[0] == '\0') {
         problem_add(in, place, doc, "it is empty; the key of a node label is wanted, like rack");
+        return false;
+    }
+    struct error e;
+    if (label_check(str_of(level), str_of(""), &e) != ERR_OK) {
+        problem_add(in, place, doc, "%s", e.text);
         return false;
     }
     in->text_bytes += strlen(level) + 1;

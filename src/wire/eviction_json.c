@@ -65,8 +65,8 @@ static void side_text(const struct core *core, const struct eviction *why,
                  core_account_name(core, side->account));
     }
     buf_add_str(out, " held ");
-    bound_text(why->resource, side->allocated, out);
-    buf_addf(out, " %s (guaranteed ", core_resource_name(core, why->resource));
+    resource_amount_text(core, why->resource, side->allocated, out);
+    buf_add_str(out, " (guaranteed ");
     bound_text(why->resource, side->guaranteed, out);
     buf_add_str(out, ", share ");
     bound_text(why->resource, side->share, out);
@@ -83,7 +83,7 @@ void eviction_text(const struct core *core, const struct eviction *why, struct b
         buf_add_str(out, "it was above its guarantee, the other within its own");
         break;
     case EVICT_PRIORITY:
-        buf_add_str(out, "of a higher priority");
+        buf_add_str(out, "its priority was lower");
         break;
     case EVICT_CONSOLIDATE:
         buf_add_str(out, "moved to another place, so that a larger one fits");

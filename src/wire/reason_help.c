@@ -83,7 +83,23 @@ static uint32_t room_suggestions(const struct core *core, const struct explanati
     return count;
 }
 
-/* A higher priority helps where others are ahead of it. */
+/* Would a higher priority let it take the place of one that is in its way? Of its own project only, and of one that may be
+ * stopped: between projects the shares decide. */
+static bool outranks(const struct core *core, task_id id, const struct explanation *why)
+{
+    const struct task *task = core_task(core, id);
+    const struct pool *pool = task == NULL ? NULL : core_pool(core, task->pool);
+    for (uint32_t i = 0; pool != NULL && !pool->preemption_off && i < why->blocker_count; i++) {
+        const struct task *other = core_task(core, why->blockers[i]);
+        if (other != NULL && other->account.v == task->account.v && other->preemptible &&
+            other->priority <= task->priority) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A higher priority, one step of it. */
 static const char *priority(const struct core *core, task_id id, struct arena *arena)
 {
     const struct task *task = core_task(core, id);
@@ -179,7 +195,7 @@ uint32_t reason_suggestions(const struct core *core, task_id id, const struct ex
     } else {
         count = room_suggestions(core, why, arena, ret);
     }
-    const char *higher = why->position > 1 ? priority(core, id, arena) : NULL;
+    const char *higher = outranks(core, id, why) ? priority(core, id, arena) : NULL;
     if (higher != NULL) {
         ret[count++] = higher;
     }

@@ -404,6 +404,10 @@ static void a_topology_makes_a_gang(void **state)
     assert_string_equal(spec.topology.required, "zone");
     assert_string_equal(spec.topology.preferred, "rack");
     refuses_field("topology: {}", "topology", "topology: it names no level, like {required: rack}");
+    refuses_field(
+        "topology: {required: a b}", "topology.required",
+        "topology.required: a label's key has 1 to 255 letters, digits, '-', '_', '.' and "
+        "'/', not 'a b'");
     refuses_field("topology: {requires: rack}", "topology.requires",
                   "topology.requires: unknown field; did you mean 'required'?");
     refuses_field("array: \"0-3\"\ntopology: {required: rack}", "array",

@@ -156,9 +156,11 @@ static void suggestions_are_commands_that_fit(void **state)
                               .position = 4,
                               .blocker_count = 1,
                               .blockers = {{8}}};
-    assert_int_equal(reason_suggestions(site.core, id, &why, &site.arena, help), 3);
+    assert_int_equal(reason_suggestions(site.core, id, &why, &site.arena, help), 2);
     assert_string_equal(help[0], "ask for 2 foo or less, and it can start now");
     assert_string_equal(help[1], "weir task show 8");
+    why.blockers[0] = site_submit(&site, 0); /* of its own project, and no more urgent */
+    assert_int_equal(reason_suggestions(site.core, id, &why, &site.arena, help), 3);
     assert_string_equal(help[2], "weir task edit 1 --priority 51");
     why = (struct explanation){.reason = {.code = REASON_NEXT}};
     assert_int_equal(reason_suggestions(site.core, id, &why, &site.arena, help), 0);
