@@ -28,21 +28,42 @@ void turns_amounts(const struct core *core, const struct task *task, uint32_t co
 
 /* ---- comparing ---- */
 
+/* Does it hold its share, or more, of something that the chunk asks for? What is guaranteed without bound is not divided. */
+static bool line_full(const struct turns *turns, const struct turns_line *line)
+{
+    const struct account_view *view = line->view;
+    for (uint32_t dim = 0; dim < turns->tally->shares->pool.dims; dim++) {
+        const int64_t share = view->share.at[dim];
+        const bool divided = line->chunk.at[dim] > 0 && share != VECTOR_UNLIMITED &&
+                             view->guaranteed.at[dim] != VECTOR_UNLIMITED;
+        if (divided && view->allocated.at[dim] >= share) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const struct account_key *line_key(const struct turns *turns, struct turns_line *line)
 {
     if (!line->key_known || line->key_changes != line->view->changes) {
         const struct account_side side = {.account = line->view, .chunk = &line->chunk};
         account_key(&turns->tally->shares->pool, &side, &line->key);
+        line->full = line_full(turns, line);
         line->key_known = true;
         line->key_changes = line->view->changes;
     }
     return &line->key;
 }
 
+/* Whoever holds its share comes after those who do not. Else a large chunk at the head of one that is below its share would let
+ * others go above theirs, only to give it back in the same moment to the smaller ones behind that head. */
 static bool fair_before(const struct turns *turns, struct turns_line *a, struct turns_line *b)
 {
     const struct account_key *key_a = line_key(turns, a);
     const struct account_key *key_b = line_key(turns, b);
+    if (a->full != b->full) {
+        return b->full;
+    }
     return account_order_keys(&turns->tally->shares->pool, a->view, key_a, b->view, key_b) < 0;
 }
 

@@ -23,6 +23,7 @@ struct turns_line {
     struct account_key key;  /* its place among its siblings, while it holds the same */
     uint32_t key_changes;    /* of the account when that was found */
     bool key_known;
+    bool full;      /* it holds its share already, as far as its next chunk asks for more */
     uint32_t turns; /* round-robin: how often it was served in this pass */
     int64_t used;   /* round-robin: slots it held before */
 };
