@@ -195,7 +195,8 @@ uint32_t reason_suggestions(const struct core *core, task_id id, const struct ex
     } else {
         count = room_suggestions(core, why, arena, ret);
     }
-    const char *higher = outranks(core, id, why) ? priority(core, id, arena) : NULL;
+    const char *higher =
+        first == NULL && outranks(core, id, why) ? priority(core, id, arena) : NULL;
     if (higher != NULL) {
         ret[count++] = higher;
     }
