@@ -7,7 +7,7 @@
  *
  * The square: slots that some request can use to the full are worth more than slots of which every request leaves a part. The root:
  * a few slots left over here and a few there are worse than the same number in one place, so that what is in use is filled up
- * before more is begun (docs/dev/adr/0009 has the figures).
+ * before more is begun (docs/dev/adr/0011 has the figures).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
