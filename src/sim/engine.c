@@ -233,7 +233,7 @@ static void instant_tell(const struct engine *engine, int64_t next)
 enum err engine_run(struct engine *engine, struct error *e)
 {
     const int64_t until_ms = engine->scenario->until_ms;
-    const int64_t last_ms = until_ms > 0 ? until_ms + ENGINE_EPOCH_MS : INT64_MAX - 1;
+    const int64_t last_ms = until_ms > 0 ? until_ms + ENGINE_EPOCH_MS : TIME_MS_MAX;
     enum err r = inputs_begin(engine, e);
     r = r == ERR_OK ? agents_begin(engine, e) : r;
     r = r == ERR_OK ? inputs_quotas(engine, e) : r;

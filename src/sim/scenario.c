@@ -6,7 +6,11 @@
 
 void scenario_init(struct scenario *scenario)
 {
-    *scenario = (struct scenario){.name = "", .seed = 42, .lost_after_ms = LOST_AFTER_MS_DEFAULT};
+    *scenario = (struct scenario){.name = "",
+                                  .seed = 42,
+                                  .jobs_max = SCENARIO_JOBS_MAX,
+                                  .nodes_max = NODES_MAX,
+                                  .lost_after_ms = LOST_AFTER_MS_DEFAULT};
     arena_init(&scenario->arena);
 }
 

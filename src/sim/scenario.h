@@ -83,6 +83,8 @@ struct scenario {
     const char *name;
     struct arena arena; /* everything below */
     uint64_t seed;
+    uint32_t jobs_max;      /* SCENARIO_JOBS_MAX; tests set less */
+    uint32_t nodes_max;     /* NODES_MAX, likewise */
     int64_t until_ms;       /* the end; 0: when nothing is left to happen */
     int64_t start_delay_ms; /* from order to running program */
     int64_t lost_after_ms;

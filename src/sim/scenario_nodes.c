@@ -80,11 +80,15 @@ static void labels_read(struct reader *in, const struct place *place, const stru
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
         struct place at = {.up = place, .key = item->key.p};
         struct error e;
+        const char *value;
+        if (!value_text(in, &at, item, TEXT_LEN_MAX, &value)) {
+            return;
+        }
         if (label_check(item->key, item->text, &e) != ERR_OK) {
             problem_add(in, &at, item, "%s", e.text);
             return;
         }
-        draft->labels[draft->spec.label_count++] = (struct label){item->key.p, item->text.p};
+        draft->labels[draft->spec.label_count++] = (struct label){item->key.p, value};
     }
 }
 
@@ -144,7 +148,12 @@ static void node_read(struct reader *in, const struct place *place, const struct
         arena_dup(in->arena, draft.named, sizeof draft.named[0] * draft.spec.resource_count);
     draft.spec.labels =
         arena_dup(in->arena, draft.labels, sizeof draft.labels[0] * draft.spec.label_count);
-    for (uint32_t i = 1; i <= (draft.count > 0 ? draft.count : 1); i++) {
+    const uint32_t count = draft.count > 0 ? draft.count : 1;
+    if (count > scenario->nodes_max - scenario->nodes.count) {
+        problem_add(in, place, doc, "more than %u nodes", scenario->nodes_max);
+        return;
+    }
+    for (uint32_t i = 1; i <= count; i++) {
         struct cluster_node node = {.spec = draft.spec, .later = draft.later};
         if (draft.count > 0) {
             node.spec.name = arena_fmt(in->arena, "%s%u", draft.spec.name, i);

@@ -3,6 +3,7 @@
  * A job is written as a task file writes it, with fields of its own beside: when it comes, how long
  * it really runs, how it ends. The map is divided: what the table below knows is ours, the rest is
  * the task's. SPDX-License-Identifier: Apache-2.0 */
+#include "base/amount.h"
 #include "sim/dice.h"
 #include "sim/docmap.h"
 #include "sim/scenario_internal.h"
@@ -186,8 +187,12 @@ static int64_t length_draw(const struct length *length, struct dice *dice)
 static bool job_add(struct reader *in, const struct place *place, const struct doc *doc,
                     struct scenario *scenario, struct job job)
 {
-    if (scenario->jobs.count >= SCENARIO_JOBS_MAX) {
-        problem_add(in, place, doc, "more than %d tasks", SCENARIO_JOBS_MAX);
+    if (scenario->jobs.count >= scenario->jobs_max) {
+        problem_add(in, place, doc, "more than %u tasks", scenario->jobs_max);
+        return false;
+    }
+    if (job.at_ms > AMOUNT_MS_MAX) {
+        problem_add(in, place, doc, "the last ones would come after more than a hundred years");
         return false;
     }
     vec_push(&scenario->jobs, job);
@@ -200,9 +205,10 @@ static void task_add(struct reader *in, const struct place *place, const struct 
 {
     const struct job_kind *kind = arena_dup(in->arena, &draft->kind, sizeof draft->kind);
     struct dice dice = dice_of(scenario->seed, "tasks", doc->line);
+    int64_t at_ms = draft->at_ms;
     for (uint32_t i = 0; i < (draft->count > 0 ? draft->count : 1); i++) {
         struct job job = {
-            .at_ms = draft->at_ms + i * draft->every_ms,
+            .at_ms = at_ms,
             .runs_ms = length_draw(&draft->runs, &dice),
             .name = kind->spec.name,
             .kind = kind,
@@ -213,6 +219,7 @@ static void task_add(struct reader *in, const struct place *place, const struct 
         if (!job_add(in, place, doc, scenario, job)) {
             return;
         }
+        at_ms += draft->every_ms;
     }
 }
 

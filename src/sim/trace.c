@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/trace.h"
 
+#include "base/amount.h"
 #include "core/model/resource.h"
 #include "sim/trace_internal.h"
 #include "sim/trace_value.h"
@@ -70,6 +71,23 @@ static must_use enum err time_of(const struct trace *trace, enum role role, int6
     return ERR_OK;
 }
 
+static must_use enum err span_check(const struct trace *trace, enum role role, int64_t span_ms,
+                                    struct error *e)
+{
+    return span_ms <= AMOUNT_MS_MAX
+               ? ERR_OK
+               : csv_fail(&trace->csv, trace->columns[role], e,
+                          "%s: nothing takes more than a hundred years", trace_roles[role]);
+}
+
+/* Seconds as a span of time in milliseconds; 0 where the field is missing. */
+static must_use enum err span_of(const struct trace *trace, enum role role, int64_t *ret_ms,
+                                 struct error *e)
+{
+    enum err r = milli_of(trace, role, 0, ret_ms, e);
+    return r == ERR_OK ? span_check(trace, role, *ret_ms, e) : r;
+}
+
 /* From start (or submission) to end, where the trace has no duration. */
 static must_use enum err length_of(const struct trace *trace, struct row *row, struct error *e)
 {
@@ -77,7 +95,7 @@ static must_use enum err length_of(const struct trace *trace, struct row *row, s
     int64_t end_ms;
     struct str text;
     if (field_of(trace, ROLE_DURATION, &text)) {
-        return milli_of(trace, ROLE_DURATION, 0, &row->runs_ms, e);
+        return span_of(trace, ROLE_DURATION, &row->runs_ms, e);
     }
     if (field_of(trace, ROLE_START, &text)) {
         enum err r = time_of(trace, ROLE_START, &from_ms, e);
@@ -90,7 +108,7 @@ static must_use enum err length_of(const struct trace *trace, struct row *row, s
         return csv_fail(&trace->csv, trace->columns[ROLE_END], e, "it ends before it starts");
     }
     row->runs_ms = r == ERR_OK ? end_ms - from_ms : 0;
-    return r;
+    return r == ERR_OK ? span_check(trace, ROLE_END, row->runs_ms, e) : r;
 }
 
 static must_use enum err size_of(const struct trace *trace, struct row_kind *kind, struct error *e)
@@ -136,6 +154,9 @@ static must_use enum err amounts_of(const struct trace *trace, struct row_kind *
                         "memory: bytes or an amount like 4Gi are wanted, not '%.*s'",
                         (int)(text.len < 40 ? text.len : 40), text.p);
     }
+    if (r == ERR_OK && mib / 1000 > AMOUNT_BYTES_MAX >> 20) {
+        return csv_fail(&trace->csv, trace->columns[ROLE_MEMORY_MIB], e, "so much memory is none");
+    }
     kind->cpu_milli = cpu_milli >= 0 ? cpu_milli / 1000 : kind->cpu_milli;
     kind->memory_bytes = mib >= 0 ? mib / 1000 << 20 : kind->memory_bytes;
     return r;
@@ -150,7 +171,7 @@ static must_use enum err counts_of(const struct trace *trace, struct row_kind *k
     enum err r = milli_of(trace, ROLE_PRIORITY, PRIORITY_DEFAULT * 1000, &priority, e);
     r = r == ERR_OK ? milli_of(trace, ROLE_INSTANCES, 1000, &instances, e) : r;
     r = r == ERR_OK ? milli_of(trace, ROLE_EXIT, 0, &exit_code, e) : r;
-    r = r == ERR_OK ? milli_of(trace, ROLE_TIME_LIMIT, 0, &kind->time_limit_ms, e) : r;
+    r = r == ERR_OK ? span_of(trace, ROLE_TIME_LIMIT, &kind->time_limit_ms, e) : r;
     if (r != ERR_OK) {
         return r;
     }
@@ -245,8 +266,8 @@ static must_use enum err job_add(struct trace *trace, const struct row *row, str
 {
     struct str name;
     struct scenario *scenario = trace->scenario;
-    if (scenario->jobs.count >= SCENARIO_JOBS_MAX) {
-        return csv_fail(&trace->csv, -1, e, "more than %d tasks", SCENARIO_JOBS_MAX);
+    if (scenario->jobs.count >= scenario->jobs_max) {
+        return csv_fail(&trace->csv, -1, e, "more than %u tasks", scenario->jobs_max);
     }
     struct job job = {
         .at_ms = row->submit_ms,
@@ -273,6 +294,20 @@ static void times_shift(struct scenario *scenario, size_t first)
     for (size_t i = first; i < scenario->jobs.count; i++) {
         scenario->jobs.at[i].at_ms -= origin_ms;
     }
+}
+
+/* Times of a trace differ by years, not by ages: the clock of the core has an end. */
+static must_use enum err times_check(const struct trace *trace, size_t first, struct error *e)
+{
+    for (size_t i = first; i < trace->scenario->jobs.count; i++) {
+        if (trace->scenario->jobs.at[i].at_ms > AMOUNT_MS_MAX) {
+            return fail(e, ERR_INVALID,
+                        "%s: between its first and last task lie more than a "
+                        "hundred years",
+                        trace->csv.file);
+        }
+    }
+    return ERR_OK;
 }
 
 static must_use enum err rows_read(struct trace *trace, struct error *e)
@@ -326,5 +361,5 @@ enum err trace_read(const struct trace_options *options, struct str text, struct
     r = r == ERR_OK ? rows_read(&trace, e) : r;
     map_free(trace.kinds);
     times_shift(scenario, first);
-    return r;
+    return r == ERR_OK ? times_check(&trace, first, e) : r;
 }

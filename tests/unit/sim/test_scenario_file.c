@@ -185,6 +185,27 @@ static void bodies_of_events_are_refused_with_their_place(void **state)
     refuses("events: [{quota: {project: a, pool: default}}]", "has a time 'at'");
 }
 
+static void what_a_file_makes_grow_has_an_end(void **state)
+{
+    (void)state;
+    refuses("tasks: [{count: 10000000, every: 36500d, runs: 1s}]",
+            "s.yaml:1:9: tasks[0]: the last ones would come after more than a hundred years");
+    refuses("streams: [{count: 1000, every: 36500d, runs: 1s}]", "more than a hundred years");
+    scenario.nodes_max = 5;
+    refuses("nodes: [{name: n, count: 3}, {name: m, count: 3}]",
+            "s.yaml:1:30: nodes[1]: more than 5 nodes");
+    scenario.jobs_max = 5;
+    refuses("tasks: [{count: 6, runs: 1s}]", "more than 5 tasks");
+}
+
+static void a_label_is_a_text(void **state)
+{
+    (void)state;
+    refuses("nodes: [{name: n, labels: {zone: {}}}]",
+            "nodes[0].labels.zone: a text is wanted, not a map");
+    refuses("nodes: [{name: n, labels: {gpu.model: ~}}]", "a text is wanted");
+}
+
 #define WITH_SCENARIO(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -197,6 +218,8 @@ int main(void)
         WITH_SCENARIO(problems_name_their_place),
         WITH_SCENARIO(events_change_quotas_pools_and_accounts),
         WITH_SCENARIO(bodies_of_events_are_refused_with_their_place),
+        WITH_SCENARIO(what_a_file_makes_grow_has_an_end),
+        WITH_SCENARIO(a_label_is_a_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,6 +166,25 @@ static void bad_rows_can_be_counted_instead(void **state)
     assert_int_equal(scenario.rows_bad, 2);
 }
 
+static void ages_and_amounts_have_an_end(void **state)
+{
+    (void)state;
+    refuses("submit,duration\n1,99999999999\n", "csv", NULL,
+            "t.csv:2:3: duration: nothing takes more than a hundred years");
+    refuses("submit,duration,time_limit\n1,5,99999999999\n", "csv", NULL, "t.csv:2:5: time_limit");
+    refuses("submit,end\n1,9999-01-01 00:00:00\n", "csv", NULL, "t.csv:2:3: end");
+    refuses("submit,duration,memory_mib\n1,5,99999999999\n", "csv", NULL,
+            "t.csv:2:5: so much memory is none");
+    refuses("submit,duration\n1,5\n99999999999,5\n", "csv", NULL, "more than a hundred years");
+}
+
+static void a_trace_ends_at_the_limit_of_tasks(void **state)
+{
+    (void)state;
+    scenario.jobs_max = 2;
+    refuses("submit,duration\n1,5\n2,5\n3,5\n", "csv", NULL, "t.csv:4:1: more than 2 tasks");
+}
+
 #define WITH_SCENARIO(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -178,6 +197,8 @@ int main(void)
         WITH_SCENARIO(equal_rows_share_one_kind),
         WITH_SCENARIO(malformed_rows_are_named_by_their_place),
         WITH_SCENARIO(bad_rows_can_be_counted_instead),
+        WITH_SCENARIO(ages_and_amounts_have_an_end),
+        WITH_SCENARIO(a_trace_ends_at_the_limit_of_tasks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

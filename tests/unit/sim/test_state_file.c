@@ -1,0 +1,196 @@
+/* test_state_file.c - exported states: what is taken over, and what no server wrote.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/state_file.h"
+
+#include "sim/engine.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { RUNS_MS = 60000 };
+
+static struct scenario scenario;
+
+static int setup(void **state)
+{
+    (void)state;
+    scenario_init(&scenario);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    scenario_done(&scenario);
+    return 0;
+}
+
+/* A state with these lists and nothing else. */
+static enum err read_lists(const char *pools, const char *nodes, const char *tasks, struct error *e)
+{
+    const char *text =
+        arena_fmt(&scenario.arena,
+                  "{\"version\":1,\"time\":\"2026-11-15T14:05:00.000Z\",\"pools\":[%s],"
+                  "\"departments\":[],\"projects\":[],\"quotas\":[],\"nodes\":[%s],"
+                  "\"tasks\":[%s]}",
+                  pools, nodes, tasks);
+    return state_file_read(str_of(text), "s.json", RUNS_MS, &scenario, e);
+}
+
+static void reads(const char *pools, const char *nodes, const char *tasks)
+{
+    struct error e = {0};
+    if (read_lists(pools, nodes, tasks, &e) != ERR_OK) {
+        fail_msg("%s", e.text);
+    }
+}
+
+static void refuses(const char *pools, const char *nodes, const char *tasks, const char *message)
+{
+    struct error e = {0};
+    assert_int_not_equal(read_lists(pools, nodes, tasks, &e), ERR_OK);
+    if (strstr(e.text, message) == NULL) {
+        fail_msg("'%s' does not say '%s'", e.text, message);
+    }
+}
+
+#define TASK(id, more)                                                                             \
+    "{\"id\":" id ",\"name\":\"a\",\"state\":\"pending\",\"command\":[\"true\"]" more "}"
+
+static void settings_of_a_pool_are_as_they_were(void **state)
+{
+    (void)state;
+    reads(
+        "{\"name\":\"default\",\"patience_ms\":5000,\"topology\":[\"zone\",\"rack\"],"
+        "\"scheduler\":{\"stale_grace_ms\":null,\"user_slots\":4,\"order\":\"short-first\","
+        "\"preempt_delay_ms\":7,\"history\":{\"half_life_ms\":9,\"window_ms\":0,\"factor\":1.5}}},"
+        "{\"name\":\"b\",\"scheduler\":{\"stale_grace_ms\":8,\"user_slots\":null,\"history\":null}"
+        "}",
+        "", "");
+    assert_int_equal(scenario.pools.count, 2);
+    const struct pool_spec *first = &scenario.pools.at[0];
+    assert_int_equal(first->patience_ms, 5000);
+    assert_int_equal(first->topology_count, 2);
+    assert_string_equal(first->topology[1], "rack");
+    assert_int_equal(first->stale_grace_ms, STALE_GRACE_NEVER);
+    assert_int_equal(first->user_slots_max, 4000);
+    assert_int_equal(first->order, QUEUE_SHORT_FIRST);
+    assert_int_equal(first->preempt_delay_ms, 7);
+    assert_int_equal(first->history_half_life_ms, 9);
+    assert_int_equal(first->history_factor, 1500);
+    assert_int_equal(scenario.pools.at[1].stale_grace_ms, 8);
+    assert_int_equal(scenario.pools.at[1].user_slots_max, 0);
+}
+
+static void gangs_keep_their_minimum_and_their_groups(void **state)
+{
+    (void)state;
+    reads(
+        "", "",
+        TASK("1",
+             ",\"gang\":true,\"instances\":4,\"min_instances\":2,"
+             "\"topology\":{\"required\":\"zone\"},\"groups\":null") "," TASK("2",
+                                                                              ",\"gang\":"
+                                                                              "true,"
+                                                                              "\"instances\""
+                                                                              ":3,\"min_"
+                                                                              "instances\":"
+                                                                              "3,\"groups\":"
+                                                                              "["
+                                                                              "{\"name\":"
+                                                                              "\"x\","
+                                                                              "\"instances\""
+                                                                              ":1,"
+                                                                              "\"resources\""
+                                                                              ":{\"gpu\":1}}"
+                                                                              ","
+                                                                              "{\"name\":"
+                                                                              "\"y\","
+                                                                              "\"instances\""
+                                                                              ":2,"
+                                                                              "\"resources\""
+                                                                              ":{\"gpu\":2}}"
+                                                                              "]") "," TASK("3",
+                                                                                            ",\"gan"
+                                                                                            "g\":"
+                                                                                            "false,"
+                                                                                            "\"inst"
+                                                                                            "ances"
+                                                                                            "\":3,"
+                                                                                            "\"min_"
+                                                                                            "instan"
+                                                                                            "ces\":"
+                                                                                            "1"));
+    assert_int_equal(scenario.jobs.count, 3);
+    const struct task_spec *first = &scenario.jobs.at[0].kind->spec;
+    assert_int_equal(first->min_instances, 2);
+    assert_string_equal(first->topology.required, "zone");
+    assert_int_equal(scenario.jobs.at[1].kind->spec.group_count, 2);
+    assert_int_equal(scenario.jobs.at[1].kind->spec.instances, 3);
+    assert_false(scenario.jobs.at[2].kind->spec.gang);
+    assert_int_equal(scenario.jobs.at[2].kind->spec.instances, 3);
+}
+
+static void a_task_waits_for_those_that_are_there(void **state)
+{
+    (void)state;
+    reads("", "",
+          TASK("1", "") "," TASK("1", "") "," TASK(
+              "1",
+              "") ","
+                  "{\"id\":2,\"name\":\"b\",\"state\":\"completed\",\"command\":[\"true\"]}," TASK(
+                      "3", ",\"depends_on\":[1,2,9]"));
+    const struct job_kind *last = scenario.jobs.at[3].kind;
+    assert_int_equal(last->after_count, 1);
+    assert_string_equal(last->after[0], "#1 a");
+}
+
+static void numbers_have_their_bounds(void **state)
+{
+    (void)state;
+    refuses("", "", TASK("1", ",\"time_limit_ms\":9223372036854775807"),
+            "tasks[0]: time_limit_ms is no number of 0 to");
+    refuses("", "", TASK("1", ",\"grace_ms\":-1"), "grace_ms is no number");
+    refuses("", "", TASK("1", ",\"counts\":{\"waiting\":9223372036854775807,\"active\":1}"),
+            "waiting is no number");
+    refuses("{\"name\":\"p\",\"patience_ms\":-5}", "", "", "pools[0]: patience_ms is no number");
+    refuses("", "{\"name\":\"n\",\"resources\":{\"slots\":{\"total\":100000000}}}", "",
+            "nodes[0]: slots: at most");
+    refuses("", "{\"name\":\"\",\"resources\":{}}", "", "nodes[0]: ");
+    scenario.nodes_max = 1;
+    refuses("", "{\"name\":\"n\",\"resources\":{}},{\"name\":\"m\",\"resources\":{}}", "",
+            "nodes[1]: more than 1 nodes");
+    scenario.jobs_max = 0;
+    refuses("", "", TASK("1", ""), "tasks[0]: more than 0 tasks");
+}
+
+/* The one it waits for is refused: nothing offers what it asks for. */
+static void waiting_for_a_refused_task_is_an_error(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    reads("", "", TASK("1", ",\"resources\":{\"foo\":1}") "," TASK("2", ",\"depends_on\":[1]"));
+    scenario_sort(&scenario);
+    struct engine *engine = engine_new(&scenario, &(struct engine_options){.check = true});
+    assert_int_equal(engine_run(engine, &e), ERR_INVALID);
+    assert_non_null(strstr(e.text, "comes after '#1 a', which has not been submitted"));
+    engine_free(engine);
+}
+
+#define WITH_SCENARIO(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_SCENARIO(settings_of_a_pool_are_as_they_were),
+        WITH_SCENARIO(gangs_keep_their_minimum_and_their_groups),
+        WITH_SCENARIO(a_task_waits_for_those_that_are_there),
+        WITH_SCENARIO(numbers_have_their_bounds),
+        WITH_SCENARIO(waiting_for_a_refused_task_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
