@@ -107,12 +107,41 @@ static void state_is_read(const char *name)
     arena_done(&arena);
 }
 
-static void states_of_versions_2_to_4_are_read(void **state)
+static void states_of_versions_2_to_7_are_read(void **state)
 {
     (void)state;
     state_is_read("state-v2");
     state_is_read("state-v3");
     state_is_read("state-v4");
+    state_is_read("state-v5");
+    state_is_read("state-v6");
+    state_is_read("state-v7");
+}
+
+/* Version 6 brought forms, version 7 what is typical. */
+static void groups_of_older_states_are_kept(const char *name)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct core *core = NULL;
+    struct error e = {0};
+    assert_int_equal(core_decode(sample(&arena, name), &core, &e), ERR_OK);
+    struct task_spec spec;
+    core_task_spec(core, core_task_last(core), &arena, &spec);
+    assert_string_equal(spec.name, "grouped");
+    assert_int_equal(spec.group_count, 2);
+    assert_string_equal(spec.groups[0].name, "leader");
+    assert_int_equal(spec.groups[0].asks->cpu_milli, 2000);
+    assert_null(spec.groups[1].asks);
+    core_free(core);
+    arena_done(&arena);
+}
+
+static void states_of_versions_6_and_7_have_groups(void **state)
+{
+    (void)state;
+    groups_of_older_states_are_kept("state-v6");
+    groups_of_older_states_are_kept("state-v7");
 }
 
 static void where_an_attempt_runs_is_kept(void **state)
@@ -190,7 +219,8 @@ int main(void)
         cmocka_unit_test(a_start_of_version_1_used_its_directory),
         cmocka_unit_test(an_end_of_version_1_was_when_it_was_heard),
         cmocka_unit_test(objects_before_the_later_fields_have_none),
-        cmocka_unit_test(states_of_versions_2_to_4_are_read),
+        cmocka_unit_test(states_of_versions_2_to_7_are_read),
+        cmocka_unit_test(states_of_versions_6_and_7_have_groups),
         cmocka_unit_test(where_an_attempt_runs_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
