@@ -2,6 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/fairness.h"
 
+#include "base/must.h"
+#include "core/sched/owed.h"
+
+void fairness_init(struct fairness *fairness)
+{
+    arena_init(&fairness->arena);
+}
+
 static bool watched(const struct fairness *fairness, account_id account, pool_id pool)
 {
     for (size_t i = 0; i < fairness->promises.count; i++) {
@@ -38,7 +46,11 @@ void fairness_watch(struct fairness *fairness, const struct core *core)
 void fairness_done(struct fairness *fairness)
 {
     vec_done(&fairness->promises);
+    vec_done(&fairness->places);
+    arena_done(&fairness->arena);
 }
+
+/* ---- the shortfall ---- */
 
 static int64_t lacking(const struct core *core, const struct promise *promise)
 {
@@ -53,28 +65,149 @@ static int64_t lacking(const struct core *core, const struct promise *promise)
     return due > has ? due - has : 0;
 }
 
-void fairness_count(struct fairness *fairness, const struct core *core, int64_t now_ms,
-                    int64_t until_ms)
+static void shortfall_count(struct promise *promise, const struct core *core, int64_t now_ms,
+                            int64_t until_ms)
+{
+    const int64_t before = promise->lacking_milli;
+    promise->lacking_milli = lacking(core, promise);
+    if (promise->lacking_milli == 0) {
+        return;
+    }
+    if (before == 0) {
+        promise->since_ms = now_ms;
+    }
+    const int64_t stretch_ms = until_ms - promise->since_ms;
+    promise->shortfall_ms += until_ms - now_ms;
+    if (stretch_ms > 0 && promise->lacking_milli > promise->shortfall_milli) {
+        promise->shortfall_milli = promise->lacking_milli;
+    }
+    if (stretch_ms > promise->shortfall_longest_ms) {
+        promise->shortfall_longest_ms = stretch_ms;
+    }
+}
+
+/* ---- what is owed ---- */
+
+/* Might something be owed: does it hold less than its guarantee without what leaves, and want more? */
+static bool may_be_owed(const struct core *core, const struct promise *promise)
+{
+    struct quota quota;
+    struct usage usage;
+    core_quota(core, promise->account, promise->pool, &quota);
+    core_usage(core, promise->account, promise->pool, &usage);
+    const int64_t promised = quota.guaranteed.at[DIM_SLOTS];
+    const int64_t stays = usage.allocated.at[DIM_SLOTS] - usage.leaving.at[DIM_SLOTS];
+    return usage.pending_count > 0 && (promised == QUOTA_UNLIMITED || stays < promised);
+}
+
+static bool among(const struct owed *owed, size_t count, account_id account)
+{
+    size_t i = 0;
+    while (i < count && owed[i].account.v != account.v) {
+        i++;
+    }
+    return i < count;
+}
+
+static void owed_count(struct promise *promise, bool owed, int64_t now_ms, int64_t until_ms)
+{
+    if (owed && !promise->owed) {
+        promise->owed_since_ms = now_ms;
+    }
+    promise->owed = owed;
+    if (!owed) {
+        return;
+    }
+    const int64_t stretch_ms = until_ms - promise->owed_since_ms;
+    promise->below_ms += until_ms - now_ms;
+    if (stretch_ms > promise->below_longest_ms) {
+        promise->below_longest_ms = stretch_ms;
+    }
+}
+
+/* Most moments end without anybody to look for. */
+static void pool_count(struct fairness *fairness, const struct core *core, pool_id pool,
+                       const int64_t times[static 3])
+{
+    const struct owed *owed = NULL;
+    size_t count = 0;
+    bool any = false;
+    for (size_t i = 0; i < fairness->promises.count && !any; i++) {
+        const struct promise *promise = &fairness->promises.at[i];
+        any = promise->pool.v == pool.v && may_be_owed(core, promise);
+    }
+    if (any) {
+        count = owed_find(core, pool, times[0], &fairness->arena, &owed);
+    }
+    for (size_t i = 0; i < fairness->promises.count; i++) {
+        struct promise *promise = &fairness->promises.at[i];
+        if (promise->pool.v == pool.v) {
+            owed_count(promise, among(owed, count, promise->account), times[1], times[2]);
+        }
+    }
+    arena_clear(&fairness->arena);
+}
+
+/* ---- from the promise to the start ---- */
+
+/* Promised something else within the same moment: it has been waiting since the first time. */
+void fairness_claimed(struct fairness *fairness, const struct core *core,
+                      const struct attempt_key *key, int64_t now_ms)
+{
+    const struct task *task = core_task(core, key->task);
+    must(task != NULL);
+    for (size_t i = 0; i < fairness->places.count; i++) {
+        const struct promised *place = &fairness->places.at[i];
+        if (place->task.v == key->task.v && place->index == key->index) {
+            return;
+        }
+    }
+    vec_push(&fairness->places,
+             ((struct promised){task->id, task->account, task->pool, key->index, now_ms}));
+}
+
+static void place_count(struct fairness *fairness, const struct promised *place, int64_t until_ms)
 {
     for (size_t i = 0; i < fairness->promises.count; i++) {
         struct promise *promise = &fairness->promises.at[i];
-        const int64_t before = promise->lacking_milli;
-        promise->lacking_milli = lacking(core, promise);
-        if (promise->lacking_milli == 0) {
-            continue;
-        }
-        if (before == 0) {
-            promise->since_ms = now_ms;
-        }
-        const int64_t stretch_ms = until_ms - promise->since_ms;
-        promise->below_ms += until_ms - now_ms;
-        if (stretch_ms > 0 && promise->lacking_milli > promise->shortfall_milli) {
-            promise->shortfall_milli = promise->lacking_milli;
-        }
-        if (stretch_ms > promise->below_longest_ms) {
-            promise->below_longest_ms = stretch_ms;
+        const bool own = promise->account.v == place->account.v && promise->pool.v == place->pool.v;
+        if (own && until_ms - place->since_ms > promise->promised_longest_ms) {
+            promise->promised_longest_ms = until_ms - place->since_ms;
         }
     }
+}
+
+/* Those that have started are none any more, nor those whose promise was withdrawn: they may be owed one. */
+static void places_count(struct fairness *fairness, const struct core *core, int64_t until_ms)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < fairness->places.count; i++) {
+        const struct promised place = fairness->places.at[i];
+        if (core_claim(core, place.task, place.index) != NULL) {
+            place_count(fairness, &place, until_ms);
+            fairness->places.at[kept++] = place;
+        }
+    }
+    fairness->places.count = kept;
+}
+
+void fairness_count(struct fairness *fairness, const struct core *core, int64_t core_ms,
+                    int64_t now_ms, int64_t until_ms)
+{
+    const int64_t times[] = {core_ms, now_ms, until_ms};
+    for (size_t i = 0; i < fairness->promises.count; i++) {
+        shortfall_count(&fairness->promises.at[i], core, now_ms, until_ms);
+    }
+    places_count(fairness, core, until_ms);
+    for (const struct pool *pool = core_pool_next(core, (pool_id){0});
+         pool != NULL && fairness->promises.count > 0; pool = core_pool_next(core, pool->id)) {
+        pool_count(fairness, core, pool->id, times);
+    }
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }
 
 struct promise fairness_of(const struct fairness *fairness, account_id account)
@@ -85,15 +218,13 @@ struct promise fairness_of(const struct fairness *fairness, account_id account)
         if (promise->account.v != account.v) {
             continue;
         }
-        if (promise->shortfall_milli > most.shortfall_milli) {
-            most.shortfall_milli = promise->shortfall_milli;
-        }
-        if (promise->below_ms > most.below_ms) {
-            most.below_ms = promise->below_ms;
-        }
-        if (promise->below_longest_ms > most.below_longest_ms) {
-            most.below_longest_ms = promise->below_longest_ms;
-        }
+        most.shortfall_milli = larger(promise->shortfall_milli, most.shortfall_milli);
+        most.shortfall_ms = larger(promise->shortfall_ms, most.shortfall_ms);
+        most.shortfall_longest_ms =
+            larger(promise->shortfall_longest_ms, most.shortfall_longest_ms);
+        most.promised_longest_ms = larger(promise->promised_longest_ms, most.promised_longest_ms);
+        most.below_ms = larger(promise->below_ms, most.below_ms);
+        most.below_longest_ms = larger(promise->below_longest_ms, most.below_longest_ms);
     }
     return most;
 }

@@ -1,5 +1,6 @@
 /* fairness.h - do accounts get what they were promised? For each project and pool: how many slots it
- * lacked of the smaller of its guarantee and its demand, and for how long.
+ * lacked of the smaller of its guarantee and its demand, and for how long (the shortfall: also for want of work that fits what
+ * is left of the guarantee); and for how long work waited that was owed a place (core/sched/owed.h) and promised none.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -12,22 +13,44 @@ struct promise {
     int64_t lacking_milli; /* since the last moment */
     int64_t since_ms;      /* from when on it lacks any */
     int64_t shortfall_milli;
+    int64_t shortfall_ms;
+    int64_t shortfall_longest_ms;
+    bool owed;             /* something, since the last moment */
+    int64_t owed_since_ms; /* without a break */
     int64_t below_ms;
     int64_t below_longest_ms;
+    int64_t promised_longest_ms; /* from the promise of a place to the start there */
+};
+
+/* An instance that is promised a place. */
+struct promised {
+    task_id task;
+    account_id account;
+    pool_id pool;
+    uint32_t index;
+    int64_t since_ms;
 };
 
 /* Of projects with a guarantee that somebody set. */
 struct fairness {
     VEC(struct promise) promises;
+    VEC(struct promised) places;
+    struct arena arena; /* of one moment */
 };
+
+void fairness_init(struct fairness *fairness);
 
 /* Every project and pool whose guarantee somebody set. Again after a quota was changed. */
 void fairness_watch(struct fairness *fairness, const struct core *core);
 void fairness_done(struct fairness *fairness);
 
-/* What holds now holds until `until_ms`. */
-void fairness_count(struct fairness *fairness, const struct core *core, int64_t now_ms,
-                    int64_t until_ms);
+/* FACT_CLAIMED: an instance is promised a place. */
+void fairness_claimed(struct fairness *fairness, const struct core *core,
+                      const struct attempt_key *key, int64_t now_ms);
+
+/* What holds now holds until `until_ms`; `core_ms` is the core's time now. */
+void fairness_count(struct fairness *fairness, const struct core *core, int64_t core_ms,
+                    int64_t now_ms, int64_t until_ms);
 
 /* The largest figures of a project over its pools. */
 struct promise fairness_of(const struct fairness *fairness, account_id account);

@@ -33,6 +33,7 @@ struct metrics *metrics_new(const struct scenario *scenario)
 {
     struct metrics *metrics = xcalloc(1, sizeof *metrics);
     fragments_init(&metrics->fragments, scenario, FRAGMENTS_BY_SLOTS);
+    fairness_init(&metrics->fairness);
     int64_t horizon_ms = scenario->until_ms;
     if (horizon_ms == 0 && scenario->jobs.count > 0) {
         horizon_ms = scenario->jobs.at[scenario->jobs.count - 1].at_ms;
@@ -95,6 +96,9 @@ static void fact_seen(void *ctx, const struct engine *engine, const struct fact 
         hold(metrics, record->account, -engine_held(engine, key).slots_milli);
     } else if (fact->type == FACT_NODE_STATE) {
         metrics->capacity_milli = -1; /* counted anew at the end of the moment */
+    } else if (fact->type == FACT_CLAIMED) {
+        fairness_claimed(&metrics->fairness, engine_core(engine), &fact->allocated.key,
+                         engine_now_ms(engine));
     } else if (fact->type == FACT_QUOTA_SET) {
         fairness_watch(&metrics->fairness, engine_core(engine));
     }
@@ -143,7 +147,8 @@ static void instant_seen(void *ctx, const struct engine *engine, int64_t next_ms
     for (size_t i = 0; i < metrics->accounts.count; i++) {
         metrics->accounts.at[i].area += (__int128)metrics->accounts.at[i].milli * for_ms;
     }
-    fairness_count(&metrics->fairness, engine_core(engine), now_ms, until_ms);
+    fairness_count(&metrics->fairness, engine_core(engine), now_ms + ENGINE_EPOCH_MS, now_ms,
+                   until_ms);
     metrics->counted_ms = until_ms;
     const int64_t before_ms = next_ms == INT64_MAX ? now_ms + 1 : next_ms;
     if (series_next_ms(&metrics->series) < before_ms) {
@@ -253,6 +258,9 @@ static void promises_result(const struct metrics *metrics, const struct core *co
     if (account != NULL) {
         const struct promise promise = fairness_of(&metrics->fairness, account->id);
         ret->shortfall_milli = promise.shortfall_milli;
+        ret->shortfall_ms = promise.shortfall_ms;
+        ret->shortfall_longest_ms = promise.shortfall_longest_ms;
+        ret->promised_longest_ms = promise.promised_longest_ms;
         ret->below_ms = promise.below_ms;
         ret->below_longest_ms = promise.below_longest_ms;
     }

@@ -25,8 +25,11 @@ struct account_result {
     int64_t held_mean_milli;  /* slots, over the whole run */
     int64_t guaranteed_milli; /* slots of all pools, at the end; -1: without bound */
     int64_t shortfall_milli;  /* most slots that it lacked of what it was guaranteed and wanted */
-    int64_t below_ms;         /* how long it lacked any, together */
-    int64_t below_longest_ms; /* and at a stretch */
+    int64_t shortfall_ms;     /* how long it lacked any, together */
+    int64_t shortfall_longest_ms; /* and at a stretch */
+    int64_t below_ms; /* how long it was owed a place and promised none (core/sched/owed.h) */
+    int64_t below_longest_ms;    /* and at a stretch */
+    int64_t promised_longest_ms; /* from the promise of a place to the start there */
     uint64_t evictions;
     int64_t work_lost_slot_ms; /* whole slots x ms */
 };

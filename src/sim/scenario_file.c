@@ -112,6 +112,8 @@ static const struct field trace_fields[] = {
     {"format", field_text, offsetof(struct trace_options, format), 1, TEXT_LEN_MAX, NULL},
     {"columns", field_text, offsetof(struct trace_options, columns), 1, TEXT_LEN_MAX, NULL},
     {"skip_bad", field_bool, offsetof(struct trace_options, skip_bad), 0, 0, NULL},
+    {"checkpoint", field_duration, offsetof(struct trace_options, checkpoint_ms), 0, 0, NULL},
+    {"stops_in", field_duration, offsetof(struct trace_options, stops_in_ms), 0, 0, NULL},
     {0},
 };
 

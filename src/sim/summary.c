@@ -115,13 +115,13 @@ static void account_row(const struct result *result, const struct account_result
              account->guaranteed_milli < 0 ? "no bound"
                                            : sim_milli_text(account->guaranteed_milli, text));
     buf_addf(out, " %*s", CELL_WIDTH, sim_milli_text(account->shortfall_milli, text));
-    buf_addf(out, " %*s", CELL_WIDTH, sim_span_text(account->below_ms, text));
+    buf_addf(out, " %*s", CELL_WIDTH, sim_span_text(account->below_longest_ms, text));
     buf_addf(out, " %*s", CELL_WIDTH, sim_count_text(account->evictions, text));
     buf_addf(out, " %*s\n", CELL_WIDTH, sim_milli_text(account->work_lost_slot_ms / 3600, text));
 }
 
-/* What each used and was promised; `short` and `below`: slots it lacked of that at worst, and how
- * long it lacked any. */
+/* What each used and was promised; `short`: slots it lacked of that at worst; `below`: the longest time
+ * that it was owed a place and promised none. */
 static void shares(const struct result *result, struct buf *out)
 {
     static const char *const heads[] = {"slots", "percent", "promised", "short",

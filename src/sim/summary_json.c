@@ -83,8 +83,11 @@ static void accounts_json(struct json_out *j, const struct result *result)
             json_out_milli(j, account->guaranteed_milli);
         }
         json_out_kv_milli(j, "shortfall_max", account->shortfall_milli);
+        kv_seconds(j, "shortfall_time", account->shortfall_ms);
+        kv_seconds(j, "shortfall_longest", account->shortfall_longest_ms);
         kv_seconds(j, "below_guarantee", account->below_ms);
         kv_seconds(j, "below_longest", account->below_longest_ms);
+        kv_seconds(j, "promised_longest", account->promised_longest_ms);
         json_out_kv_u64(j, "evictions", account->evictions);
         json_out_kv_milli(j, "work_lost_slot_hours", slot_hours_milli(account->work_lost_slot_ms));
         spread_json(j, "wait", &account->wait);

@@ -256,6 +256,8 @@ static const struct job_kind *kind_of(struct trace *trace, const struct row_kind
     spec->priority = row->priority;
     spec->time_limit_ms = row->time_limit_ms;
     kind->exit_code = row->exit_code;
+    kind->checkpoint_ms = trace->options->checkpoint_ms;
+    kind->stops_in_ms = trace->options->stops_in_ms;
     kind->models = row->models[0] != '\0' ? arena_str(arena, row->models) : NULL;
     divide(trace->node_slots_milli, spec);
     (void)map_put(trace->kinds, row, sizeof *row, kind);
@@ -319,7 +321,7 @@ static must_use enum err rows_read(struct trace *trace, struct error *e)
             continue;
         }
         enum err r = row_read(trace, &row, e);
-        if (r == ERR_INVALID && trace->skip_bad) {
+        if (r == ERR_INVALID && trace->options->skip_bad) {
             trace->scenario->rows_bad++;
             continue;
         }
@@ -344,7 +346,7 @@ static int64_t largest_node(const struct scenario *scenario)
 enum err trace_read(const struct trace_options *options, struct str text, struct scenario *scenario,
                     struct error *e)
 {
-    struct trace trace = {.scenario = scenario, .skip_bad = options->skip_bad};
+    struct trace trace = {.scenario = scenario, .options = options};
     const size_t first = scenario->jobs.count;
     trace.node_slots_milli = largest_node(scenario);
     enum err r = trace_format_find(options->format, &trace.format, e);

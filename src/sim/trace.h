@@ -10,10 +10,12 @@
 #include "sim/scenario.h"
 
 struct trace_options {
-    const char *file;    /* for messages */
-    const char *format;  /* NULL: csv */
-    const char *columns; /* NULL: as the format has them */
-    bool skip_bad;       /* count malformed rows instead of ending */
+    const char *file;      /* for messages */
+    const char *format;    /* NULL: csv */
+    const char *columns;   /* NULL: as the format has them */
+    bool skip_bad;         /* count malformed rows instead of ending */
+    int64_t checkpoint_ms; /* of every job, as in struct job_kind */
+    int64_t stops_in_ms;
 };
 
 /* Adds the trace's jobs; the first one arrives at 0. Jobs of more slots than the largest node has

@@ -50,7 +50,7 @@ struct trace {
     struct scenario *scenario;
     struct map *kinds; /* equal rows share one */
     int64_t node_slots_milli;
-    bool skip_bad;
+    const struct trace_options *options;
 };
 
 must_use enum err trace_format_find(const char *name, const struct format **ret, struct error *e);
