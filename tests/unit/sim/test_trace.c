@@ -166,6 +166,21 @@ static void bad_rows_can_be_counted_instead(void **state)
     assert_int_equal(scenario.rows_bad, 2);
 }
 
+static void what_the_trace_does_not_say_is_said_for_all(void **state)
+{
+    (void)state;
+    const struct trace_options how = {
+        .file = "t.csv", .checkpoint_ms = 3600000, .stops_in_ms = 30000};
+    struct error e;
+    const char *text = "submit,duration,gpus\n1,5,1\n2,5,2\n";
+    assert_int_equal(trace_read(&how, str_of(text), &scenario, &e), ERR_OK);
+    assert_int_equal(scenario.jobs.count, 2);
+    for (size_t i = 0; i < scenario.jobs.count; i++) {
+        assert_int_equal(scenario.jobs.at[i].kind->checkpoint_ms, 3600000);
+        assert_int_equal(scenario.jobs.at[i].kind->stops_in_ms, 30000);
+    }
+}
+
 static void ages_and_amounts_have_an_end(void **state)
 {
     (void)state;
@@ -197,6 +212,7 @@ int main(void)
         WITH_SCENARIO(equal_rows_share_one_kind),
         WITH_SCENARIO(malformed_rows_are_named_by_their_place),
         WITH_SCENARIO(bad_rows_can_be_counted_instead),
+        WITH_SCENARIO(what_the_trace_does_not_say_is_said_for_all),
         WITH_SCENARIO(ages_and_amounts_have_an_end),
         WITH_SCENARIO(a_trace_ends_at_the_limit_of_tasks),
     };
