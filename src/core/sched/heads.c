@@ -247,6 +247,7 @@ static void head_fact(struct heads *heads, const struct input *in, struct facts 
     const struct task *head = heads->head;
     if (head == NULL && heads->count > 0 && !heads->timed) {
         head = heads->holders[heads->count - 1];
+        head = leaves_queue(heads->trial, head) ? NULL : head;
     }
     const task_id id = head == NULL ? (task_id){0} : head->id;
     if (id.v != heads->pool->blocked_task.v || (heads->head != NULL && heads->moved)) {
