@@ -96,13 +96,34 @@ static bool line_next(const struct core *core, const struct line_filter *filter,
     }
 }
 
+static bool account_known(struct call *call, enum account_kind kind, const char *name)
+{
+    if (name == NULL || core_account_named(call_core(call), kind, name) != NULL) {
+        return true;
+    }
+    const char *what = account_kind_name(kind);
+    call_failf(call, ERR_NOT_FOUND, what, "no %s '%.63s'", what, name);
+    return false;
+}
+
+/* Does every name exist? An empty list would hide a slip. False: answered. */
+static bool filter_known(struct call *call, const struct line_filter *filter)
+{
+    if (filter->pool != NULL && core_pool_named(call_core(call), filter->pool) == NULL) {
+        call_failf(call, ERR_NOT_FOUND, "pool", "no pool '%.63s'", filter->pool);
+        return false;
+    }
+    return account_known(call, ACCOUNT_PROJECT, filter->project) &&
+           account_known(call, ACCOUNT_DEPARTMENT, filter->department);
+}
+
 /* False: answered. */
 static bool filter_read(struct call *call, struct line_filter *ret)
 {
     *ret = (struct line_filter){.pool = http_query(call->request, "pool"),
                                 .project = http_query(call->request, "project"),
                                 .department = http_query(call->request, "department")};
-    return call_query_bool(call, "all", &ret->all);
+    return call_query_bool(call, "all", &ret->all) && filter_known(call, ret);
 }
 
 void quotas_list(struct call *call)

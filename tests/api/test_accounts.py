@@ -161,6 +161,13 @@ def test_all_of_it_survives_a_restart(server):
     assert [server.get(path) for path in ("departments", "projects", "quotas?all=true")] == before
 
 
+@pytest.mark.parametrize("what", ["pool", "project", "department"])
+def test_quotas_of_what_does_not_exist_are_not_an_empty_list(server, what):
+    refused = server.call("GET", f"quotas?{what}=nosuch")
+    assert refused.status == 404
+    assert (refused.json["error"]["path"], refused.json["error"]["message"]) == (what, f"no {what} 'nosuch'")
+
+
 def test_a_pools_scheduler_is_set_and_shown(server):
     made = server.call(
         "POST", "pools", {"name": "p", "scheduler": {"policy": "priority", "preemption": "off", "user_slots": 2, "stale_grace": "never"}}
