@@ -14,6 +14,7 @@
 #include "core/sched/place_form.h"
 #include "core/sched/preempt.h"
 #include "core/sched/reclaim.h"
+#include "core/sched/rights.h"
 #include "core/sched/runtime.h"
 #include "core/sched/turns.h"
 
@@ -132,6 +133,7 @@ static bool chunk_form(const struct round *round, const struct task *task, struc
         return false;
     }
     *ret = (struct chunk){.task = task, .note = lane->note, .indices = indices};
+    ret->passes = rights_own(&trial->overlay, &lane->key);
     ret->count = form_chunk(trial->core, task, place_known(trial, task), indices);
     form_amounts(trial->core, task, indices, ret->count, SLOTS_MOST, &ret->amounts);
     return ret->count > 0;
@@ -164,8 +166,41 @@ static bool chunk_next(const struct round *round, const struct task *task, struc
         indices[i] = at;
     }
     ret->indices = indices;
+    ret->passes = rights_own(&round->action->trial->overlay, &lane->key);
     turns_amounts(core, task, ret->count, SLOTS_MOST, &ret->amounts);
     return true;
+}
+
+/* Those who are leaving anyway make room: it is promised in the pool's order, before anybody else has to go. */
+static enum chunk_result later_try(struct action *action, const struct chunk *chunk)
+{
+    if (tally_user_capped(&action->trial->tally, chunk->task, VIEW_LATER, &chunk->amounts)) {
+        return CHUNK_SKIPPED;
+    }
+    const struct solve_ask ask = {.task = chunk->task,
+                                  .indices = chunk->indices,
+                                  .count = chunk->count,
+                                  .passes = chunk->passes};
+    return solve_later(action->solve, &ask) ? CHUNK_CLAIMED : CHUNK_FAILED;
+}
+
+/* What is kept for those it could take from if they ran: room there, or room that others make there. */
+static enum chunk_result kept_try(struct action *action, const struct chunk *chunk)
+{
+    struct trial *trial = action->trial;
+    if (trial->overlay.holder_count == 0) {
+        return CHUNK_FAILED;
+    }
+    if (action->losses.at == NULL) {
+        losses_init(&action->losses, trial->tally.shares->count, trial->arena);
+    }
+    const struct claimant claimant = action_claimant(action, chunk);
+    struct chunk more = *chunk;
+    more.passes |= rights_taken(trial, &claimant, &action->losses);
+    if (more.passes == chunk->passes) {
+        return CHUNK_FAILED;
+    }
+    return later_try(action, &more) == CHUNK_CLAIMED ? CHUNK_CLAIMED : reclaim_try(action, &more);
 }
 
 /* Nobody loses, others give back, less important ones make room: in this order. */
@@ -179,20 +214,11 @@ static enum chunk_result chunk_try(struct action *action, const struct chunk *ch
     enum chunk_result result = fair ? consolidate_try(action, chunk) : CHUNK_FAILED;
     if (fair && result == CHUNK_FAILED) {
         result = reclaim_try(action, chunk);
+        result = result == CHUNK_FAILED ? kept_try(action, chunk) : result;
     }
     result = result == CHUNK_FAILED ? preempt_try(action, chunk) : result;
     action->failed |= result == CHUNK_FAILED;
     return result;
-}
-
-/* Those who are leaving anyway make room: it is promised in the pool's order, before anybody else has to go. */
-static enum chunk_result later_try(struct action *action, const struct chunk *chunk)
-{
-    if (tally_user_capped(&action->trial->tally, chunk->task, VIEW_LATER, &chunk->amounts)) {
-        return CHUNK_SKIPPED;
-    }
-    return solve_later(action->solve, chunk->task, chunk->indices, chunk->count) ? CHUNK_CLAIMED
-                                                                                 : CHUNK_FAILED;
 }
 
 static bool some_leave(const struct core *core, pool_id pool)
@@ -256,12 +282,17 @@ static void round_run(struct action *action, chunk_fn try)
     }
 }
 
+bool action_any(const struct pool *pool)
+{
+    return !pool->preemption_off &&
+           (pool->policy == POLICY_FAIR_SHARE || pool->policy == POLICY_PRIORITY);
+}
+
 struct action_result action_run_all(struct trial *trial, int64_t now_ms, uint64_t *work)
 {
     const struct pool *pool = core_pool(trial->core, trial->pool);
     struct action_result result = {0};
-    if (pool->preemption_off ||
-        (pool->policy != POLICY_FAIR_SHARE && pool->policy != POLICY_PRIORITY)) {
+    if (!action_any(pool)) {
         return result;
     }
     struct action action = {.trial = trial,

@@ -22,8 +22,9 @@ struct action {
     int64_t now_ms;
     struct solve *solve;
     uint64_t work;
-    int64_t wake_ms; /* when somebody may do what he may not yet; INT64_MAX: nobody */
-    bool failed;     /* somebody did not get what he tried to */
+    int64_t wake_ms;      /* when somebody may do what he may not yet; INT64_MAX: nobody */
+    bool failed;          /* somebody did not get what he tried to */
+    struct losses losses; /* scratch space of rights_taken() */
 };
 
 /* The next instances of a waiting task. */
@@ -32,6 +33,7 @@ struct chunk {
     const uint32_t *indices;
     uint32_t count;
     struct vector amounts; /* all of them together */
+    uint32_t passes;       /* holders whose kept places it may use (rights.h) */
     struct note *note;     /* of its shape: so many could not be made room for by moving others */
 };
 
@@ -45,6 +47,9 @@ struct action_result {
     bool again;      /* once this is done, another pass may find more */
     int64_t wake_ms; /* the moment from which on somebody may who may not yet; 0: nobody */
 };
+
+/* Does the pool's policy have any of the three? */
+bool action_any(const struct pool *pool);
 
 /* Consolidation, reclaim and preemption over what the trial has placed so far, as far as the pool's policy has them. `*work`
  * grows by what was looked at. */

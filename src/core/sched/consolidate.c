@@ -18,11 +18,13 @@ enum chunk_result consolidate_try(struct action *action, const struct chunk *chu
         .task = chunk->task,
         .indices = chunk->indices,
         .count = chunk->count,
+        .passes = chunk->passes,
         .moved_max = action->pool->consolidation_max,
     };
     struct note *note = chunk->note;
     const bool speaks = action_shape_speaks(action, chunk->task);
-    if (speaks && note->missed_from > 0 && chunk->count >= note->missed_from) {
+    if (speaks && chunk->passes == 0 && note->missed_from > 0 &&
+        chunk->count >= note->missed_from) {
         return CHUNK_FAILED;
     }
     const enum chunk_result result = action_solve(action, &ask, CONSOLIDATE_WORK_MAX);

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "core/core_internal.h"
+#include "core/sched/rights.h"
 
 enum { HEADS_LOOK_MAX = 64 }; /* tasks that are asked whether they have waited longest */
 
@@ -27,6 +28,41 @@ void heads_init(struct heads *heads, const struct core *core, const struct pool 
 }
 
 /* ---- holders ---- */
+
+/* Instances of the task that this pass has started. */
+static uint32_t placed_count(const struct trial *trial, const struct task *task)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < trial->count; i++) {
+        count += trial->decisions[i].kind == DECISION_START && trial->decisions[i].task == task;
+    }
+    return count;
+}
+
+/* All of it starts in this pass, also where it was promised; or it is a gang of which some are told to make room: that does not
+ * wait for more until they have left. */
+static bool leaves_queue(const struct trial *trial, const struct task *task)
+{
+    if (placed_count(trial, task) == task->waiting_count) {
+        return true;
+    }
+    for (size_t i = 0; task->gang && i < trial->count; i++) {
+        if (trial->decisions[i].kind == DECISION_EVICT && trial->decisions[i].task == task) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_holder(const struct heads *heads, const struct task *task)
+{
+    for (uint32_t i = 0; i < heads->count; i++) {
+        if (heads->holders[i] == task) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static bool possible(const struct heads *heads, const struct task *task)
 {
@@ -93,24 +129,46 @@ static void holder_new(struct heads *heads, const struct task *task)
     heads->closed = until_ms == 0;
 }
 
-/* ---- the first blocked ---- */
-
-/* May this blocked task be the first, or is there an older one that comes before it? */
-static bool head_allowed(const struct heads *heads, const struct task *task)
+void heads_begin(struct heads *heads, heads_barred_fn barred, const void *ctx)
 {
-    const enum pool_policy policy = heads->pool->policy;
-    return policy == POLICY_PRIORITY || policy == POLICY_FIFO || heads->old == NULL ||
-           heads->old->account.v == task->account.v;
+    heads->between = rights_between(heads->core, heads->pool);
+    for (uint32_t i = 0; heads->between && i < heads->pool->reserved_count; i++) {
+        const struct reservation *old = &heads->pool->reserved[i];
+        const struct task *task = core_task(heads->core, old->task);
+        if (!leaves_queue(heads->trial, task) && !barred(ctx, task) && possible(heads, task)) {
+            holder_add(heads, task, old->until_ms);
+        }
+    }
 }
 
-/* Is the first blocked one ahead of this holder in its order? Then it takes its place. Where turns change between projects, only
- * one of its own project is. */
-static bool head_before(const struct heads *heads, const struct task *holder)
+bool heads_ahead(const struct heads *heads, const struct okey *key)
 {
-    const enum pool_policy policy = heads->pool->policy;
-    return !heads->by_length && heads->head != NULL &&
-           (policy == POLICY_PRIORITY || policy == POLICY_FIFO ||
-            heads->head->account.v == holder->account.v);
+    for (uint32_t i = 0; heads->between && i < heads->count; i++) {
+        const struct task *holder = heads->holders[i];
+        if (holder->id.v == key->at[3] || rights_ahead(heads->pool, holder, key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the first blocked ---- */
+
+/* May this blocked task be the first at its turn? Between projects only the one that was it before: else the project whose turn
+ * comes first, with small ones always ready, would leave none to the others. */
+static bool head_allowed(const struct heads *heads, const struct task *task)
+{
+    return !heads->by_length && (!heads->between || heads->old == task);
+}
+
+/* Of the first blocked of each project the one submitted first is next. */
+static void next_note(struct heads *heads, const struct task *task, bool *seen)
+{
+    const bool older = heads->next == NULL || (heads->between && task->id.v < heads->next->id.v);
+    if (!*seen && older && possible(heads, task)) {
+        heads->next = task;
+        *seen = true;
+    }
 }
 
 static void head_set(struct heads *heads, const struct task *task, bool progress)
@@ -128,9 +186,13 @@ static bool overtaken_enough(const struct heads *heads)
 
 /* The first blocked task that the nodes at hand could run is it. One that they could not (its nodes are
  * away) waits for no one here, and would keep places in vain. */
-bool heads_note(struct heads *heads, const struct task *task, bool progress)
+bool heads_note(struct heads *heads, const struct task *task, bool progress, bool *seen)
 {
-    const bool holder = task->reserved && !progress && !head_before(heads, task);
+    if (heads->between && is_holder(heads, task)) {
+        return true;
+    }
+    /* One that was found blocked before it, and is ahead of it, takes its place. */
+    const bool holder = task->reserved && !progress && (heads->by_length || heads->head == NULL);
     if (holder && !heads->closed && heads->count < RESERVATIONS_MAX) {
         const bool holds = possible(heads, task);
         if (holds) {
@@ -138,13 +200,11 @@ bool heads_note(struct heads *heads, const struct task *task, bool progress)
         }
         return holds;
     }
-    const bool allowed = !heads->by_length && head_allowed(heads, task);
-    if (heads->head != NULL || !may_hold(heads) || (heads->next != NULL && !allowed) ||
-        !possible(heads, task)) {
-        return false;
+    const bool allowed = head_allowed(heads, task) && may_hold(heads);
+    if (!allowed && heads->head == NULL && (heads->between || may_hold(heads))) {
+        next_note(heads, task, seen);
     }
-    if (!allowed) {
-        heads->next = task;
+    if (!allowed || heads->head != NULL || !possible(heads, task)) {
         return false;
     }
     head_set(heads, task, progress);
@@ -152,16 +212,6 @@ bool heads_note(struct heads *heads, const struct task *task, bool progress)
         holder_new(heads, task);
     }
     return heads->count > 0 && heads->holders[heads->count - 1] == task;
-}
-
-/* Instances of the task that this pass has started. */
-static uint32_t placed_count(const struct trial *trial, const struct task *task)
-{
-    uint32_t count = 0;
-    for (size_t i = 0; i < trial->count; i++) {
-        count += trial->decisions[i].kind == DECISION_START && trial->decisions[i].task == task;
-    }
-    return count;
 }
 
 void heads_elect(struct heads *heads, heads_barred_fn barred, const void *ctx)
@@ -203,31 +253,6 @@ bool heads_barred(const struct heads *heads, heads_barred_fn barred, const void 
 
 /* ---- facts ---- */
 
-/* All of it starts in this pass, also where it was promised; or it is a gang of which some are told to make room: that does not
- * wait for more until they have left. */
-static bool leaves_queue(const struct trial *trial, const struct task *task)
-{
-    if (placed_count(trial, task) == task->waiting_count) {
-        return true;
-    }
-    for (size_t i = 0; task->gang && i < trial->count; i++) {
-        if (trial->decisions[i].kind == DECISION_EVICT && trial->decisions[i].task == task) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_holder(const struct heads *heads, const struct task *task)
-{
-    for (uint32_t i = 0; i < heads->count; i++) {
-        if (heads->holders[i] == task) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Holders whose turn has not come stay what they are. */
 static void unmet_add(struct heads *heads)
 {
@@ -237,6 +262,41 @@ static void unmet_add(struct heads *heads)
         if (heads->count < RESERVATIONS_MAX && !leaves_queue(heads->trial, task) &&
             !is_holder(heads, task)) {
             holder_add(heads, task, old->until_ms);
+        }
+    }
+}
+
+/* Has one ahead of the holder, in its own project, used what was kept for it? */
+static bool passed_by(const struct heads *heads, const struct task *holder)
+{
+    const struct trial *trial = heads->trial;
+    for (size_t i = 0; i < trial->count; i++) {
+        const struct decision *decision = &trial->decisions[i];
+        const struct spot *spot = overlay_find(&trial->overlay, decision->node->id);
+        const struct okey key = key_account_queue(decision->task);
+        if (decision->kind == DECISION_START && spot->keep != NULL && spot->keep->task == holder &&
+            rights_ahead(heads->pool, holder, &key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Between projects: who got one of its instances has had its turn, and who is passed by in its own project does not make the others
+ * wait for that: the next one is first now. */
+static void holders_release(struct heads *heads)
+{
+    const uint32_t count = heads->count;
+    heads->count = 0;
+    heads->timed = true;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct task *task = heads->holders[i];
+        const bool next = heads->next != NULL && heads->next->account.v != task->account.v;
+        const bool over =
+            heads->between && task->reserved &&
+            (placed_count(heads->trial, task) > 0 || (next && passed_by(heads, task)));
+        if (!over) {
+            holder_add(heads, task, heads->until_ms[i]);
         }
     }
 }
@@ -291,12 +351,12 @@ void heads_facts(struct heads *heads, bool stopped, const struct input *in, stru
     if (stopped) {
         unmet_add(heads);
     }
+    holders_release(heads);
     /* Beside other holders nobody is made to wait for a next pass that may refuse him as this one would. */
     const bool takes_next = heads->count == 0 || heads->pool->patience_ms > 0;
     if (!heads->by_length && heads->head == NULL && heads->next != NULL && may_hold(heads) &&
         takes_next) {
         head_set(heads, heads->next, false);
-        heads->moved = true;
         /* Its turn is over: the next pass keeps places, or sees whom of the holders it is ahead of. */
         heads->impatient = heads->pool->patience_ms == 0 || heads->count > 0;
     }

@@ -145,10 +145,18 @@ static void place_both(struct place *ret, const struct place *other, struct plac
     ret->device_free = room->device_free;
 }
 
-/* May the asker use what is kept: is it kept for him, or does he end before the holder starts? */
+uint32_t overlay_holder_add(struct overlay *overlay, const struct task *task)
+{
+    must(overlay->holder_count < RESERVATIONS_MAX);
+    overlay->holders[overlay->holder_count] = task;
+    return overlay->holder_count++;
+}
+
+/* May the asker use what is kept: is it kept for him, does he end before the holder starts, or does he come before it? */
 static bool may_use(const struct keep *keep, const struct asker *asker)
 {
-    return asker->task == keep->task || (keep->end_known && asker->end_ms <= keep->end_ms);
+    return asker->task == keep->task || (keep->end_known && asker->end_ms <= keep->end_ms) ||
+           (asker->passes >> keep->at & 1u) != 0;
 }
 
 const struct place *spot_place(const struct spot *spot, enum view view)

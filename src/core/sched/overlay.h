@@ -36,6 +36,7 @@ struct asker {
     int64_t end_ms;      /* when it will have ended by its time limit; INT64_MAX: unknown */
     struct trail *trail; /* of its shape; NULL: every search begins anew */
     enum view view;
+    uint32_t passes;    /* holders whose kept places it may use, bit by bit (rights.h) */
     bool bounded;       /* `left` has a bound for cpu or memory that come with the slots */
     struct vector left; /* what its accounts may still take; VECTOR_UNLIMITED: no bound */
 };
@@ -60,6 +61,7 @@ struct later {
  * delaying it, measured at the moment it starts. A node is kept for one holder at a time. */
 struct keep {
     const struct task *task; /* the holder */
+    uint32_t at;             /* in the overlay's list of them */
     bool end_known;
     int64_t end_ms; /* when the holder starts at the latest */
     struct place left;
@@ -103,6 +105,8 @@ struct overlay {
     struct tight_index *tight[VIEW_COUNT]; /* that this step uses; NULL: not (yet) */
     bool leaving_known;                    /* all nodes that some leave have their later */
     struct overlay_order orders[VIEW_COUNT];
+    const struct task *holders[RESERVATIONS_MAX]; /* for whom places are kept */
+    uint32_t holder_count;
     bool keeping;    /* places are kept */
     bool keep_timed; /* for a holder whose start is known */
 };
@@ -117,6 +121,9 @@ int64_t overlay_end_ms(const struct task *task, int64_t now_ms);
 /* The touched node, or NULL; the same, made where there is none. */
 struct spot *overlay_find(const struct overlay *overlay, node_id node);
 struct spot *overlay_touch(struct overlay *overlay, const struct node *node);
+
+/* Places will be kept for this task: its place in the list. */
+uint32_t overlay_holder_add(struct overlay *overlay, const struct task *task);
 
 /* All nodes that some leave get their later: before the first search in that view. */
 void overlay_leaving(struct overlay *overlay);

@@ -5,8 +5,8 @@
  * The order (turns.h) names the project whose turn it is and its first task. A task that does not fit is passed by, and all that
  * are equal to it; one that its accounts' bounds forbid likewise, within its project. The first one that does not fit is the head;
  * when it has been that for the pool's patience, places are kept for it from its turn in the order on, so tasks ahead of it are
- * not held back. Between projects that share fairly, turns change with what they hold; so a head stays the head while it does not
- * fit, unless one ahead of it in its own project takes its place.
+ * not held back. Between projects turns change with what they hold; there the oldest of all that are first in their project and do
+ * not fit is the head until it fits, and what is kept for it is kept from the start of the pass on (heads.h, rights.h).
  *
  * Surprising: the budget counts tasks looked at and instances placed, not nodes visited, because
  * caches change how many nodes are visited and must not change where a pass stops. It stops only
@@ -22,6 +22,7 @@
 #include "core/sched/turns.h"
 #include "core/sched/place.h"
 #include "core/sched/place_form.h"
+#include "core/sched/rights.h"
 #include "core/sched/search.h"
 
 static bool budget_spent(const struct pass *pass)
@@ -30,15 +31,16 @@ static bool budget_spent(const struct pass *pass)
 }
 
 /* Choosing the places to keep looks at every node: done when the first task comes that would fit. */
-bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count)
+bool pass_keep_or_blocked(struct pass *pass, struct asker *asker, const struct lane *lane,
+                          uint32_t count)
 {
-    if (pass->heads.kept == pass->heads.count) {
-        return true;
+    if (pass->heads.kept < pass->heads.count) {
+        if (search_total(&pass->trial.overlay, asker, count) < count) {
+            return false;
+        }
+        heads_keep(&pass->heads);
     }
-    if (search_total(&pass->trial.overlay, asker, count) < count) {
-        return false;
-    }
-    heads_keep(&pass->heads);
+    asker->passes = rights_own(&pass->trial.overlay, &lane->key);
     return true;
 }
 
@@ -127,8 +129,9 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
         return OUTCOME_CAPPED;
     }
     struct note *note = lane->note;
-    if ((note->missed_from > 0 && count >= note->missed_from) ||
-        capacity_missed(pass->core->capacity, shape, count)) {
+    const bool missed = note->missed_from > 0 && count >= note->missed_from &&
+                        !heads_ahead(&pass->heads, &lane->key);
+    if (missed || capacity_missed(pass->core->capacity, shape, count)) {
         return gated(pass, task, count) ? pass_outcome_bound(pass, task) : OUTCOME_BLOCKED;
     }
     struct asker *asker = arena_new(pass->arena, struct asker, 1);
@@ -140,7 +143,7 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
     };
     asker_bound(pass, asker);
     lane->bounded = asker->bounded;
-    if (!pass_keep_or_blocked(pass, asker, count) ||
+    if (!pass_keep_or_blocked(pass, asker, lane, count) ||
         !place_chunk(&pass->trial, asker, count, &lane->index)) {
         return pass_bound_allows(pass, asker, count) ? OUTCOME_BLOCKED
                                                      : pass_outcome_bound(pass, task);
@@ -183,10 +186,11 @@ static void after_placed(struct queue *queue, const struct task *task, struct la
     }
 }
 
-static void after_blocked(struct pass *pass, struct queue *queue, const struct task *task,
+static void after_blocked(struct pass *pass, struct turns_line *line, const struct task *task,
                           struct lane *lane, uint32_t count)
 {
-    const bool holder = heads_note(&pass->heads, task, lane->added > 0);
+    struct queue *queue = &line->queue;
+    const bool holder = heads_note(&pass->heads, task, lane->added > 0, &line->blocked);
     if (shape_goes_on(pass, task, count)) {
         queue_advance(queue);
         return;
@@ -226,7 +230,7 @@ static void line_serve(struct pass *pass, struct turns_line *line)
         after_placed(queue, task, lane);
         break;
     case OUTCOME_BLOCKED:
-        after_blocked(pass, queue, task, lane, count);
+        after_blocked(pass, line, task, lane, count);
         break;
     case OUTCOME_GATED:
         queue_drop(queue);
@@ -270,8 +274,12 @@ static void pass_pool(struct pass *pass)
     }
     pass->again = pass->placed > 0; /* a gang that has just its minimum may want more */
     turns_init(&pass->turns, pass->core, pass->pool, &pass->trial.tally, pass->arena);
+    heads_begin(&pass->heads, barred, pass);
     pass_run(pass);
     if (!pass->stopped) {
+        if (action_any(pass->pool)) {
+            heads_keep(&pass->heads); /* against those, too, who take */
+        }
         const struct action_result result =
             action_run_all(&pass->trial, pass->in->now_ms, &pass->work);
         pass->again |= result.again;

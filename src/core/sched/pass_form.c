@@ -33,7 +33,7 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
     asker->bounded = tally_left(&pass->trial.tally, task, VIEW_NOW, &asker->left);
     lane->bounded = asker->bounded;
     const struct node **to = arena_new(pass->arena, const struct node *, count);
-    if (missed || !pass_keep_or_blocked(pass, asker, least) ||
+    if (missed || !pass_keep_or_blocked(pass, asker, lane, least) ||
         !place_these(&pass->trial, asker, indices, count, to)) {
         return pass_bound_allows(pass, asker, least) ? OUTCOME_BLOCKED
                                                      : pass_outcome_bound(pass, task);
@@ -50,8 +50,8 @@ enum outcome pass_place_form(struct pass *pass, const struct task *task, struct 
     /* There may be room for it, only not together: then its turn is when places begin to be kept, remembered or not (P12). */
     const bool remembered = pass->heads.kept == pass->heads.count &&
                             capacity_missed(pass->core->capacity, shape, shape->gang_size);
-    const bool missed =
-        pass_shape_speaks(shape, task, lane) && (lane->note->missed_from > 0 || remembered);
+    const bool noted = lane->note->missed_from > 0 && !heads_ahead(&pass->heads, &lane->key);
+    const bool missed = pass_shape_speaks(shape, task, lane) && (noted || remembered);
     uint32_t *indices = arena_new(pass->arena, uint32_t, task->instance_count);
     const uint32_t count = form_chunk(pass->core, task, place_known(&pass->trial, task), indices);
     return count == 0 ? OUTCOME_BLOCKED : form_place(pass, task, lane, indices, count, missed);

@@ -32,8 +32,10 @@ enum outcome {
     OUTCOME_CAPPED,  /* its user may not have more */
 };
 
-/* Choosing the places to keep looks at every node: done when the first task comes that would fit. False: it does not. */
-bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count);
+/* Choosing the places to keep looks at every node: done when the first task comes that would fit. False: it does not. True: the asker
+ * knows which of them he may use. */
+bool pass_keep_or_blocked(struct pass *pass, struct asker *asker, const struct lane *lane,
+                          uint32_t count);
 
 /* Could some node, empty, take these instances within the bounds of their accounts? If not, no room helps: what is to be said then. */
 bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint32_t count);

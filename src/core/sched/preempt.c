@@ -23,6 +23,7 @@ enum chunk_result preempt_try(struct action *action, const struct chunk *chunk)
         .task = chunk->task,
         .indices = chunk->indices,
         .count = chunk->count,
+        .passes = chunk->passes,
     };
     if (!pool_wide && !lower_runs(action, chunk->task)) {
         return CHUNK_FAILED;

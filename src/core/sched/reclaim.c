@@ -67,6 +67,7 @@ enum chunk_result reclaim_try(struct action *action, const struct chunk *chunk)
         .task = chunk->task,
         .indices = chunk->indices,
         .count = chunk->count,
+        .passes = chunk->passes,
     };
     if (reclaim_start(&ask.claimant) != CLAIM_MAY_START || !reachable(action, &ask.claimant)) {
         return CHUNK_FAILED;

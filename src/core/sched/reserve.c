@@ -278,6 +278,7 @@ static void node_keep(const struct choice *choice, struct candidate *candidate, 
     struct spot *spot = overlay_touch(overlay, candidate->node);
     struct keep *keep = arena_new(overlay->arena, struct keep, 1);
     keep->task = choice->holder->task;
+    keep->at = overlay->holder_count - 1;
     keep->end_known = end_known;
     keep->end_ms = end_ms;
     reserve_wait(choice, request, candidate, &keep->room, &keep->left);
@@ -301,6 +302,7 @@ static int64_t chosen_keep(const struct choice *choice, struct candidate *list, 
     const bool known = whole && end_ms != INT64_MAX;
     const int64_t named_ms = choice->holder->until_ms;
     end_ms = named_ms > 0 && named_ms < end_ms ? named_ms : end_ms;
+    (void)overlay_holder_add(choice->overlay, choice->holder->task);
     for (uint32_t i = 0; i < count; i++) {
         if (list[i].take > 0) {
             node_keep(choice, &list[i], known, end_ms);

@@ -81,7 +81,7 @@ struct asker *solve_asker_at(const struct solve *solve, struct asker *asker, uin
     return own;
 }
 
-struct asker *solve_asker(const struct solve *solve, const struct task *task)
+struct asker *solve_asker(const struct solve *solve, const struct task *task, uint32_t passes)
 {
     struct asker *asker = arena_new(solve->trial->arena, struct asker, 1);
     *asker = (struct asker){
@@ -89,6 +89,7 @@ struct asker *solve_asker(const struct solve *solve, const struct task *task)
         .request = &core_shape(solve->trial->core, task->shape)->request,
         .end_ms = INT64_MAX,
         .view = VIEW_LATER,
+        .passes = passes,
     };
     return asker;
 }
@@ -208,7 +209,7 @@ static bool search_begin(struct solve *solve, const struct solve_ask *ask,
     if (solve->first == NULL && ask->of != VICTIMS_OF_ALL) {
         return false;
     }
-    solve->asker = solve_asker(solve, ask->task);
+    solve->asker = solve_asker(solve, ask->task, ask->passes);
     solve->places = arena_new(solve->trial->arena, const struct node *, ask->count);
     solve->fits = search_total(&solve->trial->overlay, solve->asker, ask->count);
     solve->unlike = form_grouped(shape_form(core_shape(solve->trial->core, ask->task->shape)));

@@ -25,6 +25,7 @@ struct solve_ask {
     const struct task *task;
     const uint32_t *indices; /* of the waiting instances that want a place together */
     uint32_t count;
+    uint32_t passes;    /* holders whose kept places they may use (rights.h) */
     uint32_t moved_max; /* VICTIMS_OF_ALL: tasks that may be moved */
 };
 
@@ -38,8 +39,7 @@ enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, ui
                             uint64_t *work);
 
 /* Places for these instances that are free when those who are leaving have left; false: there are not enough. */
-bool solve_later(struct solve *solve, const struct task *task, const uint32_t *indices,
-                 uint32_t count);
+bool solve_later(struct solve *solve, const struct solve_ask *ask);
 
 /* Slots (thousandths) that will be free on the nodes that take work, all together. */
 int64_t solve_idle_milli(struct solve *solve);

@@ -38,7 +38,7 @@ static bool has_elsewhere(struct solve *solve, const struct task *task)
     enum { UNKNOWN, NOWHERE, SOMEWHERE };
     struct note *note = notes_get(&solve->nowhere, task->shape);
     if (note->missed_from == UNKNOWN) {
-        const struct asker *asker = solve_asker(solve, task);
+        const struct asker *asker = solve_asker(solve, task, 0);
         const bool found = search_first(&solve->trial->overlay, asker, 1) != NULL;
         note->missed_from = found ? SOMEWHERE : NOWHERE;
     }
@@ -138,7 +138,9 @@ bool choice_make(struct node_search *search, struct choice *choice)
     struct place_room room;
     struct place now;
     struct place place;
-    if (!fit_usable(choice->node) || (spot != NULL && spot->keep != NULL)) {
+    const bool kept =
+        spot != NULL && spot->keep != NULL && (solve->asker->passes >> spot->keep->at & 1u) == 0;
+    if (!fit_usable(choice->node) || kept) {
         return false;
     }
     pieces_read(search, choice);

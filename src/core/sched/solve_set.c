@@ -135,13 +135,12 @@ static bool accounts_take(struct solve *solve, struct asker *asker, const uint32
     return true;
 }
 
-bool solve_later(struct solve *solve, const struct task *task, const uint32_t *indices,
-                 uint32_t count)
+bool solve_later(struct solve *solve, const struct solve_ask *ask)
 {
-    struct asker *asker = solve_asker(solve, task);
-    const struct node **places = arena_new(solve->trial->arena, const struct node *, count);
-    if (!accounts_take(solve, asker, indices, count) ||
-        !place_these(solve->trial, asker, indices, count, places)) {
+    struct asker *asker = solve_asker(solve, ask->task, ask->passes);
+    const struct node **places = arena_new(solve->trial->arena, const struct node *, ask->count);
+    if (!accounts_take(solve, asker, ask->indices, ask->count) ||
+        !place_these(solve->trial, asker, ask->indices, ask->count, places)) {
         return false;
     }
     solve->idle_known = false;
@@ -161,7 +160,7 @@ static bool piece_move(struct solve *solve, struct grown *grown)
          instance = piece_next(core, piece, instance)) {
         indices[count++] = instance->index;
     }
-    struct asker *asker = solve_asker(solve, piece->task);
+    struct asker *asker = solve_asker(solve, piece->task, 0);
     if (!accounts_take(solve, asker, indices, count)) {
         return false;
     }

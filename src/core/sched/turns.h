@@ -24,6 +24,7 @@ struct turns_line {
     uint32_t key_changes;    /* of the account when that was found */
     bool key_known;
     bool full;      /* it holds its share already, as far as its next chunk asks for more */
+    bool blocked;   /* one of its tasks was noted as the first that found no room */
     uint32_t turns; /* round-robin: how often it was served in this pass */
     int64_t used;   /* round-robin: slots it held before */
 };
