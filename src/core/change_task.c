@@ -303,7 +303,7 @@ static uint64_t shape_hash(pool_id pool, uint32_t gang_size, const struct reques
     if (form != NULL) {
         seed ^= hash_bytes(form, form_size(form));
     }
-    return hash_u64(seed ^ hash_bytes(request, sizeof *request));
+    return hash_u64(seed ^ hash_words(request, sizeof *request));
 }
 
 static bool same_form(const struct form *a, const struct form *b)

@@ -130,7 +130,7 @@ static struct tight_order *order_free(struct tight_index *index)
 static struct tight_order *order_of(struct tight_index *index, pool_id pool,
                                     const struct request *plain, uint32_t count)
 {
-    const uint64_t hash = hash_bytes(plain, sizeof *plain);
+    const uint64_t hash = hash_words(plain, sizeof *plain);
     index->asked++;
     for (size_t i = 0; i < index->orders.count; i++) {
         struct tight_order *order = &index->orders.at[i];

@@ -107,6 +107,11 @@ static void the_hash_is_the_same_everywhere(void **state)
     assert_true(hash_bytes("weir", 4) == hash_bytes("weir", 4));
     assert_true(hash_bytes("weir", 4) != hash_bytes("wier", 4));
     assert_true(hash_bytes("", 0) == hash_u64(0xcbf29ce484222325U));
+    const uint64_t words[3] = {1, 0, 2};
+    const uint64_t others[3] = {0, 1, 2};
+    assert_true(hash_words(words, 24) == hash_words(words, 24));
+    assert_true(hash_words(words, 24) != hash_words(others, 24));
+    assert_true(hash_words(words, 8) != hash_words(words, 16));
 }
 
 int main(void)
