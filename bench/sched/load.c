@@ -116,12 +116,14 @@ struct steady {
     uint32_t nodes;
     uint32_t accounts;
     uint32_t filled_percent; /* of the GPUs that tasks ask for at the start */
+    bool impatient;          /* who is blocked first holds a reservation at once */
 };
 
 struct samples {
     int64_t ns[EVENTS];
     int64_t visited[EVENTS];
     uint32_t count;
+    uint32_t held; /* of them: those with a reservation held */
 };
 
 typedef VEC(uint64_t) running_list;
@@ -188,14 +190,19 @@ static void steady_run(const struct steady *steady, struct samples *samples)
     running_list running = {0};
     world_init(&world, steady->nodes);
     mix_init(&mix, &world, steady->nodes, steady->accounts);
+    if (steady->impatient) {
+        world_patience(&world, 0);
+    }
     steady_fill(steady, &mix, &world, &running);
     samples->count = 0;
+    samples->held = 0;
     const int64_t begin = measure_now_ns();
     while (samples->count < EVENTS && measure_now_ns() - begin < STEADY_NS_MAX) {
         steady_event(&mix, &world, &running, samples->count % 2 == 0);
         samples->ns[samples->count] = world.spend.ns;
         samples->visited[samples->count] = (int64_t)world.spend.visited;
         samples->count++;
+        samples->held += core_pool(world.core, world.pool)->reserved_count > 0;
         running_note(&world, &running);
     }
     vec_done(&running);
@@ -231,6 +238,10 @@ static int64_t steady_lines(struct bench *bench, const char *name, const struct 
     table_value(bench, "  nodes visited a decision, p99",
                 (double)measure_percentile(samples.visited, samples.count, 99), "nodes", NO_BAR,
                 NULL);
+    if (steady->impatient) {
+        table_value(bench, "  decisions with a reservation held",
+                    100.0 * samples.held / samples.count, "%", NO_BAR, NULL);
+    }
     return p50_ns;
 }
 
@@ -263,6 +274,13 @@ void load_steady_accounts(struct bench *bench)
     const struct steady steady = {.accounts = ACCOUNTS_MANY, .filled_percent = 90};
     int64_t ignored[STEADY_SIZES];
     steady_sized(bench, "90 % asked, 1,000 accounts", steady, ignored);
+}
+
+/* One account, so that the reservation binds all. */
+void load_steady_held(struct bench *bench)
+{
+    const struct steady steady = {.accounts = 1, .filled_percent = 120, .impatient = true};
+    steady_sized(bench, "120 % asked, held", steady, bench->held_ns);
 }
 
 /* ---- memory ---- */
@@ -306,5 +324,7 @@ void load_growth(struct bench *bench)
     growth_line(bench, "one decision (steady, p50)", bench->decision_ns,
                 DECISION_PERCENT_MAX / 100.0);
     growth_line(bench, "one decision (steady, thousands wait, p50)", bench->full_ns,
+                DECISION_PERCENT_MAX / 100.0);
+    growth_line(bench, "one decision (steady, a reservation held, p50)", bench->held_ns,
                 DECISION_PERCENT_MAX / 100.0);
 }

@@ -48,10 +48,11 @@ struct bench {
     unsigned bars;       /* lines with a bar */
     unsigned short_bars; /* those that are short of it */
     /* At 1,000 and at 10,000 nodes, 0 when not measured: a full pass, and one decision with
-     * free GPUs and with thousands of tasks waiting. */
+     * free GPUs, with thousands of tasks waiting, and with a reservation held as well. */
     int64_t allocate_ns[2];
     int64_t decision_ns[2];
     int64_t full_ns[2];
+    int64_t held_ns[2];
 };
 
 enum { NO_BAR = 0 };

@@ -26,6 +26,7 @@ static const struct {
     {"steady", "steady state: one end, one arrival, and so on; few wait", load_steady},
     {"steady-full", "steady state in which thousands wait", load_steady_full},
     {"steady-accounts", "steady state of many accounts", load_steady_accounts},
+    {"steady-held", "steady state in which somebody holds a reservation", load_steady_held},
     {"memory", "memory", load_memory},
     {"growth", "growth from 1,000 to 10,000 nodes", load_growth},
 };

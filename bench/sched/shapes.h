@@ -20,6 +20,7 @@ void load_fill(struct bench *bench);
 void load_steady(struct bench *bench);
 void load_steady_full(struct bench *bench);
 void load_steady_accounts(struct bench *bench);
+void load_steady_held(struct bench *bench);
 void load_memory(struct bench *bench);
 /* The ratios between 1,000 and 10,000 nodes, of what was measured. */
 void load_growth(struct bench *bench);

@@ -82,13 +82,13 @@ static void node_join(struct world *world, uint32_t number)
 }
 
 /* Whatever a server's first pool is like: here tasks may take back what is theirs. */
-static void pool_edit(struct world *world)
+void world_patience(struct world *world, int64_t patience_ms)
 {
     const struct pool_spec spec = {.name = POOL_DEFAULT_NAME,
                                    .placement = PLACEMENT_TIGHT,
                                    .title = "",
                                    .description = "",
-                                   .patience_ms = PATIENCE_MS_DEFAULT,
+                                   .patience_ms = patience_ms,
                                    .aux_tasks = NODE_AUX_TASKS_DEFAULT,
                                    .consolidation_max = CONSOLIDATION_DEFAULT,
                                    .stale_grace_ms = STALE_GRACE_MS_DEFAULT};
@@ -102,7 +102,7 @@ void world_init(struct world *world, uint32_t nodes)
     *world = (struct world){.core = core_new(), .now_ms = 1000};
     arena_init(&world->arena);
     world_do(world, (struct input){.type = INPUT_SERVER_START, .server = {.server_uuid = {1}}});
-    pool_edit(world);
+    world_patience(world, PATIENCE_MS_DEFAULT);
     for (uint32_t i = 0; i < nodes; i++) {
         node_join(world, i);
     }

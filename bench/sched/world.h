@@ -25,6 +25,9 @@ struct world {
 void world_init(struct world *world, uint32_t nodes);
 void world_done(struct world *world);
 
+/* For how long who is blocked first may be overtaken; PATIENCE_MS_DEFAULT from the start. */
+void world_patience(struct world *world, int64_t patience_ms);
+
 /* One input that must be accepted. */
 void world_do(struct world *world, struct input in);
 

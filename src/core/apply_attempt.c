@@ -93,6 +93,7 @@ void apply_attempt_started(struct core *core, const struct fact *fact)
     instance->started_ms = fact->attempt_started.at_ms;
     instance->workdir_missed = fact->attempt_started.workdir_missed;
     instance_deadline_put(core, task, instance);
+    instance_end_changed(core, instance);
     if (task->started_ms == 0) {
         task->started_ms = instance->started_ms;
     }

@@ -132,6 +132,7 @@ void apply_task_edited(struct core *core, const struct fact *fact)
     }
     if (edit->fields & (EDIT_TIME_LIMIT | EDIT_NAME | EDIT_RESOURCES | EDIT_PROJECT)) {
         lengths_expect(core, task);
+        task_ends_changed(core, task);
     }
     task_close(core, task, &mark);
 }

@@ -99,6 +99,7 @@ void apply_task_queued(struct core *core, const struct fact *fact)
     }
     task->queued_ms = fact->time_ms;
     lengths_expect(core, task);
+    task_ends_changed(core, task);
     task_close(core, task, &mark);
 }
 

@@ -80,6 +80,10 @@ void instance_deadline_put(struct core *core, const struct task *task,
 void instance_deadline_drop(struct core *core, const struct task *task,
                             const struct instance *instance);
 
+/* When an instance that holds a place ends is known anew; the same of all of a task. */
+void instance_end_changed(struct core *core, const struct instance *instance);
+void task_ends_changed(struct core *core, const struct task *task);
+
 /* The waiting instances of a task will never run: they end with this cause. */
 void instances_give_up(struct core *core, struct task *task, enum end_cause cause, int64_t now_ms);
 

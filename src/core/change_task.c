@@ -293,6 +293,20 @@ void instance_deadline_drop(struct core *core, const struct task *task,
     }
 }
 
+void instance_end_changed(struct core *core, const struct instance *instance)
+{
+    if (core->capacity != NULL) {
+        capacity_ends_changed(core->capacity, instance->node);
+    }
+}
+
+void task_ends_changed(struct core *core, const struct task *task)
+{
+    for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
+        instance_end_changed(core, instance_row(core, task->instance_first + i));
+    }
+}
+
 /* ---- shapes ---- */
 
 /* The hash of what makes two shapes one. */

@@ -12,12 +12,13 @@
 #include "core/core_internal.h"
 #include "core/sched/fit.h"
 #include "core/sched/tight_index.h"
+#include "core/sched/wait_index.h"
 
 #include <string.h>
 
 /* Numbers of shapes grow for ever, so a miss is kept under the number's last bits; two that meet
  * there cost each other a search. */
-enum { MISSES_MAX = 4096 };
+enum { MISSES_MAX = 4096, HOLDS_MAX = 256 };
 
 struct miss {
     uint32_t shape;
@@ -31,6 +32,21 @@ struct nowhere {
     uint64_t at; /* position in the log */
 };
 
+/* So many instances of the shape go on all nodes of its pool, were they empty. */
+struct holds {
+    uint32_t shape;
+    uint32_t count;
+    bool all;       /* not one more does */
+    uint64_t sized; /* the pool's count then */
+};
+
+/* One number for each pool, from 1 on; a vector (vec.h). */
+struct counts {
+    uint64_t *at;
+    size_t count;
+    size_t room;
+};
+
 /* Something fell free on the node; node 0: on any of the pool. */
 struct freed {
     pool_id pool;
@@ -39,15 +55,18 @@ struct freed {
 
 struct capacity {
     struct oindex order;
-    VEC(uint64_t) freed;      /* by pool: grows whenever something may fit that did not; from 1 */
-    struct miss *misses;      /* MISSES_MAX of them; NULL: none yet */
-    VEC(struct miss) learned; /* by the pass decided last, */
-    pool_id learned_pool;     /* of this pool, */
-    uint64_t learned_seq;     /* true once this many facts have been applied */
-    struct nowhere *nowhere;  /* likewise */
+    struct counts freed;             /* grow whenever something may fit that did not */
+    struct miss *misses;             /* MISSES_MAX of them; NULL: none yet */
+    VEC(struct miss) learned;        /* by the pass decided last, */
+    pool_id learned_pool;            /* of this pool, */
+    uint64_t learned_seq;            /* true once this many facts have been applied */
+    struct nowhere *nowhere;         /* likewise */
     struct freed log[FREED_LOG_MAX]; /* the newest ones: position p is in p % FREED_LOG_MAX */
     uint64_t log_end;
     struct tight_index *tight[VIEW_COUNT]; /* NULL: not asked for yet */
+    struct wait_index *waits;              /* likewise */
+    struct counts sized;           /* grow whenever a node may hold more or less than it did */
+    struct holds holds[HOLDS_MAX]; /* by the last bits of the shape's number */
 };
 
 struct capacity *capacity_new(void)
@@ -65,6 +84,8 @@ void capacity_free(struct capacity *capacity)
     oindex_done(&capacity->order);
     vec_done(&capacity->freed);
     vec_done(&capacity->learned);
+    vec_done(&capacity->sized);
+    wait_index_free(capacity->waits);
     free(capacity->misses);
     free(capacity->nowhere);
     for (unsigned view = 0; view < VIEW_COUNT; view++) {
@@ -78,6 +99,14 @@ struct capacity *capacity_copy(const struct capacity *capacity)
     struct capacity *copy = xcalloc(1, sizeof *copy);
     oindex_copy(&copy->order, &capacity->order);
     return copy;
+}
+
+struct wait_index *capacity_waits(struct capacity *capacity)
+{
+    if (capacity->waits == NULL) {
+        capacity->waits = wait_index_new();
+    }
+    return capacity->waits;
 }
 
 struct tight_index *capacity_tight(struct capacity *capacity, unsigned view)
@@ -174,23 +203,23 @@ static bool node_freed(const struct node *before, const struct node *after)
     return devices_grew(before, after);
 }
 
-static void freed_count(struct capacity *capacity, pool_id pool)
+static void count_up(struct counts *counts, pool_id pool)
 {
-    while (capacity->freed.count <= pool.v) {
-        vec_push(&capacity->freed, 1);
+    while (counts->count <= pool.v) {
+        vec_push(counts, 1);
     }
-    capacity->freed.at[pool.v]++;
+    counts->at[pool.v]++;
+}
+
+static uint64_t count_of(const struct counts *counts, pool_id pool)
+{
+    return pool.v < counts->count ? counts->at[pool.v] : 1;
 }
 
 void capacity_freed(struct capacity *capacity, pool_id pool)
 {
-    freed_count(capacity, pool);
+    count_up(&capacity->freed, pool);
     capacity_log_add(capacity, pool, (node_id){0});
-}
-
-static uint64_t pool_freed_count(const struct capacity *capacity, pool_id pool)
-{
-    return pool.v < capacity->freed.count ? capacity->freed.at[pool.v] : 1;
 }
 
 /* Both rows have the same lines in the same order: change only those that differ. */
@@ -214,21 +243,64 @@ static void lines_update(struct oindex *order, const struct node *before, const 
     }
 }
 
+/* May the node, were it empty, hold more or less than before? */
+static bool node_resized(const struct node *before, const struct node *after)
+{
+    return before == NULL || before->pool.v != after->pool.v ||
+           fit_usable(before) != fit_usable(after) || before->aux_max != after->aux_max ||
+           before->labels != after->labels || !totals_equal(before, after);
+}
+
+void capacity_ends_changed(struct capacity *capacity, node_id node)
+{
+    if (capacity->waits != NULL) {
+        wait_index_note(capacity->waits, node);
+    }
+}
+
 void capacity_changed(struct capacity *capacity, const struct node *before,
                       const struct node *after)
 {
     must(after != NULL);
     const struct node *old = before != NULL && before->id.v != 0 ? before : NULL;
     lines_update(&capacity->order, old, after);
+    capacity_ends_changed(capacity, after->id);
+    if (node_resized(old, after)) {
+        count_up(&capacity->sized, after->pool);
+        count_up(&capacity->sized, old == NULL ? after->pool : old->pool);
+    }
     for (unsigned view = 0; view < VIEW_COUNT; view++) {
         if (capacity->tight[view] != NULL) {
             tight_index_note(capacity->tight[view], after->id);
         }
     }
     if (node_freed(old, after)) {
-        freed_count(capacity, after->pool);
+        count_up(&capacity->freed, after->pool);
         capacity_log_add(capacity, after->pool, after->id);
     }
+}
+
+/* ---- what empty nodes hold ---- */
+
+void capacity_holds_note(struct capacity *capacity, const struct shape *shape, uint32_t count,
+                         bool all)
+{
+    if (capacity != NULL) {
+        capacity->holds[shape->id.v % HOLDS_MAX] =
+            (struct holds){shape->id.v, count, all, count_of(&capacity->sized, shape->pool)};
+    }
+}
+
+bool capacity_holds(const struct capacity *capacity, const struct shape *shape, uint32_t count,
+                    bool *ret)
+{
+    const struct holds *holds = capacity == NULL ? NULL : &capacity->holds[shape->id.v % HOLDS_MAX];
+    if (holds == NULL || holds->shape != shape->id.v ||
+        holds->sized != count_of(&capacity->sized, shape->pool)) {
+        return false;
+    }
+    *ret = count <= holds->count;
+    return *ret || holds->all;
 }
 
 /* ---- what fits on no node ---- */
@@ -309,7 +381,7 @@ void capacity_settled(struct core *core, pool_id pool)
     }
     for (size_t i = 0; i < capacity->learned.count; i++) {
         struct miss miss = capacity->learned.at[i];
-        miss.freed = pool_freed_count(capacity, pool);
+        miss.freed = count_of(&capacity->freed, pool);
         capacity->misses[miss.shape % MISSES_MAX] = miss;
     }
 }
@@ -321,5 +393,5 @@ bool capacity_missed(const struct capacity *capacity, const struct shape *shape,
     }
     const struct miss *miss = &capacity->misses[shape->id.v % MISSES_MAX];
     return miss->shape == shape->id.v && count >= miss->from &&
-           miss->freed == pool_freed_count(capacity, shape->pool);
+           miss->freed == count_of(&capacity->freed, shape->pool);
 }

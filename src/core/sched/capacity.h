@@ -28,6 +28,9 @@ struct capacity *capacity_copy(const struct capacity *capacity);
 void capacity_changed(struct capacity *capacity, const struct node *before,
                       const struct node *after);
 
+/* An instance on the node ends at another time than was known, while its row stays as it is. */
+void capacity_ends_changed(struct capacity *capacity, node_id node);
+
 /* Something that did not fit may fit now for another cause: a place is no longer promised. */
 void capacity_freed(struct capacity *capacity, pool_id pool);
 
@@ -48,6 +51,18 @@ const struct oindex *capacity_order(const struct capacity *capacity);
 /* The index of placement `tight` for a view (overlay.h), made when it is first asked for. */
 struct tight_index;
 struct tight_index *capacity_tight(struct capacity *capacity, unsigned view);
+
+/* The index of nodes as holders of reservations wait for them, made when it is first asked for. */
+struct wait_index;
+struct wait_index *capacity_waits(struct capacity *capacity);
+
+/* How many instances of a shape the nodes of its pool would hold if nothing ran there: at least so many, or (`all`) not one more.
+ * Known until a node of the pool comes, goes, or becomes another. Both do nothing without a capacity. */
+void capacity_holds_note(struct capacity *capacity, const struct shape *shape, uint32_t count,
+                         bool all);
+/* Would they hold `count`? False: that is not known. */
+bool capacity_holds(const struct capacity *capacity, const struct shape *shape, uint32_t count,
+                    bool *ret);
 
 /* The nodes on which something fell free are logged, so that what fits on no node is tried only on
  * those that were logged since that was found. The scheduler notes it while it decides, which is

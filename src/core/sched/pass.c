@@ -30,7 +30,7 @@ static bool budget_spent(const struct pass *pass)
     return pass->placed > 0 && pass->work >= pass->in->pass.work_max;
 }
 
-/* Choosing the places to keep looks at every node: done when the first task comes that would fit. */
+/* Choosing the places to keep looks at what has changed: done when the first task comes that would fit. */
 bool pass_keep_or_blocked(struct pass *pass, struct asker *asker, const struct lane *lane,
                           uint32_t count)
 {

@@ -32,7 +32,7 @@ enum outcome {
     OUTCOME_CAPPED,  /* its user may not have more */
 };
 
-/* Choosing the places to keep looks at every node: done when the first task comes that would fit. False: it does not. True: the asker
+/* Choosing the places to keep looks at what has changed: done when the first task comes that would fit. False: it does not. True: the asker
  * knows which of them he may use. */
 bool pass_keep_or_blocked(struct pass *pass, struct asker *asker, const struct lane *lane,
                           uint32_t count);

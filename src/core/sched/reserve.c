@@ -46,6 +46,12 @@ bool reserve_in_motion(const struct spot *spot)
     return spot != NULL && spot->later != NULL;
 }
 
+/* What the step has done on the node; NULL: nothing, or it is not asked for. */
+static const struct spot *spot_of(const struct choice *choice, const struct node *node)
+{
+    return choice->bare ? NULL : overlay_find(choice->overlay, node->id);
+}
+
 static uint32_t placed_count(const struct spot *spot)
 {
     uint32_t count = 0;
@@ -61,7 +67,7 @@ struct holding *reserve_holdings(const struct choice *choice, const struct node 
 {
     const struct overlay *overlay = choice->overlay;
     const struct core *core = overlay->core;
-    const struct spot *spot = overlay_find(overlay, node->id);
+    const struct spot *spot = spot_of(choice, node);
     const uint32_t room = node->instance_count + placed_count(spot);
     struct holding *list = arena_new(overlay->arena, struct holding, room);
     uint32_t count = 0;
@@ -152,12 +158,25 @@ static uint32_t node_holds(const struct node *node, const struct request *reques
     return fit_count(&place, request, max);
 }
 
+/* When the first of these ends passes that were learned, so that it is known no longer. */
+static int64_t ends_lapse_ms(const struct choice *choice, const struct holding *list,
+                             uint32_t count)
+{
+    int64_t first_ms = INT64_MAX;
+    for (uint32_t i = 0; choice->by_end && choice->holder->learned && i < count; i++) {
+        if (list[i].end_ms > choice->overlay->now_ms && list[i].end_ms < first_ms) {
+            first_ms = list[i].end_ms;
+        }
+    }
+    return first_ms;
+}
+
 /* Lets instances end until the node takes `candidate->count`; leaves the place as it is then. */
 void reserve_wait(const struct choice *choice, const struct request *request,
                   struct candidate *candidate, struct place_room *room, struct place *ret)
 {
     const struct overlay *overlay = choice->overlay;
-    const struct spot *spot = overlay_find(overlay, candidate->node->id);
+    const struct spot *spot = spot_of(choice, candidate->node);
     struct place now;
     place_now(candidate->node, &now);
     place_copy(spot == NULL ? &now : spot_place(spot, VIEW_LATER), room, ret);
@@ -165,6 +184,7 @@ void reserve_wait(const struct choice *choice, const struct request *request,
     candidate->end_ms =
         reserve_in_motion(spot) ? reserve_leaving_end_ms(overlay->core, candidate->node) : 0;
     candidate->ends = 0;
+    candidate->lapse_ms = INT64_MAX;
     uint32_t fits = fit_count(ret, request, candidate->count);
     if (fits == candidate->count) {
         return;
@@ -172,7 +192,13 @@ void reserve_wait(const struct choice *choice, const struct request *request,
     uint32_t count = 0;
     struct holding *list = reserve_holdings(choice, candidate->node, &count);
     struct holding *next;
+    candidate->lapse_ms = ends_lapse_ms(choice, list, count);
     while (fits < candidate->count && (next = reserve_next_end(choice, list, count)) != NULL) {
+        if (choice->by_end && next->end_ms == INT64_MAX) {
+            candidate->end_ms =
+                INT64_MAX; /* nobody waits for what nobody knows: the rest does not matter */
+            break;
+        }
         next->ended = true;
         place_give(ret, room, next->request, &next->grant);
         candidate->newest_ms = next->begun_ms;
@@ -183,91 +209,46 @@ void reserve_wait(const struct choice *choice, const struct request *request,
     candidate->count = fits;
 }
 
-/* Older ones (or sooner ends) first; then fewer ends for each instance; then the lower id. */
-static bool candidate_before(const struct choice *choice, const struct candidate *a,
-                             const struct candidate *b)
+/* How many such instances go on all nodes together, counted until `enough`. */
+static uint32_t pool_holds(const struct overlay *overlay, const struct request *request,
+                           uint32_t enough)
 {
-    if (choice->by_end && a->end_ms != b->end_ms) {
-        return a->end_ms < b->end_ms;
+    uint32_t left = enough;
+    const struct node *node = core_pool_node_next(overlay->core, overlay->pool, (node_id){0});
+    for (; left > 0 && node != NULL;
+         node = core_pool_node_next(overlay->core, overlay->pool, node->id)) {
+        ++*overlay->visited;
+        left -= node_holds(node, request, left);
     }
-    if (a->newest_ms != b->newest_ms) {
-        return a->newest_ms < b->newest_ms;
-    }
-    const uint64_t ends_a = (uint64_t)a->ends * b->count;
-    const uint64_t ends_b = (uint64_t)b->ends * a->count;
-    return ends_a != ends_b ? ends_a < ends_b : a->node->id.v < b->node->id.v;
+    return enough - left;
 }
 
-static bool node_next(const struct overlay *overlay, struct okey *key)
-{
-    ++*overlay->visited;
-    return oindex_next(&overlay->core->orders[ORDER_POOL_NODE], *key, key) &&
-           key->at[0] == overlay->pool.v;
-}
-
-bool reserve_possible(const struct overlay *overlay, const struct request *request, uint32_t count)
+bool reserve_possible(const struct overlay *overlay, const struct shape *shape, uint32_t count)
 {
     must(count > 0);
-    uint32_t left = count;
-    struct okey key = {{overlay->pool.v, 0, 0, 0}};
-    while (left > 0 && node_next(overlay, &key)) {
-        left -= node_holds(core_node(overlay->core, (node_id){(uint32_t)key.at[1]}), request, left);
+    struct capacity *capacity = overlay->core->capacity;
+    bool possible;
+    if (capacity_holds(capacity, shape, count, &possible)) {
+        return possible;
     }
-    return left == 0;
+    const uint32_t held = pool_holds(overlay, &shape->request, count);
+    capacity_holds_note(capacity, shape, held, held < count);
+    return held == count;
 }
 
-/* Is the node kept for another holder? */
-static bool kept_already(const struct overlay *overlay, const struct node *node)
+bool reserve_candidate(const struct choice *choice, const struct node *node, struct candidate *ret)
 {
-    const struct spot *spot = overlay_find(overlay, node->id);
-    return spot != NULL && spot->keep != NULL;
-}
-
-static struct candidate *candidates_of(const struct choice *choice, uint32_t *ret_count)
-{
-    struct overlay *overlay = choice->overlay;
     const struct holder *holder = choice->holder;
-    const struct pool *pool = core_pool(overlay->core, overlay->pool);
-    struct candidate *list = arena_new(overlay->arena, struct candidate, pool->node_count);
-    uint32_t count = 0;
-    struct okey key = {{overlay->pool.v, 0, 0, 0}};
-    while (node_next(overlay, &key)) {
-        const struct node *node = core_node(overlay->core, (node_id){(uint32_t)key.at[1]});
-        struct candidate candidate = {.node = node,
-                                      .count = node_holds(node, holder->request, holder->count)};
-        if (candidate.count == 0 || kept_already(overlay, node)) {
-            continue;
-        }
-        struct place_room room;
-        struct place place;
-        reserve_wait(choice, holder->request, &candidate, &room, &place);
-        if (candidate.count > 0 && (!choice->by_end || candidate.end_ms != INT64_MAX)) {
-            must(count < pool->node_count);
-            list[count++] = candidate;
-        }
+    *ret = (struct candidate){.node = node,
+                              .count = node_holds(node, holder->request, holder->count),
+                              .lapse_ms = INT64_MAX};
+    if (ret->count == 0) {
+        return false;
     }
-    *ret_count = count;
-    return list;
-}
-
-/* Marks the best candidates, `take` of each; returns how many instances find no place there. */
-static uint32_t best_choose(const struct choice *choice, struct candidate *list, uint32_t count)
-{
-    uint32_t left = choice->holder->count;
-    while (left > 0) {
-        struct candidate *best = NULL;
-        for (uint32_t i = 0; i < count; i++) {
-            if (list[i].take == 0 && (best == NULL || candidate_before(choice, &list[i], best))) {
-                best = &list[i];
-            }
-        }
-        if (best == NULL) {
-            return left;
-        }
-        best->take = best->count < left ? best->count : left;
-        left -= best->take;
-    }
-    return 0;
+    struct place_room room;
+    struct place place;
+    reserve_wait(choice, holder->request, ret, &room, &place);
+    return ret->count > 0 && (!choice->by_end || ret->end_ms != INT64_MAX);
 }
 
 static void node_keep(const struct choice *choice, struct candidate *candidate, bool end_known,
@@ -290,23 +271,18 @@ static void node_keep(const struct choice *choice, struct candidate *candidate, 
     spot->keep = keep;
 }
 
-static int64_t chosen_keep(const struct choice *choice, struct candidate *list, uint32_t count,
-                           bool whole)
+static int64_t chosen_keep(const struct choice *choice, const struct chosen *chosen)
 {
     int64_t end_ms = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (list[i].take > 0 && list[i].end_ms > end_ms) {
-            end_ms = list[i].end_ms;
-        }
+    for (uint32_t i = 0; i < chosen->count; i++) {
+        end_ms = chosen->list[i].end_ms > end_ms ? chosen->list[i].end_ms : end_ms;
     }
-    const bool known = whole && end_ms != INT64_MAX;
+    const bool known = chosen->left == 0 && end_ms != INT64_MAX;
     const int64_t named_ms = choice->holder->until_ms;
     end_ms = named_ms > 0 && named_ms < end_ms ? named_ms : end_ms;
     (void)overlay_holder_add(choice->overlay, choice->holder->task);
-    for (uint32_t i = 0; i < count; i++) {
-        if (list[i].take > 0) {
-            node_keep(choice, &list[i], known, end_ms);
-        }
+    for (uint32_t i = 0; i < chosen->count; i++) {
+        node_keep(choice, &chosen->list[i], known, end_ms);
     }
     choice->overlay->keeping = true;
     choice->overlay->keep_timed |= known;
@@ -316,25 +292,22 @@ static int64_t chosen_keep(const struct choice *choice, struct candidate *list, 
 int64_t reserve_keep(struct overlay *overlay, const struct holder *holder)
 {
     must(holder->count > 0);
-    uint32_t count = 0;
     overlay_leaving(overlay); /* whether or not somebody has asked for it before */
     struct choice choice = {.overlay = overlay, .holder = holder, .by_end = true};
-    struct candidate *list = candidates_of(&choice, &count);
-    if (best_choose(&choice, list, count) == 0) {
-        return chosen_keep(&choice, list, count, true);
+    struct chosen chosen = reserve_choose(&choice, true);
+    if (chosen.left == 0) {
+        return chosen_keep(&choice, &chosen);
     }
     if (holder->timed_only) {
         return 0;
     }
     choice.by_end = false;
-    list = candidates_of(&choice, &count);
-    const bool others = overlay->keeping;
-    const uint32_t left = best_choose(&choice, list, count);
-    if (left > 0 && others) {
+    chosen = reserve_choose(&choice, overlay->keeping);
+    if (chosen.left > 0 && overlay->keeping) {
         return 0; /* the rest is kept for those before it */
     }
     /* Where some are left there is overhang on a shrunken node: what there is, is kept. */
-    return chosen_keep(&choice, list, count, left == 0);
+    return chosen_keep(&choice, &chosen);
 }
 
 struct holder reserve_holder(const struct core *core, const struct task *task, int64_t until_ms,

@@ -4,9 +4,9 @@
 
 #include "core/sched/trial.h"
 
-/* Could `count` instances of this request run together on the nodes that may take work, if nothing
+/* Could `count` instances of this shape run together on the nodes that may take work, if nothing
  * else ran there? */
-bool reserve_possible(const struct overlay *overlay, const struct request *request, uint32_t count);
+bool reserve_possible(const struct overlay *overlay, const struct shape *shape, uint32_t count);
 
 /* Who holds a reservation. */
 struct holder {

@@ -94,7 +94,7 @@ bool reserve_task_possible(const struct overlay *overlay, const struct task *tas
     const struct core *core = overlay->core;
     const struct shape *shape = core_shape(core, task->shape);
     if (shape->form == NULL) {
-        return reserve_possible(overlay, &shape->request, task_chunk(task));
+        return reserve_possible(overlay, shape, task_chunk(task));
     }
     struct arena arena;
     arena_init(&arena);

@@ -23,6 +23,8 @@ struct candidate {
     uint32_t ends;     /* after that many ends */
     uint32_t count;    /* instances of the holder that go there */
     uint32_t take;     /* of them: those for which it is kept */
+    int64_t
+        lapse_ms; /* when a learned end passes, and all this is to be found anew; INT64_MAX: never */
 };
 
 /* One choice of places. */
@@ -30,6 +32,7 @@ struct choice {
     struct overlay *overlay;
     const struct holder *holder;
     bool by_end; /* soonest known ends, not oldest instances */
+    bool bare;   /* nodes as the state has them, whatever the step has done there */
 };
 
 /* Do some leave the node, or is part of it promised? Then all is reckoned from when those have left. */
@@ -48,3 +51,16 @@ int64_t reserve_leaving_end_ms(const struct core *core, const struct node *node)
 /* Lets instances end until the node takes `candidate->count`; leaves the place as it is then. */
 void reserve_wait(const struct choice *choice, const struct request *request,
                   struct candidate *candidate, struct place_room *room, struct place *ret);
+
+/* What the holder finds on the node if it waits there; false: the node is none for it, or (by_end) its end is not known. */
+bool reserve_candidate(const struct choice *choice, const struct node *node, struct candidate *ret);
+
+/* The nodes that the holder will use. */
+struct chosen {
+    struct candidate *list;
+    uint32_t count;
+    uint32_t left; /* instances that find no place */
+};
+
+/* The best candidates, `take` instances on each; none at all where `whole` is asked and they are too few. */
+struct chosen reserve_choose(const struct choice *choice, bool whole);

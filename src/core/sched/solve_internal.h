@@ -36,8 +36,7 @@ struct solve {
 };
 
 /* Who asks for places that will be free. Lives in the trial's arena. */
-struct asker *solve_asker(const struct solve *solve, const struct task *task,
-                          uint32_t passes);
+struct asker *solve_asker(const struct solve *solve, const struct task *task, uint32_t passes);
 
 /* The same for one instance of the task, which may ask for something else. */
 struct asker *solve_asker_at(const struct solve *solve, struct asker *asker, uint32_t index);
