@@ -99,6 +99,7 @@ static const char *const reason_names[REASON_COUNT] = {
     [REASON_USER_CAP] = "user-cap",
     [REASON_VICTIMS_LEAVING] = "victims-leaving",
     [REASON_PREEMPTION_DELAY] = "preemption-delay",
+    [REASON_MIN_RUNTIME] = "minimum-runtime",
     [REASON_UNKNOWN_POOL] = "unknown-pool",
     [REASON_UNKNOWN_PROJECT] = "unknown-project",
     [REASON_UNKNOWN_RESOURCE] = "unknown-resource",

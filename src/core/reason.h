@@ -31,8 +31,9 @@ enum reason_code {
                                 guaranteed */
     REASON_USER_CAP,       /* the same for all tasks of one user in the pool */
     REASON_VICTIMS_LEAVING, /* `need` of its places are promised; those who hold them still are leaving */
-    REASON_PREEMPTION_DELAY, /* may take back what was lent, but not before `until_ms` */
-    REASON_CHANGING_POOL,    /* goes to `pool` when its instances have left */
+    REASON_PREEMPTION_DELAY, /* may take its place from others, but not before `until_ms` */
+    REASON_MIN_RUNTIME, /* the same: those it may take from have their minimum runtime until then */
+    REASON_CHANGING_POOL, /* goes to `pool` when its instances have left */
     REASON_TOPOLOGY, /* no part of the topology has room for all `need`: `text`, the closest, has it for `have` */
     REASON_NOT_FOUND, /* places for `need` instances that are not all alike were not found, which proves nothing */
     /* refusals */

@@ -70,61 +70,42 @@ static const char *smaller(const struct core *core, const struct reason *reason,
     return copy;
 }
 
-static uint32_t room_suggestions(const struct core *core, const struct explanation *why,
+/* Less of what is short, or a higher priority: each alone starts it. */
+static uint32_t room_suggestions(const struct core *core, task_id id, const struct explanation *why,
                                  struct arena *arena, const char **ret)
 {
     uint32_t count = 0;
     if (why->reason.smallest > 0 && reason_has_amount(why->reason.code)) {
         ret[count++] = smaller(core, &why->reason, arena);
     }
-    if (why->blocker_count > 0) {
-        ret[count++] = arena_fmt(arena, "weir task show %" PRIu64, why->blockers[0].v);
+    const uint32_t priority =
+        explain_waits_for_room(why->reason.code) ? explain_priority(core, id) : 0;
+    if (priority != 0) {
+        ret[count++] = arena_fmt(arena, "weir task edit %" PRIu64 " --priority %u", id.v, priority);
     }
     return count;
 }
 
-/* Would a higher priority let it take the place of one that is in its way? Of its own project only, and of one that may be
- * stopped: between projects the shares decide. */
-static bool outranks(const struct core *core, task_id id, const struct explanation *why)
+/* Ahead of the only one that keeps places it may use them: in its own queue it can be moved there. */
+static const char *ahead(const struct core *core, task_id id, const struct reason *reason,
+                         struct arena *arena)
 {
     const struct task *task = core_task(core, id);
-    const struct pool *pool = task == NULL ? NULL : core_pool(core, task->pool);
-    for (uint32_t i = 0; pool != NULL && !pool->preemption_off && i < why->blocker_count; i++) {
-        const struct task *other = core_task(core, why->blockers[i]);
-        if (other != NULL && other->account.v == task->account.v && other->preemptible &&
-            other->priority <= task->priority) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A higher priority, one step of it. */
-static const char *priority(const struct core *core, task_id id, struct arena *arena)
-{
-    const struct task *task = core_task(core, id);
-    if (task == NULL || task->priority >= PRIORITY_MAX) {
+    const struct task *holder = core_task(core, reason->task);
+    const struct pool *pool = core_pool(core, reason->pool);
+    if (task == NULL || holder == NULL || pool == NULL || pool->reserved_count > 1 ||
+        pool->policy == POLICY_FIFO || pool->order == QUEUE_SHORT_FIRST ||
+        task->account.v != holder->account.v || task->priority != holder->priority) {
         return NULL;
     }
-    return arena_fmt(arena, "weir task edit %" PRIu64 " --priority %u", id.v, task->priority + 1);
-}
-
-/* A draining node can be had back; of the others somebody has to look. */
-static const char *away(const struct core *core, const struct reason *reason, struct arena *arena)
-{
-    for (const struct node *node = core_pool_node_next(core, reason->pool, (node_id){0});
-         node != NULL; node = core_pool_node_next(core, reason->pool, node->id)) {
-        if (node->draining && node->state == NODE_UP) {
-            return arena_fmt(arena, "weir node resume %s", core_node_name(core, node->id));
-        }
-    }
-    return "weir node list";
+    return arena_fmt(arena, "weir task move %" PRIu64 " --ahead-of %" PRIu64, id.v, holder->id.v);
 }
 
 /* The one command that fits the code; NULL: none. */
-static const char *command(const struct core *core, task_id id, const struct reason *reason,
+static const char *command(const struct core *core, task_id id, const struct explanation *why,
                            struct arena *arena)
 {
+    const struct reason *reason = &why->reason;
     const char *pool = core_pool_name(core, reason->pool);
     if (reason->code == REASON_STAGED) {
         return arena_fmt(arena, "weir task start %" PRIu64, id.v);
@@ -132,8 +113,8 @@ static const char *command(const struct core *core, task_id id, const struct rea
     if (reason->code == REASON_PAUSED) {
         return arena_fmt(arena, "weir task activate %" PRIu64, id.v);
     }
-    if (reason->code == REASON_DEPENDENCY || reason->code == REASON_RESERVED) {
-        return arena_fmt(arena, "weir explain %" PRIu64, reason->task.v);
+    if (reason->code == REASON_RESERVED) {
+        return ahead(core, id, reason, arena);
     }
     if (reason->code == REASON_POOL_PAUSED) {
         return arena_fmt(arena, "weir pool resume %s", pool);
@@ -141,7 +122,10 @@ static const char *command(const struct core *core, task_id id, const struct rea
     if (reason->code == REASON_POOL_EMPTY) {
         return arena_fmt(arena, "weir agent --server URL --pool %s --join-token TOKEN", pool);
     }
-    return reason->code == REASON_NODES_AWAY ? away(core, reason, arena) : NULL;
+    if (reason->code == REASON_NODES_AWAY && why->resume.v != 0) {
+        return arena_fmt(arena, "weir node resume %s", core_node_name(core, why->resume));
+    }
+    return NULL;
 }
 
 /* The quota that would let the task start, as a command: what is held already, be it above the bound, and what the task wants. */
@@ -184,21 +168,10 @@ static uint32_t bound_suggestions(const struct core *core, const struct explanat
 uint32_t reason_suggestions(const struct core *core, task_id id, const struct explanation *why,
                             struct arena *arena, const char *ret[SUGGESTIONS_MAX])
 {
-    uint32_t count = 0;
-    const char *first = command(core, id, &why->reason, arena);
     const enum reason_code code = why->reason.code;
     if (code == REASON_OVER_LIMIT || code == REASON_OVER_GUARANTEE || code == REASON_USER_CAP) {
         return bound_suggestions(core, why, arena, ret);
     }
-    if (first != NULL) {
-        ret[count++] = first;
-    } else {
-        count = room_suggestions(core, why, arena, ret);
-    }
-    const char *higher =
-        first == NULL && outranks(core, id, why) ? priority(core, id, arena) : NULL;
-    if (higher != NULL) {
-        ret[count++] = higher;
-    }
-    return count;
+    ret[0] = command(core, id, why, arena);
+    return ret[0] != NULL ? 1 : room_suggestions(core, id, why, arena, ret);
 }

@@ -44,7 +44,8 @@ bool reason_has_amount(enum reason_code code)
 {
     return code == REASON_NO_ROOM || code == REASON_TOO_LARGE || code == REASON_COMBINATION ||
            code == REASON_UNKNOWN_RESOURCE || code == REASON_GANG_SHORT ||
-           code == REASON_OVER_LIMIT || code == REASON_OVER_GUARANTEE || code == REASON_USER_CAP;
+           code == REASON_OVER_LIMIT || code == REASON_OVER_GUARANTEE || code == REASON_USER_CAP ||
+           code == REASON_PREEMPTION_DELAY || code == REASON_MIN_RUNTIME;
 }
 
 /* One sentence a code, without a full stop. {wanted} and {smallest} come with the resource's name,
@@ -71,8 +72,10 @@ static const char *const sentences[REASON_COUNT] = {
                               "left of its guarantee in pool '{pool}'",
     [REASON_USER_CAP] = "asks for {wanted}; its user may have {available} more in pool '{pool}'",
     [REASON_VICTIMS_LEAVING] = "has its place, and starts when those who leave it are gone",
-    [REASON_PREEMPTION_DELAY] = "may take back what was lent, but its preemption delay has not "
+    [REASON_PREEMPTION_DELAY] = "may take its place from others, but its preemption delay has not "
                                 "passed",
+    [REASON_MIN_RUNTIME] = "may take its place from others once they have had their minimum "
+                           "runtime",
     [REASON_UNKNOWN_POOL] = "there is no pool '{text}'",
     [REASON_UNKNOWN_PROJECT] = "there is no project '{text}'",
     [REASON_UNKNOWN_RESOURCE] = "no node{of_pool} has the resource '{resource}'",

@@ -73,14 +73,17 @@ class Site(Weir):
     def nodes(self, *names, pool="default", gpus=4):
         """Starts one agent for each name and waits until all of them may take work."""
         for name in names:
-            directory = self.root / "nodes" / name
-            directory.mkdir(parents=True, exist_ok=True)
-            with open(directory / "agent.log", "ab") as log:
-                self.agents[name] = subprocess.Popen(
-                    [weir_bin(), "agent", "--server", self.url, "--pool", pool, "--join-token-file", str(self.dir / "join.token"),
-                     "--dir", str(directory), "--name", name, "--fake-gpus", str(gpus)],
-                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=super().env(), cwd=self.root, start_new_session=True)
+            self.agent(name, "agent", "--server", self.url, "--pool", pool, "--join-token-file", str(self.dir / "join.token"),
+                       "--fake-gpus", str(gpus))
         self.wait_until(lambda: self.nodes_ready(pool) >= set(names), f"{len(names)} nodes in pool {pool}")
+
+    def agent(self, name, *command):
+        """Starts the agent of one node with this command, on a directory of its own."""
+        directory = self.root / "nodes" / name
+        directory.mkdir(parents=True, exist_ok=True)
+        with open(directory / "agent.log", "ab") as log:
+            self.agents[name] = subprocess.Popen([weir_bin(), *command, "--dir", str(directory), "--name", name], stdin=subprocess.DEVNULL,
+                                                 stdout=log, stderr=log, env=super().env(), cwd=self.root, start_new_session=True)
 
     def nodes_ready(self, pool):
         items = self.api("GET", "nodes?limit=1000").json["items"]

@@ -58,7 +58,7 @@ def test_a_task_that_is_held_back(s):
     [staged] = s.stay("vision", gpus=1, stage=True)
     helps(s, staged, waits(s, staged, "staged"), "weir task start")
     [after] = s.stay("vision", gpus=1, depends_on=[staged])
-    assert waits(s, after, "dependency") == [f"weir explain {staged}"]
+    assert waits(s, after, "dependency") == []
     assert s.api("POST", f"tasks/{after}/pause").status == 200
     [command] = waits(s, after, "paused")
     s.weir(*shlex.split(command)[1:])
@@ -74,6 +74,16 @@ def test_a_pool_that_is_paused_and_a_node_that_is_away(s):
     helps(s, other, waits(s, other, "nodes-away"), "weir node resume")
 
 
+def test_a_pool_without_nodes(site):
+    """The command that is named brings one, with the address and the token in it."""
+    s = site(server_file(["default"], {"ml": ["vision"]}))
+    [task] = s.stay("vision", gpus=1)
+    [command] = waits(s, task, "pool-empty")
+    command = command.replace("URL", s.url).replace("TOKEN", (s.dir / "join.token").read_text().strip())
+    s.agent("n1", *shlex.split(command)[1:], "--fake-gpus", "2")
+    s.wait_state(task, "running")
+
+
 def test_room_by_asking_for_less(s):
     s.stay("vision", gpus=3)
     s.settled(vision=3)
@@ -85,13 +95,23 @@ def test_room_by_asking_for_less(s):
     s.wait_state(task, "running")
 
 
+def test_room_by_a_higher_priority(s):
+    """Of one's own project; another project's tasks are not to be had that way."""
+    s.stay("vision", gpus=2)
+    s.stay("speech", gpus=2)
+    s.settled(vision=2, speech=2)
+    [small, large] = s.stay("vision", gpus=2)[0], s.stay("vision", gpus=4)[0]
+    assert not [one for one in waits(s, large, "no-room") if "--priority" in one]
+    helps(s, small, waits(s, small, "no-room"), f"weir task edit {small} --priority ")
+
+
 def test_places_kept_for_another(s):
     s.weir("pool", "edit", "default", "--patience", "0")
     s.stay("vision", gpus=1)
     s.settled(vision=1)
     [holder] = s.stay("vision", gpus=4)
     [task] = s.stay("vision", gpus=1)
-    assert f"weir explain {holder}" in waits(s, task, "reserved")
+    helps(s, task, waits(s, task, "reserved"), f"weir task move {task} --ahead-of {holder}")
 
 
 def test_bounds_of_accounts_and_users(s):
@@ -104,7 +124,12 @@ def test_bounds_of_accounts_and_users(s):
     s.quota("ml/", "default", 4, 1)
     s.quota("speech", "default", 0, 1)
     [firm] = s.stay("speech", gpus=1, preemptible=False)
-    helps(s, firm, waits(s, firm, "over-guarantee"), "weir quota set speech ")
+    suggestions = waits(s, firm, "over-guarantee")
+    assert "submit it with --preemptible" in suggestions
+    loose = s.weir("submit", "--preemptible", "--project", "speech", "--gpus", "1", "--", str(s.script), str(s.record)).stdout.strip()
+    s.wait_state(int(loose), "running")
+    s.end(int(loose))
+    helps(s, firm, suggestions, "weir quota set speech ")
     s.weir("pool", "edit", "default", "--user-slots", "4")
     [capped] = s.stay("speech", gpus=1)
     waits(s, capped, "user-cap")
@@ -122,4 +147,20 @@ def test_what_was_lent_on_its_way_back(s):
     waits(s, owner, "victims-leaving")
     assert field(s.weir("explain", owner).stdout, "moves on").startswith("at the latest in ")
     gate.touch()
+    s.wait_state(owner, "running")
+
+
+def test_those_who_run_have_their_minimum_runtime(s):
+    """Of another project, and of the own one: both say until when; without it the task starts."""
+    s.weir("pool", "edit", "default", "--reclaim-min-runtime", "1h", "--preempt-min-runtime", "1h")
+    s.stay("speech", gpus=2, count=2)
+    s.settled(speech=4)
+    [owner] = s.stay("vision", gpus=2)
+    [urgent] = s.stay("speech", gpus=2, priority=90)
+    for task in (owner, urgent):
+        assert waits(s, task, "minimum-runtime") == []
+        assert re.match("at the latest in (1h|59m)", field(s.weir("explain", task).stdout, "moves on"))
+    s.weir("pool", "edit", "default", "--preempt-min-runtime", "0")
+    s.wait_state(urgent, "running")
+    s.weir("pool", "edit", "default", "--reclaim-min-runtime", "0")
     s.wait_state(owner, "running")

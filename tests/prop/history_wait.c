@@ -6,20 +6,19 @@
 #include "history.h"
 
 /* False: it was refused, or changed nothing. */
-static bool copy_step(struct world *world, struct core *copy, struct input in)
+static bool copy_step(struct world *world, struct core *copy, struct input in, struct facts *ret)
 {
-    struct facts facts;
-    facts_init(&facts, &world->arena);
-    in.now_ms = world->now_ms;
+    facts_init(ret, &world->arena);
+    in.now_ms = in.now_ms > world->now_ms ? in.now_ms : world->now_ms;
     in.actor = "user:prop";
     in.cause = "";
-    if (core_decide(copy, &in, &facts) != VERDICT_OK) {
+    if (core_decide(copy, &in, ret) != VERDICT_OK) {
         return false;
     }
-    for (size_t i = 0; i < facts.count; i++) {
-        core_apply(copy, &facts.at[i]);
+    for (size_t i = 0; i < ret->count; i++) {
+        core_apply(copy, &ret->at[i]);
     }
-    return facts.count > 0;
+    return ret->count > 0;
 }
 
 /* Does the task start, at this very moment, when it asks for this? */
@@ -33,13 +32,44 @@ static bool starts_with(struct world *world, const struct task *task, const stru
     struct input pass = {.type = INPUT_PASS};
     pass.pass.pool = task->pool;
     pass.pass.work_max = UINT64_MAX;
-    bool going = copy_step(world, copy, in);
+    struct facts facts;
+    bool going = copy_step(world, copy, in, &facts);
     while (going && core_task(copy, task->id)->active_count == 0) {
-        going = copy_step(world, copy, pass);
+        going = copy_step(world, copy, pass, &facts);
     }
     const bool started = core_task(copy, task->id)->active_count > 0;
     core_free(copy);
     return started;
+}
+
+static bool places_somebody(const struct facts *facts)
+{
+    for (size_t i = 0; i < facts->count; i++) {
+        const enum fact_type type = facts->at[i].type;
+        if (type == FACT_EVICTED || type == FACT_CLAIMED || type == FACT_ALLOCATED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Only time is missing, it is said: when that has passed, the task has its place, or others that were before it have. */
+static void until_check(struct world *world, const struct task *task, int64_t until_ms)
+{
+    const struct pool *pool = core_pool(world->core, task->pool);
+    struct core *copy = core_copy(world->core);
+    struct input pass = {.type = INPUT_PASS, .now_ms = until_ms};
+    struct facts facts;
+    bool placed = false;
+    pass.pass.pool = pool->id;
+    pass.pass.work_max = UINT64_MAX;
+    law(until_ms > core_time_ms(world->core), "P8: what is waited for has not passed");
+    while (!placed && copy_step(world, copy, pass, &facts)) {
+        placed = places_somebody(&facts);
+    }
+    law(placed || pool->history_half_life_ms != 0 || pool->history_window_ms != 0,
+        "P8: when the time has passed, somebody takes");
+    core_free(copy);
 }
 
 static void wait_check(struct world *world, const struct task *task)
@@ -47,7 +77,10 @@ static void wait_check(struct world *world, const struct task *task)
     struct explanation why;
     struct task_spec spec;
     explain_task(world->core, task->id, &why);
-    if (why.reason.smallest <= 0 || why.reason.code >= REASON_UNKNOWN_POOL) {
+    if (why.reason.code == REASON_MIN_RUNTIME || why.reason.code == REASON_PREEMPTION_DELAY) {
+        until_check(world, task, why.reason.until_ms);
+    }
+    if (task->gang || why.reason.smallest <= 0 || why.reason.code >= REASON_UNKNOWN_POOL) {
         return; /* what no node holds any more is told what submission would accept */
     }
     core_task_spec(world->core, task->id, &world->arena, &spec);
@@ -73,7 +106,7 @@ void waits_check(struct world *world, pool_id pool)
     for (const struct task *task = core_task_next(world->core, (task_id){0}); task != NULL;
          task = core_task_next(world->core, task->id)) {
         const bool can_change = task->queued && task->active_count == 0 && task->claimed_count == 0;
-        if (task->pool.v == pool.v && can_change && !task->gang) {
+        if (task->pool.v == pool.v && can_change) {
             wait_check(world, task);
         }
     }

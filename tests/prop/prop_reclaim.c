@@ -1,9 +1,11 @@
 /* prop_reclaim.c - P4 and P6 on the whole core: random organisations, nodes and tasks, with agents that do at once what they are
  * told. Without arrivals everything comes to rest, then five further passes change nothing; nobody is told to leave unless the
- * same pass promises the claimant its places; an account within its guarantee loses nothing to others.
+ * same pass promises the claimant its places; an account within its guarantee loses nothing to others; who is told that only time
+ * is missing is told the truth.
  *
  * Time is virtual.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "history_wait.h"
 #include "prop_run.h"
 #include "world.h"
 
@@ -252,6 +254,9 @@ static void comes_to_rest(struct run *run)
         const bool decided = pass(run);
         const bool answered = agents_answer(run, true);
         const int64_t wake_ms = core_pool(run->world.core, pool)->wake_ms;
+        if (!decided && !answered && wake_ms != 0) {
+            waits_check(&run->world, pool);
+        }
         quiet = decided || answered || wake_ms != 0 ? 0 : quiet + 1;
     }
 }

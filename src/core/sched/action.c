@@ -62,8 +62,9 @@ bool action_shape_speaks(const struct action *action, const struct task *task)
 enum chunk_result action_solve(struct action *action, const struct solve_ask *ask,
                                uint64_t work_max)
 {
-    return solve_run(action->solve, ask, work_max, &action->work) == SOLVE_FOUND ? CHUNK_CLAIMED
-                                                                                 : CHUNK_FAILED;
+    const uint64_t most = work_max < action->claimant_max ? work_max : action->claimant_max;
+    return solve_run(action->solve, ask, most, &action->work) == SOLVE_FOUND ? CHUNK_CLAIMED
+                                                                             : CHUNK_FAILED;
 }
 
 /* ---- what is placed already ---- */
@@ -299,7 +300,8 @@ struct action_result action_run_all(struct trial *trial, int64_t now_ms, uint64_
                             .pool = pool,
                             .now_ms = now_ms,
                             .solve = solve_new(trial, now_ms),
-                            .wake_ms = INT64_MAX};
+                            .wake_ms = INT64_MAX,
+                            .claimant_max = CLAIMANT_WORK_MAX};
     const size_t mark = trial_mark(trial);
     if (some_leave(trial->core, trial->pool)) {
         round_run(&action, later_try);
@@ -311,4 +313,31 @@ struct action_result action_run_all(struct trial *trial, int64_t now_ms, uint64_
     result.wake_ms = wake_ms > TIME_MS_MAX ? 0 : wake_ms;
     result.again = trial_mark(trial) > mark || action.failed;
     return result;
+}
+
+bool action_would(struct trial *trial, const struct task *task, int64_t now_ms, uint64_t work_max,
+                  uint64_t *work, int64_t *ret_wake_ms)
+{
+    const struct pool *pool = core_pool(trial->core, trial->pool);
+    *ret_wake_ms = INT64_MAX;
+    if (!action_any(pool)) {
+        return false;
+    }
+    struct action action = {.trial = trial,
+                            .pool = pool,
+                            .now_ms = now_ms,
+                            .solve = solve_new(trial, now_ms),
+                            .wake_ms = INT64_MAX,
+                            .claimant_max = work_max};
+    const struct round round = {.action = &action};
+    struct note note = {.shape = task->shape};
+    struct lane lane = {.key = key_account_queue(task), .note = &note};
+    struct chunk chunk;
+    const size_t mark = trial_mark(trial);
+    const bool found =
+        chunk_next(&round, task, &lane, &chunk) && chunk_try(&action, &chunk) == CHUNK_CLAIMED;
+    trial_rollback(trial, mark);
+    *work += action.work;
+    *ret_wake_ms = solve_wake_ms(action.solve);
+    return found;
 }

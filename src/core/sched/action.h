@@ -22,9 +22,10 @@ struct action {
     int64_t now_ms;
     struct solve *solve;
     uint64_t work;
-    int64_t wake_ms;      /* when somebody may do what he may not yet; INT64_MAX: nobody */
-    bool failed;          /* somebody did not get what he tried to */
-    struct losses losses; /* scratch space of rights_taken() */
+    int64_t wake_ms;       /* when somebody may do what he may not yet; INT64_MAX: nobody */
+    uint64_t claimant_max; /* what one search may look at */
+    bool failed;           /* somebody did not get what he tried to */
+    struct losses losses;  /* scratch space of rights_taken() */
 };
 
 /* The next instances of a waiting task. */
@@ -54,6 +55,12 @@ bool action_any(const struct pool *pool);
 /* Consolidation, reclaim and preemption over what the trial has placed so far, as far as the pool's policy has them. `*work`
  * grows by what was looked at. */
 struct action_result action_run_all(struct trial *trial, int64_t now_ms, uint64_t *work);
+
+/* Would the next instances of this task get a place from others if it were `now_ms` and its turn? The trial stays as it is; `*work`
+ * grows by what was looked at, and a search ends without an answer at `work_max`. `*ret_wake_ms` is when the first of those that
+ * are protected by their minimum runtime then will not be any more; INT64_MAX: none was met. */
+bool action_would(struct trial *trial, const struct task *task, int64_t now_ms, uint64_t work_max,
+                  uint64_t *work, int64_t *ret_wake_ms);
 
 /* A search for this chunk, within this much work. */
 enum chunk_result action_solve(struct action *action, const struct solve_ask *ask,

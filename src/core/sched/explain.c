@@ -14,6 +14,7 @@
 #include "core/sched/explain_depends.h"
 #include "core/sched/explain_form.h"
 #include "core/sched/explain_internal.h"
+#include "core/sched/explain_time.h"
 #include "core/sched/queue.h"
 #include "core/sched/reserve.h"
 
@@ -118,6 +119,18 @@ static void left_take(struct look *look, const struct node *node, uint32_t fits,
     look->over |= within < fits;
 }
 
+/* How many it would take if it took work. */
+static void look_at_draining(struct look *look, const struct node *node)
+{
+    struct place now;
+    place_now(node, &now);
+    const uint32_t fits = fit_count(&now, &look->shape->request, look->count);
+    if (fits > look->resume_fits) {
+        look->resume_fits = fits;
+        look->ret->resume = node->id;
+    }
+}
+
 static void look_at_node(struct look *look, const struct node *node)
 {
     const struct request *request = &look->shape->request;
@@ -144,6 +157,9 @@ static void look_at_node(struct look *look, const struct node *node)
             add_up_to(look->have_kept, fit_count(&now, request, look->count), look->count);
     }
     near_add(look->ret, node_near(look, node, &place, holds));
+    if (node->draining && node->state == NODE_UP) {
+        look_at_draining(look, node);
+    }
 }
 
 bool look_node_next(const struct look *look, struct okey *key, const struct node **ret)
@@ -230,8 +246,18 @@ static bool comes_behind(const struct look *look, const struct task *holder)
     return !queue_ahead(&key, &other, policy == POLICY_FIFO);
 }
 
-/* Keep what the holders of reservations keep, if the task comes behind them and that matters. */
-static void look_keep(struct look *look)
+static void keep_for(struct look *look, const struct reservation *reservation)
+{
+    const struct task *task = core_task(look->core, reservation->task);
+    const struct holder holder =
+        reserve_holder(look->core, task, reservation->until_ms, core_time_ms(look->core));
+    if (reserve_task_possible(&look->trial.overlay, task)) {
+        (void)reserve_task(&look->trial, &holder);
+    }
+}
+
+/* Keep what the holders of reservations keep, if the task comes behind them and that matters; true: it does. */
+static bool look_keep(struct look *look)
 {
     const struct pool *pool = look->pool;
     const bool matters = look->shape->form != NULL || fits_free(look);
@@ -242,12 +268,22 @@ static void look_keep(struct look *look)
         if (task->waiting_count == 0 || !comes_behind(look, task)) {
             continue;
         }
-        const struct holder holder =
-            reserve_holder(look->core, task, reservation->until_ms, core_time_ms(look->core));
         look->holder = look->behind ? look->holder : reservation;
         look->behind = true;
-        if (matters && reserve_task_possible(&look->trial.overlay, task)) {
-            (void)reserve_task(&look->trial, &holder);
+        if (matters) {
+            keep_for(look, reservation);
+        }
+    }
+    return matters;
+}
+
+/* What others might give is not for it, nor for those who would move, where somebody keeps it. */
+static void look_keep_taken(struct look *look)
+{
+    for (uint32_t i = 0; i < look->pool->reserved_count; i++) {
+        const struct task *task = core_task(look->core, look->pool->reserved[i].task);
+        if (task->waiting_count > 0) {
+            keep_for(look, &look->pool->reserved[i]);
         }
     }
 }
@@ -291,7 +327,6 @@ static void reason_of_room(struct look *look, struct reason *reason)
     reason->available = near->available;
     reason->code = look->count > 1 ? REASON_GANG_SHORT : near->code;
     reason->smallest = smaller_now(look, near);
-    (void)explain_delay(look->core, look->task, &look->trial.tally, reason);
 }
 
 static void look_at_nodes(struct look *look)
@@ -300,6 +335,9 @@ static void look_at_nodes(struct look *look)
     struct okey key = {{look->pool->id.v, 0, 0, 0}};
     while (look_node_next(look, &key, &node)) {
         look_at_node(look, node);
+    }
+    if (look->have + look->resume_fits < look->count) {
+        look->ret->resume = (node_id){0};
     }
     reason_of_room(look, &look->ret->reason);
     look_for_blockers(look);
@@ -360,18 +398,22 @@ static void explain_room(struct look *look)
                                   .until_ms = leaving_until_ms(look->core, task),
                                   .smallest = -1};
     } else if (bound) {
-        look_keep(look);
+        (void)look_keep(look);
         reason->smallest = look->behind ? -1 : smaller_within(look);
     } else {
         look->asker = (struct asker){.task = task, .end_ms = INT64_MAX};
         look->asker.request = &look->shape->request;
         look->asker.bounded = tally_left(&look->trial.tally, task, VIEW_NOW, &look->asker.left);
-        look_keep(look);
+        const bool kept = look_keep(look);
         if (look->shape->form != NULL) {
             look_at_form(look);
         } else {
             look_at_nodes(look);
         }
+        if (!kept && explain_waits_for_room(reason->code)) {
+            look_keep_taken(look);
+        }
+        explain_time(&look->trial, task, reason);
     }
     trial_done(&look->trial);
     arena_done(&arena);

@@ -42,6 +42,7 @@ struct explanation {
     int64_t
         reserved_until_ms; /* it holds a reservation, and starts at the latest then; 0: no such moment is known */
     uint32_t nodes_total; /* nodes looked at */
+    node_id resume; /* a draining node: if it took work again, the task would start; 0: none */
     uint32_t near_count;
     struct explain_node near[EXPLAIN_NODES_MAX]; /* nearest first */
     struct explain_account account;
@@ -51,6 +52,13 @@ struct explanation {
 };
 
 void explain_task(const struct core *core, task_id id, struct explanation *ret);
+
+/* Does the reason say that there is no free place? Only such a task may have one made by others. */
+bool explain_waits_for_room(enum reason_code code);
+
+/* The priority with which the task, now that it waits for room, would take its place from others; 0: none would do, or it is not
+ * known. */
+uint32_t explain_priority(const struct core *core, task_id id);
 
 /* Can this ever run (P9)? True, or false with the reason and the smallest change. Used at
  * submission and at start. */

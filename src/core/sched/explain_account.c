@@ -7,9 +7,6 @@
 #include "base/must.h"
 #include "core/core_internal.h"
 #include "core/sched/form_chunk.h"
-#include "core/sched/reclaim_rules.h"
-#include "core/sched/runtime.h"
-#include "core/sched/turns.h"
 
 static void figures_fill(const struct core *core, const struct tally *tally,
                          const struct account_view *view, uint32_t dim, struct explanation *ret)
@@ -85,26 +82,4 @@ void explain_left(const struct core *core, const struct task *task, const struct
     }
     figures_fill(core, tally, gate.account, dim_first(gate.dims), ret);
     bound_reason(core, &gate, comes, ret);
-}
-
-bool explain_delay(const struct core *core, const struct task *task, const struct tally *tally,
-                   struct reason *ret)
-{
-    const struct pool *pool = core_pool(core, task->pool);
-    const int64_t from_ms =
-        runtime_evict_from_ms(task->submitted_ms, task->evicted_ms, runtime_delay_ms(task, pool));
-    if (pool->policy != POLICY_FAIR_SHARE || pool->preemption_off || from_ms <= core->time_ms) {
-        return false;
-    }
-    struct claimant claimant = {.pool = &tally->shares->pool,
-                                .account = tally_view(tally, task),
-                                .preemptible = task->preemptible,
-                                .saturation_milli = SATURATION_MILLI_DEFAULT};
-    form_next_amounts(core, task, task_chunk(task), SLOTS_MOST, &claimant.request);
-    if (reclaim_start(&claimant) != CLAIM_MAY_START) {
-        return false;
-    }
-    ret->code = REASON_PREEMPTION_DELAY;
-    ret->until_ms = from_ms;
-    return true;
 }

@@ -14,7 +14,3 @@ bool explain_account(const struct core *core, const struct task *task, const str
  * places would bring, one of them too many. */
 void explain_left(const struct core *core, const struct task *task, const struct tally *tally,
                   const struct vector *comes, struct explanation *ret);
-
-/* May the task take back what was lent, but not yet? */
-bool explain_delay(const struct core *core, const struct task *task, const struct tally *tally,
-                   struct reason *ret);

@@ -22,11 +22,12 @@ struct look {
     const struct reservation *holder; /* the first of them */
     uint32_t count;                   /* instances that start together */
     uint32_t have;                    /* places for them that are free and not kept */
-    uint32_t have_left; /* those of them that stay within what their accounts may still take */
-    uint32_t have_kept; /* places that are free */
-    uint32_t able;      /* nodes that could hold one if nothing ran there */
-    uint32_t able_up;   /* those of them that may take work */
-    uint32_t holds_up;  /* places on them if nothing ran there */
+    uint32_t have_left;   /* those of them that stay within what their accounts may still take */
+    uint32_t have_kept;   /* places that are free */
+    uint32_t able;        /* nodes that could hold one if nothing ran there */
+    uint32_t able_up;     /* those of them that may take work */
+    uint32_t holds_up;    /* places on them if nothing ran there */
+    uint32_t resume_fits; /* free places on the draining node that has most of them */
 };
 
 /* The next node of the task's pool behind the key; false: there is none. */

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain_internal.h"
 #include "core/sched/lower.h"
+#include "core/sched/rights.h"
 
 /* Does the task, asking for this, stay within what its accounts may still take, with the cpu and memory that come on the node? */
 static bool stays_within(const struct look *look, const struct node *node,
@@ -14,14 +15,20 @@ static bool stays_within(const struct look *look, const struct node *node,
     return search_within(node, &asker, 1) == 1;
 }
 
+/* Behind a holder a smaller amount may be kept from it, too; and who holds, and asks for less, holds no more: another project's turn
+ * may come first. */
+static bool order_binds(const struct look *look)
+{
+    return look->behind || (look->task->reserved && rights_between(look->core, look->pool));
+}
+
 int64_t smaller_now(const struct look *look, const struct explain_node *near)
 {
     struct request request = look->shape->request;
     const struct lack lack = {near->code, near->resource, near->wanted, near->available};
     struct lower what;
     int64_t best = -1;
-    /* Behind a holder a smaller amount may be kept from it, too. */
-    if (look->behind || look->count > 1 || !lower_for(&request, &lack, &what)) {
+    if (order_binds(look) || look->count > 1 || !lower_for(&request, &lack, &what)) {
         return best;
     }
     const struct node *node;

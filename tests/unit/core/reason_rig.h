@@ -5,7 +5,7 @@
 #include "core/sched/explain.h"
 #include "org_rig.h"
 
-static bool seen[REASON_COUNT];
+extern bool seen[REASON_COUNT];
 
 static inline struct explanation explain(const struct org *org, task_id task)
 {
@@ -122,6 +122,11 @@ static inline void pool_impatient(struct pool_spec *spec)
 static inline void pool_one_aux(struct pool_spec *spec)
 {
     spec->aux_tasks = 1;
+}
+
+static inline void pool_two_aux(struct pool_spec *spec)
+{
+    spec->aux_tasks = 2;
 }
 
 static inline void pool_user_two(struct pool_spec *spec)

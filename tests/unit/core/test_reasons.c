@@ -2,8 +2,11 @@
  * the smallest change that it names. The last test finds the code that nobody made.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reason_rig.h"
+#include "reasons_others.h"
 
 #include <stdlib.h>
+
+bool seen[REASON_COUNT];
 
 /* ---- waits that are about the task or its pool ---- */
 
@@ -66,6 +69,9 @@ static void a_task_on_its_way_to_another_pool(void **state)
     assert_string_equal(core_pool_name(org.rig.core, why.pool), "blue");
     org_settle(&org);
     (void)waits(&org, task, REASON_POOL_EMPTY);
+    edit(&org, task, (struct task_edit){.fields = EDIT_POOL, .pool = "default"});
+    rig_node(&org.rig, "more", 1, 0, 9);
+    starts(&org, task);
     org_done(&org);
 }
 
@@ -100,11 +106,14 @@ static void a_node_that_is_full(void **state)
     struct task_spec gang = slots(1);
     gang.instances = 2;
     gang.gang = true;
-    const struct reason short_by = waits(&org, submit(&org, gang), REASON_GANG_SHORT);
+    const task_id gang_id = submit(&org, gang);
+    const struct reason short_by = waits(&org, gang_id, REASON_GANG_SHORT);
     assert_int_equal(short_by.have, 1);
     assert_int_equal(short_by.need, 2);
     ask_slots(&org, task, why.smallest);
     starts(&org, task);
+    (void)rig_node(&org.rig, "more", short_by.need - short_by.have + 1, 0, 9);
+    starts(&org, gang_id);
     org_done(&org);
 }
 
@@ -126,6 +135,8 @@ static void devices_and_tasks_without_slots(void **state)
     (void)waits(&org, aux, REASON_AUX_FULL);
     rig_report(&org.rig, holder, 0, REPORT_ENDED, 0);
     starts(&org, task);
+    org_pool(&org, pool_two_aux);
+    starts(&org, aux);
     org_done(&org);
 }
 
@@ -210,30 +221,6 @@ static void a_limit_on_what_comes_with_slots(void **state)
     assert_int_equal(why.available, 3000);
     cpu.limit = why.wanted;
     assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
-    starts(&org, task);
-    org_done(&org);
-}
-
-static void what_was_lent_comes_back(void **state)
-{
-    (void)state;
-    struct org org;
-    org_init(&org);
-    org_pool(&org, pool_delays);
-    org_nodes(&org, 1, 4);
-    const account_id owner = org_add(&org, ACCOUNT_PROJECT, "owner", "default");
-    org_quota(&org, owner,
-              (struct org_quota){.guaranteed = 4, .limit = ORG_UNLIMITED, .weight = 1});
-    (void)org_add(&org, ACCOUNT_PROJECT, "guest", "default");
-    starts(&org, org_submit(&org, (struct org_task){.project = "guest", .slots = 4}));
-    const task_id task = org_submit(&org, (struct org_task){.project = "owner", .slots = 4});
-    (void)org_pass(&org);
-    const struct reason why = waits(&org, task, REASON_PREEMPTION_DELAY);
-    assert_int_equal(why.until_ms, org.rig.now_ms + 60000);
-    org.rig.now_ms = why.until_ms;
-    (void)org_pass(&org);
-    assert_int_equal(org.evicted_count, 1);
-    (void)waits(&org, task, REASON_VICTIMS_LEAVING);
     starts(&org, task);
     org_done(&org);
 }
@@ -485,6 +472,15 @@ int main(void)
         cmocka_unit_test(a_limit_a_guarantee_and_a_cap),
         cmocka_unit_test(a_limit_on_what_comes_with_slots),
         cmocka_unit_test(what_was_lent_comes_back),
+        cmocka_unit_test(the_oldest_borrower_gives_first),
+        cmocka_unit_test(a_gang_waits_for_as_many_as_it_needs),
+        cmocka_unit_test(lower_priorities_have_their_runtime_too),
+        cmocka_unit_test(the_delay_counts_for_every_way),
+        cmocka_unit_test(the_later_of_delay_and_runtime),
+        cmocka_unit_test(time_does_not_help_everybody),
+        cmocka_unit_test(a_priority_that_helps),
+        cmocka_unit_test(a_place_ahead_of_the_holder),
+        cmocka_unit_test(a_draining_node_that_helps),
         cmocka_unit_test(what_can_never_run),
         cmocka_unit_test(what_is_wrongly_named),
         cmocka_unit_test(objects_that_cannot_be_had),

@@ -131,7 +131,7 @@ static void a_waiting_task_says_what_it_waits_for(void **state)
     assert_string_equal(value_at(doc, "blockers[0]"), "1");
     assert_string_equal(text_at(doc, "suggestions[0]"),
                         "ask for 2 foo or less, and it can start now");
-    assert_string_equal(text_at(doc, "suggestions[1]"), "weir task show 1");
+    assert_string_equal(text_at(doc, "suggestions[1]"), "weir task edit 2 --priority 51");
 }
 
 static void queue_items_share_a_reason(void **state)

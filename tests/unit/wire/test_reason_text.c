@@ -136,32 +136,27 @@ static void suggestions_are_commands_that_fit(void **state)
     } cases[] = {
         {REASON_STAGED, "weir task start 1"},
         {REASON_PAUSED, "weir task activate 1"},
-        {REASON_DEPENDENCY, "weir explain 9"},
         {REASON_POOL_PAUSED, "weir pool resume default"},
         {REASON_POOL_EMPTY, "weir agent --server URL --pool default --join-token TOKEN"},
-        {REASON_NODES_AWAY, "weir node list"},
-        {REASON_RESERVED, "weir explain 9"},
+        {REASON_NODES_AWAY, "weir node resume n1"},
     };
     task_id id = site_submit(&site, 0);
     const char *help[SUGGESTIONS_MAX];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct explanation why = {.reason = {.code = cases[i].code, .pool = {1}, .task = {9}}};
+        struct explanation why = {.reason = {.code = cases[i].code, .pool = {1}}, .resume = {1}};
         assert_int_equal(reason_suggestions(site.core, id, &why, &site.arena, help), 1);
         assert_string_equal(help[0], cases[i].command);
     }
     struct explanation why = {.reason = {.code = REASON_NO_ROOM,
                                          .resource = {RESOURCE_NAMED_FIRST},
                                          .wanted = 5000,
-                                         .smallest = 2000},
-                              .position = 4,
-                              .blocker_count = 1,
-                              .blockers = {{8}}};
-    assert_int_equal(reason_suggestions(site.core, id, &why, &site.arena, help), 2);
+                                         .smallest = 2000}};
+    assert_int_equal(reason_suggestions(site.core, id, &why, &site.arena, help), 1);
     assert_string_equal(help[0], "ask for 2 foo or less, and it can start now");
-    assert_string_equal(help[1], "weir task show 8");
-    why.blockers[0] = site_submit(&site, 0); /* of its own project, and no more urgent */
-    assert_int_equal(reason_suggestions(site.core, id, &why, &site.arena, help), 3);
-    assert_string_equal(help[2], "weir task edit 1 --priority 51");
+    const task_id holder = site_submit(&site, 0); /* of its own project and priority */
+    why = (struct explanation){.reason = {.code = REASON_RESERVED, .pool = {1}, .task = holder}};
+    assert_int_equal(reason_suggestions(site.core, id, &why, &site.arena, help), 1);
+    assert_string_equal(help[0], "weir task move 1 --ahead-of 2");
     why = (struct explanation){.reason = {.code = REASON_NEXT}};
     assert_int_equal(reason_suggestions(site.core, id, &why, &site.arena, help), 0);
 }

@@ -1,0 +1,308 @@
+/* reasons_others.c - waits that end with what others give back: when, and with which change.
+ *
+ * Who waits for time is let wait: a moment before the one that was named nobody is told to leave, at that moment somebody is.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "reasons_others.h"
+
+#include "reason_rig.h"
+
+enum { MINUTE_MS = 60000 };
+
+/* Two nodes; `owner` is guaranteed all of them, `guest` nothing. */
+static void lending_init(struct org *org, unsigned slots, void (*change)(struct pool_spec *spec))
+{
+    org_init(org);
+    org_pool(org, change);
+    org_nodes(org, 2, slots);
+    org_quota(
+        org, org_add(org, ACCOUNT_PROJECT, "owner", "default"),
+        (struct org_quota){.guaranteed = 2 * (int64_t)slots, .limit = ORG_UNLIMITED, .weight = 1});
+    (void)org_add(org, ACCOUNT_PROJECT, "guest", "default");
+}
+
+static task_id run_new(struct org *org, struct org_task task)
+{
+    const task_id id = org_submit(org, task);
+    starts(org, id);
+    return id;
+}
+
+/* Only time is missing, and that is over when it is said to be; then one that runs is told to leave, and the task starts. */
+static void ends_in_time(struct org *org, task_id task, struct reason why, uint32_t victims)
+{
+    assert_true(why.until_ms > org->rig.now_ms);
+    org_forget(org);
+    org->rig.now_ms = why.until_ms - 1;
+    (void)org_pass(org);
+    assert_int_equal(org->evicted_count, 0);
+    assert_int_equal(explain(org, task).reason.until_ms, why.until_ms);
+    org->rig.now_ms = why.until_ms;
+    while (org_pass(org)) {
+        continue;
+    }
+    assert_int_equal(org->evicted_count, victims);
+    (void)waits(org, task, REASON_VICTIMS_LEAVING);
+    starts(org, task);
+}
+
+static int64_t started_ms(const struct org *org, task_id task)
+{
+    return core_instance(org->rig.core, task, 0)->started_ms;
+}
+
+void what_was_lent_comes_back(void **state)
+{
+    (void)state;
+    struct org org;
+    org_init(&org);
+    org_pool(&org, pool_delays);
+    org_nodes(&org, 1, 4);
+    const account_id owner = org_add(&org, ACCOUNT_PROJECT, "owner", "default");
+    org_quota(&org, owner,
+              (struct org_quota){.guaranteed = 4, .limit = ORG_UNLIMITED, .weight = 1});
+    (void)org_add(&org, ACCOUNT_PROJECT, "guest", "default");
+    starts(&org, org_submit(&org, (struct org_task){.project = "guest", .slots = 4}));
+    const task_id task = org_submit(&org, (struct org_task){.project = "owner", .slots = 4});
+    (void)org_pass(&org);
+    const struct reason why = waits(&org, task, REASON_PREEMPTION_DELAY);
+    assert_int_equal(why.until_ms, org.rig.now_ms + 60000);
+    org.rig.now_ms = why.until_ms;
+    (void)org_pass(&org);
+    assert_int_equal(org.evicted_count, 1);
+    (void)waits(&org, task, REASON_VICTIMS_LEAVING);
+    starts(&org, task);
+    org_done(&org);
+}
+
+static void pool_reclaim_hour(struct pool_spec *spec)
+{
+    spec->reclaim_min_runtime_ms = 60 * MINUTE_MS;
+}
+
+void the_oldest_borrower_gives_first(void **state)
+{
+    (void)state;
+    struct org org;
+    lending_init(&org, 2, pool_reclaim_hour);
+    const task_id old = run_new(&org, (struct org_task){.project = "guest", .slots = 2});
+    org.rig.now_ms += 10 * MINUTE_MS;
+    (void)run_new(&org, (struct org_task){.project = "guest", .slots = 2});
+    const task_id task = org_submit(&org, (struct org_task){.project = "owner", .slots = 2});
+    (void)org_pass(&org);
+    const struct reason why = waits(&org, task, REASON_MIN_RUNTIME);
+    assert_int_equal(why.until_ms, started_ms(&org, old) + 60 * MINUTE_MS);
+    assert_int_equal(why.wanted, 2 * SLOT_MILLI);
+    ends_in_time(&org, task, why, 1);
+    assert_int_equal(org.evicted[0].task.v, old.v);
+    org_done(&org);
+}
+
+/* Four of seven are needed: the fourth that has had its hour. */
+void a_gang_waits_for_as_many_as_it_needs(void **state)
+{
+    (void)state;
+    struct org org;
+    task_id guests[7];
+    lending_init(&org, 4, pool_reclaim_hour);
+    starts(&org, org_submit(&org, (struct org_task){.project = "owner", .slots = 1}));
+    for (uint32_t i = 0; i < 7; i++) {
+        org.rig.now_ms += (i + 1) * MINUTE_MS;
+        guests[i] = run_new(&org, (struct org_task){.project = "guest", .slots = 1});
+    }
+    const task_id gang = org_submit(
+        &org, (struct org_task){.project = "owner", .slots = 1, .instances = 4, .gang = true});
+    (void)org_pass(&org);
+    const struct reason why = waits(&org, gang, REASON_MIN_RUNTIME);
+    assert_int_equal(why.until_ms, started_ms(&org, guests[3]) + 60 * MINUTE_MS);
+    ends_in_time(&org, gang, why, 4);
+    org_done(&org);
+}
+
+static void pool_preempt_hour(struct pool_spec *spec)
+{
+    spec->preempt_min_runtime_ms = 60 * MINUTE_MS;
+}
+
+static void pool_by_priority(struct pool_spec *spec)
+{
+    spec->policy = POLICY_PRIORITY;
+}
+
+/* In its own project; where priority is the policy, in any. */
+void lower_priorities_have_their_runtime_too(void **state)
+{
+    (void)state;
+    for (uint32_t round = 0; round < 2; round++) {
+        struct org org;
+        org_init(&org);
+        org_pool(&org, pool_preempt_hour);
+        org_nodes(&org, 1, 2);
+        (void)org_add(&org, ACCOUNT_PROJECT, "p", "default");
+        if (round == 1) {
+            org_pool(&org, pool_by_priority);
+        }
+        const char *project = round == 0 ? "default" : "p";
+        const task_id low =
+            run_new(&org, (struct org_task){.project = project, .slots = 2, .priority = 10});
+        const task_id high =
+            org_submit(&org, (struct org_task){.project = "default", .slots = 1, .priority = 90});
+        (void)org_pass(&org);
+        const struct reason why = waits(&org, high, REASON_MIN_RUNTIME);
+        assert_int_equal(why.until_ms, started_ms(&org, low) + 60 * MINUTE_MS);
+        ends_in_time(&org, high, why, 1);
+        org_done(&org);
+    }
+}
+
+static void pool_moves_late(struct pool_spec *spec)
+{
+    spec->patience_ms = 600 * MINUTE_MS;
+    spec->preempt_delay_ms = MINUTE_MS;
+    spec->consolidation_max = 16;
+    spec->placement = PLACEMENT_SPREAD;
+}
+
+/* A lower priority is stopped, or somebody moves to another node, but not before the task has waited. */
+void the_delay_counts_for_every_way(void **state)
+{
+    (void)state;
+    struct org org;
+    org_init(&org);
+    org_pool(&org, pool_moves_late);
+    org_nodes(&org, 2, 2);
+    (void)run_new(&org, (struct org_task){.project = "default", .slots = 1});
+    (void)run_new(&org, (struct org_task){.project = "default", .slots = 1});
+    const task_id wide = org_submit(&org, (struct org_task){.project = "default", .slots = 2});
+    (void)org_pass(&org);
+    struct reason why = waits(&org, wide, REASON_PREEMPTION_DELAY);
+    assert_int_equal(why.until_ms, org.rig.now_ms + MINUTE_MS);
+    assert_int_equal(why.smallest, SLOT_MILLI);
+    ends_in_time(&org, wide, why, 1);
+    const task_id high =
+        org_submit(&org, (struct org_task){.project = "default", .slots = 2, .priority = 90});
+    (void)org_pass(&org);
+    why = waits(&org, high, REASON_PREEMPTION_DELAY);
+    assert_int_equal(why.until_ms, org.rig.now_ms + MINUTE_MS);
+    ends_in_time(&org, high, why, 1);
+    org_done(&org);
+}
+
+static void pool_delay_and_hour(struct pool_spec *spec)
+{
+    spec->patience_ms = 600 * MINUTE_MS;
+    spec->preempt_delay_ms = MINUTE_MS;
+    spec->reclaim_min_runtime_ms = 60 * MINUTE_MS;
+}
+
+void the_later_of_delay_and_runtime(void **state)
+{
+    (void)state;
+    struct org org;
+    lending_init(&org, 2, pool_delay_and_hour);
+    const task_id guest =
+        run_new(&org, (struct org_task){.project = "guest", .slots = 2, .instances = 2});
+    const task_id first = org_submit(&org, (struct org_task){.project = "owner", .slots = 2});
+    (void)org_pass(&org);
+    const struct reason why = waits(&org, first, REASON_MIN_RUNTIME);
+    assert_int_equal(why.until_ms, started_ms(&org, guest) + 60 * MINUTE_MS);
+    ends_in_time(&org, first, why, 1);
+    const task_id second = org_submit(&org, (struct org_task){.project = "owner", .slots = 2});
+    (void)org_pass(&org);
+    const struct reason late = waits(&org, second, REASON_PREEMPTION_DELAY);
+    assert_int_equal(late.until_ms, org.rig.now_ms + MINUTE_MS);
+    ends_in_time(&org, second, late, 1);
+    org_done(&org);
+}
+
+/* Those who run have a right to it, or may not be stopped: an hour changes nothing, and nobody says so. */
+void time_does_not_help_everybody(void **state)
+{
+    (void)state;
+    struct org org;
+    lending_init(&org, 2, pool_delay_and_hour);
+    (void)run_new(&org, (struct org_task){.project = "owner", .slots = 2, .fixed = true});
+    (void)run_new(&org, (struct org_task){.project = "owner", .slots = 2});
+    const task_id own = org_submit(&org, (struct org_task){.project = "owner", .slots = 2});
+    const task_id other = org_submit(&org, (struct org_task){.project = "guest", .slots = 1});
+    (void)org_pass(&org);
+    assert_int_equal(waits(&org, own, REASON_NO_ROOM).until_ms, 0);
+    assert_int_equal(waits(&org, other, REASON_NO_ROOM).until_ms, 0);
+    org_done(&org);
+}
+
+static void pool_plain(struct pool_spec *spec)
+{
+    spec->consolidation_max = 0;
+}
+
+void a_priority_that_helps(void **state)
+{
+    (void)state;
+    struct org org;
+    lending_init(&org, 2, pool_plain);
+    (void)run_new(&org, (struct org_task){.project = "owner", .slots = 1, .instances = 3});
+    (void)run_new(&org, (struct org_task){.project = "owner", .slots = 1, .fixed = true});
+    const task_id task = org_submit(&org, (struct org_task){.project = "owner", .slots = 1});
+    const task_id gang = org_submit(
+        &org, (struct org_task){.project = "owner", .slots = 1, .instances = 4, .gang = true});
+    const task_id guest = org_submit(&org, (struct org_task){.project = "guest", .slots = 1});
+    org_settle(&org);
+    (void)waits(&org, task, REASON_NO_ROOM);
+    const uint32_t priority = explain_priority(org.rig.core, task);
+    assert_int_equal(priority, PRIORITY_DEFAULT + 1);
+    assert_int_equal(explain_priority(org.rig.core, gang), 0); /* one of the four stays */
+    assert_int_equal(explain_priority(org.rig.core, guest), 0);
+    edit(&org, task, (struct task_edit){.fields = EDIT_PRIORITY, .priority = priority});
+    starts(&org, task);
+    org_done(&org);
+}
+
+void a_place_ahead_of_the_holder(void **state)
+{
+    (void)state;
+    struct org org;
+    org_init(&org);
+    org_pool(&org, pool_impatient);
+    org_nodes(&org, 1, 4);
+    (void)submit(&org, slots(1));
+    (void)submit(&org, slots(4));
+    const task_id task = submit(&org, slots(1));
+    const struct reason why = waits(&org, task, REASON_RESERVED);
+    struct input ahead = {.type = INPUT_TASK_MOVE, .task = {.task = task}};
+    ahead.task.move.other = why.task;
+    assert_int_equal(rig_do(&org.rig, ahead), VERDICT_OK);
+    starts(&org, task);
+    org_done(&org);
+}
+
+/* The one with room is named, not the one that was first; a gang needs more than one of them. */
+void a_draining_node_that_helps(void **state)
+{
+    (void)state;
+    struct org org;
+    org_init(&org);
+    const node_id small = rig_node(&org.rig, "small", 1, 0, 1);
+    const node_id full = rig_node(&org.rig, "full", 4, 0, 2);
+    starts(&org, rig_submit(&org.rig, slots(4)));
+    const node_id idle = rig_node(&org.rig, "idle", 4, 0, 3);
+    const node_id nodes[] = {small, full, idle};
+    struct node_edit drain = {.fields = NODE_EDIT_DRAIN, .drain = true};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct input in = {.type = INPUT_NODE_EDIT, .node = {.node = nodes[i], .edit = &drain}};
+        assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+    }
+    struct task_spec pair = slots(4);
+    pair.instances = 2;
+    pair.gang = true;
+    const task_id gang = submit(&org, pair);
+    const task_id task = submit(&org, slots(2));
+    (void)waits(&org, gang, REASON_NODES_AWAY);
+    assert_int_equal(explain(&org, gang).resume.v, 0);
+    (void)waits(&org, task, REASON_NODES_AWAY);
+    assert_int_equal(explain(&org, task).resume.v, idle.v);
+    drain.drain = false;
+    struct input resume = {.type = INPUT_NODE_EDIT, .node = {.node = idle, .edit = &drain}};
+    assert_int_equal(rig_do(&org.rig, resume), VERDICT_OK);
+    starts(&org, task);
+    org_done(&org);
+}

@@ -1,0 +1,14 @@
+/* reasons_others.h - waits that end with what others give back: part of test_reasons.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+void what_was_lent_comes_back(void **state);
+void the_oldest_borrower_gives_first(void **state);
+void a_gang_waits_for_as_many_as_it_needs(void **state);
+void lower_priorities_have_their_runtime_too(void **state);
+void the_delay_counts_for_every_way(void **state);
+void the_later_of_delay_and_runtime(void **state);
+void time_does_not_help_everybody(void **state);
+void a_priority_that_helps(void **state);
+void a_place_ahead_of_the_holder(void **state);
+void a_draining_node_that_helps(void **state);
