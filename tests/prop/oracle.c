@@ -3,7 +3,6 @@
 #include "oracle.h"
 
 #include "core/model/label.h"
-#include "core/sched/explain.h"
 #include "world.h"
 
 #include <string.h>
@@ -411,13 +410,33 @@ bool oracle_usable(const struct node *node, const struct core *core, const struc
            (task == NULL || !perhaps_kept(core, core_pool(core, node->pool), node, task));
 }
 
+/* May one ahead of the task, in its own project, wait for what it would take of the project's quota: one that holds a reservation, or
+ * one that has waited for long enough, where the bounds do not allow for both? */
+static bool quota_kept(const struct core *core, const struct pool *pool, const struct task *task,
+                       int64_t now_ms)
+{
+    const bool takes = pool->policy == POLICY_FAIR_SHARE && !pool->preemption_off;
+    for (const struct task *other = core_task_next(core, (task_id){0}); other != NULL;
+         other = core_task_next(core, other->id)) {
+        const bool ahead = other->pool.v == task->pool.v && other->account.v == task->account.v &&
+                           may_run(other) && behind_of(pool, other, task);
+        const bool waited = now_ms - other->queued_ms >= pool->patience_ms;
+        if (ahead &&
+            ((takes && other->reserved) ||
+             (waited && oracle_bounded_both(core, other, chunk_of(other), task, chunk_of(task))))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void task_must_not_fit(const struct core *core, const struct pool *pool,
-                              const struct task *task)
+                              const struct task *task, int64_t now_ms)
 {
     const struct request *request = &core_shape(core, task->shape)->request;
     const uint32_t count = chunk_of(task);
     uint32_t found = 0;
-    if (oracle_bounded(core, task, NULL, count)) {
+    if (oracle_bounded(core, task, NULL, count) || quota_kept(core, pool, task, now_ms)) {
         return;
     }
     if (core_shape(core, task->shape)->form != NULL) {
@@ -436,7 +455,7 @@ static void task_must_not_fit(const struct core *core, const struct pool *pool,
     law(found < count, "P5: nothing that may run fits what is free");
 }
 
-void oracle_nothing_idles(const struct core *core, pool_id id)
+void oracle_nothing_idles(const struct core *core, pool_id id, int64_t now_ms)
 {
     const struct pool *pool = core_pool(core, id);
     if (pool == NULL || pool->paused) {
@@ -452,25 +471,8 @@ void oracle_nothing_idles(const struct core *core, pool_id id)
     for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
          task = core_task_next(core, task->id)) {
         if (task->pool.v == id.v && may_run(task)) {
-            task_must_not_fit(core, pool, task);
+            task_must_not_fit(core, pool, task, now_ms);
         }
-    }
-}
-
-void oracle_reasons(const struct core *core, pool_id settled)
-{
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
-        struct explanation explanation;
-        explain_task(core, task->id, &explanation);
-        const enum reason_code code = explanation.reason.code;
-        if (task_state_ended((enum task_state)task->state)) {
-            law(code == REASON_NONE, "P8: what has ended waits for nothing");
-            continue;
-        }
-        law(task->waiting_count == 0 || task->kill_asked || code != REASON_NONE,
-            "P8: every wait has a reason");
-        law(code != REASON_NEXT || task->pool.v != settled.v, "P8: nobody is next after a pass");
     }
 }
 

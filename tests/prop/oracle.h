@@ -14,13 +14,17 @@ void oracle_gangs_whole(const struct core *core, const struct facts *facts);
 void oracle_gangs_in_time(const struct core *core, int64_t now_ms);
 
 /* P5: no queued task of the pool fits what is free and not kept. */
-void oracle_nothing_idles(const struct core *core, pool_id pool);
+void oracle_nothing_idles(const struct core *core, pool_id pool, int64_t now_ms);
 
 /* P8: each task that waits has a reason; none of the pool that a pass has settled is "next". */
 void oracle_reasons(const struct core *core, pool_id settled);
 
 /* P3: the start of this attempt took no account above its bounds. */
 void oracle_limits(const struct core *core, struct attempt_key key);
+
+/* Would the next instances of both, of one project, pass a bound of theirs? */
+bool oracle_bounded_both(const struct core *core, const struct task *first, uint32_t first_count,
+                         const struct task *task, uint32_t count);
 
 /* Would `count` more instances pass a bound of the task's accounts, started on this node (NULL: without what comes with slots)? */
 bool oracle_bounded(const struct core *core, const struct task *task, const struct node *node,

@@ -182,18 +182,39 @@ static void would_hold(const struct core *core, const struct node *node,
     core_grant_vector(core, request, slots, cpu, memory, ret);
 }
 
-bool oracle_bounded(const struct core *core, const struct task *task, const struct node *node,
-                    uint32_t count)
+/* Adds what its next `count` instances would hold. */
+static void would_hold_next(const struct core *core, const struct task *task,
+                            const struct node *node, uint32_t count, struct vector *more)
 {
-    struct vector more = {{0}};
     for (uint32_t i = 0; i < task->instance_count && count > 0; i++) {
         struct vector one;
         if (core_instance(core, task->id, i)->state == INSTANCE_WAITING) {
             would_hold(core, node, task_request(core, task, i), &one);
-            vector_add(&more, &one);
+            vector_add(more, &one);
             count--;
         }
     }
-    return passes_bound(core, task, &more) ||
-           (more.at[DIM_SLOTS] > 0 && passes_user_cap(core, task, more.at[DIM_SLOTS]));
+}
+
+static bool bounded(const struct core *core, const struct task *task, const struct vector *more)
+{
+    return passes_bound(core, task, more) ||
+           (more->at[DIM_SLOTS] > 0 && passes_user_cap(core, task, more->at[DIM_SLOTS]));
+}
+
+bool oracle_bounded(const struct core *core, const struct task *task, const struct node *node,
+                    uint32_t count)
+{
+    struct vector more = {{0}};
+    would_hold_next(core, task, node, count, &more);
+    return bounded(core, task, &more);
+}
+
+bool oracle_bounded_both(const struct core *core, const struct task *first, uint32_t first_count,
+                         const struct task *task, uint32_t count)
+{
+    struct vector more = {{0}};
+    would_hold_next(core, first, NULL, first_count, &more);
+    would_hold_next(core, task, NULL, count, &more);
+    return bounded(core, first, &more) || bounded(core, task, &more);
 }

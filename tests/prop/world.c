@@ -268,7 +268,7 @@ void world_settle(struct world *world, pool_id pool)
     if (world->facts.count == 0) {
         core_pass_idle(world->core, pool);
     }
-    oracle_nothing_idles(world->core, pool);
+    oracle_nothing_idles(world->core, pool, world->now_ms);
     oracle_reasons(world->core, pool);
     for (int i = 0; i < PASSES_MORE; i++) {
         const struct input stamp = stamped(world, in);

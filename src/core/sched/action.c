@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "core/core_internal.h"
 #include "core/sched/consolidate.h"
+#include "core/sched/first_bound.h"
 #include "core/sched/form_chunk.h"
 #include "core/sched/place.h"
 #include "core/sched/place_form.h"
@@ -124,7 +125,7 @@ static struct placed_task placed_of(const struct round *round, const struct task
 
 /* ---- the round ---- */
 
-/* The same of a gang with a form. */
+/* The next instances of a gang with a form. */
 static bool chunk_form(const struct round *round, const struct task *task, struct lane *lane,
                        struct chunk *ret)
 {
@@ -134,20 +135,16 @@ static bool chunk_form(const struct round *round, const struct task *task, struc
         return false;
     }
     *ret = (struct chunk){.task = task, .note = lane->note, .indices = indices};
-    ret->passes = rights_own(&trial->overlay, &lane->key);
     ret->count = form_chunk(trial->core, task, place_known(trial, task), indices);
     form_amounts(trial->core, task, indices, ret->count, SLOTS_MOST, &ret->amounts);
     return ret->count > 0;
 }
 
-/* Its next instances; false: all have their place, or are promised one. */
-static bool chunk_next(const struct round *round, const struct task *task, struct lane *lane,
-                       struct chunk *ret)
+/* The same of any other task. */
+static bool chunk_plain(const struct round *round, const struct task *task, struct lane *lane,
+                        struct chunk *ret)
 {
     const struct core *core = round->action->trial->core;
-    if (core_shape(core, task->shape)->form != NULL) {
-        return chunk_form(round, task, lane, ret);
-    }
     const struct placed_task placed = placed_of(round, task);
     if (lane->index < placed.index) {
         lane->index = placed.index;
@@ -167,8 +164,20 @@ static bool chunk_next(const struct round *round, const struct task *task, struc
         indices[i] = at;
     }
     ret->indices = indices;
-    ret->passes = rights_own(&round->action->trial->overlay, &lane->key);
     turns_amounts(core, task, ret->count, SLOTS_MOST, &ret->amounts);
+    return true;
+}
+
+/* Its next instances; false: all have their place, or are promised one. */
+static bool chunk_next(const struct round *round, const struct task *task, struct lane *lane,
+                       struct chunk *ret)
+{
+    struct trial *trial = round->action->trial;
+    const bool formed = core_shape(trial->core, task->shape)->form != NULL;
+    if (!(formed ? chunk_form : chunk_plain)(round, task, lane, ret)) {
+        return false;
+    }
+    ret->passes = rights_all(trial, task, &lane->key, &ret->amounts);
     return true;
 }
 
@@ -185,25 +194,6 @@ static enum chunk_result later_try(struct action *action, const struct chunk *ch
     return solve_later(action->solve, &ask) ? CHUNK_CLAIMED : CHUNK_FAILED;
 }
 
-/* What is kept for those it could take from if they ran: room there, or room that others make there. */
-static enum chunk_result kept_try(struct action *action, const struct chunk *chunk)
-{
-    struct trial *trial = action->trial;
-    if (trial->overlay.holder_count == 0) {
-        return CHUNK_FAILED;
-    }
-    if (action->losses.at == NULL) {
-        losses_init(&action->losses, trial->tally.shares->count, trial->arena);
-    }
-    const struct claimant claimant = action_claimant(action, chunk);
-    struct chunk more = *chunk;
-    more.passes |= rights_taken(trial, &claimant, &action->losses);
-    if (more.passes == chunk->passes) {
-        return CHUNK_FAILED;
-    }
-    return later_try(action, &more) == CHUNK_CLAIMED ? CHUNK_CLAIMED : reclaim_try(action, &more);
-}
-
 /* Nobody loses, others give back, less important ones make room: in this order. */
 static enum chunk_result chunk_try(struct action *action, const struct chunk *chunk)
 {
@@ -215,7 +205,6 @@ static enum chunk_result chunk_try(struct action *action, const struct chunk *ch
     enum chunk_result result = fair ? consolidate_try(action, chunk) : CHUNK_FAILED;
     if (fair && result == CHUNK_FAILED) {
         result = reclaim_try(action, chunk);
-        result = result == CHUNK_FAILED ? kept_try(action, chunk) : result;
     }
     result = result == CHUNK_FAILED ? preempt_try(action, chunk) : result;
     action->failed |= result == CHUNK_FAILED;
@@ -233,6 +222,15 @@ static bool some_leave(const struct core *core, pool_id pool)
     return false;
 }
 
+/* Is what it asks for kept for one ahead of it in its own project? */
+static bool chunk_held(const struct action *action, const struct turns_line *line,
+                       const struct chunk *chunk, const struct okey *key)
+{
+    struct trial *trial = action->trial;
+    return first_bound_holds(trial, line->bound, chunk->task, VIEW_LATER, &chunk->amounts) ||
+           rights_held(trial, key, &chunk->amounts) != NULL;
+}
+
 typedef enum chunk_result (*chunk_fn)(struct action *action, const struct chunk *chunk);
 
 static void line_try(struct round *round, struct turns_line *line, chunk_fn try)
@@ -246,7 +244,16 @@ static void line_try(struct round *round, struct turns_line *line, chunk_fn try)
         queue_advance(queue);
         return;
     }
-    switch (try(round->action, &chunk)) {
+    if (chunk_held(round->action, line, &chunk, &lane->key)) {
+        queue_drop(queue);
+        return;
+    }
+    const enum chunk_result result = try(round->action, &chunk);
+    if (result != CHUNK_CLAIMED && line->bound == NULL) {
+        line->bound =
+            first_bound_new(round->action->trial, task, chunk.count, round->action->now_ms);
+    }
+    switch (result) {
     case CHUNK_CLAIMED:
         lane->added += chunk.count;
         lane->index = chunk.indices[chunk.count - 1] + 1;

@@ -25,7 +25,6 @@ struct action {
     int64_t wake_ms;       /* when somebody may do what he may not yet; INT64_MAX: nobody */
     uint64_t claimant_max; /* what one search may look at */
     bool failed;           /* somebody did not get what he tried to */
-    struct losses losses;  /* scratch space of rights_taken() */
 };
 
 /* The next instances of a waiting task. */

@@ -268,6 +268,7 @@ static bool look_keep(struct look *look)
         if (task->waiting_count == 0 || !comes_behind(look, task)) {
             continue;
         }
+        (void)overlay_holder(&look->trial.overlay, task);
         look->holder = look->behind ? look->holder : reservation;
         look->behind = true;
         if (matters) {
@@ -399,21 +400,29 @@ static void explain_room(struct look *look)
                                   .smallest = -1};
     } else if (bound) {
         (void)look_keep(look);
+        look_held(look);
         reason->smallest = look->behind ? -1 : smaller_within(look);
     } else {
         look->asker = (struct asker){.task = task, .end_ms = INT64_MAX};
         look->asker.request = &look->shape->request;
         look->asker.bounded = tally_left(&look->trial.tally, task, VIEW_NOW, &look->asker.left);
         const bool kept = look_keep(look);
+        look_held(look);
         if (look->shape->form != NULL) {
             look_at_form(look);
         } else {
             look_at_nodes(look);
         }
+        if (reason->code == REASON_NEXT && look->held != NULL) {
+            reason->code = REASON_RESERVED;
+            reason->task = look->held->id;
+        }
         if (!kept && explain_waits_for_room(reason->code)) {
             look_keep_taken(look);
         }
-        explain_time(&look->trial, task, reason);
+        if (look->held == NULL) {
+            explain_time(&look->trial, task, reason);
+        }
     }
     trial_done(&look->trial);
     arena_done(&arena);

@@ -20,6 +20,7 @@ struct look {
     bool over;   /* there is such a first one */
     bool behind; /* the holder of a reservation */
     const struct reservation *holder; /* the first of them */
+    const struct task *held;          /* the one in its own project for whom its quota is kept */
     uint32_t count;                   /* instances that start together */
     uint32_t have;                    /* places for them that are free and not kept */
     uint32_t have_left;   /* those of them that stay within what their accounts may still take */
@@ -32,6 +33,9 @@ struct look {
 
 /* The next node of the task's pool behind the key; false: there is none. */
 bool look_node_next(const struct look *look, struct okey *key, const struct node **ret);
+
+/* Finds out for whom its quota is kept. Places must be kept already. */
+void look_held(struct look *look);
 
 /* The most of what the nearest node lacks with which the task would start on some node now; -1: none, or not known exactly. */
 int64_t smaller_now(const struct look *look, const struct explain_node *near);

@@ -25,6 +25,7 @@ void heads_init(struct heads *heads, const struct core *core, const struct pool 
     if (heads->old == NULL && pool->reserved_count > 0) {
         heads->old = core_task(core, pool->reserved[0].task);
     }
+    heads->last = heads->old != NULL ? heads->old->account : (account_id){0};
 }
 
 /* ---- holders ---- */
@@ -78,6 +79,7 @@ static bool may_hold(const struct heads *heads)
 static void holder_add(struct heads *heads, const struct task *task, int64_t until_ms)
 {
     must(heads->count < RESERVATIONS_MAX);
+    (void)overlay_holder(&heads->trial->overlay, task);
     heads->holders[heads->count] = task;
     heads->until_ms[heads->count++] = until_ms;
     heads->timed = heads->timed && until_ms > 0;
@@ -141,17 +143,6 @@ void heads_begin(struct heads *heads, heads_barred_fn barred, const void *ctx)
     }
 }
 
-bool heads_ahead(const struct heads *heads, const struct okey *key)
-{
-    for (uint32_t i = 0; heads->between && i < heads->count; i++) {
-        const struct task *holder = heads->holders[i];
-        if (holder->id.v == key->at[3] || rights_ahead(heads->pool, holder, key)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ---- the first blocked ---- */
 
 /* May this blocked task be the first at its turn? Between projects only the one that was it before: else the project whose turn
@@ -161,14 +152,22 @@ static bool head_allowed(const struct heads *heads, const struct task *task)
     return !heads->by_length && (!heads->between || heads->old == task);
 }
 
-/* Of the first blocked of each project the one submitted first is next. */
+/* How many accounts are between that of the last head and that of the task, going round. */
+static uint32_t distance(const struct heads *heads, const struct task *task)
+{
+    return task->account.v - heads->last.v - 1;
+}
+
+/* Of the first blocked of each project the next is that of the project whose turn it is after the last head's, in the order of their
+ * ids: so each has its turn, however many wait in the others. */
 static void next_note(struct heads *heads, const struct task *task, bool *seen)
 {
-    const bool older = heads->next == NULL || (heads->between && task->id.v < heads->next->id.v);
-    if (!*seen && older && possible(heads, task)) {
+    const bool nearer = heads->next == NULL ||
+                        (heads->between && distance(heads, task) < distance(heads, heads->next));
+    if (!*seen && nearer && possible(heads, task)) {
         heads->next = task;
-        *seen = true;
     }
+    *seen |= nearer && heads->next == task;
 }
 
 static void head_set(struct heads *heads, const struct task *task, bool progress)
@@ -266,24 +265,18 @@ static void unmet_add(struct heads *heads)
     }
 }
 
-/* Has one ahead of the holder, in its own project, used what was kept for it? */
-static bool passed_by(const struct heads *heads, const struct task *holder)
+/* Was it passed by, and will be again? Others can take from it only while those behind it hold what its project has a right to, unless
+ * that right is less than it asks for. */
+static bool passed_by(const struct heads *heads, const struct task *task)
 {
-    const struct trial *trial = heads->trial;
-    for (size_t i = 0; i < trial->count; i++) {
-        const struct decision *decision = &trial->decisions[i];
-        const struct spot *spot = overlay_find(&trial->overlay, decision->node->id);
-        const struct okey key = key_account_queue(decision->task);
-        if (decision->kind == DECISION_START && spot->keep != NULL && spot->keep->task == holder &&
-            rights_ahead(heads->pool, holder, &key)) {
-            return true;
-        }
-    }
-    return false;
+    struct overlay *overlay = &heads->trial->overlay;
+    const struct holding_task *holder = &overlay->holders[overlay_holder(overlay, task)];
+    return holder->passed_own > 0 ||
+           (holder->passed_else > 0 && !rights_enough(heads->trial, task));
 }
 
-/* Between projects: who got one of its instances has had its turn, and who is passed by in its own project does not make the others
- * wait for that: the next one is first now. */
+/* Between projects: who got one of its instances has had its turn, and who is passed by does not make the others wait for that: the
+ * next one is first now. */
 static void holders_release(struct heads *heads)
 {
     const uint32_t count = heads->count;

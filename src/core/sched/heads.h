@@ -3,7 +3,7 @@
  *   blocked ─(patience)─▶ holder: its places are kept from its turn on ─▶ starts
  *
  * One task at a time is blocked first. Where tasks go in order of submission it is the first of the order that does not fit; where
- * turns change between projects, of the first ones of all projects the one submitted first, until it starts; where
+ * turns change between projects, the first one of a project, one project after the other, until it starts; where
  * short ones go first, the one that has waited longest. When it has been that for long enough it becomes a holder; one at a time, or
  * up to RESERVATIONS_MAX while all their starts are known. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -19,6 +19,7 @@ struct heads {
     bool by_length;
     bool between;            /* several projects wait, and turns change between them */
     const struct task *old;  /* the first blocked of the pass before, if it still waits */
+    account_id last;         /* its project */
     const struct task *next; /* who is it if the old one is not any more */
     const struct task *head; /* the first blocked */
     bool moved;              /* it is another one, or the same one got some of its instances */
@@ -45,9 +46,6 @@ void heads_begin(struct heads *heads, heads_barred_fn barred, const void *ctx);
 /* This task, whose turn it is, finds no room; `progress`: some of its instances did. `*seen`, of its project: one that is ahead of it
  * was noted. Does it hold a reservation now? */
 bool heads_note(struct heads *heads, const struct task *task, bool progress, bool *seen);
-
-/* Has a task with this key (ORDER_ACCOUNT_QUEUE) a right to kept places, its own or those of one it comes before? */
-bool heads_ahead(const struct heads *heads, const struct okey *key);
 
 /* Choose the places of holders that have none yet: before anybody is placed who could take them. */
 void heads_keep(struct heads *heads);

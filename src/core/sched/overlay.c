@@ -145,11 +145,32 @@ static void place_both(struct place *ret, const struct place *other, struct plac
     ret->device_free = room->device_free;
 }
 
-uint32_t overlay_holder_add(struct overlay *overlay, const struct task *task)
+uint32_t overlay_holder(struct overlay *overlay, const struct task *task)
 {
+    for (uint32_t i = 0; i < overlay->holder_count; i++) {
+        if (overlay->holders[i].task == task) {
+            return i;
+        }
+    }
     must(overlay->holder_count < RESERVATIONS_MAX);
-    overlay->holders[overlay->holder_count] = task;
+    overlay->holders[overlay->holder_count] = (struct holding_task){.task = task};
     return overlay->holder_count++;
+}
+
+/* One gets a place, or (-1) does not: what those who hold reservations have to know of it. */
+static void holders_note(struct overlay *overlay, const struct spot *spot,
+                         const struct placed *placed, int sign)
+{
+    for (uint32_t i = 0; i < overlay->holder_count; i++) {
+        if (overlay->holders[i].task == placed->asker->task) {
+            overlay->holders[i].placed += (uint32_t)sign;
+        }
+    }
+    if (placed->passes) {
+        struct holding_task *holder = &overlay->holders[spot->keep->at];
+        const bool own = holder->task->account.v == placed->asker->task->account.v;
+        *(own ? &holder->passed_own : &holder->passed_else) += (uint32_t)sign;
+    }
 }
 
 /* May the asker use what is kept: is it kept for him, does he end before the holder starts, or does he come before it? */
@@ -255,12 +276,14 @@ const struct placed *overlay_take(struct overlay *overlay, const struct node *no
     *placed = (struct placed){.next = spot->placed, .asker = asker, .index = index};
     placed->claim = asker->view == VIEW_LATER;
     placed->beside = spot->keep != NULL && !may_use(spot->keep, asker);
+    placed->passes = spot->keep != NULL && (asker->passes >> spot->keep->at & 1u) != 0;
     fit_grant(&usable, asker->request, &placed->grant);
     if (placed->claim) {
         overlay_leaving(overlay);
         (void)spot_later(overlay, spot);
     }
     placed_move(overlay, spot, placed, -1);
+    holders_note(overlay, spot, placed, 1);
     spot->placed = placed;
     touched_add(overlay, node->id);
     return placed;
@@ -273,6 +296,7 @@ void overlay_undo(struct overlay *overlay, const struct node *node)
     const struct placed *placed = spot->placed;
     must(placed != NULL);
     placed_move(overlay, spot, placed, 1);
+    holders_note(overlay, spot, placed, -1);
     spot->placed = placed->next;
 }
 

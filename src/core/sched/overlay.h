@@ -47,6 +47,7 @@ struct placed {
     const struct asker *asker;
     uint32_t index;
     bool beside; /* it counts when the holder of the reservation starts */
+    bool passes; /* it has a right to what is kept for the holder */
     bool claim;  /* it is promised what leaves */
     struct grant grant;
 };
@@ -74,6 +75,14 @@ struct spot {
     struct later *later;   /* NULL: the same as now */
     struct placed *placed; /* newest first */
     struct keep *keep;     /* NULL: not kept */
+};
+
+/* One that holds a reservation in this step, whether or not its places have been chosen. */
+struct holding_task {
+    const struct task *task;
+    uint32_t placed;     /* instances of it that the step has given a place */
+    uint32_t passed_own; /* instances of its own project that have got one of its places by right */
+    uint32_t passed_else; /* of other projects */
 };
 
 enum { TRACKED_BYTES = RESOURCES_MAX / 8 + 1 };
@@ -105,7 +114,7 @@ struct overlay {
     struct tight_index *tight[VIEW_COUNT]; /* that this step uses; NULL: not (yet) */
     bool leaving_known;                    /* all nodes that some leave have their later */
     struct overlay_order orders[VIEW_COUNT];
-    const struct task *holders[RESERVATIONS_MAX]; /* for whom places are kept */
+    struct holding_task holders[RESERVATIONS_MAX];
     uint32_t holder_count;
     bool keeping;    /* places are kept */
     bool keep_timed; /* for a holder whose start is known */
@@ -122,8 +131,8 @@ int64_t overlay_end_ms(const struct task *task, int64_t now_ms);
 struct spot *overlay_find(const struct overlay *overlay, node_id node);
 struct spot *overlay_touch(struct overlay *overlay, const struct node *node);
 
-/* Places will be kept for this task: its place in the list. */
-uint32_t overlay_holder_add(struct overlay *overlay, const struct task *task);
+/* This task holds a reservation: its place in the list. */
+uint32_t overlay_holder(struct overlay *overlay, const struct task *task);
 
 /* All nodes that some leave get their later: before the first search in that view. */
 void overlay_leaving(struct overlay *overlay);

@@ -5,8 +5,8 @@
  * The order (turns.h) names the project whose turn it is and its first task. A task that does not fit is passed by, and all that
  * are equal to it; one that its accounts' bounds forbid likewise, within its project. The first one that does not fit is the head;
  * when it has been that for the pool's patience, places are kept for it from its turn in the order on, so tasks ahead of it are
- * not held back. Between projects turns change with what they hold; there the oldest of all that are first in their project and do
- * not fit is the head until it fits, and what is kept for it is kept from the start of the pass on (heads.h, rights.h).
+ * not held back. Between projects turns change with what they hold; there one project after the other has the head, its
+ * first task that does not fit, until that fits, and what is kept for it is kept from the start of the pass on (heads.h, rights.h).
  *
  * Surprising: the budget counts tasks looked at and instances placed, not nodes visited, because
  * caches change how many nodes are visited and must not change where a pass stops. It stops only
@@ -18,6 +18,7 @@
 #include "core/core_internal.h"
 #include "core/sched/action.h"
 #include "core/sched/claims.h"
+#include "core/sched/first_bound.h"
 #include "core/sched/form_chunk.h"
 #include "core/sched/turns.h"
 #include "core/sched/place.h"
@@ -31,8 +32,7 @@ static bool budget_spent(const struct pass *pass)
 }
 
 /* Choosing the places to keep looks at what has changed: done when the first task comes that would fit. */
-bool pass_keep_or_blocked(struct pass *pass, struct asker *asker, const struct lane *lane,
-                          uint32_t count)
+bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count)
 {
     if (pass->heads.kept < pass->heads.count) {
         if (search_total(&pass->trial.overlay, asker, count) < count) {
@@ -40,8 +40,14 @@ bool pass_keep_or_blocked(struct pass *pass, struct asker *asker, const struct l
         }
         heads_keep(&pass->heads);
     }
-    asker->passes = rights_own(&pass->trial.overlay, &lane->key);
     return true;
+}
+
+bool pass_held(struct pass *pass, const struct task *task, const struct lane *lane,
+               const struct vector *amounts)
+{
+    return first_bound_holds(&pass->trial, pass->bound, task, VIEW_NOW, amounts) ||
+           rights_held(&pass->trial, &lane->key, amounts) != NULL;
 }
 
 /* Cpu and memory that come with the slots, and parts of devices by memory, are known only on the node: what is left of them bounds the
@@ -128,9 +134,13 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
     if (tally_user_capped(&pass->trial.tally, task, VIEW_NOW, &amounts)) {
         return OUTCOME_CAPPED;
     }
+    if (pass_held(pass, task, lane, &amounts)) {
+        return OUTCOME_GATED;
+    }
     struct note *note = lane->note;
-    const bool missed = note->missed_from > 0 && count >= note->missed_from &&
-                        !heads_ahead(&pass->heads, &lane->key);
+    const uint32_t passes = rights_all(&pass->trial, task, &lane->key, &amounts);
+    const bool missed =
+        note->missed_from > 0 && count >= note->missed_from && passes == 0 && !task->reserved;
     if (missed || capacity_missed(pass->core->capacity, shape, count)) {
         return gated(pass, task, count) ? pass_outcome_bound(pass, task) : OUTCOME_BLOCKED;
     }
@@ -140,10 +150,11 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
         .request = &shape->request,
         .end_ms = overlay_end_ms(task, pass->in->now_ms),
         .trail = &note->trail,
+        .passes = passes,
     };
     asker_bound(pass, asker);
     lane->bounded = asker->bounded;
-    if (!pass_keep_or_blocked(pass, asker, lane, count) ||
+    if (!pass_keep_or_blocked(pass, asker, count) ||
         !place_chunk(&pass->trial, asker, count, &lane->index)) {
         return pass_bound_allows(pass, asker, count) ? OUTCOME_BLOCKED
                                                      : pass_outcome_bound(pass, task);
@@ -211,6 +222,15 @@ static void after_blocked(struct pass *pass, struct turns_line *line, const stru
     }
 }
 
+/* It does not start: it may be the first in its project, for whom what falls free of its bounds is kept. */
+static void bound_note(struct pass *pass, struct turns_line *line, const struct task *task,
+                       uint32_t count)
+{
+    if (line->bound == NULL) {
+        line->bound = first_bound_new(&pass->trial, task, count, pass->in->now_ms);
+    }
+}
+
 /* The next instances of the first task of a project. */
 static void line_serve(struct pass *pass, struct turns_line *line)
 {
@@ -219,6 +239,7 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     struct lane *lane = queue_lane(queue);
     pass->work += task != pass->last;
     pass->last = task;
+    pass->bound = line->bound;
     if (waiting_left(task, lane) == 0) {
         queue_advance(queue); /* all of it is promised a place */
         return;
@@ -230,12 +251,15 @@ static void line_serve(struct pass *pass, struct turns_line *line)
         after_placed(queue, task, lane);
         break;
     case OUTCOME_BLOCKED:
+        bound_note(pass, line, task, count);
         after_blocked(pass, line, task, lane, count);
         break;
     case OUTCOME_GATED:
+        bound_note(pass, line, task, count);
         queue_drop(queue);
         break;
     case OUTCOME_CAPPED:
+        bound_note(pass, line, task, count);
         queue_advance(queue);
         break;
     }

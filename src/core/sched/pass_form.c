@@ -6,6 +6,7 @@
 #include "core/sched/form_chunk.h"
 #include "core/sched/place.h"
 #include "core/sched/place_form.h"
+#include "core/sched/rights.h"
 
 bool pass_shape_speaks(const struct shape *shape, const struct task *task, const struct lane *lane)
 {
@@ -13,9 +14,8 @@ bool pass_shape_speaks(const struct shape *shape, const struct task *task, const
            (task->active_count == 0 && task->claimed_count == 0 && lane->added == 0);
 }
 
-/* `missed`: it is known that they find no places. */
 static enum outcome form_place(struct pass *pass, const struct task *task, struct lane *lane,
-                               const uint32_t *indices, uint32_t count, bool missed)
+                               const uint32_t *indices, uint32_t count)
 {
     struct vector amounts;
     const struct shape *shape = core_shape(pass->core, task->shape);
@@ -27,13 +27,23 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
     if (tally_user_capped(&pass->trial.tally, task, VIEW_NOW, &amounts)) {
         return OUTCOME_CAPPED;
     }
+    if (pass_held(pass, task, lane, &amounts)) {
+        return OUTCOME_GATED;
+    }
+    const uint32_t passes = rights_all(&pass->trial, task, &lane->key, &amounts);
+    /* There may be room for it, only not together: then its turn is when places begin to be kept, remembered or not (P12). */
+    const bool remembered = pass->heads.kept == pass->heads.count &&
+                            capacity_missed(pass->core->capacity, shape, shape->gang_size);
+    const bool noted = lane->note->missed_from > 0 && passes == 0 && !task->reserved;
+    const bool missed = pass_shape_speaks(shape, task, lane) && (noted || remembered);
     struct asker *asker = arena_new(pass->arena, struct asker, 1);
     *asker = (struct asker){
         .task = task, .request = &shape->request, .end_ms = overlay_end_ms(task, pass->in->now_ms)};
+    asker->passes = passes;
     asker->bounded = tally_left(&pass->trial.tally, task, VIEW_NOW, &asker->left);
     lane->bounded = asker->bounded;
     const struct node **to = arena_new(pass->arena, const struct node *, count);
-    if (missed || !pass_keep_or_blocked(pass, asker, lane, least) ||
+    if (missed || !pass_keep_or_blocked(pass, asker, least) ||
         !place_these(&pass->trial, asker, indices, count, to)) {
         return pass_bound_allows(pass, asker, least) ? OUTCOME_BLOCKED
                                                      : pass_outcome_bound(pass, task);
@@ -46,13 +56,7 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
 
 enum outcome pass_place_form(struct pass *pass, const struct task *task, struct lane *lane)
 {
-    const struct shape *shape = core_shape(pass->core, task->shape);
-    /* There may be room for it, only not together: then its turn is when places begin to be kept, remembered or not (P12). */
-    const bool remembered = pass->heads.kept == pass->heads.count &&
-                            capacity_missed(pass->core->capacity, shape, shape->gang_size);
-    const bool noted = lane->note->missed_from > 0 && !heads_ahead(&pass->heads, &lane->key);
-    const bool missed = pass_shape_speaks(shape, task, lane) && (noted || remembered);
     uint32_t *indices = arena_new(pass->arena, uint32_t, task->instance_count);
     const uint32_t count = form_chunk(pass->core, task, place_known(&pass->trial, task), indices);
-    return count == 0 ? OUTCOME_BLOCKED : form_place(pass, task, lane, indices, count, missed);
+    return count == 0 ? OUTCOME_BLOCKED : form_place(pass, task, lane, indices, count);
 }

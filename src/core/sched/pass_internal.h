@@ -17,10 +17,11 @@ struct pass {
     struct turns turns;
     uint64_t work;
     uint32_t placed;
-    bool stopped;            /* at the budget */
-    bool again;              /* what is decided here may let others take something */
-    int64_t wake_ms;         /* when somebody may take what he may not yet; 0: nobody */
-    const struct task *last; /* the task looked at last */
+    bool stopped;                    /* at the budget */
+    bool again;                      /* what is decided here may let others take something */
+    int64_t wake_ms;                 /* when somebody may take what he may not yet; 0: nobody */
+    const struct task *last;         /* the task looked at last */
+    const struct first_bound *bound; /* of the project whose turn it is */
     struct heads heads;
 };
 
@@ -32,10 +33,12 @@ enum outcome {
     OUTCOME_CAPPED,  /* its user may not have more */
 };
 
-/* Choosing the places to keep looks at what has changed: done when the first task comes that would fit. False: it does not. True: the asker
- * knows which of them he may use. */
-bool pass_keep_or_blocked(struct pass *pass, struct asker *asker, const struct lane *lane,
-                          uint32_t count);
+/* Choosing the places to keep looks at what has changed: done when the first task comes that would fit. False: it does not. */
+bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count);
+
+/* Is what the task would take of its project's quota kept for one ahead of it? */
+bool pass_held(struct pass *pass, const struct task *task, const struct lane *lane,
+               const struct vector *amounts);
 
 /* Could some node, empty, take these instances within the bounds of their accounts? If not, no room helps: what is to be said then. */
 bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint32_t count);

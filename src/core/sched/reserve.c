@@ -259,7 +259,7 @@ static void node_keep(const struct choice *choice, struct candidate *candidate, 
     struct spot *spot = overlay_touch(overlay, candidate->node);
     struct keep *keep = arena_new(overlay->arena, struct keep, 1);
     keep->task = choice->holder->task;
-    keep->at = overlay->holder_count - 1;
+    keep->at = overlay_holder(overlay, keep->task);
     keep->end_known = end_known;
     keep->end_ms = end_ms;
     reserve_wait(choice, request, candidate, &keep->room, &keep->left);
@@ -280,7 +280,6 @@ static int64_t chosen_keep(const struct choice *choice, const struct chosen *cho
     const bool known = chosen->left == 0 && end_ms != INT64_MAX;
     const int64_t named_ms = choice->holder->until_ms;
     end_ms = named_ms > 0 && named_ms < end_ms ? named_ms : end_ms;
-    (void)overlay_holder_add(choice->overlay, choice->holder->task);
     for (uint32_t i = 0; i < chosen->count; i++) {
         node_keep(choice, &chosen->list[i], known, end_ms);
     }

@@ -56,7 +56,7 @@ static struct keep *plan_keep(const struct choice *choice, const struct ground *
     int64_t end_ms = reserve_in_motion(spot) ? reserve_leaving_end_ms(overlay->core, node) : 0;
     struct holding *list = reserve_holdings(choice, node, &count);
     keep->task = choice->holder->task;
-    keep->at = overlay->holder_count - 1;
+    keep->at = overlay_holder(overlay, keep->task);
     keep->end_known = true;
     place_copy(spot_place(spot, VIEW_LATER), &room, &place);
     for (;;) {
@@ -150,7 +150,6 @@ int64_t reserve_task(struct trial *trial, const struct holder *holder)
     const bool whole = count > 0 && arrange(plan, indices, count) == ARRANGE_DONE;
     struct keep **keeps = arena_new(trial->arena, struct keep *, plan->placed_count);
     uint32_t kept = 0;
-    (void)overlay_holder_add(overlay, task);
     for (uint32_t i = 0; i < plan->placed_count; i++) {
         if (!kept_already(plan, i)) {
             keeps[kept++] = plan_keep(&choice, plan, plan->at[plan->placed[i]]);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/rights.h"
 
+#include "base/checked.h"
 #include "core/core_internal.h"
 #include "core/sched/form_chunk.h"
 #include "core/sched/queue.h"
@@ -27,19 +28,45 @@ bool rights_ahead(const struct pool *pool, const struct task *holder, const stru
            queue_ahead(key, &other, pool->policy == POLICY_FIFO);
 }
 
-uint32_t rights_own(const struct overlay *overlay, const struct okey *key)
+/* With `amounts` and what the holder waits for: is its project above its right in something that both ask for? */
+static bool above_right(const struct trial *trial, const struct task *holder,
+                        const struct vector *amounts)
 {
-    const struct pool *pool = core_pool(overlay->core, overlay->pool);
-    uint32_t passes = 0;
-    for (uint32_t i = 0; i < overlay->holder_count; i++) {
-        passes |= (uint32_t)rights_ahead(pool, overlay->holders[i], key) << i;
+    const struct account_view *account = tally_view(&trial->tally, holder);
+    struct vector sum;
+    form_next_amounts(trial->core, holder, task_chunk(holder), SLOTS_MOST, &sum);
+    for (uint32_t dim = 0; dim < trial->tally.shares->pool.dims; dim++) {
+        const bool asked = sum.at[dim] > 0 && amounts->at[dim] > 0;
+        sum.at[dim] = asked ? i64_add(sum.at[dim], amounts->at[dim]) : 0;
+        sum.at[dim] = asked ? i64_add(sum.at[dim], account->allocated.at[dim]) : 0;
     }
-    return passes;
+    return vector_above(&sum, &account->allocatable, trial->tally.shares->pool.dims) != 0;
+}
+
+const struct task *rights_held(const struct trial *trial, const struct okey *key,
+                               const struct vector *amounts)
+{
+    const struct overlay *overlay = &trial->overlay;
+    const struct pool *pool = core_pool(trial->core, trial->pool);
+    if (overlay->holder_count == 0 || pool->policy != POLICY_FAIR_SHARE || pool->preemption_off ||
+        !rights_between(trial->core, pool)) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < overlay->holder_count; i++) {
+        const struct task *holder = overlay->holders[i].task;
+        const struct okey other = key_account_queue(holder);
+        const bool behind = overlay->holders[i].placed == 0 && key->at[0] == other.at[0] &&
+                            key->at[3] != holder->id.v && !queue_ahead(key, &other, false);
+        if (behind && above_right(trial, holder, amounts)) {
+            return holder;
+        }
+    }
+    return NULL;
 }
 
 /* Could the claimant take what the holder waits for, if that held it? */
 static bool takes_from(struct trial *trial, const struct claimant *claimant,
-                       const struct task *holder, struct losses *losses)
+                       const struct task *holder)
 {
     const struct account_view *account = tally_view(&trial->tally, holder);
     struct vector amounts;
@@ -48,23 +75,49 @@ static bool takes_from(struct trial *trial, const struct claimant *claimant,
     }
     form_next_amounts(trial->core, holder, task_chunk(holder), SLOTS_MOST, &amounts);
     tally_move(&trial->tally, holder, VIEW_LATER, &amounts, 1);
-    losses_clear(losses);
-    const bool takes = reclaim_from(claimant, account) &&
-                       reclaim_take(claimant, losses, account, &amounts) != RECLAIM_REFUSED &&
-                       reclaim_balanced(claimant, losses);
+    if (trial->losses == NULL) {
+        trial->losses = arena_new(trial->arena, struct losses, 1);
+        losses_init(trial->losses, trial->tally.shares->count, trial->arena);
+    }
+    losses_clear(trial->losses);
+    const bool takes =
+        reclaim_from(claimant, account) &&
+        reclaim_take(claimant, trial->losses, account, &amounts) != RECLAIM_REFUSED &&
+        reclaim_balanced(claimant, trial->losses);
     tally_move(&trial->tally, holder, VIEW_LATER, &amounts, -1);
     return takes;
 }
 
-uint32_t rights_taken(struct trial *trial, const struct claimant *claimant, struct losses *losses)
+uint32_t rights_all(struct trial *trial, const struct task *task, const struct okey *key,
+                    const struct vector *amounts)
 {
     const struct overlay *overlay = &trial->overlay;
-    uint32_t passes = 0;
-    if (overlay->holder_count == 0 || reclaim_start(claimant) != CLAIM_MAY_START) {
+    const struct pool *pool = core_pool(trial->core, trial->pool);
+    if (overlay->holder_count == 0) {
         return 0;
     }
+    const struct claimant claimant = {.pool = &trial->tally.shares->pool,
+                                      .account = tally_view(&trial->tally, task),
+                                      .request = *amounts,
+                                      .preemptible = task->preemptible,
+                                      .saturation_milli = SATURATION_MILLI_DEFAULT};
+    const bool takes = pool->policy == POLICY_FAIR_SHARE && !pool->preemption_off &&
+                       reclaim_start(&claimant) == CLAIM_MAY_START;
+    uint32_t passes = 0;
     for (uint32_t i = 0; i < overlay->holder_count; i++) {
-        passes |= (uint32_t)takes_from(trial, claimant, overlay->holders[i], losses) << i;
+        const struct task *holder = overlay->holders[i].task;
+        const bool right =
+            rights_ahead(pool, holder, key) || (takes && takes_from(trial, &claimant, holder));
+        passes |= (uint32_t)right << i;
     }
     return passes;
+}
+
+bool rights_enough(const struct trial *trial, const struct task *holder)
+{
+    const struct account_view *account = tally_view(&trial->tally, holder);
+    struct vector sum;
+    form_next_amounts(trial->core, holder, task_chunk(holder), SLOTS_MOST, &sum);
+    vector_add(&sum, &account->fixed);
+    return vector_above(&sum, &account->allocatable, trial->tally.shares->pool.dims) == 0;
 }

@@ -4,7 +4,7 @@
  *   between projects     those of a holder that it could take them from if that ran there already (reclaim_rules.h)
  *
  * One order is the pool's, or, where turns change between projects, each project's: there a reservation binds from the start of a
- * pass, not from the holder's turn on. The second is for tasks that find nothing else: a guarantee goes before a reservation (P4), but not if others can give.
+ * pass, not from the holder's turn on. The second: a right goes before a reservation (P4).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -17,8 +17,15 @@ bool rights_between(const struct core *core, const struct pool *pool);
 /* Does a task with this key (ORDER_ACCOUNT_QUEUE) come before the holder whatever turns are: by the pool's order, or in its project? */
 bool rights_ahead(const struct pool *pool, const struct task *holder, const struct okey *key);
 
-/* Those for whom the overlay keeps places that a task with this key comes before, bit by bit. */
-uint32_t rights_own(const struct overlay *overlay, const struct okey *key);
+/* The holders whose kept places a task with this key may use for so much, bit by bit. */
+uint32_t rights_all(struct trial *trial, const struct task *task, const struct okey *key,
+                    const struct vector *amounts);
 
-/* Those that the claimant could take from. `losses` is scratch space. */
-uint32_t rights_taken(struct trial *trial, const struct claimant *claimant, struct losses *losses);
+/* The holder of its own project that a task with this key would leave above the project's right, if it had so much when the holder
+ * starts; NULL: none. Others could take the holder's places from it for ever, as long as those behind it use up what the project may
+ * have; so they do not. In pools that share fairly and take back, while several projects wait. */
+const struct task *rights_held(const struct trial *trial, const struct okey *key,
+                               const struct vector *amounts);
+
+/* Has the holder's project a right to what it waits for, beside what it holds that nobody may take? */
+bool rights_enough(const struct trial *trial, const struct task *holder);

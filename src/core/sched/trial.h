@@ -25,6 +25,8 @@ struct decision {
     const struct eviction *why; /* of an eviction */
 };
 
+struct losses;
+
 struct trial {
     const struct core *core;
     pool_id pool;
@@ -34,6 +36,7 @@ struct trial {
     struct decision *decisions;
     size_t count;
     size_t room;
+    struct losses *losses; /* scratch space of rights.c; NULL: not yet */
 };
 
 void trial_init(struct trial *trial, const struct core *core, pool_id pool, struct arena *arena);

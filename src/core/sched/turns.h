@@ -11,6 +11,8 @@
 #include "core/sched/queue.h"
 #include "core/sched/tally.h"
 
+struct first_bound;
+
 struct turns_line {
     const struct account_view *view; /* NULL: the pool itself */
     struct turns_line *parent;
@@ -23,7 +25,8 @@ struct turns_line {
     struct account_key key;  /* its place among its siblings, while it holds the same */
     uint32_t key_changes;    /* of the account when that was found */
     bool key_known;
-    bool full;      /* it holds its share already, as far as its next chunk asks for more */
+    bool full; /* it holds its share already, as far as its next chunk asks for more */
+    const struct first_bound *bound; /* of its tasks the first that its bounds hold back */
     bool blocked;   /* one of its tasks was noted as the first that found no room */
     uint32_t turns; /* round-robin: how often it was served in this pass */
     int64_t used;   /* round-robin: slots it held before */

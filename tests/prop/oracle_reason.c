@@ -1,0 +1,22 @@
+/* oracle_reason.c - every wait has a reason (P8).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/explain.h"
+#include "oracle.h"
+#include "world.h"
+
+void oracle_reasons(const struct core *core, pool_id settled)
+{
+    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
+         task = core_task_next(core, task->id)) {
+        struct explanation explanation;
+        explain_task(core, task->id, &explanation);
+        const enum reason_code code = explanation.reason.code;
+        if (task_state_ended((enum task_state)task->state)) {
+            law(code == REASON_NONE, "P8: what has ended waits for nothing");
+            continue;
+        }
+        law(task->waiting_count == 0 || task->kill_asked || code != REASON_NONE,
+            "P8: every wait has a reason");
+        law(code != REASON_NEXT || task->pool.v != settled.v, "P8: nobody is next after a pass");
+    }
+}
