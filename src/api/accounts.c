@@ -3,6 +3,7 @@
 #include "api/api_internal.h"
 #include "api/body.h"
 #include "api/handlers.h"
+#include "api/named.h"
 #include "api/page.h"
 #include "spec/account_spec.h"
 #include "wire/account_json.h"
@@ -18,40 +19,30 @@ static void account_answer(struct call *call, unsigned status, const struct acco
 /* The account of the path, or NULL: answered 404. */
 static const struct account *account_of(struct call *call, enum account_kind kind)
 {
-    const struct account *account = core_account_named(call_core(call), kind, call->params[0]);
-    if (account == NULL) {
-        call_failf(call, ERR_NOT_FOUND, "", "no %s '%.63s'", account_kind_name(kind),
-                   call->params[0]);
+    return named_account(call, "", kind, call->params[0]);
+}
+
+/* `filter`: the kind. */
+static uint64_t account_next(const struct core *core, const void *filter, uint64_t after)
+{
+    const enum account_kind *kind = filter;
+    const struct account *account = core_account_next(core, (account_id){(uint32_t)after});
+    while (account != NULL && account->kind != *kind) {
+        account = core_account_next(core, account->id);
     }
-    return account;
+    return account != NULL ? account->id.v : 0;
+}
+
+static void account_write(struct json_out *j, const struct core *core, uint64_t key,
+                          struct arena *arena)
+{
+    account_json(j, core, core_account(core, (account_id){(uint32_t)key}), arena);
 }
 
 static void accounts_list(struct call *call, enum account_kind kind)
 {
-    struct page page;
-    if (!page_read(call, account_kind_name(kind), &page)) {
-        return;
-    }
-    const struct core *core = call_core(call);
-    struct json_out j;
-    call_json(call, &j);
-    page_begin(&j);
-    size_t shown = 0;
-    uint64_t next = 0;
-    const struct account *account = core_account_next(core, (account_id){(uint32_t)page.after});
-    for (; account != NULL; account = core_account_next(core, account->id)) {
-        if (account->kind != kind) {
-            continue;
-        }
-        if (shown == page.limit) {
-            break;
-        }
-        account_json(&j, core, account, call_arena(call));
-        next = account->id.v;
-        shown++;
-    }
-    page_end(&j, &page, account != NULL ? next : 0);
-    call_answer_json(call, 200);
+    static const struct page_source source = {account_next, account_write};
+    page_answer(call, account_kind_name(kind), &source, &kind);
 }
 
 static void account_show(struct call *call, enum account_kind kind)

@@ -4,6 +4,7 @@
 #include "api/api_internal.h"
 #include "api/call.h"
 #include "api/handlers.h"
+#include "api/named.h"
 #include "wire/agent_msg.h"
 
 /* The node's earlier credential ends with the commit that brings the new one. */
@@ -33,10 +34,7 @@ void agent_join(struct call *call)
                    "node '%s' is connected; stop its agent first, or take another name", join.name);
         return;
     }
-    const char *pool = join.pool[0] != '\0' ? join.pool : call->name;
-    const struct pool *found = core_pool_named(call_core(call), pool);
-    if (found == NULL || found->deleted) {
-        call_failf(call, ERR_NOT_FOUND, "pool", "no pool '%.63s'", pool);
+    if (named_pool(call, "pool", join.pool[0] != '\0' ? join.pool : call->name) == NULL) {
         return;
     }
     struct store_token token;

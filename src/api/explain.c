@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/handlers.h"
+#include "api/named.h"
 #include "api/page.h"
 #include "wire/task_json.h"
 
@@ -37,9 +38,8 @@ void queue_show(struct call *call)
         return;
     }
     const struct core *core = call_core(call);
-    const struct pool *pool = core_pool_named(core, name);
-    if (pool == NULL || pool->deleted) {
-        call_failf(call, ERR_NOT_FOUND, "pool", "no pool '%.63s'", name);
+    const struct pool *pool = named_pool(call, "pool", name);
+    if (pool == NULL) {
         return;
     }
     struct json_out j;

@@ -24,35 +24,31 @@ static const struct node *node_of(struct call *call)
     return node;
 }
 
+/* `filter`: the name of a pool, or NULL for all. */
+static uint64_t node_next(const struct core *core, const void *filter, uint64_t after)
+{
+    const char *pool = filter;
+    const struct node *node = core_node_next(core, (node_id){(uint32_t)after});
+    while (node != NULL &&
+           (node->state == NODE_REMOVED ||
+            (pool != NULL && strcmp(core_pool_name(core, node->pool), pool) != 0))) {
+        node = core_node_next(core, node->id);
+    }
+    return node != NULL ? node->id.v : 0;
+}
+
+static void node_write(struct json_out *j, const struct core *core, uint64_t key,
+                       struct arena *arena)
+{
+    node_json(j, core, core_node(core, (node_id){(uint32_t)key}), arena);
+}
+
 void nodes_list(struct call *call)
 {
+    static const struct page_source source = {node_next, node_write};
     const char *pool = http_query(call->request, "pool");
-    struct page page;
-    if (!page_read(call, arena_fmt(call_arena(call), "nodes %s", pool != NULL ? pool : ""),
-                   &page)) {
-        return;
-    }
-    const struct core *core = call_core(call);
-    struct json_out j;
-    call_json(call, &j);
-    page_begin(&j);
-    size_t shown = 0;
-    uint64_t next = 0;
-    const struct node *node = core_node_next(core, (node_id){(uint32_t)page.after});
-    for (; node != NULL; node = core_node_next(core, node->id)) {
-        bool wanted = pool == NULL || strcmp(core_pool_name(core, node->pool), pool) == 0;
-        if (node->state == NODE_REMOVED || !wanted) {
-            continue;
-        }
-        if (shown == page.limit) {
-            break;
-        }
-        node_json(&j, core, node, call_arena(call));
-        next = node->id.v;
-        shown++;
-    }
-    page_end(&j, &page, node != NULL ? next : 0);
-    call_answer_json(call, 200);
+    page_answer(call, arena_fmt(call_arena(call), "nodes %s", pool != NULL ? pool : ""), &source,
+                pool);
 }
 
 void nodes_show(struct call *call)

@@ -74,3 +74,25 @@ void page_end(struct json_out *j, const struct page *page, uint64_t next)
     }
     json_out_end(j);
 }
+
+void page_answer(struct call *call, const char *question, const struct page_source *source,
+                 const void *filter)
+{
+    const struct core *core = call_core(call);
+    struct json_out j;
+    struct page page;
+    if (!page_read(call, question, &page)) {
+        return;
+    }
+    call_json(call, &j);
+    page_begin(&j);
+    uint64_t last = 0;
+    uint64_t key = source->next(core, filter, page.after);
+    for (size_t shown = 0; key != 0 && shown < page.limit; shown++) {
+        source->write(&j, core, key, call_arena(call));
+        last = key;
+        key = source->next(core, filter, key);
+    }
+    page_end(&j, &page, key != 0 ? last : 0);
+    call_answer_json(call, 200);
+}

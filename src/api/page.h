@@ -22,3 +22,14 @@ void page_begin(struct json_out *j);
 
 /* ],"next":…}; `next` 0: this was the last page. */
 void page_end(struct json_out *j, const struct page *page, uint64_t next);
+
+/* What a list is made of: objects with keys above 0, in their order. `filter` is the caller's. */
+struct page_source {
+    uint64_t (*next)(const struct core *core, const void *filter,
+                     uint64_t after); /* the key of the next to be listed; 0: there is none */
+    void (*write)(struct json_out *j, const struct core *core, uint64_t key, struct arena *arena);
+};
+
+/* Answers with the page that the call asks for, or that it asks wrongly. */
+void page_answer(struct call *call, const char *question, const struct page_source *source,
+                 const void *filter);

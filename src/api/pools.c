@@ -3,6 +3,7 @@
 #include "api/api_internal.h"
 #include "api/body.h"
 #include "api/handlers.h"
+#include "api/named.h"
 #include "api/page.h"
 #include "spec/pool_spec.h"
 #include "wire/pool_json.h"
@@ -18,40 +19,29 @@ static void pool_answer(struct call *call, unsigned status, const struct pool *p
 /* The pool of the path, or NULL: answered 404. */
 static const struct pool *pool_of(struct call *call)
 {
-    const struct pool *pool = core_pool_named(call_core(call), call->params[0]);
-    if (pool == NULL || pool->deleted) {
-        call_failf(call, ERR_NOT_FOUND, "", "no pool '%.63s'", call->params[0]);
-        return NULL;
+    return named_pool(call, "", call->params[0]);
+}
+
+static uint64_t pool_next(const struct core *core, const void *filter, uint64_t after)
+{
+    (void)filter;
+    const struct pool *pool = core_pool_next(core, (pool_id){(uint32_t)after});
+    while (pool != NULL && pool->deleted) {
+        pool = core_pool_next(core, pool->id);
     }
-    return pool;
+    return pool != NULL ? pool->id.v : 0;
+}
+
+static void pool_write(struct json_out *j, const struct core *core, uint64_t key,
+                       struct arena *arena)
+{
+    pool_json(j, core, core_pool(core, (pool_id){(uint32_t)key}), arena);
 }
 
 void pools_list(struct call *call)
 {
-    struct page page;
-    if (!page_read(call, "pools", &page)) {
-        return;
-    }
-    const struct core *core = call_core(call);
-    struct json_out j;
-    call_json(call, &j);
-    page_begin(&j);
-    size_t shown = 0;
-    uint64_t next = 0;
-    const struct pool *pool = core_pool_next(core, (pool_id){(uint32_t)page.after});
-    for (; pool != NULL; pool = core_pool_next(core, pool->id)) {
-        if (pool->deleted) {
-            continue;
-        }
-        if (shown == page.limit) {
-            break;
-        }
-        pool_json(&j, core, pool, call_arena(call));
-        next = pool->id.v;
-        shown++;
-    }
-    page_end(&j, &page, pool != NULL ? next : 0);
-    call_answer_json(call, 200);
+    static const struct page_source source = {pool_next, pool_write};
+    page_answer(call, "pools", &source, NULL);
 }
 
 void pools_show(struct call *call)

@@ -4,6 +4,7 @@
 #include "api/api_internal.h"
 #include "api/body.h"
 #include "api/handlers.h"
+#include "api/named.h"
 #include "api/page.h"
 #include "spec/quota_spec.h"
 #include "wire/account_json.h"
@@ -96,25 +97,14 @@ static bool line_next(const struct core *core, const struct line_filter *filter,
     }
 }
 
-static bool account_known(struct call *call, enum account_kind kind, const char *name)
-{
-    if (name == NULL || core_account_named(call_core(call), kind, name) != NULL) {
-        return true;
-    }
-    const char *what = account_kind_name(kind);
-    call_failf(call, ERR_NOT_FOUND, what, "no %s '%.63s'", what, name);
-    return false;
-}
-
 /* Does every name exist? An empty list would hide a slip. False: answered. */
 static bool filter_known(struct call *call, const struct line_filter *filter)
 {
-    if (filter->pool != NULL && core_pool_named(call_core(call), filter->pool) == NULL) {
-        call_failf(call, ERR_NOT_FOUND, "pool", "no pool '%.63s'", filter->pool);
-        return false;
-    }
-    return account_known(call, ACCOUNT_PROJECT, filter->project) &&
-           account_known(call, ACCOUNT_DEPARTMENT, filter->department);
+    return (filter->pool == NULL || named_pool(call, "pool", filter->pool) != NULL) &&
+           (filter->project == NULL ||
+            named_account(call, "project", ACCOUNT_PROJECT, filter->project) != NULL) &&
+           (filter->department == NULL ||
+            named_account(call, "department", ACCOUNT_DEPARTMENT, filter->department) != NULL);
 }
 
 /* False: answered. */
@@ -126,10 +116,24 @@ static bool filter_read(struct call *call, struct line_filter *ret)
     return call_query_bool(call, "all", &ret->all) && filter_known(call, ret);
 }
 
+static uint64_t line_after(const struct core *core, const void *filter, uint64_t after)
+{
+    struct line line = key_line(after);
+    return line_next(core, filter, &line) ? line_key(line) : 0;
+}
+
+static void line_write(struct json_out *j, const struct core *core, uint64_t key,
+                       struct arena *arena)
+{
+    const struct line line = key_line(key);
+    (void)arena;
+    quota_line_json(j, core, line.account, line.pool, line.dim);
+}
+
 void quotas_list(struct call *call)
 {
+    static const struct page_source source = {line_after, line_write};
     struct line_filter filter;
-    struct page page;
     if (!filter_read(call, &filter)) {
         return;
     }
@@ -137,24 +141,7 @@ void quotas_list(struct call *call)
         call_arena(call), "quotas\n%s\n%s\n%s\n%d", filter.pool != NULL ? filter.pool : "",
         filter.project != NULL ? filter.project : "",
         filter.department != NULL ? filter.department : "", (int)filter.all);
-    if (!page_read(call, question, &page)) {
-        return;
-    }
-    const struct core *core = call_core(call);
-    struct json_out j;
-    call_json(call, &j);
-    page_begin(&j);
-    struct line line = key_line(page.after);
-    size_t shown = 0;
-    uint64_t last = page.after;
-    bool more;
-    while ((more = line_next(core, &filter, &line)) && shown < page.limit) {
-        quota_line_json(&j, core, line.account, line.pool, line.dim);
-        last = line_key(line);
-        shown++;
-    }
-    page_end(&j, &page, more ? last : 0);
-    call_answer_json(call, 200);
+    page_answer(call, question, &source, &filter);
 }
 
 /* ---- setting ---- */
@@ -163,16 +150,10 @@ void quotas_list(struct call *call)
 static bool whose_find(struct call *call, const struct quota_body *body, account_id *ret_account,
                        pool_id *ret_pool)
 {
-    const struct core *core = call_core(call);
-    const char *kind = account_kind_name(body->kind);
-    const struct account *account = core_account_named(core, body->kind, body->account);
-    const struct pool *pool = core_pool_named(core, body->pool);
-    if (account == NULL) {
-        call_failf(call, ERR_NOT_FOUND, kind, "no %s '%.63s'", kind, body->account);
-        return false;
-    }
+    const struct account *account =
+        named_account(call, account_kind_name(body->kind), body->kind, body->account);
+    const struct pool *pool = account != NULL ? named_pool(call, "pool", body->pool) : NULL;
     if (pool == NULL) {
-        call_failf(call, ERR_NOT_FOUND, "pool", "no pool '%.63s'", body->pool);
         return false;
     }
     *ret_account = account->id;
