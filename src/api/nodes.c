@@ -3,6 +3,7 @@
 #include "api/api_internal.h"
 #include "api/body.h"
 #include "api/handlers.h"
+#include "api/named.h"
 #include "api/page.h"
 #include "spec/edit.h"
 #include "wire/pool_json.h"
@@ -47,6 +48,9 @@ void nodes_list(struct call *call)
 {
     static const struct page_source source = {node_next, node_write};
     const char *pool = http_query(call->request, "pool");
+    if (pool != NULL && named_pool(call, "pool", pool) == NULL) {
+        return;
+    }
     page_answer(call, arena_fmt(call_arena(call), "nodes %s", pool != NULL ? pool : ""), &source,
                 pool);
 }

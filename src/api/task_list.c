@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/handlers.h"
+#include "api/named.h"
 #include "api/page.h"
 #include "api/task_filter.h"
 #include "base/vec.h"
@@ -156,10 +157,25 @@ static void list_run(struct work *work, struct store_reader *reader)
 
 /* ---- both ---- */
 
+/* Nothing is to be found, and nothing can be: a pool or a project of that name is not there, nor is a task that was in one. Then an
+ * empty list would hide a slip. False: answered. */
+static bool names_known(const struct task_list *list)
+{
+    const struct task_filter *filter = &list->filter;
+    const bool found = list->live.count > 0 || list->ended.count > 0 || list->live_floor > 0 ||
+                       list->ended_floor > 0;
+    return found || ((filter->pool == NULL || named_pool(list->call, "pool", filter->pool)) &&
+                     (filter->project == NULL ||
+                      named_account(list->call, "project", ACCOUNT_PROJECT, filter->project)));
+}
+
 /* Merges down to the higher of the two floors; what is below belongs to the next page. */
 static void list_answer(struct task_list *list)
 {
     struct call *call = list->call;
+    if (!names_known(list)) {
+        return;
+    }
     struct json_out j;
     uint64_t floor = list->live_floor > list->ended_floor ? list->live_floor : list->ended_floor;
     size_t live = 0;

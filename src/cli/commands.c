@@ -141,6 +141,10 @@ static const struct flag flags_edit[] = {
     {"devices", 0, FLAG_TEXT, "0,1", "these devices of one node, likewise", COMPLETE_NONE, NULL},
     {"avoid", 0, FLAG_LIST, "N,M", "nodes on which it must not run from now on, likewise",
      COMPLETE_NODES, NULL},
+    {"node-label", 0, FLAG_LIST, "K=V", "labels its nodes must have from now on, likewise; or none",
+     COMPLETE_NONE, NULL},
+    {"topology", 0, FLAG_TEXT, "LEVELS", "how close together a gang is, likewise; or none",
+     COMPLETE_NONE, NULL},
     {0},
 };
 
@@ -225,10 +229,9 @@ const struct command commands_task[] = {
     {.name = "task edit",
      .args = "TASK… flags",
      .help = "change a task that has not ended",
-     .more = "Resources and project change only while nothing of the task runs (`weir task pause` "
-             "stops\n"
-             "it); resources are given all anew. A running task that is moved to another pool is\n"
-             "stopped with its grace time and waits there under the same id.",
+     .more = "Resources, nodes and project change only while nothing of the task runs (`weir task\n"
+             "pause` stops it); each of these is given all anew. A running task that is moved to\n"
+             "another pool is stopped with its grace time and waits there under the same id.",
      .examples = "weir task edit 12 --priority 80 --time 4h",
      .groups = {flags_edit, flags_json},
      .args_min = 1,

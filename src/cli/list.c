@@ -173,13 +173,20 @@ static void items_json(const struct list *list, const struct items *items, struc
 /* Does this column say the same in every line? */
 static bool column_is_same(const struct list_column *column, const struct items *items)
 {
-    for (size_t i = 1; i < items->at.count; i++) {
-        if (item_order(item_at(items->at.at[0], column->path),
-                       item_at(items->at.at[i], column->path)) != 0) {
-            return false;
-        }
+    struct buf first;
+    struct buf other;
+    bool same = items->at.count > 1;
+    buf_init(&first, TABLE_CELL_MAX);
+    buf_init(&other, TABLE_CELL_MAX);
+    for (size_t i = 0; same && i < items->at.count; i++) {
+        struct buf *cell = i == 0 ? &first : &other;
+        buf_clear(cell);
+        list_cell_text(cell, column, items->at.at[i], false, 0);
+        same = i == 0 || strcmp(buf_text(&first), buf_text(&other)) == 0;
     }
-    return items->at.count > 1;
+    buf_done(&first);
+    buf_done(&other);
+    return same;
 }
 
 static struct table *table_fill(const struct list *list, const struct list_column *const *columns,

@@ -205,6 +205,93 @@ static enum err resources_read(struct draft *draft)
     return r != ERR_OK ? r : named_flag(draft);
 }
 
+/* Writes what one value of a flag says. */
+typedef enum err (*pair_fn)(struct draft *draft, const char *text, struct json_out *j);
+
+/* A flag that is given once for each entry of a map. */
+static enum err map_flag(struct draft *draft, const char *flag, const char *field, pair_fn pair)
+{
+    if (!args_has(&draft->cli->args, flag)) {
+        return ERR_OK;
+    }
+    struct buf json;
+    buf_init(&json, JSON_MAX);
+    struct json_out j;
+    json_out_init(&j, &json);
+    json_out_object(&j);
+    size_t cursor = 0;
+    const char *text;
+    enum err r = ERR_OK;
+    while (r == ERR_OK && (text = args_each(&draft->cli->args, flag, &cursor)) != NULL) {
+        r = pair(draft, text, &j);
+    }
+    json_out_end(&j);
+    field_add(draft, field, arena_strn(&draft->cli->arena, buf_text(&json), json.len));
+    buf_done(&json);
+    return r == ERR_OK ? r : usage(draft, flag);
+}
+
+/* --node-label gpu.model=A100 --node-label zone=a. */
+static enum err label_pair(struct draft *draft, const char *text, struct json_out *j)
+{
+    struct label label;
+    enum err r = label_text_parse(str_of(text), &draft->cli->arena, &label, draft->e);
+    if (r == ERR_OK) {
+        json_out_kv_text(j, label.key, label.value);
+    }
+    return r;
+}
+
+/* --env NAME=VALUE; --env NAME hands on the caller's: what the caller does not have stays unset. */
+static enum err env_pair(struct draft *draft, const char *text, struct json_out *j)
+{
+    struct str value;
+    struct str name = str_cut(str_of(text), '=', &value);
+    const bool own = value.p == NULL;
+    enum err r = own ? env_name_check(name, draft->e) : env_text_check(str_of(text), draft->e);
+    const char *found = own ? getenv(text) : NULL;
+    value = found != NULL ? str_of(found) : value;
+    if (r == ERR_OK && value.p != NULL) {
+        json_out_key(j, arena_strn(&draft->cli->arena, name.p, name.len));
+        json_out_str(j, value);
+    }
+    return r;
+}
+
+static enum err topology_flag(struct draft *draft)
+{
+    const char *text = args_text(&draft->cli->args, "topology");
+    if (text == NULL) {
+        return ERR_OK;
+    }
+    enum err r = topology_arg_json(text, &draft->cli->arena, &text, draft->e);
+    if (r == ERR_OK) {
+        field_add(draft, "topology", text);
+    }
+    return r;
+}
+
+/* What an edit may change of where a task runs; "none" is no label and no level any more. */
+static enum err nodes_edit(struct draft *draft)
+{
+    const struct args *args = &draft->cli->args;
+    size_t cursor = 0;
+    const char *topology = args_text(args, "topology");
+    const char *label = args_each(args, "node-label", &cursor);
+    enum err r = ERR_OK;
+    if (label != NULL && strcmp(label, "none") == 0 &&
+        args_each(args, "node-label", &cursor) == NULL) {
+        field_add(draft, "node_labels", "{}");
+    } else {
+        r = map_flag(draft, "node-label", "node_labels", label_pair);
+    }
+    if (topology != NULL && strcmp(topology, "none") == 0) {
+        field_add(draft, "topology", "{}");
+        return r;
+    }
+    return r == ERR_OK ? topology_flag(draft) : r;
+}
+
 enum err task_args_asks(struct cli *cli, struct task_args *ret, struct error *e)
 {
     struct draft draft = {.cli = cli, .out = ret, .e = e};
@@ -216,69 +303,8 @@ enum err task_args_asks(struct cli *cli, struct task_args *ret, struct error *e)
     }
     list_field(&draft, "devices", "devices", true);
     list_field(&draft, "avoid", "avoid", false);
-    return resources_read(&draft);
-}
-
-/* --node-label gpu.model=A100 --node-label zone=a. */
-static enum err node_labels_read(struct draft *draft)
-{
-    if (!args_has(&draft->cli->args, "node-label")) {
-        return ERR_OK;
-    }
-    struct buf json;
-    buf_init(&json, JSON_MAX);
-    struct json_out j;
-    json_out_init(&j, &json);
-    json_out_object(&j);
-    size_t cursor = 0;
-    const char *text;
-    struct label label;
-    enum err r = ERR_OK;
-    while (r == ERR_OK && (text = args_each(&draft->cli->args, "node-label", &cursor)) != NULL) {
-        r = label_text_parse(str_of(text), &draft->cli->arena, &label, draft->e);
-        if (r == ERR_OK) {
-            json_out_kv_text(&j, label.key, label.value);
-        }
-    }
-    json_out_end(&j);
-    field_add(draft, "node_labels", arena_strn(&draft->cli->arena, buf_text(&json), json.len));
-    buf_done(&json);
-    return r == ERR_OK ? r : usage(draft, "node-label");
-}
-
-static enum err env_read(struct draft *draft)
-{
-    if (!args_has(&draft->cli->args, "env")) {
-        return ERR_OK;
-    }
-    struct buf json;
-    buf_init(&json, JSON_MAX);
-    struct json_out j;
-    json_out_init(&j, &json);
-    json_out_object(&j);
-    size_t cursor = 0;
-    const char *text;
-    enum err r = ERR_OK;
-    while (r == ERR_OK && (text = args_each(&draft->cli->args, "env", &cursor)) != NULL) {
-        struct str value;
-        struct str name = str_cut(str_of(text), '=', &value);
-        if (value.p == NULL) { /* --env NAME hands on the caller's */
-            const char *own = getenv(text);
-            r = env_name_check(name, draft->e);
-            if (own == NULL) {
-                continue; /* what the caller does not have stays unset */
-            }
-            value = str_of(own);
-        } else {
-            r = env_text_check(str_of(text), draft->e);
-        }
-        json_out_key(&j, arena_strn(&draft->cli->arena, name.p, name.len));
-        json_out_str(&j, value);
-    }
-    json_out_end(&j);
-    field_add(draft, "env", arena_strn(&draft->cli->arena, buf_text(&json), json.len));
-    buf_done(&json);
-    return r == ERR_OK ? r : usage(draft, "env");
+    enum err r = nodes_edit(&draft);
+    return r == ERR_OK ? resources_read(&draft) : r;
 }
 
 /* Flags whose text has a form of its own. */
@@ -312,18 +338,10 @@ static enum err forms_check(struct draft *draft)
             }
         }
     }
-    const char *topology = args_text(args, "topology");
-    if (topology != NULL &&
-        topology_arg_json(topology, &draft->cli->arena, &topology, draft->e) != ERR_OK) {
-        return ERR_USAGE;
-    }
-    if (topology != NULL) {
-        field_add(draft, "topology", topology);
-    }
     if (args_has(args, "preemptible") && args_has(args, "no-preempt")) {
         return fail(draft->e, ERR_USAGE, "--preemptible and --no-preempt exclude each other");
     }
-    return ERR_OK;
+    return topology_flag(draft);
 }
 
 static void fields_read(struct draft *draft)
@@ -400,8 +418,8 @@ enum err task_args_read(struct cli *cli, struct task_args *ret, struct error *e)
     enum err r = unicode_check(&draft);
     r = r != ERR_OK ? r : forms_check(&draft);
     r = r != ERR_OK ? r : resources_read(&draft);
-    r = r != ERR_OK ? r : env_read(&draft);
-    r = r != ERR_OK ? r : node_labels_read(&draft);
+    r = r != ERR_OK ? r : map_flag(&draft, "env", "env", env_pair);
+    r = r != ERR_OK ? r : map_flag(&draft, "node-label", "node_labels", label_pair);
     if (r != ERR_OK) {
         return r;
     }
@@ -418,80 +436,4 @@ void task_args_workdir(struct cli *cli, struct task_args *args)
     if (own && getcwd(cwd, sizeof cwd) != NULL) {
         args->workdir = json_of(&draft, str_of(cwd));
     }
-}
-
-/* ---- writing the task object ---- */
-
-/* Fields whose YAML scalars are texts, whatever they look like: `name: 12`. */
-static bool field_is_text(const char *name)
-{
-    static const char *const texts[] = {"name",  "kind",    "command",     "entrypoint",
-                                        "env",   "workdir", "image",       "project",
-                                        "pool",  "pools",   "array",       "time_limit",
-                                        "grace", "tags",    "stale_grace", "preemption_delay"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (strcmp(texts[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool has_field(const struct task_field *fields, size_t count, struct str name)
-{
-    if (str_is(name, "pool")) { /* the short spelling of a list of one */
-        name = str_of("pools");
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (str_is(name, fields[i].name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The file's resources that no flag names, then the flags'. */
-static void resources_json(const struct task_args *args, const struct doc *file, struct json_out *j)
-{
-    json_out_key(j, "resources");
-    json_out_object(j);
-    for (const struct doc *d = file == NULL ? NULL : file->first; d != NULL; d = d->next) {
-        if (!has_field(args->resources, args->resource_count, d->key)) {
-            item_json_field(j, d, false);
-        }
-    }
-    for (size_t i = 0; i < args->resource_count; i++) {
-        json_out_key(j, args->resources[i].name);
-        json_out_raw(j, str_of(args->resources[i].json));
-    }
-    json_out_end(j);
-}
-
-void task_args_json(const struct task_args *args, const struct doc *file, struct buf *out)
-{
-    struct json_out j;
-    json_out_init(&j, out);
-    json_out_object(&j);
-    const struct doc *resources = NULL;
-    bool workdir = args->workdir == NULL;
-    for (const struct doc *d = file == NULL ? NULL : file->first; d != NULL; d = d->next) {
-        workdir = workdir || str_is(d->key, "workdir");
-        if (str_is(d->key, "resources") && d->kind == DOC_MAP) {
-            resources = d;
-        } else if (!has_field(args->fields, args->field_count, d->key)) {
-            item_json_field(&j, d, field_is_text(d->key.p));
-        }
-    }
-    for (size_t i = 0; i < args->field_count; i++) {
-        json_out_key(&j, args->fields[i].name);
-        json_out_raw(&j, str_of(args->fields[i].json));
-    }
-    if (resources != NULL || args->resource_count > 0) {
-        resources_json(args, resources, &j);
-    }
-    if (!workdir) {
-        json_out_key(&j, "workdir");
-        json_out_raw(&j, str_of(args->workdir));
-    }
-    json_out_end(&j);
 }

@@ -41,6 +41,29 @@ void task_text_name(struct buf *out, const struct doc *task, int64_t now_ms)
     }
 }
 
+/* "4"; "2/4" where some of them have a place and others wait. */
+void task_text_instances(struct buf *out, const struct doc *task, int64_t now_ms)
+{
+    (void)now_ms;
+    const int64_t active = item_number(task, "counts.active", 0);
+    const int64_t waiting = item_number(task, "counts.waiting", 0);
+    if (active > 0 && waiting > 0) {
+        buf_addf(out, "%lld/", (long long)active);
+    }
+    buf_add_str(out, item_text(task, "instances"));
+}
+
+/* The dependencies that failed, as far as it can be told: of one alone it is known which. */
+static void dependency_text(struct buf *out, const struct doc *task)
+{
+    const struct doc *depends = item_at(task, "depends_on");
+    if (depends == NULL || depends->count != 1) {
+        buf_add_str(out, "a task that it comes after did not complete");
+    } else {
+        buf_addf(out, "task %s, which it comes after, did not complete", depends->first->text.p);
+    }
+}
+
 void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms)
 {
     (void)now_ms;
@@ -54,6 +77,8 @@ void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms)
         buf_addf(out, "exit code %s", code);
     } else if (task_text_message(task)[0] != '\0') {
         buf_add_str(out, task_text_message(task));
+    } else if (strcmp(state, "failed") == 0 && strcmp(cause, "dependency") == 0) {
+        dependency_text(out, task);
     } else if (!again && strcmp(cause, "none") != 0 && strcmp(cause, "exit") != 0) {
         buf_add_str(out, cause); /* of one that runs it is how an earlier attempt ended */
     }

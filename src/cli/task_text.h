@@ -12,7 +12,8 @@ bool task_text_workdir_missed(const struct doc *task);
 /* Why its program could not be started; "" where it could, or where that is not known yet. */
 const char *task_text_message(const struct doc *task);
 
-/* Cells of lists: its name, or else its command; why it waits or how it ended; where it was to run. */
+/* Cells of lists: its name, or else its command; its instances; why it waits or how it ended; where it was to run. */
 void task_text_name(struct buf *out, const struct doc *task, int64_t now_ms);
+void task_text_instances(struct buf *out, const struct doc *task, int64_t now_ms);
 void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms);
 void task_text_workdir(struct buf *out, const struct doc *task, int64_t now_ms);

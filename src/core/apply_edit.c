@@ -6,7 +6,9 @@
 #include "core/lengths.h"
 #include "core/model/spec_codec.h"
 
-enum { EDIT_SPEC = EDIT_NAME | EDIT_TAGS | EDIT_POOL | EDIT_RESOURCES | EDIT_PROJECT | EDIT_AVOID };
+enum {
+    EDIT_SPEC = EDIT_NAME | EDIT_TAGS | EDIT_POOL | EDIT_PROJECT | EDIT_REQUEST | EDIT_TOPOLOGY
+};
 
 /* What of it is in the blob. */
 static void spec_edit(struct core *core, struct task *task, const struct task_edit *edit)
@@ -69,19 +71,20 @@ void task_pool_arrive(struct core *core, struct task *task)
     }
 }
 
-static void resources_change(struct core *core, struct task *task, struct task_mark *mark,
-                             const struct request *request)
+/* Another request (NULL: the same one), another topology, or both; the spec is the new one already. */
+static void shape_change(struct core *core, struct task *task, struct task_mark *mark,
+                         const struct request *request)
 {
     struct arena arena;
+    struct task_spec spec;
+    const struct request now = core_shape(core, task->shape)->request;
     must(task->active_count == 0);
     claims_drop(core, task);
     usage_unwant(core, task, mark);
     arena_init(&arena);
-    struct form *form = form_copy(core, task, &arena);
-    if (form != NULL) {
-        must(!form_grouped(form));
-        form->groups[0].request = *request;
-    }
+    core_task_spec(core, task->id, &arena, &spec);
+    request = request != NULL ? request : &now;
+    const struct form *form = form_of_topology(&spec, request, &arena);
     shape_drop(core, task->shape);
     task->shape = shape_take(core, task->pool, task_gang_size(task), request, form);
     arena_done(&arena);
@@ -117,8 +120,9 @@ void apply_task_edited(struct core *core, const struct fact *fact)
         time_limit_edit(core, task, edit->time_limit_ms);
         pool_due(core, task->pool); /* it may now end before a reservation begins */
     }
-    if (edit->fields & (EDIT_RESOURCES | EDIT_AVOID)) {
-        resources_change(core, task, &mark, fact->task_edited.request);
+    if (edit->fields & (EDIT_REQUEST | EDIT_TOPOLOGY)) {
+        const bool asks = (edit->fields & EDIT_REQUEST) != 0;
+        shape_change(core, task, &mark, asks ? fact->task_edited.request : NULL);
     }
     if (edit->fields & EDIT_PROJECT && fact->task_edited.account.v != task->account.v) {
         project_change(core, task, &mark, fact->task_edited.account);

@@ -76,7 +76,7 @@ static enum verdict parent_check(struct step *step, const struct account *accoun
         return VERDICT_OK;
     }
     if (account != NULL && account->id.v <= ACCOUNT_DEFAULT_PROJECT.v) {
-        step_refuse(step, REASON_WRONG_STATE, ACCOUNT_DEFAULT_NAME);
+        step_refuse(step, REASON_WRONG_STATE, ACCOUNT_DEFAULT_NAME)->account = account->id;
         return VERDICT_CONFLICT; /* they stay where they are */
     }
     if (account != NULL && is_below(core, parent, account->id)) {
@@ -164,7 +164,7 @@ enum verdict decide_account_delete(struct step *step)
     }
     const char *name = core_account_name(core, account->id);
     if (account->id.v <= ACCOUNT_DEFAULT_PROJECT.v) {
-        step_refuse(step, REASON_WRONG_STATE, name);
+        step_refuse(step, REASON_WRONG_STATE, name)->account = account->id;
         return VERDICT_CONFLICT; /* it always exists */
     }
     if (account->child_count > 0) {

@@ -4,9 +4,13 @@
 #include "core/step.h"
 
 #include "base/must.h"
+#include "core/model/label.h"
 #include "core/model/spec_codec.h"
 
-enum { EDIT_NEEDS_REST = EDIT_RESOURCES | EDIT_AVOID | EDIT_PROJECT };
+enum {
+    EDIT_FORM = EDIT_REQUEST | EDIT_TOPOLOGY,
+    EDIT_NEEDS_REST = EDIT_FORM | EDIT_PROJECT,
+};
 
 void task_spec_edit(struct task_spec *spec, const struct task_edit *edit)
 {
@@ -43,21 +47,27 @@ void task_spec_edit(struct task_spec *spec, const struct task_edit *edit)
         spec->avoid = edit->avoid;
         spec->avoid_count = edit->avoid_count;
     }
+    if (edit->fields & EDIT_LABELS) {
+        spec->node_labels = edit->node_labels;
+        spec->node_label_count = edit->node_label_count;
+    }
+    if (edit->fields & EDIT_TOPOLOGY) {
+        spec->topology = edit->topology;
+    }
 }
 
 /* The task as it would be: every limit of a new task holds for an edited one. */
 static enum verdict edit_limits(struct step *step, const struct task *task,
-                                const struct task_edit *edit)
+                                const struct task_edit *edit, struct task_spec *ret)
 {
-    struct task_spec spec;
-    core_task_spec(step->core, task->id, step->out->arena, &spec);
-    task_spec_edit(&spec, edit);
+    core_task_spec(step->core, task->id, step->out->arena, ret);
+    task_spec_edit(ret, edit);
     const char *limit;
     int64_t max;
-    return task_spec_in_limits(&spec, &limit, &max) ? VERDICT_OK : refuse_limit(step, limit, max);
+    return task_spec_in_limits(ret, &limit, &max) ? VERDICT_OK : refuse_limit(step, limit, max);
 }
 
-/* What it would ask for: the amounts, the nodes it avoids, or both anew. */
+/* What it would ask for: the amounts, the nodes it avoids, those it needs, anew. */
 static enum verdict edit_request(struct step *step, const struct task_edit *edit,
                                  const struct request *now, struct request *ret)
 {
@@ -71,6 +81,10 @@ static enum verdict edit_request(struct step *step, const struct task_edit *edit
     } else {
         *ret = *now;
     }
+    if (edit->fields & EDIT_LABELS) {
+        memset(ret->labels, 0, sizeof ret->labels);
+        ret->label_count = label_marks(edit->node_labels, edit->node_label_count, ret->labels);
+    }
     if (verdict == VERDICT_OK && edit->fields & EDIT_AVOID) {
         verdict = avoid_resolve(step, edit->avoid, edit->avoid_count, ret);
     }
@@ -79,8 +93,9 @@ static enum verdict edit_request(struct step *step, const struct task_edit *edit
 
 /* Where it would be, and what it would ask for there: is that ever possible (P9)? */
 static enum verdict edit_place(struct step *step, const struct task *task,
-                               const struct task_edit *edit, struct fact *fact)
+                               const struct task_spec *spec, struct fact *fact)
 {
+    const struct task_edit *edit = &fact->task_edited.edit;
     const struct pool *pool = core_pool(step->core, task->pool);
     const struct shape *shape = core_shape(step->core, task->shape);
     const struct form *form = shape_form(shape);
@@ -95,22 +110,40 @@ static enum verdict edit_place(struct step *step, const struct task *task,
         fact->task_edited.pool = pool->id;
         verdict = pool_accepts(step, pool, task->kind);
     }
-    if (verdict == VERDICT_OK && edit->fields & (EDIT_RESOURCES | EDIT_AVOID)) {
+    if (verdict == VERDICT_OK && edit->fields & EDIT_REQUEST) {
         struct request *next = arena_new(step->out->arena, struct request, 1);
         verdict = edit_request(step, edit, request, next);
         fact->task_edited.request = next;
         request = next;
-        if (form != NULL) {
-            struct form *edited = arena_dup(step->out->arena, form, form_size(form));
-            edited->groups[0].request = *next;
-            form = edited;
-        }
+    }
+    if (verdict == VERDICT_OK && edit->fields & EDIT_FORM) {
+        form = form_of_topology(spec, request, step->out->arena);
     }
     if (verdict == VERDICT_OK && pool != NULL) {
         verdict = form != NULL ? form_possible(step, pool, form)
                                : request_possible(step, pool, request, task_gang_size(task));
     }
     return verdict;
+}
+
+/* The first of the fields that do not change at any time. */
+static const char *edit_what(uint32_t fields)
+{
+    return fields & EDIT_RESOURCES  ? "resources"
+           : fields & EDIT_AVOID    ? "nodes to avoid"
+           : fields & EDIT_LABELS   ? "node labels"
+           : fields & EDIT_TOPOLOGY ? "topology"
+                                    : "project";
+}
+
+static enum reason_code edit_hindrance(const struct core *core, const struct task *task,
+                                       uint32_t fields)
+{
+    if (fields & EDIT_NEEDS_REST && task->active_count > 0) {
+        return REASON_HOLDS_PLACES;
+    }
+    const bool grouped = form_grouped(shape_form(core_shape(core, task->shape)));
+    return fields & EDIT_FORM && grouped ? REASON_HAS_GROUPS : REASON_NONE;
 }
 
 enum verdict decide_task_edit(struct step *step)
@@ -121,27 +154,19 @@ enum verdict decide_task_edit(struct step *step)
         return verdict;
     }
     const struct task_edit *edit = step->in->task.edit;
-    if (edit->fields & EDIT_NEEDS_REST && task->active_count > 0) {
-        const char *what = edit->fields & EDIT_RESOURCES ? "resources"
-                           : edit->fields & EDIT_AVOID   ? "nodes to avoid"
-                                                         : "project";
-        step_refuse(step, REASON_HOLDS_PLACES, what)->task = task->id;
+    const enum reason_code hindrance = edit_hindrance(step->core, task, edit->fields);
+    if (hindrance != REASON_NONE) {
+        step_refuse(step, hindrance, edit_what(edit->fields))->task = task->id;
         return VERDICT_CONFLICT;
     }
-    if (edit->fields & (EDIT_RESOURCES | EDIT_AVOID) &&
-        form_grouped(shape_form(core_shape(step->core, task->shape)))) {
-        const bool avoid = (edit->fields & EDIT_RESOURCES) == 0;
-        step_refuse(step, REASON_HAS_GROUPS, avoid ? "nodes to avoid" : "resources")->task =
-            task->id;
-        return VERDICT_CONFLICT;
-    }
+    struct task_spec spec;
     struct fact would = {.task_edited = {.task = task->id, .edit = *edit, .pool = task->pool}};
-    verdict = edit_limits(step, task, edit);
+    verdict = edit_limits(step, task, edit, &spec);
     if (verdict == VERDICT_OK && edit->fields & EDIT_PROJECT) {
         verdict = project_resolve(step, edit->project, &would.task_edited.account);
     }
-    if (verdict == VERDICT_OK && edit->fields & (EDIT_POOL | EDIT_RESOURCES | EDIT_AVOID)) {
-        verdict = edit_place(step, task, edit, &would);
+    if (verdict == VERDICT_OK && edit->fields & (EDIT_POOL | EDIT_FORM)) {
+        verdict = edit_place(step, task, &spec, &would);
     }
     if (verdict != VERDICT_OK || edit->fields == 0) {
         return verdict;

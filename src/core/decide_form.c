@@ -6,38 +6,23 @@
 #include "core/model/form.h"
 #include "core/sched/explain.h"
 
-static bool said(const char *text)
-{
-    return text != NULL && text[0] != '\0';
-}
-
-static void levels_copy(struct form_group *group, const struct topology_spec *topology)
-{
-    must(str_copy(group->required, sizeof group->required,
-                  said(topology->required) ? topology->required : ""));
-    must(str_copy(group->preferred, sizeof group->preferred,
-                  said(topology->preferred) ? topology->preferred : ""));
-}
-
 enum verdict form_resolve(struct step *step, const struct task_spec *spec, struct request *request,
                           const struct form **ret)
 {
-    const struct topology_spec *topology = &spec->topology;
-    *ret = NULL;
-    if (spec->group_count == 0 && !said(topology->required) && !said(topology->preferred)) {
+    if (spec->group_count == 0) {
+        *ret = form_of_topology(spec, request, step->out->arena);
         return VERDICT_OK;
     }
+    *ret = NULL;
     struct form *form = form_new(step->out->arena, spec->group_count + 1);
-    levels_copy(&form->groups[0], topology);
+    form_levels(&form->groups[0], &spec->topology);
     form->groups[0].min = spec->min_instances;
-    form->groups[0].count = spec->group_count > 0 ? 0 : spec->instances;
-    form->groups[0].request = *request;
     for (uint32_t i = 0; i < spec->group_count; i++) {
         const struct group_spec *from = &spec->groups[i];
         struct form_group *group = &form->groups[i + 1];
         group->parent = from->parent;
         group->count = from->instances;
-        levels_copy(group, &from->topology);
+        form_levels(group, &from->topology);
         enum verdict verdict = VERDICT_OK;
         if (from->instances > 0 && from->asks != NULL) {
             struct task_spec asks = *from->asks;

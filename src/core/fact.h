@@ -128,7 +128,7 @@ struct fact {
             pool_id pool;       /* when the edit moves it */
             account_id account; /* when it changes the project */
             const struct request
-                *request; /* when it changes resources or nodes to avoid; resolved */
+                *request; /* when it changes what an instance asks for (EDIT_REQUEST); resolved */
         } task_edited;
         struct {
             task_id task;

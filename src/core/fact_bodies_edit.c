@@ -5,6 +5,14 @@
 #include "base/amount.h"
 #include "core/model/spec_codec.h"
 
+enum { EDIT_FIELDS_V2 = EDIT_AVOID * 2 - 1 };
+
+/* The request stands with the resources, where they change, too. */
+static bool request_alone(uint32_t fields)
+{
+    return (fields & EDIT_REQUEST) != 0 && (fields & EDIT_RESOURCES) == 0;
+}
+
 /* Only the fields that the edit sets are written. */
 void task_edited_put(const struct fact *fact, struct buf *out)
 {
@@ -44,8 +52,15 @@ void task_edited_put(const struct fact *fact, struct buf *out)
     if (edit->fields & EDIT_AVOID) {
         codec_put_texts(out, edit->avoid, edit->avoid_count);
     }
-    if ((edit->fields & (EDIT_RESOURCES | EDIT_AVOID)) == EDIT_AVOID) {
+    if (edit->fields & EDIT_LABELS) {
+        codec_put_labels(out, edit->node_labels, edit->node_label_count);
+    }
+    if (request_alone(edit->fields)) {
         codec_put_request(out, fact->task_edited.request);
+    }
+    if (edit->fields & EDIT_TOPOLOGY) {
+        bytes_put_text(out, edit->topology.required);
+        bytes_put_text(out, edit->topology.preferred);
     }
 }
 
@@ -59,15 +74,27 @@ static void get_resources(struct bytes_reader *in, struct arena *arena, struct f
     ret->task_edited.request = request;
 }
 
-/* The request stands with the resources, where they change, too. */
-static void get_avoid(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+/* On which nodes, and how close together. */
+static void get_nodes(struct bytes_reader *in, struct arena *arena, struct fact *ret)
 {
     struct task_edit *edit = &ret->task_edited.edit;
-    edit->avoid = codec_get_texts(in, arena, TASK_AVOID_MAX, NAME_LEN_MAX, &edit->avoid_count);
-    if ((edit->fields & EDIT_RESOURCES) == 0) {
+    if (edit->fields & EDIT_AVOID) {
+        edit->avoid = codec_get_texts(in, arena, TASK_AVOID_MAX, NAME_LEN_MAX, &edit->avoid_count);
+    }
+    if (edit->fields & EDIT_LABELS) {
+        edit->node_labels = codec_get_labels(in, arena, &edit->node_label_count);
+        if (edit->node_label_count > TASK_LABELS_MAX) {
+            codec_bad(in);
+        }
+    }
+    if (request_alone(edit->fields)) {
         struct request *request = arena_new(arena, struct request, 1);
         codec_get_request(in, RESOURCES_MAX, request);
         ret->task_edited.request = request;
+    }
+    if (edit->fields & EDIT_TOPOLOGY) {
+        edit->topology.required = bytes_get_text(in, arena, NAME_LEN_MAX);
+        edit->topology.preferred = bytes_get_text(in, arena, NAME_LEN_MAX);
     }
 }
 
@@ -75,7 +102,7 @@ void task_edited_get(struct bytes_reader *in, struct arena *arena, struct fact *
 {
     struct task_edit *edit = &ret->task_edited.edit;
     ret->task_edited.task.v = bytes_get_u64(in);
-    edit->fields = (uint32_t)bytes_get_max(in, EDIT_FIELDS_ALL);
+    edit->fields = (uint32_t)bytes_get_max(in, ret->version < 3 ? EDIT_FIELDS_V2 : EDIT_FIELDS_ALL);
     if (edit->fields & EDIT_PRIORITY) {
         edit->priority = (uint32_t)bytes_get_max(in, PRIORITY_MAX);
         if (edit->priority < PRIORITY_MIN) {
@@ -108,9 +135,7 @@ void task_edited_get(struct bytes_reader *in, struct arena *arena, struct fact *
         edit->project = bytes_get_text(in, arena, NAME_LEN_MAX);
         ret->task_edited.account.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
     }
-    if (edit->fields & EDIT_AVOID) {
-        get_avoid(in, arena, ret);
-    }
+    get_nodes(in, arena, ret);
 }
 
 void task_moved_put(const struct fact *fact, struct buf *out)

@@ -73,9 +73,13 @@ enum {
     EDIT_POOL = 64,
     EDIT_RESOURCES = 128,
     EDIT_PROJECT = 256,
-    EDIT_AVOID = 512
+    EDIT_AVOID = 512,
+    EDIT_LABELS = 1024,
+    EDIT_TOPOLOGY = 2048
 };
-enum { EDIT_FIELDS_ALL = EDIT_AVOID * 2 - 1 };
+enum { EDIT_FIELDS_ALL = EDIT_TOPOLOGY * 2 - 1 };
+/* What of them changes the request of an instance. */
+enum { EDIT_REQUEST = EDIT_RESOURCES | EDIT_AVOID | EDIT_LABELS };
 enum { NODE_EDIT_DRAIN = 1, NODE_EDIT_LABELS = 2 };
 
 struct task_edit {
@@ -93,6 +97,9 @@ struct task_edit {
         *asks;                /* what an instance asks for from now on; nothing else of it counts */
     const char *const *avoid; /* names of nodes, as for the project */
     uint32_t avoid_count;
+    const struct label *node_labels; /* likewise, as what follows */
+    uint32_t node_label_count;
+    struct topology_spec topology; /* of a gang; no level: none any more */
 };
 
 /* A task's new place: directly ahead of another one, or behind it. */

@@ -49,7 +49,8 @@ enum reason_code {
     REASON_COMBINATION, /* each amount fits some node, all together fit none: `resource` binds on
                            the nearest */
     REASON_LIMIT,       /* a limit of limits.h: `text` names it, `available` is its value */
-    REASON_WRONG_STATE, /* the object's state does not allow it: `text` says which state it is in */
+    REASON_WRONG_STATE, /* the object's state does not allow it: `text` says which state it is in; a
+                           `pool` or `account` that is always there */
     REASON_KEY_REUSED,  /* an idempotency key with another body */
     REASON_EXISTS,      /* a name is taken: `text` */
     REASON_IN_USE,      /* pool or node still has tasks: `need` of them */

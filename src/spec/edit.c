@@ -124,6 +124,27 @@ static void edit_avoid_read(struct reader *in, const struct place *place, const 
     draft->edit.avoid_count = draft->task.spec.avoid_count;
 }
 
+static void edit_labels_read(struct reader *in, const struct place *place, const struct doc *doc,
+                             const struct field *field, void *object)
+{
+    struct edit_draft *draft = object;
+    task_node_labels_read(in, place, doc, field, &draft->task);
+    draft->edit.fields |= EDIT_LABELS;
+    draft->edit.node_labels = draft->task.spec.node_labels;
+    draft->edit.node_label_count = draft->task.spec.node_label_count;
+}
+
+/* {}: none any more. */
+static void edit_topology_read(struct reader *in, const struct place *place, const struct doc *doc,
+                               const struct field *field, void *object)
+{
+    struct edit_draft *draft = object;
+    draft->edit.fields |= EDIT_TOPOLOGY;
+    if (doc->kind != DOC_MAP || doc->count > 0) {
+        task_topology_read(in, place, doc, field, object);
+    }
+}
+
 /* What an instance asks for: all of it anew. */
 static void asks_finish(struct reader *in, const struct doc *doc, struct edit_draft *draft)
 {
@@ -151,7 +172,8 @@ static const struct field task_edit_fields[] = {
     {"resources", asks_read, 0, 0, 0, NULL},
     {"devices", asked_devices_read, 0, 0, 0, NULL},
     {"avoid", edit_avoid_read, 0, 0, TASK_AVOID_MAX, NULL},
-    {"node_labels", NULL, 0, 0, 0, NOT_EDITED},
+    {"node_labels", edit_labels_read, 0, 0, TASK_LABELS_MAX, NULL},
+    {"topology", edit_topology_read, IN_EDIT(topology), 0, 0, NULL},
     {"command", NULL, 0, 0, 0, NOT_EDITED},
     {"entrypoint", NULL, 0, 0, 0, NOT_EDITED},
     {"env", NULL, 0, 0, 0, NOT_EDITED},
@@ -183,7 +205,7 @@ enum err task_edit_read(const struct doc *doc, struct arena *arena, struct task_
     if (problems.total == 0 && draft.edit.fields == 0) {
         problem_add(&in, NULL, doc,
                     "nothing to change; give some of priority, time_limit, max_retries, grace, "
-                    "name, tags, pool, project, resources, avoid");
+                    "name, tags, pool, project, resources, avoid, node_labels, topology");
     }
     enum err r = problems_error(&problems, e);
     if (r == ERR_OK) {

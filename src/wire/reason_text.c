@@ -255,8 +255,12 @@ static void away_add(const struct core *core, const struct reason *reason, struc
 void reason_text(const struct core *core, const struct reason *reason, struct buf *out)
 {
     must((unsigned)reason->code < REASON_COUNT);
-    if (reason->code == REASON_WRONG_STATE && reason->pool.v != 0) {
-        sentence_add(core, reason, "pool '{pool}' always exists", out);
+    if (reason->code == REASON_WRONG_STATE && (reason->pool.v != 0 || reason->account.v != 0)) {
+        const bool pool = reason->pool.v != 0;
+        sentence_add(core, reason,
+                     pool ? "pool '{pool}' cannot be deleted: it takes what names no other"
+                          : "{account} cannot be moved or deleted: it has what belongs to no other",
+                     out);
         return;
     }
     const bool spread = reason->code == REASON_TOO_LARGE && reason->have > 0;

@@ -85,7 +85,8 @@ static bool reason_common(const struct core *core, const struct task *task)
 {
     const struct pool *pool = core_pool(core, task->pool);
     return task->queued && task->claimed_count == 0 && task->active_count == 0 &&
-           (pool == NULL || (!task->reserved && pool->preempt_delay_ms == 0));
+           (pool == NULL ||
+            (!task->reserved && pool->preempt_delay_ms == 0 && !task->own_preempt_delay));
 }
 
 static bool reason_kept(const struct task_writer *writer, const struct task *task,
@@ -94,7 +95,7 @@ static bool reason_kept(const struct task_writer *writer, const struct task *tas
     for (uint32_t i = 0; i < writer->kept_count; i++) {
         if (writer->kept[i].shape.v == task->shape.v &&
             writer->kept[i].account.v == task->account.v &&
-            writer->kept[i].user.v == task->user.v &&
+            writer->kept[i].user.v == task->user.v && writer->kept[i].priority == task->priority &&
             writer->kept[i].preemptible == (task->preemptible != 0)) {
             *ret = writer->kept[i].reason;
             return true;
@@ -118,6 +119,7 @@ static struct reason reason_of(struct task_writer *writer, const struct task *ta
         writer->kept[at].shape = task->shape;
         writer->kept[at].account = task->account;
         writer->kept[at].user = task->user;
+        writer->kept[at].priority = task->priority;
         writer->kept[at].preemptible = task->preemptible != 0;
         writer->kept[at].reason = why.reason;
     }
@@ -187,6 +189,19 @@ static void exit_code_json(struct json_out *j, bool has_one, int32_t code)
     }
 }
 
+static void counts_json(struct json_out *j, const struct task *task)
+{
+    json_out_key(j, "counts");
+    json_out_object(j);
+    json_out_kv_u64(j, "waiting", task->waiting_count);
+    json_out_kv_u64(j, "active", task->active_count);
+    json_out_kv_u64(j, "ended", task->ended_count);
+    json_out_kv_u64(j, "failed", task->failed_count);
+    json_out_kv_u64(j, "lost", task->lost_count);
+    json_out_kv_u64(j, "preempted", task->preempted_count);
+    json_out_end(j);
+}
+
 /* The fields that change. */
 static void course_json(struct json_out *j, const struct task *task)
 {
@@ -198,15 +213,7 @@ static void course_json(struct json_out *j, const struct task *task)
     bool has_code = task->started_ms != 0 || task->cause == END_SPAWN;
     exit_code_json(j, has_code && task_state_ended((enum task_state)task->state), task->exit_code);
     json_out_kv_text(j, "cause", end_cause_name((enum end_cause)task->cause));
-    json_out_key(j, "counts");
-    json_out_object(j);
-    json_out_kv_u64(j, "waiting", task->waiting_count);
-    json_out_kv_u64(j, "active", task->active_count);
-    json_out_kv_u64(j, "ended", task->ended_count);
-    json_out_kv_u64(j, "failed", task->failed_count);
-    json_out_kv_u64(j, "lost", task->lost_count);
-    json_out_kv_u64(j, "preempted", task->preempted_count);
-    json_out_end(j);
+    counts_json(j, task);
 }
 
 /* Why the program could not be started; null where it could. */
@@ -307,11 +314,14 @@ void task_short_json(struct task_writer *writer, struct json_out *j, const struc
     json_out_kv_text(j, "name", spec.name);
     texts_json(j, "command", spec.argv, spec.argv_count);
     json_out_kv_text(j, "user", spec.user);
+    json_out_kv_text(j, "project", spec.project);
     json_out_kv_text(j, "state", task_state_name((enum task_state)task->state));
     json_out_kv_u64(j, "priority", task->priority);
     u64_or_null_json(j, "position", position);
     json_out_key(j, "resources");
     request_json(j, writer->core, &shape->request);
+    json_out_kv_u64(j, "instances", task->instance_count);
+    counts_json(j, task);
     time_json(j, "submitted_at", task->submitted_ms);
     json_out_key(j, "reason");
     reason_json(j, writer->core, &reason);

@@ -19,7 +19,7 @@ enum {
     TASK_JSON_NO_ENV = 4,   /* `env` is written as {} */
 };
 
-/* What writing many tasks of one moment shares: equal requests of one user and project wait for the
+/* What writing many tasks of one moment shares: equal requests of one user, project and priority wait for the
  * same reason, which is computed once. Valid while the state does not change. */
 struct task_writer {
     const struct core *core;
@@ -29,6 +29,7 @@ struct task_writer {
         shape_id shape;
         account_id account;
         user_id user;
+        uint32_t priority;
         bool preemptible;
         struct reason reason;
     } kept[TASK_JSON_REASONS_KEPT];
@@ -43,7 +44,7 @@ void task_writer_init(struct task_writer *writer, const struct core *core, struc
 void task_json(struct task_writer *writer, struct json_out *j, const struct task *task,
                unsigned parts);
 
-/* id name user state priority position resources submitted_at reason: an item of the queue.
+/* id name user project state priority position resources instances counts submitted_at reason: an item of the queue.
  * `position` is the caller's count, which walks the queue. */
 void task_short_json(struct task_writer *writer, struct json_out *j, const struct task *task,
                      uint32_t position);

@@ -198,6 +198,9 @@ def test_filters(server, agent):
     assert names("state=failed") == "b"
     assert names("state=staged,completed") == "dca"
     assert names("state=staged&ended=true") == ""
+    assert names("pool=default&project=default") == "dcba"
+    for what in ("pool", "project"):
+        assert error(server.call("GET", f"tasks?{what}=nosuch")) == (404, "not-found", what)
     assert names("kind=experiment") == "b"
     assert names("tag=x") == "ca"
     assert names("tag=y") == "c"
@@ -313,6 +316,17 @@ def test_edits_say_what_cannot_change(server):
     answer = server.call("PATCH", f"tasks/{task}", {"command": ["false"]})
     assert (answer.status, answer.json["error"]["path"]) == (400, "command")
     assert server.call("PATCH", f"tasks/{task}", {"project": "none"}).status == 400
+
+
+def test_nodes_and_topology_of_a_task_that_waits_change(server):
+    server.call("PATCH", "pools/default", {"topology": ["rack"], "scheduler": {}})
+    [task] = server.submit({"command": ["true"], "instances": 2, "gang": True, "stage": True})
+    edited = server.call("PATCH", f"tasks/{task}", {"topology": {"preferred": "rack"}, "node_labels": {"zone": "a"}})
+    assert edited.status == 200, edited.body
+    assert (edited.json["topology"], edited.json["node_labels"]) == ({"preferred": "rack"}, {"zone": "a"})
+    assert error(server.call("PATCH", f"tasks/{task}", {"topology": {"required": "row"}})) == (400, "invalid", "topology")
+    edited = server.call("PATCH", f"tasks/{task}", {"topology": {}, "node_labels": {}}).json
+    assert (edited["topology"], edited["node_labels"]) == (None, {})
 
 
 def test_dependencies_of_any_end(server):

@@ -54,7 +54,31 @@ def test_a_narrow_terminal_leaves_out_what_is_the_same_in_every_line(filled):
     head = filled.terminal("task", "list", "--color", "never").finish()[1].splitlines()[0].split()
     assert head == ["ID", "STATE", "NAME", "RESOURCES", "SUBMITTED", "RUNTIME", "DETAIL"]
     head = filled.terminal("task", "list", "--color", "never", columns=200).finish()[1].splitlines()[0].split()
-    assert "USER" in head and "POOL" in head
+    assert all(title in head for title in ("USER", "PROJECT", "POOL", "INST"))
+
+
+def test_projects_and_instances_are_shown_within_80_columns(weir):
+    """Where they differ; of a task that runs in part, how many of them run."""
+    weir.weir("project", "create", "vision")
+    weir.weir("pool", "edit", "default", "--preemption", "off")
+    slots = weir.api("GET", "nodes").json["items"][0]["resources"]["slots"]["total"]
+    weir.weir("submit", "--project", "vision", "--instances", slots + 2, "--name", "many", "--", "sleep", "1000")
+    weir.weir("submit", "--name", "one", "--", "true")
+    weir.wait_until(lambda: weir.task(1)["counts"]["active"] == slots, "all slots are taken")
+    lines = weir.terminal("task", "list", "--color", "never").finish()[1].splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert lines[0].split() == ["ID", "STATE", "NAME", "PROJECT", "RESOURCES", "INST", "SUBMITTED", "RUNTIME", "DETAIL"]
+    assert lines[2].split()[3] == "vision" and f" {slots}/{slots + 2} " in lines[2]
+    lines = weir.terminal("queue", "--color", "never").finish()[1].splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert lines[0].split() == ["PLACE", "ID", "NAME", "PROJECT", "RESOURCES", "INST", "SUBMITTED", "REASON"]
+    assert {line.split()[3] for line in lines[1:]} == {"vision", "default"}
+
+
+def test_a_filter_that_names_nothing_is_refused(filled):
+    for command in (["task", "list", "--pool"], ["task", "list", "--project"], ["node", "list", "--pool"]):
+        refused = filled.weir(*command, "nosuch", check=False)
+        assert refused.returncode == 3 and "'nosuch'" in refused.stderr
 
 
 def shape(value):

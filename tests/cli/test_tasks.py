@@ -308,4 +308,13 @@ def test_edit_resources_and_after_any(weir):
     weir.weir("task", "edit", 1, "--slots", "2", "--cpu", "0.5")
     assert weir.task(1)["resources"] == {"slots": 2, "cpu": 0.5}
     assert weir.task(2)["depends_on"] == ["1:any"]
+    weir.weir("pool", "edit", "default", "--topology", "rack")
+    weir.weir("submit", "--instances", "2", "--gang", "--stage", "--", "true")
+    weir.weir("task", "edit", 3, "--topology", "preferred=rack")
+    assert weir.task(3)["topology"] == {"preferred": "rack"}
+    refused = weir.weir("task", "edit", 3, "--node-label", "zone=a", check=False)
+    assert refused.returncode == 9 and "with the labels it asks for hold 0 of 2" in refused.stderr
+    weir.weir("task", "edit", 3, "--topology", "none", "--node-label", "none")
+    assert (weir.task(3)["topology"], weir.task(3)["node_labels"]) == (None, {})
+    assert weir.weir("task", "edit", 3, "--topology", "rack", check=False).returncode == 2
     assert weir.weir("submit", "--after", "1:never", "--", "true", check=False).returncode == 2

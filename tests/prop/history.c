@@ -466,6 +466,9 @@ static void task_change(struct world *world)
                                       EDIT_PROJECT,
                                       EDIT_AVOID,
                                       EDIT_AVOID | EDIT_RESOURCES,
+                                      EDIT_LABELS,
+                                      EDIT_TOPOLOGY,
+                                      EDIT_TOPOLOGY | EDIT_LABELS | EDIT_RESOURCES,
                                       EDIT_PROJECT | EDIT_RESOURCES | EDIT_POOL};
     const struct task *task = pick_task(world);
     if (task == NULL) {
@@ -481,6 +484,10 @@ static void task_change(struct world *world)
     const struct task_edit edit = {
         .avoid = avoid,
         .avoid_count = avoid_count,
+        .node_labels = zone_label,
+        .node_label_count = dice_roll(&world->dice, 2),
+        .topology = {dice_once_in(&world->dice, 2) ? "rack" : NULL,
+                     dice_once_in(&world->dice, 2) ? "zone" : NULL},
         .fields = fields[dice_roll(&world->dice, sizeof fields / sizeof fields[0])],
         .priority = 40 + 10 * dice_roll(&world->dice, 3),
         .max_retries = dice_roll(&world->dice, 3),

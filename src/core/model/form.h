@@ -53,8 +53,16 @@ uint32_t form_leaf_next(const struct form *form, uint32_t group);
 /* The instances without which the gang is none. */
 uint32_t form_min(const struct form *form);
 
-/* Is it (or NULL) a form that a task with these topology and groups may have? */
+/* The levels that a group asks for. */
+struct topology_spec;
+void form_levels(struct form_group *group, const struct topology_spec *topology);
+
+/* The form of a task without groups whose instances ask for this; NULL: it names no level, and has none. In the arena. */
 struct task_spec;
+struct form *form_of_topology(const struct task_spec *spec, const struct request *request,
+                              struct arena *arena);
+
+/* Is it (or NULL) a form that a task with these topology and groups may have? */
 bool form_fits(const struct form *form, const struct task_spec *spec);
 
 /* ---- bytes ---- */

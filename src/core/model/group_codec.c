@@ -1,5 +1,7 @@
 /* group_codec.c - topology and groups of a task as bytes.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
+#include "base/str.h"
 #include "core/model/codec.h"
 #include "core/model/form.h"
 #include "core/model/spec_codec.h"
@@ -97,6 +99,30 @@ bool task_groups_sound(const struct task_spec *spec)
     const bool sound = form_link(form) && form->groups[0].count == spec->instances;
     arena_done(&arena);
     return sound;
+}
+
+void form_levels(struct form_group *group, const struct topology_spec *topology)
+{
+    must(str_copy(group->required, sizeof group->required,
+                  said(topology->required) ? topology->required : ""));
+    must(str_copy(group->preferred, sizeof group->preferred,
+                  said(topology->preferred) ? topology->preferred : ""));
+}
+
+struct form *form_of_topology(const struct task_spec *spec, const struct request *request,
+                              struct arena *arena)
+{
+    must(spec->group_count == 0);
+    if (!said(spec->topology.required) && !said(spec->topology.preferred)) {
+        return NULL;
+    }
+    struct form *form = form_new(arena, 1);
+    form_levels(&form->groups[0], &spec->topology);
+    form->groups[0].min = spec->min_instances;
+    form->groups[0].count = spec->instances;
+    form->groups[0].request = *request;
+    must(form_link(form));
+    return form;
 }
 
 static bool same_level(const char *level, const char *text)

@@ -201,7 +201,10 @@ static void fill_task_edited(struct fact *fact)
                                                 .project = "q",
                                                 .asks = &task_spec,
                                                 .avoid = texts,
-                                                .avoid_count = 1};
+                                                .avoid_count = 1,
+                                                .node_labels = labels,
+                                                .node_label_count = 1,
+                                                .topology = {"zone", "rack"}};
 }
 
 static void fill_task_moved(struct fact *fact)

@@ -158,6 +158,43 @@ static void labels_are_kept_when_the_amounts_change(void **state)
     assert_int_equal(core_instance(rig->core, task, 0)->slots_milli, 2000);
 }
 
+static void labels_change_while_it_waits(void **state)
+{
+    static const struct label a[] = {{"zone", "a"}};
+    static const struct label b[] = {{"zone", "b"}};
+    struct rig *rig = *state;
+    labels_set(rig, rig_node(rig, "n1", 1, 0, 1), a, 1);
+    const node_id n2 = rig_node(rig, "n2", 1, 0, 2);
+    struct task_spec spec = asks(1);
+    spec.node_labels = a;
+    spec.node_label_count = 1;
+    const task_id first = rig_submit(rig, spec);
+    const task_id second = rig_submit(rig, spec);
+    rig_pass(rig);
+    struct task_edit edit = {.fields = EDIT_LABELS, .node_labels = b, .node_label_count = 1};
+    struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = first, .edit = &edit}};
+    assert_int_equal(rig_do(rig, in), VERDICT_CONFLICT); /* it runs */
+    assert_int_equal(rig->facts.refusal.code, REASON_HOLDS_PLACES);
+    assert_string_equal(rig->facts.refusal.text, "node labels");
+    in.task.task = second;
+    assert_int_equal(rig_do(rig, in), VERDICT_REFUSED); /* no node is so */
+    assert_int_equal(rig->facts.refusal.code, REASON_OTHER_LABELS);
+    labels_set(rig, n2, b, 1);
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+    rig_pass(rig);
+    assert_string_equal(node_of(rig, second), "n2");
+    const task_id third = rig_submit(rig, spec);
+    edit.node_label_count = 0;
+    in.task.task = third;
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+    struct task_spec now;
+    core_task_spec(rig->core, third, &rig->arena, &now);
+    assert_int_equal(now.node_label_count, 0);
+    rig_run(rig, second, 0, 0);
+    rig_pass(rig);
+    assert_string_equal(node_of(rig, third), "n2");
+}
+
 static void avoiding_a_node_that_is_none_is_refused(void **state)
 {
     static const char *const away[] = {"n7"};
@@ -366,6 +403,7 @@ int main(void)
         TEST(a_task_never_runs_where_it_must_not),
         TEST(a_task_runs_only_on_nodes_with_its_labels),
         TEST(labels_are_kept_when_the_amounts_change),
+        TEST(labels_change_while_it_waits),
         TEST(avoiding_a_node_that_is_none_is_refused),
         TEST(avoiding_every_node_that_could_is_refused),
         TEST(nodes_to_avoid_change_while_it_waits),

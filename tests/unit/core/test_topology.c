@@ -263,6 +263,42 @@ static void resources_change_and_the_topology_stays(void **state)
     rig_done(&rig);
 }
 
+/* Another level, none, one where there was none; and only for gangs. */
+static void the_topology_changes_while_it_waits(void **state)
+{
+    (void)state;
+    struct rig rig;
+    two_zones(&rig);
+    struct task_spec spec = gang_of(3, "zone", "");
+    spec.stage = true;
+    const task_id task = rig_submit(&rig, spec);
+    struct task_edit edit = {.fields = EDIT_TOPOLOGY, .topology = {"rack", ""}};
+    struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = task, .edit = &edit}};
+    assert_int_equal(rig_do(&rig, in), VERDICT_REFUSED);
+    assert_int_equal(rig.facts.refusal.code, REASON_DOMAIN_TOO_SMALL);
+    edit.topology = (struct topology_spec){NULL, NULL};
+    assert_int_equal(rig_do(&rig, in), VERDICT_OK);
+    assert_null(shape_form(core_shape(rig.core, core_task(rig.core, task)->shape)));
+    edit.topology = (struct topology_spec){"zone", "rack"};
+    assert_int_equal(rig_do(&rig, in), VERDICT_OK);
+    core_check(rig.core);
+    assert_int_equal(rig_task(&rig, INPUT_TASK_START, task), VERDICT_OK);
+    rig_pass(&rig);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(where(&rig, task, i)[0], 'a');
+    }
+    assert_int_equal(rig_do(&rig, in), VERDICT_CONFLICT);
+    assert_int_equal(rig.facts.refusal.code, REASON_HOLDS_PLACES);
+    assert_string_equal(rig.facts.refusal.text, "topology");
+    struct task_spec loose = rig_spec();
+    loose.instances = 2;
+    loose.stage = true;
+    in.task.task = rig_submit(&rig, loose);
+    assert_int_equal(rig_do(&rig, in), VERDICT_REFUSED);
+    assert_int_equal(rig.facts.refusal.code, REASON_LIMIT);
+    rig_done(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +311,7 @@ int main(void)
         cmocka_unit_test(a_level_that_the_pool_gives_up_is_the_reason),
         cmocka_unit_test(wide_tasks_keep_their_topology),
         cmocka_unit_test(resources_change_and_the_topology_stays),
+        cmocka_unit_test(the_topology_changes_while_it_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -237,6 +237,16 @@ static void an_edit_says_which_fields_it_sets(void **state)
     assert_int_equal(edit.asks->slots_milli, 2000);
     assert_true(edit.asks->needs_gpu);
     assert_string_equal(edit.asks->resources[0].name, "foo");
+    doc = document("{\"node_labels\":{\"zone\":\"a\"},\"topology\":{\"required\":\"rack\"}}");
+    assert_int_equal(task_edit_read(doc, &arena, &edit, &e), ERR_OK);
+    assert_int_equal(edit.fields, EDIT_LABELS | EDIT_TOPOLOGY);
+    assert_string_equal(edit.node_labels[0].value, "a");
+    assert_string_equal(edit.topology.required, "rack");
+    doc = document("{\"node_labels\":{},\"topology\":{}}");
+    assert_int_equal(task_edit_read(doc, &arena, &edit, &e), ERR_OK);
+    assert_int_equal(edit.fields, EDIT_LABELS | EDIT_TOPOLOGY);
+    assert_int_equal(edit.node_label_count, 0);
+    assert_null(edit.topology.required);
     assert_int_equal(
         task_edit_read(document("{\"resources\":{\"resource_pool\":\"p\"}}"), &arena, &edit, &e),
         ERR_INVALID);

@@ -112,7 +112,9 @@ static void sentences_have_names_and_amounts(void **state)
     says((struct reason){.code = REASON_WRONG_STATE, .text = "running", .task = {3}},
          "not possible while it is running");
     says((struct reason){.code = REASON_WRONG_STATE, .text = "default", .pool = {1}},
-         "pool 'default' always exists");
+         "pool 'default' cannot be deleted: it takes what names no other");
+    says((struct reason){.code = REASON_WRONG_STATE, .account = {2}, .text = "default"},
+         "project 'default' cannot be moved or deleted: it has what belongs to no other");
 }
 
 static void refusals_are_of_their_kind(void **state)
