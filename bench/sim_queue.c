@@ -1,12 +1,13 @@
 /* sim_queue.c - reference policies of the queueing experiment, from their description: one pool of
  * equal nodes, no preemption, no reservation.
  *
- *   sim_queue TRACE.csv FORMAT NODES GPUS POLICY       POLICY: fifo-fit | sjf-fit
+ *   sim_queue TRACE.csv FORMAT NODES GPUS POLICY       POLICY: fifo | fifo-fit | sjf-fit | least
  *
  * Jobs of at most one node's GPUs go to the fullest node that has room; larger ones take whole idle
  * nodes and, for the rest, the emptiest other. At each moment everything that fits starts, in order of
- * arrival (fifo-fit) or of true length (sjf-fit). Prints mean, p50, p99 and longest wait and the mean
- * completion time, in seconds. SPDX-License-Identifier: Apache-2.0 */
+ * arrival (fifo-fit) or of true length (sjf-fit); with fifo nobody is overtaken. Prints mean, p50, p99 and
+ * longest wait and the mean completion time, in seconds. `least` prints only a longest wait: none that stops
+ * nobody has a shorter one, whatever it knows. SPDX-License-Identifier: Apache-2.0 */
 #include "base/heap.h"
 #include "base/str.h"
 #include "sim/files.h"
@@ -86,6 +87,7 @@ static bool place(struct pool *pool, struct waiting *waiting)
 /* ---- the queue ---- */
 
 static bool shorter_first;
+static bool nobody_overtaken;
 
 /* qsort has no context; one policy is played at a time. */
 static int in_order(const void *a, const void *b)
@@ -112,7 +114,7 @@ static size_t round_run(struct pool *pool, struct waiting **queue, size_t count,
             continue;
         }
         if (waiting->gpus < too_large) {
-            too_large = waiting->gpus;
+            too_large = nobody_overtaken ? 0 : waiting->gpus;
         }
         queue[kept++] = waiting;
     }
@@ -172,6 +174,67 @@ static void print(const char *policy, const struct waiting *all, size_t count)
     free(times);
 }
 
+/* ---- the least longest wait ---- */
+
+/* GPUs that are in use from, or to, a moment on. */
+struct change {
+    int64_t at_ms;
+    int64_t gpus;
+};
+
+static int change_order(const void *a, const void *b)
+{
+    const struct change *first = a;
+    const struct change *second = b;
+    if (first->at_ms != second->at_ms) {
+        return first->at_ms < second->at_ms ? -1 : 1;
+    }
+    return first->gpus < second->gpus ? -1 : first->gpus > second->gpus; /* what ends, ends first */
+}
+
+/* Could nobody wait longer than this? Then every job has begun by its arrival + wait_ms, and cannot end before its arrival + its
+ * length: in between it runs for certain, whatever the schedule. */
+static bool wait_possible(const struct waiting *all, size_t count, int gpus, int64_t wait_ms)
+{
+    struct change *changes = xcalloc(2 * count + 1, sizeof *changes);
+    size_t change_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct job *job = all[i].job;
+        if (job->runs_ms > wait_ms) {
+            changes[change_count++] = (struct change){job->at_ms + wait_ms, all[i].gpus};
+            changes[change_count++] = (struct change){job->at_ms + job->runs_ms, -all[i].gpus};
+        }
+    }
+    qsort(changes, change_count, sizeof *changes, change_order);
+    int64_t used = 0;
+    bool possible = true;
+    for (size_t i = 0; i < change_count && possible; i++) {
+        used += changes[i].gpus;
+        possible = used <= gpus;
+    }
+    free(changes);
+    return possible;
+}
+
+static void least_print(const struct waiting *all, size_t count, int gpus)
+{
+    int64_t low_ms = 0;
+    int64_t high_ms = 0; /* nobody runs for certain */
+    for (size_t i = 0; i < count; i++) {
+        high_ms = all[i].job->runs_ms > high_ms ? all[i].job->runs_ms : high_ms;
+    }
+    while (low_ms < high_ms) {
+        const int64_t middle_ms = low_ms + (high_ms - low_ms) / 2;
+        if (wait_possible(all, count, gpus, middle_ms)) {
+            high_ms = middle_ms;
+        } else {
+            low_ms = middle_ms + 1;
+        }
+    }
+    (void)printf("{\"policy\":\"least\",\"jobs\":%zu,\"max\":%lld}\n", count,
+                 (long long)low_ms / 1000);
+}
+
 int main(int argc, char **argv)
 {
     struct scenario scenario;
@@ -182,7 +245,8 @@ int main(int argc, char **argv)
     uint64_t gpus;
     if (argc != 6 || !str_to_u64(str_of(argv[3]), &nodes) || !str_to_u64(str_of(argv[4]), &gpus) ||
         nodes > NODES_MOST || gpus < 1 || gpus > 64) {
-        (void)fprintf(stderr, "usage: sim_queue TRACE FORMAT NODES GPUS fifo-fit|sjf-fit\n");
+        (void)fprintf(stderr,
+                      "usage: sim_queue TRACE FORMAT NODES GPUS fifo|fifo-fit|sjf-fit|least\n");
         return 2;
     }
     scenario_init(&scenario);
@@ -206,8 +270,13 @@ int main(int argc, char **argv)
         all[i].gpus = (int)(spec->slots_milli / 1000 * spec->instances);
     }
     shorter_first = strcmp(argv[5], "sjf-fit") == 0;
-    play(&pool, all, scenario.jobs.count);
-    print(argv[5], all, scenario.jobs.count);
+    nobody_overtaken = strcmp(argv[5], "fifo") == 0;
+    if (strcmp(argv[5], "least") == 0) {
+        least_print(all, scenario.jobs.count, pool.left_all);
+    } else {
+        play(&pool, all, scenario.jobs.count);
+        print(argv[5], all, scenario.jobs.count);
+    }
     free(all);
     heap_done(&pool.running);
     scenario_done(&scenario);
