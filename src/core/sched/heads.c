@@ -272,7 +272,7 @@ static bool passed_by(const struct heads *heads, const struct task *task)
     struct overlay *overlay = &heads->trial->overlay;
     const struct holding_task *holder = &overlay->holders[overlay_holder(overlay, task)];
     return holder->passed_own > 0 ||
-           (holder->passed_else > 0 && !rights_enough(heads->trial, task));
+           (holder->passed_else > 0 && !rights_enough(&heads->trial->tally, task));
 }
 
 /* Between projects: who got one of its instances has had its turn, and who is passed by does not make the others wait for that: the

@@ -4,6 +4,7 @@
 
 #include "core/core_internal.h"
 #include "core/sched/reclaim_rules.h"
+#include "core/sched/rights.h"
 #include "core/sched/runtime.h"
 #include "core/sched/tally.h"
 #include "core/sched/turns.h"
@@ -105,6 +106,19 @@ static bool entitled(const struct search *search, const struct task *task)
            !tally_user_capped(tally, task, VIEW_LATER, request) && from_ms <= search->now_ms;
 }
 
+/* Is what it has a right to kept for one of its own project? That has it, then. */
+static bool kept_within(const struct search *search, const struct task *task)
+{
+    const struct okey key = key_account_queue(task);
+    for (uint32_t i = 0; i < search->pool->reserved_count; i++) {
+        const struct task *holder = core_task(search->core, search->pool->reserved[i].task);
+        if (rights_held_by(search->tally, holder, &key, &search->claimant.request)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool task_is_owed(struct search *search, const struct task *task)
 {
     const struct shape *shape = core_shape(search->core, task->shape);
@@ -122,7 +136,7 @@ static bool task_is_owed(struct search *search, const struct task *task)
         .saturation_milli = SATURATION_MILLI_DEFAULT,
     };
     turns_amounts(search->core, task, search->count, SLOTS_MOST, &search->claimant.request);
-    return entitled(search, task) && has_room(search);
+    return entitled(search, task) && !kept_within(search, task) && has_room(search);
 }
 
 /* Nothing left of the lane: the next one begins behind. */

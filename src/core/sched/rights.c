@@ -28,19 +28,51 @@ bool rights_ahead(const struct pool *pool, const struct task *holder, const stru
            queue_ahead(key, &other, pool->policy == POLICY_FIFO);
 }
 
+/* What the holder waits for, with what its project holds that nobody may take. */
+static void alone(const struct tally *tally, const struct task *holder, struct vector *ret)
+{
+    form_next_amounts(tally->core, holder, task_chunk(holder), SLOTS_MOST, ret);
+    vector_add(ret, &tally_view(tally, holder)->fixed);
+}
+
+bool rights_enough(const struct tally *tally, const struct task *holder)
+{
+    struct vector sum;
+    alone(tally, holder, &sum);
+    return vector_above(&sum, &tally_view(tally, holder)->allocatable, tally->shares->pool.dims) ==
+           0;
+}
+
 /* With `amounts` and what the holder waits for: is its project above its right in something that both ask for? */
-static bool above_right(const struct trial *trial, const struct task *holder,
+static bool above_right(const struct tally *tally, const struct task *holder,
                         const struct vector *amounts)
 {
-    const struct account_view *account = tally_view(&trial->tally, holder);
+    const struct account_view *account = tally_view(tally, holder);
     struct vector sum;
-    form_next_amounts(trial->core, holder, task_chunk(holder), SLOTS_MOST, &sum);
-    for (uint32_t dim = 0; dim < trial->tally.shares->pool.dims; dim++) {
+    form_next_amounts(tally->core, holder, task_chunk(holder), SLOTS_MOST, &sum);
+    for (uint32_t dim = 0; dim < tally->shares->pool.dims; dim++) {
         const bool asked = sum.at[dim] > 0 && amounts->at[dim] > 0;
         sum.at[dim] = asked ? i64_add(sum.at[dim], amounts->at[dim]) : 0;
         sum.at[dim] = asked ? i64_add(sum.at[dim], account->allocated.at[dim]) : 0;
     }
-    return vector_above(&sum, &account->allocatable, trial->tally.shares->pool.dims) != 0;
+    return vector_above(&sum, &account->allocatable, tally->shares->pool.dims) != 0;
+}
+
+bool rights_held_by(const struct tally *tally, const struct task *holder, const struct okey *key,
+                    const struct vector *amounts)
+{
+    const struct account_pool *pool = &tally->shares->pool;
+    const struct account_view *account = tally_view(tally, holder);
+    const struct okey other = key_account_queue(holder);
+    if (key->at[0] != other.at[0] || key->at[3] == holder->id.v ||
+        queue_ahead(key, &other, false) || !rights_enough(tally, holder)) {
+        return false;
+    }
+    struct vector sum;
+    alone(tally, holder, &sum);
+    const bool guaranteed = vector_above(&sum, &account->guaranteed, pool->dims) == 0;
+    return (guaranteed || !account_within_guarantee(pool, account, amounts)) &&
+           above_right(tally, holder, amounts);
 }
 
 const struct task *rights_held(const struct trial *trial, const struct okey *key,
@@ -54,10 +86,8 @@ const struct task *rights_held(const struct trial *trial, const struct okey *key
     }
     for (uint32_t i = 0; i < overlay->holder_count; i++) {
         const struct task *holder = overlay->holders[i].task;
-        const struct okey other = key_account_queue(holder);
-        const bool behind = overlay->holders[i].placed == 0 && key->at[0] == other.at[0] &&
-                            key->at[3] != holder->id.v && !queue_ahead(key, &other, false);
-        if (behind && above_right(trial, holder, amounts)) {
+        if (overlay->holders[i].placed == 0 &&
+            rights_held_by(&trial->tally, holder, key, amounts)) {
             return holder;
         }
     }
@@ -111,13 +141,4 @@ uint32_t rights_all(struct trial *trial, const struct task *task, const struct o
         passes |= (uint32_t)right << i;
     }
     return passes;
-}
-
-bool rights_enough(const struct trial *trial, const struct task *holder)
-{
-    const struct account_view *account = tally_view(&trial->tally, holder);
-    struct vector sum;
-    form_next_amounts(trial->core, holder, task_chunk(holder), SLOTS_MOST, &sum);
-    vector_add(&sum, &account->fixed);
-    return vector_above(&sum, &account->allocatable, trial->tally.shares->pool.dims) == 0;
 }
