@@ -44,6 +44,7 @@ static void pool_domains_set(struct core *core, pool_id pool)
     }
     if (core->capacity != NULL) {
         capacity_freed(core->capacity, pool);
+        capacity_resized(core->capacity, pool);
     }
 }
 

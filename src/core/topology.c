@@ -149,6 +149,7 @@ void node_domains_set(struct core *core, struct node *node)
     arena_done(&arena);
     if (core->capacity != NULL) {
         capacity_freed(core->capacity, node->pool);
+        capacity_resized(core->capacity, node->pool);
     }
 }
 

@@ -282,6 +282,11 @@ void capacity_changed(struct capacity *capacity, const struct node *before,
 
 /* ---- what empty nodes hold ---- */
 
+void capacity_resized(struct capacity *capacity, pool_id pool)
+{
+    count_up(&capacity->sized, pool);
+}
+
 void capacity_holds_note(struct capacity *capacity, const struct shape *shape, uint32_t count,
                          bool all)
 {

@@ -34,6 +34,9 @@ void capacity_ends_changed(struct capacity *capacity, node_id node);
 /* Something that did not fit may fit now for another cause: a place is no longer promised. */
 void capacity_freed(struct capacity *capacity, pool_id pool);
 
+/* Nodes of the pool are in other domains of its topology: together they may hold something else. */
+void capacity_resized(struct capacity *capacity, pool_id pool);
+
 /* A completed pass over this pool has just been applied, or had nothing to say: what it learned is remembered until something
  * falls free in the pool. core_apply() of FACT_PASS with `complete` and core_pass_idle() call it. */
 void capacity_settled(struct core *core, pool_id pool);

@@ -89,13 +89,11 @@ static bool kept_already(const struct ground *plan, uint32_t before)
     return false;
 }
 
-bool reserve_task_possible(const struct overlay *overlay, const struct task *task)
+/* Could the next instances of a gang with a form run on the nodes that may take work, if nothing else ran there? */
+static bool form_possible(const struct overlay *overlay, const struct task *task)
 {
     const struct core *core = overlay->core;
     const struct shape *shape = core_shape(core, task->shape);
-    if (shape->form == NULL) {
-        return reserve_possible(overlay, shape, task_chunk(task));
-    }
     struct arena arena;
     arena_init(&arena);
     uint32_t *indices = arena_new(&arena, uint32_t, task->instance_count);
@@ -105,6 +103,25 @@ bool reserve_task_possible(const struct overlay *overlay, const struct task *tas
                                      PAPER_USABLE, &arena);
     const bool possible = count > 0 && arrange(paper, indices, count) == ARRANGE_DONE;
     arena_done(&arena);
+    return possible;
+}
+
+bool reserve_task_possible(const struct overlay *overlay, const struct task *task)
+{
+    const struct core *core = overlay->core;
+    const struct shape *shape = core_shape(core, task->shape);
+    if (shape->form == NULL) {
+        return reserve_possible(overlay, shape, task_chunk(task));
+    }
+    /* One that neither has nor is promised a place is like every other of its shape. */
+    const bool whole = task->waiting_count == task->instance_count && task->claimed_count == 0;
+    bool possible;
+    if (!whole || !capacity_holds(core->capacity, shape, task->instance_count, &possible)) {
+        possible = form_possible(overlay, task);
+    }
+    if (whole) {
+        capacity_holds_note(core->capacity, shape, possible ? task->instance_count : 0, !possible);
+    }
     return possible;
 }
 

@@ -209,8 +209,9 @@ const struct wait_order *wait_index_order(struct wait_index *index, const struct
     struct choice bare = *choice;
     struct wait_order *order = order_find(index, choice);
     bare.bare = true;
-    if (order->shape.v != 0 &&
-        (index->noted_end - order->noted > NOTED_MAX || order->now_ms > choice->overlay->now_ms)) {
+    /* Learned ends that have passed are known again for who looks at an earlier moment (explain). */
+    const bool back = order->kind == KIND_LEARNED && order->now_ms > choice->overlay->now_ms;
+    if (order->shape.v != 0 && (index->noted_end - order->noted > NOTED_MAX || back)) {
         order_done(order);
         order_init(order);
     }
