@@ -150,15 +150,19 @@ static void pool_count(struct fairness *fairness, const struct core *core, pool_
 
 /* ---- from the promise to the start ---- */
 
-/* Promised something else within the same moment: it has been waiting since the first time. */
+/* Promised something else within the same moment: it has been waiting since the first time, unless it has started in between and
+ * is to move on. */
 void fairness_claimed(struct fairness *fairness, const struct core *core,
                       const struct attempt_key *key, int64_t now_ms)
 {
     const struct task *task = core_task(core, key->task);
     must(task != NULL);
     for (size_t i = 0; i < fairness->places.count; i++) {
-        const struct promised *place = &fairness->places.at[i];
+        struct promised *place = &fairness->places.at[i];
         if (place->task.v == key->task.v && place->index == key->index) {
+            const bool waits =
+                core_instance(core, key->task, key->index)->state == INSTANCE_WAITING;
+            place->since_ms = waits ? place->since_ms : now_ms;
             return;
         }
     }
