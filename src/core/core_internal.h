@@ -80,10 +80,28 @@ enum { LENGTH_SHIFT = 48, LENGTH_STEP_FRONT = 1 };
 enum { LANE_FIXED_SHIFT = 31, LANE_STAGE_SHIFT = 29, LANE_PRIORITY_MASK = (1 << 29) - 1 };
 
 /* Instances that lose alike by the hour lie together, the youngest first: lowest priority, those that may be told to go before
- * those that may not, then what they hold (LOSS_GANG: of a gang; from LOSS_SLOTS on: slots, below: cpu). */
+ * those that may not, then what they hold (from LOSS_SLOTS on: slots, from LOSS_CPU on: cpu; below: gangs, as LOSS_GANG has it). */
 #define LOSS_KEY(priority, fixed, held)                                                            \
     ((uint64_t)(priority) << 32 | (uint64_t)(fixed) << LOSS_FIXED_SHIFT | (uint64_t)(held))
-enum { LOSS_FIXED_SHIFT = 31, LOSS_GANG = 0, LOSS_SLOTS = 1 << 30, LOSS_HELD_MAX = LOSS_SLOTS - 2 };
+enum {
+    LOSS_FIXED_SHIFT = 31,
+    LOSS_SLOTS = 1 << 30,
+    LOSS_CPU = 1 << 29,
+    LOSS_HELD_MAX = LOSS_CPU - 1,
+};
+
+/* Instances of gangs: those that go whole behind those that can be smaller, then what one holds (slots, or cpu), then the logarithm
+ * of how many there are, rounded up. */
+#define LOSS_GANG(whole, slots, held, size)                                                        \
+    ((uint64_t)(whole) << LOSS_WHOLE_SHIFT | (uint64_t)(slots) << LOSS_GANG_SLOTS_SHIFT |          \
+     (uint64_t)(held) << LOSS_GANG_HELD_SHIFT | (uint64_t)(size))
+enum {
+    LOSS_WHOLE_SHIFT = 28,
+    LOSS_GANG_SLOTS_SHIFT = 27,
+    LOSS_GANG_HELD_SHIFT = 5,
+    LOSS_GANG_HELD_MAX = (1 << (LOSS_GANG_SLOTS_SHIFT - LOSS_GANG_HELD_SHIFT)) - 1,
+    LOSS_GANG_SIZE_MASK = (1 << LOSS_GANG_HELD_SHIFT) - 1,
+};
 
 /* How long the core waits for an agent's SIGKILL before it orders one itself. */
 enum { STOP_SLACK_MS = 5000 };

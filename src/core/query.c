@@ -60,6 +60,11 @@ struct okey key_queue(const struct task *task)
         {task->pool.v, PRIORITY_KEY(task->priority), RANK_KEY(task->rank), task->id.v}};
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static uint64_t length_key(const struct task *task)
 {
     const int64_t expect_ms = task->expect_ms > 0 ? task->expect_ms : LENGTH_UNKNOWN_MS;
@@ -86,12 +91,25 @@ struct okey key_node_size(const struct node *node)
     return (struct okey){{node->pool.v, ~(uint64_t)node->slots_milli, node->id.v, 0}};
 }
 
-struct okey key_account_loss(const struct task *task, const struct instance *instance)
+/* What is equal in instances that lose alike. */
+static uint64_t loss_class(const struct task *task, const struct instance *instance)
 {
     const bool slots = instance->slots_milli > 0;
     const int64_t held = slots ? instance->slots_milli : instance->cpu_milli;
-    const int64_t cut = held < LOSS_HELD_MAX ? held : LOSS_HELD_MAX;
-    const int64_t class = task->gang ? LOSS_GANG : (slots ? LOSS_SLOTS : 1) + cut;
+    if (!task->gang) {
+        return (slots ? LOSS_SLOTS : LOSS_CPU) + (uint64_t)least(held, LOSS_HELD_MAX);
+    }
+    uint32_t size = 0;
+    while ((uint64_t)1 << size < task->instance_count) {
+        size++;
+    }
+    return LOSS_GANG(task->min_count == task->instance_count, slots,
+                     least(held, LOSS_GANG_HELD_MAX), size);
+}
+
+struct okey key_account_loss(const struct task *task, const struct instance *instance)
+{
+    const uint64_t class = loss_class(task, instance);
     return (struct okey){{ACCOUNT_KEY(task->pool, task->account),
                           LOSS_KEY(task->priority, !task->preemptible, class),
                           ~(uint64_t)instance->allocated_ms,

@@ -1,231 +1,47 @@
-/* pieces.c - pieces of running tasks, made when they are asked for.
+/* pieces.c - the order in which a project gives, read as far as it is asked for.
  *
  * Surprising: in a line of equal losers the youngest is the one allocated last, and what a piece loses counts from its
  * allocation: resources are held from then on, and the state can keep that order without knowing the time.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/pieces.h"
+#include "core/sched/pieces_internal.h"
 
-#include "base/hash.h"
 #include "base/must.h"
 #include "core/core_internal.h"
 
-#include <stdlib.h>
-
-enum { BOOK_FIRST = 64, LINES_FIRST = 8, ORDER_FIRST = 16 };
-
-/* The pieces of a gang lie together, under index GANG_INDEX; other instances have one each. */
-enum { GANG_INDEX = UINT32_MAX };
-
-struct piece_entry {
-    uint64_t task; /* 0: free */
-    uint32_t index;
-    uint32_t count; /* of its pieces; 0: none of it may go */
-    struct piece *first;
-    bool listed; /* of a gang: in the order of its project */
-};
-
-const struct instance *piece_next(const struct core *core, const struct piece *piece,
-                                  const struct instance *after)
-{
-    if (!piece->whole) {
-        return after == NULL ? core_instance(core, piece->task->id, piece->index) : NULL;
-    }
-    for (uint32_t i = after == NULL ? 0 : after->index + 1; i <= piece->index; i++) {
-        const struct instance *instance = core_instance(core, piece->task->id, i);
-        if (instance_stays(instance)) {
-            return instance;
-        }
-    }
-    return NULL;
-}
-
-/* ---- making them ---- */
-
-static void piece_count(const struct piece_book *book, const struct instance *instance,
-                        struct piece *piece)
-{
-    const struct core *core = book->core;
-    const int64_t since_ms =
-        instance->state == INSTANCE_RUNNING ? instance->started_ms : instance->allocated_ms;
-    const int64_t from_ms = instance->allocated_ms;
-    const int64_t held_ms = book->now_ms > from_ms ? book->now_ms - from_ms : 0;
-    const int64_t held = instance->slots_milli > 0 ? instance->slots_milli : instance->cpu_milli;
-    struct vector amounts;
-    core_grant_vector(core, instance_request(core, instance), instance->slots_milli,
-                      instance->cpu_milli, instance->memory_bytes, &amounts);
-    vector_add(&piece->amounts, &amounts);
-    piece->loss += (unsigned __int128)(held + 1) * (uint64_t)(held_ms + EVICTION_COST_MS);
-    piece->since_ms = since_ms > piece->since_ms ? since_ms : piece->since_ms;
-}
-
-/* Instances above the minimum are pieces by themselves, the highest first; what is left of a gang is one. */
-static void gang_cut(const struct piece_book *book, const struct account_view *account,
-                     const struct task *task, struct piece_entry *entry)
-{
-    const uint32_t grown = task_grown(task);
-    const uint32_t extra = grown > task->min_count ? grown - task->min_count : 0;
-    uint32_t left = task->active_count - task->stopping_count;
-    const uint32_t least = extra < left ? left - extra : 0;
-    const uint32_t count = left - least + (least > 0);
-    struct piece *pieces = arena_new(book->arena, struct piece, count);
-    struct piece *whole = &pieces[count - 1];
-    unsigned __int128 loss =
-        0; /* those above the minimum go one after the other, whatever each would lose */
-    entry->first = pieces;
-    for (uint32_t i = task->instance_count; i > 0 && left > 0; i--) {
-        const struct instance *instance = core_instance(book->core, task->id, i - 1);
-        if (!instance_stays(instance)) {
-            continue;
-        }
-        struct piece *piece = left > least ? &pieces[entry->count++] : whole;
-        piece->task = task;
-        piece->account = account;
-        piece->index = piece->index < i - 1 ? i - 1 : piece->index;
-        piece->extra = left > least;
-        piece->whole = !piece->extra;
-        piece_count(book, instance, piece);
-        if (piece->extra) {
-            loss = loss > piece->loss ? loss : piece->loss;
-            piece->loss = loss;
-        }
-        left--;
-    }
-    entry->count = count;
-}
-
-static void entry_fill(const struct piece_book *book, const struct account_view *account,
-                       const struct instance *instance, struct piece_entry *entry)
-{
-    const struct task *task = core_task(book->core, instance->task);
-    if (task->gang) {
-        gang_cut(book, account, task, entry);
-        return;
-    }
-    entry->first = arena_new(book->arena, struct piece, 1);
-    entry->count = 1;
-    *entry->first = (struct piece){.task = task, .account = account, .index = instance->index};
-    piece_count(book, instance, entry->first);
-}
-
-/* ---- the book ---- */
-
-static uint32_t entry_index(const struct piece_book *book, uint64_t task, uint32_t index)
-{
-    uint32_t at = (uint32_t)hash_u64(task << 20 ^ index) & (book->room - 1);
-    while (book->at[at].task != 0 && (book->at[at].task != task || book->at[at].index != index)) {
-        at = (at + 1) & (book->room - 1);
-    }
-    return at;
-}
-
-static void book_grow(struct piece_book *book)
-{
-    const struct piece_entry *old = book->at;
-    const uint32_t old_room = book->room;
-    book->room = old_room == 0 ? BOOK_FIRST : old_room * 2;
-    book->at = arena_new(book->arena, struct piece_entry, book->room);
-    for (uint32_t i = 0; i < old_room; i++) {
-        if (old[i].task != 0) {
-            book->at[entry_index(book, old[i].task, old[i].index)] = old[i];
-        }
-    }
-}
-
-static int id_order(const void *left, const void *right)
-{
-    const uint64_t *a = left;
-    const uint64_t *b = right;
-    return *a < *b ? -1 : *a > *b;
-}
-
-/* What has just been started of it cannot be told to stop yet, and a gang goes whole. */
-static bool gang_busy(const struct piece_book *book, const struct task *task)
-{
-    return task->stopping_count > 0 ||
-           (book->growing_count > 0 && bsearch(&task->id.v, book->growing, book->growing_count,
-                                               sizeof(uint64_t), id_order) != NULL);
-}
-
-static struct piece_entry *book_get(struct piece_book *book, const struct account_view *account,
-                                    const struct instance *instance)
-{
-    const struct task *task = core_task(book->core, instance->task);
-    const uint32_t index = task->gang ? GANG_INDEX : instance->index;
-    if ((book->count + 1) * 2 > book->room) {
-        book_grow(book);
-    }
-    struct piece_entry *entry = &book->at[entry_index(book, task->id.v, index)];
-    if (entry->task == 0) {
-        *entry = (struct piece_entry){.task = task->id.v, .index = index};
-        book->count++;
-        if (task->preemptible && instance_stays(instance) &&
-            !(task->gang && gang_busy(book, task))) {
-            entry_fill(book, account, instance, entry);
-        }
-    }
-    return entry;
-}
-
-struct piece *piece_of(struct piece_book *book, const struct account_view *account,
-                       const struct instance *instance)
-{
-    const struct piece_entry *entry = book_get(book, account, instance);
-    bool others = false; /* above the minimum, and still there */
-    for (uint32_t i = 0; i < entry->count; i++) {
-        struct piece *piece = &entry->first[i];
-        if (piece->whole) {
-            return others ? NULL : piece;
-        }
-        if (piece->index == instance->index) {
-            return piece;
-        }
-        others |= !piece->taken;
-    }
-    return NULL;
-}
-
-/* ---- comparing ---- */
-
-/* Who goes first: less important, above a minimum, younger. Never 0 for two pieces. */
-static int by_age(const struct piece *a, const struct piece *b)
-{
-    if (a->task->rank != b->task->rank) {
-        return a->task->rank > b->task->rank ? -1 : 1;
-    }
-    if (a->task->id.v != b->task->id.v) {
-        return a->task->id.v > b->task->id.v ? -1 : 1;
-    }
-    if (a->whole != b->whole) {
-        return (int)a->whole - (int)b->whole;
-    }
-    return a->index > b->index ? -1 : a->index < b->index;
-}
-
-static int by_importance(const struct piece *a, const struct piece *b)
-{
-    if (a->task->priority != b->task->priority) {
-        return a->task->priority < b->task->priority ? -1 : 1;
-    }
-    return (int)b->extra - (int)a->extra;
-}
-
-int pieces_compare(enum pool_victims by, const struct piece *a, const struct piece *b)
-{
-    const int importance = by_importance(a, b);
-    if (importance != 0) {
-        return importance;
-    }
-    if (by == VICTIMS_LEAST_LOSS && a->loss != b->loss) {
-        return a->loss < b->loss ? -1 : 1;
-    }
-    return by_age(a, b);
-}
+enum { LINES_FIRST = 8, ORDER_FIRST = 16 };
 
 /* ---- the heap of lines ---- */
 
+/* One of two lines at least is of gangs. Both are of one priority, and neither has instances above a minimum but those that have
+ * been read. */
+static bool gangs_before(const struct pieces *pieces, const struct piece_line *a,
+                         const struct piece_line *b)
+{
+    const bool both = a->kind == b->kind;
+    if (!both && (a->piece->extra || b->piece->extra)) {
+        return a->piece->extra;
+    }
+    const uint64_t parts_a = piece_parts(a->piece, pieces->need_milli);
+    const uint64_t parts_b = piece_parts(b->piece, pieces->need_milli);
+    if (parts_a != parts_b) {
+        return parts_a < parts_b;
+    }
+    if (a->piece->loss != b->piece->loss) {
+        return a->piece->loss < b->piece->loss;
+    }
+    return both ? okey_compare(a->key, b->key) < 0 : a->kind == LINE_GANGS;
+}
+
 static bool line_before(const struct pieces *pieces, uint32_t a, uint32_t b)
 {
-    return pieces_compare(pieces->book->by, pieces->lines[a].piece, pieces->lines[b].piece) < 0;
+    const struct piece_line *left = &pieces->lines[a];
+    const struct piece_line *right = &pieces->lines[b];
+    const bool gangs = left->kind == LINE_GANGS || right->kind == LINE_GANGS;
+    if (gangs) { /* where it is not known who goes first, the gang is read */
+        return gangs_before(pieces, left, right);
+    }
+    return pieces_compare(pieces->book->by, pieces->need_milli, pieces->lines[a].piece,
+                          pieces->lines[b].piece) < 0;
 }
 
 static void lines_swap(struct pieces *pieces, uint32_t a, uint32_t b)
@@ -293,19 +109,63 @@ static bool loss_step(struct pieces *pieces, struct piece_line *line, bool more)
     return false;
 }
 
-/* The gangs of the line at `key`: all pieces of each. */
+/* All pieces of the gang of an instance. */
+static void gang_add(struct pieces *pieces, struct okey key)
+{
+    struct piece_entry *entry =
+        piece_book_get(pieces->book, pieces->account, loss_instance(pieces, key));
+    uint32_t *listed = &entry->listed[pieces->need_milli > 0];
+    for (uint32_t i = 0; i < entry->count && *listed != pieces->number; i++) {
+        line_add(pieces, (struct piece_line){.kind = LINE_ONE, .piece = &entry->first[i]});
+    }
+    *listed = pieces->number;
+}
+
+/* The gangs of the line at `key`, all of them. */
 static void gangs_add(struct pieces *pieces, struct okey key)
 {
     const struct oindex *order = &pieces->book->core->orders[ORDER_ACCOUNT_LOSS];
     const struct okey at = key;
     do {
-        struct piece_entry *entry =
-            book_get(pieces->book, pieces->account, loss_instance(pieces, key));
-        for (uint32_t i = 0; i < entry->count && !entry->listed; i++) {
-            line_add(pieces, (struct piece_line){.kind = LINE_ONE, .piece = &entry->first[i]});
-        }
-        entry->listed = true;
+        gang_add(pieces, key);
     } while (oindex_next(order, key, &key) && key.at[0] == at.at[0] && key.at[1] == at.at[1]);
+}
+
+/* What the gangs at `line->key` and behind it lose at least: what this instance does. */
+static void gangs_stand_in(const struct pieces *pieces, struct piece_line *line)
+{
+    const struct instance *instance = loss_instance(pieces, line->key);
+    const uint64_t held = line->key.at[1] >> LOSS_GANG_HELD_SHIFT & LOSS_GANG_HELD_MAX;
+    const int64_t held_ms = pieces->book->now_ms - instance->allocated_ms;
+    line->piece->amounts.at[DIM_SLOTS] = instance->slots_milli;
+    line->piece->task = core_task(pieces->book->core, instance->task);
+    line->piece->loss =
+        (unsigned __int128)(held + 1) * (uint64_t)((held_ms > 0 ? held_ms : 0) + EVICTION_COST_MS);
+}
+
+/* The gangs of the line at `key`, as they are needed. */
+static void gangs_begin(struct pieces *pieces, struct okey key)
+{
+    struct piece_line line = {.kind = LINE_GANGS, .key = key};
+    line.piece = arena_new(pieces->book->arena, struct piece, 1);
+    gangs_stand_in(pieces, &line);
+    line_add(pieces, line);
+}
+
+/* The first line is one of gangs: its first gang is read. */
+static void gangs_read(struct pieces *pieces)
+{
+    const struct oindex *order = &pieces->book->core->orders[ORDER_ACCOUNT_LOSS];
+    struct piece_line *line = &pieces->lines[0];
+    const struct okey at = line->key;
+    if (oindex_next(order, at, &line->key) && line->key.at[0] == at.at[0] &&
+        line->key.at[1] == at.at[1]) {
+        gangs_stand_in(pieces, line);
+    } else {
+        pieces->lines[0] = pieces->lines[--pieces->line_count];
+    }
+    line_sink(pieces);
+    gang_add(pieces, at);
 }
 
 /* The next staying instance of the line's task, else of the next older task that is no gang. `below`: the instance asked for
@@ -360,8 +220,9 @@ static bool band_read(struct pieces *pieces)
     while (more && key.at[0] == pieces->first && key.at[1] < end) {
         const uint64_t class = key.at[1];
         struct piece_line line = {.kind = LINE_BY_LOSS, .key = key};
-        if ((uint32_t) class == LOSS_GANG) {
-            gangs_add(pieces, key);
+        if ((class & (LOSS_SLOTS | LOSS_CPU)) == 0) {
+            const bool whole = (class >> LOSS_WHOLE_SHIFT & 1) != 0;
+            (by_loss && whole ? gangs_begin : gangs_add)(pieces, key);
         } else if (by_loss && loss_step(pieces, &line, true)) {
             line_add(pieces, line);
         }
@@ -382,6 +243,7 @@ static void line_go_on(struct pieces *pieces)
     bool more = false;
     switch (line->kind) {
     case LINE_ONE:
+    case LINE_GANGS:
         break;
     case LINE_BY_LOSS: {
         struct piece_line next = *line;
@@ -404,10 +266,14 @@ static void line_go_on(struct pieces *pieces)
 /* ---- the order ---- */
 
 void pieces_init(struct pieces *pieces, struct piece_book *book, const struct account_view *account,
-                 account_id id)
+                 account_id id, int64_t need_milli)
 {
-    *pieces = (struct pieces){
-        .book = book, .account = account, .first = ACCOUNT_KEY(book->pool, id), .slots_max = -1};
+    *pieces = (struct pieces){.book = book,
+                              .account = account,
+                              .need_milli = need_milli,
+                              .first = ACCOUNT_KEY(book->pool, id),
+                              .number = ++book->orders,
+                              .slots_max = -1};
 }
 
 static void order_add(struct pieces *pieces, struct piece *piece)
@@ -431,8 +297,12 @@ struct piece *pieces_get(struct pieces *pieces, uint32_t place)
                 return NULL;
             }
         }
-        order_add(pieces, pieces->lines[0].piece);
-        line_go_on(pieces);
+        if (pieces->lines[0].kind == LINE_GANGS) {
+            gangs_read(pieces);
+        } else {
+            order_add(pieces, pieces->lines[0].piece);
+            line_go_on(pieces);
+        }
     }
     return pieces->order[place];
 }
@@ -444,22 +314,17 @@ static int64_t higher(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static int64_t gangs_slots_max(struct pieces *pieces, struct okey key)
+/* A bound on the slots of the gangs of a line. */
+static int64_t gangs_slots_max(uint64_t class)
 {
-    const struct oindex *order = &pieces->book->core->orders[ORDER_ACCOUNT_LOSS];
-    const uint64_t class = key.at[1];
-    int64_t most = 0;
-    do {
-        const struct piece_entry *entry =
-            book_get(pieces->book, pieces->account, loss_instance(pieces, key));
-        for (uint32_t i = 0; i < entry->count; i++) {
-            most = higher(most, entry->first[i].amounts.at[DIM_SLOTS]);
-        }
-    } while (oindex_next(order, key, &key) && key.at[0] == pieces->first && key.at[1] == class);
-    return most;
+    const int64_t held = (int64_t)(class >> LOSS_GANG_HELD_SHIFT & LOSS_GANG_HELD_MAX);
+    if ((class >> LOSS_GANG_SLOTS_SHIFT & 1) == 0) {
+        return 0;
+    }
+    return held < LOSS_GANG_HELD_MAX ? held << (class & LOSS_GANG_SIZE_MASK) : QUOTA_SUM_MAX;
 }
 
-/* The lines of one priority end with those that hold most slots. */
+/* The lines of one priority end with those that hold most slots, but for gangs. */
 int64_t pieces_slots_max(struct pieces *pieces)
 {
     const struct oindex *order = &pieces->book->core->orders[ORDER_ACCOUNT_LOSS];
@@ -471,8 +336,10 @@ int64_t pieces_slots_max(struct pieces *pieces)
     while (oindex_from(order, key, &key) && key.at[0] == pieces->first) {
         const uint64_t priority = key.at[1] >> 32;
         const struct okey end = {{pieces->first, LOSS_KEY(priority, 1, 0), 0, 0}};
-        if (key.at[1] == LOSS_KEY(priority, 0, LOSS_GANG)) {
-            pieces->slots_max = higher(pieces->slots_max, gangs_slots_max(pieces, key));
+        if (key.at[1] < LOSS_KEY(priority, 0, LOSS_CPU)) {
+            pieces->slots_max = higher(pieces->slots_max, gangs_slots_max(key.at[1]));
+            key = (struct okey){{pieces->first, key.at[1] + 1, 0, 0}};
+            continue;
         }
         struct okey last;
         if (okey_compare(key, end) < 0 && oindex_prev(order, end, &last) &&

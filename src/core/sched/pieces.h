@@ -5,7 +5,8 @@
  * takes the youngest, `victims: least-loss` what loses least work, of equal ones the youngest.
  *
  * Nothing is read before it is asked for: the state keeps instances in lines of equal losers, the youngest first, and the order is
- * a merge of those lines. Gangs are few and are read all at once.
+ * a merge of those lines. Of a line of gangs it is known only what the next of them loses at least. Gangs that can be smaller, whose
+ * instances above the minimum go before all others, are few and are read all at once.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -36,13 +37,15 @@ struct piece_book {
     int64_t now_ms;
     const uint64_t *growing; /* gangs of which the trial has started more: ids, ascending */
     size_t growing_count;
+    uint32_t orders;        /* numbers given to orders of projects */
     struct piece_entry *at; /* open addressing by task and instance */
     uint32_t room;
     uint32_t count;
 };
 
-/* One line of the merge: a single piece, or those behind its first in an order of the state. */
-enum piece_line_kind { LINE_ONE, LINE_BY_LOSS, LINE_BY_AGE };
+/* One line of the merge: a single piece, or those behind its first in an order of the state; of gangs that have not been read the
+ * first is a stand-in, which loses no more than any of them. */
+enum piece_line_kind { LINE_ONE, LINE_BY_LOSS, LINE_BY_AGE, LINE_GANGS };
 struct piece_line {
     enum piece_line_kind kind;
     struct piece *piece; /* its first */
@@ -53,8 +56,10 @@ struct piece_line {
 struct pieces {
     struct piece_book *book;
     const struct account_view *account;
-    uint64_t first;           /* ACCOUNT_KEY */
-    uint64_t band;            /* the lowest priority whose lines have not been read */
+    int64_t need_milli; /* the order is for one that needs so much of a node; 0: for anybody */
+    uint64_t first;     /* ACCOUNT_KEY */
+    uint32_t number;    /* of this order */
+    uint64_t band;      /* the lowest priority whose lines have not been read */
     struct piece_line *lines; /* a heap */
     uint32_t line_count;
     uint32_t line_room;
@@ -64,8 +69,9 @@ struct pieces {
     int64_t slots_max; /* of the largest; -1: not known yet */
 };
 
+/* `need_milli`: see pieces_compare(). */
 void pieces_init(struct pieces *pieces, struct piece_book *book, const struct account_view *account,
-                 account_id id);
+                 account_id id, int64_t need_milli);
 
 /* The one at this place of the order; NULL: there are not so many. */
 struct piece *pieces_get(struct pieces *pieces, uint32_t place);
@@ -78,8 +84,10 @@ int64_t pieces_slots_max(struct pieces *pieces);
 struct piece *piece_of(struct piece_book *book, const struct account_view *account,
                        const struct instance *instance);
 
-/* Below 0: `a` goes first. Never 0 for two pieces. */
-int pieces_compare(enum pool_victims by, const struct piece *a, const struct piece *b);
+/* Below 0: `a` goes first. Never 0 for two pieces. `need_milli` above 0: of equal importance those go
+ * first of which fewer make up so many slots of a node. */
+int pieces_compare(enum pool_victims by, int64_t need_milli, const struct piece *a,
+                   const struct piece *b);
 
 /* The instances of a piece: start with instance NULL; NULL at the end. */
 const struct instance *piece_next(const struct core *core, const struct piece *piece,

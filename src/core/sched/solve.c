@@ -11,9 +11,10 @@
 #include "core/sched/place.h"
 #include "core/sched/search.h"
 
-/* Where room was sought on nodes in vain, so much work goes into another search: what is found then is found soon. The second is
+/* Where room was sought on nodes in vain, so much work goes into a search in order: what is found then is found soon. Not where
+ * there are more nodes than this: there pieces in order are scattered, and what they make room for, a node does. The last is
  * what a pass spends on such claimants that get nothing: those who come first in its order. */
-enum { GROWN_FIRST = 32, GROW_AFTER_MAX = 1000, VAIN_MAX = 2000 };
+enum { GROWN_FIRST = 32, GROW_AFTER_MAX = 1000, GROW_NODES_MAX = 64, VAIN_MAX = 2000 };
 
 struct solve *solve_new(struct trial *trial, int64_t now_ms)
 {
@@ -280,9 +281,12 @@ static enum solve_result search_nodes(struct solve *solve, const struct victims_
         set_done(solve);
         return SOLVE_FOUND;
     }
-    victims_begin(solve->victims, victims);
-    solve->first = victims_next(solve->victims);
-    const enum solve_result result = search_grow(solve, GROW_AFTER_MAX, work);
+    enum solve_result result = SOLVE_BUDGET;
+    if (core_pool(solve->trial->core, solve->trial->pool)->node_count <= GROW_NODES_MAX) {
+        victims_begin(solve->victims, victims);
+        solve->first = victims_next(solve->victims);
+        result = search_grow(solve, GROW_AFTER_MAX, work);
+    }
     solve->vain += result == SOLVE_FOUND ? 0 : *work - before;
     return result;
 }

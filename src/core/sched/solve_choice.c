@@ -12,14 +12,14 @@ static int piece_by_loss(const void *left, const void *right)
 {
     const struct piece *const *a = left;
     const struct piece *const *b = right;
-    return pieces_compare(VICTIMS_LEAST_LOSS, *a, *b);
+    return pieces_compare(VICTIMS_LEAST_LOSS, 0, *a, *b);
 }
 
 static int piece_by_age(const void *left, const void *right)
 {
     const struct piece *const *a = left;
     const struct piece *const *b = right;
-    return pieces_compare(VICTIMS_YOUNGEST, *a, *b);
+    return pieces_compare(VICTIMS_YOUNGEST, 0, *a, *b);
 }
 
 static bool choice_has(const struct choice *choice, const struct piece *piece)
@@ -186,7 +186,7 @@ static int choice_by_age(const void *left, const void *right)
         return importance;
     }
     const int by =
-        pieces_compare(VICTIMS_YOUNGEST, a->pieces[a->count - 1], b->pieces[b->count - 1]);
+        pieces_compare(VICTIMS_YOUNGEST, 0, a->pieces[a->count - 1], b->pieces[b->count - 1]);
     return by != 0 ? by : (a->node->id.v > b->node->id.v) - (a->node->id.v < b->node->id.v);
 }
 

@@ -1,6 +1,7 @@
 /* solve_node.c - room on single nodes: which pieces of a node would have to go.
  *
- *   to take:  the nodes of the pieces that would go first; of those that make room, where least is lost
+ *   to take:  the nodes of the pieces that would go first, then of those that make most room; of the nodes that make room,
+ *             where least is lost
  *   to move:  the emptiest nodes; the first whose pieces all find another place
  *
  * A set that lies on one node is found by looking at a few nodes. Pieces in the order of loss alone are scattered over all of
@@ -16,7 +17,7 @@
 
 enum {
     TAKE_LOOK_MAX = 48,  /* nodes looked at for one instance that takes, */
-    TAKE_LOOK = 12,      /* where some of those are enough */
+    TAKE_LOOK = 12,      /* where some of those are enough; in the order for anybody */
     TAKE_LOOK_GANG = 32, /* more for a gang, beside two for each of its instances */
     MOVE_LOOK_MAX = 8,   /* for one instance that moves others, */
     MOVE_LOOK_GANG = 32, /* for a gang */
@@ -149,20 +150,42 @@ static bool best_known(const struct node_search *search, const struct piece *nex
     return false;
 }
 
+/* Looks at nodes in the order of the pieces on them, until the best is known or the so manieth was seen. */
+static void nodes_look(struct node_search *search, struct piece *first, uint32_t seen_max)
+{
+    const struct solve *solve = search->solve;
+    for (struct piece *piece = first;
+         piece != NULL && !looked_enough(search) && search->seen_count < seen_max;
+         piece = victims_next(solve->victims)) {
+        ++*search->work;
+        if (solve->ask->count == 1 && best_known(search, piece)) {
+            break;
+        }
+        piece_nodes(search, piece);
+    }
+}
+
+/* In the order of loss small pieces come first, the more of them the larger the pool. Where none of their nodes makes room, those
+ * of pieces are looked at that make it alone, then of those of which two do, and so on. */
+static void nodes_read(struct node_search *search, struct piece *first)
+{
+    const struct solve *solve = search->solve;
+    const struct solve_ask *ask = solve->ask;
+    const int64_t need_milli = ask->claimant.request.at[DIM_SLOTS] / ask->count;
+    nodes_look(search, first, need_milli > 0 ? TAKE_LOOK : LOOK_MAX);
+    if (need_milli > 0 && search->more < ask->count) {
+        victims_begin_need(solve->victims, need_milli);
+        nodes_look(search, victims_next(solve->victims), LOOK_MAX);
+    }
+}
+
 bool solve_node_take(struct solve *solve, struct piece *first, uint64_t *work)
 {
     struct node_search *search = search_new(solve, work);
     search->first = solve->ask->of == VICTIMS_OF_OTHERS ? first->account : NULL;
     const bool one = solve->ask->count == 1;
     must(solve->ask->count <= TAKE_GANG_MAX);
-    for (struct piece *piece = first; piece != NULL && !looked_enough(search);
-         piece = victims_next(solve->victims)) {
-        ++*work;
-        if (one && best_known(search, piece)) {
-            break;
-        }
-        piece_nodes(search, piece);
-    }
+    nodes_read(search, first);
     choices_sort(search);
     if (!one) {
         return choices_try_together(search);

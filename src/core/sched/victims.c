@@ -15,7 +15,8 @@
 struct leaf {
     bool known;
     struct pieces pieces;
-    uint32_t head; /* all before it are taken */
+    struct pieces by_need; /* the same in the order for a need; of need 0: not yet */
+    uint32_t head;         /* of `pieces`: all before it are taken */
 };
 
 /* An account in the search under way. */
@@ -39,6 +40,7 @@ struct victims {
     struct piece_book book;
     uint64_t search;
     const struct victims_ask *ask;
+    int64_t need_milli; /* of the search; 0: none */
 };
 
 static int id_order(const void *left, const void *right)
@@ -106,8 +108,22 @@ static struct leaf *leaf_of(struct victims *victims, const struct account_view *
     }
     leaf->known = true;
     pieces_init(&leaf->pieces, &victims->book, account,
-                victims->trial->tally.shares->links[account->index].id);
+                victims->trial->tally.shares->links[account->index].id, 0);
     return leaf;
+}
+
+/* The order that the search reads. */
+static struct pieces *leaf_pieces(struct victims *victims, const struct account_view *account)
+{
+    struct leaf *leaf = leaf_of(victims, account);
+    if (victims->need_milli == 0) {
+        return &leaf->pieces;
+    }
+    if (leaf->by_need.need_milli != victims->need_milli) {
+        pieces_init(&leaf->by_need, &victims->book, account,
+                    victims->trial->tally.shares->links[account->index].id, victims->need_milli);
+    }
+    return &leaf->by_need;
 }
 
 /* Recursion is as deep as the tree of accounts. */
@@ -132,6 +148,14 @@ void victims_begin(struct victims *victims, const struct victims_ask *ask)
 {
     victims->search++;
     victims->ask = ask;
+    victims->need_milli = 0;
+}
+
+void victims_begin_need(struct victims *victims, int64_t need_milli)
+{
+    must(need_milli > 0);
+    victims->search++;
+    victims->need_milli = need_milli;
 }
 
 /* Could the first piece of it be lost? Else it could only be moved, and that is for consolidation. */
@@ -189,7 +213,7 @@ static struct seat *seat_of(struct victims *victims, const struct account_view *
     *seat = (struct seat){.search = victims->search,
                           .closed = account_closed(victims->ask, account, project)};
     if (project && !seat->closed) {
-        seat->next = leaf_of(victims, account)->head;
+        seat->next = victims->need_milli == 0 ? leaf_of(victims, account)->head : 0;
         seat->min_runtime_ms = min_runtime_ms(victims, account);
     }
     return seat;
@@ -239,12 +263,13 @@ static struct piece *leaf_candidate(struct victims *victims, const struct accoun
                                     struct seat *seat)
 {
     struct leaf *leaf = leaf_of(victims, account);
+    struct pieces *pieces = leaf_pieces(victims, account);
     struct piece *piece;
-    while ((piece = pieces_get(&leaf->pieces, leaf->head)) != NULL && piece->taken) {
+    while (pieces == &leaf->pieces && (piece = pieces_get(pieces, leaf->head)) != NULL &&
+           piece->taken) {
         leaf->head++;
     }
-    while ((piece = pieces_get(&leaf->pieces, seat->next)) != NULL &&
-           !too_important(victims, piece)) {
+    while ((piece = pieces_get(pieces, seat->next)) != NULL && !too_important(victims, piece)) {
         if (piece_eligible(victims, seat, piece)) {
             return piece;
         }
@@ -260,8 +285,8 @@ static bool gives_before(const struct victims *victims, const struct account_vie
     const struct seat *seat_a = &victims->seats[a->index];
     const struct seat *seat_b = &victims->seats[b->index];
     if (victims->ask->of == VICTIMS_OF_LOWER) {
-        return pieces_compare((enum pool_victims)victims->pool->victims, seat_a->candidate,
-                              seat_b->candidate) < 0;
+        return pieces_compare((enum pool_victims)victims->pool->victims, victims->need_milli,
+                              seat_a->candidate, seat_b->candidate) < 0;
     }
     struct vector taken_a = seat_a->taken;
     struct vector taken_b = seat_b->taken;

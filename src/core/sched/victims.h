@@ -34,6 +34,9 @@ struct victims *victims_new(struct trial *trial, int64_t now_ms);
 /* A new search. The accounts must stay as they are until it ends; `ask` must live as long. */
 void victims_begin(struct victims *victims, const struct victims_ask *ask);
 
+/* The same search begins anew, in the order for one who needs so many slots (thousandths) of a node: see pieces_compare(). */
+void victims_begin_need(struct victims *victims, int64_t need_milli);
+
 /* The next piece in order; NULL: there is no other. */
 struct piece *victims_next(struct victims *victims);
 

@@ -1,0 +1,227 @@
+/* piece_book.c - pieces of running tasks, made when they are asked for, each once in a pass; and who goes before whom.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/pieces_internal.h"
+
+#include "base/hash.h"
+#include "base/must.h"
+#include "core/core_internal.h"
+
+#include <stdlib.h>
+
+enum { BOOK_FIRST = 64 };
+
+/* The pieces of a gang lie together, under index GANG_INDEX; other instances have one each. */
+enum { GANG_INDEX = UINT32_MAX };
+
+const struct instance *piece_next(const struct core *core, const struct piece *piece,
+                                  const struct instance *after)
+{
+    if (!piece->whole) {
+        return after == NULL ? core_instance(core, piece->task->id, piece->index) : NULL;
+    }
+    for (uint32_t i = after == NULL ? 0 : after->index + 1; i <= piece->index; i++) {
+        const struct instance *instance = core_instance(core, piece->task->id, i);
+        if (instance_stays(instance)) {
+            return instance;
+        }
+    }
+    return NULL;
+}
+
+/* ---- making them ---- */
+
+static void piece_count(const struct piece_book *book, const struct instance *instance,
+                        struct piece *piece)
+{
+    const struct core *core = book->core;
+    const int64_t since_ms =
+        instance->state == INSTANCE_RUNNING ? instance->started_ms : instance->allocated_ms;
+    const int64_t from_ms = instance->allocated_ms;
+    const int64_t held_ms = book->now_ms > from_ms ? book->now_ms - from_ms : 0;
+    const int64_t held = instance->slots_milli > 0 ? instance->slots_milli : instance->cpu_milli;
+    struct vector amounts;
+    core_grant_vector(core, instance_request(core, instance), instance->slots_milli,
+                      instance->cpu_milli, instance->memory_bytes, &amounts);
+    vector_add(&piece->amounts, &amounts);
+    piece->loss += (unsigned __int128)(held + 1) * (uint64_t)(held_ms + EVICTION_COST_MS);
+    piece->since_ms = since_ms > piece->since_ms ? since_ms : piece->since_ms;
+}
+
+/* Instances above the minimum are pieces by themselves, the highest first; what is left of a gang is one. */
+static void gang_cut(const struct piece_book *book, const struct account_view *account,
+                     const struct task *task, struct piece_entry *entry)
+{
+    const uint32_t grown = task_grown(task);
+    const uint32_t extra = grown > task->min_count ? grown - task->min_count : 0;
+    uint32_t left = task->active_count - task->stopping_count;
+    const uint32_t least = extra < left ? left - extra : 0;
+    const uint32_t count = left - least + (least > 0);
+    struct piece *pieces = arena_new(book->arena, struct piece, count);
+    struct piece *whole = &pieces[count - 1];
+    unsigned __int128 loss =
+        0; /* those above the minimum go one after the other, whatever each would lose */
+    entry->first = pieces;
+    for (uint32_t i = task->instance_count; i > 0 && left > 0; i--) {
+        const struct instance *instance = core_instance(book->core, task->id, i - 1);
+        if (!instance_stays(instance)) {
+            continue;
+        }
+        struct piece *piece = left > least ? &pieces[entry->count++] : whole;
+        piece->task = task;
+        piece->account = account;
+        piece->index = piece->index < i - 1 ? i - 1 : piece->index;
+        piece->extra = left > least;
+        piece->whole = !piece->extra;
+        piece_count(book, instance, piece);
+        if (piece->extra) {
+            loss = loss > piece->loss ? loss : piece->loss;
+            piece->loss = loss;
+        }
+        left--;
+    }
+    entry->count = count;
+}
+
+static void entry_fill(const struct piece_book *book, const struct account_view *account,
+                       const struct instance *instance, struct piece_entry *entry)
+{
+    const struct task *task = core_task(book->core, instance->task);
+    if (task->gang) {
+        gang_cut(book, account, task, entry);
+        return;
+    }
+    entry->first = arena_new(book->arena, struct piece, 1);
+    entry->count = 1;
+    *entry->first = (struct piece){.task = task, .account = account, .index = instance->index};
+    piece_count(book, instance, entry->first);
+}
+
+/* ---- the book ---- */
+
+static uint32_t entry_index(const struct piece_book *book, uint64_t task, uint32_t index)
+{
+    uint32_t at = (uint32_t)hash_u64(task << 20 ^ index) & (book->room - 1);
+    while (book->at[at].task != 0 && (book->at[at].task != task || book->at[at].index != index)) {
+        at = (at + 1) & (book->room - 1);
+    }
+    return at;
+}
+
+static void book_grow(struct piece_book *book)
+{
+    const struct piece_entry *old = book->at;
+    const uint32_t old_room = book->room;
+    book->room = old_room == 0 ? BOOK_FIRST : old_room * 2;
+    book->at = arena_new(book->arena, struct piece_entry, book->room);
+    for (uint32_t i = 0; i < old_room; i++) {
+        if (old[i].task != 0) {
+            book->at[entry_index(book, old[i].task, old[i].index)] = old[i];
+        }
+    }
+}
+
+static int id_order(const void *left, const void *right)
+{
+    const uint64_t *a = left;
+    const uint64_t *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* What has just been started of it cannot be told to stop yet, and a gang goes whole. */
+static bool gang_busy(const struct piece_book *book, const struct task *task)
+{
+    return task->stopping_count > 0 ||
+           (book->growing_count > 0 && bsearch(&task->id.v, book->growing, book->growing_count,
+                                               sizeof(uint64_t), id_order) != NULL);
+}
+
+struct piece_entry *piece_book_get(struct piece_book *book, const struct account_view *account,
+                                   const struct instance *instance)
+{
+    const struct task *task = core_task(book->core, instance->task);
+    const uint32_t index = task->gang ? GANG_INDEX : instance->index;
+    if ((book->count + 1) * 2 > book->room) {
+        book_grow(book);
+    }
+    struct piece_entry *entry = &book->at[entry_index(book, task->id.v, index)];
+    if (entry->task == 0) {
+        *entry = (struct piece_entry){.task = task->id.v, .index = index};
+        book->count++;
+        if (task->preemptible && instance_stays(instance) &&
+            !(task->gang && gang_busy(book, task))) {
+            entry_fill(book, account, instance, entry);
+        }
+    }
+    return entry;
+}
+
+struct piece *piece_of(struct piece_book *book, const struct account_view *account,
+                       const struct instance *instance)
+{
+    const struct piece_entry *entry = piece_book_get(book, account, instance);
+    bool others = false; /* above the minimum, and still there */
+    for (uint32_t i = 0; i < entry->count; i++) {
+        struct piece *piece = &entry->first[i];
+        if (piece->whole) {
+            return others ? NULL : piece;
+        }
+        if (piece->index == instance->index) {
+            return piece;
+        }
+        others |= !piece->taken;
+    }
+    return NULL;
+}
+
+/* ---- comparing ---- */
+
+/* Who goes first: less important, above a minimum, younger. Never 0 for two pieces. */
+static int by_age(const struct piece *a, const struct piece *b)
+{
+    if (a->task->rank != b->task->rank) {
+        return a->task->rank > b->task->rank ? -1 : 1;
+    }
+    if (a->task->id.v != b->task->id.v) {
+        return a->task->id.v > b->task->id.v ? -1 : 1;
+    }
+    if (a->whole != b->whole) {
+        return (int)a->whole - (int)b->whole;
+    }
+    return a->index > b->index ? -1 : a->index < b->index;
+}
+
+static int by_importance(const struct piece *a, const struct piece *b)
+{
+    if (a->task->priority != b->task->priority) {
+        return a->task->priority < b->task->priority ? -1 : 1;
+    }
+    return (int)b->extra - (int)a->extra;
+}
+
+uint64_t piece_parts(const struct piece *piece, int64_t need_milli)
+{
+    const int64_t all = piece->amounts.at[DIM_SLOTS];
+    const int64_t held = piece->whole ? all / piece->task->active_count : all;
+    if (need_milli <= held) {
+        return 1;
+    }
+    return (uint64_t)(held > 0 ? (need_milli + held - 1) / held : need_milli);
+}
+
+int pieces_compare(enum pool_victims by, int64_t need_milli, const struct piece *a,
+                   const struct piece *b)
+{
+    const int importance = by_importance(a, b);
+    if (importance != 0) {
+        return importance;
+    }
+    const uint64_t parts_a = piece_parts(a, need_milli);
+    const uint64_t parts_b = piece_parts(b, need_milli);
+    if (parts_a != parts_b) {
+        return parts_a < parts_b ? -1 : 1;
+    }
+    if (by == VICTIMS_LEAST_LOSS && a->loss != b->loss) {
+        return a->loss < b->loss ? -1 : 1;
+    }
+    return by_age(a, b);
+}
