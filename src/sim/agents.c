@@ -110,6 +110,9 @@ static void order_start(struct engine *engine, const struct effect *effect)
 
 static void order_stop(struct engine *engine, const struct effect *effect)
 {
+    if (book_record(engine, effect->key.task)->runs == NULL) {
+        return; /* a gang's: told to stop, and ended with its lost node, in one step */
+    }
     struct run *run = book_run(engine, &effect->key);
     if (run->step == RUN_NONE || run->step == RUN_UNSAID ||
         !engine->nodes.at[run->node].connected) {
