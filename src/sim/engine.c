@@ -86,6 +86,7 @@ enum verdict engine_input(struct engine *engine, struct input *in, struct facts 
         fact_tell(engine, &ret_facts->at[i]);
     }
     engine->fact_count += ret_facts->count;
+    engine->visit_count += ret_facts->visited;
     if (engine->options.check) {
         core_check(engine->core);
     }
@@ -289,6 +290,11 @@ uint64_t engine_fact_count(const struct engine *engine)
 uint64_t engine_pass_count(const struct engine *engine)
 {
     return engine->pass_count;
+}
+
+uint64_t engine_visit_count(const struct engine *engine)
+{
+    return engine->visit_count;
 }
 
 size_t engine_jobs_arrived(const struct engine *engine)

@@ -81,6 +81,7 @@ int64_t engine_now_ms(const struct engine *engine);       /* of the scenario */
 uint64_t engine_event_count(const struct engine *engine); /* inputs given to the core */
 uint64_t engine_fact_count(const struct engine *engine);
 uint64_t engine_pass_count(const struct engine *engine);
+uint64_t engine_visit_count(const struct engine *engine); /* nodes that passes looked at */
 
 /* Jobs submitted so far, in order of task id: task t is record t - 1. */
 const struct job_record *engine_records(const struct engine *engine, size_t *ret_count);

@@ -87,6 +87,7 @@ struct engine {
     uint64_t event_count;
     uint64_t fact_count;
     uint64_t pass_count;
+    uint64_t visit_count;
 };
 
 /* ---- engine.c ---- */

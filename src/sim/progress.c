@@ -92,8 +92,10 @@ void progress_end(struct progress *progress, const struct engine *engine)
     const uint64_t events = engine_event_count(engine);
     char count[SIM_TEXT_MAX];
     char rate[SIM_TEXT_MAX];
-    (void)fprintf(
-        stderr, "%s events, %" PRIu64 " facts, %" PRIu64 " passes in %.2f s: %s events/s\n",
-        sim_count_text(events, count), engine_fact_count(engine), engine_pass_count(engine),
-        seconds, sim_count_text((uint64_t)((double)events / (seconds > 0 ? seconds : 1)), rate));
+    (void)fprintf(stderr,
+                  "%s events, %" PRIu64 " facts, %" PRIu64 " passes, %" PRIu64
+                  " nodes visited in %.2f s: %s events/s\n",
+                  sim_count_text(events, count), engine_fact_count(engine),
+                  engine_pass_count(engine), engine_visit_count(engine), seconds,
+                  sim_count_text((uint64_t)((double)events / (seconds > 0 ? seconds : 1)), rate));
 }
