@@ -420,10 +420,14 @@ static bool quota_kept(const struct core *core, const struct pool *pool, const s
          other = core_task_next(core, other->id)) {
         const bool ahead = other->pool.v == task->pool.v && other->account.v == task->account.v &&
                            may_run(other) && behind_of(pool, other, task);
+        const bool beside = other->pool.v == task->pool.v && other->account.v != task->account.v &&
+                            oracle_related(core, other->account, task->account);
         const bool waited = now_ms - other->queued_ms >= pool->patience_ms;
-        if (ahead &&
-            ((takes && other->reserved) ||
-             (waited && oracle_bounded_both(core, other, chunk_of(other), task, chunk_of(task))))) {
+        if (takes && other->reserved && (ahead || beside)) {
+            return true;
+        }
+        if (ahead && waited &&
+            oracle_bounded_both(core, other, chunk_of(other), task, chunk_of(task))) {
             return true;
         }
     }

@@ -22,6 +22,9 @@ void oracle_reasons(const struct core *core, pool_id settled);
 /* P3: the start of this attempt took no account above its bounds. */
 void oracle_limits(const struct core *core, struct attempt_key key);
 
+/* Is there an account above both? */
+bool oracle_related(const struct core *core, account_id a, account_id b);
+
 /* Would the next instances of both, of one project, pass a bound of theirs? */
 bool oracle_bounded_both(const struct core *core, const struct task *first, uint32_t first_count,
                          const struct task *task, uint32_t count);

@@ -17,6 +17,17 @@ static bool below(const struct core *core, account_id account, account_id top)
     return account.v == top.v;
 }
 
+bool oracle_related(const struct core *core, account_id a, account_id b)
+{
+    for (account_id at = core_account(core, a)->parent; at.v != 0;
+         at = core_account(core, at)->parent) {
+        if (below(core, b, at)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void holdings_add(const struct task *task, struct vector one, struct holdings *sum)
 {
     vector_add(&sum->held, &one);

@@ -112,16 +112,14 @@ static int64_t nodes_make(struct run *run)
     return each;
 }
 
-static void project_make(struct run *run, uint32_t project, int64_t guaranteed, int64_t limit)
+static void account_make(struct run *run, enum account_kind kind, const char *name,
+                         const char *parent, int64_t guaranteed, int64_t limit)
 {
-    const struct account_spec spec = {.kind = ACCOUNT_PROJECT,
-                                      .name = names[project],
-                                      .parent = "default",
-                                      .title = "",
-                                      .description = ""};
+    const struct account_spec spec = {
+        .kind = kind, .name = name, .parent = parent, .title = "", .description = ""};
     struct input in = {.type = INPUT_ACCOUNT_SET};
     in.account.spec = &spec;
-    law(world_step(&run->world, in) == VERDICT_OK, "a project is made");
+    law(world_step(&run->world, in) == VERDICT_OK, "an account is made");
     const struct quota_amount amount = {.resource = "slots",
                                         .guaranteed = guaranteed * SLOT_MILLI,
                                         .limit = limit,
@@ -132,28 +130,34 @@ static void project_make(struct run *run, uint32_t project, int64_t guaranteed, 
                                      .preempt_min_runtime_ms = QUOTA_INHERIT,
                                      .reclaim_min_runtime_ms = QUOTA_INHERIT};
     in = (struct input){.type = INPUT_QUOTA_SET};
-    in.quota.account = core_account_named(run->world.core, ACCOUNT_PROJECT, names[project])->id;
+    in.quota.account = core_account_named(run->world.core, kind, name)->id;
     in.quota.pool = core_pool_named(run->world.core, "default")->id;
     in.quota.spec = &quota;
     law(world_step(&run->world, in) == VERDICT_OK, "a quota is set");
 }
 
-/* A task as large as a node, or a gang of whole nodes; its project has the right to that much, the others share the rest. */
+/* A task as large as a node, or a gang of whole nodes; its project has the right to that much, the others share the rest. The first two
+ * projects are in one department, which is promised what both are. */
 static uint32_t yard_make(struct run *run)
 {
     struct dice *dice = &run->world.dice;
     pool_make(run);
     const int64_t each = nodes_make(run);
     const uint32_t instances = 1 + dice_roll(dice, (uint32_t)(run->slots / each));
-    const int64_t rest = run->slots - each * instances;
+    const int64_t large = each * instances;
+    int64_t guaranteed[PROJECTS];
     run->large_slots = each;
     run->limited = dice_once_in(dice, 3);
     run->owner = dice_roll(dice, PROJECTS);
     for (uint32_t i = 0; i < PROJECTS; i++) {
-        const bool owner = i == run->owner;
-        const int64_t large = each * instances;
-        project_make(run, i, owner ? large : (int64_t)dice_roll(dice, (uint32_t)rest / 2 + 1),
-                     owner && run->limited ? large * SLOT_MILLI : QUOTA_UNLIMITED);
+        const uint32_t rest = (uint32_t)(run->slots - large);
+        guaranteed[i] = i == run->owner ? large : (int64_t)dice_roll(dice, rest / 2 + 1);
+    }
+    account_make(run, ACCOUNT_DEPARTMENT, "d", "", guaranteed[0] + guaranteed[1], QUOTA_UNLIMITED);
+    for (uint32_t i = 0; i < PROJECTS; i++) {
+        const bool limited = i == run->owner && run->limited;
+        account_make(run, ACCOUNT_PROJECT, names[i], i < 2 ? "d" : "default", guaranteed[i],
+                     limited ? large * SLOT_MILLI : QUOTA_UNLIMITED);
     }
     return instances;
 }

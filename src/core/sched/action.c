@@ -228,7 +228,7 @@ static bool chunk_held(const struct action *action, const struct turns_line *lin
 {
     struct trial *trial = action->trial;
     return first_bound_holds(trial, line->bound, chunk->task, VIEW_LATER, &chunk->amounts) ||
-           rights_held(trial, key, &chunk->amounts) != NULL;
+           rights_held(trial, chunk->task, key, &chunk->amounts) != NULL;
 }
 
 typedef enum chunk_result (*chunk_fn)(struct action *action, const struct chunk *chunk);
@@ -244,11 +244,8 @@ static void line_try(struct round *round, struct turns_line *line, chunk_fn try)
         queue_advance(queue);
         return;
     }
-    if (chunk_held(round->action, line, &chunk, &lane->key)) {
-        queue_drop(queue);
-        return;
-    }
-    const enum chunk_result result = try(round->action, &chunk);
+    const bool held = chunk_held(round->action, line, &chunk, &lane->key);
+    const enum chunk_result result = held ? CHUNK_HELD : try(round->action, &chunk);
     if (result != CHUNK_CLAIMED && line->bound == NULL) {
         line->bound =
             first_bound_new(round->action->trial, task, chunk.count, round->action->now_ms);
@@ -270,6 +267,9 @@ static void line_try(struct round *round, struct turns_line *line, chunk_fn try)
         break;
     case CHUNK_SKIPPED:
         queue_advance(queue);
+        break;
+    case CHUNK_HELD:
+        queue_drop(queue);
         break;
     }
 }

@@ -41,6 +41,7 @@ enum chunk_result {
     CHUNK_CLAIMED, /* the trial has places for it */
     CHUNK_FAILED,  /* no equal task of the project will do better */
     CHUNK_SKIPPED, /* not this task, perhaps the next */
+    CHUNK_HELD,    /* what it asks for is kept for another, as for all that are equal to it */
 };
 
 struct action_result {

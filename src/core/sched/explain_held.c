@@ -12,6 +12,7 @@ void look_held(struct look *look)
     bool any;
     form_next_amounts(look->core, look->task, look->count, SLOTS_LEAST, &amounts);
     look->held = first_bound_ahead(&look->trial, look->task, &amounts, &any);
-    look->held = look->held != NULL ? look->held : rights_held(&look->trial, &key, &amounts);
+    look->held =
+        look->held != NULL ? look->held : rights_held(&look->trial, look->task, &key, &amounts);
     look->behind |= any;
 }

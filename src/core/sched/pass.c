@@ -43,11 +43,18 @@ bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t
     return true;
 }
 
-bool pass_held(struct pass *pass, const struct task *task, const struct lane *lane,
-               const struct vector *amounts)
+enum outcome pass_bounds(struct pass *pass, const struct task *task, const struct lane *lane,
+                         const struct vector *amounts)
 {
-    return first_bound_holds(&pass->trial, pass->bound, task, VIEW_NOW, amounts) ||
-           rights_held(&pass->trial, &lane->key, amounts) != NULL;
+    if (tally_gate(&pass->trial.tally, task, VIEW_NOW, amounts).gate != GATE_OPEN ||
+        first_bound_holds(&pass->trial, pass->bound, task, VIEW_NOW, amounts)) {
+        return OUTCOME_GATED;
+    }
+    if (tally_user_capped(&pass->trial.tally, task, VIEW_NOW, amounts)) {
+        return OUTCOME_CAPPED;
+    }
+    return rights_held(&pass->trial, task, &lane->key, amounts) != NULL ? OUTCOME_HELD
+                                                                        : OUTCOME_PLACED;
 }
 
 /* Cpu and memory that come with the slots, and parts of devices by memory, are known only on the node: what is left of them bounds the
@@ -128,14 +135,9 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
         return pass_place_form(pass, task, lane);
     }
     turns_amounts(pass->core, task, count, SLOTS_LEAST, &amounts);
-    if (tally_gate(&pass->trial.tally, task, VIEW_NOW, &amounts).gate != GATE_OPEN) {
-        return OUTCOME_GATED;
-    }
-    if (tally_user_capped(&pass->trial.tally, task, VIEW_NOW, &amounts)) {
-        return OUTCOME_CAPPED;
-    }
-    if (pass_held(pass, task, lane, &amounts)) {
-        return OUTCOME_GATED;
+    const enum outcome bounds = pass_bounds(pass, task, lane, &amounts);
+    if (bounds != OUTCOME_PLACED) {
+        return bounds;
     }
     struct note *note = lane->note;
     const uint32_t passes = rights_all(&pass->trial, task, &lane->key, &amounts);
@@ -256,6 +258,10 @@ static void line_serve(struct pass *pass, struct turns_line *line)
         break;
     case OUTCOME_GATED:
         bound_note(pass, line, task, count);
+        queue_drop(queue);
+        break;
+    case OUTCOME_HELD:
+        (void)heads_note(&pass->heads, task, lane->added > 0, &line->blocked);
         queue_drop(queue);
         break;
     case OUTCOME_CAPPED:

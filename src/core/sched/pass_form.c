@@ -21,14 +21,9 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
     const struct shape *shape = core_shape(pass->core, task->shape);
     const uint32_t least = form_grouped(shape_form(shape)) ? 1 : count;
     form_amounts(pass->core, task, indices, count, SLOTS_LEAST, &amounts);
-    if (tally_gate(&pass->trial.tally, task, VIEW_NOW, &amounts).gate != GATE_OPEN) {
-        return OUTCOME_GATED;
-    }
-    if (tally_user_capped(&pass->trial.tally, task, VIEW_NOW, &amounts)) {
-        return OUTCOME_CAPPED;
-    }
-    if (pass_held(pass, task, lane, &amounts)) {
-        return OUTCOME_GATED;
+    const enum outcome bounds = pass_bounds(pass, task, lane, &amounts);
+    if (bounds != OUTCOME_PLACED) {
+        return bounds;
     }
     const uint32_t passes = rights_all(&pass->trial, task, &lane->key, &amounts);
     /* There may be room for it, only not together: then its turn is when places begin to be kept, remembered or not (P12). */

@@ -31,14 +31,15 @@ enum outcome {
     OUTCOME_BLOCKED, /* no room */
     OUTCOME_GATED,   /* its accounts may not have more */
     OUTCOME_CAPPED,  /* its user may not have more */
+    OUTCOME_HELD,    /* the holder of a reservation would be above its right */
 };
 
 /* Choosing the places to keep looks at what has changed: done when the first task comes that would fit. False: it does not. */
 bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count);
 
-/* Is what the task would take of its project's quota kept for one ahead of it? */
-bool pass_held(struct pass *pass, const struct task *task, const struct lane *lane,
-               const struct vector *amounts);
+/* May the task have so much, as far as accounts are concerned? OUTCOME_PLACED: yes. */
+enum outcome pass_bounds(struct pass *pass, const struct task *task, const struct lane *lane,
+                         const struct vector *amounts);
 
 /* Could some node, empty, take these instances within the bounds of their accounts? If not, no room helps: what is to be said then. */
 bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint32_t count);

@@ -43,40 +43,81 @@ bool rights_enough(const struct tally *tally, const struct task *holder)
            0;
 }
 
-/* With `amounts` and what the holder waits for: is its project above its right in something that both ask for? */
-static bool above_right(const struct tally *tally, const struct task *holder,
-                        const struct vector *amounts)
+/* With `amounts` and what the holder waits for: is the account, which is above both, above its right in something that both ask
+ * for? */
+static bool above_right(const struct tally *tally, const struct account_view *account,
+                        const struct vector *waits, const struct vector *amounts)
 {
-    const struct account_view *account = tally_view(tally, holder);
-    struct vector sum;
-    form_next_amounts(tally->core, holder, task_chunk(holder), SLOTS_MOST, &sum);
+    struct vector sum = {{0}};
     for (uint32_t dim = 0; dim < tally->shares->pool.dims; dim++) {
-        const bool asked = sum.at[dim] > 0 && amounts->at[dim] > 0;
-        sum.at[dim] = asked ? i64_add(sum.at[dim], amounts->at[dim]) : 0;
-        sum.at[dim] = asked ? i64_add(sum.at[dim], account->allocated.at[dim]) : 0;
+        if (waits->at[dim] > 0 && amounts->at[dim] > 0) {
+            sum.at[dim] = i64_add(waits->at[dim], amounts->at[dim]);
+            sum.at[dim] = i64_add(sum.at[dim], account->allocated.at[dim]);
+        }
     }
     return vector_above(&sum, &account->allocatable, tally->shares->pool.dims) != 0;
 }
 
-bool rights_held_by(const struct tally *tally, const struct task *holder, const struct okey *key,
-                    const struct vector *amounts)
+static bool is_above(const struct account_view *account, const struct account_view *below)
+{
+    while (below != NULL && below != account) {
+        below = below->parent;
+    }
+    return below == account;
+}
+
+/* A task of another project: may it use what the accounts above both have a right to? If it is within its project's right. */
+static bool held_beside(const struct tally *tally, const struct task *holder,
+                        const struct task *task, const struct vector *amounts)
+{
+    const struct account_view *account = tally_view(tally, task);
+    struct vector sum = *amounts;
+    struct vector waits;
+    vector_add(&sum, &account->allocated);
+    if (vector_above(&sum, &account->allocatable, tally->shares->pool.dims) == 0) {
+        return false;
+    }
+    form_next_amounts(tally->core, holder, task_chunk(holder), SLOTS_MOST, &waits);
+    for (const struct account_view *at = tally_view(tally, holder)->parent; at != NULL;
+         at = at->parent) {
+        if (is_above(at, account) && above_right(tally, at, &waits, amounts)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A task of the same project, behind it. */
+static bool held_behind(const struct tally *tally, const struct task *holder,
+                        const struct vector *amounts)
 {
     const struct account_pool *pool = &tally->shares->pool;
     const struct account_view *account = tally_view(tally, holder);
-    const struct okey other = key_account_queue(holder);
-    if (key->at[0] != other.at[0] || key->at[3] == holder->id.v ||
-        queue_ahead(key, &other, false) || !rights_enough(tally, holder)) {
-        return false;
-    }
+    struct vector waits;
     struct vector sum;
     alone(tally, holder, &sum);
+    form_next_amounts(tally->core, holder, task_chunk(holder), SLOTS_MOST, &waits);
     const bool guaranteed = vector_above(&sum, &account->guaranteed, pool->dims) == 0;
     return (guaranteed || !account_within_guarantee(pool, account, amounts)) &&
-           above_right(tally, holder, amounts);
+           above_right(tally, account, &waits, amounts);
 }
 
-const struct task *rights_held(const struct trial *trial, const struct okey *key,
-                               const struct vector *amounts)
+bool rights_held_by(const struct tally *tally, const struct task *holder, const struct task *task,
+                    const struct okey *key, const struct vector *amounts)
+{
+    const struct okey other = key_account_queue(holder);
+    if (!rights_enough(tally, holder)) {
+        return false;
+    }
+    if (holder->account.v != task->account.v) {
+        return held_beside(tally, holder, task, amounts);
+    }
+    return task != holder && !queue_ahead(key, &other, false) &&
+           held_behind(tally, holder, amounts);
+}
+
+const struct task *rights_held(const struct trial *trial, const struct task *task,
+                               const struct okey *key, const struct vector *amounts)
 {
     const struct overlay *overlay = &trial->overlay;
     const struct pool *pool = core_pool(trial->core, trial->pool);
@@ -87,7 +128,7 @@ const struct task *rights_held(const struct trial *trial, const struct okey *key
     for (uint32_t i = 0; i < overlay->holder_count; i++) {
         const struct task *holder = overlay->holders[i].task;
         if (overlay->holders[i].placed == 0 &&
-            rights_held_by(&trial->tally, holder, key, amounts)) {
+            rights_held_by(&trial->tally, holder, task, key, amounts)) {
             return holder;
         }
     }

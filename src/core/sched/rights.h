@@ -24,12 +24,13 @@ uint32_t rights_all(struct trial *trial, const struct task *task, const struct o
 /* Has the holder's project a right to what it waits for, beside what it holds that nobody may take? */
 bool rights_enough(const struct tally *tally, const struct task *holder);
 
-/* Would a task with this key, behind a holder in its own project, leave that above the project's right if it had so much when the
- * holder starts? Others could take the holder's places from it for ever, as long as those behind it use up what the project may
- * have. Only what the holder has a right to is kept so: from those within the project's guarantee only if the holder is, too. */
-bool rights_held_by(const struct tally *tally, const struct task *holder, const struct okey *key,
-                    const struct vector *amounts);
+/* Would the task, with this key, leave a holder above its account's right if it had so much when that starts? Others could take the
+ * holder's places from it for ever, as long as those behind it in its project, or those in its department beyond their own right,
+ * use up what it may have. Only what the holder has a right to is kept so: from those behind it within the project's guarantee only if
+ * it is within that, too. */
+bool rights_held_by(const struct tally *tally, const struct task *holder, const struct task *task,
+                    const struct okey *key, const struct vector *amounts);
 
 /* The holder that holds a task back so; NULL: none. In pools that share fairly and take back, while several projects wait. */
-const struct task *rights_held(const struct trial *trial, const struct okey *key,
-                               const struct vector *amounts);
+const struct task *rights_held(const struct trial *trial, const struct task *task,
+                               const struct okey *key, const struct vector *amounts);
