@@ -44,13 +44,14 @@ bool rights_enough(const struct tally *tally, const struct task *holder)
 }
 
 /* With `amounts` and what the holder waits for: is the account, which is above both, above its right in something that both ask
- * for? */
+ * for? Where that is all there is, nobody else has a right to take. */
 static bool above_right(const struct tally *tally, const struct account_view *account,
                         const struct vector *waits, const struct vector *amounts)
 {
     struct vector sum = {{0}};
     for (uint32_t dim = 0; dim < tally->shares->pool.dims; dim++) {
-        if (waits->at[dim] > 0 && amounts->at[dim] > 0) {
+        const bool all = account->allocatable.at[dim] >= tally->shares->pool.total.at[dim];
+        if (waits->at[dim] > 0 && amounts->at[dim] > 0 && !all) {
             sum.at[dim] = i64_add(waits->at[dim], amounts->at[dim]);
             sum.at[dim] = i64_add(sum.at[dim], account->allocated.at[dim]);
         }
