@@ -11,8 +11,10 @@
 #include "sim/text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
 
-enum { OUTPUT_BYTES_MAX = 1 << 24, LABEL_WIDTH = 22, CELL_WIDTH = 12 };
+enum { OUTPUT_BYTES_MAX = 1 << 24, LABEL_WIDTH = 21, CELL_WIDTH = 8 };
 
 enum figure_kind { FIGURE_TIME, FIGURE_PERCENT, FIGURE_COUNT, FIGURE_MILLI };
 
@@ -84,6 +86,24 @@ static int64_t work_lost(const struct result *r)
     return r->work_lost_slot_ms / 3600;
 }
 
+/* Of the account that is worst off: slots of its guarantee that it lacked, and how long it was owed a place. */
+static int64_t shortfall(const struct result *r)
+{
+    int64_t most = 0;
+    for (uint32_t i = 0; i < r->account_count; i++) {
+        most = r->accounts[i].shortfall_milli > most ? r->accounts[i].shortfall_milli : most;
+    }
+    return most;
+}
+static int64_t owed(const struct result *r)
+{
+    int64_t most = 0;
+    for (uint32_t i = 0; i < r->account_count; i++) {
+        most = r->accounts[i].below_longest_ms > most ? r->accounts[i].below_longest_ms : most;
+    }
+    return most;
+}
+
 static const struct figure figures[] = {
     {"wait, mean", FIGURE_TIME, wait_mean},
     {"wait, p50", FIGURE_TIME, wait_p50},
@@ -99,6 +119,8 @@ static const struct figure figures[] = {
     {"completed", FIGURE_COUNT, completed},
     {"evictions", FIGURE_COUNT, evictions},
     {"work lost, slot-hours", FIGURE_MILLI, work_lost},
+    {"short, slots", FIGURE_MILLI, shortfall},
+    {"owed, longest", FIGURE_TIME, owed},
 };
 enum { FIGURE_COUNT_ALL = sizeof figures / sizeof figures[0] };
 
@@ -140,7 +162,20 @@ static must_use enum err run_one(const struct sim_options *options, const char *
         metrics_free(metrics);
     }
     scenario_done(&scenario);
-    return r == ERR_OK ? r : fail_in(e, "%s", file);
+    return r;
+}
+
+/* Which run it is; on a terminal in one line that the next one takes. */
+static void run_tell(const struct sim_options *options, const struct table_of *table, uint32_t file,
+                     uint32_t seed)
+{
+    if (options->quiet) {
+        return;
+    }
+    const bool terminal = isatty(STDERR_FILENO) != 0;
+    (void)fprintf(stderr, "%s%u of %u: %.50s, seed %" PRIu64 "%s", terminal ? "\r" : "",
+                  file * table->seeds + seed + 1, table->files * table->seeds, options->files[file],
+                  options->seed_first + seed, terminal ? "\x1b[K" : "\n");
 }
 
 static must_use enum err run_all(const struct sim_options *options, struct table_of *table,
@@ -148,10 +183,7 @@ static must_use enum err run_all(const struct sim_options *options, struct table
 {
     for (uint32_t file = 0; file < table->files; file++) {
         for (uint32_t seed = 0; seed < table->seeds; seed++) {
-            if (!options->quiet) {
-                (void)fprintf(stderr, "%s, seed %" PRIu64 "\n", options->files[file],
-                              options->seed_first + seed);
-            }
+            run_tell(options, table, file, seed);
             enum err r = run_one(options, options->files[file], options->seed_first + seed,
                                  cell(table, file, seed), e);
             if (r != ERR_OK) {
@@ -223,32 +255,42 @@ static void row_text(const struct table_of *table, uint32_t file, size_t figure,
     const int64_t base = mean_of(table, 0, figure);
     const struct difference by = difference_of(table, file, figure);
     char text[4][SIM_TEXT_MAX];
-    buf_addf(out, "  %-*s %*s %*s %*s", LABEL_WIDTH, figures[figure].name, CELL_WIDTH,
+    buf_addf(out, " %-*s %*s %*s %*s", LABEL_WIDTH, figures[figure].name, CELL_WIDTH,
              figure_text(kind, base, text[0]), CELL_WIDTH,
              figure_text(kind, mean_of(table, file, figure), text[1]), CELL_WIDTH,
              figure_text(kind, by.mean, text[2]));
     if (base != 0) {
-        buf_addf(out, " %9s %%", sim_percent_text(by.mean, base, text[0]));
+        buf_addf(out, " %7s %%", sim_percent_text(by.mean, base, text[0]));
     } else {
-        buf_addf(out, " %11s", "");
+        buf_addf(out, " %9s", "");
     }
-    buf_addf(out, "   %s to %s\n", figure_text(kind, by.low, text[0]),
+    if (by.low == 0 && by.high == 0) {
+        buf_add_str(out, "  the same\n");
+        return;
+    }
+    /* Where the seeds do not agree on the sign there may be none. */
+    const bool clear = table->seeds > 1 && (by.low > 0 || by.high < 0);
+    buf_addf(out, "%s %s to %s\n", clear ? " *" : "  ", figure_text(kind, by.low, text[0]),
              figure_text(kind, by.high, text[1]));
 }
 
 static void table_text(const struct sim_options *options, const struct table_of *table,
                        struct buf *out)
 {
-    buf_addf(out, "%u scenarios, %u seeds from %" PRIu64 ": means, and differences seed by seed\n",
-             table->files, table->seeds, options->seed_first);
+    buf_addf(out, "%u scenarios, %u seed%s from %" PRIu64 ": means, and differences seed by seed\n",
+             table->files, table->seeds, table->seeds == 1 ? "" : "s", options->seed_first);
     for (uint32_t file = 1; file < table->files; file++) {
-        buf_addf(out, "\n  A: %s\n  B: %s\n", options->files[0], options->files[file]);
-        buf_addf(out, "  %-*s %*s %*s %*s %11s   %s\n", LABEL_WIDTH, "", CELL_WIDTH, "A",
-                 CELL_WIDTH, "B", CELL_WIDTH, "B - A", "", "spread");
+        buf_addf(out, "\n A: %s\n B: %s\n", options->files[0], options->files[file]);
+        buf_addf(out, " %-*s %*s %*s %*s %9s   %s\n", LABEL_WIDTH, "", CELL_WIDTH, "A", CELL_WIDTH,
+                 "B", CELL_WIDTH, "B - A", "", "spread");
         for (size_t figure = 0; figure < FIGURE_COUNT_ALL; figure++) {
             row_text(table, file, figure, out);
         }
     }
+    buf_add_str(out,
+                table->seeds > 1
+                    ? "\n *: less with every seed, or more with every seed; else it may be chance\n"
+                    : "\n one seed says little: --seeds 42-51 tells how much chance is in it\n");
 }
 
 static void table_json(const struct sim_options *options, const struct table_of *table,
@@ -289,6 +331,9 @@ enum err play_compare(const struct sim_options *options, struct error *e)
         xcalloc((size_t)table.files * table.seeds * FIGURE_COUNT_ALL, sizeof *cells);
     table.at = cells;
     enum err r = run_all(options, &table, e);
+    if (!options->quiet && isatty(STDERR_FILENO) != 0) {
+        (void)fputs("\r\x1b[K", stderr);
+    }
     if (r != ERR_OK) {
         return r;
     }

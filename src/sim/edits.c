@@ -106,16 +106,12 @@ enum err edits_action(struct engine *engine, const struct action *action, struct
 {
     const struct doc *body = action->body;
     must(body != NULL);
-    enum err r = ERR_OK;
     if (action->type == ACTION_QUOTA) {
-        r = quota_change(engine, body, e);
-    } else if (action->type == ACTION_POOL) {
-        r = pool_change(engine, body, e);
-    } else {
-        r = account_change(
-            engine, body, action->type == ACTION_PROJECT ? ACCOUNT_PROJECT : ACCOUNT_DEPARTMENT, e);
+        return quota_change(engine, body, e);
     }
-    return r == ERR_OK ? r
-                       : fail_in(e, "events (line %u, column %u)", (unsigned)body->line,
-                                 (unsigned)body->column);
+    if (action->type == ACTION_POOL) {
+        return pool_change(engine, body, e);
+    }
+    return account_change(engine, body,
+                          action->type == ACTION_PROJECT ? ACCOUNT_PROJECT : ACCOUNT_DEPARTMENT, e);
 }

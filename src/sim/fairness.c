@@ -199,6 +199,7 @@ void fairness_count(struct fairness *fairness, const struct core *core, int64_t 
                     int64_t now_ms, int64_t until_ms)
 {
     const int64_t times[] = {core_ms, now_ms, until_ms};
+    fairness->until_ms = until_ms;
     for (size_t i = 0; i < fairness->promises.count; i++) {
         shortfall_count(&fairness->promises.at[i], core, now_ms, until_ms);
     }
@@ -212,6 +213,24 @@ void fairness_count(struct fairness *fairness, const struct core *core, int64_t 
 static int64_t larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
+}
+
+struct fairness_times fairness_times_at(const struct fairness *fairness, account_id account,
+                                        int64_t at_ms)
+{
+    const int64_t ahead_ms = fairness->until_ms > at_ms ? fairness->until_ms - at_ms : 0;
+    struct fairness_times most = {0};
+    for (size_t i = 0; i < fairness->promises.count; i++) {
+        const struct promise *promise = &fairness->promises.at[i];
+        if (promise->account.v == account.v) {
+            const int64_t short_ms =
+                promise->shortfall_ms - (promise->lacking_milli > 0 ? ahead_ms : 0);
+            const int64_t below_ms = promise->below_ms - (promise->owed ? ahead_ms : 0);
+            most.short_ms = larger(short_ms, most.short_ms);
+            most.below_ms = larger(below_ms, most.below_ms);
+        }
+    }
+    return most;
 }
 
 struct promise fairness_of(const struct fairness *fairness, account_id account)

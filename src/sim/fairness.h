@@ -35,6 +35,7 @@ struct promised {
 struct fairness {
     VEC(struct promise) promises;
     VEC(struct promised) places;
+    int64_t until_ms;   /* counted up to here */
     struct arena arena; /* of one moment */
 };
 
@@ -51,6 +52,15 @@ void fairness_claimed(struct fairness *fairness, const struct core *core,
 /* What holds now holds until `until_ms`; `core_ms` is the core's time now. */
 void fairness_count(struct fairness *fairness, const struct core *core, int64_t core_ms,
                     int64_t now_ms, int64_t until_ms);
+
+/* How long a project has lacked some of its guarantee, and was owed a place, up to `at_ms`: a moment since the last one counted. The
+ * larger of its pools. */
+struct fairness_times {
+    int64_t short_ms;
+    int64_t below_ms;
+};
+struct fairness_times fairness_times_at(const struct fairness *fairness, account_id account,
+                                        int64_t at_ms);
 
 /* The largest figures of a project over its pools. */
 struct promise fairness_of(const struct fairness *fairness, account_id account);

@@ -179,8 +179,7 @@ static bool job_is_due(const struct engine *engine)
 
 static must_use enum err action_fail(const struct action *action, const char *what, struct error *e)
 {
-    return fail(e, ERR_INVALID, "events (line %u): there is no %s '%s' at that time", action->line,
-                what, action->target);
+    return fail(e, ERR_INVALID, "there is no %s '%s' at that time", what, action->target);
 }
 
 static must_use enum err node_action(struct engine *engine, const struct action *action,
@@ -215,7 +214,7 @@ static must_use enum err node_action(struct engine *engine, const struct action 
     }
     struct facts facts;
     if (engine_input(engine, &in, &facts) != VERDICT_OK) {
-        return fail(e, ERR_INVALID, "events (line %u): node '%s': %s", action->line, action->target,
+        return fail(e, ERR_INVALID, "node '%s': %s", action->target,
                     reason_name(facts.refusal.code));
     }
     return ERR_OK;
@@ -280,8 +279,8 @@ static must_use enum err task_action(struct engine *engine, const struct action 
     in.task.edit = &edit;
     struct facts facts;
     if (engine_input(engine, &in, &facts) != VERDICT_OK) {
-        return fail(e, ERR_INVALID, "events (line %u): task '%s': %s %s", action->line,
-                    action->target, reason_name(facts.refusal.code), facts.refusal.text);
+        return fail(e, ERR_INVALID, "task '%s': %s %s", action->target,
+                    reason_name(facts.refusal.code), facts.refusal.text);
     }
     return ERR_OK;
 }
@@ -325,7 +324,14 @@ enum err inputs_due(struct engine *engine, struct error *e)
     }
     while (r == ERR_OK && engine->action_next < scenario->actions.count &&
            scenario->actions.at[engine->action_next].at_ms <= engine_now_ms(engine)) {
-        r = action_do(engine, &scenario->actions.at[engine->action_next++], e);
+        const struct action *action = &scenario->actions.at[engine->action_next++];
+        r = action_do(engine, action, e);
+        if (r != ERR_OK) {
+            const struct doc *body = action->body;
+            return fail_in(e, "%s:%u:%u: events", scenario->file,
+                           body != NULL ? body->line : action->line,
+                           body != NULL ? body->column : action->column);
+        }
     }
     return r;
 }

@@ -89,6 +89,7 @@ enum err scenario_load(const struct sim_options *options, const char *file, cons
     }
     if (file != NULL) {
         struct str text;
+        scenario->file = arena_str(&scenario->arena, file);
         r = sim_file_read(file, &scenario->arena, &text, e);
         r = r == ERR_OK ? scenario_file_read(text, file, seed, scenario, e) : r;
     }

@@ -5,8 +5,9 @@
 #include "base/map.h"
 #include "sim/fairness.h"
 #include "sim/fragments.h"
+#include "wire/reason_text.h"
 
-enum { SAMPLES_WANTED = 256 };
+enum { SAMPLES_WANTED = 256, SENTENCE_MAX = 4096 };
 
 struct held_by {
     int64_t milli;
@@ -26,7 +27,9 @@ struct metrics {
     __int128 pending_area;
     uint64_t pending_max;
     uint64_t refused;
+    struct refused_task refusals[REFUSALS_TOLD_MAX];
     VEC(struct held_by) accounts;
+    struct arena arena;
 };
 
 struct metrics *metrics_new(const struct scenario *scenario)
@@ -34,6 +37,7 @@ struct metrics *metrics_new(const struct scenario *scenario)
     struct metrics *metrics = xcalloc(1, sizeof *metrics);
     fragments_init(&metrics->fragments, scenario, FRAGMENTS_BY_SLOTS);
     fairness_init(&metrics->fairness);
+    arena_init(&metrics->arena);
     int64_t horizon_ms = scenario->until_ms;
     if (horizon_ms == 0 && scenario->jobs.count > 0) {
         horizon_ms = scenario->jobs.at[scenario->jobs.count - 1].at_ms;
@@ -47,6 +51,7 @@ void metrics_free(struct metrics *metrics)
     if (metrics != NULL) {
         vec_done(&metrics->accounts);
         fairness_done(&metrics->fairness);
+        arena_done(&metrics->arena);
         free(metrics);
     }
 }
@@ -106,9 +111,37 @@ static void fact_seen(void *ctx, const struct engine *engine, const struct fact 
 
 static void refused_seen(void *ctx, const struct engine *engine, const struct refusal *refusal)
 {
-    (void)engine;
-    (void)refusal;
-    ((struct metrics *)ctx)->refused++;
+    struct metrics *metrics = ctx;
+    if (metrics->refused < REFUSALS_TOLD_MAX) {
+        struct buf text;
+        buf_init(&text, SENTENCE_MAX);
+        reason_text(engine_core(engine), &refusal->reason, &text);
+        metrics->refusals[metrics->refused] = (struct refused_task){
+            arena_str(&metrics->arena, refusal->job->name), refusal->at_ms, refusal->reason.code,
+            arena_str(&metrics->arena, buf_text(&text))};
+        buf_done(&text);
+    }
+    metrics->refused++;
+}
+
+/* What each account of a sample was promised and did not have; the one that takes the rest is nobody. */
+static void promises_sample(const struct metrics *metrics, const struct engine *engine,
+                            struct sample *ret)
+{
+    const bool rest = engine_account_name(engine, SERIES_ACCOUNTS_MAX) != NULL;
+    const uint32_t count = rest ? SERIES_ACCOUNTS_MAX - 1 : SERIES_ACCOUNTS_MAX;
+    const int64_t at_ms = series_next_ms(&metrics->series);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = engine_account_name(engine, i);
+        const struct account *account =
+            name == NULL ? NULL : core_account_named(engine_core(engine), ACCOUNT_PROJECT, name);
+        if (account != NULL) {
+            const struct fairness_times times =
+                fairness_times_at(&metrics->fairness, account->id, at_ms);
+            ret->short_ms[i] = times.short_ms;
+            ret->below_ms[i] = times.below_ms;
+        }
+    }
 }
 
 static void sample_now(struct metrics *metrics, const struct engine *engine, int64_t before_ms)
@@ -124,6 +157,7 @@ static void sample_now(struct metrics *metrics, const struct engine *engine, int
         sample.held_milli[at] += metrics->accounts.at[i].milli;
     }
     while (series_next_ms(&metrics->series) < before_ms) {
+        promises_sample(metrics, engine, &sample);
         series_add(&metrics->series, &sample);
     }
 }
@@ -322,6 +356,7 @@ void metrics_result(const struct metrics *metrics, const struct engine *engine, 
         .queue_mean_milli = (uint64_t)mean_of(metrics->pending_area * 1000, span_ms),
         .queue_max = metrics->pending_max,
     };
+    memcpy(ret->refusals, metrics->refusals, sizeof ret->refusals);
     states_count(engine, ret);
     spreads(engine, (struct chosen){-1, -1}, &ret->wait, &ret->completion);
     for (uint32_t i = 0; i < SIZE_CLASS_COUNT; i++) {

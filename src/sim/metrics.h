@@ -34,10 +34,20 @@ struct account_result {
     int64_t work_lost_slot_ms; /* whole slots x ms */
 };
 
+/* One of the first tasks that were refused. */
+enum { REFUSALS_TOLD_MAX = 5 };
+struct refused_task {
+    const char *name;
+    int64_t at_ms;
+    enum reason_code code;
+    const char *text; /* the sentence */
+};
+
 struct result {
     int64_t span_ms;
     uint64_t submitted; /* accepted ones */
     uint64_t refused;
+    struct refused_task refusals[REFUSALS_TOLD_MAX]; /* as many as there were, and the first ones */
     uint64_t completed;
     uint64_t failed;
     uint64_t killed;
@@ -62,7 +72,7 @@ struct result {
     uint32_t account_count;
 };
 
-/* The result of a finished run, in the arena. */
+/* The result of a finished run, in the arena; it lives no longer than the metrics. */
 void metrics_result(const struct metrics *metrics, const struct engine *engine, struct arena *arena,
                     struct result *ret);
 

@@ -6,10 +6,18 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { CALLS_PER_LOOK = 256, BAR_WIDTH = 30 };
+enum {
+    CALLS_PER_LOOK = 256,
+    BAR_WIDTH_MAX = 30,
+    BAR_WIDTH_MIN = 5,
+    LINE_MAX = 256,
+    COLUMNS_USUAL = 80
+};
 #define NS_PER_S 1000000000LL
 #define SHOW_EVERY_NS (NS_PER_S / 5)
 
@@ -43,20 +51,37 @@ static double part_done(const struct progress *progress, const struct engine *en
     return progress->jobs_total == 0 ? 1 : steps / (2 * (double)progress->jobs_total);
 }
 
+static int columns_of(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col
+                                                                           : COLUMNS_USUAL;
+}
+
 static void show(struct progress *progress, const struct engine *engine, int64_t now_ns)
 {
     const double part = part_done(progress, engine);
     const double seconds = (double)(now_ns - progress->began_ns) / NS_PER_S;
     const double left = part > 0 ? seconds * (1 - part) / part : 0;
-    const int filled = (int)(part * BAR_WIDTH);
     char at[SIM_TEXT_MAX];
     char remaining[SIM_TEXT_MAX];
     char rate[SIM_TEXT_MAX];
-    (void)fprintf(stderr, "\r[%.*s%*s] %3d %%  %s simulated, %s events/s, %s left \x1b[K", filled,
-                  "##############################", BAR_WIDTH - filled, "", (int)(part * 100),
-                  sim_span_text(engine_now_ms(engine), at),
-                  sim_count_text((uint64_t)((double)engine_event_count(engine) / seconds), rate),
-                  sim_span_text((int64_t)(left * 1000), remaining));
+    char text[LINE_MAX];
+    (void)snprintf(text, sizeof text, "%3d %%  %s simulated, %s events/s, %s left",
+                   (int)(part * 100), sim_span_text(engine_now_ms(engine), at),
+                   sim_count_text((uint64_t)((double)engine_event_count(engine) / seconds), rate),
+                   sim_span_text((int64_t)(left * 1000), remaining));
+    /* A line that is wider than the terminal would not be written over. */
+    const int columns = columns_of();
+    const int room = columns - 1 - (int)strlen(text) - (int)strlen("[] ");
+    const int width = room > BAR_WIDTH_MAX ? BAR_WIDTH_MAX : room;
+    const int filled = (int)(part * width);
+    if (width < BAR_WIDTH_MIN) {
+        (void)fprintf(stderr, "\r%.*s\x1b[K", columns - 1, text);
+    } else {
+        (void)fprintf(stderr, "\r[%.*s%*s] %s\x1b[K", filled, "##############################",
+                      width - filled, "", text);
+    }
     (void)fflush(stderr);
     progress->shown_ns = now_ns;
 }

@@ -3,6 +3,7 @@
 #include "sim/report.h"
 
 #include "sim/chart.h"
+#include "sim/report_internal.h"
 #include "sim/text.h"
 
 #include <inttypes.h>
@@ -17,7 +18,7 @@ static const char style[] =
     "font:15px/1.5 system-ui,sans-serif}main{max-width:940px;margin:0 auto;padding:32px 20px 64px}"
     "h1{font-size:26px;margin:0 0 4px;line-height:1.2}h2{font-size:17px;margin:0 0 2px}"
     "p{margin:0 0 12px;color:var(--muted)}.cards{display:grid;gap:12px;margin:24px 0;"
-    "grid-template-columns:repeat(auto-fit,minmax(190px,1fr))}.card,section{background:var(--card);"
+    "grid-template-columns:repeat(auto-fit,minmax(165px,1fr))}.card,section{background:var(--card);"
     "border:1px solid var(--grid);border-radius:10px;padding:14px 16px}section{margin:0 0 18px}"
     ".card b{display:block;font-size:22px;font-weight:600;line-height:1.3}.card span{"
     "color:var(--muted);font-size:13px}svg{width:100%;height:auto;display:block}"
@@ -32,8 +33,14 @@ static const char style[] =
     ".use span:first-child{width:150px;overflow:hidden;text-overflow:ellipsis}.track{flex:1;"
     "height:14px;background:var(--grid);border-radius:4px;position:relative}.track i{position:"
     "absolute;left:0;top:0;bottom:0;border-radius:4px}.track b{position:absolute;top:-3px;bottom:"
-    "-3px;width:2px;background:var(--fg)}.use span:last-child{width:150px;font-size:13px;"
-    "color:var(--muted);text-align:right}";
+    "-3px;width:2px;background:var(--fg)}.use span:last-child{width:180px;font-size:13px;"
+    "color:var(--muted);text-align:right}.short{background:var(--c1)}.below{background:var(--c3)}"
+    ".track .short,.track .below{border-radius:0}.s1{opacity:.35}.s2{opacity:.55}.s3{opacity:.8}"
+    ".ticks{margin-top:-2px}.ticks div{flex:1;display:flex;justify-content:space-between;"
+    "color:var(--muted);font-size:11px}.ticks em{font-style:normal}section>.scroll{margin-top:12px}"
+    "@media(max-width:640px){main{padding:20px 12px 40px}.tick{font-size:24px}.tick.odd{display:"
+    "none}.line{stroke-width:3}.use{flex-wrap:wrap;gap:2px 10px}.use span:first-child{width:auto;"
+    "flex:1}.use span:last-child{width:auto}.track,.ticks div{order:3;flex:1 0 100%}}";
 
 static void colours(struct buf *out)
 {
@@ -64,17 +71,25 @@ static void cards(const struct result *result, struct buf *out)
     card(out, sim_count_text(result->submitted, text), "tasks submitted");
     card(out, sim_count_text(result->completed, text), "completed");
     card(out, sim_span_text(result->wait.mean_ms, text), "mean wait");
-    card(out, sim_span_text(result->wait.p99_ms, text), "waited by 99 % at most");
+    card(out, sim_span_text(result->wait.p99_ms, text), "99 % waited at most");
     (void)snprintf(percent, sizeof percent, "%s %%",
                    sim_percent_text(result->allocated_milli, result->capacity_milli, text));
     card(out, percent, "of the slots allocated");
     card(out, sim_count_text(result->queue_max, text), "tasks waiting at most");
     card(out, sim_count_text(result->evictions, text), "evictions");
-    card(out, sim_milli_text(result->work_lost_slot_ms / 3600, text), "slot-hours of work lost");
+    card(out, sim_milli_text(result->work_lost_slot_ms / 3600, text), "slot-hours lost");
+    if (report_promised(result)) {
+        int64_t longest_ms = 0;
+        for (uint32_t i = 0; i < result->account_count; i++) {
+            const int64_t below_ms = result->accounts[i].below_longest_ms;
+            longest_ms = below_ms > longest_ms ? below_ms : longest_ms;
+        }
+        card(out, sim_span_text(longest_ms, text), "owed at a stretch");
+    }
     buf_add_str(out, "</div>");
 }
 
-static void section(struct buf *out, const char *title, const char *text)
+void report_section(struct buf *out, const char *title, const char *text)
 {
     buf_add_str(out, "<section><h2>");
     html_text(out, title);
@@ -83,7 +98,7 @@ static void section(struct buf *out, const char *title, const char *text)
     buf_add_str(out, "</p>");
 }
 
-static void key(struct buf *out, const char *class_name, const char *text)
+void report_key(struct buf *out, const char *class_name, const char *text)
 {
     buf_addf(out, "<span><i class=\"%s\"></i>", class_name);
     html_text(out, text);
@@ -101,13 +116,13 @@ static void allocation(const struct series *series, int64_t span_ms, struct buf 
         most = series->at[i].capacity_milli > most ? series->at[i].capacity_milli : most;
         most = series->at[i].allocated_milli > most ? series->at[i].allocated_milli : most;
     }
-    section(out, "Allocation",
-            "Slots in use, and idle slots in pieces too small for the tasks of "
-            "this workload.");
+    report_section(out, "Allocation",
+                   "Slots in use, and idle slots in pieces too small for the tasks of "
+                   "this workload.");
     buf_add_str(out, "<div class=\"legend\">");
-    key(out, "k0", "allocated");
-    key(out, "k1", "idle, too small");
-    key(out, "limit-key", "slots there");
+    report_key(out, "k0", "allocated");
+    report_key(out, "k1", "idle, too small");
+    report_key(out, "limit-key", "slots there");
     buf_add_str(out, "</div>");
     chart_begin_time(&chart, out, span_ms, most, 1000);
     for (size_t i = 0; i < series->count; i++) {
@@ -137,7 +152,7 @@ static void queue(const struct series *series, int64_t span_ms, struct buf *out)
         points[i] = (struct chart_point){series->at[i].at_ms, 0, (int64_t)series->at[i].pending};
         most = points[i].y > most ? points[i].y : most;
     }
-    section(out, "Queue", "Tasks that wait for a place.");
+    report_section(out, "Queue", "Tasks that wait for a place.");
     chart_begin_time(&chart, out, span_ms, most, 1);
     chart_area(&chart, points, series->count, "c4");
     chart_line(&chart, points, series->count, "c4");
@@ -211,9 +226,9 @@ static void waits(const struct engine *engine, struct buf *out)
         most = counts[i] > most ? counts[i] : most;
     }
     struct chart chart;
-    section(out, "Waits",
-            "Percent of the tasks by how long they waited for their first start: "
-            "each bar up to the time below it.");
+    report_section(out, "Waits",
+                   "Percent of the tasks by how long they waited for their first start: "
+                   "each bar up to the time below it.");
     chart_begin_bars(&chart, out, labels, WAIT_BINS, most, 1000);
     for (size_t i = 0; i < WAIT_BINS; i++) {
         char title[SIM_TEXT_MAX * 2];
@@ -245,7 +260,7 @@ static void wait_row(const char *label, const struct spread *spread, struct buf 
 
 static void wait_table(const struct result *result, struct buf *out)
 {
-    section(out, "Waits by size and account", "From submission to the first start.");
+    report_section(out, "Waits by size and account", "From submission to the first start.");
     buf_add_str(out, "<div class=\"scroll\"><table><tr><th></th><th>tasks</th><th>mean</th>"
                      "<th>p50</th><th>p90</th><th>p99</th><th>max</th></tr>");
     wait_row("all", &result->wait, out);
@@ -303,9 +318,9 @@ static void shares(const struct result *result, const struct engine *engine,
         most = account->held_mean_milli > most ? account->held_mean_milli : most;
         most = account->guaranteed_milli > most ? account->guaranteed_milli : most;
     }
-    section(out, "Share against use",
-            "Mean slots used by each account; the mark is what it is "
-            "guaranteed. Below, the same over time.");
+    report_section(out, "Share against use",
+                   "Mean slots used by each account; the mark is what it is "
+                   "guaranteed. Below, the same over time.");
     for (uint32_t i = 0; i < result->account_count; i++) {
         use_row(engine, &result->accounts[i], most, out);
     }
@@ -336,5 +351,6 @@ void report_html(const struct result *result, const struct engine *engine,
     waits(engine, out);
     wait_table(result, out);
     shares(result, engine, series, out);
+    report_promises(result, engine, series, out);
     buf_add_str(out, "</main></body></html>\n");
 }

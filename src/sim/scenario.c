@@ -7,6 +7,7 @@
 void scenario_init(struct scenario *scenario)
 {
     *scenario = (struct scenario){.name = "",
+                                  .file = "",
                                   .seed = 42,
                                   .jobs_max = SCENARIO_JOBS_MAX,
                                   .nodes_max = NODES_MAX,

@@ -71,6 +71,7 @@ struct action {
     const char *target;     /* NULL where there is a body */
     const struct doc *body; /* as in the server file, checked; NULL: none */
     unsigned line;          /* in the file; 0: none */
+    unsigned column;
 };
 
 /* A node and whether it is there from the beginning. */
@@ -81,6 +82,7 @@ struct cluster_node {
 
 struct scenario {
     const char *name;
+    const char *file;   /* where it was read from; "": nowhere */
     struct arena arena; /* everything below */
     uint64_t seed;
     uint32_t jobs_max;      /* SCENARIO_JOBS_MAX; tests set less */

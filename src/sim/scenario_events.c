@@ -125,7 +125,7 @@ void scenario_events_read(struct reader *in, const struct place *place, const st
     uint32_t index = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
         struct place at = {.up = place, .index = index++};
-        struct event_draft draft = {.action = {.line = item->line}};
+        struct event_draft draft = {.action = {.line = item->line, .column = item->column}};
         const uint32_t before = in->problems->total;
         fields_read(in, &at, item, event_fields, &draft);
         if (in->problems->total == before && (draft.type_count != 1 || !draft.at_given)) {

@@ -15,6 +15,10 @@ struct sample {
     int64_t fragmented_milli;
     uint64_t pending;
     int64_t held_milli[SERIES_ACCOUNTS_MAX]; /* by account; the last one takes the rest */
+    /* From the beginning on, by account: how long it lacked some of its guarantee, and was owed a place (fairness.h). What was in
+     * between two samples is their difference, however many were left out. */
+    int64_t short_ms[SERIES_ACCOUNTS_MAX];
+    int64_t below_ms[SERIES_ACCOUNTS_MAX];
 };
 
 struct series {

@@ -20,7 +20,9 @@ struct story {
     VEC(struct kept) kept;
     struct buf *out;
     bool why;
-    struct map *reasons; /* task id -> the sentence said last */
+    struct map *sentences;  /* each that was ever said -> itself, once */
+    VEC(const char *) said; /* by task id: the last one; NULL: none yet */
+    struct map *of_group;   /* struct explain_group -> the sentence, at this moment */
     struct arena arena;
 };
 
@@ -29,7 +31,7 @@ struct story *story_new(struct buf *out, bool why)
     struct story *story = xcalloc(1, sizeof *story);
     story->out = out;
     story->why = why;
-    story->reasons = map_new();
+    story->sentences = map_new();
     arena_init(&story->arena);
     return story;
 }
@@ -37,7 +39,8 @@ struct story *story_new(struct buf *out, bool why)
 void story_free(struct story *story)
 {
     if (story != NULL) {
-        map_free(story->reasons);
+        map_free(story->sentences);
+        vec_done(&story->said);
         vec_done(&story->kept);
         arena_done(&story->arena);
         free(story);
@@ -357,23 +360,53 @@ static void refused_seen(void *ctx, const struct engine *engine, const struct re
 
 /* ---- reasons ---- */
 
-static void why_one(struct story *story, const struct engine *engine, task_id task)
+/* The same text is the same pointer: what was said before is told from what is new without reading it. "" where it does not wait. */
+static const char *sentence_of(struct story *story, const struct engine *engine, task_id task)
 {
     struct explanation why;
     struct buf sentence;
-    buf_init(&sentence, SENTENCE_MAX);
     explain_task(engine_core(engine), task, &why);
+    buf_init(&sentence, SENTENCE_MAX);
     reason_text(engine_core(engine), &why.reason, &sentence);
-    const char *before = map_get(story->reasons, &task.v, sizeof task.v);
-    if (why.reason.code != REASON_NONE &&
-        (before == NULL || strcmp(before, buf_text(&sentence)) != 0)) {
-        line(story, engine, "waits");
-        task_text(story, engine, task);
-        buf_addf(story->out, ": %s\n", buf_text(&sentence));
-        char *said = arena_str(&story->arena, buf_text(&sentence));
-        (void)map_put(story->reasons, &task.v, sizeof task.v, said);
+    const char *text = buf_text(&sentence);
+    char *known = map_get(story->sentences, text, sentence.len + 1);
+    if (known == NULL) {
+        known = arena_str(&story->arena, text);
+        (void)map_put(story->sentences, text, sentence.len + 1, known);
     }
     buf_done(&sentence);
+    return known;
+}
+
+/* Tasks that wait for the same reason are explained once a moment. */
+static const char *sentence_shared(struct story *story, const struct engine *engine,
+                                   const struct task *task)
+{
+    struct explain_group group;
+    if (!explain_group(engine_core(engine), task, &group)) {
+        return sentence_of(story, engine, task->id);
+    }
+    char *found = map_get(story->of_group, &group, sizeof group);
+    if (found == NULL) {
+        const char *sentence = sentence_of(story, engine, task->id);
+        found = map_get(story->sentences, sentence, strlen(sentence) + 1);
+        (void)map_put(story->of_group, &group, sizeof group, found);
+    }
+    return found;
+}
+
+static void why_one(struct story *story, const struct engine *engine, const struct task *task)
+{
+    const char *sentence = sentence_shared(story, engine, task);
+    while (story->said.count <= task->id.v) {
+        vec_push(&story->said, NULL);
+    }
+    if (sentence[0] != '\0' && story->said.at[task->id.v] != sentence) {
+        line(story, engine, "waits");
+        task_text(story, engine, task->id);
+        buf_addf(story->out, ": %s\n", sentence);
+        story->said.at[task->id.v] = sentence;
+    }
 }
 
 static void instant_seen(void *ctx, const struct engine *engine, int64_t next_ms)
@@ -384,12 +417,15 @@ static void instant_seen(void *ctx, const struct engine *engine, int64_t next_ms
         return;
     }
     const struct core *core = engine_core(engine);
+    story->of_group = map_new();
     for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
          task = core_task_next(core, task->id)) {
         if (task->state == TASK_PENDING) {
-            why_one(story, engine, task->id);
+            why_one(story, engine, task);
         }
     }
+    map_free(story->of_group);
+    story->of_group = NULL;
 }
 
 struct watcher story_watcher(struct story *story)

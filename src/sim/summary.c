@@ -6,7 +6,8 @@
 
 #include <inttypes.h>
 
-enum { LABEL_WIDTH = 22, CELL_WIDTH = 9 };
+/* 80 columns hold a line where no name is longer than the first. */
+enum { LABEL_WIDTH_MIN = 15, LABEL_WIDTH_MAX = 22, CELL_WIDTH = 8 };
 
 static void count_part(struct buf *out, uint64_t count, const char *what)
 {
@@ -28,6 +29,20 @@ static void tasks_line(const struct result *result, struct buf *out)
     count_part(out, result->waiting, "still waiting");
     count_part(out, result->refused, "refused");
     buf_add_char(out, '\n');
+}
+
+/* The first of them, and why. */
+static void refused_lines(const struct result *result, struct buf *out)
+{
+    char text[SIM_TEXT_MAX];
+    for (uint64_t i = 0; i < result->refused && i < REFUSALS_TOLD_MAX; i++) {
+        buf_addf(out, "%-11s %s: %s\n", i == 0 ? "refused" : "", result->refusals[i].name,
+                 result->refusals[i].text);
+    }
+    if (result->refused > REFUSALS_TOLD_MAX) {
+        buf_addf(out, "            and %s more; --events tells of all\n",
+                 sim_count_text(result->refused - REFUSALS_TOLD_MAX, text));
+    }
 }
 
 static void slots_lines(const struct result *result, struct buf *out)
@@ -55,12 +70,12 @@ static void losses_line(const struct result *result, struct buf *out)
         const uint64_t per_million = result->evictions * 1000000 / result->submitted;
         buf_addf(out, " (%s per 1,000 tasks)", sim_milli_text((int64_t)per_million, count));
     }
-    buf_addf(out, ", %s attempts lost with their node", sim_count_text(result->losses, count));
-    buf_addf(out, ", %s failed", sim_count_text(result->failures, count));
-    buf_addf(out, "; %s slot-hours of work lost\n", sim_milli_text(lost_milli, hours));
+    buf_addf(out, "\nlost        %s slot-hours of work; %s attempts",
+             sim_milli_text(lost_milli, hours), sim_count_text(result->losses, count));
+    buf_addf(out, " with their node, %s failed\n", sim_count_text(result->failures, count));
 }
 
-static void spread_row(const char *label, const struct spread *spread, struct buf *out)
+static void spread_row(int width, const char *label, const struct spread *spread, struct buf *out)
 {
     const int64_t times[] = {spread->mean_ms, spread->p50_ms, spread->p90_ms, spread->p99_ms,
                              spread->max_ms};
@@ -68,7 +83,7 @@ static void spread_row(const char *label, const struct spread *spread, struct bu
     if (spread->count == 0) {
         return;
     }
-    buf_addf(out, "  %-*.*s %*s", LABEL_WIDTH, LABEL_WIDTH, label, CELL_WIDTH,
+    buf_addf(out, "  %-*.*s %*s", width, width, label, CELL_WIDTH,
              sim_count_text(spread->count, text));
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         buf_addf(out, " %*s", CELL_WIDTH, sim_span_text(times[i], text));
@@ -76,30 +91,42 @@ static void spread_row(const char *label, const struct spread *spread, struct bu
     buf_add_char(out, '\n');
 }
 
-static void spread_head(const char *title, struct buf *out)
+static void spread_head(int width, const char *title, struct buf *out)
 {
-    buf_addf(out, "\n%-*s %*s %*s %*s %*s %*s %*s\n", LABEL_WIDTH + 2, title, CELL_WIDTH, "tasks",
+    buf_addf(out, "\n%-*s %*s %*s %*s %*s %*s %*s\n", width + 2, title, CELL_WIDTH, "tasks",
              CELL_WIDTH, "mean", CELL_WIDTH, "p50", CELL_WIDTH, "p90", CELL_WIDTH, "p99",
              CELL_WIDTH, "max");
 }
 
+/* Of the first column. */
+static int label_width(const struct result *result)
+{
+    size_t width = LABEL_WIDTH_MIN;
+    for (uint32_t i = 0; i < result->account_count; i++) {
+        const size_t len = strlen(result->accounts[i].name);
+        width = len > width ? len : width;
+    }
+    return width > LABEL_WIDTH_MAX ? LABEL_WIDTH_MAX : (int)width;
+}
+
 static void waits(const struct result *result, struct buf *out)
 {
-    spread_head("wait", out);
-    spread_row("all", &result->wait, out);
+    const int width = label_width(result);
+    spread_head(width, "wait", out);
+    spread_row(width, "all", &result->wait, out);
     for (uint32_t i = 0; i < SIZE_CLASS_COUNT; i++) {
-        spread_row(size_class_name(i), &result->wait_by_size[i], out);
+        spread_row(width, size_class_name(i), &result->wait_by_size[i], out);
     }
     for (uint32_t i = 0; result->account_count > 1 && i < result->account_count; i++) {
-        spread_row(result->accounts[i].name, &result->accounts[i].wait, out);
+        spread_row(width, result->accounts[i].name, &result->accounts[i].wait, out);
     }
-    spread_head("completion", out);
-    spread_row("all", &result->completion, out);
+    spread_head(width, "completion", out);
+    spread_row(width, "all", &result->completion, out);
     for (uint32_t i = 0; i < SIZE_CLASS_COUNT; i++) {
-        spread_row(size_class_name(i), &result->completion_by_size[i], out);
+        spread_row(width, size_class_name(i), &result->completion_by_size[i], out);
     }
     for (uint32_t i = 0; result->account_count > 1 && i < result->account_count; i++) {
-        spread_row(result->accounts[i].name, &result->accounts[i].completion, out);
+        spread_row(width, result->accounts[i].name, &result->accounts[i].completion, out);
     }
 }
 
@@ -107,7 +134,8 @@ static void account_row(const struct result *result, const struct account_result
                         struct buf *out)
 {
     char text[SIM_TEXT_MAX];
-    buf_addf(out, "  %-*.*s", LABEL_WIDTH, LABEL_WIDTH, account->name);
+    const int width = label_width(result);
+    buf_addf(out, "  %-*.*s", width, width, account->name);
     buf_addf(out, " %*s", CELL_WIDTH, sim_milli_text(account->held_mean_milli, text));
     buf_addf(out, " %*s", CELL_WIDTH,
              sim_percent_text(account->held_mean_milli, result->capacity_milli, text));
@@ -129,7 +157,7 @@ static void shares(const struct result *result, struct buf *out)
     if (result->account_count < 2) {
         return;
     }
-    buf_addf(out, "\n%-*s", LABEL_WIDTH + 2, "account");
+    buf_addf(out, "\n%-*s", label_width(result) + 2, "account");
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
         buf_addf(out, " %*s", CELL_WIDTH, heads[i]);
     }
@@ -151,6 +179,7 @@ void summary_text(const struct result *result, const struct scenario *scenario, 
         buf_addf(out, "rows        %s left out\n", sim_count_text(scenario->rows_bad, text));
     }
     tasks_line(result, out);
+    refused_lines(result, out);
     slots_lines(result, out);
     losses_line(result, out);
     waits(result, out);

@@ -50,6 +50,21 @@ static void tasks_json(struct json_out *j, const struct result *result)
     json_out_end(j);
 }
 
+static void refusals_json(struct json_out *j, const struct result *result)
+{
+    json_out_key(j, "refusals");
+    json_out_array(j);
+    for (uint64_t i = 0; i < result->refused && i < REFUSALS_TOLD_MAX; i++) {
+        json_out_object(j);
+        json_out_kv_text(j, "task", result->refusals[i].name);
+        kv_seconds(j, "at", result->refusals[i].at_ms);
+        json_out_kv_text(j, "code", reason_name(result->refusals[i].code));
+        json_out_kv_text(j, "message", result->refusals[i].text);
+        json_out_end(j);
+    }
+    json_out_end(j);
+}
+
 static void sizes_json(struct json_out *j, const struct result *result)
 {
     json_out_key(j, "sizes");
@@ -125,6 +140,7 @@ void summary_json(const struct result *result, const struct scenario *scenario,
     kv_seconds(&j, "span", result->span_ms);
     json_out_kv_u64(&j, "rows_left_out", scenario->rows_bad);
     tasks_json(&j, result);
+    refusals_json(&j, result);
     json_out_kv_u64(&j, "nodes", result->nodes);
     json_out_kv_milli(&j, "slots_mean", result->capacity_milli);
     json_out_kv_milli(&j, "allocated_mean", result->allocated_milli);

@@ -79,49 +79,21 @@ static uint32_t position_of(struct task_writer *writer, const struct task *task)
     return found != NULL ? found->position : TASK_JSON_POSITION_MAX;
 }
 
-/* May this task wait for the same reason as others that ask for the same? Not one that holds a
- * reservation or promised places, has some of its instances, or waits for its own moment. */
-static bool reason_common(const struct core *core, const struct task *task)
-{
-    const struct pool *pool = core_pool(core, task->pool);
-    return task->queued && task->claimed_count == 0 && task->active_count == 0 &&
-           (pool == NULL ||
-            (!task->reserved && pool->preempt_delay_ms == 0 && !task->own_preempt_delay));
-}
-
-static bool reason_kept(const struct task_writer *writer, const struct task *task,
-                        struct reason *ret)
-{
-    for (uint32_t i = 0; i < writer->kept_count; i++) {
-        if (writer->kept[i].shape.v == task->shape.v &&
-            writer->kept[i].account.v == task->account.v &&
-            writer->kept[i].user.v == task->user.v && writer->kept[i].priority == task->priority &&
-            writer->kept[i].preemptible == (task->preemptible != 0)) {
-            *ret = writer->kept[i].reason;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Why it waits. */
 static struct reason reason_of(struct task_writer *writer, const struct task *task)
 {
-    const bool common = reason_common(writer->core, task);
-    struct reason kept;
-    if (common && reason_kept(writer, task, &kept)) {
-        return kept;
+    struct explain_group group;
+    const bool shared = explain_group(writer->core, task, &group);
+    for (uint32_t i = 0; shared && i < writer->kept_count; i++) {
+        if (memcmp(&writer->kept[i].group, &group, sizeof group) == 0) {
+            return writer->kept[i].reason;
+        }
     }
     struct explanation why;
     explain_task(writer->core, task->id, &why);
-    if (common && writer->kept_count < TASK_JSON_REASONS_KEPT) {
-        uint32_t at = writer->kept_count++;
-        writer->kept[at].shape = task->shape;
-        writer->kept[at].account = task->account;
-        writer->kept[at].user = task->user;
-        writer->kept[at].priority = task->priority;
-        writer->kept[at].preemptible = task->preemptible != 0;
-        writer->kept[at].reason = why.reason;
+    if (shared && writer->kept_count < TASK_JSON_REASONS_KEPT) {
+        writer->kept[writer->kept_count].group = group;
+        writer->kept[writer->kept_count++].reason = why.reason;
     }
     return why.reason;
 }

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/json_out.h"
 #include "core/core.h"
+#include "core/sched/explain.h"
 
 enum {
     TASK_JSON_ATTEMPTS_MAX = 1000,
@@ -19,18 +20,13 @@ enum {
     TASK_JSON_NO_ENV = 4,   /* `env` is written as {} */
 };
 
-/* What writing many tasks of one moment shares: equal requests of one user, project and priority wait for the
- * same reason, which is computed once. Valid while the state does not change. */
+/* What writing many tasks of one moment shares: those of a group wait for the same reason, which is computed once. Valid while the state does not change. */
 struct task_writer {
     const struct core *core;
     struct arena *arena; /* cleared by the caller; specs are decoded into it */
     uint32_t kept_count;
     struct {
-        shape_id shape;
-        account_id account;
-        user_id user;
-        uint32_t priority;
-        bool preemptible;
+        struct explain_group group;
         struct reason reason;
     } kept[TASK_JSON_REASONS_KEPT];
     struct arena *keep; /* NULL, or one that is not cleared: each queue is then walked once for the

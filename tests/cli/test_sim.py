@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import subprocess
 
 import pytest
@@ -65,6 +66,60 @@ def test_the_report_is_one_page_that_needs_nothing_else(scenario, tmp_path):
     assert "http" not in page and "<script" not in page
 
 
+def test_the_report_says_what_was_promised_and_not_there(scenario, tmp_path):
+    """The strips of the page are the times of the summary."""
+    scenario.write_text(SCENARIO.replace("name: three teams", "name: three teams\npools: [{name: default, scheduler: {preemption: off}}]"))
+    report = tmp_path / "report.html"
+    found = json.loads(sim(scenario, "--report", report, "--json").stdout)
+    [vision] = [one for one in found["accounts"] if one["name"] == "vision"]
+    page = report.read_text().split("<h2>Guarantees</h2>")[1]
+    widths = [float(width) for width in re.findall(r'class="short s\d" style="left:[\d.]+%;width:([\d.]+)%', page)]
+    assert vision["shortfall_time"] > 0 and widths
+    assert sum(widths) >= 100 * vision["shortfall_time"] / found["span"] - 0.5  # a shade covers more than its time
+    assert vision["below_guarantee"] > 0 and 'class="below s' in page
+    cells = re.findall(r"<td>([^<]*)</td>", page)
+    assert cells[:2] == ["vision", "8.0"]
+    assert f"owed for {cells[5]}" in page  # nobody gives back: preemption is off
+    plain = tmp_path / "plain.yaml"
+    plain.write_text("nodes: [{name: n, slots: 1}]\ntasks: [{runs: 1m}]\n")
+    assert sim(plain, "--report", report).returncode == 0
+    assert "Guarantees" not in report.read_text()
+
+
+def test_tasks_that_are_refused_are_named(tmp_path):
+    path = tmp_path / "large.yaml"
+    path.write_text("nodes: [{name: n, gpus: 4}]\ntasks:\n  - {name: big, count: 7, runs: 1m, resources: {gpu: 9}}\n  - {name: ok, runs: 1m}\n")
+    lines = sim(path).stdout.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("refused"))
+    assert lines[at].split(": ", 1) == ["refused     big1", "asks for 9 slots; the nodes of pool 'default' together have 4; with 4 slots it would be accepted"]
+    assert [line.split(":")[0].strip() for line in lines[at + 1:at + 5]] == ["big2", "big3", "big4", "big5"]
+    assert lines[at + 5].strip() == "and 2 more; --events tells of all"
+    found = json.loads(sim(path, "--json").stdout)
+    assert [(one["task"], one["code"]) for one in found["refusals"]] == [(f"big{i}", "too-large") for i in range(1, 6)]
+    assert found["tasks"]["refused"] == 7
+
+
+def test_a_comparison_tells_differences_from_chance(scenario, tmp_path):
+    """Twice the nodes: waits are shorter with every seed. One seed alone tells nothing of the spread."""
+    other = tmp_path / "twice.yaml"
+    other.write_text(SCENARIO.replace("count: 3", "count: 6"))
+    text = sim("compare", scenario, other, "--seeds", "1-3", "--quiet").stdout
+    assert all(len(line) <= 80 for line in text.splitlines() if not line.startswith((" A: ", " B: ")))
+    assert re.search(r"^ wait, mean .* -\d.* % \* -\S+ to -\S+$", text, re.M)
+    assert "short, slots" in text and " *: less with every seed" in text
+    alone = sim("compare", scenario, other, "--seeds", "1", "--quiet").stdout
+    assert " * " not in alone and "--seeds 42-51" in alone
+
+
+def test_a_comparison_names_the_file_and_the_place_of_an_error(scenario, tmp_path):
+    other = tmp_path / "other.yaml"
+    for text, said in (("nodes: [{name: n, gpuz: 3}]\n", ":1:25: nodes[0].gpuz: unknown field"),
+                       ("nodes: [{name: n}]\ntasks: [{runs: 1h}]\nevents: [{at: 1m, crash: m}]\n", ":3:10: events: there is no node 'm'")):
+        other.write_text(text)
+        done = sim("compare", scenario, other, "--quiet")
+        assert done.returncode == 2 and f"{other}{said}" in done.stderr
+
+
 def test_names_in_a_report_cannot_become_markup(tmp_path):
     path = tmp_path / "evil.yaml"
     path.write_text("name: '<script>alert(1)</script>'\nnodes: [{name: n, slots: 1}]\ntasks: [{runs: 1m}]\n")
@@ -77,7 +132,7 @@ def test_a_comparison_of_a_scenario_with_itself_shows_no_difference(scenario):
     done = sim("compare", scenario, scenario, "--seeds", "1-2", "--quiet")
     assert done.returncode == 0
     line = next(line for line in done.stdout.splitlines() if "wait, mean" in line)
-    assert line.endswith("0.00 %   0s to 0s")
+    assert line.endswith("0.00 %  the same")
     more = json.loads(sim("compare", scenario, scenario, "--seeds", "1-2", "--quiet", "--json").stdout)
     assert len(more) == 2 and len(more[0]["wait, mean"]) == 2
 
@@ -127,7 +182,7 @@ def test_problems_have_their_place_and_files_their_name(tmp_path):
 
 @pytest.mark.parametrize("words, message", [
     ("tasks: [{name: a, runs: 1h, after: [b]}]", "task 'a' comes after 'b', which has not been submitted"),
-    ("tasks: [{runs: 1h}]\nevents: [{at: 1m, crash: m}]", "events (line 3): there is no node 'm' at that time"),
+    ("tasks: [{runs: 1h}]\nevents: [{at: 1m, crash: m}]", ":3:10: events: there is no node 'm' at that time"),
 ])
 def test_names_that_mean_nothing_end_the_run_with_their_name(tmp_path, words, message):
     bad = tmp_path / "bad.yaml"

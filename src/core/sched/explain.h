@@ -53,6 +53,20 @@ struct explanation {
 
 void explain_task(const struct core *core, task_id id, struct explanation *ret);
 
+/* What two waiting tasks have in common if they wait for the same reason: plain numbers without gaps, to be compared as bytes. */
+struct explain_group {
+    shape_id shape;
+    account_id account;
+    user_id user;
+    uint32_t priority;
+    uint32_t ahead; /* of which holders of reservations it comes, bit by bit */
+    uint32_t preemptible;
+};
+
+/* Whom the task shares its reason with, as long as the state stays the same. False: nobody, it has places, promises or a moment of
+ * its own. */
+bool explain_group(const struct core *core, const struct task *task, struct explain_group *ret);
+
 /* Does the reason say that there is no free place? Only such a task may have one made by others. */
 bool explain_waits_for_room(enum reason_code code);
 
