@@ -11,7 +11,9 @@ enum {
     SHAPES = 20,
     FILL_TASKS = 100000,
     FILL_NODES = 10000,
-    EVENTS = 4000,     /* of the steady state: arrivals and ends in turn */
+    EVENTS = 4000, /* of the steady state: arrivals and ends in turn */
+    BLOCK = 100,   /* of them, before the next cluster has its turn */
+    BLOCKS = EVENTS / BLOCK,
     EVENT_GAP_MS = 20, /* between two of them */
     VISITED_MAX = 64,  /* nodes, for one decision */
     BYTES_MAX = 1024,  /* for one waiting task */
@@ -183,30 +185,62 @@ static void steady_event(struct mix *mix, struct world *world, running_list *run
     world_settle(world);
 }
 
-static void steady_run(const struct steady *steady, struct samples *samples)
-{
+/* One cluster under way. */
+struct live {
+    struct steady steady;
     struct world world;
     struct mix mix;
-    running_list running = {0};
-    world_init(&world, steady->nodes);
-    mix_init(&mix, &world, steady->nodes, steady->accounts);
+    running_list running;
+    struct samples samples;
+    int64_t block_ns[BLOCKS]; /* the median of each block */
+    uint32_t blocks;
+    int64_t events_ns; /* of the thread, spent on events so far */
+};
+
+static void live_init(struct live *live, const struct steady *steady)
+{
+    live->steady = *steady;
+    live->running = (running_list){0};
+    live->samples.count = 0;
+    live->samples.held = 0;
+    live->blocks = 0;
+    live->events_ns = 0;
+    world_init(&live->world, steady->nodes);
+    mix_init(&live->mix, &live->world, steady->nodes, steady->accounts);
     if (steady->impatient) {
-        world_patience(&world, 0);
+        world_patience(&live->world, 0);
     }
-    steady_fill(steady, &mix, &world, &running);
-    samples->count = 0;
-    samples->held = 0;
+    steady_fill(steady, &live->mix, &live->world, &live->running);
+}
+
+static void live_done(struct live *live)
+{
+    vec_done(&live->running);
+    world_done(&live->world);
+}
+
+static bool live_over(const struct live *live)
+{
+    return live->blocks == BLOCKS || live->events_ns >= STEADY_NS_MAX;
+}
+
+/* The next events of the cluster. */
+static void live_block(struct live *live)
+{
+    struct samples *samples = &live->samples;
+    int64_t block[BLOCK];
     const int64_t begin = measure_now_ns();
-    while (samples->count < EVENTS && measure_now_ns() - begin < STEADY_NS_MAX) {
-        steady_event(&mix, &world, &running, samples->count % 2 == 0);
-        samples->ns[samples->count] = world.spend.ns;
-        samples->visited[samples->count] = (int64_t)world.spend.visited;
+    for (uint32_t i = 0; i < BLOCK; i++) {
+        steady_event(&live->mix, &live->world, &live->running, samples->count % 2 == 0);
+        block[i] = live->world.spend.ns;
+        samples->ns[samples->count] = live->world.spend.ns;
+        samples->visited[samples->count] = (int64_t)live->world.spend.visited;
         samples->count++;
-        samples->held += core_pool(world.core, world.pool)->reserved_count > 0;
-        running_note(&world, &running);
+        samples->held += core_pool(live->world.core, live->world.pool)->reserved_count > 0;
+        running_note(&live->world, &live->running);
     }
-    vec_done(&running);
-    world_done(&world);
+    live->events_ns += measure_now_ns() - begin;
+    live->block_ns[live->blocks++] = measure_percentile(block, BLOCK, 50);
 }
 
 static int64_t sum_of(const int64_t *values, uint32_t count)
@@ -218,69 +252,100 @@ static int64_t sum_of(const int64_t *values, uint32_t count)
     return sum;
 }
 
-/* Prints the lines of one steady state; returns its median decision. */
-static int64_t steady_lines(struct bench *bench, const char *name, const struct steady *steady,
-                            bool barred)
+/* Prints the lines of one steady state. */
+static void steady_lines(struct bench *bench, const char *name, struct live *live, bool barred)
 {
-    static struct samples samples;
-    steady_run(steady, &samples);
-    const double total_ns = (double)sum_of(samples.ns, samples.count);
-    const double visited = (double)sum_of(samples.visited, samples.count) / samples.count;
-    const int64_t p50_ns = measure_percentile(samples.ns, samples.count, 50);
-    const int64_t p99_ns = measure_percentile(samples.ns, samples.count, 99);
+    const struct steady *steady = &live->steady;
+    struct samples *samples = &live->samples;
+    const double total_ns = (double)sum_of(samples->ns, samples->count);
+    const double visited = (double)sum_of(samples->visited, samples->count) / samples->count;
+    const int64_t p50_ns = measure_percentile(samples->ns, samples->count, 50);
+    const int64_t p99_ns = measure_percentile(samples->ns, samples->count, 99);
     char text[80];
     (void)snprintf(text, sizeof text, "%s, %u nodes: p50", name, steady->nodes);
     table_time(bench, text, p50_ns, 1, NO_BAR, NULL);
     table_time(bench, "  p99", p99_ns, 1, barred ? MS : NO_BAR, NULL);
-    table_value(bench, "  decisions a second", samples.count * 1e9 / total_ns, "/s", NO_BAR, NULL);
+    table_value(bench, "  decisions a second", samples->count * 1e9 / total_ns, "/s", NO_BAR, NULL);
     table_value(bench, "  nodes visited a decision, mean", visited, "nodes",
                 barred ? VISITED_MAX : NO_BAR, NULL);
     table_value(bench, "  nodes visited a decision, p99",
-                (double)measure_percentile(samples.visited, samples.count, 99), "nodes", NO_BAR,
+                (double)measure_percentile(samples->visited, samples->count, 99), "nodes", NO_BAR,
                 NULL);
     if (steady->impatient) {
         table_value(bench, "  decisions with a reservation held",
-                    100.0 * samples.held / samples.count, "%", NO_BAR, NULL);
+                    100.0 * samples->held / samples->count, "%", NO_BAR, NULL);
     }
-    return p50_ns;
 }
 
 static const uint32_t steady_sizes[] = {1000, 10000};
 enum { STEADY_SIZES = sizeof steady_sizes / sizeof steady_sizes[0] };
 
-static void steady_sized(struct bench *bench, const char *name, struct steady steady,
-                         int64_t ret_p50_ns[STEADY_SIZES])
+/* How many hundredths a decision of the last costs of what one of the first does: the median over pairs of blocks that followed each
+ * other; 0: there is one cluster only. */
+static int64_t lives_growth(const struct live *lives, size_t count)
 {
-    for (size_t i = 0; i < STEADY_SIZES && steady_sizes[i] <= bench->nodes_max; i++) {
-        steady.nodes = steady_sizes[i];
-        ret_p50_ns[i] = steady_lines(bench, name, &steady, steady_sizes[i] == 10000);
+    int64_t growth[BLOCKS];
+    uint32_t pairs = 0;
+    if (count < STEADY_SIZES) {
+        return 0;
     }
+    const struct live *last = &lives[count - 1];
+    for (; pairs < lives[0].blocks && pairs < last->blocks; pairs++) {
+        growth[pairs] = 100 * last->block_ns[pairs] / lives[0].block_ns[pairs];
+    }
+    return measure_percentile(growth, pairs, 50);
+}
+
+/* The clusters of all sizes live at the same time and take turns, block by block: what else the machine does meets all of them, and
+ * hardly counts in what one costs of the other. */
+static int64_t steady_sized(struct bench *bench, const char *name, struct steady steady)
+{
+    static struct live lives[STEADY_SIZES];
+    size_t count = 0;
+    for (; count < STEADY_SIZES && steady_sizes[count] <= bench->nodes_max; count++) {
+        steady.nodes = steady_sizes[count];
+        live_init(&lives[count], &steady);
+    }
+    bool over = count == 0;
+    while (!over) {
+        over = true;
+        for (size_t i = 0; i < count; i++) {
+            if (!live_over(&lives[i])) {
+                live_block(&lives[i]);
+                over = false;
+            }
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        steady_lines(bench, name, &lives[i], steady_sizes[i] == 10000);
+        live_done(&lives[i]);
+    }
+    return lives_growth(lives, count);
 }
 
 void load_steady(struct bench *bench)
 {
     const struct steady steady = {.accounts = ACCOUNTS, .filled_percent = 90};
-    steady_sized(bench, "90 % asked", steady, bench->decision_ns);
+    bench->decision_growth = steady_sized(bench, "90 % asked", steady);
 }
 
 void load_steady_full(struct bench *bench)
 {
     const struct steady steady = {.accounts = ACCOUNTS, .filled_percent = 120};
-    steady_sized(bench, "120 % asked", steady, bench->full_ns);
+    bench->full_growth = steady_sized(bench, "120 % asked", steady);
 }
 
 void load_steady_accounts(struct bench *bench)
 {
     const struct steady steady = {.accounts = ACCOUNTS_MANY, .filled_percent = 90};
-    int64_t ignored[STEADY_SIZES];
-    steady_sized(bench, "90 % asked, 1,000 accounts", steady, ignored);
+    (void)steady_sized(bench, "90 % asked, 1,000 accounts", steady);
 }
 
 /* One account, so that the reservation binds all. */
 void load_steady_held(struct bench *bench)
 {
     const struct steady steady = {.accounts = 1, .filled_percent = 120, .impatient = true};
-    steady_sized(bench, "120 % asked, held", steady, bench->held_ns);
+    bench->held_growth = steady_sized(bench, "120 % asked, held", steady);
 }
 
 /* ---- memory ---- */
@@ -308,10 +373,10 @@ void load_memory(struct bench *bench)
 
 /* ---- growth ---- */
 
-static void growth_line(struct bench *bench, const char *name, const int64_t ns[2], double bar)
+static void growth_line(struct bench *bench, const char *name, int64_t hundredths, int64_t bar)
 {
-    if (ns[0] > 0 && ns[1] > 0) {
-        table_value(bench, name, (double)ns[1] / (double)ns[0], "x", bar, NULL);
+    if (hundredths > 0) {
+        table_value(bench, name, (double)hundredths / 100, "x", (double)bar / 100, NULL);
     }
 }
 
@@ -320,11 +385,11 @@ void load_growth(struct bench *bench)
     /* Ten times the nodes: n log n is 10 x 4 / 3. One decision does not grow, but for caches that
      * hold a smaller part of ten times the memory. */
     enum { PASS_PERCENT_MAX = 1333, DECISION_PERCENT_MAX = 150 };
-    growth_line(bench, "a full pass (allocate)", bench->allocate_ns, PASS_PERCENT_MAX / 100.0);
-    growth_line(bench, "one decision (steady, p50)", bench->decision_ns,
-                DECISION_PERCENT_MAX / 100.0);
-    growth_line(bench, "one decision (steady, thousands wait, p50)", bench->full_ns,
-                DECISION_PERCENT_MAX / 100.0);
-    growth_line(bench, "one decision (steady, a reservation held, p50)", bench->held_ns,
-                DECISION_PERCENT_MAX / 100.0);
+    const int64_t *pass_ns = bench->allocate_ns;
+    growth_line(bench, "a full pass (allocate)", pass_ns[0] > 0 ? 100 * pass_ns[1] / pass_ns[0] : 0,
+                PASS_PERCENT_MAX);
+    growth_line(bench, "one decision (steady)", bench->decision_growth, DECISION_PERCENT_MAX);
+    growth_line(bench, "one decision (thousands wait)", bench->full_growth, DECISION_PERCENT_MAX);
+    growth_line(bench, "one decision (a reservation held)", bench->held_growth,
+                DECISION_PERCENT_MAX);
 }

@@ -42,17 +42,17 @@ double measure_floor_ns(void);
 enum { RUNS_MAX = 31 };
 
 struct bench {
-    unsigned runs;       /* of which the median counts */
-    uint32_t nodes_max;  /* larger clusters are left out */
-    double floor_ns;     /* of the calibration loop */
-    unsigned bars;       /* lines with a bar */
-    unsigned short_bars; /* those that are short of it */
-    /* At 1,000 and at 10,000 nodes, 0 when not measured: a full pass, and one decision with
-     * free GPUs, with thousands of tasks waiting, and with a reservation held as well. */
-    int64_t allocate_ns[2];
-    int64_t decision_ns[2];
-    int64_t full_ns[2];
-    int64_t held_ns[2];
+    unsigned runs;          /* of which the median counts */
+    uint32_t nodes_max;     /* larger clusters are left out */
+    double floor_ns;        /* of the calibration loop */
+    unsigned bars;          /* lines with a bar */
+    unsigned short_bars;    /* those that are short of it */
+    int64_t allocate_ns[2]; /* a full pass at 1,000 and at 10,000 nodes; 0 when not measured */
+    /* How one decision grows between them, in hundredths, with free GPUs, with thousands of tasks waiting, and with a
+     * reservation held as well; likewise. */
+    int64_t decision_growth;
+    int64_t full_growth;
+    int64_t held_growth;
 };
 
 enum { NO_BAR = 0 };
