@@ -12,6 +12,12 @@ enum { LINES_FIRST = 8, ORDER_FIRST = 16 };
 
 /* ---- the heap of lines ---- */
 
+/* The state has what makes equal room in the order of loss only. */
+static bool pieces_by_loss(const struct pieces *pieces)
+{
+    return pieces->book->by == VICTIMS_LEAST_LOSS || pieces->need_milli > 0;
+}
+
 /* One of two lines at least is of gangs. Both are of one priority, and neither has instances above a minimum but those that have
  * been read. */
 static bool gangs_before(const struct pieces *pieces, const struct piece_line *a,
@@ -40,8 +46,8 @@ static bool line_before(const struct pieces *pieces, uint32_t a, uint32_t b)
     if (gangs) { /* where it is not known who goes first, the gang is read */
         return gangs_before(pieces, left, right);
     }
-    return pieces_compare(pieces->book->by, pieces->need_milli, pieces->lines[a].piece,
-                          pieces->lines[b].piece) < 0;
+    return pieces_compare(pieces_by_loss(pieces) ? VICTIMS_LEAST_LOSS : VICTIMS_YOUNGEST,
+                          pieces->need_milli, left->piece, right->piece) < 0;
 }
 
 static void lines_swap(struct pieces *pieces, uint32_t a, uint32_t b)
@@ -209,7 +215,7 @@ static void age_add(struct pieces *pieces, uint64_t priority)
 static bool band_read(struct pieces *pieces)
 {
     const struct oindex *order = &pieces->book->core->orders[ORDER_ACCOUNT_LOSS];
-    const bool by_loss = pieces->book->by == VICTIMS_LEAST_LOSS;
+    const bool by_loss = pieces_by_loss(pieces);
     struct okey key = {{pieces->first, LOSS_KEY(pieces->band, 0, 0), 0, 0}};
     bool more = oindex_from(order, key, &key) && key.at[0] == pieces->first;
     if (!more) {

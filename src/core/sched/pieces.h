@@ -85,7 +85,7 @@ struct piece *piece_of(struct piece_book *book, const struct account_view *accou
                        const struct instance *instance);
 
 /* Below 0: `a` goes first. Never 0 for two pieces. `need_milli` above 0: of equal importance those go
- * first of which fewer make up so many slots of a node. */
+ * first of which fewer make up so many slots of a node; an order for a need is by loss then, whatever the pool's victims are. */
 int pieces_compare(enum pool_victims by, int64_t need_milli, const struct piece *a,
                    const struct piece *b);
 

@@ -268,8 +268,9 @@ static bool nodes_first(const struct solve *solve)
     const struct core *core = solve->trial->core;
     const struct solve_ask *ask = solve->ask;
     const bool plain = ask->count == 1 || core_shape(core, ask->task->shape)->form == NULL;
+    const struct pool *pool = core_pool(core, solve->trial->pool);
     return plain && ask->count <= TAKE_GANG_MAX && solve->fits < ask->count &&
-           core_pool(core, solve->trial->pool)->victims == VICTIMS_LEAST_LOSS;
+           (pool->victims == VICTIMS_LEAST_LOSS || pool->node_count > GROW_NODES_MAX);
 }
 
 /* Room on nodes, else a little in order. */

@@ -45,6 +45,13 @@ static bool has_elsewhere(struct solve *solve, const struct task *task)
     return note->missed_from == SOMEWHERE;
 }
 
+/* Could the instance be moved? Said before its piece is made: most have run for too long. A gang is as young as its last. */
+static bool may_move(struct solve *solve, const struct instance *instance)
+{
+    const struct task *task = core_task(solve->trial->core, instance->task);
+    return (task->gang || victims_movable(solve->victims, instance)) && has_elsewhere(solve, task);
+}
+
 /* The pieces on the node that may go, in order. */
 static void pieces_read(struct node_search *search, struct choice *choice)
 {
@@ -56,11 +63,12 @@ static void pieces_read(struct node_search *search, struct choice *choice)
            oindex_next(&core->orders[ORDER_ON_NODE], key, &key) &&
            key.at[0] == choice->node->id.v) {
         ++*search->work;
-        struct piece *piece = victims_piece(solve->victims, instance_row(core, key.at[3]));
-        if (piece == NULL || choice_has(choice, piece)) {
+        const struct instance *instance = instance_row(core, key.at[3]);
+        if (solve->ask->of == VICTIMS_OF_ALL && !may_move(solve, instance)) {
             continue;
         }
-        if (solve->ask->of != VICTIMS_OF_ALL || has_elsewhere(solve, piece->task)) {
+        struct piece *piece = victims_piece(solve->victims, instance);
+        if (piece != NULL && !choice_has(choice, piece)) {
             choice->pieces[choice->count++] = piece;
         }
     }

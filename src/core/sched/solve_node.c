@@ -158,7 +158,8 @@ static void nodes_look(struct node_search *search, struct piece *first, uint32_t
          piece != NULL && !looked_enough(search) && search->seen_count < seen_max;
          piece = victims_next(solve->victims)) {
         ++*search->work;
-        if (solve->ask->count == 1 && best_known(search, piece)) {
+        if (solve->ask->count == 1 && search->by == VICTIMS_LEAST_LOSS &&
+            best_known(search, piece)) {
             break;
         }
         piece_nodes(search, piece);
@@ -190,7 +191,8 @@ bool solve_node_take(struct solve *solve, struct piece *first, uint64_t *work)
     if (!one) {
         return choices_try_together(search);
     }
-    for (uint32_t i = 0; i < search->count && i < ATTEMPTS_MAX; i++) {
+    for (uint32_t i = 0; search->by == VICTIMS_LEAST_LOSS && i < search->count && i < ATTEMPTS_MAX;
+         i++) {
         choice_refine(search, &search->choices[i]);
     }
     choices_sort(search);

@@ -243,6 +243,13 @@ static bool piece_eligible(struct victims *victims, const struct seat *seat,
     return false;
 }
 
+bool victims_movable(const struct victims *victims, const struct instance *instance)
+{
+    const int64_t since_ms =
+        instance->state == INSTANCE_RUNNING ? instance->started_ms : instance->allocated_ms;
+    return victims->now_ms - since_ms <= MOVE_RUN_MS_MAX;
+}
+
 struct piece *victims_piece(struct victims *victims, const struct instance *instance)
 {
     const struct task *task = core_task(victims->trial->core, instance->task);

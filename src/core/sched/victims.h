@@ -43,6 +43,9 @@ struct piece *victims_next(struct victims *victims);
 /* The piece with which a running instance would go, if the search may have it; else NULL. */
 struct piece *victims_piece(struct victims *victims, const struct instance *instance);
 
+/* Has the instance run so briefly that it may be moved? */
+bool victims_movable(const struct victims *victims, const struct instance *instance);
+
 /* The most slots (thousandths) that a piece of the account, or of one below it, holds. */
 int64_t victims_piece_max(struct victims *victims, const struct account_view *account);
 

@@ -85,12 +85,31 @@ static void of_those_that_make_room_alone_the_youngest_goes(void **state)
     org_done(&many.org);
 }
 
+static void youngest(struct pool_spec *spec)
+{
+    spec->victims = VICTIMS_YOUNGEST;
+}
+
+static void where_the_youngest_go_what_makes_room_is_found_as_well(void **state)
+{
+    (void)state;
+    struct many many;
+    many_open(&many, (struct org_task){.project = "lender", .slots = NODE_SLOTS});
+    org_pool(&many.org, youngest);
+    (void)org_submit(&many.org, (struct org_task){.project = "taker", .slots = NODE_SLOTS});
+    (void)org_pass(&many.org);
+    assert_int_equal(many.org.evicted_count, 1);
+    assert_int_equal(many.org.evicted[0].task.v, many.lone.v);
+    org_done(&many.org);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_that_makes_room_alone_is_found_behind_many_small_ones),
         cmocka_unit_test(a_gang_that_makes_room_is_found_behind_many_small_ones),
         cmocka_unit_test(of_those_that_make_room_alone_the_youngest_goes),
+        cmocka_unit_test(where_the_youngest_go_what_makes_room_is_found_as_well),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
