@@ -72,11 +72,38 @@ static void until_check(struct world *world, const struct task *task, int64_t un
     core_free(copy);
 }
 
+/* A priority is said to help: with it the task is promised a place that others leave. */
+static void priority_check(struct world *world, const struct task *task, uint32_t priority)
+{
+    struct core *copy = core_copy(world->core);
+    const struct task_edit edit = {.fields = EDIT_PRIORITY, .priority = priority};
+    struct input in = {.type = INPUT_TASK_EDIT};
+    struct input pass = {.type = INPUT_PASS};
+    struct facts facts;
+    in.task.task = task->id;
+    in.task.edit = &edit;
+    pass.pass.pool = task->pool;
+    pass.pass.work_max = UINT64_MAX;
+    bool going = copy_step(world, copy, in, &facts);
+    const struct task *now = core_task(copy, task->id);
+    while (going && now->claimed_count == 0 && now->active_count == 0) {
+        going = copy_step(world, copy, pass, &facts);
+        now = core_task(copy, task->id);
+    }
+    law(now->claimed_count > 0 || now->active_count > 0, "P8: the priority that would help does");
+    core_free(copy);
+}
+
 static void wait_check(struct world *world, const struct task *task)
 {
     struct explanation why;
     struct task_spec spec;
     explain_task(world->core, task->id, &why);
+    const uint32_t priority =
+        explain_waits_for_room(why.reason.code) ? explain_priority(world->core, task->id) : 0;
+    if (priority != 0) {
+        priority_check(world, task, priority);
+    }
     if (why.reason.code == REASON_MIN_RUNTIME || why.reason.code == REASON_PREEMPTION_DELAY) {
         until_check(world, task, why.reason.until_ms);
     }

@@ -11,6 +11,7 @@
 #include "core/core_internal.h"
 #include "core/sched/action.h"
 #include "core/sched/explain.h"
+#include "core/sched/rights.h"
 #include "core/sched/runtime.h"
 
 /* Pieces looked at for one explanation and in one search of it, and searches: lists explain hundreds of tasks. */
@@ -114,12 +115,14 @@ void explain_time(struct trial *trial, const struct task *task, struct reason *r
     }
 }
 
-/* Does somebody keep places whom a priority in the task's own project does not put behind it? */
+/* Does somebody keep places whom the task does not come before? */
 static bool others_keep(const struct core *core, const struct task *task)
 {
     const struct pool *pool = core_pool(core, task->pool);
+    const struct okey key = key_account_queue(task);
     for (uint32_t i = 0; i < pool->reserved_count; i++) {
-        if (core_task(core, pool->reserved[i].task)->account.v != task->account.v) {
+        const struct task *holder = core_task(core, pool->reserved[i].task);
+        if (holder->id.v != task->id.v && !rights_ahead(pool, holder, &key)) {
             return true;
         }
     }
@@ -129,8 +132,7 @@ static bool others_keep(const struct core *core, const struct task *task)
 uint32_t explain_priority(const struct core *core, task_id id)
 {
     const struct task *task = core_task(core, id);
-    if (task == NULL || !task->queued || task->priority >= PRIORITY_MAX ||
-        others_keep(core, task)) {
+    if (task == NULL || !task->queued || task->priority >= PRIORITY_MAX) {
         return 0;
     }
     struct arena arena;
@@ -141,7 +143,7 @@ uint32_t explain_priority(const struct core *core, task_id id)
     arena_init(&arena);
     trial_init(&trial, core, task->pool, &arena);
     raised.priority++;
-    bool helps = !found_at(&times, core_time_ms(core), &wake_ms);
+    bool helps = !others_keep(core, &raised) && !found_at(&times, core_time_ms(core), &wake_ms);
     times.task = &raised;
     helps = helps && found_at(&times, core_time_ms(core), &wake_ms);
     trial_done(&trial);
