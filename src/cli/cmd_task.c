@@ -225,7 +225,7 @@ static void cell_topology(struct buf *out, const struct doc *item, int64_t now_m
     }
 }
 
-/* "leader x1, worker x4": those that are in no other. */
+/* "leader x1, worker x2-4, 1 needed": those that are in no other. */
 static void cell_groups(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
@@ -234,8 +234,13 @@ static void cell_groups(struct buf *out, const struct doc *item, int64_t now_ms)
          group = group->next) {
         buf_addf(out, "%s%s", group == groups->first ? "" : ", ", item_text(group, "name"));
         if (doc_get(group, "instances") != NULL) {
-            buf_addf(out, " x%s", item_text(group, "instances"));
+            const bool fewer = doc_get(group, "min") != NULL;
+            buf_addf(out, " x%s%s%s", fewer ? item_text(group, "min") : "", fewer ? "-" : "",
+                     item_text(group, "instances"));
         }
+    }
+    if (doc_get(item, "min_groups") != NULL) {
+        buf_addf(out, ", %s needed", item_text(item, "min_groups"));
     }
 }
 

@@ -77,8 +77,8 @@ static const struct topic topics[] = {
      "  env: {SEED: 7}\n"
      "\n"
      "Fields: name kind command entrypoint env workdir image project pools resources devices\n"
-     "avoid node_labels instances array gang min_instances topology groups priority preemptible\n"
-     "repeatable time_limit grace stale_grace preemption_delay max_retries\n"
+     "avoid node_labels instances array gang min_instances topology groups min_groups priority\n"
+     "preemptible repeatable time_limit grace stale_grace preemption_delay max_retries\n"
      "depends_on tags stage."},
 };
 

@@ -188,7 +188,7 @@ static void gang_rewind(struct core *core, struct task *task)
 static bool gang_gone(const struct task *task)
 {
     return task->gang && !gang_doomed(task) && task->waiting_count > 0 &&
-           task->active_count == task->stopping_count && task_grown(task) < task->min_count;
+           task->active_count == task->stopping_count && gang_lacks(task);
 }
 
 static void wait_again(struct core *core, struct task *task, struct instance *instance,
@@ -214,7 +214,8 @@ static void wait_again(struct core *core, struct task *task, struct instance *in
         task->rank -= RANK_FRONT;
     }
     /* Those who stay may wait for one that was lost; else all begin again. */
-    if (task->gang && task_grown(task) < task->min_count && !(lost && gang_may_wait(task))) {
+    gang_count(core, task);
+    if (task->gang && gang_lacks(task) && !(lost && gang_may_wait(task))) {
         gang_rewind(core, task);
     }
 }
@@ -256,6 +257,7 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
     if (fact->attempt_ended.again) {
         wait_again(core, task, instance, fact);
     }
+    gang_count(core, task);
     if (gang_gone(task)) {
         gang_rewind(core, task);
     }

@@ -68,6 +68,7 @@ void apply_task_submitted(struct core *core, const struct fact *fact)
     task->min_count = spec->gang && spec->min_instances > 0 ? spec->min_instances : spec->instances;
     if (form_grouped(fact->task_submitted.form)) {
         task->min_count = form_min(fact->task_submitted.form);
+        task->by_groups = form_elastic(fact->task_submitted.form);
     }
     task->preemptible = spec->preemptible;
     task->repeatable = spec->repeatable;

@@ -96,6 +96,11 @@ void task_spec_set(struct task *task, const struct task_spec *spec);
 /* What it has of its own instead of the pool's. */
 void task_own_set(struct task *task, const struct task_spec *spec);
 
+/* What its groups lack, as its instances are now. */
+void gang_count(const struct core *core, struct task *task);
+/* Is what is promised to a gang too little for its minimum? */
+bool gang_claims_short(const struct core *core, const struct task *task);
+
 /* Since when a gang has been broken, as its counts say now. */
 void gang_stale_update(struct core *core, struct task *task);
 /* The grace of the pool's broken gangs; their deadlines follow. */

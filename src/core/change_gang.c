@@ -4,7 +4,8 @@
  *                                                                                └─ grace over ─▶ all are told to stop
  *
  * An elastic gang says by its minimum that instances come and go, so its pool's grace counts for it. One that needs all of its
- * instances is stopped at once, unless its user gave it a grace of its own: who stays cannot work on with a newcomer.
+ * instances is stopped at once, unless its user gave it a grace of its own: who stays cannot work on with a newcomer. A group that is
+ * not needed breaks for itself: it is whole again in time, or those of it that stay are told to stop, and the gang goes on.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/change.h"
 
@@ -26,10 +27,96 @@ int64_t gang_grace_ms(const struct core *core, const struct task *task)
     return task->own_stale_grace ? task->stale_grace_ms : pool->stale_grace_ms;
 }
 
+/* ---- what it has ---- */
+
+enum {
+    HAVE_STAYS = 1 << 0,    /* runs, and is not told to stop */
+    HAVE_DONE = 1 << 1,     /* has done its work */
+    HAVE_PROMISED = 1 << 2, /* waits for a place that is promised to it */
+};
+
+static unsigned have_as(const struct core *core, const struct instance *instance)
+{
+    if (instance->state == INSTANCE_WAITING) {
+        return core_claim(core, instance->task, instance->index) != NULL ? HAVE_PROMISED : 0;
+    }
+    return instance->state == INSTANCE_ENDED ? HAVE_DONE : instance_stays(instance) * HAVE_STAYS;
+}
+
+/* Instances by group that are one of these. */
+static void have_count(const struct core *core, const struct task *task, const struct form *form,
+                       unsigned kinds, struct form_have *ret)
+{
+    *ret = (struct form_have){{0}};
+    for (uint32_t leaf = form_leaf_next(form, 0); leaf < form->group_count;
+         leaf = form_leaf_next(form, leaf + 1)) {
+        const struct form_group *own = &form->groups[leaf];
+        for (uint32_t i = own->first; i < own->first + own->count; i++) {
+            const struct instance *instance = instance_row(core, task->instance_first + i);
+            ret->at[leaf] += (have_as(core, instance) & kinds) != 0;
+        }
+    }
+}
+
+void gang_have(const struct core *core, const struct task *task, struct form_have *ret,
+               struct form_have *ret_stays)
+{
+    const struct form *form = shape_form(core_shape(core, task->shape));
+    have_count(core, task, form, HAVE_STAYS | HAVE_DONE, ret);
+    if (ret_stays != NULL) {
+        have_count(core, task, form, HAVE_STAYS, ret_stays);
+    }
+}
+
+void gang_count(const struct core *core, struct task *task)
+{
+    if (!task->by_groups) {
+        return;
+    }
+    const struct form *form = shape_form(core_shape(core, task->shape));
+    struct form_have have;
+    struct form_have stays;
+    gang_have(core, task, &have, &stays);
+    const bool broken = form_broken(form, &have, &stays, form->group_count) < form->group_count;
+    task->lacks = (uint8_t)(!form_whole(form, &have) ? LACKS_OF_ALL
+                            : broken                 ? LACKS_OF_A_GROUP
+                                                     : LACKS_NOTHING);
+}
+
+bool gang_lacks(const struct task *task)
+{
+    return task->by_groups ? task->lacks == LACKS_OF_ALL : task_grown(task) < task->min_count;
+}
+
+bool gang_claims_short(const struct core *core, const struct task *task)
+{
+    if (!task->by_groups) {
+        return task_grown(task) + task->claimed_count < task->min_count;
+    }
+    const struct form *form = shape_form(core_shape(core, task->shape));
+    struct form_have have;
+    have_count(core, task, form, HAVE_STAYS | HAVE_DONE | HAVE_PROMISED, &have);
+    return !form_whole(form, &have);
+}
+
+bool gang_without(const struct core *core, const struct task *task, const struct instance *instance)
+{
+    if (!task->by_groups) {
+        return task_grown(task) - instance_stays(instance) >= task->min_count;
+    }
+    const struct form *form = shape_form(core_shape(core, task->shape));
+    struct form_have have;
+    gang_have(core, task, &have, NULL);
+    have.at[form_leaf(form, instance->index) - form->groups] -= instance_stays(instance);
+    return form_whole(form, &have);
+}
+
+/* ---- broken ones ---- */
+
 bool gang_broken(const struct task *task)
 {
     return task->gang && task->waiting_count > 0 && task->active_count > task->stopping_count &&
-           task_grown(task) < task->min_count;
+           (gang_lacks(task) || (task->by_groups && task->lacks == LACKS_OF_A_GROUP));
 }
 
 bool gang_stale_key(const struct core *core, const struct task *task, struct okey *ret)

@@ -168,9 +168,9 @@ static void counts_update(struct core *core, const struct task *task, const stru
 }
 
 /* A gang that broke while one of it was moved needs places for all. */
-static bool claims_too_few(const struct task *task)
+static bool claims_too_few(const struct core *core, const struct task *task)
 {
-    return task->gang && task->queued && task_grown(task) + task->claimed_count < task->min_count;
+    return task->gang && task->queued && gang_claims_short(core, task);
 }
 
 static void stale_update(struct core *core, struct task *task, const struct task_mark *mark)
@@ -196,12 +196,13 @@ void task_own_set(struct task *task, const struct task_spec *spec)
 
 void task_close(struct core *core, struct task *task, const struct task_mark *mark)
 {
+    gang_count(core, task);
     task->state = (uint8_t)state_derive(core, task);
     task->queued = task_may_queue(core, task);
     task->by_length = pool_by_length(core_pool(core, task->pool));
     task->reserved = task->reserved && task->queued && task->pool.v == mark->pool.v;
     if (task->claimed_count + task->moving_count > 0 &&
-        (!task_keeps_claims(task) || claims_too_few(task))) {
+        (!task_keeps_claims(task) || claims_too_few(core, task))) {
         claims_drop(core, task);
     }
     counts_update(core, task, mark);

@@ -171,8 +171,7 @@ static void check_settled(const struct core *core, const struct task *task)
         must(dependent_first(core, task->id, &key)); /* K7: else it would have been archived */
         return;
     }
-    if (task->gang && task->waiting_count > 0 && task_grown(task) < task->min_count &&
-        task->stale_ms == 0) {
+    if (task->gang && task->waiting_count > 0 && gang_lacks(task) && task->stale_ms == 0) {
         must(task->stopping_count == task->active_count); /* K2: the rest of a broken gang ends */
     }
     if (gang_doomed(task)) {
@@ -251,6 +250,9 @@ static void check_tasks(struct expected *expected)
             expect(expected, ORDER_QUEUE, key_queue(task));
             expect(expected, ORDER_ACCOUNT_QUEUE, key_account_queue(task));
         }
+        struct task counted = *task;
+        gang_count(core, &counted);
+        must(counted.lacks == task->lacks);
         must((task->stale_ms > 0) == (gang_may_wait(task) && gang_broken(task))); /* K2 */
         struct okey stale;
         if (gang_stale_key(core, task, &stale)) {

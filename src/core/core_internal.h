@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/core.h"
+#include "core/model/form_grow.h"
 #include "core/model/length.h"
 #include "core/model/oindex.h"
 #include "core/model/table.h"
@@ -305,8 +306,19 @@ bool gang_doomed(const struct task *task);
 bool gang_may_wait(const struct task *task);
 int64_t gang_grace_ms(const struct core *core, const struct task *task);
 
-/* Some of it run and stay, but less than its minimum. */
+/* Does it have less than its minimum? */
+bool gang_lacks(const struct task *task);
+
+/* Some of it run and stay, but less than its minimum, or than that of a group which has begun. */
 bool gang_broken(const struct task *task);
+
+/* Instances by group that run and stay (`ret_stays`, or NULL), and with them those that have done their work. */
+void gang_have(const struct core *core, const struct task *task, struct form_have *ret,
+               struct form_have *ret_stays);
+
+/* Would its minimum be met without this one, by those that run and stay or have done their work? */
+bool gang_without(const struct core *core, const struct task *task,
+                  const struct instance *instance);
 
 /* When that has to end, as ORDER_DEADLINE has it; false: it is not so, or need not. */
 bool gang_stale_key(const struct core *core, const struct task *task, struct okey *ret);
@@ -321,7 +333,8 @@ int64_t task_overtaken_ms(const struct task *task);
 /* How far a gang has grown: 0 it has not started, 1 it has just its minimum, 2 more. Others: 0. */
 uint32_t task_stage(const struct task *task);
 
-/* The number of instances to place next: what is missing of a gang's minimum, else 1. */
+/* The number of instances to place next: what is missing of a gang's minimum, else 1. Where groups have minimums of their own it is
+ * 1: see form_chunk(). */
 uint32_t task_chunk(const struct task *task);
 
 /* May a start go there: up and not draining. */

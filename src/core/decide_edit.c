@@ -120,7 +120,7 @@ static enum verdict edit_place(struct step *step, const struct task *task,
         form = form_of_topology(spec, request, step->out->arena);
     }
     if (verdict == VERDICT_OK && pool != NULL) {
-        verdict = form != NULL ? form_possible(step, pool, form)
+        verdict = form != NULL ? form_possible(step, pool, form, NULL)
                                : request_possible(step, pool, request, task_gang_size(task));
     }
     return verdict;

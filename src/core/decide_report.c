@@ -50,19 +50,38 @@ static void stop_harder(struct step *step, const struct instance *instance)
     fact->attempt_stopping.deadline_ms = 0;
 }
 
-/* A gang has been below its minimum for as long as it may: all of it stops, and begins again. */
-static void stale_stop(struct step *step, const struct core *core, task_id id)
+static void stale_stop(struct step *step, const struct core *core, const struct task *task,
+                       uint32_t from, uint32_t to)
 {
-    const struct task *task = core_task(core, id);
-    for (uint32_t i = 0; i < task->instance_count; i++) {
-        const struct instance *instance = core_instance(core, id, i);
-        if (instance->state != INSTANCE_STARTING && instance->state != INSTANCE_RUNNING) {
+    for (uint32_t i = from; i < to; i++) {
+        const struct instance *instance = core_instance(core, task->id, i);
+        if (!instance_stays(instance)) {
             continue;
         }
         struct fact *fact = step_fact(step, FACT_EVICTED);
-        fact->evicted.key = (struct attempt_key){id, i, instance->attempt};
+        fact->evicted.key = (struct attempt_key){task->id, i, instance->attempt};
         fact->evicted.deadline_ms = step->in->now_ms + task->grace_ms;
         fact->evicted.why = (struct eviction){.rule = EVICT_STALE};
+    }
+}
+
+/* A gang has been below its minimum for as long as it may: all of it stops, and begins again. Where only a group of it has that is not
+ * needed, that one does. */
+static void stale_come(struct step *step, const struct core *core, task_id id)
+{
+    const struct task *task = core_task(core, id);
+    if (gang_lacks(task)) {
+        stale_stop(step, core, task, 0, task->instance_count);
+        return;
+    }
+    const struct form *form = shape_form(core_shape(core, task->shape));
+    struct form_have have;
+    struct form_have stays;
+    uint32_t group = form->group_count;
+    gang_have(core, task, &have, &stays);
+    while ((group = form_broken(form, &have, &stays, group)) < form->group_count) {
+        const struct form_group *own = &form->groups[group];
+        stale_stop(step, core, task, own->first, own->first + own->count);
     }
 }
 
@@ -79,7 +98,7 @@ static void deadline_come(struct step *step, const struct core *core, struct oke
         return;
     }
     if (key.at[1] == DEADLINE_STALE) {
-        stale_stop(step, core, id);
+        stale_come(step, core, id);
         return;
     }
     const struct instance *instance = core_instance(core, id, (uint32_t)key.at[3]);

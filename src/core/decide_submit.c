@@ -285,7 +285,7 @@ static enum verdict submit_one(struct submit *submit, const struct task_spec *sp
         spec = spread_over_nodes(step, pool, spec, request);
         verdict = form_resolve(step, spec, request, &form);
         if (verdict == VERDICT_OK) {
-            verdict = form != NULL ? form_possible(step, pool, form)
+            verdict = form != NULL ? form_possible(step, pool, form, spec)
                                    : possible_once(submit, pool, request, gang_size(spec));
         }
         if (verdict != VERDICT_OK) {

@@ -46,7 +46,7 @@ enum verdict decide_task_start(struct step *step)
     }
     const struct shape *shape = core_shape(step->core, task->shape);
     verdict = shape->form != NULL
-                  ? form_possible(step, pool, shape_form(shape))
+                  ? form_possible(step, pool, shape_form(shape), NULL)
                   : request_possible(step, pool, &shape->request, task_gang_size(task));
     if (verdict == VERDICT_OK) {
         step_fact(step, FACT_TASK_QUEUED)->task.task = task->id;

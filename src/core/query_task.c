@@ -102,17 +102,16 @@ uint32_t task_grown(const struct task *task)
 
 uint32_t task_stage(const struct task *task)
 {
-    const uint32_t grown = task_grown(task);
-    if (!task->gang || grown < task->min_count) {
+    if (!task->gang || gang_lacks(task)) {
         return 0;
     }
-    return grown == task->min_count ? 1 : 2;
+    return task_grown(task) <= task->min_count ? 1 : 2;
 }
 
 uint32_t task_chunk(const struct task *task)
 {
-    const uint32_t grown = task_grown(task);
-    return task->gang && grown < task->min_count ? task->min_count - grown : 1;
+    return task->gang && !task->by_groups && gang_lacks(task) ? task->min_count - task_grown(task)
+                                                              : 1;
 }
 
 const struct shape *core_shape(const struct core *core, shape_id id)

@@ -91,5 +91,9 @@ struct reason {
     int64_t smallest; /* the smallest change that would be accepted: this amount (or count) instead;
                          -1: none */
     int64_t until_ms; /* when it will be looked at again at the latest, 0: unknown */
+    uint32_t running; /* of a task that waits in part: those that have their places, */
+    uint32_t all;     /* of so many; 0: none has */
     char text[NAME_LEN_MAX + 1];
+    char group[NAME_LEN_MAX +
+               1]; /* of a gang with groups: the one that it is about; "": all of it */
 };

@@ -250,10 +250,10 @@ static void task_end_of(const struct core *core, const struct task *task, const 
 /* ---- the end of an attempt ---- */
 
 /* Does a gang live on without this one, which waits again? Enough of the others run, and none is leaving. */
-static bool gang_goes_on(const struct task *task, const struct instance *instance, bool again)
+static bool gang_goes_on(const struct core *core, const struct task *task,
+                         const struct instance *instance, bool again)
 {
-    uint32_t leaving = task->stopping_count - (instance->state == INSTANCE_STOPPING);
-    return again && task->active_count - 1 - leaving + task->ended_count >= task->min_count;
+    return again && gang_without(core, task, instance);
 }
 
 int64_t report_at_ms(const struct step *step, const struct instance *instance,
@@ -277,7 +277,7 @@ void settle_attempt(struct step *step, const struct report *report)
     bool breaks = attempt_failed(cause, report->exit_code) || cause_is_loss(cause) ||
                   (cause == END_GANG && instance->state != INSTANCE_STOPPING);
     bool broken = task->gang && task->active_count > 1 && breaks &&
-                  !gang_goes_on(task, instance, again) &&
+                  !gang_goes_on(core, task, instance, again) &&
                   !(cause_is_loss(cause) && again && gang_grace_ms(core, task) != 0);
     /* A gang that has failed for good ends with the last of it that ran: those that wait never will. */
     bool doomed = gang_doomed(task) || (task->gang && breaks);

@@ -259,11 +259,16 @@ static bool task_get(struct decode *d, const struct lasts *lasts, uint64_t id)
     }
     if (shape != NULL && form_grouped(shape_form(shape))) {
         task->min_count = shape->gang_size;
+        task->by_groups = form_elastic(shape_form(shape));
     }
     task->user = user_take(core, spec.user);
     if (d->in.bad || d->instance_end > lasts->instances || shape == NULL ||
         shape->pool.v != task->pool.v || shape->gang_size != task_gang_size(task) ||
-        !instances_get(d, task) || !depends_get(d, task, &spec) || !task_sound(task)) {
+        !instances_get(d, task) || !depends_get(d, task, &spec)) {
+        return false;
+    }
+    gang_count(core, task);
+    if (!task_sound(task)) {
         return false;
     }
     shape->task_count++;

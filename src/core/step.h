@@ -79,11 +79,12 @@ void settle_stop(struct step *step, task_id id, enum end_cause cause, bool runni
 void settle_dependents(struct step *step, task_id id);
 enum { SETTLE_MAX = 1000 };
 
-/* Does the pool take this kind; can the request ever run there (P9)? Else refused. */
+/* Does the pool take this kind; can the request ever run there (P9)? Else refused; `spec` (or NULL) says how its groups are called. */
 enum verdict pool_accepts(struct step *step, const struct pool *pool, enum task_kind kind);
 enum verdict request_possible(struct step *step, const struct pool *pool,
                               const struct request *request, uint32_t gang_size);
-enum verdict form_possible(struct step *step, const struct pool *pool, const struct form *form);
+enum verdict form_possible(struct step *step, const struct pool *pool, const struct form *form,
+                           const struct task_spec *spec);
 
 /* The form of a task with topology or groups, resolved; NULL: it has neither. `request` becomes that of its first instance. */
 enum verdict form_resolve(struct step *step, const struct task_spec *spec, struct request *request,

@@ -124,7 +124,7 @@ static struct doc *task_picked(struct state *state, const struct doc *item)
                                        "command",  "max_retries", "avoid",       "node_labels",
                                        "topology", NULL};
     static const char *const chosen[] = {"devices", NULL};
-    static const char *const grouped[] = {"groups", NULL};
+    static const char *const grouped[] = {"groups", "min_groups", NULL};
     static const char *const ganged[] = {"instances", "min_instances", NULL};
     static const char *const counted[] = {"instances", NULL};
     struct doc *map = docmap_pick(state->arena, item, same);

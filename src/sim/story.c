@@ -99,22 +99,37 @@ static void devices_text(struct story *story, uint64_t devices)
 
 /* ---- facts ---- */
 
+/* "4 x 1 slot, 2 foo" */
+static void request_text(struct story *story, const struct engine *engine, uint32_t count,
+                         const struct request *request)
+{
+    const struct core *core = engine_core(engine);
+    if (count > 1) {
+        buf_addf(story->out, "%u x ", count);
+    }
+    resource_amount_text(core, (resource_id){RESOURCE_SLOTS}, request->slots_milli, story->out);
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        buf_add_str(story->out, ", ");
+        resource_amount_text(core, request->named[i].resource, request->named[i].milli, story->out);
+    }
+}
+
 static void submitted(struct story *story, const struct engine *engine, const struct fact *fact)
 {
-    const struct request *request = fact->task_submitted.request;
     const struct job_record *record = engine_record(engine, fact->task_submitted.task);
+    const struct form *form = fact->task_submitted.form;
     line(story, engine, "submitted");
     task_text(story, engine, fact->task_submitted.task);
     buf_add_str(story->out, ": ");
-    if (record->instance_count > 1) {
-        buf_addf(story->out, "%u x ", record->instance_count);
+    if (!form_grouped(form)) {
+        request_text(story, engine, record->instance_count, fact->task_submitted.request);
     }
-    resource_amount_text(engine_core(engine), (resource_id){RESOURCE_SLOTS}, request->slots_milli,
-                         story->out);
-    for (uint32_t i = 0; i < request->named_count; i++) {
-        buf_add_str(story->out, ", ");
-        resource_amount_text(engine_core(engine), request->named[i].resource,
-                             request->named[i].milli, story->out);
+    for (uint32_t i = 0; form_grouped(form) && i < form->group_count; i++) {
+        const struct form_group *group = &form->groups[i];
+        if (group->below == 0) {
+            buf_add_str(story->out, group->first > 0 ? " + " : "");
+            request_text(story, engine, group->count, &group->request);
+        }
     }
     buf_add_char(story->out, '\n');
 }

@@ -183,6 +183,8 @@ static const struct field task_edit_fields[] = {
     {"user", NULL, 0, 0, 0, NOT_EDITED},
     {"instances", NULL, 0, 0, 0, NOT_EDITED},
     {"min_instances", NULL, 0, 0, 0, NOT_EDITED},
+    {"min_groups", NULL, 0, 0, 0, NOT_EDITED},
+    {"groups", NULL, 0, 0, 0, NOT_EDITED},
     {"array", NULL, 0, 0, 0, NOT_EDITED},
     {"gang", NULL, 0, 0, 0, NOT_EDITED},
     {"preemptible", NULL, 0, 0, 0, NOT_EDITED},

@@ -89,6 +89,10 @@ enum err task_again_read(const struct doc *task, struct arena *arena, struct tas
     if (grouped) {
         child_add(&map, arena, "groups", groups);
     }
+    const struct doc *min_groups = doc_get(task, "min_groups"); /* older ones have none */
+    if (grouped && min_groups != NULL) {
+        child_add(&map, arena, "min_groups", min_groups);
+    }
     bool gang = false;
     const struct doc *least = doc_get(task, "min_instances"); /* older ones have none */
     if (doc_bool(doc_get(task, "gang"), &gang) && gang && least != NULL && !grouped) {

@@ -360,6 +360,7 @@ static const struct field task_fields[] = {
     {"stage", field_bool, IN_SPEC(stage), 0, 0, NULL},
     {"min_instances", min_instances_read, IN_SPEC(min_instances), 1, TASK_INSTANCES_MAX, NULL},
     {"groups", task_groups_read, 0, 0, 0, NULL},
+    {"min_groups", task_min_groups_read, IN_SPEC(min_groups), 1, TASK_GROUPS_MAX, NULL},
     {"topology", task_topology_read, IN_SPEC(topology), 0, 0, NULL},
     {"fallback", NULL, 0, 0, 0, "a task goes to one pool for now; fallback is not possible yet"},
     {"user", NULL, 0, 0, 0, "the user is the one whose token is used; it cannot be given"},

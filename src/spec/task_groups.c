@@ -61,6 +61,8 @@ struct group_draft {
     const struct doc *resources; /* NULL: those of the task */
     const struct doc *groups;    /* NULL: it has instances */
     const struct doc *instances;
+    const struct doc *min;        /* of these the last that was given */
+    const struct doc *min_groups; /* both are spec.min */
 };
 
 static void keep_doc(struct reader *in, const struct place *place, const struct doc *doc,
@@ -78,14 +80,39 @@ static void group_instances(struct reader *in, const struct place *place, const 
     field_u32(in, place, doc, field, object);
 }
 
+static void group_min(struct reader *in, const struct place *place, const struct doc *doc,
+                      const struct field *field, void *object)
+{
+    ((struct group_draft *)object)->min = doc;
+    field_u32(in, place, doc, field, object);
+}
+
+static void group_min_groups(struct reader *in, const struct place *place, const struct doc *doc,
+                             const struct field *field, void *object)
+{
+    ((struct group_draft *)object)->min_groups = doc;
+    field_u32(in, place, doc, field, object);
+}
+
+static void group_node_labels(struct reader *in, const struct place *place, const struct doc *doc,
+                              const struct field *field, void *object)
+{
+    (void)field;
+    struct group_spec *spec = &((struct group_draft *)object)->spec;
+    spec->node_label_count = node_labels_read(in, place, doc, &spec->node_labels);
+}
+
 #define IN_GROUP(member) offsetof(struct group_draft, member)
 
 static const struct field group_fields[] = {
     {"name", field_name, IN_GROUP(spec.name), 0, 0, "a group"},
     {"instances", group_instances, IN_GROUP(spec.instances), 1, TASK_INSTANCES_MAX, NULL},
+    {"min", group_min, IN_GROUP(spec.min), 1, TASK_INSTANCES_MAX, NULL},
     {"resources", keep_doc, IN_GROUP(resources), 0, 0, NULL},
+    {"node_labels", group_node_labels, 0, 0, 0, NULL},
     {"topology", task_topology_read, IN_GROUP(spec.topology), 0, 0, NULL},
     {"groups", keep_doc, IN_GROUP(groups), 0, 0, NULL},
+    {"min_groups", group_min_groups, IN_GROUP(spec.min), 1, TASK_GROUPS_MAX, NULL},
     {0},
 };
 
@@ -117,6 +144,41 @@ static bool name_taken(const struct task_spec *spec, const char *name)
 static void groups_list(struct reader *in, const struct place *place, const struct doc *doc,
                         struct task_spec *spec, uint32_t parent);
 
+/* What the fields of a group say together. */
+static void group_check(struct reader *in, const struct place *place, const struct doc *doc,
+                        const struct task_spec *spec, const struct group_draft *draft)
+{
+    struct place min = {.up = place, .key = "min"};
+    struct place min_groups = {.up = place, .key = "min_groups"};
+    struct place labels = {.up = place, .key = "node_labels"};
+    if (name_taken(spec, draft->spec.name)) {
+        problem_add(in, place, doc, "there are two groups '%s'", draft->spec.name);
+    } else if ((draft->groups != NULL) == (draft->instances != NULL)) {
+        problem_add(in, place, doc, "a group has either instances or groups");
+    } else if (draft->groups != NULL && draft->resources != NULL) {
+        problem_add(in, place, draft->resources,
+                    "resources belong to the groups that have instances");
+    } else if (draft->groups != NULL && draft->spec.node_label_count > 0) {
+        problem_add(in, &labels, doc_get(doc, "node_labels"),
+                    "labels belong to the groups that have instances");
+    } else if (draft->groups != NULL && draft->min != NULL) {
+        problem_add(in, &min, draft->min,
+                    "it goes with instances; min_groups says how many groups are needed");
+    } else if (draft->groups == NULL && draft->min_groups != NULL) {
+        problem_add(in, &min_groups, draft->min_groups,
+                    "it goes with groups; min says how many instances are needed");
+    } else if (draft->min != NULL && draft->spec.min > draft->spec.instances) {
+        problem_add(in, &min, draft->min, "it is above instances, which is %u",
+                    draft->spec.instances);
+    } else if (draft->min_groups != NULL && draft->groups->kind == DOC_LIST &&
+               draft->spec.min > draft->groups->count) {
+        problem_add(in, &min_groups, draft->min_groups, "it is above the groups, which are %u",
+                    draft->groups->count);
+    } else if (spec->group_count == TASK_GROUPS_MAX) {
+        problem_add(in, place, doc, "a task has at most %d groups", TASK_GROUPS_MAX);
+    }
+}
+
 /* Recursion is as deep as the tree of groups: GROUP_DEPTH_MAX. */
 static void group_read(struct reader *in, const struct place *place, const struct doc *doc,
                        struct task_spec *spec, uint32_t parent)
@@ -130,16 +192,7 @@ static void group_read(struct reader *in, const struct place *place, const struc
     if (draft.spec.name == NULL) {
         draft.spec.name = arena_fmt(in->arena, "group%u", spec->group_count);
     }
-    if (name_taken(spec, draft.spec.name)) {
-        problem_add(in, place, doc, "there are two groups '%s'", draft.spec.name);
-    } else if ((draft.groups != NULL) == (draft.instances != NULL)) {
-        problem_add(in, place, doc, "a group has either instances or groups");
-    } else if (draft.groups != NULL && draft.resources != NULL) {
-        problem_add(in, place, draft.resources,
-                    "resources belong to the groups that have instances");
-    } else if (spec->group_count == TASK_GROUPS_MAX) {
-        problem_add(in, place, doc, "a task has at most %d groups", TASK_GROUPS_MAX);
-    }
+    group_check(in, place, doc, spec, &draft);
     if (in->problems->total > before) {
         return;
     }
@@ -195,6 +248,29 @@ void task_groups_read(struct reader *in, const struct place *place, const struct
     draft->group_instances = list.instances;
 }
 
+void task_min_groups_read(struct reader *in, const struct place *place, const struct doc *doc,
+                          const struct field *field, void *object)
+{
+    ((struct task_draft *)object)->min_groups = doc;
+    field_u32(in, place, doc, field, object);
+}
+
+/* Those of the task count for each group. */
+static void labels_check(struct reader *in, const struct place *place,
+                         const struct task_draft *draft)
+{
+    for (uint32_t i = 0; i < draft->spec.group_count; i++) {
+        const uint32_t count =
+            draft->spec.groups[i].node_label_count + draft->spec.node_label_count;
+        if (draft->spec.groups[i].node_label_count > 0 && count > TASK_LABELS_MAX) {
+            problem_add(in, place, draft->groups,
+                        "the group '%s' and the task together name %u labels of nodes; at most %d "
+                        "are allowed",
+                        draft->spec.groups[i].name, count, TASK_LABELS_MAX);
+        }
+    }
+}
+
 void task_groups_finish(struct reader *in, const struct place *place, struct task_draft *draft)
 {
     const struct doc *other = draft->instances != NULL       ? draft->instances
@@ -202,9 +278,19 @@ void task_groups_finish(struct reader *in, const struct place *place, struct tas
                                                              : draft->array;
     const struct place at = {.up = place, .key = "groups"};
     if (draft->groups == NULL) {
+        if (draft->min_groups != NULL) {
+            const struct place min = {.up = place, .key = "min_groups"};
+            problem_add(in, &min, draft->min_groups, "there are no groups");
+        }
         return;
     }
-    if (other != NULL) {
+    labels_check(in, &at, draft);
+    if (draft->min_groups != NULL && draft->groups->kind == DOC_LIST &&
+        draft->spec.min_groups > draft->groups->count) {
+        const struct place min = {.up = place, .key = "min_groups"};
+        problem_add(in, &min, draft->min_groups, "it is above the groups, which are %u",
+                    draft->groups->count);
+    } else if (other != NULL) {
         problem_add(in, &at, other,
                     "groups say how many instances there are; instances, min_instances and array "
                     "do not go with them");

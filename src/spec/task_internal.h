@@ -21,6 +21,7 @@ struct task_draft {
     const struct doc *devices;
     const struct doc *gpu_devices;
     const struct doc *groups;
+    const struct doc *min_groups;
     uint32_t group_instances; /* of all groups together */
     int64_t gpu_milli;
     struct named_amount *named; /* TASK_RESOURCES_MAX of them, once there is one */
@@ -34,7 +35,9 @@ void task_resources_read(struct reader *in, const struct place *place, const str
 void task_devices_read(struct reader *in, const struct place *place, const struct doc *doc,
                        const struct field *field, void *draft);
 
-/* `node_labels: {gpu.model: A100}`. */
+/* `node_labels: {gpu.model: A100}`, of a task or a group: how many; 0 where a problem was noted, too. */
+uint32_t node_labels_read(struct reader *in, const struct place *place, const struct doc *doc,
+                          const struct label **ret);
 void task_node_labels_read(struct reader *in, const struct place *place, const struct doc *doc,
                            const struct field *field, void *draft);
 
@@ -59,6 +62,8 @@ void task_topology_read(struct reader *in, const struct place *place, const stru
 /* `groups: [{name: leader, instances: 1, resources: {…}}, …]`; and what they mean for the rest of the task. */
 void task_groups_read(struct reader *in, const struct place *place, const struct doc *doc,
                       const struct field *field, void *draft);
+void task_min_groups_read(struct reader *in, const struct place *place, const struct doc *doc,
+                          const struct field *field, void *draft);
 void task_groups_finish(struct reader *in, const struct place *place, struct task_draft *draft);
 
 /* The key of a node label that a level of a topology goes by; false: a problem was noted. */

@@ -193,15 +193,14 @@ void task_avoid_read(struct reader *in, const struct place *place, const struct 
     draft->spec.avoid_count = count;
 }
 
-void task_node_labels_read(struct reader *in, const struct place *place, const struct doc *doc,
-                           const struct field *field, void *object)
+uint32_t node_labels_read(struct reader *in, const struct place *place, const struct doc *doc,
+                          const struct label **ret)
 {
-    struct task_draft *draft = object;
-    if (doc->kind != DOC_MAP || doc->count > field->max) {
+    if (doc->kind != DOC_MAP || doc->count > TASK_LABELS_MAX) {
         problem_add(in, place, doc,
                     "a map of at most %d labels is wanted, like {gpu.model: A100}, not %s",
-                    (int)field->max, doc->kind == DOC_MAP ? "a larger one" : doc_what(doc));
-        return;
+                    TASK_LABELS_MAX, doc->kind == DOC_MAP ? "a larger one" : doc_what(doc));
+        return 0;
     }
     struct label *labels = arena_new(in->arena, struct label, doc->count + 1);
     uint32_t count = 0;
@@ -210,17 +209,25 @@ void task_node_labels_read(struct reader *in, const struct place *place, const s
         struct error e;
         labels[count].key = item->key.p;
         if (!value_text(in, &at, item, TEXT_LEN_MAX, &labels[count].value)) {
-            return;
+            return 0;
         }
         if (label_check(item->key, str_of(labels[count].value), &e) != ERR_OK) {
             problem_add(in, &at, item, "%s", e.text);
-            return;
+            return 0;
         }
         count++;
         in->text_bytes += item->key.len + 1;
     }
-    draft->spec.node_labels = labels;
-    draft->spec.node_label_count = count;
+    *ret = labels;
+    return count;
+}
+
+void task_node_labels_read(struct reader *in, const struct place *place, const struct doc *doc,
+                           const struct field *field, void *object)
+{
+    (void)field;
+    struct task_spec *spec = &((struct task_draft *)object)->spec;
+    spec->node_label_count = node_labels_read(in, place, doc, &spec->node_labels);
 }
 
 void task_pool_read(struct reader *in, const struct place *place, const struct doc *doc,

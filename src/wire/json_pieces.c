@@ -164,6 +164,12 @@ static void groups_below(struct json_out *j, const struct task_spec *spec, uint3
         if (group->instances > 0) {
             json_out_kv_u64(j, "instances", group->instances);
         }
+        if (group->min > 0) {
+            json_out_kv_u64(j, group->instances > 0 ? "min" : "min_groups", group->min);
+        }
+        if (group->node_label_count > 0) {
+            labels_json(j, "node_labels", group->node_labels, group->node_label_count);
+        }
         if (group->asks != NULL) {
             asks_json(j, group->asks);
         }
@@ -186,4 +192,7 @@ void groups_json(struct json_out *j, const struct task_spec *spec)
         return;
     }
     groups_below(j, spec, 0);
+    if (spec->min_groups > 0) {
+        json_out_kv_u64(j, "min_groups", spec->min_groups);
+    }
 }

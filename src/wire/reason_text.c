@@ -252,6 +252,14 @@ static void away_add(const struct core *core, const struct reason *reason, struc
     }
 }
 
+/* Does its sentence begin with what the task does? */
+static bool says_what_it_does(enum reason_code code)
+{
+    return code == REASON_NO_ROOM || code == REASON_GANG_SHORT || code == REASON_TOPOLOGY ||
+           code == REASON_TOO_LARGE || code == REASON_PREEMPTION_DELAY ||
+           code == REASON_MIN_RUNTIME;
+}
+
 void reason_text(const struct core *core, const struct reason *reason, struct buf *out)
 {
     must((unsigned)reason->code < REASON_COUNT);
@@ -262,6 +270,13 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
                           : "{account} cannot be moved or deleted: it has what belongs to no other",
                      out);
         return;
+    }
+    if (reason->running > 0) {
+        buf_addf(out, "%u of %u instances run; ", reason->running, reason->all);
+    }
+    if (reason->group[0] != '\0') {
+        const bool does = says_what_it_does(reason->code);
+        buf_addf(out, "%s '%s'%s ", does ? "its group" : "group", reason->group, does ? "" : ":");
     }
     const bool spread = reason->code == REASON_TOO_LARGE && reason->have > 0;
     sentence_add(core, reason,
@@ -342,6 +357,9 @@ void reason_json(struct json_out *j, const struct core *core, const struct reaso
     json_out_kv_u64(j, "have", reason->have);
     json_out_kv_u64(j, "need", reason->need);
     time_json(j, "until", reason->until_ms);
+    if (reason->group[0] != '\0') {
+        json_out_kv_text(j, "group", reason->group);
+    }
     json_out_end(j);
     buf_done(&message);
 }

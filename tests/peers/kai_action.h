@@ -22,9 +22,12 @@ struct job_shape {
     int64_t memory_bytes;
     struct named_amount profile; /* parts of devices; name "": none */
     struct topology_spec topology;
-    bool unlike; /* pods differ, or groups of them are to be close together: see action_groups() */
+    struct label label; /* of the nodes it may run on; key "": any */
+    bool
+        unlike; /* pods differ, or groups of them are to be close together or come and go: see action_groups() */
     uint32_t count;
-    uint32_t min; /* how many start together; fewer than `count`: the rest is elastic */
+    uint32_t min; /* how many start together */
+    bool elastic; /* not all of it is needed */
 };
 
 struct action_case {
@@ -40,10 +43,17 @@ const char *action_missing(const struct doc *test);
 
 /* The shape of a job's pods; or what is missing to say it. */
 const char *action_shape(const struct doc *job, struct job_shape *ret);
+/* What its groups say of it; or what is missing to say it. */
+const char *action_tree(const struct doc *job, struct job_shape *ret);
 /* The number of the instance that this pod of the job is. */
 uint32_t action_index(const struct doc *job, const struct doc *pod);
+/* Do two pods of a job ask for the same? */
+bool action_alike(const struct doc *job, const struct doc *a, const struct doc *b);
+/* The label that the nodes of a pod must have; false: none, and both its texts are empty. */
+bool action_label(const struct doc *pod, struct label *ret);
 /* The groups of a job whose pods are not alike; `spec` says what each asks for unless it says otherwise. */
-void action_groups(const struct doc *job, struct arena *arena, struct task_spec *spec);
+void action_groups(const struct doc *job, const struct job_shape *shape, struct arena *arena,
+                   struct task_spec *spec);
 /* The part of a device that a pod asks for; or what is missing to say it. */
 const char *action_profile(const struct doc *pod, struct named_amount *ret);
 const char *action_profile_name(const struct doc *profile);

@@ -65,7 +65,7 @@ static bool never_runs(const struct cluster *cluster)
     const enum reason_code code = cluster->facts.refusal.code;
     return code == REASON_TOO_LARGE || code == REASON_GANG_TOO_LARGE || code == REASON_NO_DEVICES ||
            code == REASON_COMBINATION || code == REASON_UNKNOWN_RESOURCE ||
-           code == REASON_DOMAIN_TOO_SMALL;
+           code == REASON_DOMAIN_TOO_SMALL || code == REASON_OTHER_LABELS;
 }
 
 static bool job_submit(struct action_case *action, struct action_job *job)
@@ -85,11 +85,13 @@ static bool job_submit(struct action_case *action, struct action_job *job)
     spec.instances = shape.count;
     spec.gang = shape.count > 1;
     spec.topology = shape.topology;
-    spec.min_instances = shape.min < shape.count ? shape.min : 0;
+    spec.min_instances = shape.elastic ? shape.min : 0;
+    spec.node_label_count = action_label(doc_get(job->doc, "tasks")->first, &shape.label);
+    spec.node_labels = &shape.label;
     spec.preemptible = read_flag(job->doc, "preemptible", true);
     spec.priority = priority_of(doc_get(action->trial->test, "jobs"), job->doc);
     if (shape.unlike) {
-        action_groups(job->doc, action->trial->arena, &spec);
+        action_groups(job->doc, &shape, action->trial->arena, &spec);
     }
     job->task = cluster_stage(&action->cluster, spec);
     return job->task.v != 0 || never_runs(&action->cluster);
@@ -172,7 +174,7 @@ static bool job_in_part(const struct action_job *job)
     for (const struct doc *pod = doc_get(job->doc, "tasks")->first; pod != NULL; pod = pod->next) {
         waiting += read_is(doc_get(pod, "state"), "Pending");
     }
-    return shape.min == shape.count && waiting > 0 && waiting < shape.count;
+    return !shape.elastic && waiting > 0 && waiting < shape.count;
 }
 
 /* Where that rest ran. */

@@ -1,15 +1,14 @@
 /* kai_action_shape.c - what every pod of a job asks for, and how many of them start together.
  *
  * Instances are placed in the order of their numbers and leave from the highest: a pod's number follows from its place in that
- * order. Parts of a device by profile are a named resource of the node, as an administrator would declare them. Groups within a gang
- * that all need all of their pods are one gang.
+ * order. Parts of a device by profile are a named resource of the node, as an administrator would declare them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kai_action.h"
 #include "read.h"
 
 #include <string.h>
 
-enum { MIB = 1 << 20, GROUPS_DEEP_MAX = 8 };
+enum { MIB = 1 << 20 };
 
 const char *action_profile_name(const struct doc *profile)
 {
@@ -37,45 +36,9 @@ const char *action_profile(const struct doc *pod, struct named_amount *ret)
     return NULL;
 }
 
-/* Pods that must run, of a group and all below it; `*ret_missing` when that is not a mere number. */
-static uint64_t group_min(const struct doc *group, unsigned depth, const char **ret_missing)
-{
-    uint64_t min = 0;
-    if (doc_get(group, "min_subgroups") != NULL || depth == GROUPS_DEEP_MAX) {
-        *ret_missing = "no minimum of each group";
-        return 0;
-    }
-    const struct doc *sets = doc_get(group, "podsets");
-    for (const struct doc *set = sets == NULL ? NULL : sets->first; set != NULL; set = set->next) {
-        uint64_t own = 0;
-        (void)doc_u64(doc_get(set, "min_available"), &own);
-        min += own;
-    }
-    const struct doc *below = doc_get(group, "subgroups");
-    for (const struct doc *one = below == NULL ? NULL : below->first; one != NULL;
-         one = one->next) {
-        min += group_min(one, depth + 1, ret_missing);
-    }
-    return min;
-}
-
-/* Has a group within the gang a topology of its own? */
-static bool topology_below(const struct doc *group)
-{
-    const struct doc *below = doc_get(group, "subgroups");
-    for (const struct doc *one = below == NULL ? NULL : below->first; one != NULL;
-         one = one->next) {
-        if (doc_get(one, "topology") != NULL || topology_below(one)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static const char *pod_missing(const struct doc *pod)
 {
     static const char *const fields[][2] = {
-        {"require_label", "a task cannot name labels of nodes"},
         {"affinity_topology_key", "no affinity between tasks"},
         {"anti_affinity_topology_key", "no affinity between tasks"},
     };
@@ -84,29 +47,36 @@ static const char *pod_missing(const struct doc *pod)
             return fields[i][1];
         }
     }
-    return NULL;
+    const struct doc *label = doc_get(pod, "require_label");
+    return label != NULL && doc_get(label, "in")->count != 1 ? "one of several values of a label"
+                                                             : NULL;
 }
 
-static int64_t order_of(const struct doc *pod)
+bool action_label(const struct doc *pod, struct label *ret)
 {
-    int64_t order = INT64_MIN;
-    (void)doc_i64(doc_get(pod, "order_priority"), &order);
-    return order;
+    const struct doc *label = doc_get(pod, "require_label");
+    *ret = (struct label){"", ""};
+    return label != NULL && doc_text(doc_get(label, "key"), &ret->key) &&
+           doc_text(doc_get(label, "in")->first, &ret->value);
 }
 
-uint32_t action_index(const struct doc *job, const struct doc *pod)
+bool action_alike(const struct doc *job, const struct doc *a, const struct doc *b)
 {
-    uint32_t index = 0;
-    bool before = true;
-    for (const struct doc *other = doc_get(job, "tasks")->first; other != NULL;
-         other = other->next) {
-        before = before && other != pod;
-        index += before ? order_of(other) >= order_of(pod) : order_of(other) > order_of(pod);
-    }
-    return index;
+    const int64_t gpus = read_milli(doc_get(doc_get(job, "per_task"), "gpus"), 0);
+    struct named_amount profiles[2];
+    struct label labels[2];
+    (void)action_profile(a, &profiles[0]);
+    (void)action_profile(b, &profiles[1]);
+    (void)action_label(a, &labels[0]);
+    (void)action_label(b, &labels[1]);
+    return read_milli(doc_get(a, "gpus"), gpus) == read_milli(doc_get(b, "gpus"), gpus) &&
+           profiles[0].milli == profiles[1].milli &&
+           strcmp(profiles[0].name, profiles[1].name) == 0 &&
+           strcmp(labels[0].key, labels[1].key) == 0 &&
+           strcmp(labels[0].value, labels[1].value) == 0;
 }
 
-/* All pods ask for the same? */
+/* What pods ask for; do all ask for the same? */
 static const char *pods_read(const struct doc *job, struct job_shape *ret)
 {
     const int64_t gpus = read_milli(doc_get(doc_get(job, "per_task"), "gpus"), 0);
@@ -119,9 +89,7 @@ static const char *pods_read(const struct doc *job, struct job_shape *ret)
             return missing;
         }
         const int64_t own = read_milli(doc_get(pod, "gpus"), gpus);
-        const bool same = own == ret->gpus_milli && profile.milli == ret->profile.milli &&
-                          strcmp(profile.name, ret->profile.name) == 0;
-        ret->unlike |= pod != pods->first && !same;
+        ret->unlike |= !action_alike(job, pods->first, pod);
         ret->gpus_milli = own;
         ret->profile = profile;
     }
@@ -144,17 +112,10 @@ const char *action_shape(const struct doc *job, struct job_shape *ret)
     const struct doc *topology = doc_get(groups, "topology");
     (void)doc_text(doc_get(topology, "required_level"), &ret->topology.required);
     (void)doc_text(doc_get(topology, "preferred_level"), &ret->topology.preferred);
-    if (groups != NULL && missing == NULL) {
-        min = group_min(groups, 0, &missing);
-        missing = missing == NULL && min < ret->count && doc_get(groups, "podsets")->count != 1
-                      ? "no minimum of each group"
-                      : missing;
-        ret->unlike |= topology_below(groups);
-    }
     uint64_t devices = 0;
     (void)doc_u64(doc_get(per_task, "fraction_devices"), &devices);
     ret->gpu_devices = (uint32_t)devices;
     ret->min = (uint32_t)min;
-    return missing == NULL && ret->unlike && min < ret->count ? "no minimum of each group"
-                                                              : missing;
+    ret->elastic = min < ret->count;
+    return groups != NULL && missing == NULL ? action_tree(job, ret) : missing;
 }

@@ -268,16 +268,34 @@ static const char *const *avoid_roll(struct world *world, uint32_t *ret_count)
     return names;
 }
 
+/* Of a gang not all may be needed: so many groups, and so many instances of each; on nodes with a label. */
+static void elastic_roll(struct world *world, struct task_spec *spec, struct group_spec *groups)
+{
+    struct dice *dice = &world->dice;
+    spec->min_groups = dice_once_in(dice, 3) ? 1 + dice_roll(dice, 2) : 0;
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        const uint32_t below = spec->group_count - i - 1; /* of the only one that has some */
+        const bool leaf = groups[i].instances > 0;
+        groups[i].instances += leaf ? dice_roll(dice, 3) : 0;
+        groups[i].min =
+            dice_once_in(dice, 2) ? 1 + dice_roll(dice, leaf ? groups[i].instances : below) : 0;
+        groups[i].asks = dice_once_in(dice, 6) ? NULL : groups[i].asks;
+        groups[i].node_labels = zone_label;
+        groups[i].node_label_count = leaf && dice_once_in(dice, 8);
+    }
+}
+
 /* Sometimes the instances of a gang are two groups, or two and one within a third, that ask for different things. */
 static void groups_roll(struct world *world, struct task_spec *ret)
 {
-    enum { GROUPS = 3 };
+    enum { GROUPS = 4 };
+    static const char *const names[GROUPS] = {"a", "b", "c", "d"};
     static const char *const levels[] = {"", "zone", "rack"};
     struct dice *dice = &world->dice;
     struct group_spec *groups = arena_new(&world->arena, struct group_spec, GROUPS);
     const bool nested = dice_once_in(dice, 3);
     ret->groups = groups;
-    ret->group_count = nested ? GROUPS : GROUPS - 1;
+    ret->group_count = nested ? GROUPS - 1 + (world->elastic ? dice_roll(dice, 2) : 0) : 2;
     ret->instances = 0;
     ret->min_instances = 0;
     ret->gang = true;
@@ -286,13 +304,17 @@ static void groups_roll(struct world *world, struct task_spec *ret)
         struct named_amount *amounts = arena_new(&world->arena, struct named_amount, 3);
         asks->resources = amounts;
         ask_roll(world, asks, amounts);
-        groups[i] = (struct group_spec){.name = i == 0   ? "a"
-                                                : i == 1 ? "b"
-                                                         : "c",
-                                        .parent = nested && i == 2 ? 2 : 0,
-                                        .instances = nested && i == 1 ? 0 : 1 + dice_roll(dice, 2),
-                                        .asks = nested && i == 1 ? NULL : asks};
+        const bool above = nested && i == 1;
+        groups[i] = (struct group_spec){.name = names[i],
+                                        .parent = nested && i >= 2 ? 2 : 0,
+                                        .instances = above ? 0 : 1 + dice_roll(dice, 2),
+                                        .asks = above ? NULL : asks};
         groups[i].topology.required = dice_once_in(dice, 3) ? levels[dice_roll(dice, 3)] : "";
+    }
+    if (world->elastic) {
+        elastic_roll(world, ret, groups);
+    }
+    for (uint32_t i = 0; i < ret->group_count; i++) {
         ret->instances += groups[i].instances;
     }
 }
@@ -344,7 +366,7 @@ static void spec_roll(struct world *world, struct task_spec *ret)
         ret->topology.required = levels[dice_roll(dice, 3)];
         ret->topology.preferred = levels[dice_roll(dice, 3)];
     }
-    if (dice_once_in(dice, 8)) {
+    if (dice_once_in(dice, world->elastic ? 3 : 8)) {
         groups_roll(world, ret);
     }
     const struct task *before = dice_once_in(dice, 6) ? pick_task(world) : NULL;
@@ -442,10 +464,11 @@ static void submit(struct world *world)
         if (fact->type == FACT_TASK_SUBMITTED) {
             const struct task_spec *spec = fact->task_submitted.spec;
             const uint32_t least = spec->min_instances > 0 ? spec->min_instances : spec->instances;
-            const uint32_t size = spec->gang && spec->group_count == 0 ? least : 1;
-            law(oracle_possible(world->core, fact->task_submitted.pool,
-                                fact->task_submitted.request, size),
+            const uint32_t size = spec->gang ? least : 1;
+            law(spec->group_count > 0 || oracle_possible(world->core, fact->task_submitted.pool,
+                                                         fact->task_submitted.request, size),
                 "P9: what can never run is refused");
+            oracle_groups_possible(world->core, fact);
             oracle_form_possible(world->core, fact);
         }
     }

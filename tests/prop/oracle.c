@@ -288,6 +288,9 @@ void oracle_gangs_whole(const struct core *core, const struct facts *facts)
             "P2: a gang starts whole");
         law(!task->gang || task->active_count + task->ended_count >= task->min_count,
             "P2: a gang runs with its minimum");
+        if (oracle_grouped(core, task)) {
+            oracle_groups_whole(core, task);
+        }
     }
 }
 
@@ -296,7 +299,9 @@ void oracle_gangs_in_time(const struct core *core, int64_t now_ms)
     for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
          task = core_task_next(core, task->id)) {
         const uint32_t stay = task->active_count - task->stopping_count;
-        if (!task->gang || stay == 0 || stay + task->ended_count >= task->min_count) {
+        const bool broken = oracle_grouped(core, task) ? oracle_groups_broken(core, task)
+                                                       : stay + task->ended_count < task->min_count;
+        if (!task->gang || stay == 0 || !broken) {
             continue;
         }
         const bool may = task->own_stale_grace || task->min_count < task->instance_count;
@@ -333,7 +338,7 @@ static bool may_run(const struct task *task)
 static int stage_of(const struct task *task)
 {
     const uint32_t grown = task->active_count - task->stopping_count + task->ended_count;
-    if (!task->gang || grown < task->min_count) {
+    if (!task->gang || grown < task->min_count || task->lacks == LACKS_OF_ALL) {
         return 0;
     }
     return grown == task->min_count ? 1 : 2;
@@ -440,7 +445,9 @@ static void task_must_not_fit(const struct core *core, const struct pool *pool,
     const struct request *request = &core_shape(core, task->shape)->request;
     const uint32_t count = chunk_of(task);
     uint32_t found = 0;
-    if (oracle_bounded(core, task, NULL, count) || quota_kept(core, pool, task, now_ms)) {
+    const bool grouped = oracle_grouped(core, task);
+    if ((!grouped && oracle_bounded(core, task, NULL, count)) ||
+        quota_kept(core, pool, task, now_ms)) {
         return;
     }
     if (core_shape(core, task->shape)->form != NULL) {

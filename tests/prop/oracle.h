@@ -33,6 +33,10 @@ bool oracle_bounded_both(const struct core *core, const struct task *first, uint
 bool oracle_bounded(const struct core *core, const struct task *task, const struct node *node,
                     uint32_t count);
 
+/* The same for one more that asks for this. */
+bool oracle_bounded_by(const struct core *core, const struct task *task, const struct node *node,
+                       const struct request *request);
+
 /* The slots of one instance on this node. */
 int64_t oracle_slots(const struct node *node, const struct request *request);
 
@@ -53,3 +57,15 @@ bool oracle_usable(const struct node *node, const struct core *core, const struc
 void oracle_form_together(const struct core *core, const struct facts *facts);
 void oracle_form_idles(const struct core *core, const struct task *task, uint32_t count);
 void oracle_form_possible(const struct core *core, const struct fact *fact);
+/* Are two nodes of one pool in one domain of this level? */
+bool oracle_together(const struct core *core, const struct node *a, const struct node *b,
+                     const char *level);
+
+/* Gangs with groups (oracle_grouped). P2: one that was just started has what it needs; one of which a part runs has it, or is broken.
+ * P5: none that is whole has a group that could have one more. */
+bool oracle_grouped(const struct core *core, const struct task *task);
+void oracle_groups_whole(const struct core *core, const struct task *task);
+bool oracle_groups_broken(const struct core *core, const struct task *task);
+void oracle_groups_idle(const struct core *core, const struct task *task);
+/* P9: enough of the groups of a task just submitted have instances that could run, each alone. */
+void oracle_groups_possible(const struct core *core, const struct fact *fact);

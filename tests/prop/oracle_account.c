@@ -229,3 +229,11 @@ bool oracle_bounded_both(const struct core *core, const struct task *first, uint
     would_hold_next(core, task, NULL, count, &more);
     return bounded(core, first, &more) || bounded(core, task, &more);
 }
+
+bool oracle_bounded_by(const struct core *core, const struct task *task, const struct node *node,
+                       const struct request *request)
+{
+    struct vector more;
+    would_hold(core, node, request, &more);
+    return bounded(core, task, &more);
+}

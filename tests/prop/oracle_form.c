@@ -49,6 +49,16 @@ static bool together(const struct core *core, const struct node *a, const struct
     return path_a != NULL && path_b != NULL && strcmp(path_a, path_b) == 0;
 }
 
+bool oracle_together(const struct core *core, const struct node *a, const struct node *b,
+                     const char *level)
+{
+    struct arena arena;
+    arena_init(&arena);
+    const bool are = together(core, a, b, level, &arena);
+    arena_done(&arena);
+    return are;
+}
+
 static const char *required_of(const struct core *core, const struct task *task)
 {
     const struct form *form = shape_form(core_shape(core, task->shape));
@@ -122,8 +132,10 @@ static uint32_t places_around(const struct around *around, struct arena *arena)
 void oracle_form_idles(const struct core *core, const struct task *task, uint32_t count)
 {
     struct arena arena;
-    if (form_grouped(shape_form(core_shape(core, task->shape)))) {
-        return; /* what is not alike is searched for within a budget */
+    if (oracle_grouped(core, task)) {
+        oracle_groups_idle(core,
+                           task); /* several that are not alike are searched for within a budget */
+        return;
     }
     const struct node *pin = runs_on(core, task);
     struct around around = {.core = core,

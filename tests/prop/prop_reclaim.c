@@ -6,6 +6,7 @@
  * Time is virtual.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "history_wait.h"
+#include "oracle.h"
 #include "prop_run.h"
 #include "world.h"
 
@@ -128,6 +129,35 @@ static void organisation_make(struct run *run)
     }
 }
 
+/* Two or three groups of one gang, perhaps the last two within another one, of which not all may be needed. */
+static void groups_roll(struct run *run, struct task_spec *ret)
+{
+    enum { GROUPS = 4 };
+    static const char *const names[GROUPS] = {"a", "b", "c", "d"};
+    struct dice *dice = &run->world.dice;
+    struct group_spec *groups = arena_new(&run->world.arena, struct group_spec, GROUPS);
+    const bool nested = dice_once_in(dice, 3);
+    ret->group_count = nested ? GROUPS : 2 + dice_roll(dice, 2);
+    ret->groups = groups;
+    ret->gang = true;
+    ret->instances = 0;
+    ret->min_instances = 0;
+    ret->min_groups = dice_once_in(dice, 2) ? 1 + dice_roll(dice, 2) : 0;
+    for (uint32_t i = 0; i < ret->group_count; i++) {
+        struct task_spec *asks = arena_new(&run->world.arena, struct task_spec, 1);
+        const bool above = nested && i == 1;
+        *asks = *ret;
+        asks->slots_milli = SLOT_MILLI * (int64_t)(1 + dice_roll(dice, 2));
+        groups[i] = (struct group_spec){.name = names[i],
+                                        .parent = nested && i >= 2 ? 2 : 0,
+                                        .instances = above ? 0 : 1 + dice_roll(dice, 3),
+                                        .asks = above || dice_once_in(dice, 2) ? NULL : asks};
+        groups[i].min =
+            dice_once_in(dice, 2) ? 1 + dice_roll(dice, above ? 2 : groups[i].instances) : 0;
+        ret->instances += groups[i].instances;
+    }
+}
+
 /* Some are refused: what can never run there. */
 static void task_arrives(struct run *run)
 {
@@ -159,6 +189,9 @@ static void task_arrives(struct run *run)
         spec.gang && dice_once_in(dice, 2) ? 1 + dice_roll(dice, spec.instances) : 0;
     if (dice_once_in(dice, 6)) {
         spec.slots_milli = 100 * (int64_t)(1 + dice_roll(dice, 9));
+    }
+    if (dice_once_in(dice, 5)) {
+        groups_roll(run, &spec);
     }
     struct input in = {.type = INPUT_TASK_SUBMIT};
     in.submit = (struct submission){.specs = &spec, .count = 1};
@@ -192,6 +225,16 @@ static void eviction_check(const struct facts *facts, const struct fact *fact)
     }
 }
 
+/* Nothing is lost here, so nothing breaks. */
+static void gangs_check(const struct core *core)
+{
+    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
+         task = core_task_next(core, task->id)) {
+        law(!oracle_grouped(core, task) || !oracle_groups_broken(core, task),
+            "P2: what goes or comes of a gang leaves all of its groups with their minimum");
+    }
+}
+
 static bool pass(struct run *run)
 {
     struct input in = {.type = INPUT_PASS};
@@ -204,6 +247,7 @@ static bool pass(struct run *run)
             eviction_check(facts, &facts->at[i]);
         }
     }
+    gangs_check(run->world.core);
     return facts->count > 0;
 }
 

@@ -38,6 +38,7 @@ struct world {
     enum world_kind kind;
     uint64_t steps;
     bool calm;    /* one pool, few faults: queues and reservations last */
+    bool elastic; /* many gangs have groups of which not all is needed */
     bool lending; /* projects with guarantees, mostly plain tasks: they take from each other */
     int64_t now_ms;
     uint64_t fact_count;

@@ -84,8 +84,7 @@ bool form_link(struct form *form)
         struct form_group *group = &form->groups[i];
         const uint32_t all = group->below > 0 ? group->below : group->count;
         group->min = group->min == 0 ? all : group->min;
-        /* Only a gang without groups comes and goes in part. */
-        if (all == 0 || group->min > all || (group->min < all && form->group_count > 1)) {
+        if (all == 0 || group->min > all) {
             return false;
         }
     }
@@ -114,14 +113,32 @@ uint32_t form_leaf_next(const struct form *form, uint32_t group)
     return group;
 }
 
+/* Puts a number in its place among the ascending ones before it. */
+static void insert(uint32_t *ascending, uint32_t count, uint32_t number)
+{
+    uint32_t at = count;
+    for (; at > 0 && ascending[at - 1] > number; at--) {
+        ascending[at] = ascending[at - 1];
+    }
+    ascending[at] = number;
+}
+
 uint32_t form_min(const struct form *form)
 {
-    uint32_t min = 0;
-    for (uint32_t leaf = form_leaf_next(form, 0); leaf < form->group_count;
-         leaf = form_leaf_next(form, leaf + 1)) {
-        min += form->groups[leaf].min;
+    uint32_t least[TASK_GROUPS_MAX + 1];
+    for (uint32_t i = form->group_count; i > 0; i--) {
+        const struct form_group *group = &form->groups[i - 1];
+        uint32_t below[TASK_GROUPS_MAX];
+        uint32_t count = 0;
+        least[i - 1] = group->below > 0 ? 0 : group->min;
+        for (uint32_t child = i; child < group->end; child = form->groups[child].end) {
+            insert(below, count++, least[child]);
+        }
+        for (uint32_t j = 0; j < count && j < group->min; j++) {
+            least[i - 1] += below[j];
+        }
     }
-    return min;
+    return least[0];
 }
 
 /* ---- bytes ---- */

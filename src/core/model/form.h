@@ -7,7 +7,8 @@
  *   groups[3]      replica a             [1 .. 2]
  *   groups[4]      replica b             [3 .. 5]
  *
- * A gang that only has a topology is one leaf, and may have a minimum below its instances; groups need all of theirs.
+ * A leaf may need fewer than all of its instances, and a group of groups fewer than all of those: what is above that comes and goes
+ * (form_grow.h). A gang that only has a topology is one leaf.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -50,7 +51,7 @@ const struct form_group *form_leaf(const struct form *form, uint32_t index);
 /* The next leaf from `group` on, or group_count. */
 uint32_t form_leaf_next(const struct form *form, uint32_t group);
 
-/* The instances without which the gang is none. */
+/* The fewest instances with which the gang runs. */
 uint32_t form_min(const struct form *form);
 
 /* The levels that a group asks for. */

@@ -6,9 +6,6 @@
 #include "core/model/form.h"
 #include "core/model/spec_codec.h"
 
-/* How many instances of a group, and groups of a gang, must run: there is a place for it, and all it can say yet. */
-enum { ALL_NEEDED = 0 };
-
 static bool said(const char *text)
 {
     return text != NULL && text[0] != '\0';
@@ -34,14 +31,14 @@ bool task_groups_said(const struct task_spec *spec)
 void task_groups_encode(const struct task_spec *spec, struct buf *out)
 {
     topology_put(&spec->topology, out);
-    bytes_put_u64(out, ALL_NEEDED);
+    bytes_put_u64(out, spec->min_groups);
     bytes_put_u64(out, spec->group_count);
     for (uint32_t i = 0; i < spec->group_count; i++) {
         const struct group_spec *group = &spec->groups[i];
         bytes_put_text(out, group->name);
         bytes_put_u64(out, group->parent);
         bytes_put_u64(out, group->instances);
-        bytes_put_u64(out, ALL_NEEDED);
+        bytes_put_u64(out, group->min);
         topology_put(&group->topology, out);
         codec_put_bool(out, group->asks != NULL);
         if (group->asks != NULL) {
@@ -55,7 +52,7 @@ static void group_get(struct bytes_reader *in, struct arena *arena, struct group
     ret->name = bytes_get_text(in, arena, NAME_LEN_MAX);
     ret->parent = (uint32_t)bytes_get_max(in, TASK_GROUPS_MAX);
     ret->instances = (uint32_t)bytes_get_max(in, TASK_INSTANCES_MAX);
-    (void)bytes_get_max(in, ALL_NEEDED);
+    ret->min = (uint32_t)bytes_get_max(in, TASK_INSTANCES_MAX);
     topology_get(in, arena, &ret->topology);
     if (codec_get_bool(in)) {
         struct task_spec *asks = arena_new(arena, struct task_spec, 1);
@@ -70,7 +67,7 @@ static void group_get(struct bytes_reader *in, struct arena *arena, struct group
 void task_groups_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
 {
     topology_get(in, arena, &ret->topology);
-    (void)bytes_get_max(in, ALL_NEEDED);
+    ret->min_groups = (uint32_t)bytes_get_max(in, TASK_GROUPS_MAX);
     ret->group_count = codec_get_count(in, TASK_GROUPS_MAX);
     struct group_spec *groups = arena_new(arena, struct group_spec, ret->group_count);
     for (uint32_t i = 0; i < ret->group_count; i++) {
@@ -84,17 +81,52 @@ void task_groups_decode(struct bytes_reader *in, struct arena *arena, struct tas
     }
 }
 
+bool task_group_labels_said(const struct task_spec *spec)
+{
+    uint32_t labels = 0;
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        labels += spec->groups[i].node_label_count;
+    }
+    return labels > 0;
+}
+
+void task_group_labels_encode(const struct task_spec *spec, struct buf *out)
+{
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        codec_put_labels(out, spec->groups[i].node_labels, spec->groups[i].node_label_count);
+    }
+}
+
+void task_group_labels_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
+{
+    struct group_spec *groups = arena_new(arena, struct group_spec, ret->group_count);
+    for (uint32_t i = 0; i < ret->group_count; i++) {
+        groups[i] = ret->groups[i];
+        groups[i].node_labels = codec_get_labels(in, arena, &groups[i].node_label_count);
+        if (groups[i].node_label_count + ret->node_label_count > TASK_LABELS_MAX ||
+            (groups[i].instances == 0 && groups[i].node_label_count > 0)) {
+            codec_bad(in);
+        }
+    }
+    ret->groups = groups;
+    if (!task_group_labels_said(ret)) {
+        codec_bad(in);
+    }
+}
+
 bool task_groups_sound(const struct task_spec *spec)
 {
     struct arena arena;
     if (spec->group_count == 0) {
-        return true;
+        return spec->min_groups == 0;
     }
     arena_init(&arena);
     struct form *form = form_new(&arena, spec->group_count + 1);
+    form->groups[0].min = spec->min_groups;
     for (uint32_t i = 0; i < spec->group_count; i++) {
         form->groups[i + 1].parent = spec->groups[i].parent;
         form->groups[i + 1].count = spec->groups[i].instances;
+        form->groups[i + 1].min = spec->groups[i].min;
     }
     const bool sound = form_link(form) && form->groups[0].count == spec->instances;
     arena_done(&arena);
@@ -144,6 +176,7 @@ bool form_fits(const struct form *form, const struct task_spec *spec)
         const struct form_group *group = &form->groups[i + 1];
         fits = group->parent == spec->groups[i].parent &&
                (group->below > 0) == (spec->groups[i].instances == 0) &&
+               (spec->groups[i].min == 0 || spec->groups[i].min == group->min) &&
                same_level(group->required, spec->groups[i].topology.required) &&
                same_level(group->preferred, spec->groups[i].topology.preferred);
     }

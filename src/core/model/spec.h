@@ -50,8 +50,12 @@ struct group_spec {
     const char *name;
     uint32_t parent; /* 1 + the place in the list of the group it is part of; 0: the task itself */
     uint32_t instances; /* 0: it consists of groups */
+    uint32_t
+        min; /* so many of its instances, or of the groups directly below it, are needed; 0: all */
     struct topology_spec topology;
-    const struct task_spec *asks; /* what each instance asks for; NULL: what the task says */
+    const struct task_spec *asks;    /* what each instance asks for; NULL: what the task says */
+    const struct label *node_labels; /* what its nodes must have beside those of the task */
+    uint32_t node_label_count;
 };
 
 struct task_spec {
@@ -96,6 +100,7 @@ struct task_spec {
     struct topology_spec topology;
     const struct group_spec *groups; /* of a gang whose instances are not all alike */
     uint32_t group_count;
+    uint32_t min_groups; /* so many of the groups directly below the task are needed; 0: all */
     bool preemptible;
     bool repeatable; /* false: never rerun after a loss, ends as `unknown` */
     bool stage;

@@ -137,7 +137,8 @@ enum {
     TASK_NODE_LABELS = 3,
     TASK_STALE_GRACE = 4,
     TASK_PREEMPT_DELAY = 5,
-    TASK_TAG_MAX = TASK_PREEMPT_DELAY,
+    TASK_GROUP_LABELS = 6, /* behind TASK_GROUPS */
+    TASK_TAG_MAX = TASK_GROUP_LABELS,
 };
 
 static void task_later_put(const struct task_spec *spec, struct buf *out)
@@ -161,6 +162,10 @@ static void task_later_put(const struct task_spec *spec, struct buf *out)
     if (spec->own_preempt_delay) {
         codec_put_tag(out, TASK_PREEMPT_DELAY);
         bytes_put_i64(out, spec->preempt_delay_ms);
+    }
+    if (task_group_labels_said(spec)) {
+        codec_put_tag(out, TASK_GROUP_LABELS);
+        task_group_labels_encode(spec, out);
     }
     codec_put_tags_end(out);
 }
@@ -194,6 +199,9 @@ static void task_later_get(struct bytes_reader *in, struct arena *arena, struct 
         case TASK_PREEMPT_DELAY:
             ret->own_preempt_delay = true;
             ret->preempt_delay_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
+            break;
+        case TASK_GROUP_LABELS:
+            task_group_labels_decode(in, arena, ret);
             break;
         default:
             codec_bad(in); /* a tag that was never used */

@@ -29,6 +29,10 @@ void node_spec_decode(struct bytes_reader *in, struct arena *arena, struct node_
 bool task_groups_said(const struct task_spec *spec);
 void task_groups_encode(const struct task_spec *spec, struct buf *out);
 void task_groups_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
+/* The labels that nodes must have for some of its groups. */
+bool task_group_labels_said(const struct task_spec *spec);
+void task_group_labels_encode(const struct task_spec *spec, struct buf *out);
+void task_group_labels_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
 
 /* No level of a pool's topology is empty or there twice. */
 bool topology_names_differ(const struct pool_spec *spec);

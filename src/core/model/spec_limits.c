@@ -117,13 +117,20 @@ static bool groups_in_limits(const struct task_spec *spec, const char **ret_limi
             {"instances beside a topology that are no gang",
              close && !spec->gang ? spec->instances : 1, 1, 1},
             {"groups of a task that is no gang", spec->gang ? 0 : spec->group_count, 0, 0},
+            {"min_groups", spec->min_groups, 0, spec->group_count},
             {"min_instances of a task with groups", grouped ? spec->min_instances : 0, 0, 0})) {
         return false;
     }
     for (uint32_t i = 0; i < spec->group_count; i++) {
         const struct group_spec *group = &spec->groups[i];
         if (!BOUNDS_HOLD({"group name length", text_len(group->name), 1, NAME_LEN_MAX},
-                         {"instances of a group", group->instances, 0, TASK_INSTANCES_MAX}) ||
+                         {"instances of a group", group->instances, 0, TASK_INSTANCES_MAX},
+                         {"minimum of a group", group->min, 0, TASK_INSTANCES_MAX},
+                         {"labels of its nodes", spec->node_label_count + group->node_label_count,
+                          0, TASK_LABELS_MAX},
+                         {"labels of a group of groups",
+                          group->instances > 0 ? 0 : group->node_label_count, 0, 0}) ||
+            !labels_in_limits(group->node_labels, group->node_label_count, ret_limit, ret_max) ||
             !topology_in_limits(&group->topology, ret_limit, ret_max) ||
             (group->asks != NULL && !asks_in_limits(group->asks, ret_limit, ret_max))) {
             return false;

@@ -51,6 +51,9 @@ const char *end_cause_name(enum end_cause cause);
  * order of submission among themselves. */
 #define RANK_FRONT ((int64_t)1 << 62)
 
+/* What a gang lacks of its minimum: nothing; nothing, but a group of it that is not needed has begun and lacks some; some. */
+enum gang_lack { LACKS_NOTHING, LACKS_OF_A_GROUP, LACKS_OF_ALL };
+
 struct task {
     task_id id; /* 0: no row here */
     uint64_t instance_first;
@@ -109,6 +112,8 @@ struct task {
     uint8_t expect_from;  /* enum length_source */
     uint8_t by_length;    /* it stands in the queue by its expected length */
     uint8_t reserved;     /* it is among its pool's reservations */
+    uint8_t by_groups;    /* its minimum is that of its groups, of which not all is needed */
+    uint8_t lacks;        /* of such a one: enum gang_lack */
     uint64_t depends_met; /* bit i: the i-th dependency of the spec no longer binds it */
     struct blob *spec;    /* encoded task_spec: argv, env, names, tags; see task_spec_decode() */
 };

@@ -127,7 +127,7 @@ static struct placed_task placed_of(const struct round *round, const struct task
 
 /* The next instances of a gang with a form. */
 static bool chunk_form(const struct round *round, const struct task *task, struct lane *lane,
-                       struct chunk *ret)
+                       uint32_t choice, struct chunk *ret)
 {
     const struct trial *trial = round->action->trial;
     uint32_t *indices = arena_new(trial->arena, uint32_t, task->instance_count);
@@ -135,7 +135,7 @@ static bool chunk_form(const struct round *round, const struct task *task, struc
         return false;
     }
     *ret = (struct chunk){.task = task, .note = lane->note, .indices = indices};
-    ret->count = form_chunk(trial->core, task, place_known(trial, task), indices);
+    ret->count = form_chunk(trial->core, task, place_known(trial, task), choice, indices);
     form_amounts(trial->core, task, indices, ret->count, SLOTS_MOST, &ret->amounts);
     return ret->count > 0;
 }
@@ -168,13 +168,14 @@ static bool chunk_plain(const struct round *round, const struct task *task, stru
     return true;
 }
 
-/* Its next instances; false: all have their place, or are promised one. */
+/* Its next instances; false: all have their place, or are promised one; or there is no further choice of them. */
 static bool chunk_next(const struct round *round, const struct task *task, struct lane *lane,
-                       struct chunk *ret)
+                       uint32_t choice, struct chunk *ret)
 {
     struct trial *trial = round->action->trial;
     const bool formed = core_shape(trial->core, task->shape)->form != NULL;
-    if (!(formed ? chunk_form : chunk_plain)(round, task, lane, ret)) {
+    if (!(formed ? chunk_form(round, task, lane, choice, ret)
+                 : choice == 0 && chunk_plain(round, task, lane, ret))) {
         return false;
     }
     ret->passes = rights_all(trial, task, &lane->key, &ret->amounts);
@@ -233,6 +234,27 @@ static bool chunk_held(const struct action *action, const struct turns_line *lin
 
 typedef enum chunk_result (*chunk_fn)(struct action *action, const struct chunk *chunk);
 
+/* The first choice of what comes next, else the others. `chunk` is that which was claimed. CHUNK_HELD: none is for it now. */
+static enum chunk_result choices_try(const struct round *round, const struct turns_line *line,
+                                     struct lane *lane, chunk_fn try, struct chunk *chunk)
+{
+    const struct task *task = chunk->task;
+    enum chunk_result result = CHUNK_HELD;
+    struct chunk next = *chunk;
+    for (uint32_t choice = 1;; choice++) {
+        if (line == NULL || !chunk_held(round->action, line, &next, &lane->key)) {
+            result = try(round->action, &next);
+        }
+        if (result == CHUNK_CLAIMED || result == CHUNK_SKIPPED) {
+            *chunk = next;
+            return result;
+        }
+        if (!chunk_next(round, task, lane, choice, &next)) {
+            return result;
+        }
+    }
+}
+
 static void line_try(struct round *round, struct turns_line *line, chunk_fn try)
 {
     struct queue *queue = &line->queue;
@@ -240,12 +262,11 @@ static void line_try(struct round *round, struct turns_line *line, chunk_fn try)
     struct lane *lane = queue_lane(queue);
     struct chunk chunk;
     round->action->work++;
-    if (!chunk_next(round, task, lane, &chunk)) {
+    if (!chunk_next(round, task, lane, 0, &chunk)) {
         queue_advance(queue);
         return;
     }
-    const bool held = chunk_held(round->action, line, &chunk, &lane->key);
-    const enum chunk_result result = held ? CHUNK_HELD : try(round->action, &chunk);
+    const enum chunk_result result = choices_try(round, line, lane, try, &chunk);
     if (result != CHUNK_CLAIMED && line->bound == NULL) {
         line->bound =
             first_bound_new(round->action->trial, task, chunk.count, round->action->now_ms);
@@ -341,8 +362,8 @@ bool action_would(struct trial *trial, const struct task *task, int64_t now_ms, 
     struct lane lane = {.key = key_account_queue(task), .note = &note};
     struct chunk chunk;
     const size_t mark = trial_mark(trial);
-    const bool found =
-        chunk_next(&round, task, &lane, &chunk) && chunk_try(&action, &chunk) == CHUNK_CLAIMED;
+    const bool found = chunk_next(&round, task, &lane, 0, &chunk) &&
+                       choices_try(&round, NULL, &lane, chunk_try, &chunk) == CHUNK_CLAIMED;
     trial_rollback(trial, mark);
     *work += action.work;
     *ret_wake_ms = solve_wake_ms(action.solve);

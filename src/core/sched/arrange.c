@@ -7,13 +7,10 @@
 
 #include "base/must.h"
 #include "base/sort.h"
+#include "core/sched/sequence.h"
 
 /* Domains and orders tried for one gang. */
 enum { ARRANGE_TRIES_MAX = 2000, LEVEL_NONE = -1, EVERY_ONE = TASK_INSTANCES_MAX };
-
-/* The order in which groups that are not alike are placed. */
-enum sequence { LARGEST_FIRST, AS_LISTED, SMALLEST_FIRST };
-enum { SEQUENCE_COUNT = SMALLEST_FIRST + 1 };
 
 /* Where a group is to be. */
 struct scope {
@@ -227,15 +224,6 @@ static uint32_t parts_below(const struct search *search, uint32_t group)
     return count;
 }
 
-static bool request_larger(const struct request *a, const struct request *b)
-{
-    if (a->slots_milli != b->slots_milli) {
-        return a->slots_milli > b->slots_milli;
-    }
-    return a->cpu_milli != b->cpu_milli ? a->cpu_milli > b->cpu_milli
-                                        : a->memory_bytes > b->memory_bytes;
-}
-
 /* The leaf with the largest request among those below a group that want places. */
 static uint32_t leaf_largest(const struct search *search, uint32_t group)
 {
@@ -244,7 +232,7 @@ static uint32_t leaf_largest(const struct search *search, uint32_t group)
     for (uint32_t i = group; i < form->groups[group].end; i++) {
         if (search->parts[i].count > 0 &&
             (best == form->group_count ||
-             request_larger(&form->groups[i].request, &form->groups[best].request))) {
+             sequence_larger(&form->groups[i].request, &form->groups[best].request))) {
             best = i;
         }
     }
@@ -329,10 +317,9 @@ static uint32_t children_of(const struct search *search, uint32_t group, enum se
         }
         const struct request *own = &form->groups[leaf_largest(search, child)].request;
         uint32_t at = count++;
-        for (; at > 0 && sequence != AS_LISTED; at--) {
+        for (; at > 0; at--) {
             const struct request *other = &form->groups[leaf_largest(search, ret[at - 1])].request;
-            if (!(sequence == LARGEST_FIRST ? request_larger(own, other)
-                                            : request_larger(other, own))) {
+            if (!sequence_before(sequence, own, other)) {
                 break;
             }
             ret[at] = ret[at - 1];

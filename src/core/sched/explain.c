@@ -251,7 +251,7 @@ static void keep_for(struct look *look, const struct reservation *reservation)
     const struct task *task = core_task(look->core, reservation->task);
     const struct holder holder =
         reserve_holder(look->core, task, reservation->until_ms, core_time_ms(look->core));
-    if (reserve_task_possible(&look->trial.overlay, task)) {
+    if (reserve_task_open(&look->trial, task)) {
         (void)reserve_task(&look->trial, &holder);
     }
 }
@@ -359,11 +359,13 @@ static void look_at_form(struct look *look)
     look_at_nodes(look);
     struct reason *reason = &look->ret->reason;
     reason->smallest = -1;
+    explain_form_group(&look->trial, look->task, found.group, reason);
     const bool free = reason->code == REASON_NEXT || reason->code == REASON_RESERVED;
     if (found.reason.code != REASON_NONE &&
         (free || found.starts || found.reason.code == REASON_UNKNOWN_LEVEL)) {
         *reason = found.reason;
         reason->smallest = -1;
+        explain_form_group(&look->trial, look->task, found.group, reason);
     }
 }
 
@@ -485,5 +487,9 @@ void explain_task(const struct core *core, task_id id, struct explanation *ret)
         (void)str_copy(ret->reason.text, sizeof ret->reason.text, core_pool_name(core, task->pool));
     } else {
         explain_queued(core, task, pool, ret);
+    }
+    if (task->active_count > 0) {
+        ret->reason.running = task->active_count;
+        ret->reason.all = task->instance_count;
     }
 }

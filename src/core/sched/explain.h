@@ -79,6 +79,7 @@ uint32_t explain_priority(const struct core *core, task_id id);
 bool explain_possible(const struct core *core, const struct pool *pool,
                       const struct request *request, uint32_t gang_size, struct reason *ret);
 
-/* The same for a gang with a form. What is not alike may be possible where nothing was found: only what cannot be is refused. */
+/* The same for a gang with a form. What is not alike may be possible where nothing was found: only what cannot be is refused.
+ * `*ret_group`: which group cannot be, as the task lists them, from 1; 0: it has none. */
 bool explain_possible_form(const struct core *core, const struct pool *pool,
-                           const struct form *form, struct reason *ret);
+                           const struct form *form, struct reason *ret, uint32_t *ret_group);

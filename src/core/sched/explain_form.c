@@ -9,9 +9,12 @@
 #include "base/str.h"
 #include "core/core_internal.h"
 #include "core/sched/explain.h"
+#include "core/sched/first_bound.h"
 #include "core/sched/form_chunk.h"
+#include "core/sched/form_open.h"
 #include "core/sched/paper.h"
 #include "core/sched/place_form.h"
+#include "core/sched/rights.h"
 
 /* ---- what can never be ---- */
 
@@ -97,19 +100,32 @@ static bool leaf_possible(const struct core *core, const struct pool *pool, cons
     return possible;
 }
 
-bool explain_possible_form(const struct core *core, const struct pool *pool,
-                           const struct form *form, struct reason *ret)
+/* Are there as many groups as are needed that could be, each for itself? */
+static bool groups_possible(const struct core *core, const struct pool *pool,
+                            const struct form *form, struct reason *ret, uint32_t *ret_group)
 {
+    uint32_t possible[TASK_GROUPS_MAX + 1] = {0}; /* of those directly below each */
+    struct reason first = *ret;
+    bool own = true;
+    for (uint32_t i = form->group_count; i > 0; i--) {
+        const struct form_group *group = &form->groups[i - 1];
+        own = group->below > 0 ? possible[i - 1] >= group->min
+                               : leaf_possible(core, pool, form, i - 1, &first);
+        *ret_group = group->below == 0 && !own ? i - 1 : *ret_group;
+        possible[group->parent] += own && i > 1;
+    }
+    *ret = own ? *ret : first;
+    return own;
+}
+
+bool explain_possible_form(const struct core *core, const struct pool *pool,
+                           const struct form *form, struct reason *ret, uint32_t *ret_group)
+{
+    *ret_group = 0;
     if (!levels_known(pool, form, ret)) {
         return false;
     }
-    for (uint32_t leaf = form_leaf_next(form, 0); leaf < form->group_count && pool->node_count > 0;
-         leaf = form_leaf_next(form, leaf + 1)) {
-        if (!leaf_possible(core, pool, form, leaf, ret)) {
-            return false;
-        }
-    }
-    return true;
+    return pool->node_count == 0 || groups_possible(core, pool, form, ret, ret_group);
 }
 
 /* ---- why one waits ---- */
@@ -136,12 +152,33 @@ static enum arrange_result look_place(struct trial *trial, const struct task *ta
     return result;
 }
 
+/* Is what these ask for kept for one ahead of it in its project? Of the first choice the caller knows. */
+static bool choice_held(struct trial *trial, const struct task *task, const uint32_t *indices,
+                        uint32_t count)
+{
+    const struct okey key = key_account_queue(task);
+    struct vector amounts;
+    bool any;
+    form_amounts(trial->core, task, indices, count, SLOTS_LEAST, &amounts);
+    return first_bound_ahead(trial, task, &amounts, &any) != NULL ||
+           rights_held(trial, task, &key, &amounts) != NULL;
+}
+
 /* Do its next instances find their places? */
 static bool look_starts(struct trial *trial, const struct task *task)
 {
     uint32_t *indices = arena_new(trial->arena, uint32_t, task->instance_count);
-    const uint32_t count = form_chunk(trial->core, task, place_known(trial, task), indices);
-    return count > 0 && look_place(trial, task, indices, count) == ARRANGE_DONE;
+    const struct node **at = place_known(trial, task);
+    uint32_t count = form_chunk(trial->core, task, at, 0, indices);
+    for (uint32_t choice = 0; count > 0;
+         count = form_chunk(trial->core, task, at, ++choice, indices)) {
+        if (form_open(trial, task, indices, count) &&
+            (choice == 0 || !choice_held(trial, task, indices, count)) &&
+            look_place(trial, task, indices, count) == ARRANGE_DONE) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Would it start if nothing were kept? */
@@ -183,7 +220,8 @@ static void reason_topology(struct trial *trial, const struct task *task, const 
     const struct form *form = shape_form(core_shape(core, task->shape));
     const uint32_t leaf = (uint32_t)(form_leaf(form, indices[0]) - form->groups);
     const uint32_t group = requiring(form, leaf);
-    if (!explain_possible_form(core, pool, form, ret) || group == form->group_count) {
+    if (!levels_known(pool, form, ret) || !leaf_possible(core, pool, form, leaf, ret) ||
+        group == form->group_count) {
         return;
     }
     domain_id closest;
@@ -199,13 +237,14 @@ void explain_form(struct trial *trial, const struct task *task, const struct tas
     const struct core *core = trial->core;
     const struct form *form = shape_form(core_shape(core, task->shape));
     uint32_t *indices = arena_new(trial->arena, uint32_t, task->instance_count);
-    const uint32_t count = form_chunk(core, task, place_known(trial, task), indices);
+    const uint32_t count = form_chunk(core, task, place_known(trial, task), 0, indices);
     must(count > 0);
     *ret = (struct form_look){.starts = look_starts(trial, task)};
     ret->reason = (struct reason){.pool = task->pool, .smallest = -1};
     uint32_t from = 0;
     const uint32_t stuck = ret->starts ? 0 : leaf_stuck(trial, task, form, indices, count, &from);
     ret->request = form_leaf(form, indices[from])->request;
+    ret->group = stuck > 0 ? (uint32_t)(form_leaf(form, indices[from]) - form->groups) : 0;
     ret->count = stuck > 0 ? stuck : 1;
     if (ret->starts) {
         ret->reason.code = REASON_NEXT;
@@ -217,5 +256,15 @@ void explain_form(struct trial *trial, const struct task *task, const struct tas
     } else {
         ret->reason.code = REASON_NOT_FOUND;
         ret->reason.need = count;
+    }
+}
+
+void explain_form_group(const struct trial *trial, const struct task *task, uint32_t group,
+                        struct reason *ret)
+{
+    if (group > 0) {
+        struct task_spec spec;
+        core_task_spec(trial->core, task->id, trial->arena, &spec);
+        must(str_copy(ret->group, sizeof ret->group, spec.groups[group - 1].name));
     }
 }

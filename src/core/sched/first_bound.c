@@ -34,7 +34,7 @@ static bool could_have(const struct trial *trial, const struct task *task,
             return false;
         }
     }
-    return reserve_task_possible(&trial->overlay, task);
+    return reserve_task_possible(trial, task);
 }
 
 /* Has its project a bound of its own for what it asks for, or its user? */

@@ -20,27 +20,40 @@ const struct node **form_at(const struct core *core, const struct task *task, st
     return at;
 }
 
-/* Instances that have a place, or have done their work. */
-static uint32_t grown(const struct core *core, const struct task *task,
-                      const struct node *const *at)
+/* Instances by group that have a place, or have done their work. */
+static void have_of(const struct core *core, const struct task *task, const struct form *form,
+                    const struct node *const *at, struct form_have *ret)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < task->instance_count; i++) {
-        count += at[i] != NULL || core_instance(core, task->id, i)->state == INSTANCE_ENDED;
+    *ret = (struct form_have){{0}};
+    for (uint32_t leaf = form_leaf_next(form, 0); leaf < form->group_count;
+         leaf = form_leaf_next(form, leaf + 1)) {
+        const struct form_group *own = &form->groups[leaf];
+        for (uint32_t i = own->first; i < own->first + own->count; i++) {
+            ret->at[leaf] +=
+                at[i] != NULL || core_instance(core, task->id, i)->state == INSTANCE_ENDED;
+        }
     }
-    return count;
 }
 
 uint32_t form_chunk(const struct core *core, const struct task *task, const struct node *const *at,
-                    uint32_t *ret)
+                    uint32_t choice, uint32_t *ret)
 {
-    const uint32_t have = grown(core, task, at);
-    const uint32_t min = form_min(shape_form(core_shape(core, task->shape)));
-    const uint32_t wanted = have < min ? min - have : 1;
+    const struct form *form = shape_form(core_shape(core, task->shape));
+    struct form_have have;
+    struct form_have more;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < task->instance_count && count < wanted; i++) {
-        if (at[i] == NULL && core_instance(core, task->id, i)->state == INSTANCE_WAITING) {
-            ret[count++] = i;
+    have_of(core, task, form, at, &have);
+    if (!form_next(form, &have, choice, &more)) {
+        return 0;
+    }
+    for (uint32_t leaf = form_leaf_next(form, 0); leaf < form->group_count;
+         leaf = form_leaf_next(form, leaf + 1)) {
+        const struct form_group *own = &form->groups[leaf];
+        for (uint32_t i = own->first; i < own->first + own->count && more.at[leaf] > 0; i++) {
+            if (at[i] == NULL && core_instance(core, task->id, i)->state == INSTANCE_WAITING) {
+                ret[count++] = i;
+                more.at[leaf]--;
+            }
         }
     }
     return count;
@@ -49,15 +62,30 @@ uint32_t form_chunk(const struct core *core, const struct task *task, const stru
 void form_next_amounts(const struct core *core, const struct task *task, uint32_t count,
                        enum slots_bound bound, struct vector *ret)
 {
+    form_later_amounts(core, task, 0, count, bound, ret);
+}
+
+void form_later_amounts(const struct core *core, const struct task *task, uint32_t added,
+                        uint32_t count, enum slots_bound bound, struct vector *ret)
+{
     if (!form_grouped(shape_form(core_shape(core, task->shape)))) {
         turns_amounts(core, task, count, bound, ret);
         return;
     }
     struct arena arena;
     arena_init(&arena);
+    const struct node anywhere = {.id = {0}};
     uint32_t *indices = arena_new(&arena, uint32_t, task->instance_count);
     const struct node **at = form_at(core, task, &arena);
-    form_amounts(core, task, indices, form_chunk(core, task, at, indices), bound, ret);
+    uint32_t next = form_chunk(core, task, at, 0, indices);
+    while (next > 0 && next <= added) {
+        added -= next;
+        for (uint32_t i = 0; i < next; i++) {
+            at[indices[i]] = &anywhere;
+        }
+        next = form_chunk(core, task, at, 0, indices);
+    }
+    form_amounts(core, task, indices, next, bound, ret);
     arena_done(&arena);
 }
 

@@ -67,7 +67,7 @@ static bool is_holder(const struct heads *heads, const struct task *task)
 
 static bool possible(const struct heads *heads, const struct task *task)
 {
-    return reserve_task_possible(&heads->trial->overlay, task);
+    return reserve_task_open(heads->trial, task);
 }
 
 static bool may_hold(const struct heads *heads)

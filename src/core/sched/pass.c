@@ -195,7 +195,7 @@ static void after_placed(struct queue *queue, const struct task *task, struct la
     if (waiting_left(task, lane) == 0) {
         queue_advance(queue);
     } else if (task->gang) {
-        queue_again(queue, task_grown(task) + lane->added == task->min_count ? 1 : 2);
+        queue_again(queue, task_grown(task) + lane->added <= task->min_count ? 1 : 2);
     }
 }
 
@@ -243,14 +243,18 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     pass->last = task;
     pass->bound = line->bound;
     if (waiting_left(task, lane) == 0) {
+        line->waits = true;
         queue_advance(queue); /* all of it is promised a place */
         return;
     }
     const uint32_t count = turns_chunk(task, lane->added);
-    switch (place_next(pass, task, lane, count)) {
+    const enum outcome outcome = place_next(pass, task, lane, count);
+    line->waits |= outcome != OUTCOME_PLACED;
+    switch (outcome) {
     case OUTCOME_PLACED:
         line->turns++;
         after_placed(queue, task, lane);
+        pass->emptied |= queue->count == 0 && !line->waits;
         break;
     case OUTCOME_BLOCKED:
         bound_note(pass, line, task, count);
@@ -288,6 +292,9 @@ static void pass_run(struct pass *pass)
 static bool barred(const void *ctx, const struct task *task)
 {
     const struct pass *pass = ctx;
+    if (task->by_groups) {
+        return !reserve_task_open(&pass->trial, task); /* in none of its choices */
+    }
     return gated(pass, task, task_chunk(task)) || capped(pass, task);
 }
 
@@ -377,9 +384,12 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     fact->pass.pool = pool->id;
     fact->pass.work = pass.work;
     fact->pass.placed = pass.placed;
+    /* With the last of another project the head may be another one, too. */
+    const bool head_alone = pass.emptied && pass.heads.between && pass.heads.head != NULL;
     /* What was placed beside or ahead of the holder may have moved its places, or its turn: look again. */
     fact->pass.complete = !pass.stopped && !pass.again && !pass.heads.impatient && !head_gated &&
-                          !pass.heads.grew && !(pass.heads.count > 0 && pass.placed > 0);
+                          !head_alone && !pass.heads.grew &&
+                          !(pass.heads.count > 0 && pass.placed > 0);
     misses_learn(&pass, out->count - count);
     trial_done(&pass.trial);
 }

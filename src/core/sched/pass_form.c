@@ -32,8 +32,9 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
     const bool noted = lane->note->missed_from > 0 && passes == 0 && !task->reserved;
     const bool missed = pass_shape_speaks(shape, task, lane) && (noted || remembered);
     struct asker *asker = arena_new(pass->arena, struct asker, 1);
-    *asker = (struct asker){
-        .task = task, .request = &shape->request, .end_ms = overlay_end_ms(task, pass->in->now_ms)};
+    *asker = (struct asker){.task = task,
+                            .request = task_request(pass->core, task, indices[0]),
+                            .end_ms = overlay_end_ms(task, pass->in->now_ms)};
     asker->passes = passes;
     asker->bounded = tally_left(&pass->trial.tally, task, VIEW_NOW, &asker->left);
     lane->bounded = asker->bounded;
@@ -51,7 +52,19 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
 
 enum outcome pass_place_form(struct pass *pass, const struct task *task, struct lane *lane)
 {
+    const bool speaks = pass_shape_speaks(core_shape(pass->core, task->shape), task, lane);
     uint32_t *indices = arena_new(pass->arena, uint32_t, task->instance_count);
-    const uint32_t count = form_chunk(pass->core, task, place_known(&pass->trial, task), indices);
-    return count == 0 ? OUTCOME_BLOCKED : form_place(pass, task, lane, indices, count);
+    const struct node **at = place_known(&pass->trial, task);
+    enum outcome outcome = OUTCOME_BLOCKED;
+    uint32_t count = form_chunk(pass->core, task, at, 0, indices);
+    for (uint32_t choice = 0; count > 0;
+         count = form_chunk(pass->core, task, at, ++choice, indices)) {
+        const enum outcome one = form_place(pass, task, lane, indices, count);
+        if (one == OUTCOME_PLACED) {
+            return one;
+        }
+        outcome = choice == 0 || one == OUTCOME_BLOCKED ? one : outcome;
+    }
+    /* What holds back one that has begun does not hold back others of its shape. */
+    return outcome == OUTCOME_GATED && !speaks ? OUTCOME_CAPPED : outcome;
 }

@@ -19,6 +19,7 @@ struct pass {
     uint32_t placed;
     bool stopped;                    /* at the budget */
     bool again;                      /* what is decided here may let others take something */
+    bool emptied;                    /* all that waited of a project start */
     int64_t wake_ms;                 /* when somebody may take what he may not yet; 0: nobody */
     const struct task *last;         /* the task looked at last */
     const struct first_bound *bound; /* of the project whose turn it is */

@@ -16,6 +16,13 @@ enum { GANG_INDEX = UINT32_MAX };
 const struct instance *piece_next(const struct core *core, const struct piece *piece,
                                   const struct instance *after)
 {
+    if (piece->members != NULL) {
+        uint32_t at = 0;
+        while (after != NULL && at < piece->count && piece->members[at] <= after->index) {
+            at++;
+        }
+        return at < piece->count ? core_instance(core, piece->task->id, piece->members[at]) : NULL;
+    }
     if (!piece->whole) {
         return after == NULL ? core_instance(core, piece->task->id, piece->index) : NULL;
     }
@@ -30,70 +37,18 @@ const struct instance *piece_next(const struct core *core, const struct piece *p
 
 /* ---- making them ---- */
 
-static void piece_count(const struct piece_book *book, const struct instance *instance,
-                        struct piece *piece)
-{
-    const struct core *core = book->core;
-    const int64_t since_ms =
-        instance->state == INSTANCE_RUNNING ? instance->started_ms : instance->allocated_ms;
-    const int64_t from_ms = instance->allocated_ms;
-    const int64_t held_ms = book->now_ms > from_ms ? book->now_ms - from_ms : 0;
-    const int64_t held = instance->slots_milli > 0 ? instance->slots_milli : instance->cpu_milli;
-    struct vector amounts;
-    core_grant_vector(core, instance_request(core, instance), instance->slots_milli,
-                      instance->cpu_milli, instance->memory_bytes, &amounts);
-    vector_add(&piece->amounts, &amounts);
-    piece->loss += (unsigned __int128)(held + 1) * (uint64_t)(held_ms + EVICTION_COST_MS);
-    piece->since_ms = since_ms > piece->since_ms ? since_ms : piece->since_ms;
-}
-
-/* Instances above the minimum are pieces by themselves, the highest first; what is left of a gang is one. */
-static void gang_cut(const struct piece_book *book, const struct account_view *account,
-                     const struct task *task, struct piece_entry *entry)
-{
-    const uint32_t grown = task_grown(task);
-    const uint32_t extra = grown > task->min_count ? grown - task->min_count : 0;
-    uint32_t left = task->active_count - task->stopping_count;
-    const uint32_t least = extra < left ? left - extra : 0;
-    const uint32_t count = left - least + (least > 0);
-    struct piece *pieces = arena_new(book->arena, struct piece, count);
-    struct piece *whole = &pieces[count - 1];
-    unsigned __int128 loss =
-        0; /* those above the minimum go one after the other, whatever each would lose */
-    entry->first = pieces;
-    for (uint32_t i = task->instance_count; i > 0 && left > 0; i--) {
-        const struct instance *instance = core_instance(book->core, task->id, i - 1);
-        if (!instance_stays(instance)) {
-            continue;
-        }
-        struct piece *piece = left > least ? &pieces[entry->count++] : whole;
-        piece->task = task;
-        piece->account = account;
-        piece->index = piece->index < i - 1 ? i - 1 : piece->index;
-        piece->extra = left > least;
-        piece->whole = !piece->extra;
-        piece_count(book, instance, piece);
-        if (piece->extra) {
-            loss = loss > piece->loss ? loss : piece->loss;
-            piece->loss = loss;
-        }
-        left--;
-    }
-    entry->count = count;
-}
-
 static void entry_fill(const struct piece_book *book, const struct account_view *account,
                        const struct instance *instance, struct piece_entry *entry)
 {
     const struct task *task = core_task(book->core, instance->task);
     if (task->gang) {
-        gang_cut(book, account, task, entry);
+        entry->first = gang_cut(book, account, task, &entry->count);
         return;
     }
     entry->first = arena_new(book->arena, struct piece, 1);
     entry->count = 1;
     *entry->first = (struct piece){.task = task, .account = account, .index = instance->index};
-    piece_count(book, instance, entry->first);
+    piece_add(book, instance, entry->first);
 }
 
 /* ---- the book ---- */
@@ -155,20 +110,26 @@ struct piece_entry *piece_book_get(struct piece_book *book, const struct account
     return entry;
 }
 
+/* Is there one that must go before its i-th piece, and is still there? */
+static bool entry_before(const struct piece_entry *entry, uint32_t i)
+{
+    for (uint32_t j = 0; j < i; j++) {
+        if (!entry->first[j].taken && piece_before(&entry->first[j], &entry->first[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 struct piece *piece_of(struct piece_book *book, const struct account_view *account,
                        const struct instance *instance)
 {
     const struct piece_entry *entry = piece_book_get(book, account, instance);
-    bool others = false; /* above the minimum, and still there */
     for (uint32_t i = 0; i < entry->count; i++) {
         struct piece *piece = &entry->first[i];
-        if (piece->whole) {
-            return others ? NULL : piece;
+        if (piece->whole || piece->index == instance->index || piece_has(piece, instance->index)) {
+            return entry_before(entry, i) ? NULL : piece;
         }
-        if (piece->index == instance->index) {
-            return piece;
-        }
-        others |= !piece->taken;
     }
     return NULL;
 }
@@ -187,6 +148,9 @@ static int by_age(const struct piece *a, const struct piece *b)
     if (a->whole != b->whole) {
         return (int)a->whole - (int)b->whole;
     }
+    if (a->place != b->place) {
+        return a->place < b->place ? -1 : 1;
+    }
     return a->index > b->index ? -1 : a->index < b->index;
 }
 
@@ -201,7 +165,9 @@ static int by_importance(const struct piece *a, const struct piece *b)
 uint64_t piece_parts(const struct piece *piece, int64_t need_milli)
 {
     const int64_t all = piece->amounts.at[DIM_SLOTS];
-    const int64_t held = piece->whole ? all / piece->task->active_count : all;
+    const int64_t held = piece->members != NULL ? piece->each_milli
+                         : piece->whole         ? all / piece->task->active_count
+                                                : all;
     if (need_milli <= held) {
         return 1;
     }

@@ -1,7 +1,7 @@
 /* pieces.h - what can be taken from the running tasks of one project, in the order in which it goes.
  *
- * A piece is what goes together: an instance above the minimum of its gang, else all that is left of the gang; each instance of
- * a task that is no gang by itself. Lowest priority first, instances above a minimum before whole gangs; then `victims: youngest`
+ * A piece is what goes together: an instance above the minimum of its gang or group, a group that its gang does not need, else all
+ * that is left of the gang; each instance of a task that is no gang by itself. Lowest priority first, instances above a minimum before whole gangs; then `victims: youngest`
  * takes the youngest, `victims: least-loss` what loses least work, of equal ones the youngest.
  *
  * Nothing is read before it is asked for: the state keeps instances in lines of equal losers, the youngest first, and the order is
@@ -20,12 +20,19 @@ struct piece {
     const struct task *task;
     const struct account_view *account;
     struct vector amounts;
-    unsigned __int128 loss; /* work: what it holds times how long it has held it */
-    int64_t since_ms;       /* when the last of it was placed or started */
-    uint32_t index;         /* of the instance; of a whole gang its highest */
-    bool whole;             /* all active instances of the task */
-    bool extra;             /* above the minimum of its gang */
-    bool taken;             /* a decision of this pass has it */
+    unsigned __int128 loss;  /* work: what it holds times how long it has held it */
+    int64_t since_ms;        /* when the last of it was placed or started */
+    uint32_t index;          /* of the instance; of several the highest */
+    uint32_t place;          /* of a gang with minimums of its groups: the pieces before it */
+    uint32_t count;          /* instances */
+    const uint32_t *members; /* which, ascending; NULL: that of the index, or all up to it */
+    uint32_t from;           /* of several that are a group: the instances of that group, */
+    uint32_t to;             /* up to this one; pieces of it go before it */
+    int64_t
+        each_milli; /* of one with members: the slots of an instance, as far as the order goes */
+    bool whole;     /* all active instances of the task */
+    bool extra;     /* above the minimum of its gang */
+    bool taken;     /* a decision of this pass has it */
 };
 
 /* All pieces of a pool that somebody has asked for: each exists once in a pass. */
@@ -88,6 +95,19 @@ struct piece *piece_of(struct piece_book *book, const struct account_view *accou
  * first of which fewer make up so many slots of a node; an order for a need is by loss then, whatever the pool's victims are. */
 int pieces_compare(enum pool_victims by, int64_t need_milli, const struct piece *a,
                    const struct piece *b);
+
+/* Of a gang, all its pieces in the order in which they go: those above its minimum, then what is left as one. piece_cut.c. */
+struct piece *gang_cut(const struct piece_book *book, const struct account_view *account,
+                       const struct task *task, uint32_t *ret_count);
+
+/* An instance goes with a piece: what it holds and what is lost with it. */
+void piece_add(const struct piece_book *book, const struct instance *instance, struct piece *piece);
+
+/* Is the instance one of a piece with members? */
+bool piece_has(const struct piece *piece, uint32_t index);
+
+/* Must another piece of the same task, above a minimum, go before this one? */
+bool piece_before(const struct piece *other, const struct piece *piece);
 
 /* The instances of a piece: start with instance NULL; NULL at the end. */
 const struct instance *piece_next(const struct core *core, const struct piece *piece,

@@ -29,6 +29,9 @@ struct holder reserve_holder(const struct core *core, const struct task *task, i
  * Returns when the holder starts at the latest; 0: nobody knows. */
 int64_t reserve_keep(struct overlay *overlay, const struct holder *holder);
 
-/* The same for a task whatever its form. A gang with a form keeps its places by age, and only where nobody else keeps any. */
-bool reserve_task_possible(const struct overlay *overlay, const struct task *task);
+/* The same for a task whatever its form. A gang with a form keeps its places by age, and only where nobody else keeps any. Where there
+ * are several choices of what comes next (form_chunk.h) it is the first that could be: reserve_task_open() says whether one could that
+ * its accounts let start. */
+bool reserve_task_possible(const struct trial *trial, const struct task *task);
+bool reserve_task_open(const struct trial *trial, const struct task *task);
 int64_t reserve_task(struct trial *trial, const struct holder *holder);

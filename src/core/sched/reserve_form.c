@@ -8,6 +8,7 @@
 #include "base/must.h"
 #include "core/core_internal.h"
 #include "core/sched/form_chunk.h"
+#include "core/sched/form_open.h"
 #include "core/sched/paper.h"
 #include "core/sched/place_form.h"
 
@@ -89,40 +90,62 @@ static bool kept_already(const struct ground *plan, uint32_t before)
     return false;
 }
 
-/* Could the next instances of a gang with a form run on the nodes that may take work, if nothing else ran there? */
-static bool form_possible(const struct overlay *overlay, const struct task *task)
+/* The first choice of its next instances that the nodes could take if nothing else ran there and, with `opened`, that its accounts let
+ * start: returns how many; 0: there is none. */
+static uint32_t choice_possible(const struct trial *trial, const struct task *task, bool opened,
+                                const struct node **at, uint32_t *indices, struct arena *arena)
 {
-    const struct core *core = overlay->core;
-    const struct shape *shape = core_shape(core, task->shape);
+    const struct core *core = trial->core;
+    const struct form *form = shape_form(core_shape(core, task->shape));
+    const struct pool *pool = core_pool(core, trial->pool);
+    uint32_t count = form_chunk(core, task, at, 0, indices);
+    for (uint32_t choice = 0; count > 0; count = form_chunk(core, task, at, ++choice, indices)) {
+        struct ground *paper = paper_new(core, pool, form, at, PAPER_USABLE, arena);
+        const bool open = !opened || form_open(trial, task, indices, count);
+        const bool fits = open && arrange(paper, indices, count) == ARRANGE_DONE;
+        ground_back(paper, 0);
+        if (fits) {
+            break;
+        }
+    }
+    return count;
+}
+
+/* Could the next instances of a gang with a form run on the nodes that may take work, if nothing else ran there? Those that it has, or
+ * is promised, or, with `opened`, gets in this trial, have their places. */
+static bool form_possible(const struct trial *trial, const struct task *task, bool opened)
+{
     struct arena arena;
     arena_init(&arena);
     uint32_t *indices = arena_new(&arena, uint32_t, task->instance_count);
-    const struct node **at = form_at(core, task, &arena);
-    const uint32_t count = form_chunk(core, task, at, indices);
-    struct ground *paper = paper_new(core, core_pool(core, overlay->pool), shape_form(shape), at,
-                                     PAPER_USABLE, &arena);
-    const bool possible = count > 0 && arrange(paper, indices, count) == ARRANGE_DONE;
+    const struct node **at = opened ? place_known(trial, task) : form_at(trial->core, task, &arena);
+    const bool any = choice_possible(trial, task, opened, at, indices, &arena) > 0;
     arena_done(&arena);
-    return possible;
+    return any;
 }
 
-bool reserve_task_possible(const struct overlay *overlay, const struct task *task)
+bool reserve_task_possible(const struct trial *trial, const struct task *task)
 {
-    const struct core *core = overlay->core;
+    const struct core *core = trial->core;
     const struct shape *shape = core_shape(core, task->shape);
     if (shape->form == NULL) {
-        return reserve_possible(overlay, shape, task_chunk(task));
+        return reserve_possible(&trial->overlay, shape, task_chunk(task));
     }
     /* One that neither has nor is promised a place is like every other of its shape. */
     const bool whole = task->waiting_count == task->instance_count && task->claimed_count == 0;
     bool possible;
     if (!whole || !capacity_holds(core->capacity, shape, task->instance_count, &possible)) {
-        possible = form_possible(overlay, task);
+        possible = form_possible(trial, task, false);
     }
     if (whole) {
         capacity_holds_note(core->capacity, shape, possible ? task->instance_count : 0, !possible);
     }
     return possible;
+}
+
+bool reserve_task_open(const struct trial *trial, const struct task *task)
+{
+    return task->by_groups ? form_possible(trial, task, true) : reserve_task_possible(trial, task);
 }
 
 /* All of them start together: when the last place is free. */
@@ -159,7 +182,9 @@ int64_t reserve_task(struct trial *trial, const struct holder *holder)
     overlay_leaving(overlay);
     uint32_t *indices = arena_new(trial->arena, uint32_t, task->instance_count);
     const struct node **at = place_known(trial, task);
-    const uint32_t count = form_chunk(core, task, at, indices);
+    uint32_t count =
+        task->by_groups ? choice_possible(trial, task, true, at, indices, trial->arena) : 0;
+    count = count > 0 ? count : form_chunk(core, task, at, 0, indices);
     struct ground *plan = paper_new(core, core_pool(core, trial->pool), shape_form(shape), at,
                                     PAPER_USABLE, trial->arena);
     struct choice choice = {.overlay = overlay, .holder = holder};

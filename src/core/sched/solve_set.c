@@ -81,17 +81,15 @@ static void piece_leave_again(struct solve *solve, const struct piece *piece)
     instances_leave(solve, piece, NULL);
 }
 
-/* One above the minimum of its gang goes where the gang goes. The gang stands behind it in the set. */
-static bool gang_leaves(const struct solve *solve, uint32_t extra)
+/* One above the minimum of its gang or group goes where that goes, which stands behind it in the set: is that lost? */
+static bool gang_lost(const struct solve *solve, uint32_t extra)
 {
-    const struct task *task = solve->grown[extra].piece->task;
-    if (!solve->grown[extra].piece->extra) {
-        return false;
-    }
-    for (uint32_t i = extra + 1; i < solve->grown_count; i++) {
+    const struct piece *own = solve->grown[extra].piece;
+    for (uint32_t i = extra + 1; i < solve->grown_count && own->extra; i++) {
         const struct grown *grown = &solve->grown[i];
-        if (grown->piece->whole && grown->piece->task == task) {
-            return grown->fate != FATE_KEPT;
+        if (grown->piece->task == own->task && piece_before(own, grown->piece) &&
+            grown->fate == FATE_LOST) {
+            return true;
         }
     }
     return false;
@@ -103,7 +101,7 @@ static void shrink(struct solve *solve, size_t mark)
     for (uint32_t i = solve->grown_count; i > 0; i--) {
         struct grown *grown = &solve->grown[i - 1];
         const struct piece *piece = grown->piece;
-        if (gang_leaves(solve, i - 1) || !piece_stay(solve, piece)) {
+        if (gang_lost(solve, i - 1) || !piece_stay(solve, piece)) {
             continue;
         }
         tally_move(&solve->trial->tally, piece->task, VIEW_LATER, &piece->amounts, 1);
@@ -153,7 +151,7 @@ static bool piece_move(struct solve *solve, struct grown *grown)
 {
     const struct core *core = solve->trial->core;
     const struct piece *piece = grown->piece;
-    const uint32_t room = piece->whole ? piece->task->active_count : 1;
+    const uint32_t room = piece->count;
     uint32_t *indices = arena_new(solve->trial->arena, uint32_t, room);
     uint32_t count = 0;
     for (const struct instance *instance = piece_next(core, piece, NULL); instance != NULL;
@@ -178,7 +176,7 @@ static bool move(struct solve *solve)
         if (grown->fate != FATE_LOST) {
             continue;
         }
-        if (piece_move(solve, grown)) {
+        if (!gang_lost(solve, i - 1) && piece_move(solve, grown)) {
             grown->fate = FATE_MOVED;
             moved++;
         } else if (solve->ask->of == VICTIMS_OF_ALL) {

@@ -10,7 +10,7 @@
 uint32_t turns_chunk(const struct task *task, uint32_t added)
 {
     const uint32_t grown = task_grown(task) + added;
-    return task->gang && grown < task->min_count ? task->min_count - grown : 1;
+    return task->gang && !task->by_groups && grown < task->min_count ? task->min_count - grown : 1;
 }
 
 void turns_amounts(const struct core *core, const struct task *task, uint32_t count,
@@ -123,8 +123,9 @@ static void line_refresh(const struct turns *turns, struct turns_line *line)
     line->best = line;
     if (turns->policy == POLICY_FAIR_SHARE) {
         const struct task *task = queue_first(&line->queue);
-        const uint32_t count = turns_chunk(task, queue_lane(&line->queue)->added);
-        form_next_amounts(turns->core, task, count, SLOTS_MOST, &line->chunk);
+        const uint32_t added = queue_lane(&line->queue)->added;
+        form_later_amounts(turns->core, task, added, turns_chunk(task, added), SLOTS_MOST,
+                           &line->chunk);
     }
 }
 

@@ -28,6 +28,7 @@ struct turns_line {
     bool full; /* it holds its share already, as far as its next chunk asks for more */
     const struct first_bound *bound; /* of its tasks the first that its bounds hold back */
     bool blocked;   /* one of its tasks was noted as the first that found no room */
+    bool waits;     /* one of its tasks goes on waiting */
     uint32_t turns; /* round-robin: how often it was served in this pass */
     int64_t used;   /* round-robin: slots it held before */
 };

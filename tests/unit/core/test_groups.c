@@ -110,6 +110,121 @@ static void a_group_that_never_fits_is_refused(void **state)
     rig_done(&rig);
 }
 
+/* A server, of two one is enough, and four workers, of which two are; or, with `either`, one of the two groups. */
+static struct task_spec elastic(bool either)
+{
+    static struct group_spec groups[2];
+    groups[0] = (struct group_spec){.name = "server", .instances = 2, .min = 1};
+    groups[1] = (struct group_spec){.name = "worker", .instances = 4, .min = 2};
+    struct task_spec spec = rig_spec();
+    spec.instances = 6;
+    spec.gang = true;
+    spec.groups = groups;
+    spec.group_count = 2;
+    spec.min_groups = either ? 1 : 0;
+    return spec;
+}
+
+static uint32_t running(const struct rig *rig, task_id task, uint32_t from, uint32_t to)
+{
+    uint32_t count = 0;
+    for (uint32_t i = from; i < to; i++) {
+        count += core_instance(rig->core, task, i)->state == INSTANCE_STARTING ||
+                 core_instance(rig->core, task, i)->state == INSTANCE_RUNNING;
+    }
+    return count;
+}
+
+static void each_group_starts_with_its_minimum(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_node(&rig, "n1", 2, 0, 1);
+    const task_id task = rig_submit(&rig, elastic(false));
+    rig_pass(&rig);
+    assert_int_equal(core_task(rig.core, task)->active_count, 0);
+    rig_node(&rig, "n2", 2, 0, 2);
+    rig_pass(&rig);
+    assert_int_equal(running(&rig, task, 0, 2),
+                     2); /* 1 and 2, then the server: 1 of 1 is less than 2 of 2 */
+    assert_int_equal(running(&rig, task, 2, 6), 2);
+    assert_int_equal(core_task(rig.core, task)->min_count, 3);
+    rig_done(&rig);
+}
+
+static void a_lost_node_breaks_one_group_only(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_node(&rig, "n1", 3, 0, 1);
+    const node_id lost = rig_node(&rig, "n2", 1, 0, 2);
+    struct task_spec large = slots(2);
+    const struct group_spec groups[2] = {{.name = "a", .instances = 1, .asks = &large},
+                                         {.name = "b", .instances = 2}};
+    struct task_spec spec = elastic(true);
+    spec.groups = groups;
+    spec.instances = 3;
+    const task_id task = rig_submit(&rig, spec);
+    rig_pass(&rig); /* a and half of b on n1, the other half on n2 */
+    assert_int_equal(core_task(rig.core, task)->active_count, 3);
+    assert_int_equal(rig_on_node(&rig, INPUT_NODE_SILENT, lost), VERDICT_OK);
+    assert_int_equal(rig_on_node(&rig, INPUT_NODE_LOST, lost), VERDICT_OK);
+    assert_int_equal(core_task(rig.core, task)->lacks, LACKS_OF_A_GROUP);
+    assert_int_equal(core_task(rig.core, task)->stale_ms, rig.now_ms);
+    assert_int_equal(running(&rig, task, 0, 3), 2);
+    rig.now_ms += STALE_GRACE_MS_DEFAULT;
+    assert_int_equal(rig_do(&rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
+    assert_int_equal(running(&rig, task, 0, 1), 1); /* the gang has what it needs */
+    assert_int_equal(running(&rig, task, 1, 3), 0);
+    assert_int_equal(rig_count(&rig, FACT_EVICTED), 1);
+    rig_done(&rig);
+}
+
+static void minimums_and_labels_are_kept(void **state)
+{
+    (void)state;
+    static const struct label zone[] = {{"zone", "a"}};
+    struct rig rig;
+    rig_init(&rig);
+    struct task_spec spec = elastic(true);
+    struct group_spec groups[2] = {spec.groups[0], spec.groups[1]};
+    groups[1].node_labels = zone;
+    groups[1].node_label_count = 1;
+    spec.groups = groups;
+    const task_id task =
+        rig_submit(&rig, spec); /* every step compares the state with what is stored of it */
+    struct task_spec stored;
+    core_task_spec(rig.core, task, &rig.arena, &stored);
+    assert_int_equal(stored.min_groups, 1);
+    assert_int_equal(stored.groups[0].min, 1);
+    assert_int_equal(stored.groups[1].min, 2);
+    assert_int_equal(stored.groups[0].node_label_count, 0);
+    assert_int_equal(stored.groups[1].node_label_count, 1);
+    assert_string_equal(stored.groups[1].node_labels[0].value, "a");
+    rig_done(&rig);
+}
+
+static void minimums_beyond_the_groups_are_refused(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    rig_node(&rig, "n1", 8, 0, 1);
+    struct task_spec spec = elastic(false);
+    struct group_spec groups[2] = {spec.groups[0], spec.groups[1]};
+    spec.groups = groups;
+    groups[0].min = 3;
+    assert_int_equal(rig_try_submit(&rig, spec), VERDICT_REFUSED);
+    groups[0].min = 0;
+    spec.min_groups = 3;
+    assert_int_equal(rig_try_submit(&rig, spec), VERDICT_REFUSED);
+    spec.min_groups = 2;
+    assert_int_equal(rig_try_submit(&rig, spec), VERDICT_OK);
+    rig_done(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +232,10 @@ int main(void)
         cmocka_unit_test(none_starts_alone),
         cmocka_unit_test(one_that_fails_ends_all),
         cmocka_unit_test(a_group_that_never_fits_is_refused),
+        cmocka_unit_test(each_group_starts_with_its_minimum),
+        cmocka_unit_test(a_lost_node_breaks_one_group_only),
+        cmocka_unit_test(minimums_and_labels_are_kept),
+        cmocka_unit_test(minimums_beyond_the_groups_are_refused),
     };
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
 }

@@ -1,0 +1,185 @@
+/* oracle_groups.c - minimums of groups, judged by the groups as the task was submitted, with none of the scheduler's code.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "oracle.h"
+
+#include "core/model/form.h"
+#include "world.h"
+
+/* A task, how many of each group there are, and which groups have what they need. The task itself is number 0. */
+struct count {
+    const struct core *core;
+    const struct task *task;
+    const struct form *form; /* for requests, levels and numbers of instances only */
+    struct task_spec spec;
+    uint32_t stay[TASK_GROUPS_MAX + 1]; /* of it or below it: run, and are not told to stop */
+    uint32_t have[TASK_GROUPS_MAX + 1]; /* those and the ones that have done their work */
+    bool met[TASK_GROUPS_MAX + 1];
+};
+
+bool oracle_grouped(const struct core *core, const struct task *task)
+{
+    const struct form *form = shape_form(core_shape(core, task->shape));
+    return form != NULL && form->group_count > 1;
+}
+
+static uint32_t parent_of(const struct count *count, uint32_t group)
+{
+    return count->spec.groups[group - 1].parent;
+}
+
+static void count_have(struct count *count, uint32_t group, uint32_t first)
+{
+    const struct group_spec *own = &count->spec.groups[group - 1];
+    for (uint32_t i = first; i < first + own->instances; i++) {
+        const struct instance *instance = core_instance(count->core, count->task->id, i);
+        const bool stays =
+            instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING;
+        const bool has = stays || instance->state == INSTANCE_ENDED;
+        for (uint32_t at = group;; at = parent_of(count, at)) {
+            count->stay[at] += stays;
+            count->have[at] += has;
+            if (at == 0) {
+                break;
+            }
+        }
+    }
+}
+
+static void count_met(struct count *count, uint32_t group)
+{
+    uint32_t all = group == 0 ? 0 : count->spec.groups[group - 1].instances;
+    uint32_t has = group == 0 ? 0 : count->have[group];
+    const uint32_t said = group == 0 ? count->spec.min_groups : count->spec.groups[group - 1].min;
+    if (all == 0) {
+        has = 0;
+        for (uint32_t i = 1; i <= count->spec.group_count; i++) {
+            all += parent_of(count, i) == group;
+            has += parent_of(count, i) == group && count->met[i];
+        }
+    }
+    count->met[group] = has >= (said == 0 ? all : said);
+}
+
+static void count_all(const struct core *core, const struct task *task, struct arena *arena,
+                      struct count *ret)
+{
+    uint32_t first = 0;
+    *ret = (struct count){.core = core, .task = task};
+    ret->form = shape_form(core_shape(core, task->shape));
+    core_task_spec(core, task->id, arena, &ret->spec);
+    for (uint32_t i = 1; i <= ret->spec.group_count; i++) {
+        count_have(ret, i, first);
+        first += ret->spec.groups[i - 1].instances;
+    }
+    for (uint32_t i = ret->spec.group_count + 1; i > 0; i--) {
+        count_met(ret, i - 1);
+    }
+}
+
+/* Is a group that has begun, or the gang, below what it needs? */
+static bool broken(const struct count *count)
+{
+    for (uint32_t i = 0; i <= count->spec.group_count; i++) {
+        if (count->stay[i] > 0 && !count->met[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void oracle_groups_whole(const struct core *core, const struct task *task)
+{
+    struct arena arena;
+    struct count count;
+    arena_init(&arena);
+    count_all(core, task, &arena, &count);
+    law(count.met[0], "P2: a gang with groups runs with its minimum");
+    arena_done(&arena);
+}
+
+bool oracle_groups_broken(const struct core *core, const struct task *task)
+{
+    struct arena arena;
+    struct count count;
+    arena_init(&arena);
+    count_all(core, task, &arena, &count);
+    const bool is = count.stay[0] > 0 && broken(&count);
+    arena_done(&arena);
+    return is;
+}
+
+/* May an instance of a group run on the node, beside those that run: by the levels that it and those around it require? */
+static bool close_enough(const struct count *count, uint32_t group, const struct node *node)
+{
+    for (uint32_t at = group;; at = parent_of(count, at)) {
+        const struct form_group *own = &count->form->groups[at];
+        bool on_level =
+            own->required[0] == '\0' || oracle_together(count->core, node, node, own->required);
+        for (uint32_t i = own->first;
+             on_level && own->required[0] != '\0' && i < own->first + own->count; i++) {
+            const struct instance *instance = core_instance(count->core, count->task->id, i);
+            const bool stays =
+                instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING;
+            on_level =
+                !stays || oracle_together(count->core, core_node(count->core, instance->node), node,
+                                          own->required);
+        }
+        if (!on_level) {
+            return false;
+        }
+        if (at == 0) {
+            return true;
+        }
+    }
+}
+
+static bool around_met(const struct count *count, uint32_t group)
+{
+    while (group != 0 && count->met[group]) {
+        group = parent_of(count, group);
+    }
+    return count->met[group];
+}
+
+void oracle_groups_idle(const struct core *core, const struct task *task)
+{
+    struct arena arena;
+    struct count count;
+    arena_init(&arena);
+    count_all(core, task, &arena, &count);
+    for (uint32_t group = 1; group <= count.spec.group_count; group++) {
+        const struct form_group *own = &count.form->groups[group];
+        if (count.have[group] >= count.spec.groups[group - 1].instances ||
+            !around_met(&count, group)) {
+            continue;
+        }
+        for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
+             node = core_node_next(core, node->id)) {
+            law(node->pool.v != task->pool.v || !oracle_usable(node, core, task) ||
+                    oracle_bounded_by(core, task, node, &own->request) ||
+                    !close_enough(&count, group, node) ||
+                    oracle_fits(core, node, &own->request, 1, false) == 0,
+                "P5: no group that may grow finds room for one more");
+        }
+    }
+    arena_done(&arena);
+}
+
+void oracle_groups_possible(const struct core *core, const struct fact *fact)
+{
+    const struct form *form = fact->task_submitted.form;
+    struct count count = {.core = core, .form = form, .spec = *fact->task_submitted.spec};
+    if (count.spec.group_count == 0) {
+        return;
+    }
+    for (uint32_t i = count.spec.group_count + 1; i > 0; i--) {
+        const uint32_t group = i - 1;
+        const bool leaf = group > 0 && count.spec.groups[group - 1].instances > 0;
+        count_met(&count, group);
+        if (leaf) {
+            count.met[group] =
+                oracle_possible(core, fact->task_submitted.pool, &form->groups[group].request, 1);
+        }
+    }
+    law(count.met[0], "P9: a gang of which too few groups can ever run is refused");
+}
