@@ -130,6 +130,7 @@ void core_apply(struct core *core, const struct fact *fact)
         [FACT_EVICTED] = apply_evicted,
         [FACT_POOL_WAKE] = apply_pool_wake,
         [FACT_HISTORY_TICKED] = apply_history_ticked,
+        [FACT_ATTEMPT_CHECKPOINT] = apply_attempt_checkpoint,
         [FACT_TASK_MOVED] = apply_task_moved,
         [FACT_DEPENDENTS_RELEASED] = apply_dependents_released,
         [FACT_ACCOUNT_SET] = apply_account_set,

@@ -53,6 +53,7 @@ void apply_allocated(struct core *core, const struct fact *fact)
     instance->memory_bytes = fact->allocated.memory_bytes;
     instance->allocated_ms = fact->time_ms;
     instance->started_ms = 0;
+    instance->checkpoint_ms = 0;
     instance->ended_ms = 0;
     instance->stop_deadline_ms = 0;
     instance->exit_code = 0;
@@ -253,6 +254,9 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
     instance->ended_ms = report->at_ms;
     instance->stop_deadline_ms = 0;
     run_learn(core, task, instance, fact->attempt_ended.cause);
+    if (fact->attempt_ended.cause == END_PREEMPTED) {
+        eviction_lost(core, instance);
+    }
     end_count(task, fact);
     if (fact->attempt_ended.again) {
         wait_again(core, task, instance, fact);

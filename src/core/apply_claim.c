@@ -231,6 +231,7 @@ void apply_evicted(struct core *core, const struct fact *fact)
     if (note == NULL) {
         note = table_put(&core->evictions, task->id.v);
     }
-    *note = (struct eviction_note){
-        .at_ms = fact->time_ms, .index = fact->evicted.key.index, .why = fact->evicted.why};
+    note->at_ms = fact->time_ms;
+    note->index = fact->evicted.key.index;
+    note->why = fact->evicted.why;
 }

@@ -189,6 +189,9 @@ void claim_moved(const struct core *core, struct task *task, uint32_t index);
 void claims_drop(struct core *core, struct task *task);
 void node_claims_drop(struct core *core, node_id node);
 
+/* One that was evicted has ended: what it had not saved is lost. */
+void eviction_lost(struct core *core, const struct instance *instance);
+
 /* ---- apply, by object ---- */
 
 void apply_claimed(struct core *core, const struct fact *fact);
@@ -196,6 +199,7 @@ void apply_claim_dropped(struct core *core, const struct fact *fact);
 void apply_evicted(struct core *core, const struct fact *fact);
 void apply_pool_wake(struct core *core, const struct fact *fact);
 void apply_history_ticked(struct core *core, const struct fact *fact);
+void apply_attempt_checkpoint(struct core *core, const struct fact *fact);
 
 void apply_pool_set(struct core *core, const struct fact *fact);
 void apply_pool_deleted(struct core *core, const struct fact *fact);

@@ -31,7 +31,7 @@ enum order {
                             in a pool, by lane */
     ORDER_ACCOUNT_HOLD, /* ACCOUNT_KEY, PRIORITY_KEY, RANK_KEY, task: tasks of a project in a pool that
                             have an allocation */
-    ORDER_ACCOUNT_LOSS, /* ACCOUNT_KEY, LOSS_KEY, ~time of allocation, ~instance row: instances that
+    ORDER_ACCOUNT_LOSS, /* ACCOUNT_KEY, LOSS_KEY, ~instance_unsaved_ms, ~instance row: instances that
                            hold something and are not told to end */
     ORDER_USER_NAME,    /* hash of the name, user, 0, 0 */
     ORDER_CLAIM,        /* node, task, index, instance row: places promised to waiting instances */
@@ -80,8 +80,8 @@ enum { LENGTH_SHIFT = 48, LENGTH_STEP_FRONT = 1 };
      (uint64_t)(stage) << LANE_STAGE_SHIFT | (~(uint64_t)(priority)&LANE_PRIORITY_MASK))
 enum { LANE_FIXED_SHIFT = 31, LANE_STAGE_SHIFT = 29, LANE_PRIORITY_MASK = (1 << 29) - 1 };
 
-/* Instances that lose alike by the hour lie together, the youngest first: lowest priority, those that may be told to go before
- * those that may not, then what they hold (from LOSS_SLOTS on: slots, from LOSS_CPU on: cpu; below: gangs, as LOSS_GANG has it). */
+/* Instances that lose alike by the hour lie together, those that began or saved last first: lowest priority, those that may be told
+ * to go before those that may not, then what they hold (from LOSS_SLOTS on: slots, from LOSS_CPU on: cpu; below: gangs, as LOSS_GANG has it). */
 #define LOSS_KEY(priority, fixed, held)                                                            \
     ((uint64_t)(priority) << 32 | (uint64_t)(fixed) << LOSS_FIXED_SHIFT | (uint64_t)(held))
 enum {
@@ -292,6 +292,9 @@ const struct instance *attempt_live(const struct core *core, struct attempt_key 
 bool instance_active(const struct instance *instance);
 /* The same without those that are told to end. */
 bool instance_stays(const struct instance *instance);
+/* Since when nothing of its work is saved: its last checkpoint, else its allocation (resources are held from then on, and the state
+ * keeps that order from the first moment). */
+int64_t instance_unsaved_ms(const struct instance *instance);
 
 /* Did an attempt that ended so fail by its own fault? Such ends count against max_retries. */
 bool attempt_failed(enum end_cause cause, int32_t exit_code);

@@ -18,6 +18,23 @@ static void started(struct step *step, const struct instance *instance, const st
     fact->attempt_started.workdir_missed = report->workdir_missed;
 }
 
+/* Said in the name of an attempt that runs; what is older than what is known, or comes too soon after it, says nothing new. */
+static void checkpoint(struct step *step, const struct instance *instance,
+                       const struct report *report)
+{
+    const int64_t at_ms = report_at_ms(step, instance, report);
+    const bool runs = instance->state == INSTANCE_RUNNING || instance->state == INSTANCE_STOPPING;
+    if (!runs || at_ms <= instance->allocated_ms || at_ms <= instance->started_ms) {
+        return;
+    }
+    if (instance->checkpoint_ms > 0 && at_ms - instance->checkpoint_ms < CHECKPOINT_INTERVAL_MS) {
+        return;
+    }
+    struct fact *fact = step_fact(step, FACT_ATTEMPT_CHECKPOINT);
+    fact->attempt_checkpoint.key = report->key;
+    fact->attempt_checkpoint.at_ms = at_ms;
+}
+
 enum verdict decide_report(struct step *step)
 {
     node_id node = step->in->report.node;
@@ -34,6 +51,8 @@ enum verdict decide_report(struct step *step)
         }
         if (report->type == REPORT_STARTED) {
             started(step, instance, report);
+        } else if (report->type == REPORT_CHECKPOINT) {
+            checkpoint(step, instance, report);
         } else {
             settle_attempt(step, report);
         }

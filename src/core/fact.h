@@ -56,8 +56,9 @@ enum fact_type {
     FACT_TASK_MOVED = 31,
     FACT_DEPENDENTS_RELEASED = 32,
     FACT_HISTORY_TICKED = 33,
+    FACT_ATTEMPT_CHECKPOINT = 34,
 };
-enum { FACT_TYPE_MAX = FACT_HISTORY_TICKED };
+enum { FACT_TYPE_MAX = FACT_ATTEMPT_CHECKPOINT };
 
 /* A task's new rank. */
 struct task_rank {
@@ -186,6 +187,10 @@ struct fact {
             int64_t at_ms;
             bool workdir_missed;
         } attempt_started;
+        struct {
+            struct attempt_key key; /* of a gang: one of those that saved together */
+            int64_t at_ms;
+        } attempt_checkpoint;
         struct {
             struct attempt_key key;
             enum end_cause cause;

@@ -335,7 +335,7 @@ static void put_attempt_ended(const struct fact *fact, struct buf *out)
 static void attempt_ended_get(struct bytes_reader *in, struct fact *ret)
 {
     struct report *report = &ret->attempt_ended.report;
-    report->type = (enum report_type)bytes_get_max(in, REPORT_TYPE_COUNT - 1);
+    report->type = (enum report_type)bytes_get_max(in, REPORT_UNKNOWN);
     report->key = codec_get_key(in);
     report->incarnation = (uint32_t)bytes_get_max(in, UINT32_MAX);
     report->at_ms = bytes_get_i64(in);
@@ -478,6 +478,7 @@ const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1] = {
     [FACT_EVICTED] = {evicted_put, evicted_get, NULL, 0, 0},
     [FACT_POOL_WAKE] = {pool_wake_put, pool_wake_get, NULL, 0, 0},
     [FACT_HISTORY_TICKED] = {history_ticked_put, history_ticked_get, NULL, 0, 0},
+    [FACT_ATTEMPT_CHECKPOINT] = {attempt_checkpoint_put, attempt_checkpoint_get, NULL, 0, 0},
     [FACT_TASK_MOVED] = {task_moved_put, task_moved_get, NULL, 0, 0},
     [FACT_DEPENDENTS_RELEASED] = {released_put, released_get, NULL, 0, 0},
 };

@@ -1,4 +1,4 @@
-/* fact_bodies_claim.c - bodies of the facts about claims and evictions.
+/* fact_bodies_claim.c - bodies of the facts about claims, evictions and checkpoints.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/fact_codec.h"
 
@@ -86,4 +86,17 @@ void history_ticked_get(struct bytes_reader *in, struct arena *arena, struct fac
 {
     (void)arena;
     ret->history_ticked.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+}
+
+void attempt_checkpoint_put(const struct fact *fact, struct buf *out)
+{
+    codec_put_key(out, fact->attempt_checkpoint.key);
+    bytes_put_i64(out, fact->attempt_checkpoint.at_ms);
+}
+
+void attempt_checkpoint_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    (void)arena;
+    ret->attempt_checkpoint.key = codec_get_key(in);
+    ret->attempt_checkpoint.at_ms = codec_get_range(in, 0, TIME_MS_MAX);
 }

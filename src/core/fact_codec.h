@@ -32,6 +32,8 @@ void evicted_put(const struct fact *fact, struct buf *out);
 void evicted_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
 void pool_wake_put(const struct fact *fact, struct buf *out);
 void pool_wake_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
+void attempt_checkpoint_put(const struct fact *fact, struct buf *out);
+void attempt_checkpoint_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
 void history_ticked_put(const struct fact *fact, struct buf *out);
 void history_ticked_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
 

@@ -42,12 +42,13 @@ enum report_type {
     REPORT_STARTED,
     REPORT_ENDED, /* exit code or signal */
     REPORT_SPAWN_FAILED,
-    REPORT_LOST,    /* the supervisor that ran it is gone */
-    REPORT_UNKNOWN, /* ordered, but this supervisor never saw it: sent by the server after
+    REPORT_LOST,       /* the supervisor that ran it is gone */
+    REPORT_UNKNOWN,    /* ordered, but this supervisor never saw it: sent by the server after
                        reconciliation */
+    REPORT_CHECKPOINT, /* it has saved what it did until `at_ms` */
 };
 
-enum { REPORT_TYPE_COUNT = REPORT_UNKNOWN + 1 };
+enum { REPORT_TYPE_COUNT = REPORT_CHECKPOINT + 1 };
 
 struct report {
     enum report_type type;

@@ -76,6 +76,7 @@ static const char *const fact_names[FACT_TYPE_MAX + 1] = {
     [FACT_EVICTED] = "evicted",
     [FACT_POOL_WAKE] = "pool-wake",
     [FACT_HISTORY_TICKED] = "history-ticked",
+    [FACT_ATTEMPT_CHECKPOINT] = "attempt-checkpoint",
     [FACT_TASK_MOVED] = "task-moved",
     [FACT_DEPENDENTS_RELEASED] = "dependents-released",
 };

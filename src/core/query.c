@@ -112,7 +112,7 @@ struct okey key_account_loss(const struct task *task, const struct instance *ins
     const uint64_t class = loss_class(task, instance);
     return (struct okey){{ACCOUNT_KEY(task->pool, task->account),
                           LOSS_KEY(task->priority, !task->preemptible, class),
-                          ~(uint64_t)instance->allocated_ms,
+                          ~(uint64_t)instance_unsaved_ms(instance),
                           ~(task->instance_first + instance->index)}};
 }
 

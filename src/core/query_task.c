@@ -66,6 +66,11 @@ bool instance_active(const struct instance *instance)
            instance->state == INSTANCE_STOPPING;
 }
 
+int64_t instance_unsaved_ms(const struct instance *instance)
+{
+    return instance->checkpoint_ms > 0 ? instance->checkpoint_ms : instance->allocated_ms;
+}
+
 bool instance_stays(const struct instance *instance)
 {
     return instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING;

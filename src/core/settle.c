@@ -31,6 +31,7 @@ static enum end_cause cause_of(const struct task *task, const struct instance *i
     case REPORT_SPAWN_FAILED:
         return END_SPAWN;
     case REPORT_STARTED:
+    case REPORT_CHECKPOINT:
     case REPORT_LOST:
     case REPORT_UNKNOWN:
         break;

@@ -14,7 +14,8 @@ enum {
     STATE_VERSION_FORMS = 6,   /* shapes have forms */
     STATE_VERSION_TYPICAL = 7, /* ends with what is usually asked of the pools */
     STATE_VERSION_LENGTHS = 8, /* reservations with a time, expected lengths */
-    STATE_VERSION = 8,
+    STATE_VERSION_CHECKPOINT = 9, /* what instances have saved, what evictions cost */
+    STATE_VERSION = 9,
 };
 
 /* How an instance is stored: one that never ran is a single number. */

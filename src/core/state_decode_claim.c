@@ -54,6 +54,10 @@ bool evictions_get(struct decode *d, const struct lasts *lasts)
         struct eviction_note note = {.at_ms = time_get(d)};
         note.index = (uint32_t)bytes_get_max(&d->in, TASK_INSTANCES_MAX - 1);
         eviction_get(&d->in, &note.why);
+        if (d->version >= STATE_VERSION_CHECKPOINT) {
+            note.slots_lost = codec_get_range(&d->in, 0, INT64_MAX);
+            note.cpu_lost = codec_get_range(&d->in, 0, INT64_MAX);
+        }
         const struct task *task = core_task(d->core, (task_id){row});
         if (d->in.bad || task == NULL || note.index >= task->instance_count) {
             return false;

@@ -33,6 +33,7 @@ static void instance_get(struct decode *d, struct instance *ret)
     if (d->version > STATE_VERSION_FIRST) {
         ret->workdir_missed = codec_get_bool(&d->in);
     }
+    ret->checkpoint_ms = d->version >= STATE_VERSION_CHECKPOINT ? time_get(d) : 0;
     if (ret->attempt == 0 && ret->state != INSTANCE_ENDED) {
         codec_bad(&d->in);
     }

@@ -135,6 +135,7 @@ static void instance_put(const struct instance *instance, struct buf *out)
     bytes_put_i64(out, instance->exit_code);
     bytes_put_u64(out, instance->cause);
     codec_put_bool(out, instance->workdir_missed != 0);
+    bytes_put_i64(out, instance->checkpoint_ms);
 }
 
 static void task_put(const struct core *core, const struct task *task, struct buf *out)
@@ -261,6 +262,8 @@ static void evictions_put(const struct core *core, struct buf *out)
         bytes_put_i64(out, note->at_ms);
         bytes_put_u64(out, note->index);
         eviction_put(&note->why, out);
+        bytes_put_i64(out, note->slots_lost);
+        bytes_put_i64(out, note->cpu_lost);
     }
 }
 

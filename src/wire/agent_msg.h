@@ -154,6 +154,7 @@ enum agent_report_type {
     AGENT_SPAWN_FAILED,
     AGENT_LOST,
     AGENT_REFUSED,
+    AGENT_CHECKPOINT,
     AGENT_REPORT_OTHER, /* of a newer agent: to be passed over */
 };
 

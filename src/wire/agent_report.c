@@ -12,9 +12,13 @@
 enum { EXIT_CODE_MAX = 255, ERRNO_MAX = 4095, STREAM_MAX = 2 };
 
 static const char *const report_names[] = {
-    [AGENT_OUTPUT] = "output", [AGENT_STARTED] = "started",
-    [AGENT_ENDED] = "ended",   [AGENT_SPAWN_FAILED] = "spawn_failed",
-    [AGENT_LOST] = "lost",     [AGENT_REFUSED] = "refused",
+    [AGENT_OUTPUT] = "output",
+    [AGENT_STARTED] = "started",
+    [AGENT_ENDED] = "ended",
+    [AGENT_SPAWN_FAILED] = "spawn_failed",
+    [AGENT_LOST] = "lost",
+    [AGENT_REFUSED] = "refused",
+    [AGENT_CHECKPOINT] = "checkpoint",
 };
 enum { REPORT_NAME_COUNT = sizeof report_names / sizeof report_names[0] };
 
@@ -69,6 +73,9 @@ void agent_batch_add(struct json_out *j, const struct agent_report *report)
         if (report->workdir_missed) {
             json_out_kv_bool(j, "workdir_used", false);
         }
+        break;
+    case AGENT_CHECKPOINT:
+        json_out_kv_i64(j, "at_ms", report->at_ms);
         break;
     case AGENT_ENDED:
         ended_encode(j, report);
@@ -150,6 +157,7 @@ static void report_decode(struct msg *msg, const struct doc *doc, struct agent_r
     case AGENT_REFUSED:
         ret->text = msg_text(msg, doc, "why", AGENT_TEXT_MAX, "");
         break;
+    case AGENT_CHECKPOINT:
     case AGENT_LOST:
     case AGENT_REPORT_OTHER:
         break;
@@ -189,10 +197,9 @@ enum err agent_batch_decode(struct str text, struct arena *arena, struct agent_b
 bool agent_report_input(const struct agent_report *report, uint32_t incarnation, struct report *ret)
 {
     static const enum report_type types[] = {
-        [AGENT_STARTED] = REPORT_STARTED,
-        [AGENT_ENDED] = REPORT_ENDED,
-        [AGENT_SPAWN_FAILED] = REPORT_SPAWN_FAILED,
-        [AGENT_LOST] = REPORT_LOST,
+        [AGENT_STARTED] = REPORT_STARTED,           [AGENT_ENDED] = REPORT_ENDED,
+        [AGENT_SPAWN_FAILED] = REPORT_SPAWN_FAILED, [AGENT_LOST] = REPORT_LOST,
+        [AGENT_CHECKPOINT] = REPORT_CHECKPOINT,
     };
     if (report->type == AGENT_OUTPUT || report->type == AGENT_REFUSED ||
         report->type == AGENT_REPORT_OTHER) {

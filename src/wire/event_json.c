@@ -38,6 +38,8 @@ static task_id task_of(const struct fact *fact)
                                         : (task_id){0};
     case FACT_ATTEMPT_STARTED:
         return fact->attempt_started.key.task;
+    case FACT_ATTEMPT_CHECKPOINT:
+        return fact->attempt_checkpoint.key.task;
     case FACT_ATTEMPT_STOPPING:
         return fact->attempt_stopping.key.task;
     case FACT_ATTEMPT_ENDED:
@@ -201,6 +203,9 @@ static void attempt_details_json(struct json_out *j, const struct fact *fact)
     if (fact->type == FACT_ATTEMPT_STARTED) {
         key_json(j, fact->attempt_started.key);
         json_out_kv_bool(j, "workdir_used", !fact->attempt_started.workdir_missed);
+    } else if (fact->type == FACT_ATTEMPT_CHECKPOINT) {
+        key_json(j, fact->attempt_checkpoint.key);
+        time_json(j, "at", fact->attempt_checkpoint.at_ms);
     } else if (fact->type == FACT_ATTEMPT_STOPPING) {
         key_json(j, fact->attempt_stopping.key);
         json_out_kv_text(j, "end", end_cause_name(fact->attempt_stopping.cause));
@@ -270,6 +275,7 @@ static void details_json(struct json_out *j, const struct core *core, const stru
         eviction_details_json(j, core, fact);
         break;
     case FACT_ATTEMPT_STARTED:
+    case FACT_ATTEMPT_CHECKPOINT:
     case FACT_ATTEMPT_STOPPING:
     case FACT_ATTEMPT_ENDED:
         attempt_details_json(j, fact);

@@ -5,7 +5,7 @@
 #include "wire/reason_text.h"
 #include "wire/time_text.h"
 
-enum { TEXT_MAX = 1024 };
+enum { TEXT_MAX = 1024, MS_PER_SECOND = 1000 };
 
 static void bound_json(struct json_out *j, const char *key, resource_id resource, int64_t amount)
 {
@@ -116,6 +116,11 @@ void evicted_json(struct json_out *j, const struct core *core, const struct task
     json_out_kv_u64(j, "index", note->index);
     eviction_json(j, core, &note->why);
     json_out_kv_text(j, "message", buf_text(&text));
+    json_out_key(j, "work_lost");
+    json_out_object(j);
+    json_out_kv_milli(j, "slot_seconds", note->slots_lost / MS_PER_SECOND);
+    json_out_kv_milli(j, "cpu_seconds", note->cpu_lost / MS_PER_SECOND);
+    json_out_end(j);
     json_out_end(j);
     buf_done(&text);
 }

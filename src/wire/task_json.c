@@ -221,6 +221,7 @@ static void attempt_json(struct json_out *j, const struct core *core, const stru
     message_json(j, program, instance);
     json_out_kv_bool(j, "workdir_used", instance->workdir_missed == 0);
     time_json(j, "started_at", instance->started_ms);
+    time_json(j, "checkpoint_at", instance->checkpoint_ms);
     time_json(j, "ended_at", instance->ended_ms);
     json_out_end(j);
 }

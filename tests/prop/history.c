@@ -3,6 +3,7 @@
 #include "history.h"
 
 #include "history_account.h"
+#include "history_saved.h"
 #include "history_wait.h"
 #include "oracle.h"
 
@@ -631,4 +632,5 @@ void history_step(struct world *world)
     world->now_ms += dice_once_in(&world->dice, 3) ? dice_roll(&world->dice, 4000) : 0;
     arena_clear(&world->arena);
     things[at].happen(world);
+    saved_roll(world);
 }

@@ -19,6 +19,10 @@ void oracle_nothing_idles(const struct core *core, pool_id pool, int64_t now_ms)
 /* P8: each task that waits has a reason; none of the pool that a pass has settled is "next". */
 void oracle_reasons(const struct core *core, pool_id settled);
 
+/* A checkpoint, before it is applied and after: of an attempt that runs (P11), in its time, not too often; known of all of a gang. */
+void oracle_may_save(const struct core *core, const struct fact *fact);
+void oracle_has_saved(const struct core *core, const struct fact *fact);
+
 /* P3: the start of this attempt took no account above its bounds. */
 void oracle_limits(const struct core *core, struct attempt_key key);
 

@@ -39,7 +39,8 @@ bool dice_once_in(struct dice *dice, uint32_t count)
 
 void world_init(struct world *world, uint64_t seed, enum world_kind kind)
 {
-    *world = (struct world){.dice = {seed}, .core = core_new(), .kind = kind, .now_ms = 1000};
+    *world = (struct world){
+        .dice = {seed}, .saves = {~seed}, .core = core_new(), .kind = kind, .now_ms = 1000};
     if (kind != WORLD_ALONE) {
         world->plain = core_new();
         core_caches_off(world->plain);
@@ -126,11 +127,15 @@ static void fact_apply(struct world *world, const struct fact *fact)
     const struct fact *stored = fact_through_bytes(world, fact);
     if (fact->type == FACT_ALLOCATED) {
         attempt_note(world, &fact->allocated.key);
+    } else if (fact->type == FACT_ATTEMPT_CHECKPOINT) {
+        oracle_may_save(world->core, fact);
     }
     core_apply(world->core, stored);
     if (fact->type == FACT_ALLOCATED) {
         oracle_not_over(world->core, fact->allocated.key);
         oracle_limits(world->core, fact->allocated.key);
+    } else if (fact->type == FACT_ATTEMPT_CHECKPOINT) {
+        oracle_has_saved(world->core, fact);
     }
     if (world->kind != WORLD_ALONE) {
         core_apply(world->plain, stored);

@@ -32,6 +32,7 @@ enum world_kind {
 
 struct world {
     struct dice dice;
+    struct dice saves; /* of checkpoints alone */
     struct core *core;
     struct core *plain;     /* caches off */
     struct core *restarted; /* decoded again and again */

@@ -50,4 +50,8 @@ struct eviction_note {
     uint32_t index;
     uint32_t pad;
     struct eviction why;
+    /* Thousandths x ms of slots and cpu, held since the start or the last checkpoint: what all its evictions have cost the task, as
+     * far as who had to go has ended; at most INT64_MAX. */
+    int64_t slots_lost;
+    int64_t cpu_lost;
 };

@@ -40,6 +40,7 @@ enum {
     PRIORITY_DEFAULT = 50,
     PATIENCE_MS_DEFAULT = 60000,
     GRACE_MS_DEFAULT = 30000,
+    CHECKPOINT_INTERVAL_MS = 5000, /* checkpoints of an attempt that come sooner are not recorded */
     RETRIES_MAX = 1000,
     AUX_TASKS_MAX = 1000000,
     STALE_GRACE_MS_DEFAULT = 60000,

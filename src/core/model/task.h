@@ -138,6 +138,7 @@ struct instance {
     int64_t memory_bytes;
     int64_t allocated_ms;
     int64_t started_ms;
+    int64_t checkpoint_ms; /* what it had done then is saved; 0: this attempt has saved nothing */
     int64_t ended_ms;
     int64_t stop_deadline_ms;
     uint32_t retries;

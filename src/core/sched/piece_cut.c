@@ -15,7 +15,7 @@ void piece_add(const struct piece_book *book, const struct instance *instance, s
     const struct core *core = book->core;
     const int64_t since_ms =
         instance->state == INSTANCE_RUNNING ? instance->started_ms : instance->allocated_ms;
-    const int64_t from_ms = instance->allocated_ms;
+    const int64_t from_ms = instance_unsaved_ms(instance);
     const int64_t held_ms = book->now_ms > from_ms ? book->now_ms - from_ms : 0;
     const int64_t held = instance->slots_milli > 0 ? instance->slots_milli : instance->cpu_milli;
     struct vector amounts;

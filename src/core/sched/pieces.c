@@ -1,7 +1,7 @@
 /* pieces.c - the order in which a project gives, read as far as it is asked for.
  *
- * Surprising: in a line of equal losers the youngest is the one allocated last, and what a piece loses counts from its
- * allocation: resources are held from then on, and the state can keep that order without knowing the time.
+ * Surprising: in a line of equal losers the first is the one allocated, or saved, last, and what a piece loses counts from that
+ * moment: resources are held from the allocation on, and the state can keep that order without knowing the time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/pieces_internal.h"
 
@@ -142,7 +142,7 @@ static void gangs_stand_in(const struct pieces *pieces, struct piece_line *line)
 {
     const struct instance *instance = loss_instance(pieces, line->key);
     const uint64_t held = line->key.at[1] >> LOSS_GANG_HELD_SHIFT & LOSS_GANG_HELD_MAX;
-    const int64_t held_ms = pieces->book->now_ms - instance->allocated_ms;
+    const int64_t held_ms = pieces->book->now_ms - instance_unsaved_ms(instance);
     line->piece->amounts.at[DIM_SLOTS] = instance->slots_milli;
     line->piece->task = core_task(pieces->book->core, instance->task);
     line->piece->loss =

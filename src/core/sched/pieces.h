@@ -20,7 +20,7 @@ struct piece {
     const struct task *task;
     const struct account_view *account;
     struct vector amounts;
-    unsigned __int128 loss;  /* work: what it holds times how long it has held it */
+    unsigned __int128 loss;  /* work: what it holds times how long it has saved nothing */
     int64_t since_ms;        /* when the last of it was placed or started */
     uint32_t index;          /* of the instance; of several the highest */
     uint32_t place;          /* of a gang with minimums of its groups: the pieces before it */

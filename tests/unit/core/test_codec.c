@@ -291,6 +291,12 @@ static void fill_attempt_started(struct fact *fact)
     fact->attempt_started.workdir_missed = true;
 }
 
+static void fill_attempt_checkpoint(struct fact *fact)
+{
+    fact->attempt_checkpoint.key = key;
+    fact->attempt_checkpoint.at_ms = 1699999999998;
+}
+
 static void fill_attempt_stopping(struct fact *fact)
 {
     fact->attempt_stopping.key = key;
@@ -374,6 +380,7 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_EVICTED] = fill_evicted,
         [FACT_POOL_WAKE] = fill_pool_wake,
         [FACT_HISTORY_TICKED] = fill_history_ticked,
+        [FACT_ATTEMPT_CHECKPOINT] = fill_attempt_checkpoint,
         [FACT_TASK_MOVED] = fill_task_moved,
         [FACT_DEPENDENTS_RELEASED] = fill_released,
     };

@@ -150,6 +150,37 @@ static void states_of_versions_6_and_7_have_groups(void **state)
     groups_of_older_states_are_kept("state-v7");
 }
 
+/* Version 9 brought what instances have saved, and what evictions cost. */
+static void in_a_state_of_version_8_nothing_is_saved(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct core *core = NULL;
+    struct core *again = NULL;
+    struct error e = {0};
+    assert_int_equal(core_decode(sample(&arena, "state-v8-evicted"), &core, &e), ERR_OK);
+    core_check(core);
+    const task_id runs = {1};
+    const task_id evicted = {2};
+    assert_int_equal(core_task(core, runs)->state, TASK_RUNNING);
+    assert_int_equal(core_instance(core, runs, 0)->checkpoint_ms, 0);
+    assert_true(core_instance(core, runs, 0)->started_ms > 0);
+    const struct eviction_note *note = core_eviction(core, evicted);
+    assert_non_null(note);
+    assert_int_equal(note->why.claimant.v, 3);
+    assert_int_equal(note->slots_lost, 0);
+    assert_int_equal(note->cpu_lost, 0);
+    size_t len;
+    char *bytes = rig_bytes(core, &len);
+    assert_int_equal(core_decode((struct str){bytes, len}, &again, &e), ERR_OK);
+    assert_same_state(core, again);
+    core_free(again);
+    core_free(core);
+    free(bytes);
+    arena_done(&arena);
+}
+
 static void where_an_attempt_runs_is_kept(void **state)
 {
     (void)state;
@@ -227,6 +258,7 @@ int main(void)
         cmocka_unit_test(objects_before_the_later_fields_have_none),
         cmocka_unit_test(states_of_versions_2_to_7_are_read),
         cmocka_unit_test(states_of_versions_6_and_7_have_groups),
+        cmocka_unit_test(in_a_state_of_version_8_nothing_is_saved),
         cmocka_unit_test(where_an_attempt_runs_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
