@@ -4,6 +4,7 @@
  *
  * Holds (README.md): A2 a key is started at most once; A3 `ended` is recorded after the last byte
  * of output and after the last process is gone. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/checkpoint.h"
 #include "agent/spawn.h"
 #include "agent/supervisor.h"
 #include "agent/taskenv.h"
@@ -233,6 +234,7 @@ static void run(struct attempt *attempt, const struct start_order *order)
         start_failed(attempt, EIO, e.text);
         return;
     }
+    checkpoint_begin(attempt);
     attempt->cgroup = sup->cgroups == NULL ? NULL : cgroups_take(sup->cgroups);
     sup->open_count++;
     int give[STREAM_COUNT];
@@ -266,6 +268,7 @@ bool attempt_started(struct spawn_job *job)
     attempt->workdir_used = job->result.workdir_used;
     (void)map_put(sup->by_pid, &attempt->pid, sizeof attempt->pid, attempt);
     started_record(attempt);
+    checkpoint_watch(sup);
     for (size_t i = 0; i < STREAM_COUNT; i++) {
         stream_watch(&attempt->streams[i]);
     }
@@ -412,6 +415,7 @@ bool attempt_finish(struct attempt *attempt)
             return false;
         }
     }
+    checkpoint_look(attempt);
     struct record record = record_of(attempt, RECORD_ENDED);
     record.exit_code = attempt->exit_code;
     record.out_bytes = attempt->streams[0].offset;

@@ -47,6 +47,14 @@ static void one_name(char *out, uint64_t number)
     (void)snprintf(out, NAME_MAX_LEN, "%" PRIu64, number);
 }
 
+bool jobdirs_stat(const struct jobdirs *dirs, uint64_t task, uint64_t instance, const char *name,
+                  struct stat *ret)
+{
+    char path[2 * NAME_MAX_LEN];
+    (void)snprintf(path, sizeof path, "%" PRIu64 "/%" PRIu64 "/%s", task, instance, name);
+    return fstatat(dirs->job_fd, path, ret, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static uintptr_t live_count(const struct jobdirs *dirs, uint64_t task)
 {
     return (uintptr_t)map_get(dirs->live, &task, sizeof task);

@@ -10,7 +10,9 @@
 #include "agent/runas.h"
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 struct jobdirs;
 
@@ -31,6 +33,10 @@ bool jobdirs_refill(struct jobdirs *dirs);
 
 /* How many are ready. */
 size_t jobdirs_ready(const struct jobdirs *dirs);
+
+/* What is there under this name in the instance's directory, links not followed; false: nothing. */
+bool jobdirs_stat(const struct jobdirs *dirs, uint64_t task, uint64_t instance, const char *name,
+                  struct stat *ret);
 
 /* The path; `out` has AGENT_PATH_MAX. */
 void jobdirs_path(const struct jobdirs *dirs, uint64_t task, uint64_t instance, char *out);

@@ -14,8 +14,10 @@ enum {
     OUTPUT_MAX_DEFAULT = 64 * 1024 * 1024,
     JOBDIR_READY = 64, /* directories kept ready */
     CGROUPS_READY_MAX = 1024,
-    ORPHANS_MAX = 4096,  /* stray processes looked at in one go */
-    STRAY_ROUND_MS = 10, /* between two looks at processes that take long to die */
+    ORPHANS_MAX = 4096,         /* stray processes looked at in one go */
+    STRAY_ROUND_MS = 10,        /* between two looks at processes that take long to die */
+    CHECKPOINT_ROUND_MS = 1000, /* between two looks at what tasks have saved, and at how many: */
+    CHECKPOINT_LOOKS_MAX = 64,
     GRACE_LIMIT_MS = 24 * 60 * 60 * 1000,
     IDLE_END_MS = 10000, /* a supervisor with no task and no agent ends after it */
     SUPERVISOR_ID_LEN = 16,

@@ -55,6 +55,7 @@ void openbook_note(struct openbook *openbook, const struct record *record)
     case RECORD_LOST:
         free(map_remove(openbook->open, &record->key, sizeof record->key));
         break;
+    case RECORD_CHECKPOINT:
     case RECORD_OUTPUT:
     case RECORD_NONE:
         break;

@@ -89,6 +89,10 @@ static void fields_put(struct buf *out, const struct record *record)
         bytes_put_i64(out, record->error_number);
         bytes_put_str(out, record->message);
         break;
+    case RECORD_CHECKPOINT:
+        key_put(out, &record->key);
+        bytes_put_i64(out, record->at_ms);
+        break;
     case RECORD_ACCEPTED:
     case RECORD_LOST:
         key_put(out, &record->key);
@@ -211,6 +215,10 @@ static void fields_get(struct bytes_reader *in, struct arena *arena, struct reco
         ret->error_number = (int)bytes_get_i64(in);
         ret->message = bytes_get_str(in, SPOOL_RECORD_MAX);
         break;
+    case RECORD_CHECKPOINT:
+        ret->key = key_get(in);
+        ret->at_ms = bytes_get_i64(in);
+        break;
     case RECORD_ACCEPTED:
     case RECORD_LOST:
         ret->key = key_get(in);
@@ -246,7 +254,7 @@ long record_get(const char *data, size_t len, struct arena *arena, struct record
     }
     struct bytes_reader in;
     bytes_reader_init(&in, body, body_len);
-    ret->type = (enum record_type)bytes_get_max(&in, RECORD_LOST);
+    ret->type = (enum record_type)bytes_get_max(&in, RECORD_TYPE_LAST);
     fields_get(&in, arena, ret);
     return bytes_reader_ok(&in) ? whole : -1;
 }

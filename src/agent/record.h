@@ -20,13 +20,15 @@ enum record_type {
     RECORD_OUTPUT,
     RECORD_ENDED,
     RECORD_SPAWN_FAILED,
-    RECORD_LOST, /* asked again for an attempt whose outcome is no longer known here */
+    RECORD_LOST,       /* asked again for an attempt whose outcome is no longer known here */
+    RECORD_CHECKPOINT, /* it has saved what it did until then */
 };
+enum { RECORD_TYPE_LAST = RECORD_CHECKPOINT };
 
 struct record {
     enum record_type type;
     struct attempt_key key;
-    int64_t at_ms;     /* STARTED, ENDED, SPAWN_FAILED: wall clock */
+    int64_t at_ms;     /* STARTED, ENDED, SPAWN_FAILED, CHECKPOINT: wall clock */
     uint64_t pid;      /* STARTED */
     bool workdir_used; /* STARTED: false: it runs in the job directory, not in the one asked for */
     unsigned stream;   /* OUTPUT: 1 or 2 */

@@ -104,6 +104,9 @@ static void report_of(const struct record *record, struct arena *arena, struct a
         ret->exit_code = record->error_number;
         ret->text = arena_strn(arena, record->message.p, record->message.len);
         break;
+    case RECORD_CHECKPOINT:
+        ret->type = AGENT_CHECKPOINT;
+        break;
     case RECORD_LOST:
         ret->type = AGENT_LOST;
         break;

@@ -3,6 +3,7 @@
 #include "agent/supervisor.h"
 
 #include "agent/agent.h"
+#include "agent/checkpoint.h"
 #include "agent/dirs.h"
 #include "agent/options.h"
 #include "agent/spawn.h"
@@ -61,6 +62,11 @@ static void end_asked(void *ctx)
         attempt_stop(attempt, ENDING_GRACE_MS);
     }
     supervisor_idle_check(sup);
+}
+
+static void look(void *ctx)
+{
+    checkpoint_round(ctx);
 }
 
 static void ignore(void *ctx)
@@ -200,6 +206,7 @@ static must_use enum err supervisor_init(struct supervisor *sup, const char *run
     sup->idle_timer = loop_timer_new(sup->loop, idle_due, sup);
     sup->stray_timer = loop_timer_new(sup->loop, reap, sup);
     sup->retry_timer = loop_timer_new(sup->loop, retry, sup);
+    sup->look_timer = loop_timer_new(sup->loop, look, sup);
     r = signals_take(sup, e);
     r = r == ERR_OK ? jobdirs_new(sup->dir, &sup->account, &sup->jobdirs, e) : r;
     if (r != ERR_OK) {
@@ -234,6 +241,7 @@ static void supervisor_done(struct supervisor *sup)
         loop_timer_free(sup->idle_timer);
         loop_timer_free(sup->stray_timer);
         loop_timer_free(sup->retry_timer);
+        loop_timer_free(sup->look_timer);
     }
     size_t cursor = 0;
     for (struct attempt *attempt = map_next(sup->attempts, &cursor); attempt != NULL;

@@ -1,6 +1,6 @@
 /* supervisor.h - the supervisor's parts and what they share. Private to its files: supervisor.c
  * (life), attempt.c (one attempt from start to end), reaper.c (children that ended, strays),
- * link.c (the agent). SPDX-License-Identifier: Apache-2.0 */
+ * link.c (the agent), checkpoint.c (what tasks have saved). SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "agent/cgroup.h"
@@ -58,7 +58,9 @@ struct attempt {
     struct spool_position end; /* ENDED: behind its last record */
     struct attempt *ended_next;
     struct attempt *closing_next;
-    bool stray_seen; /* in this look */
+    bool stray_seen;            /* in this look */
+    int64_t checkpoint_seen_ns; /* the stamp of its checkpoint file, as far as it counts; 0: none */
+    int64_t checkpoint_ms;      /* the last one recorded; 0: none */
 };
 
 /* The connection with the agent; fd -1: none. */
@@ -99,6 +101,8 @@ struct supervisor {
     struct loop_timer *idle_timer;
     struct loop_timer *stray_timer;
     struct loop_timer *retry_timer; /* the spool could not be written */
+    struct loop_timer *look_timer;  /* at checkpoints, while something runs */
+    size_t look_cursor;             /* among the attempts */
     bool spool_stuck;
     bool paused;              /* the tasks' pipes are not read: the spool is full */
     bool ending;              /* SIGTERM: end when the last attempt has */

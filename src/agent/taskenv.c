@@ -82,7 +82,8 @@ static void set_own(struct list *list, const struct taskenv_input *input)
     set_devices(list, order);
     set_text(list, "WEIR_SUPERVISOR", input->supervisor);
     set_text(list, "WEIR_JOB_DIR", input->job_dir);
-    list_set(list, arena_fmt(list->arena, "WEIR_CHECKPOINT_FILE=%s/checkpoint", input->job_dir));
+    list_set(list,
+             arena_fmt(list->arena, "WEIR_CHECKPOINT_FILE=%s/" CHECKPOINT_FILE, input->job_dir));
     if (order->world_size > 1) {
         set_number(list, "WEIR_RANK", order->rank);
         set_number(list, "WEIR_WORLD_SIZE", order->world_size);

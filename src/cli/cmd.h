@@ -22,6 +22,7 @@ int cmd_task_edit(struct cli *cli);
 int cmd_task_move(struct cli *cli);
 int cmd_task_retry(struct cli *cli);
 int cmd_task_wait(struct cli *cli);
+int cmd_checkpoint(struct cli *cli);
 
 int cmd_pool_list(struct cli *cli);
 int cmd_pool_show(struct cli *cli);

@@ -275,6 +275,7 @@ static const struct list_column task_fields[] = {
     {"preempted", "preempted", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_preempted},
     {"lost", "lost", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_lost},
     {"evicted", "last evicted", COLUMN_TEXT, "evicted.message", COLUMN_ALWAYS, NULL},
+    {"work_lost", "work lost", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, task_text_work_lost},
     {"priority", "priority", COLUMN_NUMBER, "priority", COLUMN_ALWAYS, NULL},
     {"limit", "time limit", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_limit},
     {"command", "command", COLUMN_COMMAND, "command", COLUMN_ALWAYS, NULL},
@@ -296,9 +297,24 @@ static const struct list_column attempt_columns[] = {
     {"cause", "CAUSE", COLUMN_CUSTOM, "cause", COLUMN_ALWAYS, cell_cause},
     {"exit", "EXIT", COLUMN_NUMBER, "exit_code", COLUMN_ALWAYS, NULL},
     {"started", "STARTED", COLUMN_TIME, "started_at", COLUMN_ALWAYS, NULL},
+    {"checkpoint", "CHECKPOINT", COLUMN_TIME, "checkpoint_at", COLUMN_ALWAYS, NULL},
     {"ended", "ENDED", COLUMN_TIME, "ended_at", COLUMN_ALWAYS, NULL},
     {0},
 };
+
+/* Most tasks never say that they have saved something: then there is no such column. */
+static bool column_used(const struct list_column *column, const struct doc *attempts)
+{
+    if (strcmp(column->name, "checkpoint") != 0) {
+        return true;
+    }
+    for (const struct doc *d = attempts->first; d != NULL; d = d->next) {
+        if (item_text(d, column->path)[0] != '\0') {
+            return true;
+        }
+    }
+    return false;
+}
 
 static void attempts_show(const struct cli *cli, const struct doc *doc)
 {
@@ -308,13 +324,19 @@ static void attempts_show(const struct cli *cli, const struct doc *doc)
         return;
     }
     auto_free(table_freep) struct table *table = table_new(cli->width, cli->colour);
+    const struct list_column *used[TABLE_COLUMNS_MAX];
+    size_t used_count = 0;
     for (const struct list_column *c = attempt_columns; c->name != NULL; c++) {
-        table_column(table, c->title, c->kind == COLUMN_NUMBER);
+        if (column_used(c, attempts)) {
+            table_column(table, c->title, c->kind == COLUMN_NUMBER);
+            used[used_count++] = c;
+        }
     }
     struct buf cell;
     buf_init(&cell, CELL_MAX);
     for (const struct doc *d = attempts->first; d != NULL; d = d->next) {
-        for (const struct list_column *c = attempt_columns; c->name != NULL; c++) {
+        for (size_t i = 0; i < used_count; i++) {
+            const struct list_column *c = used[i];
             buf_clear(&cell);
             list_cell_text(&cell, c, d, args_has(&cli->args, "wide"), text_now_ms());
             enum table_colour colour =

@@ -272,6 +272,18 @@ const struct command commands_task[] = {
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TASKS,
      .run = cmd_task_wait},
+    {.name = "checkpoint",
+     .args = "",
+     .help = "in a task: what it has done so far is saved",
+     .more =
+         "A task calls it when it has saved its work; touching $WEIR_CHECKPOINT_FILE says the "
+         "same.\n"
+         "Who has to make room is chosen by the work that would be lost: what was held since the\n"
+         "start or the last checkpoint. In a gang one instance says it for all. Of checkpoints "
+         "that\n"
+         "follow each other within five seconds one counts. `weir task show` shows the last.",
+     .examples = "weir run -- sh -c './train --steps 1000 && weir checkpoint && ./evaluate'",
+     .run = cmd_checkpoint},
     {0},
 };
 

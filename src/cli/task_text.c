@@ -1,11 +1,14 @@
 /* task_text.c - see task_text.h. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/task_text.h"
 
+#include "base/amount.h"
 #include "cli/cells.h"
 #include "cli/item.h"
 #include "cli/list.h"
 
 #include <string.h>
+
+enum { SECONDS_PER_HOUR = 3600, MILLI = 1000 };
 
 bool task_text_workdir_missed(const struct doc *task)
 {
@@ -90,5 +93,27 @@ void task_text_workdir(struct buf *out, const struct doc *task, int64_t now_ms)
     buf_add_str(out, item_text(task, "workdir"));
     if (task_text_workdir_missed(task)) {
         buf_add_str(out, " (its user cannot enter it: in the job directory instead)");
+    }
+}
+
+/* Thousandths of seconds of something held, in the unit that reads best. False: there are none. */
+static bool work_text(struct buf *out, const char *seconds, const char *unit)
+{
+    int64_t milli = 0;
+    if (amount_milli(str_of(seconds), &milli, NULL) != ERR_OK || milli == 0) {
+        return false;
+    }
+    const bool hours = milli >= SECONDS_PER_HOUR * MILLI;
+    char text[AMOUNT_TEXT_MAX];
+    amount_milli_text(hours ? milli / SECONDS_PER_HOUR : milli, text);
+    buf_addf(out, "%s %s-%s", text, unit, hours ? "hours" : "seconds");
+    return true;
+}
+
+void task_text_work_lost(struct buf *out, const struct doc *task, int64_t now_ms)
+{
+    (void)now_ms;
+    if (!work_text(out, item_text(task, "evicted.work_lost.slot_seconds"), "slot")) {
+        (void)work_text(out, item_text(task, "evicted.work_lost.cpu_seconds"), "cpu");
     }
 }

@@ -61,9 +61,10 @@ static const struct topic topics[] = {
      "NO_COLOR           no colours\n"
      "\n"
      "A task finds in its own: WEIR_TASK_ID, WEIR_INSTANCE_ID, INSTANCE_ID, WEIR_NODE, WEIR_POOL,\n"
-     "WEIR_SLOTS, WEIR_JOB_DIR, CUDA_VISIBLE_DEVICES; in a gang also WEIR_RANK, WEIR_WORLD_SIZE,\n"
-     "MASTER_ADDR and MASTER_PORT, and in a group of it WEIR_GROUP, WEIR_GROUP_RANK and\n"
-     "WEIR_GROUP_SIZE."},
+     "WEIR_SLOTS, WEIR_JOB_DIR, CUDA_VISIBLE_DEVICES, WEIR_CHECKPOINT_FILE (see `weir help\n"
+     "checkpoint`); in a gang also WEIR_RANK, WEIR_WORLD_SIZE, MASTER_ADDR and MASTER_PORT, and "
+     "in\n"
+     "a group of it WEIR_GROUP, WEIR_GROUP_RANK and WEIR_GROUP_SIZE."},
     {"task-file", "TASK FILE",
      "YAML or JSON: one task, or a list of tasks, for `weir submit -f FILE`.\n"
      "\n"

@@ -1,0 +1,74 @@
+/* checkpoint.c - has a task touched its $WEIR_CHECKPOINT_FILE? SPDX-License-Identifier: Apache-2.0 */
+#include "agent/checkpoint.h"
+
+#include "agent/supervisor.h"
+#include "agent/taskenv.h"
+#include "core/model/limits.h"
+
+#include <sys/stat.h>
+
+enum { NS_PER_S = 1000000000, NS_PER_MS = 1000000 };
+
+/* When the file was changed last; 0: there is none. */
+static int64_t changed_ns(const struct attempt *attempt)
+{
+    struct stat info;
+    const struct jobdirs *dirs = attempt->sup->jobdirs;
+    if (!jobdirs_stat(dirs, attempt->key.task.v, attempt->instance, CHECKPOINT_FILE, &info)) {
+        return 0;
+    }
+    return (int64_t)info.st_ctim.tv_sec * NS_PER_S + info.st_ctim.tv_nsec;
+}
+
+void checkpoint_begin(struct attempt *attempt)
+{
+    attempt->checkpoint_seen_ns = changed_ns(attempt);
+    attempt->checkpoint_ms = 0;
+}
+
+void checkpoint_look(struct attempt *attempt)
+{
+    const int64_t seen_ns = changed_ns(attempt);
+    if (seen_ns == 0 || seen_ns == attempt->checkpoint_seen_ns) {
+        return;
+    }
+    /* The wall clock may have been set back since. */
+    const int64_t now_ms = supervisor_wall_ms();
+    const int64_t at_ms = seen_ns / NS_PER_MS < now_ms ? seen_ns / NS_PER_MS : now_ms;
+    if (attempt->checkpoint_ms > 0 && at_ms - attempt->checkpoint_ms < CHECKPOINT_INTERVAL_MS) {
+        return;
+    }
+    attempt->checkpoint_seen_ns = seen_ns;
+    attempt->checkpoint_ms = at_ms;
+    const struct record record = {.type = RECORD_CHECKPOINT, .key = attempt->key, .at_ms = at_ms};
+    spool_put(attempt->sup->spool, &record);
+}
+
+void checkpoint_watch(struct supervisor *sup)
+{
+    if (!loop_timer_armed(sup->look_timer)) {
+        loop_timer_set(sup->look_timer, loop_now_ms(sup->loop) + CHECKPOINT_ROUND_MS);
+    }
+}
+
+void checkpoint_round(struct supervisor *sup)
+{
+    const struct attempt *first = NULL;
+    for (unsigned i = 0; i < CHECKPOINT_LOOKS_MAX; i++) {
+        struct attempt *attempt = map_next(sup->attempts, &sup->look_cursor);
+        if (attempt == NULL) { /* from the beginning again */
+            sup->look_cursor = 0;
+            attempt = map_next(sup->attempts, &sup->look_cursor);
+        }
+        if (attempt == NULL || attempt == first) {
+            break;
+        }
+        first = first == NULL ? attempt : first;
+        if (attempt->state == ATTEMPT_RUNNING) {
+            checkpoint_look(attempt);
+        }
+    }
+    if (sup->open_count > 0) {
+        checkpoint_watch(sup);
+    }
+}
