@@ -9,13 +9,14 @@ enum { EXIT_TERMINATED = 143, EXIT_FAILED_RUN = 1 };
 
 /* ---- runs ---- */
 
-static void report(struct engine *engine, const struct run *run, enum report_type type)
+static void report_at(struct engine *engine, const struct run *run, enum report_type type,
+                      int64_t at_ms)
 {
     const struct report said = {
         .type = type,
         .key = run->key,
         .incarnation = run->incarnation,
-        .at_ms = engine->now_ms,
+        .at_ms = at_ms,
         .exit_code = type == REPORT_ENDED ? run->exit_code : 0,
     };
     struct input in = {
@@ -25,6 +26,11 @@ static void report(struct engine *engine, const struct run *run, enum report_typ
     };
     struct facts facts;
     must(engine_input(engine, &in, &facts) == VERDICT_OK);
+}
+
+static void report(struct engine *engine, const struct run *run, enum report_type type)
+{
+    report_at(engine, run, type, engine->now_ms);
 }
 
 /* How long the attempt that has just started goes on, and how it will end. */
@@ -50,14 +56,46 @@ static int64_t plan_ms(struct engine *engine, struct run *run)
     return left_ms;
 }
 
+/* So often the agent sees that the task has saved; 0: it never does. What comes too soon is not told. */
+static int64_t saves_every_ms(struct engine *engine, const struct run *run)
+{
+    const int64_t every_ms = book_record(engine, run->key.task)->job->kind->checkpoint_ms;
+    if (every_ms == 0 || every_ms >= CHECKPOINT_INTERVAL_MS) {
+        return every_ms;
+    }
+    return (CHECKPOINT_INTERVAL_MS + every_ms - 1) / every_ms * every_ms;
+}
+
+/* What comes next: a checkpoint, or the end, before which none is of use. */
+static void run_next(struct engine *engine, struct run *run)
+{
+    const int64_t every_ms = saves_every_ms(engine, run);
+    const bool ends = run->ends_ms != RUNS_FOR_EVER;
+    if (every_ms > 0 && (!ends || engine->now_ms + every_ms < run->ends_ms)) {
+        engine_timer(engine, &run->timer, engine->now_ms + every_ms);
+    } else if (ends) {
+        engine_timer(engine, &run->timer, run->ends_ms);
+    }
+}
+
+static void run_saved(struct engine *engine, struct run *run)
+{
+    if (engine->nodes.at[run->node].connected) {
+        report(engine, run, REPORT_CHECKPOINT);
+    } else {
+        run->unsaid_ms = engine->now_ms;
+    }
+    run_next(engine, run);
+}
+
 static void run_started(struct engine *engine, struct run *run)
 {
     run->step = RUN_RUNNING;
     run->started_ms = engine->now_ms;
+    run->unsaid_ms = 0;
     const int64_t left_ms = plan_ms(engine, run);
-    if (left_ms != RUNS_FOR_EVER) {
-        engine_timer(engine, &run->timer, engine->now_ms + left_ms);
-    }
+    run->ends_ms = left_ms == RUNS_FOR_EVER ? RUNS_FOR_EVER : engine->now_ms + left_ms;
+    run_next(engine, run);
     if (engine->nodes.at[run->node].connected) {
         report(engine, run, REPORT_STARTED);
     }
@@ -79,6 +117,12 @@ static void run_timer(struct engine *engine, struct run *run)
         run_started(engine, run);
         return;
     case RUN_RUNNING:
+        if (run->ends_ms == RUNS_FOR_EVER || engine->now_ms < run->ends_ms) {
+            run_saved(engine, run);
+        } else {
+            run_ended(engine, run);
+        }
+        return;
     case RUN_STOPPING:
         run_ended(engine, run);
         return;
@@ -225,7 +269,7 @@ void agents_cut(struct engine *engine, uint32_t index, int64_t for_ms)
     }
 }
 
-/* What started or ended while the node could not say so. The walk goes by key, so that reporting may
+/* What started, was saved or ended while the node could not say so. The walk goes by key, so that reporting may
  * take away what it has just met. */
 static void say_unsaid(struct engine *engine, const struct virtual_node *node)
 {
@@ -234,10 +278,15 @@ static void say_unsaid(struct engine *engine, const struct virtual_node *node)
     while ((instance = core_node_instance_next(engine->core, node->id, &cursor)) != NULL) {
         const struct attempt_key key = {instance->task, instance->index, instance->attempt};
         struct run *run = book_run(engine, &key);
-        if (run->step == RUN_UNSAID) {
-            report(engine, run, REPORT_ENDED);
-        } else if (run->step == RUN_RUNNING && instance->state == INSTANCE_STARTING) {
+        if (run->step == RUN_RUNNING && instance->state == INSTANCE_STARTING) {
             report(engine, run, REPORT_STARTED);
+        }
+        if (run->unsaid_ms > 0) {
+            report_at(engine, run, REPORT_CHECKPOINT, run->unsaid_ms);
+            run->unsaid_ms = 0;
+        }
+        if (run->step == RUN_UNSAID) {
+            report(engine, run, REPORT_ENDED); /* after it the run may be gone */
         }
     }
 }

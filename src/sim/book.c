@@ -66,15 +66,16 @@ static void allocated(struct engine *engine, const struct fact *fact)
     run->started_ms = -1;
 }
 
-/* What an interrupted attempt had done since its last checkpoint is lost; the rest is kept. */
+/* What an interrupted attempt had done since its last checkpoint that the core knows of is lost; the rest is kept. */
 static void interrupted(struct engine *engine, struct job_record *record, struct run *run)
 {
     if (run->started_ms < 0) {
         return;
     }
-    const int64_t every_ms = record->job->kind->checkpoint_ms;
+    const struct instance *instance = core_instance(engine->core, run->key.task, run->key.index);
     const int64_t done_ms = engine->now_ms - run->started_ms;
-    const int64_t kept_ms = every_ms > 0 ? done_ms / every_ms * every_ms : 0;
+    const int64_t kept_ms =
+        instance->checkpoint_ms > 0 ? instance->checkpoint_ms - run->started_ms : 0;
     run->saved_ms += kept_ms;
     record->work_lost += (__int128)run->slots_milli * (done_ms - kept_ms);
 }

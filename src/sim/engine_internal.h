@@ -40,6 +40,8 @@ struct run {
     int32_t exit_code;   /* while RUN_UNSAID */
     int64_t slots_milli; /* what the attempt holds */
     int64_t started_ms;  /* -1: not yet */
+    int64_t ends_ms;     /* by itself; RUNS_FOR_EVER: never */
+    int64_t unsaid_ms;   /* a checkpoint of which the server has not heard; 0: none */
     int64_t saved_ms;    /* work that need not be done again */
 };
 

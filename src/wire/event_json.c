@@ -175,6 +175,13 @@ static void attempt_ended_json(struct json_out *j, const struct fact *fact)
     json_out_kv_i64(j, "memory_peak", report->memory_peak_bytes);
 }
 
+static void task_ended_json(struct json_out *j, const struct fact *fact)
+{
+    json_out_kv_text(j, "state", task_state_name(fact->task_ended.state));
+    json_out_kv_text(j, "end", end_cause_name(fact->task_ended.cause));
+    json_out_kv_i64(j, "exit_code", fact->task_ended.exit_code);
+}
+
 static void pass_json(struct json_out *j, const struct fact *fact)
 {
     json_out_kv_u64(j, "work", fact->pass.work);
@@ -288,9 +295,7 @@ static void details_json(struct json_out *j, const struct core *core, const stru
         json_out_kv_u64(j, "count", fact->released.count);
         break;
     case FACT_TASK_ENDED:
-        json_out_kv_text(j, "state", task_state_name(fact->task_ended.state));
-        json_out_kv_text(j, "end", end_cause_name(fact->task_ended.cause));
-        json_out_kv_i64(j, "exit_code", fact->task_ended.exit_code);
+        task_ended_json(j, fact);
         break;
     case FACT_SUBMIT_KEY:
         json_out_kv_u64(j, "first", fact->submit_key.first.v);
