@@ -23,7 +23,9 @@ void piece_add(const struct piece_book *book, const struct instance *instance, s
                       instance->cpu_milli, instance->memory_bytes, &amounts);
     vector_add(&piece->amounts, &amounts);
     piece->loss += (unsigned __int128)(held + 1) * (uint64_t)(held_ms + EVICTION_COST_MS);
+    const int64_t age_ms = book->now_ms - since_ms;
     piece->since_ms = since_ms > piece->since_ms ? since_ms : piece->since_ms;
+    piece->age_ms = age_ms > piece->age_ms ? age_ms : piece->age_ms;
     piece->index = piece->index < instance->index ? instance->index : piece->index;
     piece->count++;
 }

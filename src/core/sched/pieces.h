@@ -22,6 +22,7 @@ struct piece {
     struct vector amounts;
     unsigned __int128 loss;  /* work: what it holds times how long it has saved nothing */
     int64_t since_ms;        /* when the last of it was placed or started */
+    int64_t age_ms;          /* how long ago the first of it was */
     uint32_t index;          /* of the instance; of several the highest */
     uint32_t place;          /* of a gang with minimums of its groups: the pieces before it */
     uint32_t count;          /* instances */

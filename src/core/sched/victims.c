@@ -41,6 +41,7 @@ struct victims {
     uint64_t search;
     const struct victims_ask *ask;
     int64_t need_milli; /* of the search; 0: none */
+    uint32_t old;       /* pieces it has passed by because they have run for too long to be moved */
 };
 
 static int id_order(const void *left, const void *right)
@@ -149,6 +150,7 @@ void victims_begin(struct victims *victims, const struct victims_ask *ask)
     victims->search++;
     victims->ask = ask;
     victims->need_milli = 0;
+    victims->old = 0;
 }
 
 void victims_begin_need(struct victims *victims, int64_t need_milli)
@@ -227,11 +229,17 @@ static bool too_important(const struct victims *victims, const struct piece *pie
     return lower && piece->task->priority >= ask->task->priority;
 }
 
+/* Is it to be moved, and has too much to lose? */
+static bool too_old(const struct victims *victims, const struct piece *piece)
+{
+    return victims->ask->of == VICTIMS_OF_ALL && piece->age_ms > MOVE_RUN_MS_MAX;
+}
+
 static bool piece_eligible(struct victims *victims, const struct seat *seat,
                            const struct piece *piece)
 {
     const struct victims_ask *ask = victims->ask;
-    if (piece->taken || piece->task->id.v == ask->task->id.v) {
+    if (piece->taken || piece->task->id.v == ask->task->id.v || too_old(victims, piece)) {
         return false;
     }
     if (piece->extra ||
@@ -259,11 +267,9 @@ struct piece *victims_piece(struct victims *victims, const struct instance *inst
         return NULL;
     }
     struct piece *piece = piece_of(&victims->book, account, instance);
-    if (piece == NULL || too_important(victims, piece) || !piece_eligible(victims, seat, piece)) {
-        return NULL;
-    }
-    const bool old = victims->now_ms - piece->since_ms > MOVE_RUN_MS_MAX;
-    return victims->ask->of == VICTIMS_OF_ALL && old ? NULL : piece;
+    return piece == NULL || too_important(victims, piece) || !piece_eligible(victims, seat, piece)
+               ? NULL
+               : piece;
 }
 
 static struct piece *leaf_candidate(struct victims *victims, const struct account_view *account,
@@ -279,6 +285,10 @@ static struct piece *leaf_candidate(struct victims *victims, const struct accoun
     while ((piece = pieces_get(pieces, seat->next)) != NULL && !too_important(victims, piece)) {
         if (piece_eligible(victims, seat, piece)) {
             return piece;
+        }
+        victims->old += too_old(victims, piece);
+        if (victims->old > MOVE_OLD_MAX) {
+            return NULL;
         }
         seat->next++;
     }

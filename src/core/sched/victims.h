@@ -16,8 +16,9 @@ enum victims_of {
     VICTIMS_OF_ALL,    /* any account: they are to be moved, not lost */
 };
 
-/* Who is moved begins anew. Only those who have just begun are: the wait of one is not worth hours of others. */
-enum { MOVE_RUN_MS_MAX = 5 * 60 * 1000 };
+/* Who is moved begins anew. Only those who have just begun are: the wait of one is not worth hours of others. A search that goes
+ * from piece to piece ends when it has passed by so many that have run for longer. */
+enum { MOVE_RUN_MS_MAX = 5 * 60 * 1000, MOVE_OLD_MAX = 2000 };
 
 /* Who asks for pieces. */
 struct victims_ask {
