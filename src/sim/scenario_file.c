@@ -183,12 +183,22 @@ static must_use enum err trace_load(struct scenario_draft *draft, struct error *
     return r == ERR_OK ? trace_read(&draft->trace, text, draft->scenario, e) : r;
 }
 
-/* The seed comes first, wherever it stands: the lists draw from it. */
-static void seed_first(const struct doc *doc, const uint64_t *seed, struct scenario *scenario)
+/* The seed and the end come first, wherever they stand: the lists draw from the one, streams go on to the other. What is wrong with
+ * them is said when their turn comes. */
+static void settings_first(const struct doc *doc, const uint64_t *seed, struct scenario *scenario)
 {
+    static const struct field until = {
+        "until", field_duration, offsetof(struct scenario, until_ms), 0, 0, NULL};
+    struct problems untold = {0};
+    struct reader in = {.arena = &scenario->arena, .problems = &untold};
     const struct doc *given = doc->kind == DOC_MAP ? doc_get(doc, "seed") : NULL;
+    const struct doc *end = doc->kind == DOC_MAP ? doc_get(doc, "until") : NULL;
     if (given != NULL) {
         (void)doc_u64(given, &scenario->seed);
+    }
+    if (end != NULL) {
+        const struct place place = {.key = until.name};
+        field_duration(&in, &place, end, &until, scenario);
     }
     if (seed != NULL) {
         scenario->seed = *seed;
@@ -206,7 +216,7 @@ enum err scenario_file_read(struct str text, const char *file, const uint64_t *s
     if (r != ERR_OK) {
         return fail_in(e, "%s", file);
     }
-    seed_first(doc, seed, scenario);
+    settings_first(doc, seed, scenario);
     fields_read(&in, NULL, doc, scenario_fields, &draft);
     scenario_finish(&in, doc, scenario);
     r = problems_file_error(&problems, file, e);

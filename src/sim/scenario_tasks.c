@@ -223,18 +223,20 @@ static void task_add(struct reader *in, const struct place *place, const struct 
     }
 }
 
-/* A stream: jobs come at random, `every` so often on average, from `from` to `until` or `count` of
- * them. */
+/* A stream: jobs come at random, `every` so often on average, from `from` to `until`, else the scenario's
+ * end, or `count` of them. */
 static void stream_add(struct reader *in, const struct place *place, const struct doc *doc,
                        struct job_draft *draft, struct scenario *scenario)
 {
-    if (draft->every_ms == 0 || (draft->until_ms == 0 && draft->count == 0)) {
-        problem_add(in, place, doc, "a stream wants 'every', and 'until' or 'count'");
+    const int64_t end_ms = draft->until_ms > 0 ? draft->until_ms : scenario->until_ms;
+    if (draft->every_ms == 0 || (end_ms == 0 && draft->count == 0)) {
+        problem_add(in, place, doc,
+                    "a stream wants 'every', and 'until' (its own or the scenario's) or 'count'");
         return;
     }
     const struct job_kind *kind = arena_dup(in->arena, &draft->kind, sizeof draft->kind);
     struct dice dice = dice_of(scenario->seed, "stream", doc->line);
-    const int64_t until_ms = draft->until_ms > 0 ? draft->until_ms : INT64_MAX;
+    const int64_t until_ms = end_ms > 0 ? end_ms : INT64_MAX;
     const uint32_t count = draft->count > 0 ? draft->count : UINT32_MAX;
     int64_t at_ms = draft->from_ms;
     for (uint32_t i = 0; i < count; i++) {

@@ -127,6 +127,17 @@ static void accounts_and_quotas_are_as_in_the_server_file(void **state)
     assert_string_equal(scenario.actions.at[1].target, "n1");
 }
 
+/* The end of the scenario is theirs, too, wherever it stands. */
+static void streams_go_on_to_the_end(void **state)
+{
+    (void)state;
+    refuses("streams: [{every: 1m, runs: 5m}]", "'until' (its own or the scenario's) or 'count'");
+    refuses("until: soon\nstreams: [{every: 1m, runs: 5m}]", "s.yaml:1:8: until:");
+    reads("streams: [{every: 1m, runs: 5m}]\nuntil: 2h\n", NULL);
+    assert_in_range(scenario.jobs.count, 60, 240);
+    assert_true(scenario.jobs.at[scenario.jobs.count - 1].at_ms < 7200000);
+}
+
 static void problems_name_their_place(void **state)
 {
     (void)state;
@@ -215,6 +226,7 @@ int main(void)
         WITH_SCENARIO(tasks_come_in_order_of_time),
         WITH_SCENARIO(a_stream_is_drawn_from_the_seed),
         WITH_SCENARIO(accounts_and_quotas_are_as_in_the_server_file),
+        WITH_SCENARIO(streams_go_on_to_the_end),
         WITH_SCENARIO(problems_name_their_place),
         WITH_SCENARIO(events_change_quotas_pools_and_accounts),
         WITH_SCENARIO(bodies_of_events_are_refused_with_their_place),
