@@ -250,3 +250,20 @@ def test_output_that_cannot_be_written_is_no_success():
         result = subprocess.run([weir_bin(), "completion", "bash"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert result.returncode == 1
     assert "cannot write" in result.stderr
+
+
+def test_a_checkpoint_is_of_a_task(weir_alone, tmp_path):
+    outside = weir_alone("checkpoint")
+    assert outside.returncode == 2
+    assert "WEIR_CHECKPOINT_FILE is not set" in outside.stderr and "when it has saved its work" in outside.stderr
+    file = tmp_path / "checkpoint"
+    for _ in range(2):  # also where it is there already
+        done = weir_alone("checkpoint", env={"WEIR_CHECKPOINT_FILE": str(file)})
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert file.read_bytes() == b""
+        os.utime(file, (1, 1))
+    assert file.stat().st_mtime == 1
+    assert weir_alone("checkpoint", env={"WEIR_CHECKPOINT_FILE": str(file)}).returncode == 0
+    assert file.stat().st_mtime > 1000
+    gone = weir_alone("checkpoint", env={"WEIR_CHECKPOINT_FILE": str(tmp_path / "none" / "checkpoint")})
+    assert gone.returncode == 1 and "cannot open" in gone.stderr

@@ -88,6 +88,7 @@ static void every_record_comes_back_as_written(void **state)
          .memory_peak = 4},
         {.type = RECORD_SPAWN_FAILED, .key = {{9}, 0, 1}, .error_number = 2, .message = {"no", 2}},
         {.type = RECORD_LOST, .key = {{10}, 0, 1}},
+        {.type = RECORD_CHECKPOINT, .key = {{11}, 2, 3}, .at_ms = 1700000000123},
     };
     enum { COUNT = sizeof records / sizeof records[0] };
     for (size_t i = 0; i < COUNT; i++) {
@@ -106,6 +107,7 @@ static void every_record_comes_back_as_written(void **state)
         assert_int_equal(got.exit_code, records[i].exit_code);
         assert_int_equal(got.err_bytes, records[i].err_bytes);
         assert_int_equal(got.pid, records[i].pid);
+        assert_int_equal(got.at_ms, records[i].at_ms);
         assert_int_equal(got.offset, records[i].offset);
         assert_int_equal(got.data.len, records[i].data.len);
         assert_true(got.data.len == 0 || memcmp(got.data.p, records[i].data.p, got.data.len) == 0);

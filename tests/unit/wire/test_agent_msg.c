@@ -374,10 +374,11 @@ static void a_batch_comes_back(void **state)
         {.type = AGENT_LOST, .key = key_of(9, 0, 1)},
         {.type = AGENT_REFUSED, .text = "unknown-type"},
         {.type = AGENT_STARTED, .key = key_of(12, 1, 1), .pid = 1, .workdir_missed = true},
+        {.type = AGENT_CHECKPOINT, .key = key_of(12, 0, 1), .at_ms = 1700000000123},
     };
     struct json_out j;
     agent_batch_begin(&j, &out, &(struct agent_batch){.epoch = 5, .incarnation = 3, .batch = 17});
-    for (size_t i = 0; i < 7; i++) {
+    for (size_t i = 0; i < 8; i++) {
         agent_batch_add(&j, &reports[i]);
     }
     agent_batch_end(&j);
@@ -386,7 +387,10 @@ static void a_batch_comes_back(void **state)
     assert_true(back.epoch == 5);
     assert_int_equal(back.incarnation, 3);
     assert_true(back.batch == 17);
-    assert_int_equal(back.count, 7);
+    assert_int_equal(back.count, 8);
+    assert_int_equal(back.reports[7].type, AGENT_CHECKPOINT);
+    assert_key(back.reports[7].key, key_of(12, 0, 1));
+    assert_true(back.reports[7].at_ms == 1700000000123);
     assert_int_equal(back.reports[0].stream, 2);
     assert_true(back.reports[0].offset == 7);
     assert_true(str_equal(back.reports[0].data, reports[0].data));
@@ -421,6 +425,10 @@ static void reports_become_inputs_of_the_core(void **state)
     ended.type = AGENT_LOST;
     assert_true(agent_report_input(&ended, 8, &report));
     assert_int_equal(report.type, REPORT_LOST);
+    ended.type = AGENT_CHECKPOINT;
+    assert_true(agent_report_input(&ended, 8, &report));
+    assert_int_equal(report.type, REPORT_CHECKPOINT);
+    assert_int_equal(report.at_ms, 4);
     ended.type = AGENT_OUTPUT;
     assert_false(agent_report_input(&ended, 8, &report));
     ended.type = AGENT_REFUSED;
