@@ -79,14 +79,9 @@ static struct site *sites_of(const struct search *search, uint32_t leaf, struct 
 
 /* ---- one leaf on some nodes ---- */
 
-/* Packed: the first in order that takes all that are left, else of those that take most. */
-static bool packs_before(const struct site *a, const struct site *b, uint32_t left)
+/* Packed: the fullest first, as without a topology. */
+static bool packs_before(const struct site *a, const struct site *b)
 {
-    const uint32_t takes_a = a->takes < left ? a->takes : left;
-    const uint32_t takes_b = b->takes < left ? b->takes : left;
-    if (takes_a != takes_b) {
-        return takes_a > takes_b;
-    }
     return a->order != b->order ? a->order < b->order : a->node->id.v < b->node->id.v;
 }
 
@@ -95,14 +90,13 @@ static bool spreads_before(const struct site *a, const struct site *b)
     return a->order != b->order ? a->order > b->order : a->node->id.v < b->node->id.v;
 }
 
-static struct site *site_best(const struct ground *ground, struct site *sites, uint32_t count,
-                              uint32_t left)
+static struct site *site_best(const struct ground *ground, struct site *sites, uint32_t count)
 {
     struct site *best = NULL;
     for (uint32_t i = 0; i < count; i++) {
         if (sites[i].takes > 0 &&
-            (best == NULL || (ground->spread ? spreads_before(&sites[i], best)
-                                             : packs_before(&sites[i], best, left)))) {
+            (best == NULL ||
+             (ground->spread ? spreads_before(&sites[i], best) : packs_before(&sites[i], best)))) {
             best = &sites[i];
         }
     }
@@ -115,7 +109,7 @@ static uint32_t sites_fill(struct ground *ground, uint32_t leaf, struct site *si
 {
     uint32_t placed = 0;
     while (placed < count) {
-        struct site *best = site_best(ground, sites, site_count, count - placed);
+        struct site *best = site_best(ground, sites, site_count);
         if (best == NULL) {
             return placed;
         }

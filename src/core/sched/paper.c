@@ -63,7 +63,7 @@ static uint32_t paper_takes(struct ground *ground, uint32_t leaf, const struct n
                      max);
 }
 
-/* Packed on paper means: as few nodes as possible. */
+/* Empty nodes come as they are numbered, unless they are waited for: those waited for least first. */
 static int64_t paper_order(struct ground *ground, uint32_t leaf, const struct node *node)
 {
     const struct paper *paper = paper_of(ground);
