@@ -20,6 +20,11 @@ int fraction_compare(struct fraction a, struct fraction b)
 {
     must(a.under > 0);
     must(b.under > 0);
+    if ((a.over | b.over) >> 64 == 0) { /* nearly all: the products fit */
+        const fraction_wide short_left = a.over * b.under;
+        const fraction_wide short_right = b.over * a.under;
+        return short_left < short_right ? -1 : short_left > short_right;
+    }
     const struct product left = multiply(a.over, b.under);
     const struct product right = multiply(b.over, a.under);
     if (left.high != right.high) {
