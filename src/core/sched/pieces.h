@@ -34,6 +34,7 @@ struct piece {
     bool whole;     /* all active instances of the task */
     bool extra;     /* above the minimum of its gang */
     bool taken;     /* a decision of this pass has it */
+    uint64_t set;   /* the last set of a search that has it; 0: none */
 };
 
 /* All pieces of a pool that somebody has asked for: each exists once in a pass. */

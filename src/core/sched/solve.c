@@ -12,9 +12,16 @@
 #include "core/sched/search.h"
 
 /* Where room was sought on nodes in vain, so much work goes into a search in order: what is found then is found soon. Not where
- * there are more nodes than this: there pieces in order are scattered, and what they make room for, a node does. The last is
+ * there are more nodes than this: there pieces in order are scattered, and what they make room for, a node does. In smaller pools
+ * gangs of more than so many are sought in order at once. The last is
  * what a pass spends on such claimants that get nothing: those who come first in its order. */
-enum { GROWN_FIRST = 32, GROW_AFTER_MAX = 1000, GROW_NODES_MAX = 64, VAIN_MAX = 2000 };
+enum {
+    GROWN_FIRST = 32,
+    GROW_AFTER_MAX = 1000,
+    GROW_NODES_MAX = 64,
+    GROW_GANG_MIN = 48,
+    VAIN_MAX = 2000,
+};
 
 struct solve *solve_new(struct trial *trial, int64_t now_ms)
 {
@@ -269,8 +276,12 @@ static bool nodes_first(const struct solve *solve)
     const struct solve_ask *ask = solve->ask;
     const bool plain = ask->count == 1 || core_shape(core, ask->task->shape)->form == NULL;
     const struct pool *pool = core_pool(core, solve->trial->pool);
-    return plain && ask->count <= TAKE_GANG_MAX && solve->fits < ask->count &&
-           (pool->victims == VICTIMS_LEAST_LOSS || pool->node_count > GROW_NODES_MAX);
+    if (!plain || solve->fits >= ask->count) {
+        return false;
+    }
+    return pool->node_count > GROW_NODES_MAX
+               ? ask->count <= TAKE_GANG_MAX
+               : ask->count <= GROW_GANG_MIN && pool->victims == VICTIMS_LEAST_LOSS;
 }
 
 /* Room on nodes, else a little in order. */

@@ -4,9 +4,6 @@
 
 #include "core/sched/solve_internal.h"
 
-/* Nodes looked at for one claimant. */
-enum { LOOK_MAX = 128 };
-
 /* What would have to go from a node. */
 struct choice {
     const struct node *node;
@@ -23,10 +20,11 @@ struct node_search {
     struct solve *solve;
     enum pool_victims by;
     const struct account_view *first; /* the account that gives first; NULL: any */
-    struct choice choices[LOOK_MAX];
+    struct choice *choices;           /* room for `look_max`, as `seen` */
     uint32_t count;
-    uint64_t more; /* instances of the claimant that fit if all of them are made */
-    node_id seen[LOOK_MAX];
+    uint32_t look_max; /* nodes looked at for this claimant */
+    uint64_t more;     /* instances of the claimant that fit if all of them are made */
+    node_id *seen;
     uint32_t seen_count;
     uint64_t *work;
 };

@@ -26,6 +26,7 @@ struct solve {
     struct grown *grown;
     uint32_t grown_count;
     uint32_t grown_room;
+    uint64_t set; /* the number of the set that is grown on nodes */
     const struct solve_ask *ask;
     struct asker *asker; /* the claimant's */
     const struct node **places;
@@ -49,7 +50,7 @@ uint32_t solve_node_fits(const struct solve *solve, const struct asker *asker,
 void solve_grow(struct solve *solve, struct piece *piece);
 
 /* Up to so many instances find their room on nodes. */
-enum { TAKE_GANG_MAX = 48 };
+enum { TAKE_GANG_MAX = 512 };
 
 /* Room for the claimant on nodes, taken where least is lost; `first` is the first piece that would go. Room for
  * all of it on the emptiest nodes, by moving others. False: not found, the trial is as it was. `*work` grows by what was looked

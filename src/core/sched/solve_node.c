@@ -19,29 +19,25 @@ enum {
     TAKE_LOOK_MAX = 48,  /* nodes looked at for one instance that takes, */
     TAKE_LOOK = 12,      /* where some of those are enough; in the order for anybody */
     TAKE_LOOK_GANG = 32, /* more for a gang, beside two for each of its instances */
+    TAKE_SPARE_MAX = 48, /* so many more than a gang needs are enough to choose from */
     MOVE_LOOK_MAX = 8,   /* for one instance that moves others, */
     MOVE_LOOK_GANG = 32, /* for a gang */
     ATTEMPTS_MAX = 4,    /* sets that are tried whole */
 };
-_Static_assert(TAKE_LOOK_GANG + 2 * TAKE_GANG_MAX <= LOOK_MAX, "room for all that are looked at");
-
 /* ---- trying ---- */
 
-/* A gang may be on several nodes. */
-static bool grown_has(const struct solve *solve, const struct piece *piece)
+static void set_begin(struct solve *solve)
 {
-    for (uint32_t i = 0; i < solve->grown_count; i++) {
-        if (solve->grown[i].piece == piece) {
-            return true;
-        }
-    }
-    return false;
+    solve->set++;
+    solve->grown_count = 0;
 }
 
+/* A gang may be on several nodes. */
 static void choice_grow(struct solve *solve, const struct choice *choice)
 {
     for (uint32_t i = 0; i < choice->count; i++) {
-        if (!grown_has(solve, choice->pieces[i])) {
+        if (choice->pieces[i]->set != solve->set) {
+            choice->pieces[i]->set = solve->set;
             solve_grow(solve, choice->pieces[i]);
         }
     }
@@ -51,7 +47,7 @@ static bool choices_try(struct node_search *search)
 {
     struct solve *solve = search->solve;
     for (uint32_t i = 0; i < search->count && i < ATTEMPTS_MAX; i++) {
-        solve->grown_count = 0;
+        set_begin(solve);
         choice_grow(solve, &search->choices[i]);
         *search->work += solve->grown_count;
         if (solve_set(solve)) {
@@ -68,7 +64,7 @@ static bool choices_try_together(struct node_search *search)
     struct solve *solve = search->solve;
     uint64_t fits = solve->fits;
     uint32_t attempts = 0;
-    solve->grown_count = 0;
+    set_begin(solve);
     for (uint32_t i = 0; i < search->count && attempts < ATTEMPTS_MAX; i++) {
         choice_grow(solve, &search->choices[i]);
         fits += search->choices[i].more;
@@ -85,9 +81,12 @@ static bool choices_try_together(struct node_search *search)
     return false;
 }
 
-static struct node_search *search_new(struct solve *solve, uint64_t *work)
+static struct node_search *search_new(struct solve *solve, uint32_t look_max, uint64_t *work)
 {
     struct node_search *search = arena_new(solve->trial->arena, struct node_search, 1);
+    search->look_max = look_max;
+    search->choices = arena_new(solve->trial->arena, struct choice, look_max);
+    search->seen = arena_new(solve->trial->arena, node_id, look_max);
     search->solve = solve;
     search->by = (enum pool_victims)core_pool(solve->trial->core, solve->trial->pool)->victims;
     search->work = work;
@@ -98,7 +97,7 @@ static struct node_search *search_new(struct solve *solve, uint64_t *work)
 
 static bool node_seen(struct node_search *search, node_id node)
 {
-    must(search->seen_count < LOOK_MAX);
+    must(search->seen_count < search->look_max);
     for (uint32_t i = 0; i < search->seen_count; i++) {
         if (search->seen[i].v == node.v) {
             return true;
@@ -108,14 +107,15 @@ static bool node_seen(struct node_search *search, node_id node)
     return false;
 }
 
-/* A gang wants twice what it needs to choose from. */
+/* A gang wants twice what it needs to choose from, a large one a little more. */
 static bool looked_enough(const struct node_search *search)
 {
     const uint32_t count = search->solve->ask->count;
     if (count == 1) {
-        return search->seen_count >= (search->count > 0 ? TAKE_LOOK : TAKE_LOOK_MAX);
+        return search->seen_count >= (search->count > 0 ? TAKE_LOOK : search->look_max);
     }
-    return search->seen_count >= TAKE_LOOK_GANG + 2 * count || search->more >= 2 * (uint64_t)count;
+    const uint32_t spare = count < TAKE_SPARE_MAX ? count : TAKE_SPARE_MAX;
+    return search->seen_count >= search->look_max || search->more >= (uint64_t)count + spare;
 }
 
 /* The nodes of a piece. */
@@ -173,19 +173,20 @@ static void nodes_read(struct node_search *search, struct piece *first)
     const struct solve *solve = search->solve;
     const struct solve_ask *ask = solve->ask;
     const int64_t need_milli = ask->claimant.request.at[DIM_SLOTS] / ask->count;
-    nodes_look(search, first, need_milli > 0 ? TAKE_LOOK : LOOK_MAX);
+    nodes_look(search, first, need_milli > 0 ? TAKE_LOOK : search->look_max);
     if (need_milli > 0 && search->more < ask->count) {
         victims_begin_need(solve->victims, need_milli);
-        nodes_look(search, victims_next(solve->victims), LOOK_MAX);
+        nodes_look(search, victims_next(solve->victims), search->look_max);
     }
 }
 
 bool solve_node_take(struct solve *solve, struct piece *first, uint64_t *work)
 {
-    struct node_search *search = search_new(solve, work);
-    search->first = solve->ask->of == VICTIMS_OF_OTHERS ? first->account : NULL;
     const bool one = solve->ask->count == 1;
     must(solve->ask->count <= TAKE_GANG_MAX);
+    struct node_search *search =
+        search_new(solve, one ? TAKE_LOOK_MAX : TAKE_LOOK_GANG + 2 * solve->ask->count, work);
+    search->first = solve->ask->of == VICTIMS_OF_OTHERS ? first->account : NULL;
     nodes_read(search, first);
     choices_sort(search);
     if (!one) {
@@ -202,12 +203,12 @@ bool solve_node_take(struct solve *solve, struct piece *first, uint64_t *work)
 /* ---- moving ---- */
 
 /* Looks at the emptiest nodes; returns how many instances of the claimant would fit without what could be moved. */
-static uint64_t emptiest_read(struct node_search *search, uint32_t nodes)
+static uint64_t emptiest_read(struct node_search *search)
 {
     struct solve *solve = search->solve;
     uint64_t fits = solve->fits;
     struct search_at at = SEARCH_TOP;
-    for (uint32_t i = 0; i < nodes; i++) {
+    for (uint32_t i = 0; i < search->look_max; i++) {
         struct choice *choice = &search->choices[search->count];
         *choice = (struct choice){
             .node = search_down(&solve->trial->overlay, solve->asker, &at),
@@ -226,9 +227,10 @@ static uint64_t emptiest_read(struct node_search *search, uint32_t nodes)
 
 bool solve_node_move(struct solve *solve, uint64_t *work)
 {
-    struct node_search *search = search_new(solve, work);
     const uint32_t count = solve->ask->count;
-    if (emptiest_read(search, count == 1 ? MOVE_LOOK_MAX : MOVE_LOOK_GANG) < count) {
+    struct node_search *search =
+        search_new(solve, count == 1 ? MOVE_LOOK_MAX : MOVE_LOOK_GANG, work);
+    if (emptiest_read(search) < count) {
         return false;
     }
     choices_sort(search);
