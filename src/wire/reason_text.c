@@ -57,12 +57,12 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_DEPENDENCY] = "waits for task {task} to end",
     [REASON_POOL_PAUSED] = "pool '{pool}' is paused",
     [REASON_POOL_EMPTY] = "no node has joined pool '{pool}' yet",
-    [REASON_NODES_AWAY] = "of the {need} nodes that could take it {have} are up; the others are "
+    [REASON_NODES_AWAY] = "of the {need} nodes that could take it {have} {are} up; the others are "
                           "silent, lost or draining",
     [REASON_NO_ROOM] = "waits for {wanted}; the nearest node {node} has {available} free",
     [REASON_DEVICES_BUSY] = "the devices it asks for are in use on every node that has them",
     [REASON_AUX_FULL] = "every node of pool '{pool}' runs as many tasks without slots as it takes",
-    [REASON_GANG_SHORT] = "waits for {need} places at once; {have} are free",
+    [REASON_GANG_SHORT] = "waits for {need} places at once; {have} {are} free",
     [REASON_RESERVED] = "what is free is kept for task {task}, which has waited longer than the "
                         "pool's patience",
     [REASON_NEXT] = "fits, and starts with the next pass",
@@ -121,7 +121,7 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_DOMAIN_TOO_SMALL] = "{need} instances must be close together; {text} comes closest in "
                                 "pool '{pool}' and holds {have}",
     [REASON_HAS_GROUPS] = "its {text} cannot change: each of its groups has its own",
-    [REASON_NOT_EMPTY] = "department '{text}' still has {need} departments or projects",
+    [REASON_NOT_EMPTY] = "department '{text}' still has {need} below it: departments or projects",
 };
 
 void resource_amount_bare(resource_id resource, int64_t amount, struct buf *out)
@@ -163,6 +163,8 @@ static void word_add(const struct core *core, const struct reason *reason, struc
         buf_addf(out, "%" PRIu64, reason->task.v);
     } else if (str_is(word, "have")) {
         buf_addf(out, "%u", reason->have);
+    } else if (str_is(word, "are")) {
+        buf_add_str(out, reason->have == 1 ? "is" : "are");
     } else if (str_is(word, "need")) {
         buf_addf(out, "%u", reason->need);
     } else if (str_is(word, "count")) {
@@ -260,6 +262,25 @@ static bool says_what_it_does(enum reason_code code)
            code == REASON_MIN_RUNTIME;
 }
 
+/* The sentence of its code, or that of a special case. */
+static const char *sentence_of(const struct reason *reason)
+{
+    if (reason->code == REASON_TOO_LARGE && reason->have > 0) {
+        return "asks for {wanted}; the nodes of pool '{pool}' together have {available}";
+    }
+    if (reason->code == REASON_UNKNOWN_TASK && reason->text[0] != '\0') {
+        return "depends on task '{text}', which was refused";
+    }
+    if (reason->code == REASON_NODES_AWAY && reason->need == 1 && reason->have == 0) {
+        return "the only node that could take it is silent, lost or draining";
+    }
+    if (reason->code == REASON_NO_DEVICES && reason->need > 0 && reason->have > 0) {
+        return "asks for parts of {need} devices of one node; no node{of_pool} has more than "
+               "{have}";
+    }
+    return sentences[reason->code];
+}
+
 void reason_text(const struct core *core, const struct reason *reason, struct buf *out)
 {
     must((unsigned)reason->code < REASON_COUNT);
@@ -272,17 +293,14 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
         return;
     }
     if (reason->running > 0) {
-        buf_addf(out, "%u of %u instances run; ", reason->running, reason->all);
+        buf_addf(out, "%u of %u instances run%s; ", reason->running, reason->all,
+                 reason->running == 1 ? "s" : "");
     }
     if (reason->group[0] != '\0') {
         const bool does = says_what_it_does(reason->code);
         buf_addf(out, "%s '%s'%s ", does ? "its group" : "group", reason->group, does ? "" : ":");
     }
-    const bool spread = reason->code == REASON_TOO_LARGE && reason->have > 0;
-    sentence_add(core, reason,
-                 spread ? "asks for {wanted}; the nodes of pool '{pool}' together have {available}"
-                        : sentences[reason->code],
-                 out);
+    sentence_add(core, reason, sentence_of(reason), out);
     bool amount = reason->code == REASON_TOO_LARGE || reason->code == REASON_COMBINATION;
     if (amount && reason->smallest > 0) {
         sentence_add(core, reason, "; with {smallest} it would be accepted", out);
@@ -291,7 +309,7 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
         resources_add(core, reason, out);
     } else if (reason->code == REASON_NODES_AWAY) {
         away_add(core, reason, out);
-    } else if (reason->code == REASON_NO_DEVICES && reason->have > 0) {
+    } else if (reason->code == REASON_NO_DEVICES && reason->have > 0 && reason->need == 0) {
         buf_addf(out, "; the highest index there is %u", reason->have - 1);
     }
     if (reason->code == REASON_DEPENDENCY && reason->need > 1) {

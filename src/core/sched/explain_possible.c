@@ -110,6 +110,7 @@ static bool refuse_devices(const struct core *core, const struct pool *pool,
     ret->wanted = request->slots_milli;
     ret->available = (int64_t)most * SLOT_MILLI;
     ret->have = most;
+    ret->need = request->share_devices > most ? request->share_devices : 0;
     return true;
 }
 
