@@ -4,6 +4,7 @@
  * and says what happened when it is back; one that crashes forgets everything, and joins under a
  * new supervisor. SPDX-License-Identifier: Apache-2.0 */
 #include "sim/engine_internal.h"
+#include "sim/scenario_check.h"
 
 enum { EXIT_TERMINATED = 143, EXIT_FAILED_RUN = 1 };
 
@@ -209,8 +210,8 @@ static must_use enum err join(struct engine *engine, uint32_t index, struct erro
     struct input in = {.type = INPUT_NODE_JOIN, .actor = "node", .node = {.spec = &spec}};
     struct facts facts;
     if (engine_input(engine, &in, &facts) != VERDICT_OK) {
-        return fail(e, ERR_INVALID, "node '%s' cannot join: %s %s", spec.name,
-                    reason_name(facts.refusal.code), facts.refusal.text);
+        (void)edits_refused(engine, &facts.refusal, e);
+        return fail_in(e, "node '%s' cannot join", spec.name);
     }
     const struct node *row = core_node_named(engine->core, spec.name);
     must(row != NULL);
@@ -364,12 +365,10 @@ enum err agents_begin(struct engine *engine, struct error *e)
                                  }));
         const size_t len = strlen(node->spec.name);
         void *index = (void *)(uintptr_t)(i + 1);
-        if (map_put(engine->nodes_named, node->spec.name, len, index) != NULL) {
-            return fail(e, ERR_INVALID, "two nodes are named '%s'", node->spec.name);
-        }
+        must(map_put(engine->nodes_named, node->spec.name, len, index) == NULL);
         enum err r = node->later ? ERR_OK : agents_up(engine, i, e);
         if (r != ERR_OK) {
-            return r;
+            return scenario_fail_in(scenario, node->doc, e);
         }
     }
     return ERR_OK;

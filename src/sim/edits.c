@@ -5,6 +5,17 @@
 
 #include "spec/account_spec.h"
 #include "spec/pool_spec.h"
+#include "wire/reason_text.h"
+
+enum err edits_refused(const struct engine *engine, const struct reason *reason, struct error *e)
+{
+    struct buf sentence;
+    buf_init(&sentence, ERROR_TEXT_MAX);
+    reason_text(engine->core, reason, &sentence);
+    enum err r = fail(e, ERR_INVALID, "%s", buf_text(&sentence));
+    buf_done(&sentence);
+    return r;
+}
 
 enum err edits_pool(struct engine *engine, const struct pool_spec *spec, struct error *e)
 {
@@ -14,8 +25,8 @@ enum err edits_pool(struct engine *engine, const struct pool_spec *spec, struct 
                        .pool = {.spec = spec, .pool = known == NULL ? (pool_id){0} : known->id}};
     struct facts facts;
     if (engine_input(engine, &in, &facts) != VERDICT_OK) {
-        return fail(e, ERR_INVALID, "pool '%s' is refused: %s %s", spec->name,
-                    reason_name(facts.refusal.code), facts.refusal.text);
+        (void)edits_refused(engine, &facts.refusal, e);
+        return fail_in(e, "pool '%s'", spec->name);
     }
     return ERR_OK;
 }
@@ -29,8 +40,8 @@ enum err edits_account(struct engine *engine, const struct account_spec *spec, s
         .account = {.account = known == NULL ? (account_id){0} : known->id, .spec = spec}};
     struct facts facts;
     if (engine_input(engine, &in, &facts) != VERDICT_OK) {
-        return fail(e, ERR_INVALID, "%s '%s' is refused: %s %s", account_kind_name(spec->kind),
-                    spec->name, reason_name(facts.refusal.code), facts.refusal.text);
+        (void)edits_refused(engine, &facts.refusal, e);
+        return fail_in(e, "%s '%s'", account_kind_name(spec->kind), spec->name);
     }
     return ERR_OK;
 }
@@ -50,8 +61,7 @@ enum err edits_quota(struct engine *engine, const struct quota_body *body, struc
     in.quota.spec = &body->spec;
     struct facts facts;
     if (engine_input(engine, &in, &facts) != VERDICT_OK) {
-        return fail(e, ERR_INVALID, "refused: %s %s", reason_name(facts.refusal.code),
-                    facts.refusal.text);
+        return edits_refused(engine, &facts.refusal, e);
     }
     return ERR_OK;
 }

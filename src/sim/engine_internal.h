@@ -111,6 +111,9 @@ int64_t inputs_next_ms(const struct engine *engine);
 
 /* ---- edits.c ---- */
 
+/* ERR_INVALID with the sentence that the server would say. */
+enum err edits_refused(const struct engine *engine, const struct reason *reason, struct error *e);
+
 /* Made, or changed to this. */
 must_use enum err edits_pool(struct engine *engine, const struct pool_spec *spec, struct error *e);
 must_use enum err edits_account(struct engine *engine, const struct account_spec *spec,

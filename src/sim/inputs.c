@@ -1,6 +1,7 @@
 /* inputs.c - what the scenario brings: pools and accounts at the beginning, arriving jobs, and what people and machines do.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/engine_internal.h"
+#include "sim/scenario_check.h"
 
 #include <inttypes.h>
 
@@ -18,7 +19,9 @@ static must_use enum err accounts_declared(struct engine *engine, struct error *
             const struct account_spec *spec = &scenario->accounts.at[i];
             if (core_account_named(engine->core, spec->kind, spec->name) == NULL &&
                 edits_account(engine, spec, e) != ERR_OK) {
-                r = ERR_INVALID;
+                const bool project = spec->kind == ACCOUNT_PROJECT;
+                const char *list = project ? "projects" : "departments";
+                r = scenario_fail_in(scenario, scenario_item_named(scenario, list, spec->name), e);
             }
         }
     }
@@ -58,13 +61,30 @@ enum err inputs_begin(struct engine *engine, struct error *e)
     struct facts facts;
     must(engine_input(engine, &start, &facts) == VERDICT_OK);
     for (size_t i = 0; i < engine->scenario->pools.count; i++) {
-        enum err r = edits_pool(engine, &engine->scenario->pools.at[i], e);
-        if (r != ERR_OK) {
-            return r;
+        const struct pool_spec *spec = &engine->scenario->pools.at[i];
+        if (edits_pool(engine, spec, e) != ERR_OK) {
+            return scenario_fail_in(engine->scenario,
+                                    scenario_item_named(engine->scenario, "pools", spec->name), e);
         }
     }
     enum err r = accounts_declared(engine, e);
     return r == ERR_OK ? projects_of_jobs(engine, e) : r;
+}
+
+/* The resource that no node has, or the quota. */
+static const struct doc *quota_place(const struct engine *engine, size_t index)
+{
+    const struct doc *item = scenario_item(engine->scenario, "quotas", index);
+    const struct doc *resources = scenario_value(item, "resources");
+    for (const struct doc *at = resources != item ? resources->first : NULL; at != NULL;
+         at = at->next) {
+        resource_id known;
+        const bool slots = str_is(at->key, "gpu");
+        if (!slots && !core_resource_named(engine->core, at->key.p, &known)) {
+            return at;
+        }
+    }
+    return item;
 }
 
 enum err inputs_quotas(struct engine *engine, struct error *e)
@@ -72,7 +92,8 @@ enum err inputs_quotas(struct engine *engine, struct error *e)
     for (size_t i = 0; i < engine->scenario->quotas.count; i++) {
         const struct quota_body *body = engine->scenario->quotas.at[i];
         if (edits_quota(engine, body, e) != ERR_OK) {
-            return fail_in(e, "quotas[%zu]", i);
+            (void)fail_in(e, "quotas[%zu]", i);
+            return scenario_fail_in(engine->scenario, quota_place(engine, i), e);
         }
     }
     return ERR_OK;
@@ -85,20 +106,21 @@ static task_id task_named(const struct engine *engine, const char *name)
     return (task_id){(uintptr_t)map_get(engine->tasks_named, name, strlen(name))};
 }
 
-static must_use enum err depends_resolve(struct engine *engine, const struct job_kind *kind,
-                                         struct task_spec *spec, struct error *e)
+/* A scenario's jobs come after those they depend on (scenario_check.h): one that has no task was refused. NULL: all of them have
+ * one; else the name of the first that has none. */
+static const char *depends_resolve(struct engine *engine, const struct job_kind *kind,
+                                   struct task_spec *spec)
 {
     uint64_t *ids = arena_new(&engine->arena, uint64_t, kind->after_count);
     for (uint32_t i = 0; i < kind->after_count; i++) {
         ids[i] = task_named(engine, kind->after[i]).v;
         if (ids[i] == 0) {
-            return fail(e, ERR_INVALID, "task '%s' comes after '%s', which has not been submitted",
-                        spec->name, kind->after[i]);
+            return kind->after[i];
         }
     }
     spec->depends_on = ids;
     spec->depends_count = kind->after_count;
-    return ERR_OK;
+    return NULL;
 }
 
 static void refused(struct engine *engine, const struct job *job, const struct reason *reason)
@@ -110,6 +132,13 @@ static void refused(struct engine *engine, const struct job *job, const struct r
             watcher->refused(watcher->ctx, engine, &refusal);
         }
     }
+}
+
+static void refused_dependent(struct engine *engine, const struct job *job, const char *name)
+{
+    struct reason reason = {.code = REASON_UNKNOWN_TASK, .smallest = -1};
+    (void)snprintf(reason.text, sizeof reason.text, "%s", name);
+    refused(engine, job, &reason);
 }
 
 /* The specs of the batch as one submission; one that is refused leaves it, and the rest is tried
@@ -139,7 +168,7 @@ static void submit(struct engine *engine, struct task_spec *specs)
 /* At most so many jobs of one moment in one submission: it bounds the array of specs. */
 enum { BATCH_MAX = 4096 };
 
-static must_use enum err jobs_due(struct engine *engine, struct error *e)
+static void jobs_due(struct engine *engine)
 {
     const struct scenario *scenario = engine->scenario;
     auto_free(freep) struct task_spec *specs = NULL;
@@ -155,18 +184,18 @@ static must_use enum err jobs_due(struct engine *engine, struct error *e)
         struct task_spec *spec = &specs[engine->batch.count];
         *spec = job->kind->spec;
         spec->name = job->name;
-        enum err r = alone ? depends_resolve(engine, job->kind, spec, e) : ERR_OK;
-        if (r != ERR_OK) {
-            return r;
+        const char *missing = alone ? depends_resolve(engine, job->kind, spec) : NULL;
+        engine->job_next++;
+        if (missing != NULL) {
+            refused_dependent(engine, job, missing);
+            continue;
         }
         vec_push(&engine->batch, job);
-        engine->job_next++;
         if (alone) {
             break;
         }
     }
     submit(engine, specs);
-    return ERR_OK;
 }
 
 static bool job_is_due(const struct engine *engine)
@@ -214,8 +243,8 @@ static must_use enum err node_action(struct engine *engine, const struct action 
     }
     struct facts facts;
     if (engine_input(engine, &in, &facts) != VERDICT_OK) {
-        return fail(e, ERR_INVALID, "node '%s': %s", action->target,
-                    reason_name(facts.refusal.code));
+        (void)edits_refused(engine, &facts.refusal, e);
+        return fail_in(e, "node '%s'", action->target);
     }
     return ERR_OK;
 }
@@ -279,8 +308,8 @@ static must_use enum err task_action(struct engine *engine, const struct action 
     in.task.edit = &edit;
     struct facts facts;
     if (engine_input(engine, &in, &facts) != VERDICT_OK) {
-        return fail(e, ERR_INVALID, "task '%s': %s %s", action->target,
-                    reason_name(facts.refusal.code), facts.refusal.text);
+        (void)edits_refused(engine, &facts.refusal, e);
+        return fail_in(e, "task '%s'", action->target);
     }
     return ERR_OK;
 }
@@ -319,8 +348,8 @@ enum err inputs_due(struct engine *engine, struct error *e)
 {
     const struct scenario *scenario = engine->scenario;
     enum err r = ERR_OK;
-    while (r == ERR_OK && job_is_due(engine)) {
-        r = jobs_due(engine, e);
+    while (job_is_due(engine)) {
+        jobs_due(engine);
     }
     while (r == ERR_OK && engine->action_next < scenario->actions.count &&
            scenario->actions.at[engine->action_next].at_ms <= engine_now_ms(engine)) {

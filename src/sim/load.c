@@ -4,6 +4,7 @@
 
 #include "sim/files.h"
 #include "sim/models.h"
+#include "sim/scenario_check.h"
 #include "sim/scenario_file.h"
 #include "sim/state_file.h"
 #include "sim/trace.h"
@@ -113,6 +114,7 @@ enum err scenario_load(const struct sim_options *options, const char *file, cons
     r = r == ERR_OK ? models_apply(scenario, e) : r;
     if (r == ERR_OK) {
         scenario_sort(scenario);
+        r = scenario_check(scenario, e);
     }
     return r;
 }

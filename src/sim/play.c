@@ -74,6 +74,10 @@ static must_use enum err scenario_play(const struct sim_options *options,
     if (r == ERR_OK) {
         results_write(options, engine, metrics, outputs);
         r = outputs_write(options, outputs, e);
+    } else {
+        struct error unsaid; /* what stopped the run is the error to tell */
+        const enum err written = sim_file_write("-", &outputs->page, &unsaid);
+        (void)written;
     }
     engine_free(engine);
     return r;

@@ -31,7 +31,8 @@ struct job_kind {
     uint32_t fail_millionths; /* chance of each attempt to end half-way with exit code 1 */
     const char *const *after; /* names of jobs it depends on, submitted before it */
     uint32_t after_count;
-    const char *models; /* "T4|P100": labels gpu.model of nodes that will do; NULL: any */
+    const struct doc *after_doc; /* where `after` stands in the file; NULL: not in one */
+    const char *models;          /* "T4|P100": labels gpu.model of nodes that will do; NULL: any */
 };
 
 struct job {
@@ -77,13 +78,15 @@ struct action {
 /* A node and whether it is there from the beginning. */
 struct cluster_node {
     struct node_spec spec;
-    bool later; /* joins by an action */
+    bool later;            /* joins by an action */
+    const struct doc *doc; /* in the file; NULL: not from one */
 };
 
 struct scenario {
     const char *name;
-    const char *file;   /* where it was read from; "": nowhere */
-    struct arena arena; /* everything below */
+    const char *file;      /* where it was read from; "": nowhere */
+    const struct doc *doc; /* the file; NULL: there is none */
+    struct arena arena;    /* everything below */
     uint64_t seed;
     uint32_t jobs_max;      /* SCENARIO_JOBS_MAX; tests set less */
     uint32_t nodes_max;     /* NODES_MAX, likewise */

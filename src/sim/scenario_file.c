@@ -212,10 +212,15 @@ enum err scenario_file_read(struct str text, const char *file, const uint64_t *s
     struct reader in = {.arena = &scenario->arena, .problems = &problems};
     struct scenario_draft draft = {.scenario = scenario, .file = file};
     struct doc *doc;
+    if (str_trim(text).len == 0) {
+        return fail(e, ERR_INVALID, "%s:1:1: the file is empty; a scenario has nodes and tasks",
+                    file);
+    }
     enum err r = doc_parse_yaml(&scenario->arena, text, &doc, e);
     if (r != ERR_OK) {
         return fail_in(e, "%s", file);
     }
+    scenario->doc = doc;
     settings_first(doc, seed, scenario);
     fields_read(&in, NULL, doc, scenario_fields, &draft);
     scenario_finish(&in, doc, scenario);

@@ -154,7 +154,7 @@ static void node_read(struct reader *in, const struct place *place, const struct
         return;
     }
     for (uint32_t i = 1; i <= count; i++) {
-        struct cluster_node node = {.spec = draft.spec, .later = draft.later};
+        struct cluster_node node = {.spec = draft.spec, .later = draft.later, .doc = doc};
         if (draft.count > 0) {
             node.spec.name = arena_fmt(in->arena, "%s%u", draft.spec.name, i);
         }

@@ -29,6 +29,7 @@ struct job_draft {
     uint32_t count;
     uint32_t exit_code;
     uint32_t fail_percent;
+    const char *user; /* NULL: whoever simulates */
     bool runs_given;
 };
 
@@ -84,6 +85,7 @@ static void after_read(struct reader *in, const struct place *place, const struc
     }
     draft->kind.after = names;
     draft->kind.after_count = count;
+    draft->kind.after_doc = doc;
 }
 
 #define IN_JOB(member) offsetof(struct job_draft, member)
@@ -102,6 +104,7 @@ static const struct field job_fields[] = {
     {"fails", field_u32, IN_JOB(kind.fails), 0, RETRIES_MAX + 1, NULL},
     {"fail_percent", field_u32, IN_JOB(fail_percent), 0, PERCENT_MAX, NULL},
     {"after", after_read, 0, 0, 0, NULL},
+    {"user", field_name, IN_JOB(user), 0, 0, "a user"},
     {0},
 };
 
@@ -169,6 +172,9 @@ static bool job_read(struct reader *in, const struct place *place, const struct 
     if (!draft->runs_given) {
         struct place at = {.up = place, .key = "runs"};
         problem_add(in, &at, doc, "it is missing: how long the task runs, like 10m or forever");
+    }
+    if (draft->user != NULL) {
+        draft->kind.spec.user = draft->user;
     }
     draft->kind.exit_code = (int32_t)draft->exit_code;
     draft->kind.fail_millionths = draft->fail_percent * 10000;

@@ -107,7 +107,17 @@ static void request_text(struct story *story, const struct engine *engine, uint3
     if (count > 1) {
         buf_addf(story->out, "%u x ", count);
     }
-    resource_amount_text(core, (resource_id){RESOURCE_SLOTS}, request->slots_milli, story->out);
+    if (!request_by_memory(request)) {
+        resource_amount_text(core, (resource_id){RESOURCE_SLOTS}, request->slots_milli, story->out);
+    }
+    if (request->gpu_memory_bytes > 0) {
+        buf_add_str(story->out, request_by_memory(request) ? "" : ", ");
+        resource_amount_text(core, (resource_id){RESOURCE_GPU_MEMORY}, request->gpu_memory_bytes,
+                             story->out);
+        if (request->share_devices > 1) {
+            buf_addf(story->out, " of each of %u devices", request->share_devices);
+        }
+    }
     for (uint32_t i = 0; i < request->named_count; i++) {
         buf_add_str(story->out, ", ");
         resource_amount_text(core, request->named[i].resource, request->named[i].milli, story->out);

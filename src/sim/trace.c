@@ -62,13 +62,32 @@ static must_use enum err time_of(const struct trace *trace, enum role role, int6
                                  struct error *e)
 {
     struct str text = {"", 0};
-    if (!field_of(trace, role, &text) || !trace_time(text, ret_ms)) {
+    enum trace_clock clock = CLOCK_UNKNOWN;
+    if (!field_of(trace, role, &text) || !trace_time(text, ret_ms, &clock)) {
         return csv_fail(&trace->csv, trace->columns[role], e,
                         "%s: seconds or a date and time like 2017-10-01 00:00:45 are wanted, not "
                         "'%.*s'",
                         trace_roles[role], (int)(text.len < 40 ? text.len : 40), text.p);
     }
+    if (trace->clock != CLOCK_UNKNOWN && clock != trace->clock) {
+        return csv_fail(&trace->csv, trace->columns[role], e,
+                        "%s: %s, as in the first row, is wanted, not '%.*s'", trace_roles[role],
+                        trace->clock == CLOCK_DATES ? "a date and time" : "a number of seconds",
+                        (int)(text.len < 40 ? text.len : 40), text.p);
+    }
     return ERR_OK;
+}
+
+/* The first time that can be read says how the others are written. */
+static void clock_learn(struct trace *trace)
+{
+    struct str text;
+    int64_t at_ms;
+    enum trace_clock clock;
+    if (trace->clock == CLOCK_UNKNOWN && field_of(trace, ROLE_SUBMIT, &text) &&
+        trace_time(text, &at_ms, &clock)) {
+        trace->clock = clock;
+    }
 }
 
 static must_use enum err span_check(const struct trace *trace, enum role role, int64_t span_ms,
@@ -189,11 +208,17 @@ static must_use enum err counts_of(const struct trace *trace, struct row_kind *k
     return ERR_OK;
 }
 
-static must_use enum err row_read(const struct trace *trace, struct row *row, struct error *e)
+static must_use enum err row_read(struct trace *trace, struct row *row, struct error *e)
 {
     struct row_kind *kind = &row->kind;
     memset(row, 0, sizeof *row);
     kind->memory_bytes = ASK_NOTHING;
+    if (trace->csv.count < trace->header_count) {
+        return csv_fail(&trace->csv, (int)trace->csv.count - 1, e,
+                        "the row ends here, with %u of the %u columns that the header names",
+                        trace->csv.count, trace->header_count);
+    }
+    clock_learn(trace);
     enum err r = time_of(trace, ROLE_SUBMIT, &row->submit_ms, e);
     r = r == ERR_OK ? length_of(trace, row, e) : r;
     r = r == ERR_OK ? size_of(trace, kind, e) : r;
@@ -358,6 +383,7 @@ enum err trace_read(const struct trace_options *options, struct str text, struct
     if (trace.format->header && !csv_next(&trace.csv)) {
         return fail(e, ERR_INVALID, "%s: the file is empty", options->file);
     }
+    trace.header_count = trace.format->header ? trace.csv.count : 0;
     trace.kinds = map_new();
     r = trace_columns_find(&trace, e);
     r = r == ERR_OK ? rows_read(&trace, e) : r;

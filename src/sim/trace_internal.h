@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "sim/csv.h"
 #include "sim/trace.h"
+#include "sim/trace_value.h"
 
 /* What a column can mean. */
 enum role {
@@ -50,6 +51,8 @@ struct trace {
     struct scenario *scenario;
     struct map *kinds; /* equal rows share one */
     int64_t node_slots_milli;
+    uint32_t header_count;  /* columns that the header names; 0: there is none */
+    enum trace_clock clock; /* of the first row */
     const struct trace_options *options;
 };
 

@@ -37,12 +37,14 @@ bool trace_bytes(struct str text, int64_t *ret)
     return amount_bytes(text, ret, &e) == ERR_OK;
 }
 
-bool trace_time(struct str text, int64_t *ret_ms)
+bool trace_time(struct str text, int64_t *ret_ms, enum trace_clock *ret_clock)
 {
     char rfc[TIME_TEXT_ROOM];
     if (trace_milli(text, ret_ms)) {
+        *ret_clock = CLOCK_SECONDS;
         return true;
     }
+    *ret_clock = CLOCK_DATES;
     if (text.len != TIME_LEN || text.p[10] != ' ') {
         return time_parse(text, ret_ms);
     }

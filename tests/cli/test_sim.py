@@ -99,6 +99,27 @@ def test_tasks_that_are_refused_are_named(tmp_path):
     assert found["tasks"]["refused"] == 7
 
 
+def test_what_depends_on_a_refused_task_is_refused_and_the_run_goes_on(tmp_path):
+    path = tmp_path / "chain.yaml"
+    path.write_text("nodes: [{name: n, gpus: 1}]\ntasks:\n  - {name: big, runs: 1m, resources: {gpu: 5}}\n"
+                    "  - {name: behind, runs: 1m, after: big}\n  - {name: ok, runs: 1m}\n")
+    done = sim(path, "--json")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert [(one["task"], one["code"]) for one in found["refusals"]] == [("big", "too-large"), ("behind", "unknown-task")]
+    assert found["refusals"][1]["message"] == "depends on task 'big', which was refused"
+    assert found["tasks"]["completed"] == 1
+
+
+def test_a_run_that_ends_with_an_error_shows_what_happened_before_it(tmp_path):
+    path = tmp_path / "late.yaml"
+    path.write_text("nodes: [{name: n, gpus: 1}]\ntasks: [{name: a, count: 2, runs: 1m}]\nevents: [{at: 90s, crash: m}]\n")
+    done = sim(path, "--events", "--quiet")
+    assert done.returncode == 2
+    assert "1m  completed  1 a1" in done.stdout
+    assert "there is no node 'm'" in done.stderr
+
+
 def test_a_comparison_tells_differences_from_chance(scenario, tmp_path):
     """Twice the nodes: waits are shorter with every seed. One seed alone tells nothing of the spread."""
     other = tmp_path / "twice.yaml"
@@ -181,8 +202,12 @@ def test_problems_have_their_place_and_files_their_name(tmp_path):
 
 
 @pytest.mark.parametrize("words, message", [
-    ("tasks: [{name: a, runs: 1h, after: [b]}]", "task 'a' comes after 'b', which has not been submitted"),
+    ("tasks: [{name: a, runs: 1h, after: [b]}]", ":2:37: task 'a' comes after 'b', and no task of that name is submitted before it"),
     ("tasks: [{runs: 1h}]\nevents: [{at: 1m, crash: m}]", ":3:10: events: there is no node 'm' at that time"),
+    ("tasks: [{runs: 1h}]\nevents: [{at: 1m, remove: n}]", ":3:10: events: node 'n': 'n' is still in use by 1 of its nodes or tasks"),
+    ("quotas: [{project: default, pool: default, resources: {gpu: 1, bogus: 1}}]", ":2:71: quotas[0]: no node has the resource 'bogus'"),
+    ("quotas: [{project: default, pool: default, resources: {gpu: {guaranteed: 5, limit: 3}}}]",
+     ":2:74: quotas[0]: resources.gpu.guaranteed: 5 is guaranteed and the limit is 3; a guarantee is at most its limit"),
 ])
 def test_names_that_mean_nothing_end_the_run_with_their_name(tmp_path, words, message):
     bad = tmp_path / "bad.yaml"

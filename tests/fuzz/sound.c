@@ -6,6 +6,7 @@
 #include "base/must.h"
 #include "sim/engine.h"
 #include "sim/models.h"
+#include "sim/scenario_check.h"
 
 enum { PLAYED_INSTANCES_MAX = 32, PLAYED_MS = 1 };
 
@@ -91,6 +92,10 @@ void sound_check(struct scenario *scenario)
         return;
     }
     scenario_sort(scenario);
+    if (scenario_check(scenario, &e) != ERR_OK) {
+        must(e.text[0] != '\0');
+        return;
+    }
     jobs_check(scenario);
     nodes_check(scenario);
     if (!is_small(scenario)) {

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/scenario_file.h"
 
+#include "sim/scenario_check.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -160,6 +162,65 @@ static void problems_name_their_place(void **state)
     refuses("{", "s.yaml");
 }
 
+/* Read without a problem, but its parts do not go together. */
+static void breaks(const char *text, const char *message)
+{
+    struct error e = {0};
+    scenario_done(&scenario);
+    scenario_init(&scenario);
+    scenario.file = "s.yaml";
+    reads(text, NULL);
+    assert_int_equal(scenario_check(&scenario, &e), ERR_INVALID);
+    if (strcmp(e.text, message) != 0) {
+        fail_msg("'%s' is not '%s'", e.text, message);
+    }
+}
+
+static void parts_that_do_not_go_together_name_their_place(void **state)
+{
+    (void)state;
+    breaks("nodes:\n  - {name: n, count: 2}\n  - {gpus: 1, name: n2}\n",
+           "s.yaml:3:21: two nodes are named 'n2'; each has a name of its own");
+    breaks("projects: [{name: a, department: x}]",
+           "s.yaml:1:34: there is no department 'x'; there are: default");
+    breaks("departments: [{name: a, parent: b}, {name: b, parent: a}]",
+           "s.yaml:1:33: department 'a' would lie below itself: a cycle");
+    breaks("departments: [{name: d, parent: a}, {name: a, parent: a}]",
+           "s.yaml:1:55: department 'a' would lie below itself: a cycle");
+    breaks("projects: [{name: a}]\nquotas: [{project: b, pool: default, resources: {gpu: 1}}]",
+           "s.yaml:2:20: quotas[0].project: there is no project 'b'; there are: default, a");
+    breaks("departments: [{name: d}]\nquotas: [{department: b, pool: default}]",
+           "s.yaml:2:23: quotas[0].department: there is no department 'b'; there are: default, d");
+    breaks("pools: [{name: p}]\nquotas: [{project: default, pool: q}]",
+           "s.yaml:2:35: quotas[0].pool: there is no pool 'q'; there are: default, p");
+    breaks("tasks:\n  - {name: a, runs: 1m}\n  - {name: b, runs: 1m, after: [a, c]}",
+           "s.yaml:3:36: task 'b' comes after 'c', and no task of that name is submitted before "
+           "it");
+    breaks("tasks: [{name: a, runs: 1m, after: b}, {name: b, runs: 1m}]",
+           "s.yaml:1:36: task 'a' comes after 'b', and no task of that name is submitted before "
+           "it");
+}
+
+static void what_goes_together_is_taken(void **state)
+{
+    struct error e = {0};
+    (void)state;
+    reads("departments: [{name: a, parent: b}, {name: b}]\n"
+          "projects: [{name: p, department: a}, {name: q, department: default}]\n"
+          "quotas: [{project: of-a-task, pool: default}, {department: b, pool: default}]\n"
+          "tasks: [{name: x, at: 5m, runs: 1m, after: y}, {name: y, runs: 1m, project: of-a-task}]",
+          NULL);
+    assert_int_equal(scenario_check(&scenario, &e), ERR_OK);
+}
+
+static void tasks_have_users(void **state)
+{
+    (void)state;
+    reads("tasks: [{runs: 1m, user: ann}]", NULL);
+    assert_string_equal(scenario.jobs.at[0].kind->spec.user, "ann");
+    refuses("tasks: [{runs: 1m, user: a b}]", "s.yaml:1:26: tasks[0].user: the name of a user");
+}
+
 static void events_change_quotas_pools_and_accounts(void **state)
 {
     (void)state;
@@ -228,6 +289,9 @@ int main(void)
         WITH_SCENARIO(accounts_and_quotas_are_as_in_the_server_file),
         WITH_SCENARIO(streams_go_on_to_the_end),
         WITH_SCENARIO(problems_name_their_place),
+        WITH_SCENARIO(parts_that_do_not_go_together_name_their_place),
+        WITH_SCENARIO(what_goes_together_is_taken),
+        WITH_SCENARIO(tasks_have_users),
         WITH_SCENARIO(events_change_quotas_pools_and_accounts),
         WITH_SCENARIO(bodies_of_events_are_refused_with_their_place),
         WITH_SCENARIO(what_a_file_makes_grow_has_an_end),

@@ -149,7 +149,15 @@ static void malformed_rows_are_named_by_their_place(void **state)
     refuses("submit,duration,gpus\n1,5,1.5\n", "csv", NULL, "t.csv:2:5: more than one GPU");
     refuses("submit,start,end\n1,9,5\n", "csv", NULL, "t.csv:2:5: it ends before it starts");
     refuses("submit,duration,priority\n1,5,101\n", "csv", NULL, "t.csv:2:5: a priority");
-    refuses("submit,duration\n1\n", "csv", NULL, "t.csv:2:1: end:");
+    refuses("submit,duration\n1\n", "csv", NULL,
+            "t.csv:2:1: the row ends here, with 1 of the 2 columns that the header names");
+    refuses("submit,duration,gpus,project\n1,5,1,a\n2,5,1\n", "csv", NULL,
+            "t.csv:3:5: the row ends here, with 3 of the 4 columns");
+    refuses("submit,duration\n1,5\n2026-01-01 00:00:00,5\n", "csv", NULL,
+            "t.csv:3:1: submit: a number of seconds, as in the first row, is wanted, not "
+            "'2026-01-01 00:00:00'");
+    refuses("duration,submit\n5,2026-01-01 00:00:00\n5,7\n", "csv", NULL,
+            "t.csv:3:3: submit: a date and time, as in the first row, is wanted, not '7'");
     refuses("submit,duration\n1,5\n", "parquet", NULL, "not 'parquet'");
     refuses("submit,duration\n1,5\n", "csv", "width=x", "'width=x' is not of the form");
     refuses("submit,duration\n1,5\n", "csv", "gpus=x", "there is no column 'x'");
@@ -160,10 +168,10 @@ static void bad_rows_can_be_counted_instead(void **state)
     (void)state;
     const struct trace_options how = {.file = "t.csv", .skip_bad = true};
     struct error e;
-    const char *text = "submit,duration\n1,5\n2,x\n,5\n3,7\n";
+    const char *text = "submit,duration\n1,5\n2,x\n,5\n3,7\n4\n2026-01-01 00:00:00,5\n";
     assert_int_equal(trace_read(&how, str_of(text), &scenario, &e), ERR_OK);
     assert_int_equal(scenario.jobs.count, 2);
-    assert_int_equal(scenario.rows_bad, 2);
+    assert_int_equal(scenario.rows_bad, 4);
 }
 
 static void what_the_trace_does_not_say_is_said_for_all(void **state)

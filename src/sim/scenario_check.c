@@ -1,0 +1,272 @@
+/* scenario_check.c - what a scenario's parts say of each other: names that must be there, and names that must be there once. What a
+ * scenario file says is told with its place; a saved state has none.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/scenario_check.h"
+
+#include "base/map.h"
+#include "base/must.h"
+#include "core/model/pool.h"
+
+enum { NAMES_TEXT_MAX = 200 };
+
+const struct doc *scenario_item(const struct scenario *scenario, const char *list, size_t index)
+{
+    const struct doc *items = scenario->doc != NULL ? doc_get(scenario->doc, list) : NULL;
+    const struct doc *item = items != NULL && items->kind == DOC_LIST ? items->first : NULL;
+    for (; item != NULL && index > 0; index--) {
+        item = item->next;
+    }
+    return item;
+}
+
+const struct doc *scenario_item_named(const struct scenario *scenario, const char *list,
+                                      const char *name)
+{
+    size_t index = 0;
+    for (const struct doc *item; (item = scenario_item(scenario, list, index)) != NULL; index++) {
+        const struct doc *given = item->kind == DOC_MAP ? doc_get(item, "name") : NULL;
+        if (given != NULL && str_is(given->text, name)) {
+            return item;
+        }
+    }
+    return NULL;
+}
+
+const struct doc *scenario_value(const struct doc *map, const char *key)
+{
+    const struct doc *value = map != NULL && map->kind == DOC_MAP ? doc_get(map, key) : NULL;
+    return value != NULL ? value : map;
+}
+
+enum err scenario_fail_in(const struct scenario *scenario, const struct doc *doc, struct error *e)
+{
+    return doc == NULL ? ERR_INVALID
+                       : fail_in(e, "%s:%u:%u", scenario->file, doc->line, doc->column);
+}
+
+/* "a, b, c", as many as there is room for. */
+struct names {
+    char text[NAMES_TEXT_MAX];
+    size_t len;
+    bool cut;
+};
+
+static void names_add(struct names *names, const char *name)
+{
+    const int len = snprintf(names->text + names->len, sizeof names->text - names->len, "%s%s",
+                             names->len > 0 ? ", " : "", name);
+    must(len >= 0);
+    names->cut = names->cut || (size_t)len >= sizeof names->text - names->len;
+    if (names->cut) {
+        names->text[names->len] = '\0';
+    } else {
+        names->len += (size_t)len;
+    }
+}
+
+static enum err unknown(const struct names *names, const char *what, const char *name,
+                        struct error *e)
+{
+    return fail(e, ERR_INVALID, "there is no %s '%s'; there are: %s%s", what, name, names->text,
+                names->cut ? " and more" : "");
+}
+
+/* ---- nodes ---- */
+
+static must_use enum err nodes_check(const struct scenario *scenario, struct error *e)
+{
+    struct map *seen = map_new();
+    enum err r = ERR_OK;
+    for (size_t i = 0; r == ERR_OK && i < scenario->nodes.count; i++) {
+        const struct cluster_node *node = &scenario->nodes.at[i];
+        if (map_put(seen, node->spec.name, strlen(node->spec.name), (void *)(uintptr_t)1) != NULL) {
+            r = fail(e, ERR_INVALID, "two nodes are named '%s'; each has a name of its own",
+                     node->spec.name);
+            r = scenario_fail_in(scenario, scenario_value(node->doc, "name"), e);
+        }
+    }
+    map_free(seen);
+    return r;
+}
+
+/* ---- accounts ---- */
+
+static const struct account_spec *account_find(const struct scenario *scenario,
+                                               enum account_kind kind, const char *name)
+{
+    for (size_t i = 0; i < scenario->accounts.count; i++) {
+        const struct account_spec *spec = &scenario->accounts.at[i];
+        if (spec->kind == kind && strcmp(spec->name, name) == 0) {
+            return spec;
+        }
+    }
+    return NULL;
+}
+
+static enum err department_unknown(const struct scenario *scenario, const char *name,
+                                   struct error *e)
+{
+    struct names names = {0};
+    if (account_find(scenario, ACCOUNT_DEPARTMENT, ACCOUNT_DEFAULT_NAME) == NULL) {
+        names_add(&names, ACCOUNT_DEFAULT_NAME);
+    }
+    for (size_t i = 0; i < scenario->accounts.count; i++) {
+        if (scenario->accounts.at[i].kind == ACCOUNT_DEPARTMENT) {
+            names_add(&names, scenario->accounts.at[i].name);
+        }
+    }
+    return unknown(&names, "department", name, e);
+}
+
+/* Up from `spec` to a department that lies below none. One that leads into a cycle without being part of it is fine: those that are
+ * part of it are told of. */
+static enum err parents_check(const struct scenario *scenario, const struct account_spec *spec,
+                              struct error *e)
+{
+    const struct account_spec *at = spec;
+    for (size_t steps = 0; at->parent[0] != '\0' && steps <= scenario->accounts.count; steps++) {
+        const struct account_spec *above = account_find(scenario, ACCOUNT_DEPARTMENT, at->parent);
+        if (above == NULL) {
+            const bool known = strcmp(at->parent, ACCOUNT_DEFAULT_NAME) == 0 || at != spec;
+            return known ? ERR_OK : department_unknown(scenario, at->parent, e);
+        }
+        if (above == spec) {
+            return fail(e, ERR_INVALID, "department '%s' would lie below itself: a cycle",
+                        spec->name);
+        }
+        at = above;
+    }
+    return ERR_OK;
+}
+
+static must_use enum err accounts_check(const struct scenario *scenario, struct error *e)
+{
+    for (size_t i = 0; i < scenario->accounts.count; i++) {
+        const struct account_spec *spec = &scenario->accounts.at[i];
+        if (parents_check(scenario, spec, e) != ERR_OK) {
+            const bool project = spec->kind == ACCOUNT_PROJECT;
+            const struct doc *item =
+                scenario_item_named(scenario, project ? "projects" : "departments", spec->name);
+            const struct doc *at = scenario_value(item, project ? "department" : "parent");
+            return scenario_fail_in(scenario, at, e);
+        }
+    }
+    return ERR_OK;
+}
+
+/* ---- quotas ---- */
+
+static bool project_of_jobs(const struct scenario *scenario, const char *name)
+{
+    for (size_t i = 0; i < scenario->jobs.count; i++) {
+        if (strcmp(scenario->jobs.at[i].kind->spec.project, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum err owner_check(const struct scenario *scenario, const struct quota_body *quota,
+                            struct error *e)
+{
+    if (strcmp(quota->account, ACCOUNT_DEFAULT_NAME) == 0 ||
+        account_find(scenario, quota->kind, quota->account) != NULL) {
+        return ERR_OK;
+    }
+    if (quota->kind == ACCOUNT_DEPARTMENT) {
+        return department_unknown(scenario, quota->account, e);
+    }
+    if (project_of_jobs(scenario, quota->account)) {
+        return ERR_OK;
+    }
+    struct names names = {0};
+    names_add(&names, ACCOUNT_DEFAULT_NAME);
+    for (size_t i = 0; i < scenario->accounts.count; i++) {
+        const struct account_spec *spec = &scenario->accounts.at[i];
+        if (spec->kind == ACCOUNT_PROJECT && strcmp(spec->name, ACCOUNT_DEFAULT_NAME) != 0) {
+            names_add(&names, spec->name);
+        }
+    }
+    return unknown(&names, "project", quota->account, e);
+}
+
+static enum err pool_check(const struct scenario *scenario, const char *name, struct error *e)
+{
+    struct names names = {0};
+    names_add(&names, POOL_DEFAULT_NAME);
+    bool found = strcmp(name, POOL_DEFAULT_NAME) == 0;
+    for (size_t i = 0; i < scenario->pools.count; i++) {
+        const char *known = scenario->pools.at[i].name;
+        found = found || strcmp(known, name) == 0;
+        if (strcmp(known, POOL_DEFAULT_NAME) != 0) {
+            names_add(&names, known);
+        }
+    }
+    return found ? ERR_OK : unknown(&names, "pool", name, e);
+}
+
+static must_use enum err quotas_check(const struct scenario *scenario, struct error *e)
+{
+    for (size_t i = 0; i < scenario->quotas.count; i++) {
+        const struct quota_body *quota = scenario->quotas.at[i];
+        const char *key = account_kind_name(quota->kind);
+        enum err r = owner_check(scenario, quota, e);
+        if (r == ERR_OK) {
+            key = "pool";
+            r = pool_check(scenario, quota->pool, e);
+        }
+        if (r != ERR_OK) {
+            (void)fail_in(e, "quotas[%zu].%s", i, key);
+            const struct doc *item = scenario_item(scenario, "quotas", i);
+            return scenario_fail_in(scenario, scenario_value(item, key), e);
+        }
+    }
+    return ERR_OK;
+}
+
+/* ---- what comes after what ---- */
+
+static const struct doc *after_place(const struct job_kind *kind, uint32_t index)
+{
+    const struct doc *place = kind->after_doc;
+    if (place != NULL && place->kind == DOC_LIST) {
+        place = place->first;
+        for (; index > 0; index--) {
+            place = place->next;
+        }
+    }
+    return place;
+}
+
+/* Jobs are in the order in which they are submitted. */
+static must_use enum err after_check(const struct scenario *scenario, struct error *e)
+{
+    struct map *before = map_new();
+    enum err r = ERR_OK;
+    for (size_t i = 0; r == ERR_OK && i < scenario->jobs.count; i++) {
+        const struct job *job = &scenario->jobs.at[i];
+        for (uint32_t k = 0; r == ERR_OK && k < job->kind->after_count; k++) {
+            const char *name = job->kind->after[k];
+            if (map_get(before, name, strlen(name)) == NULL) {
+                r = fail(e, ERR_INVALID,
+                         "task '%s' comes after '%s', and no task of that name is submitted before "
+                         "it",
+                         job->name, name);
+                r = scenario_fail_in(scenario, after_place(job->kind, k), e);
+            }
+        }
+        if (job->name[0] != '\0') {
+            (void)map_put(before, job->name, strlen(job->name), (void *)(uintptr_t)1);
+        }
+    }
+    map_free(before);
+    return r;
+}
+
+enum err scenario_check(const struct scenario *scenario, struct error *e)
+{
+    enum err r = nodes_check(scenario, e);
+    r = r == ERR_OK ? accounts_check(scenario, e) : r;
+    r = r == ERR_OK ? quotas_check(scenario, e) : r;
+    return r == ERR_OK && scenario->names_needed ? after_check(scenario, e) : r;
+}
