@@ -329,6 +329,21 @@ def test_nodes_and_topology_of_a_task_that_waits_change(server):
     assert (edited["topology"], edited["node_labels"]) == (None, {})
 
 
+def test_groups_come_back_as_they_were_asked_for(server):
+    groups = [{"name": "server", "instances": 2, "min": 1, "topology": None},
+              {"name": "replicas", "min_groups": 1, "topology": None, "groups": [
+                  {"name": "a", "instances": 1, "node_labels": {"zone": "a"}, "topology": None},
+                  {"name": "b", "instances": 3, "min": 2, "resources": {"slots": 2}, "topology": None}]}]
+    [task] = server.submit({"command": ["true"], "groups": groups, "min_groups": 1, "stage": True})
+    shown = server.get(f"tasks/{task}")
+    assert (shown["groups"], shown["min_groups"]) == (groups, 1)
+    assert (shown["instances"], shown["min_instances"], shown["gang"]) == (6, 1, True)
+    answer = server.call("POST", "tasks", {"command": ["true"], "groups": [{"instances": 2, "min": 3}]})
+    assert error(answer) == (400, "invalid", "groups[0].min")
+    answer = server.call("PATCH", f"tasks/{task}", {"min_groups": 2})
+    assert error(answer) == (400, "invalid", "min_groups")
+
+
 def test_dependencies_of_any_end(server):
     [first] = server.submit({"command": ["true"]})
     after, strict = server.submit([{"command": ["true"], "depends_on": [f"{first}:any"]},
