@@ -340,6 +340,9 @@ uint32_t task_stage(const struct task *task);
  * 1: see form_chunk(). */
 uint32_t task_chunk(const struct task *task);
 
+/* Is it promised places for all it waits for? */
+bool task_promised(const struct task *task);
+
 /* May a start go there: up and not draining. */
 bool node_takes_work(const struct node *node);
 

@@ -119,6 +119,11 @@ uint32_t task_chunk(const struct task *task)
                                                               : 1;
 }
 
+bool task_promised(const struct task *task)
+{
+    return task->claimed_count > 0 && (task->gang || task->claimed_count == task->waiting_count);
+}
+
 const struct shape *core_shape(const struct core *core, shape_id id)
 {
     return table_get(&core->shapes, id.v);

@@ -42,11 +42,13 @@ static bool starts_with(struct world *world, const struct task *task, const stru
     return started;
 }
 
+/* Somebody gets a place, or the right to keep one. */
 static bool places_somebody(const struct facts *facts)
 {
     for (size_t i = 0; i < facts->count; i++) {
         const enum fact_type type = facts->at[i].type;
-        if (type == FACT_EVICTED || type == FACT_CLAIMED || type == FACT_ALLOCATED) {
+        if (type == FACT_EVICTED || type == FACT_CLAIMED || type == FACT_ALLOCATED ||
+            type == FACT_RESERVED) {
             return true;
         }
     }

@@ -427,12 +427,11 @@ static bool quota_kept(const struct core *core, const struct pool *pool, const s
                            may_run(other) && behind_of(pool, other, task);
         const bool beside = other->pool.v == task->pool.v && other->account.v != task->account.v &&
                             oracle_related(core, other->account, task->account);
-        const bool waited = now_ms - other->queued_ms >= pool->patience_ms;
-        if (takes && other->reserved && (ahead || beside)) {
-            return true;
-        }
-        if (ahead && waited &&
-            oracle_bounded_both(core, other, chunk_of(other), task, chunk_of(task))) {
+        const bool waited = may_run(other) && now_ms - other->queued_ms >= pool->patience_ms;
+        const uint32_t count = chunk_of(other);
+        if ((takes && other->reserved && (ahead || beside)) ||
+            (waited && ahead && oracle_bounded_both(core, other, count, task, chunk_of(task))) ||
+            (waited && beside && oracle_bounded_beside(core, other, count, task, chunk_of(task)))) {
             return true;
         }
     }

@@ -33,6 +33,10 @@ bool oracle_related(const struct core *core, account_id a, account_id b);
 bool oracle_bounded_both(const struct core *core, const struct task *first, uint32_t first_count,
                          const struct task *task, uint32_t count);
 
+/* The same of different projects, at the accounts above both. */
+bool oracle_bounded_beside(const struct core *core, const struct task *first, uint32_t first_count,
+                           const struct task *task, uint32_t count);
+
 /* Would `count` more instances pass a bound of the task's accounts, started on this node (NULL: without what comes with slots)? */
 bool oracle_bounded(const struct core *core, const struct task *task, const struct node *node,
                     uint32_t count);

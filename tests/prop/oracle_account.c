@@ -106,11 +106,11 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* With `more` on top, in a dimension in which there is some: is a bound of the task's accounts passed? */
-static bool passes_bound(const struct core *core, const struct task *task,
+/* With `more` on top, in a dimension in which there is some: is a bound of the task's accounts from `from` on passed? */
+static bool passes_bound(const struct core *core, const struct task *task, account_id from,
                          const struct vector *more)
 {
-    for (account_id at = task->account; at.v != 0; at = core_account(core, at)->parent) {
+    for (account_id at = from; at.v != 0; at = core_account(core, at)->parent) {
         const struct holdings now = holdings_of(core, at, task->pool);
         const struct holdings later = holdings_later(core, at, task->pool);
         struct quota quota;
@@ -209,7 +209,7 @@ static void would_hold_next(const struct core *core, const struct task *task,
 
 static bool bounded(const struct core *core, const struct task *task, const struct vector *more)
 {
-    return passes_bound(core, task, more) ||
+    return passes_bound(core, task, task->account, more) ||
            (more->at[DIM_SLOTS] > 0 && passes_user_cap(core, task, more->at[DIM_SLOTS]));
 }
 
@@ -221,13 +221,45 @@ bool oracle_bounded(const struct core *core, const struct task *task, const stru
     return bounded(core, task, &more);
 }
 
+/* On some node of their pool, or without what comes with slots. */
+static bool bounded_on(const struct core *core, const struct task *first, uint32_t first_count,
+                       const struct task *task, uint32_t count, const struct node *node)
+{
+    struct vector more = {{0}};
+    would_hold_next(core, first, node, first_count, &more);
+    would_hold_next(core, task, node, count, &more);
+    return bounded(core, first, &more) || bounded(core, task, &more);
+}
+
 bool oracle_bounded_both(const struct core *core, const struct task *first, uint32_t first_count,
                          const struct task *task, uint32_t count)
 {
-    struct vector more = {{0}};
-    would_hold_next(core, first, NULL, first_count, &more);
-    would_hold_next(core, task, NULL, count, &more);
-    return bounded(core, first, &more) || bounded(core, task, &more);
+    bool found = bounded_on(core, first, first_count, task, count, NULL);
+    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL && !found;
+         node = core_node_next(core, node->id)) {
+        found =
+            node->pool.v == task->pool.v && bounded_on(core, first, first_count, task, count, node);
+    }
+    return found;
+}
+
+bool oracle_bounded_beside(const struct core *core, const struct task *first, uint32_t first_count,
+                           const struct task *task, uint32_t count)
+{
+    account_id at = task->account;
+    const struct node *node = NULL;
+    bool found = false;
+    while (at.v != 0 && !below(core, first->account, at)) {
+        at = core_account(core, at)->parent;
+    }
+    do {
+        struct vector more = {{0}};
+        would_hold_next(core, first, node, first_count, &more);
+        would_hold_next(core, task, node, count, &more);
+        found = passes_bound(core, task, at, &more) || passes_bound(core, first, at, &more);
+        node = core_node_next(core, node == NULL ? (node_id){0} : node->id);
+    } while (node != NULL && !found);
+    return found;
 }
 
 bool oracle_bounded_by(const struct core *core, const struct task *task, const struct node *node,

@@ -229,6 +229,8 @@ static bool chunk_held(const struct action *action, const struct turns_line *lin
 {
     struct trial *trial = action->trial;
     return first_bound_holds(trial, line->bound, chunk->task, VIEW_LATER, &chunk->amounts) ||
+           bounds_above_holder(trial, action->above, chunk->task, VIEW_LATER, &chunk->amounts) !=
+               NULL ||
            rights_held(trial, chunk->task, key, &chunk->amounts) != NULL;
 }
 
@@ -273,6 +275,7 @@ static void line_try(struct round *round, struct turns_line *line, chunk_fn try)
     }
     switch (result) {
     case CHUNK_CLAIMED:
+        bounds_above_placed(round->action->above, task);
         lane->added += chunk.count;
         lane->index = chunk.indices[chunk.count - 1] + 1;
         if (task->gang) {
@@ -290,7 +293,11 @@ static void line_try(struct round *round, struct turns_line *line, chunk_fn try)
         queue_advance(queue);
         break;
     case CHUNK_HELD:
-        queue_drop(queue);
+        if (round->action->pool->user_slots_max > 0) {
+            queue_advance(queue); /* another one may be of another user */
+        } else {
+            queue_drop(queue);
+        }
         break;
     }
 }
@@ -317,7 +324,8 @@ bool action_any(const struct pool *pool)
            (pool->policy == POLICY_FAIR_SHARE || pool->policy == POLICY_PRIORITY);
 }
 
-struct action_result action_run_all(struct trial *trial, int64_t now_ms, uint64_t *work)
+struct action_result action_run_all(struct trial *trial, struct bounds_above *above, int64_t now_ms,
+                                    uint64_t *work)
 {
     const struct pool *pool = core_pool(trial->core, trial->pool);
     struct action_result result = {0};
@@ -325,6 +333,7 @@ struct action_result action_run_all(struct trial *trial, int64_t now_ms, uint64_
         return result;
     }
     struct action action = {.trial = trial,
+                            .above = above,
                             .pool = pool,
                             .now_ms = now_ms,
                             .solve = solve_new(trial, now_ms),

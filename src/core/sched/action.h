@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/sched/bound_above.h"
 #include "core/sched/queue.h"
 #include "core/sched/solve.h"
 
@@ -18,6 +19,7 @@ enum { ACTION_WORK_MAX = 400000, CLAIMANT_WORK_MAX = 100000, CONSOLIDATE_WORK_MA
 
 struct action {
     struct trial *trial;
+    struct bounds_above *above; /* what is kept of the bounds of accounts above projects */
     const struct pool *pool;
     int64_t now_ms;
     struct solve *solve;
@@ -41,7 +43,7 @@ enum chunk_result {
     CHUNK_CLAIMED, /* the trial has places for it */
     CHUNK_FAILED,  /* no equal task of the project will do better */
     CHUNK_SKIPPED, /* not this task, perhaps the next */
-    CHUNK_HELD,    /* what it asks for is kept for another, as for all that are equal to it */
+    CHUNK_HELD,    /* what it asks for is kept for another */
 };
 
 struct action_result {
@@ -54,7 +56,8 @@ bool action_any(const struct pool *pool);
 
 /* Consolidation, reclaim and preemption over what the trial has placed so far, as far as the pool's policy has them. `*work`
  * grows by what was looked at. */
-struct action_result action_run_all(struct trial *trial, int64_t now_ms, uint64_t *work);
+struct action_result action_run_all(struct trial *trial, struct bounds_above *above, int64_t now_ms,
+                                    uint64_t *work);
 
 /* Would the next instances of this task get a place from others if it were `now_ms` and its turn? The trial stays as it is; `*work`
  * grows by what was looked at, and a search ends without an answer at `work_max`. `*ret_wake_ms` is when the first of those that

@@ -265,7 +265,7 @@ static bool look_keep(struct look *look)
     for (uint32_t i = 0; i < pool->reserved_count; i++) {
         const struct reservation *reservation = &pool->reserved[i];
         const struct task *task = core_task(look->core, reservation->task);
-        if (task->waiting_count == 0 || !comes_behind(look, task)) {
+        if (task->waiting_count == 0 || task_promised(task) || !comes_behind(look, task)) {
             continue;
         }
         (void)overlay_holder(&look->trial.overlay, task);
@@ -394,7 +394,7 @@ static void explain_room(struct look *look)
     arena_init(&arena);
     trial_init(&look->trial, look->core, look->pool->id, &arena);
     const bool bound = explain_account(look->core, task, &look->trial.tally, look->ret);
-    if (task->claimed_count > 0 && (task->gang || task->claimed_count == task->waiting_count)) {
+    if (task_promised(task)) {
         *reason = (struct reason){.code = REASON_VICTIMS_LEAVING,
                                   .pool = task->pool,
                                   .need = task->claimed_count,

@@ -1,6 +1,7 @@
 /* explain_held.c - quota that is kept for one ahead in the same project.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain_internal.h"
+#include "core/sched/bound_above.h"
 #include "core/sched/first_bound.h"
 #include "core/sched/form_chunk.h"
 #include "core/sched/rights.h"
@@ -14,5 +15,9 @@ void look_held(struct look *look)
     look->held = first_bound_ahead(&look->trial, look->task, &amounts, &any);
     look->held =
         look->held != NULL ? look->held : rights_held(&look->trial, look->task, &key, &amounts);
-    look->behind |= any;
+    const struct bounds_above *above = bounds_above_find(&look->trial, INT64_MAX);
+    look->held = look->held != NULL
+                     ? look->held
+                     : bounds_above_holder(&look->trial, above, look->task, VIEW_NOW, &amounts);
+    look->behind |= any || bounds_above_any(&look->trial, above, look->task);
 }

@@ -49,8 +49,8 @@ static bool has_bound(const struct trial *trial, const struct task *task,
     return bound;
 }
 
-const struct first_bound *first_bound_new(struct trial *trial, const struct task *task,
-                                          uint32_t count, int64_t now_ms)
+static const struct first_bound *first_find(struct trial *trial, const struct task *task,
+                                            uint32_t count, int64_t now_ms, bool own)
 {
     const struct pool *pool = core_pool(trial->core, trial->pool);
     struct vector amounts;
@@ -58,12 +58,24 @@ const struct first_bound *first_bound_new(struct trial *trial, const struct task
         return NULL;
     }
     form_next_amounts(trial->core, task, count, SLOTS_LEAST, &amounts);
-    if (!has_bound(trial, task, &amounts) || !could_have(trial, task, &amounts)) {
+    if ((own && !has_bound(trial, task, &amounts)) || !could_have(trial, task, &amounts)) {
         return NULL;
     }
     struct first_bound *first = arena_new(trial->arena, struct first_bound, 1);
     *first = (struct first_bound){task, amounts};
     return first;
+}
+
+const struct first_bound *first_bound_new(struct trial *trial, const struct task *task,
+                                          uint32_t count, int64_t now_ms)
+{
+    return first_find(trial, task, count, now_ms, true);
+}
+
+const struct first_bound *first_bound_of(struct trial *trial, const struct task *task,
+                                         uint32_t count, int64_t now_ms)
+{
+    return first_find(trial, task, count, now_ms, false);
 }
 
 bool first_bound_holds(struct trial *trial, const struct first_bound *first,
@@ -97,9 +109,8 @@ const struct task *first_bound_ahead(struct trial *trial, const struct task *tas
     (void)queue_fill(&queue, &notes, &key);
     while (queue.count > 0 && queue_ahead(&queue_lane(&queue)->key, &own, by_rank)) {
         const struct task *first = queue_first(&queue);
-        if (first->claimed_count > 0 &&
-            (first->gang || first->claimed_count == first->waiting_count)) {
-            queue_advance(&queue); /* it is promised all it waits for */
+        if (task_promised(first)) {
+            queue_advance(&queue);
             continue;
         }
         const struct first_bound *bound =
@@ -108,7 +119,11 @@ const struct task *first_bound_ahead(struct trial *trial, const struct task *tas
         if (first_bound_holds(trial, bound, task, VIEW_NOW, amounts)) {
             return first;
         }
-        queue_drop(&queue); /* those behind it there are equal to it */
+        if (core_pool(core, trial->pool)->user_slots_max > 0) {
+            queue_advance(&queue); /* the next one may be of another user */
+        } else {
+            queue_drop(&queue); /* those behind it there are equal to it */
+        }
     }
     return NULL;
 }

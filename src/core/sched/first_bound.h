@@ -2,7 +2,7 @@
  *
  * Of those in a project's queue the first that found no place, or may not have one, has waited for the pool's patience and could run
  * if the project held nothing: what stands behind it starts only within what it leaves of the bounds (P7). Room on nodes is kept by
- * reservations (heads.h); this is the same for quotas. A bound further up is shared with other projects, and not kept.
+ * reservations (heads.h); this is the same for quotas. Bounds further up are shared with other projects: bound_above.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -16,6 +16,10 @@ struct first_bound {
 /* Is it such a task, with its next `count` instances, at this moment? NULL: no. The result lives in the trial's arena. */
 const struct first_bound *first_bound_new(struct trial *trial, const struct task *task,
                                           uint32_t count, int64_t now_ms);
+
+/* The same whether or not its project has bounds. */
+const struct first_bound *first_bound_of(struct trial *trial, const struct task *task,
+                                         uint32_t count, int64_t now_ms);
 
 /* Does it hold back a task behind it that asks for so much? `first` may be NULL. */
 bool first_bound_holds(struct trial *trial, const struct first_bound *first,

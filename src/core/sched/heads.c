@@ -137,7 +137,8 @@ void heads_begin(struct heads *heads, heads_barred_fn barred, const void *ctx)
     for (uint32_t i = 0; heads->between && i < heads->pool->reserved_count; i++) {
         const struct reservation *old = &heads->pool->reserved[i];
         const struct task *task = core_task(heads->core, old->task);
-        if (!leaves_queue(heads->trial, task) && !barred(ctx, task) && possible(heads, task)) {
+        if (!task_promised(task) && !leaves_queue(heads->trial, task) && !barred(ctx, task) &&
+            possible(heads, task)) {
             holder_add(heads, task, old->until_ms);
         }
     }

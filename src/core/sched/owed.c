@@ -112,7 +112,8 @@ static bool kept_within(const struct search *search, const struct task *task)
     const struct okey key = key_account_queue(task);
     for (uint32_t i = 0; i < search->pool->reserved_count; i++) {
         const struct task *holder = core_task(search->core, search->pool->reserved[i].task);
-        if (rights_held_by(search->tally, holder, task, &key, &search->claimant.request)) {
+        if (!task_promised(holder) &&
+            rights_held_by(search->tally, holder, task, &key, &search->claimant.request)) {
             return true;
         }
     }

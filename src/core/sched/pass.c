@@ -17,6 +17,7 @@
 #include "base/checked.h"
 #include "core/core_internal.h"
 #include "core/sched/action.h"
+#include "core/sched/bound_above.h"
 #include "core/sched/claims.h"
 #include "core/sched/first_bound.h"
 #include "core/sched/form_chunk.h"
@@ -47,11 +48,14 @@ enum outcome pass_bounds(struct pass *pass, const struct task *task, const struc
                          const struct vector *amounts)
 {
     if (tally_gate(&pass->trial.tally, task, VIEW_NOW, amounts).gate != GATE_OPEN ||
-        first_bound_holds(&pass->trial, pass->bound, task, VIEW_NOW, amounts)) {
+        bounds_above_holder(&pass->trial, pass->above, task, VIEW_NOW, amounts) != NULL) {
         return OUTCOME_GATED;
     }
     if (tally_user_capped(&pass->trial.tally, task, VIEW_NOW, amounts)) {
         return OUTCOME_CAPPED;
+    }
+    if (first_bound_holds(&pass->trial, pass->bound, task, VIEW_NOW, amounts)) {
+        return pass->pool->user_slots_max > 0 ? OUTCOME_CAPPED : OUTCOME_GATED;
     }
     return rights_held(&pass->trial, task, &lane->key, amounts) != NULL ? OUTCOME_HELD
                                                                         : OUTCOME_PLACED;
@@ -253,6 +257,7 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     switch (outcome) {
     case OUTCOME_PLACED:
         line->turns++;
+        bounds_above_placed(pass->above, task);
         after_placed(queue, task, lane);
         pass->emptied |= queue->count == 0 && !line->waits;
         break;
@@ -311,6 +316,7 @@ static void pass_pool(struct pass *pass)
     }
     pass->again = pass->placed > 0; /* a gang that has just its minimum may want more */
     turns_init(&pass->turns, pass->core, pass->pool, &pass->trial.tally, pass->arena);
+    pass->above = bounds_above_find(&pass->trial, pass->in->now_ms);
     heads_begin(&pass->heads, barred, pass);
     pass_run(pass);
     if (!pass->stopped) {
@@ -318,7 +324,7 @@ static void pass_pool(struct pass *pass)
             heads_keep(&pass->heads); /* against those, too, who take */
         }
         const struct action_result result =
-            action_run_all(&pass->trial, pass->in->now_ms, &pass->work);
+            action_run_all(&pass->trial, pass->above, pass->in->now_ms, &pass->work);
         pass->again |= result.again;
         pass->wake_ms = result.wake_ms;
         heads_elect(&pass->heads, barred, pass);

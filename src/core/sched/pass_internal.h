@@ -23,6 +23,7 @@ struct pass {
     int64_t wake_ms;                 /* when somebody may take what he may not yet; 0: nobody */
     const struct task *last;         /* the task looked at last */
     const struct first_bound *bound; /* of the project whose turn it is */
+    struct bounds_above *above;      /* of the accounts above projects */
     struct heads heads;
 };
 

@@ -160,6 +160,14 @@ struct gate_result tally_gate(const struct tally *tally, const struct task *task
     return gates_at(tally, task, VIEW_LATER, request);
 }
 
+bool tally_over_limit(const struct tally *tally, uint32_t index, enum view view,
+                      const struct vector *request)
+{
+    const struct account_pool *pool = &tally->shares->pool;
+    return gate_limit_at(pool, &tally->shares->views[index], request) != 0 ||
+           (view == VIEW_NOW && gate_limit_at(pool, &tally->now[index], request) != 0);
+}
+
 static int64_t left_of(int64_t left, int64_t bound, int64_t held)
 {
     if (bound == VECTOR_UNLIMITED) {

@@ -32,6 +32,10 @@ void tally_move(struct tally *tally, const struct task *task, enum view view,
 struct gate_result tally_gate(const struct tally *tally, const struct task *task, enum view view,
                               const struct vector *request);
 
+/* Would an account (by the index of its view), with `request` more, be above its limit: now or later, or (a claim) later? */
+bool tally_over_limit(const struct tally *tally, uint32_t index, enum view view,
+                      const struct vector *request);
+
 /* May the task's user take `request` more, likewise? */
 bool tally_user_capped(const struct tally *tally, const struct task *task, enum view view,
                        const struct vector *request);
