@@ -275,7 +275,8 @@ static void line_try(struct round *round, struct turns_line *line, chunk_fn try)
     }
     switch (result) {
     case CHUNK_CLAIMED:
-        bounds_above_placed(round->action->above, task);
+        (void)bounds_above_placed(round->action->above,
+                                  task); /* what was claimed asks for another pass */
         lane->added += chunk.count;
         lane->index = chunk.indices[chunk.count - 1] + 1;
         if (task->gang) {

@@ -257,7 +257,7 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     switch (outcome) {
     case OUTCOME_PLACED:
         line->turns++;
-        bounds_above_placed(pass->above, task);
+        pass->again |= bounds_above_placed(pass->above, task);
         after_placed(queue, task, lane);
         pass->emptied |= queue->count == 0 && !line->waits;
         break;
