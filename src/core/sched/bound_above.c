@@ -7,6 +7,7 @@
 
 struct bounds_above {
     const struct first_bound **at; /* by index of the account's view; NULL: nobody */
+    uint32_t *waiting;             /* the same: projects below that have such a task */
     uint32_t count;
 };
 
@@ -55,6 +56,7 @@ static void project_note(struct trial *trial, struct bounds_above *above, const 
     for (const struct account_view *at = tally_view(&trial->tally, task)->parent;
          first != NULL && at != NULL; at = at->parent) {
         const struct first_bound *known = above->at[at->index];
+        above->waiting[at->index]++;
         if (has_limit(&trial->tally, at) && (known == NULL || older(task, known->task))) {
             above->at[at->index] = first;
         }
@@ -82,6 +84,7 @@ struct bounds_above *bounds_above_find(struct trial *trial, int64_t now_ms)
             above = arena_new(trial->arena, struct bounds_above, 1);
             above->count = shares->count;
             above->at = arena_new(trial->arena, const struct first_bound *, shares->count);
+            above->waiting = arena_new(trial->arena, uint32_t, shares->count);
         }
         const struct task *task = project_first(trial, &key, &more);
         if (task != NULL) {
@@ -97,7 +100,7 @@ static bool holds_at(struct trial *trial, const struct first_bound *first, uint3
                      const struct task *task, enum view view, const struct vector *amounts)
 {
     struct tally *tally = &trial->tally;
-    if (first == NULL || first->task == task) {
+    if (first == NULL || first->task->id.v == task->id.v) {
         return false;
     }
     tally_move(tally, first->task, VIEW_NOW, &first->amounts, 1);
@@ -139,7 +142,8 @@ bool bounds_above_any(const struct trial *trial, const struct bounds_above *abov
 {
     const struct account_view *at = tally_view(&trial->tally, task)->parent;
     for (; above != NULL && at != NULL; at = at->parent) {
-        if (above->at[at->index] != NULL && above->at[at->index]->task != task) {
+        const struct first_bound *first = above->at[at->index];
+        if (first != NULL && (first->task->id.v != task->id.v || above->waiting[at->index] > 1)) {
             return true;
         }
     }

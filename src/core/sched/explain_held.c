@@ -6,18 +6,24 @@
 #include "core/sched/form_chunk.h"
 #include "core/sched/rights.h"
 
+const struct task *quota_kept_for(struct trial *trial, const struct task *task, bool *ret_any)
+{
+    struct vector amounts;
+    const struct bounds_above *above = bounds_above_find(trial, INT64_MAX);
+    form_next_amounts(trial->core, task, task_chunk(task), SLOTS_LEAST, &amounts);
+    const struct task *first = first_bound_ahead(trial, task, &amounts, ret_any);
+    *ret_any |= bounds_above_any(trial, above, task);
+    return first != NULL ? first : bounds_above_holder(trial, above, task, VIEW_NOW, &amounts);
+}
+
 void look_held(struct look *look)
 {
     const struct okey key = key_account_queue(look->task);
     struct vector amounts;
     bool any;
     form_next_amounts(look->core, look->task, look->count, SLOTS_LEAST, &amounts);
-    look->held = first_bound_ahead(&look->trial, look->task, &amounts, &any);
+    look->held = quota_kept_for(&look->trial, look->task, &any);
     look->held =
         look->held != NULL ? look->held : rights_held(&look->trial, look->task, &key, &amounts);
-    const struct bounds_above *above = bounds_above_find(&look->trial, INT64_MAX);
-    look->held = look->held != NULL
-                     ? look->held
-                     : bounds_above_holder(&look->trial, above, look->task, VIEW_NOW, &amounts);
-    look->behind |= any || bounds_above_any(&look->trial, above, look->task);
+    look->behind |= any;
 }

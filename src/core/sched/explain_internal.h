@@ -34,7 +34,10 @@ struct look {
 /* The next node of the task's pool behind the key; false: there is none. */
 bool look_node_next(const struct look *look, struct okey *key, const struct node **ret);
 
-/* Finds out for whom its quota is kept. Places must be kept already. */
+/* For whom the quota is kept that the task would use; NULL: nobody. `*ret_any`: it might be if the task asked for something else. */
+const struct task *quota_kept_for(struct trial *trial, const struct task *task, bool *ret_any);
+
+/* The same, places that are kept included: they must be already. */
 void look_held(struct look *look);
 
 /* The most of what the nearest node lacks with which the task would start on some node now; -1: none, or not known exactly. */

@@ -11,6 +11,7 @@
 #include "core/core_internal.h"
 #include "core/sched/action.h"
 #include "core/sched/explain.h"
+#include "core/sched/explain_internal.h"
 #include "core/sched/rights.h"
 #include "core/sched/runtime.h"
 
@@ -145,7 +146,9 @@ uint32_t explain_priority(const struct core *core, task_id id)
     raised.priority++;
     bool helps = !others_keep(core, &raised) && !found_at(&times, core_time_ms(core), &wake_ms);
     times.task = &raised;
-    helps = helps && found_at(&times, core_time_ms(core), &wake_ms);
+    bool any = false;
+    helps = helps && found_at(&times, core_time_ms(core), &wake_ms) &&
+            quota_kept_for(&trial, &raised, &any) == NULL && !any;
     trial_done(&trial);
     arena_done(&arena);
     return helps ? raised.priority : 0;

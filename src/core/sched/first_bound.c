@@ -82,7 +82,7 @@ bool first_bound_holds(struct trial *trial, const struct first_bound *first,
                        const struct task *task, enum view view, const struct vector *amounts)
 {
     struct tally *tally = &trial->tally;
-    if (first == NULL || first->task == task) {
+    if (first == NULL || first->task->id.v == task->id.v) {
         return false;
     }
     tally_move(tally, first->task, VIEW_NOW, &first->amounts, 1);
