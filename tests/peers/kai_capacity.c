@@ -1,11 +1,15 @@
 /* kai_capacity.c - limits and the bound of non-preemptible work (gates.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/gates.h"
+#include "needs.h"
 #include "read.h"
 
 /* One level: does it block, and in the resource named? Where several block, ours names all of them. */
 static enum outcome level(struct trial *trial, bool limit)
 {
+    if (!needs_met(trial, limit ? "limit{} allocated{}" : "quota{} allocated_non_preemptible{}")) {
+        return CASE_FAILED;
+    }
     const struct account_pool pool = read_pool(NULL);
     const struct doc *test = trial->test;
     const struct account_view account = {
@@ -31,6 +35,9 @@ static enum outcome level(struct trial *trial, bool limit)
 
 static enum outcome tree(struct trial *trial, bool limit)
 {
+    if (!needs_met(trial, "queues[{}] job{}")) {
+        return CASE_FAILED;
+    }
     const struct account_pool pool = read_pool(NULL);
     const struct accounts accounts = read_accounts(trial->arena, doc_get(trial->test, "queues"));
     const struct doc *job = doc_get(trial->test, "job");
