@@ -131,7 +131,7 @@ static void holder_new(struct heads *heads, const struct task *task)
     heads->closed = until_ms == 0;
 }
 
-void heads_begin(struct heads *heads, heads_barred_fn barred, const void *ctx)
+void heads_begin(struct heads *heads, heads_barred_fn barred, void *ctx)
 {
     heads->between = rights_between(heads->core, heads->pool);
     for (uint32_t i = 0; heads->between && i < heads->pool->reserved_count; i++) {
@@ -214,7 +214,7 @@ bool heads_note(struct heads *heads, const struct task *task, bool progress, boo
     return heads->count > 0 && heads->holders[heads->count - 1] == task;
 }
 
-void heads_elect(struct heads *heads, heads_barred_fn barred, const void *ctx)
+void heads_elect(struct heads *heads, heads_barred_fn barred, void *ctx)
 {
     struct okey key = {{heads->pool->id.v, 0, 0, 0}};
     if (!heads->by_length || !may_hold(heads)) {
@@ -242,7 +242,24 @@ void heads_elect(struct heads *heads, heads_barred_fn barred, const void *ctx)
     }
 }
 
-bool heads_barred(const struct heads *heads, heads_barred_fn barred, const void *ctx)
+void heads_unbar(struct heads *heads, heads_barred_fn barred, void *ctx)
+{
+    const uint32_t count = heads->count;
+    if (!heads->between) {
+        return; /* they were met at their turns */
+    }
+    heads->count = 0;
+    heads->timed = true;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct task *task = heads->holders[i];
+        if (leaves_queue(heads->trial, task) || !barred(ctx, task)) {
+            holder_add(heads, task, heads->until_ms[i]);
+        }
+    }
+    heads->kept = heads->kept < heads->count ? heads->kept : heads->count;
+}
+
+bool heads_barred(const struct heads *heads, heads_barred_fn barred, void *ctx)
 {
     bool any = heads->head != NULL && barred(ctx, heads->head);
     for (uint32_t i = 0; i < heads->count && !any; i++) {

@@ -34,14 +34,14 @@ struct heads {
 };
 
 /* Says whether something other than room holds the task back. */
-typedef bool (*heads_barred_fn)(const void *ctx, const struct task *task);
+typedef bool (*heads_barred_fn)(void *ctx, const struct task *task);
 
 void heads_init(struct heads *heads, const struct core *core, const struct pool *pool,
                 struct trial *trial);
 
 /* Promised places have been taken, turns begin. Where they change between projects, those who hold reservations hold them
  * from now on, against all other projects; those ahead of one in its own may use its places (rights.h). */
-void heads_begin(struct heads *heads, heads_barred_fn barred, const void *ctx);
+void heads_begin(struct heads *heads, heads_barred_fn barred, void *ctx);
 
 /* This task, whose turn it is, finds no room; `progress`: some of its instances did. `*seen`, of its project: one that is ahead of it
  * was noted. Does it hold a reservation now? */
@@ -51,10 +51,13 @@ bool heads_note(struct heads *heads, const struct task *task, bool progress, boo
 void heads_keep(struct heads *heads);
 
 /* All have had their turns: the one that has waited longest is the first blocked, where short ones go first. */
-void heads_elect(struct heads *heads, heads_barred_fn barred, const void *ctx);
+void heads_elect(struct heads *heads, heads_barred_fn barred, void *ctx);
+
+/* All have had their turns: those that something other than room holds back do not keep anything any more. */
+void heads_unbar(struct heads *heads, heads_barred_fn barred, void *ctx);
 
 /* Does something other than room hold one of them back? */
-bool heads_barred(const struct heads *heads, heads_barred_fn barred, const void *ctx);
+bool heads_barred(const struct heads *heads, heads_barred_fn barred, void *ctx);
 
 /* What has changed, as facts. `stopped`: the pass did not meet all that wait. */
 void heads_facts(struct heads *heads, bool stopped, const struct input *in, struct facts *out);

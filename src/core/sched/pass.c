@@ -299,10 +299,23 @@ static void pass_run(struct pass *pass)
     }
 }
 
-/* Does something other than room hold the task back? */
-static bool barred(const void *ctx, const struct task *task)
+/* Is what it would take of a quota kept for another? */
+static bool quota_kept(struct pass *pass, const struct task *task)
 {
-    const struct pass *pass = ctx;
+    const uint32_t at = tally_view(&pass->trial.tally, task)->index;
+    struct vector amounts;
+    form_next_amounts(pass->core, task, task_chunk(task), SLOTS_LEAST, &amounts);
+    return first_bound_holds(&pass->trial, pass->turns.lines[at].bound, task, VIEW_NOW, &amounts) ||
+           bounds_above_holder(&pass->trial, pass->above, task, VIEW_NOW, &amounts) != NULL;
+}
+
+/* Does something other than room hold the task back? */
+static bool barred(void *ctx, const struct task *task)
+{
+    struct pass *pass = ctx;
+    if (quota_kept(pass, task)) {
+        return true;
+    }
     if (task->by_groups) {
         return !reserve_task_open(&pass->trial, task); /* in none of its choices */
     }
@@ -327,6 +340,7 @@ static void pass_pool(struct pass *pass)
     ahead_init(&pass->ahead, action_new(&pass->trial, pass->above, pass->in->now_ms), pass->arena);
     pass_run(pass);
     if (!pass->stopped) {
+        heads_unbar(&pass->heads, barred, pass);
         if (action_any(pass->pool)) {
             heads_keep(&pass->heads); /* against those, too, who take */
         }
