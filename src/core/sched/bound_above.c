@@ -125,16 +125,13 @@ const struct task *bounds_above_holder(struct trial *trial, const struct bounds_
     return NULL;
 }
 
-bool bounds_above_placed(struct bounds_above *above, const struct task *task)
+void bounds_above_placed(struct bounds_above *above, const struct task *task)
 {
-    bool found = false;
     for (uint32_t i = 0; above != NULL && i < above->count; i++) {
         if (above->at[i] != NULL && above->at[i]->task == task) {
             above->at[i] = NULL;
-            found = true;
         }
     }
-    return found;
 }
 
 bool bounds_above_any(const struct trial *trial, const struct bounds_above *above,

@@ -18,8 +18,8 @@ const struct task *bounds_above_holder(struct trial *trial, const struct bounds_
                                        const struct task *task, enum view view,
                                        const struct vector *amounts);
 
-/* The task has got a place: nothing is kept for it any more. `above` may be NULL. True: something was, so others may get it. */
-bool bounds_above_placed(struct bounds_above *above, const struct task *task);
+/* The task has got a place: nothing is kept for it any more. `above` may be NULL. */
+void bounds_above_placed(struct bounds_above *above, const struct task *task);
 
 /* Is something kept for another, above the task's project, or would be if it were not for the task? */
 bool bounds_above_any(const struct trial *trial, const struct bounds_above *above,

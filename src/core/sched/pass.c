@@ -111,7 +111,7 @@ static bool gated(const struct pass *pass, const struct task *task, uint32_t cou
         return true;
     }
     asker_bound(pass, &asker);
-    return !pass_bound_allows(pass, &asker, count);
+    return !pass_bound_allows(pass, &asker, form_grouped(shape_form(shape)) ? 1 : count);
 }
 
 /* Is it the cap of its user? */
@@ -264,7 +264,8 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     switch (outcome) {
     case OUTCOME_PLACED:
         line->turns++;
-        pass->again |= bounds_above_placed(pass->above, task);
+        bounds_above_placed(pass->above, task);
+        pass->again |= pass->above != NULL; /* another one may be the first of its project now */
         after_placed(queue, task, lane);
         pass->emptied |= queue->count == 0 && !line->waits;
         break;
