@@ -19,7 +19,8 @@ enum { WAIT_STEP_S = 30, WAIT_STEP_MS = WAIT_STEP_S * 1000, TASK_LIST_DEFAULT = 
 
 /* ---- list ---- */
 
-/* How long it has run, or ran; what was stopped and waits again does not run. */
+/* How long something of it ran: the time between an eviction and the next start does not count. What was stopped and waits again
+ * does not run; an ended task of an earlier version knows only its first start and its end. */
 static void cell_runtime(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     int64_t start_ms;
@@ -28,10 +29,17 @@ static void cell_runtime(struct buf *out, const struct doc *item, int64_t now_ms
     if (strcmp(state, "pending") == 0 || strcmp(state, "paused") == 0) {
         return;
     }
-    if (item_time(item, "started_at", &start_ms)) {
-        (void)item_time(item, "ended_at", &end_ms);
-        text_span(out, end_ms - start_ms);
+    if (!item_time(item, "started_at", &start_ms)) {
+        return;
     }
+    int64_t ran_ms;
+    if (!doc_i64(doc_get(item, "ran_ms"), &ran_ms)) {
+        (void)item_time(item, "ended_at", &end_ms);
+        ran_ms = end_ms - start_ms;
+    } else if (item_time(item, "running_since", &start_ms)) {
+        ran_ms += now_ms - start_ms;
+    }
+    text_span(out, ran_ms);
 }
 
 static void cell_cause(struct buf *out, const struct doc *item, int64_t now_ms)

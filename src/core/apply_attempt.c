@@ -98,6 +98,9 @@ void apply_attempt_started(struct core *core, const struct fact *fact)
     if (task->started_ms == 0) {
         task->started_ms = instance->started_ms;
     }
+    if (task->running_ms == 0) {
+        task->running_ms = instance->started_ms;
+    }
     task->starting_count--;
     task_close(core, task, &mark);
 }
@@ -231,6 +234,17 @@ static void run_learn(struct core *core, const struct task *task, const struct i
     }
 }
 
+/* The last of those that ran has ended: the time until the next one starts is nobody's. */
+static void spell_end(struct task *task, int64_t at_ms)
+{
+    if (task->running_ms == 0 || task->active_count > task->starting_count) {
+        return;
+    }
+    const int64_t spell_ms = at_ms > task->running_ms ? at_ms - task->running_ms : 0;
+    task->ran_ms = spell_ms < TIME_MS_MAX - task->ran_ms ? task->ran_ms + spell_ms : TIME_MS_MAX;
+    task->running_ms = 0;
+}
+
 void apply_attempt_ended(struct core *core, const struct fact *fact)
 {
     const struct report *report = &fact->attempt_ended.report;
@@ -248,6 +262,7 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
         task->stopping_count--;
     }
     task->active_count--;
+    spell_end(task, report->at_ms);
     instance->state = INSTANCE_ENDED;
     instance->cause = (uint8_t)fact->attempt_ended.cause;
     instance->exit_code = report->exit_code;

@@ -157,6 +157,7 @@ static void check_counts(const struct task *task, const struct tally *tally)
     must(task->stopping_count == tally->states[INSTANCE_STOPPING]);
     must(task->ended_count == tally->states[INSTANCE_ENDED]);
     must(task->active_count == active);
+    must(task->running_ms == 0 || task->active_count > task->starting_count);
     must(task->failed_count == tally->failed);
     must(task->unknown_count == tally->unknown);
     must(task->waiting_from == tally->waiting_from);

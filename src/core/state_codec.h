@@ -15,7 +15,8 @@ enum {
     STATE_VERSION_TYPICAL = 7, /* ends with what is usually asked of the pools */
     STATE_VERSION_LENGTHS = 8, /* reservations with a time, expected lengths */
     STATE_VERSION_CHECKPOINT = 9, /* what instances have saved, what evictions cost */
-    STATE_VERSION = 9,
+    STATE_VERSION_RAN = 10,       /* since when tasks run, and how long they ran before */
+    STATE_VERSION = 10,
 };
 
 /* How an instance is stored: one that never ran is a single number. */

@@ -82,6 +82,19 @@ static bool instance_hold(struct decode *d, const struct task *task,
     return true;
 }
 
+/* Versions that do not say since when a task runs: since the first of its present attempts. */
+static void spell_reckon(struct task *task, const struct instance *instance)
+{
+    const bool runs = instance->state == INSTANCE_RUNNING || instance->state == INSTANCE_STOPPING;
+    const bool earlier = task->running_ms == 0 || instance->started_ms < task->running_ms;
+    if (runs && instance->started_ms > 0 && earlier) {
+        task->running_ms = instance->started_ms;
+    }
+    const bool whole = task_state_ended(task->state) && task->started_ms > 0;
+    task->ran_ms =
+        whole && task->ended_ms > task->started_ms ? task->ended_ms - task->started_ms : 0;
+}
+
 static void instance_count(struct task *task, const struct instance *instance)
 {
     switch ((enum instance_state)instance->state) {
@@ -117,12 +130,18 @@ static bool instances_get(struct decode *d, struct task *task)
             return false;
         }
         instance_count(task, instance);
+        if (d->version < STATE_VERSION_RAN) {
+            spell_reckon(task, instance);
+        }
         if (instance_active(instance) &&
             (task_state_ended(task->state) || !instance_hold(d, task, instance))) {
             return false;
         }
     }
     task_waiting_from(d->core, task, 0);
+    if (task->running_ms > 0 && task->active_count == task->starting_count) {
+        return false; /* nothing runs */
+    }
     return !d->in.bad;
 }
 
@@ -137,6 +156,8 @@ static void task_fields_get(struct decode *d, struct task *task, uint64_t pools)
     task->ended_ms = time_get(d);
     task->evicted_ms = d->version > STATE_VERSION_FIRST ? time_get(d) : 0;
     task->stale_ms = d->version >= STATE_VERSION_STALE ? time_get(d) : 0;
+    task->running_ms = d->version >= STATE_VERSION_RAN ? time_get(d) : 0;
+    task->ran_ms = d->version >= STATE_VERSION_RAN ? time_get(d) : 0;
     task->time_limit_ms = time_get(d);
     task->grace_ms = time_get(d);
     if (d->version >= STATE_VERSION_LENGTHS) {

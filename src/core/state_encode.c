@@ -157,6 +157,8 @@ static void task_put(const struct core *core, const struct task *task, struct bu
     bytes_put_i64(out, task->ended_ms);
     bytes_put_i64(out, task->evicted_ms);
     bytes_put_i64(out, task->stale_ms);
+    bytes_put_i64(out, task->running_ms);
+    bytes_put_i64(out, task->ran_ms);
     bytes_put_i64(out, task->time_limit_ms);
     bytes_put_i64(out, task->grace_ms);
     bytes_put_i64(out, task->expect_ms);

@@ -181,6 +181,8 @@ static void course_json(struct json_out *j, const struct task *task)
     time_json(j, "queued_at", task->queued_ms);
     time_json(j, "started_at", task->started_ms);
     time_json(j, "ended_at", task->ended_ms);
+    time_json(j, "running_since", task->running_ms);
+    json_out_kv_i64(j, "ran_ms", task->ran_ms);
     /* A program that could not be started has the code a shell would give. */
     bool has_code = task->started_ms != 0 || task->cause == END_SPAWN;
     exit_code_json(j, has_code && task_state_ended((enum task_state)task->state), task->exit_code);

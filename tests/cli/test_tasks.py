@@ -1,5 +1,6 @@
 """`weir submit` and `weir task …`. SPDX-License-Identifier: Apache-2.0"""
 
+import datetime
 import json
 
 import pytest
@@ -293,12 +294,19 @@ def test_pause_and_activate_what_runs(weir):
     weir.wait_state(1, "running")
     weir.weir("task", "pause", 1)
     weir.wait_state(1, "paused")
+    paused = weir.task(1)
+    assert (paused["running_since"], paused["ran_ms"] > 0) == (None, True)
     (weir.root / "marks.go").touch()
     weir.weir("task", "activate", 1)
     assert weir.weir("task", "wait", 1).returncode == 0
     task = weir.task(1)
     assert task["attempts"][0]["attempt"] == 2
     assert (task["counts"]["preempted"], task["counts"]["failed"]) == (0, 0)
+    # Both runs count, the pause between them does not.
+    assert task["running_since"] is None
+    assert task["ran_ms"] >= paused["ran_ms"]
+    ended, started = (datetime.datetime.fromisoformat(task[key].replace("Z", "+00:00")) for key in ("ended_at", "started_at"))
+    assert task["ran_ms"] < (ended - started) / datetime.timedelta(milliseconds=1)
 
 
 def test_edit_resources_and_after_any(weir):

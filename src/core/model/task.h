@@ -74,6 +74,8 @@ struct task {
     int64_t queued_ms;  /* last time it became pending */
     int64_t started_ms; /* first attempt's start, 0 before */
     int64_t ended_ms;
+    int64_t running_ms;       /* since when something of it runs, 0: nothing does */
+    int64_t ran_ms;           /* how long something of it ran before that */
     int64_t evicted_ms;       /* the last time it was told to make room, 0: never */
     int64_t stale_ms;         /* since when a gang has been below its minimum, 0: it is not */
     int64_t stale_grace_ms;   /* how long it may be, where it has a grace of its own */

@@ -120,6 +120,34 @@ static void one_batch_may_start_and_end_the_same_attempts(void **state)
     assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.exit_code, 3);
 }
 
+static void only_the_time_counts_in_which_something_runs(void **state)
+{
+    struct rig *rig = *state;
+    struct task_spec spec = rig_spec();
+    spec.instances = 2;
+    spec.max_retries = 1;
+    const task_id id = start(rig, spec);
+    assert_int_equal(core_task(rig->core, id)->running_ms, rig->now_ms);
+    rig->now_ms += 10000;
+    rig_report(rig, id, 0, REPORT_ENDED, 1);
+    assert_int_equal(core_task(rig->core, id)->ran_ms, 0); /* the other one still runs */
+    rig->now_ms += 5000;
+    rig_report(rig, id, 1, REPORT_ENDED, 1);
+    assert_int_equal(core_task(rig->core, id)->ran_ms, 15000);
+    assert_int_equal(core_task(rig->core, id)->running_ms, 0);
+    rig->now_ms += 60000; /* nothing of it runs */
+    rig_pass(rig);
+    assert_int_equal(core_task(rig->core, id)->running_ms, 0);
+    rig->now_ms += 1000;
+    rig_report(rig, id, 1, REPORT_STARTED, 0);
+    assert_int_equal(core_task(rig->core, id)->running_ms, rig->now_ms);
+    rig->now_ms += 2000;
+    rig_report(rig, id, 1, REPORT_ENDED, 0); /* the other one has not started yet */
+    assert_int_equal(core_task(rig->core, id)->ran_ms, 17000);
+    assert_int_equal(core_task(rig->core, id)->running_ms, 0);
+    core_check(rig->core);
+}
+
 static void failures_are_retried_as_often_as_allowed(void **state)
 {
     struct rig *rig = *state;
@@ -473,6 +501,7 @@ int main(void)
         RIG_TEST(an_end_is_when_the_agent_saw_it),
         RIG_TEST(repeated_and_stale_reports_change_nothing),
         RIG_TEST(one_batch_may_start_and_end_the_same_attempts),
+        RIG_TEST(only_the_time_counts_in_which_something_runs),
         RIG_TEST(failures_are_retried_as_often_as_allowed),
         RIG_TEST(the_exit_code_is_that_of_the_lowest_failed_instance),
         RIG_TEST(a_pending_task_is_killed_at_once),

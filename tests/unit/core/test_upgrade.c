@@ -181,6 +181,32 @@ static void in_a_state_of_version_8_nothing_is_saved(void **state)
     arena_done(&arena);
 }
 
+/* Since when a task runs was not in it: it follows from what runs now. */
+static void a_state_of_version_9_runs_since_its_attempts(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct core *core = NULL;
+    struct core *again = NULL;
+    struct error e = {0};
+    assert_int_equal(core_decode(sample(&arena, "state-v9-running"), &core, &e), ERR_OK);
+    core_check(core);
+    assert_int_equal(core_task(core, (task_id){2})->state, TASK_RUNNING);
+    assert_int_equal(core_task(core, (task_id){2})->running_ms, 61000);
+    assert_int_equal(core_task(core, (task_id){2})->ran_ms, 0);
+    assert_int_equal(core_task(core, (task_id){3})->state, TASK_PENDING);
+    assert_int_equal(core_task(core, (task_id){3})->running_ms, 0);
+    size_t len;
+    char *bytes = rig_bytes(core, &len);
+    assert_int_equal(core_decode((struct str){bytes, len}, &again, &e), ERR_OK);
+    assert_same_state(core, again);
+    core_free(again);
+    core_free(core);
+    free(bytes);
+    arena_done(&arena);
+}
+
 static void where_an_attempt_runs_is_kept(void **state)
 {
     (void)state;
@@ -259,6 +285,7 @@ int main(void)
         cmocka_unit_test(states_of_versions_2_to_7_are_read),
         cmocka_unit_test(states_of_versions_6_and_7_have_groups),
         cmocka_unit_test(in_a_state_of_version_8_nothing_is_saved),
+        cmocka_unit_test(a_state_of_version_9_runs_since_its_attempts),
         cmocka_unit_test(where_an_attempt_runs_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
