@@ -130,7 +130,6 @@ static void fact_apply(struct world *world, const struct fact *fact)
     } else if (fact->type == FACT_ATTEMPT_CHECKPOINT) {
         oracle_may_save(world->core, fact);
     }
-    oracle_vain_note(&world->vain, world->core, fact);
     core_apply(world->core, stored);
     if (fact->type == FACT_ALLOCATED) {
         oracle_not_over(world->core, fact->allocated.key);
@@ -266,13 +265,11 @@ void world_settle(struct world *world, pool_id pool)
     struct input in = {.type = INPUT_PASS};
     in.pass.pool = pool;
     uint32_t passes = 0;
-    world->vain.count = 0;
     do {
         in.pass.work_max = 1 + dice_roll(&world->dice, 40);
         law(world_step(world, in) == VERDICT_OK, "a pass is never refused");
         law(++passes < PASSES_MAX, "P6: passes come to an end");
     } while (pass_incomplete(&world->facts));
-    world->vain.count = 0;
     if (world->facts.count == 0) {
         core_pass_idle(world->core, pool);
     }

@@ -7,7 +7,6 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "core/core.h"
-#include "oracle_vain.h"
 
 /* A law of the design is broken: say which, and end. */
 #define law(cond, text) ((cond) ? (void)0 : law_broken(text, #cond, __FILE__, __LINE__))
@@ -47,7 +46,6 @@ struct world {
     uint64_t evicted_count; /* facts of evictions */
     uint64_t settled_count; /* times a pool came to rest and stayed there */
     struct map *attempts;   /* "task.index" -> the newest attempt allocated (P11) */
-    struct vain vain;       /* of the passes since a pool was last at rest */
     struct arena arena;     /* of the step: inputs and facts */
     struct facts facts;     /* what the last input gave */
     struct buf bytes[4];

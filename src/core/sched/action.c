@@ -203,9 +203,6 @@ static enum chunk_result chunk_try(struct action *action, const struct chunk *ch
         !action_due(action, chunk->task)) {
         return CHUNK_SKIPPED;
     }
-    if (id_set_has(&action->denied, chunk->task->id.v)) {
-        return CHUNK_FAILED;
-    }
     enum chunk_result result = fair ? consolidate_try(action, chunk) : CHUNK_FAILED;
     if (fair && result == CHUNK_FAILED) {
         result = reclaim_try(action, chunk);
@@ -310,7 +307,6 @@ static void round_run(struct action *action, chunk_fn try)
 {
     struct round round = {.action = action};
     struct turns_line *line;
-    solve_refresh(action->solve);
     placed_load(&round);
     turns_init(&round.turns, action->trial->core, action->pool, &action->trial->tally,
                action->trial->arena);
@@ -329,90 +325,31 @@ bool action_any(const struct pool *pool)
            (pool->policy == POLICY_FAIR_SHARE || pool->policy == POLICY_PRIORITY);
 }
 
-struct action *action_new(struct trial *trial, struct bounds_above *above, int64_t now_ms)
+struct action_result action_run_all(struct trial *trial, struct bounds_above *above, int64_t now_ms,
+                                    uint64_t *work)
 {
     const struct pool *pool = core_pool(trial->core, trial->pool);
-    if (!action_any(pool)) {
-        return NULL;
-    }
-    struct action *action = arena_new(trial->arena, struct action, 1);
-    *action = (struct action){.trial = trial,
-                              .above = above,
-                              .pool = pool,
-                              .now_ms = now_ms,
-                              .solve = solve_new(trial, now_ms),
-                              .wake_ms = INT64_MAX,
-                              .claimant_max = CLAIMANT_WORK_MAX};
-    return action;
-}
-
-/* Is there anybody it might take from? */
-static bool takes_any(struct action *action, const struct chunk *chunk)
-{
-    const bool fair = action->pool->policy == POLICY_FAIR_SHARE;
-    struct solve_ask ask = {
-        .of = VICTIMS_OF_OTHERS, .claimant = action_claimant(action, chunk), .task = chunk->task};
-    if (fair && reclaim_start(&ask.claimant) == CLAIM_MAY_START && solve_any(action->solve, &ask)) {
-        return true;
-    }
-    ask.of = fair ? VICTIMS_OF_OWN : VICTIMS_OF_LOWER;
-    return solve_any(action->solve, &ask);
-}
-
-/* Before others start: for one who takes from nobody others may move when all have had their turns. */
-static enum chunk_result chunk_try_first(struct action *action, const struct chunk *chunk)
-{
-    const bool takes = takes_any(action, chunk);
-    const enum chunk_result result = takes ? chunk_try(action, chunk) : CHUNK_FAILED;
-    if (takes && result == CHUNK_FAILED) {
-        id_set_add(&action->denied, action->trial->arena, chunk->task->id.v);
-    }
-    return result;
-}
-
-/* The lines are those of others: each way goes through copies of them. */
-static void lines_run(struct action *action, const struct turns_line *lines, uint32_t count,
-                      chunk_fn try)
-{
-    struct round round = {.action = action};
-    solve_refresh(action->solve);
-    placed_load(&round);
-    for (uint32_t i = 0; i < count; i++) {
-        struct lane lane = *queue_lane(&lines[i].queue);
-        struct turns_line line = lines[i];
-        line.queue.at = &lane;
-        while (line.queue.count > 0 && action->work < ACTION_WORK_MAX) {
-            line_try(&round, &line, try);
-        }
-    }
-}
-
-void action_run_lines(struct action *action, const struct turns_line *lines, uint32_t count)
-{
-    const size_t mark = trial_mark(action->trial);
-    if (some_leave(action->trial->core, action->trial->pool)) {
-        lines_run(action, lines, count, later_try);
-    }
-    lines_run(action, lines, count, chunk_try_first);
-    action->claimed |= trial_mark(action->trial) > mark;
-}
-
-struct action_result action_run_all(struct action *action, uint64_t *work)
-{
     struct action_result result = {0};
-    if (action == NULL) {
+    if (!action_any(pool)) {
         return result;
     }
-    const size_t mark = trial_mark(action->trial);
-    if (some_leave(action->trial->core, action->trial->pool)) {
-        round_run(action, later_try);
+    struct action action = {.trial = trial,
+                            .above = above,
+                            .pool = pool,
+                            .now_ms = now_ms,
+                            .solve = solve_new(trial, now_ms),
+                            .wake_ms = INT64_MAX,
+                            .claimant_max = CLAIMANT_WORK_MAX};
+    const size_t mark = trial_mark(trial);
+    if (some_leave(trial->core, trial->pool)) {
+        round_run(&action, later_try);
     }
-    round_run(action, chunk_try);
-    *work += action->work;
-    const int64_t free_ms = solve_wake_ms(action->solve);
-    const int64_t wake_ms = free_ms < action->wake_ms ? free_ms : action->wake_ms;
+    round_run(&action, chunk_try);
+    *work += action.work;
+    const int64_t free_ms = solve_wake_ms(action.solve);
+    const int64_t wake_ms = free_ms < action.wake_ms ? free_ms : action.wake_ms;
     result.wake_ms = wake_ms > TIME_MS_MAX ? 0 : wake_ms;
-    result.again = action->claimed || trial_mark(action->trial) > mark || action->failed;
+    result.again = trial_mark(trial) > mark || action.failed;
     return result;
 }
 

@@ -10,10 +10,8 @@
 #pragma once
 
 #include "core/sched/bound_above.h"
-#include "core/sched/id_set.h"
 #include "core/sched/queue.h"
 #include "core/sched/solve.h"
-#include "core/sched/turns.h"
 
 /* What one pass may look at: pieces, as solve.h counts them. A single claimant gets at most the second;
  * the third where nobody has a right to more than what is free, and running tasks would only move. */
@@ -29,8 +27,6 @@ struct action {
     int64_t wake_ms;       /* when somebody may do what he may not yet; INT64_MAX: nobody */
     uint64_t claimant_max; /* what one search may look at */
     bool failed;           /* somebody did not get what he tried to */
-    bool claimed;          /* somebody did before all had had their turns */
-    struct id_set denied;  /* tasks that did not: nor will they after others have started */
 };
 
 /* The next instances of a waiting task. */
@@ -58,15 +54,10 @@ struct action_result {
 /* Does the pool's policy have any of the three? */
 bool action_any(const struct pool *pool);
 
-/* The action of a pass, over its trial, and who waits for the bounds of several projects; NULL: the pool's policy has none. Lives in
- * the trial's arena. */
-struct action *action_new(struct trial *trial, struct bounds_above *above, int64_t now_ms);
-
-/* The tasks of these lines, each with one lane, try all ways, one line after the other: before somebody behind them starts. */
-void action_run_lines(struct action *action, const struct turns_line *lines, uint32_t count);
-
-/* All that wait do, over what the trial has placed so far; nobody where `action` is NULL. `*work` grows by what was looked at. */
-struct action_result action_run_all(struct action *action, uint64_t *work);
+/* Consolidation, reclaim and preemption over what the trial has placed so far, as far as the pool's policy has them. `*work`
+ * grows by what was looked at. */
+struct action_result action_run_all(struct trial *trial, struct bounds_above *above, int64_t now_ms,
+                                    uint64_t *work);
 
 /* Would the next instances of this task get a place from others if it were `now_ms` and its turn? The trial stays as it is; `*work`
  * grows by what was looked at, and a search ends without an answer at `work_max`. `*ret_wake_ms` is when the first of those that

@@ -32,16 +32,16 @@ static bool budget_spent(const struct pass *pass)
     return pass->placed > 0 && pass->work >= pass->in->pass.work_max;
 }
 
-enum outcome pass_may_place(struct pass *pass, const struct asker *asker, uint32_t count)
+/* Choosing the places to keep looks at what has changed: done when the first task comes that would fit. */
+bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count)
 {
-    if (pass->heads.kept == pass->heads.count && pass->ahead.count == 0) {
-        return OUTCOME_PLACED;
+    if (pass->heads.kept < pass->heads.count) {
+        if (search_total(&pass->trial.overlay, asker, count) < count) {
+            return false;
+        }
+        heads_keep(&pass->heads);
     }
-    if (search_total(&pass->trial.overlay, asker, count) < count) {
-        return OUTCOME_BLOCKED;
-    }
-    heads_keep(&pass->heads);
-    return ahead_run(&pass->ahead) ? OUTCOME_AGAIN : OUTCOME_PLACED;
+    return true;
 }
 
 enum outcome pass_bounds(struct pass *pass, const struct task *task, const struct lane *lane,
@@ -160,11 +160,8 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
     };
     asker_bound(pass, asker);
     lane->bounded = asker->bounded;
-    const enum outcome may = pass_may_place(pass, asker, count);
-    if (may == OUTCOME_AGAIN) {
-        return OUTCOME_AGAIN;
-    }
-    if (may != OUTCOME_PLACED || !place_chunk(&pass->trial, asker, count, &lane->index)) {
+    if (!pass_keep_or_blocked(pass, asker, count) ||
+        !place_chunk(&pass->trial, asker, count, &lane->index)) {
         return pass_bound_allows(pass, asker, count) ? OUTCOME_BLOCKED
                                                      : pass_outcome_bound(pass, task);
     }
@@ -249,18 +246,14 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     pass->work += task != pass->last;
     pass->last = task;
     pass->bound = line->bound;
-    if (waiting_left(task, lane) == 0 || ahead_touched(&pass->ahead, task)) {
+    if (waiting_left(task, lane) == 0) {
         line->waits = true;
-        queue_advance(queue); /* all of it is promised a place, or some of it in this pass */
+        queue_advance(queue); /* all of it is promised a place */
         return;
     }
     const uint32_t count = turns_chunk(task, lane->added);
     const enum outcome outcome = place_next(pass, task, lane, count);
-    line->waits |= outcome != OUTCOME_PLACED && outcome != OUTCOME_AGAIN;
-    if (outcome == OUTCOME_BLOCKED || outcome == OUTCOME_GATED || outcome == OUTCOME_CAPPED) {
-        bound_note(pass, line, task, count);
-        ahead_note(&pass->ahead, line);
-    }
+    line->waits |= outcome != OUTCOME_PLACED;
     switch (outcome) {
     case OUTCOME_PLACED:
         line->turns++;
@@ -269,12 +262,12 @@ static void line_serve(struct pass *pass, struct turns_line *line)
         after_placed(queue, task, lane);
         pass->emptied |= queue->count == 0 && !line->waits;
         break;
-    case OUTCOME_AGAIN:
-        break;
     case OUTCOME_BLOCKED:
+        bound_note(pass, line, task, count);
         after_blocked(pass, line, task, lane, count);
         break;
     case OUTCOME_GATED:
+        bound_note(pass, line, task, count);
         queue_drop(queue);
         break;
     case OUTCOME_HELD:
@@ -282,6 +275,7 @@ static void line_serve(struct pass *pass, struct turns_line *line)
         queue_drop(queue);
         break;
     case OUTCOME_CAPPED:
+        bound_note(pass, line, task, count);
         queue_advance(queue);
         break;
     }
@@ -338,14 +332,14 @@ static void pass_pool(struct pass *pass)
     turns_init(&pass->turns, pass->core, pass->pool, &pass->trial.tally, pass->arena);
     pass->above = bounds_above_find(&pass->trial, pass->in->now_ms);
     heads_begin(&pass->heads, barred, pass);
-    ahead_init(&pass->ahead, action_new(&pass->trial, pass->above, pass->in->now_ms), pass->arena);
     pass_run(pass);
     if (!pass->stopped) {
         heads_unbar(&pass->heads, barred, pass);
         if (action_any(pass->pool)) {
             heads_keep(&pass->heads); /* against those, too, who take */
         }
-        const struct action_result result = action_run_all(pass->ahead.action, &pass->work);
+        const struct action_result result =
+            action_run_all(&pass->trial, pass->above, pass->in->now_ms, &pass->work);
         pass->again |= result.again;
         pass->wake_ms = result.wake_ms;
         heads_elect(&pass->heads, barred, pass);

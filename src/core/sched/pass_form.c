@@ -26,9 +26,8 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
         return bounds;
     }
     const uint32_t passes = rights_all(&pass->trial, task, &lane->key, &amounts);
-    /* There may be room for it, only not together: then its turn is when places begin to be kept, and those ahead of it take,
-     * remembered or not (P12). */
-    const bool remembered = pass->heads.kept == pass->heads.count && pass->ahead.count == 0 &&
+    /* There may be room for it, only not together: then its turn is when places begin to be kept, remembered or not (P12). */
+    const bool remembered = pass->heads.kept == pass->heads.count &&
                             capacity_missed(pass->core->capacity, shape, shape->gang_size);
     const bool noted = lane->note->missed_from > 0 && passes == 0 && !task->reserved;
     const bool missed = pass_shape_speaks(shape, task, lane) && (noted || remembered);
@@ -40,11 +39,8 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
     asker->bounded = tally_left(&pass->trial.tally, task, VIEW_NOW, &asker->left);
     lane->bounded = asker->bounded;
     const struct node **to = arena_new(pass->arena, const struct node *, count);
-    const enum outcome may = missed ? OUTCOME_BLOCKED : pass_may_place(pass, asker, least);
-    if (may == OUTCOME_AGAIN) {
-        return OUTCOME_AGAIN;
-    }
-    if (may != OUTCOME_PLACED || !place_these(&pass->trial, asker, indices, count, to)) {
+    if (missed || !pass_keep_or_blocked(pass, asker, least) ||
+        !place_these(&pass->trial, asker, indices, count, to)) {
         return pass_bound_allows(pass, asker, least) ? OUTCOME_BLOCKED
                                                      : pass_outcome_bound(pass, task);
     }
@@ -64,7 +60,7 @@ enum outcome pass_place_form(struct pass *pass, const struct task *task, struct 
     for (uint32_t choice = 0; count > 0;
          count = form_chunk(pass->core, task, at, ++choice, indices)) {
         const enum outcome one = form_place(pass, task, lane, indices, count);
-        if (one == OUTCOME_PLACED || one == OUTCOME_AGAIN) {
+        if (one == OUTCOME_PLACED) {
             return one;
         }
         outcome = choice == 0 || one == OUTCOME_BLOCKED ? one : outcome;

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/sched/ahead.h"
 #include "core/sched/heads.h"
 #include "core/sched/pass.h"
 #include "core/sched/trial.h"
@@ -26,7 +25,6 @@ struct pass {
     const struct first_bound *bound; /* of the project whose turn it is */
     struct bounds_above *above;      /* of the accounts above projects */
     struct heads heads;
-    struct ahead ahead; /* those who wait ahead of the one whose turn it is */
 };
 
 /* What became of the next instances of a task. */
@@ -36,13 +34,10 @@ enum outcome {
     OUTCOME_GATED,   /* its accounts may not have more */
     OUTCOME_CAPPED,  /* its user may not have more */
     OUTCOME_HELD,    /* the holder of a reservation would be above its right */
-    OUTCOME_AGAIN,   /* those ahead of it have taken something: its turn is anew */
 };
 
-/* A task comes that may fit. Choosing the places to keep looks at what has changed, and those who wait ahead of it look for whom
- * they may take from: both are done when the first one comes that fits. OUTCOME_BLOCKED: it does not; OUTCOME_PLACED: it is to
- * be placed. */
-enum outcome pass_may_place(struct pass *pass, const struct asker *asker, uint32_t count);
+/* Choosing the places to keep looks at what has changed: done when the first task comes that would fit. False: it does not. */
+bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count);
 
 /* May the task have so much, as far as accounts are concerned? OUTCOME_PLACED: yes. */
 enum outcome pass_bounds(struct pass *pass, const struct task *task, const struct lane *lane,

@@ -6,6 +6,8 @@
 #include "base/must.h"
 #include "core/core_internal.h"
 
+#include <stdlib.h>
+
 enum { BOOK_FIRST = 64 };
 
 /* The pieces of a gang lie together, under index GANG_INDEX; other instances have one each. */
@@ -73,19 +75,19 @@ static void book_grow(struct piece_book *book)
     }
 }
 
-static struct piece_entry *entry_get(struct piece_book *book, uint64_t task, uint32_t index,
-                                     bool *ret_fresh)
+static int id_order(const void *left, const void *right)
 {
-    if ((book->count + 1) * 2 > book->room) {
-        book_grow(book);
-    }
-    struct piece_entry *entry = &book->at[entry_index(book, task, index)];
-    *ret_fresh = entry->task == 0;
-    if (*ret_fresh) {
-        *entry = (struct piece_entry){.task = task, .index = index};
-        book->count++;
-    }
-    return entry;
+    const uint64_t *a = left;
+    const uint64_t *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* What has just been started of it cannot be told to stop yet, and a gang goes whole. */
+static bool gang_busy(const struct piece_book *book, const struct task *task)
+{
+    return task->stopping_count > 0 ||
+           (book->growing_count > 0 && bsearch(&task->id.v, book->growing, book->growing_count,
+                                               sizeof(uint64_t), id_order) != NULL);
 }
 
 struct piece_entry *piece_book_get(struct piece_book *book, const struct account_view *account,
@@ -93,22 +95,19 @@ struct piece_entry *piece_book_get(struct piece_book *book, const struct account
 {
     const struct task *task = core_task(book->core, instance->task);
     const uint32_t index = task->gang ? GANG_INDEX : instance->index;
-    bool fresh;
-    struct piece_entry *entry = entry_get(book, task->id.v, index, &fresh);
-    if (fresh && task->preemptible && instance_stays(instance) &&
-        !(task->gang && task->stopping_count > 0)) {
-        entry_fill(book, account, instance, entry);
+    if ((book->count + 1) * 2 > book->room) {
+        book_grow(book);
+    }
+    struct piece_entry *entry = &book->at[entry_index(book, task->id.v, index)];
+    if (entry->task == 0) {
+        *entry = (struct piece_entry){.task = task->id.v, .index = index};
+        book->count++;
+        if (task->preemptible && instance_stays(instance) &&
+            !(task->gang && gang_busy(book, task))) {
+            entry_fill(book, account, instance, entry);
+        }
     }
     return entry;
-}
-
-void piece_book_bar(struct piece_book *book, const struct task *gang)
-{
-    bool fresh;
-    const struct piece_entry *entry = entry_get(book, gang->id.v, GANG_INDEX, &fresh);
-    for (uint32_t i = 0; i < entry->count; i++) {
-        entry->first[i].taken = true;
-    }
 }
 
 /* Is there one that must go before its i-th piece, and is still there? */

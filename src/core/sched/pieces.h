@@ -44,6 +44,8 @@ struct piece_book {
     pool_id pool;
     enum pool_victims by;
     int64_t now_ms;
+    const uint64_t *growing; /* gangs of which the trial has started more: ids, ascending */
+    size_t growing_count;
     uint32_t orders;        /* numbers given to orders of projects */
     struct piece_entry *at; /* open addressing by task and instance */
     uint32_t room;
@@ -90,10 +92,6 @@ int64_t pieces_slots_max(struct pieces *pieces);
  * `account` is that of its task. */
 struct piece *piece_of(struct piece_book *book, const struct account_view *account,
                        const struct instance *instance);
-
-/* The trial has started more of a gang. What has just been started cannot be told to stop yet, and a gang goes whole: none of it may
- * go in this pass. */
-void piece_book_bar(struct piece_book *book, const struct task *gang);
 
 /* Below 0: `a` goes first. Never 0 for two pieces. `need_milli` above 0: of equal importance those go
  * first of which fewer make up so many slots of a node; an order for a need is by loss then, whatever the pool's victims are. */

@@ -141,7 +141,7 @@ void queue_advance(struct queue *queue)
         queue_drop(queue);
         return;
     }
-    *lane = (struct lane){.key = next, .note = lane->note, .noted = lane->noted};
+    *lane = (struct lane){.key = next, .note = lane->note};
     sink(queue, 0);
 }
 

@@ -28,9 +28,8 @@ struct note *notes_get(struct notes *notes, shape_id shape);
 struct lane {
     struct okey key; /* of its first task, in ORDER_ACCOUNT_QUEUE */
     struct note *note;
-    bool bounded; /* what its accounts may still have of cpu or memory bounds its search */
-    bool noted; /* its tasks have tried to take, or will before one behind them starts (ahead.h) */
-    bool alone; /* a gang that has grown in this pass: nobody stands behind it */
+    bool bounded;   /* what its accounts may still have of cpu or memory bounds its search */
+    bool alone;     /* a gang that has grown in this pass: nobody stands behind it */
     uint32_t index; /* of the first task: instances before it are not to be placed any more */
     uint32_t added; /* instances of it placed in this pass */
 };

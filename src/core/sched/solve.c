@@ -171,19 +171,6 @@ static void set_done(struct solve *solve)
     solve->nowhere = (struct notes){.arena = solve->trial->arena};
 }
 
-void solve_refresh(struct solve *solve)
-{
-    set_done(solve);
-    victims_refresh(solve->victims);
-}
-
-bool solve_any(struct solve *solve, const struct solve_ask *ask)
-{
-    const struct victims_ask victims = {ask->of, &ask->claimant, ask->task};
-    victims_begin(solve->victims, &victims);
-    return victims_next(solve->victims) != NULL;
-}
-
 /* The grown set is tried whole, where nobody has left yet. */
 static bool attempt(struct solve *solve)
 {

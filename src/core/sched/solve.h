@@ -34,12 +34,6 @@ struct solve;
 /* A search over this trial, to be used for many claimants. Lives in the trial's arena. */
 struct solve *solve_new(struct trial *trial, int64_t now_ms);
 
-/* The trial has gone on by itself since the last search. */
-void solve_refresh(struct solve *solve);
-
-/* Is there anybody whom the claimant of this might take from? Only the first three of `ask` are read. */
-bool solve_any(struct solve *solve, const struct solve_ask *ask);
-
 /* Make room. `*work` grows by what was looked at; a search ends without an answer when it has grown by `work_max`. */
 enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, uint64_t work_max,
                             uint64_t *work);

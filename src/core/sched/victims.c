@@ -6,6 +6,7 @@
 #include "core/sched/victims.h"
 
 #include "base/must.h"
+#include "base/sort.h"
 #include "core/core_internal.h"
 #include "core/sched/account_order.h"
 #include "core/sched/runtime.h"
@@ -37,12 +38,38 @@ struct victims {
     struct leaf *leaves; /* by account_view.index, as the seats */
     struct seat *seats;
     struct piece_book book;
-    size_t seen; /* decisions of the trial that were looked at for gangs that have grown */
     uint64_t search;
     const struct victims_ask *ask;
     int64_t need_milli; /* of the search; 0: none */
     uint32_t old;       /* pieces it has passed by because they have run for too long to be moved */
 };
+
+static int id_order(const void *left, const void *right)
+{
+    const uint64_t *a = left;
+    const uint64_t *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+static void growing_load(struct piece_book *book, const struct trial *trial)
+{
+    uint64_t *growing = NULL;
+    for (size_t i = 0; i < trial->count; i++) {
+        const struct decision *decision = &trial->decisions[i];
+        if (decision->kind != DECISION_START || !decision->task->gang ||
+            decision->task->active_count == 0) {
+            continue;
+        }
+        if (growing == NULL) {
+            growing = arena_new(trial->arena, uint64_t, trial->count - i);
+        }
+        growing[book->growing_count++] = decision->task->id.v;
+    }
+    if (book->growing_count > 0) {
+        sort_items(growing, book->growing_count, sizeof(uint64_t), id_order);
+    }
+    book->growing = growing;
+}
 
 struct victims *victims_new(struct trial *trial, int64_t now_ms)
 {
@@ -63,19 +90,8 @@ struct victims *victims_new(struct trial *trial, int64_t now_ms)
         .by = (enum pool_victims)victims->pool->victims,
         .now_ms = now_ms,
     };
+    growing_load(&victims->book, trial);
     return victims;
-}
-
-void victims_refresh(struct victims *victims)
-{
-    const struct trial *trial = victims->trial;
-    for (; victims->seen < trial->count; victims->seen++) {
-        const struct decision *decision = &trial->decisions[victims->seen];
-        const struct task *task = decision->task;
-        if (decision->kind == DECISION_START && task->gang && task->active_count > 0) {
-            piece_book_bar(&victims->book, task);
-        }
-    }
 }
 
 int64_t victims_wake_ms(const struct victims *victims)

@@ -32,9 +32,6 @@ struct victims;
 /* Nothing is read before the first search. Lives in the trial's arena, over the state the trial is about. */
 struct victims *victims_new(struct trial *trial, int64_t now_ms);
 
-/* The trial has gone on: gangs that it has let grow lose nothing any more. To be called before the first search, too. */
-void victims_refresh(struct victims *victims);
-
 /* A new search. The accounts must stay as they are until it ends; `ask` must live as long. */
 void victims_begin(struct victims *victims, const struct victims_ask *ask);
 
