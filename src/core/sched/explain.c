@@ -304,10 +304,8 @@ static void reason_of_room(struct look *look, struct reason *reason)
     }
     if (look->have_kept >= look->count) {
         reason->code = REASON_RESERVED;
-        const struct reservation *holder =
-            look->holder != NULL ? look->holder : &look->pool->reserved[0];
-        reason->task = holder->task;
-        reason->until_ms = holder->until_ms;
+        reason->task = look->holder != NULL ? look->holder->task : promised_to(look);
+        reason->until_ms = look->holder != NULL ? look->holder->until_ms : 0;
         return;
     }
     if (look->holds_up < look->count) {

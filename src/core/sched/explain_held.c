@@ -1,10 +1,25 @@
-/* explain_held.c - quota that is kept for one ahead in the same project.
+/* explain_held.c - places that are promised to others, quota that is kept for them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain_internal.h"
 #include "core/sched/bound_above.h"
 #include "core/sched/first_bound.h"
 #include "core/sched/form_chunk.h"
 #include "core/sched/rights.h"
+
+task_id promised_to(const struct look *look)
+{
+    const struct core *core = look->core;
+    struct okey at = {{look->pool->id.v, 0, 0, 0}};
+    while (oindex_next(&core->orders[ORDER_MOTION], at, &at) && at.at[0] == look->pool->id.v) {
+        struct okey key = {{at.at[1], 0, 0, 0}};
+        while (oindex_next(&core->orders[ORDER_CLAIM], key, &key) && key.at[0] == at.at[1]) {
+            if (key.at[1] != look->task->id.v) {
+                return (task_id){key.at[1]};
+            }
+        }
+    }
+    return (task_id){0};
+}
 
 const struct task *quota_kept_for(struct trial *trial, const struct task *task, bool *ret_any)
 {

@@ -34,6 +34,9 @@ struct look {
 /* The next node of the task's pool behind the key; false: there is none. */
 bool look_node_next(const struct look *look, struct okey *key, const struct node **ret);
 
+/* Whom places in the task's pool are promised to, that of the first node; 0: nobody else. */
+task_id promised_to(const struct look *look);
+
 /* For whom the quota is kept that the task would use; NULL: nobody. `*ret_any`: it might be if the task asked for something else. */
 const struct task *quota_kept_for(struct trial *trial, const struct task *task, bool *ret_any);
 
