@@ -114,26 +114,6 @@ static struct quota_amount *amount_of(struct quota_body *body, const char *resou
     return amount;
 }
 
-/* What is promised can be had: a guarantee lies within its own limit. */
-static void bounds_check(struct reader *in, const struct place *place, const struct doc *doc,
-                         const struct quota_amount *amount)
-{
-    char guaranteed[AMOUNT_TEXT_MAX];
-    char limit[AMOUNT_TEXT_MAX];
-    const bool bounded = amount->limit != QUOTA_UNLIMITED && amount->guaranteed >= 0;
-    if (!bounded || amount->guaranteed <= amount->limit) {
-        return;
-    }
-    const bool memory = strcmp(amount->resource, "memory") == 0;
-    (memory ? amount_bytes_text : amount_milli_text)(amount->guaranteed, guaranteed);
-    (memory ? amount_bytes_text : amount_milli_text)(amount->limit, limit);
-    const struct doc *at = doc->kind == DOC_MAP ? doc_get(doc, "guaranteed") : NULL;
-    struct place inner = {.up = place, .key = "guaranteed"};
-    problem_add(in, at != NULL ? &inner : place, at != NULL ? at : doc,
-                "%s is guaranteed and the limit is %s; a guarantee is at most its limit",
-                guaranteed, limit);
-}
-
 static void resource_read(struct reader *in, const struct place *place, const struct doc *doc,
                           struct quota_body *body)
 {
@@ -146,16 +126,10 @@ static void resource_read(struct reader *in, const struct place *place, const st
     struct quota_amount *amount = amount_of(body, resource);
     if (amount == NULL) {
         problem_add(in, place, doc, "a quota has at most %d resources", QUOTA_AMOUNTS_MAX);
-        return;
-    }
-    const uint32_t before = in->problems->total;
-    if (doc->kind == DOC_MAP) {
+    } else if (doc->kind == DOC_MAP) {
         fields_read(in, place, doc, amount_fields, amount);
     } else {
         guaranteed_read(in, place, doc, NULL, amount);
-    }
-    if (in->problems->total == before) {
-        bounds_check(in, place, doc, amount);
     }
 }
 

@@ -122,7 +122,6 @@ def test_lines_are_listed_by_page(server):
         ({"department": "nobody", "pool": "default"}, 404, "department"),
         ({"project": "default", "pool": "default", "resources": {"gpu": {"limit": -3}}}, 400, "resources.gpu.limit"),
         ({"project": "default", "pool": "default", "resources": {"gpu": {"guaranteed": [1]}}}, 400, "resources.gpu.guaranteed"),
-        ({"project": "default", "pool": "default", "resources": {"gpu": {"guaranteed": 5, "limit": 3}}}, 400, "resources.gpu.guaranteed"),
         ({"project": "default", "pool": "default", "resources": {"memory": "5Q"}}, 400, "resources.memory"),
         ({"project": "default", "pool": "default", "resources": {"nothing": {"limit": 1}}}, 422, "resources.nothing"),
         ({"project": "default", "pool": "default", "resources": {"gpu": {"weight": "NaN"}}}, 400, "resources.gpu.weight"),

@@ -65,7 +65,6 @@ def test_mistakes_name_the_place_and_change_nothing(weir):
         (["default", "--limit", "cpu=-5"], 2, "--limit: 'cpu=-5': "),
         (["default", "--limit", "gpu=default"], 2, "--limit: 'gpu=default': "),
         (["default", "--limit", "nothing=1"], 9, "nothing"),
-        (["default", "gpu=5", "--limit", "gpu=3"], 2, "5 is guaranteed and the limit is 3; a guarantee is at most its limit"),
         (["default", "--weight", "-1"], 2, "--weight: '-1': "),
         (["default", "--weight", "cpu=x"], 2, "--weight: 'cpu=x': "),
         (["default", "--weight", "1001"], 2, "weight"),

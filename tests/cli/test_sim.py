@@ -206,8 +206,6 @@ def test_problems_have_their_place_and_files_their_name(tmp_path):
     ("tasks: [{runs: 1h}]\nevents: [{at: 1m, crash: m}]", ":3:10: events: there is no node 'm' at that time"),
     ("tasks: [{runs: 1h}]\nevents: [{at: 1m, remove: n}]", ":3:10: events: node 'n': 'n' is still in use by 1 of its nodes or tasks"),
     ("quotas: [{project: default, pool: default, resources: {gpu: 1, bogus: 1}}]", ":2:71: quotas[0]: no node has the resource 'bogus'"),
-    ("quotas: [{project: default, pool: default, resources: {gpu: {guaranteed: 5, limit: 3}}}]",
-     ":2:74: quotas[0]: resources.gpu.guaranteed: 5 is guaranteed and the limit is 3; a guarantee is at most its limit"),
 ])
 def test_names_that_mean_nothing_end_the_run_with_their_name(tmp_path, words, message):
     bad = tmp_path / "bad.yaml"

@@ -118,10 +118,6 @@ static void malformed_quotas_name_the_place(void **state)
         {"{project: a, pool: p, resources: {gpu: {weight: 1001}}}", "resources.gpu.weight"},
         {"{project: a, pool: p, resources: {gpu: {max: 1}}}", "resources.gpu.max"},
         {"{project: a, pool: p, resources: {gpu: [1]}}", "resources.gpu"},
-        {"{project: a, pool: p, resources: {gpu: {limit: 3, guaranteed: 5}}}",
-         "resources.gpu.guaranteed"},
-        {"{project: a, pool: p, resources: {memory: {guaranteed: 2Gi, limit: 1Gi}}}",
-         "resources.memory.guaranteed"},
         {"{project: a, pool: p, resources: {gpu: 1, slots: 1}}", "resources"},
         {"{project: a, pool: p, rank: -1}", "rank"},
     };
@@ -133,25 +129,6 @@ static void malformed_quotas_name_the_place(void **state)
         assert_string_equal(e.path, bad[i][1]);
         assert_int_equal(body.spec.amount_count, 0);
     }
-}
-
-/* Where one of the two was set before, what is changed now is named. */
-static void a_guarantee_lies_within_its_limit(void **state)
-{
-    (void)state;
-    struct quota_body body;
-    quota_body_init(&body);
-    const char *set = "--- {project: a, pool: p, resources: {gpu: {guaranteed: 5, limit: 5}}}";
-    const char *lowered = "--- {project: a, pool: p, resources: {gpu: {limit: 3}}}";
-    const char *raised = "--- {project: a, pool: p, resources: {gpu: 6}}";
-    const char *open = "--- {project: a, pool: p, resources: {gpu: {guaranteed: unlimited}}}";
-    assert_int_equal(quota_body_read(document(set), &arena, &body, &e), ERR_OK);
-    assert_int_equal(quota_body_read(document(lowered), &arena, &body, &e), ERR_INVALID);
-    assert_string_equal(e.path, "resources.gpu");
-    assert_int_equal(quota_body_read(document(raised), &arena, &body, &e), ERR_INVALID);
-    assert_string_equal(e.path, "resources.gpu");
-    assert_true(body.amounts[0].guaranteed == 5000 && body.amounts[0].limit == 5000);
-    assert_int_equal(quota_body_read(document(open), &arena, &body, &e), ERR_OK);
 }
 
 static void the_file_declares_accounts_and_quotas(void **state)
@@ -228,7 +205,6 @@ int main(void)
         cmocka_unit_test(a_quota_has_amounts_by_resource),
         cmocka_unit_test(a_change_leaves_the_rest_as_it_was),
         cmocka_unit_test(malformed_quotas_name_the_place),
-        cmocka_unit_test(a_guarantee_lies_within_its_limit),
         cmocka_unit_test(the_file_declares_accounts_and_quotas),
         cmocka_unit_test(what_the_file_does_not_declare_is_refused_with_its_line),
         cmocka_unit_test(a_cycle_in_the_file_is_refused),
