@@ -177,9 +177,13 @@ static void stream_more(struct log_stream *stream)
     }
 }
 
+/* News may have led to a read since the timer was set: one at a time, as only one is told when the stream goes. */
 static void drain_due(void *ctx)
 {
-    stream_more(ctx);
+    struct log_stream *stream = ctx;
+    if (stream->read == NULL) {
+        stream_more(stream);
+    }
 }
 
 static void stream_told(struct watch *watch, enum watch_news news, struct str json)
