@@ -99,6 +99,9 @@ void heads_keep(struct heads *heads)
 {
     while (heads->kept < heads->count) {
         const uint32_t i = heads->kept++;
+        if (task_promised(heads->holders[i])) {
+            continue; /* it has its places when others have left them */
+        }
         const struct holder holder =
             reserve_holder(heads->core, heads->holders[i], heads->until_ms[i], heads->now_ms);
         (void)reserve_task(heads->trial, &holder);
@@ -137,8 +140,7 @@ void heads_begin(struct heads *heads, heads_barred_fn barred, void *ctx)
     for (uint32_t i = 0; heads->between && i < heads->pool->reserved_count; i++) {
         const struct reservation *old = &heads->pool->reserved[i];
         const struct task *task = core_task(heads->core, old->task);
-        if (!task_promised(task) && !leaves_queue(heads->trial, task) && !barred(ctx, task) &&
-            possible(heads, task)) {
+        if (!leaves_queue(heads->trial, task) && !barred(ctx, task) && possible(heads, task)) {
             holder_add(heads, task, old->until_ms);
         }
     }

@@ -128,7 +128,7 @@ const struct task *rights_held(const struct trial *trial, const struct task *tas
     }
     for (uint32_t i = 0; i < overlay->holder_count; i++) {
         const struct task *holder = overlay->holders[i].task;
-        if (overlay->holders[i].placed == 0 &&
+        if (overlay->holders[i].placed == 0 && !task_promised(holder) &&
             rights_held_by(&trial->tally, holder, task, key, amounts)) {
             return holder;
         }
