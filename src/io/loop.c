@@ -118,6 +118,12 @@ int64_t loop_now_ms(const struct loop *loop)
     return loop->now_ms;
 }
 
+int64_t loop_now_again_ms(struct loop *loop)
+{
+    loop->now_ms = clock_ms();
+    return loop->now_ms;
+}
+
 /* Descriptors. */
 
 struct loop_fd *loop_fd_add(struct loop *loop, int fd, uint32_t events, loop_fd_fn fn, void *ctx)

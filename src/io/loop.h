@@ -39,6 +39,8 @@ void loop_turn(struct loop *loop, int wait_ms);
 
 /* Boot-time clock in milliseconds, read once per turn. */
 int64_t loop_now_ms(const struct loop *loop);
+/* Reads it again, for work that took long since the loop was made or since its last turn. */
+int64_t loop_now_again_ms(struct loop *loop);
 
 /* Watch a descriptor (EPOLLIN …); the callback may remove it. The descriptor stays the caller's,
  * and stays open until after loop_fd_remove(). */

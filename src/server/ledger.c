@@ -61,7 +61,7 @@ struct ledger *ledger_new(struct loop *loop, struct core *core, int64_t wall_ms,
     /* Never backwards, also over restarts, and never standing still: when the wall clock is behind
      * the last recorded time, time goes on from there at its own pace. */
     ledger->base_ms = wall_ms > core_time_ms(core) ? wall_ms : core_time_ms(core);
-    ledger->base_boot_ms = loop_now_ms(loop);
+    ledger->base_boot_ms = loop_now_again_ms(loop); /* reading the state may have taken long */
     ledger->gather = batch_new();
     ledger->spare = batch_new();
     TAILQ_INIT(&ledger->readers);
