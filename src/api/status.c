@@ -92,6 +92,7 @@ struct state_work {
     struct work work;
     struct call *call; /* NULL: the client has gone */
     struct core *copy;
+    int64_t now_ms;
     struct buf out;
 };
 
@@ -99,7 +100,7 @@ static void state_run(struct work *work, struct store_reader *reader)
 {
     struct state_work *state = (struct state_work *)work;
     (void)reader;
-    state_json(state->copy, &state->out);
+    state_json(state->copy, state->now_ms, &state->out);
     core_free(steal(state->copy));
 }
 
@@ -158,6 +159,7 @@ void state_show(struct call *call)
     state->work = (struct work){.run = state_run, .done = state_back};
     state->call = call;
     state->copy = core_copy(call_core(call));
+    state->now_ms = call_now_ms(call);
     buf_init(&state->out, STATE_BYTES_MAX);
     call->data = state;
     call_park(call, state_dropped, state);

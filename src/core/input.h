@@ -34,9 +34,10 @@ enum input_type {
     INPUT_ACCOUNT_SET, /* create or edit a department or project */
     INPUT_ACCOUNT_DELETE,
     INPUT_QUOTA_SET,
+    INPUT_TASK_ADOPT, /* instances that hold places already, elsewhere: a state that is taken over */
 };
 
-enum { INPUT_TYPE_COUNT = INPUT_QUOTA_SET + 1 };
+enum { INPUT_TYPE_COUNT = INPUT_TASK_ADOPT + 1 };
 
 enum report_type {
     REPORT_STARTED,
@@ -109,6 +110,13 @@ struct task_move {
     bool behind;
 };
 
+/* Where an instance is, and what of the devices it has. */
+struct adopted {
+    uint32_t index;
+    node_id node;
+    uint64_t devices;
+};
+
 struct node_edit {
     uint32_t fields;
     bool drain;
@@ -150,6 +158,8 @@ struct input {
             task_id task;
             const struct task_edit *edit;
             struct task_move move;
+            const struct adopted *places; /* adopt */
+            uint32_t place_count;
         } task;
         struct {
             node_id node;

@@ -6,7 +6,11 @@
 #include "sim/engine_internal.h"
 #include "sim/scenario_check.h"
 
-enum { EXIT_TERMINATED = 143, EXIT_FAILED_RUN = 1 };
+enum {
+    EXIT_TERMINATED = 143,
+    EXIT_FAILED_RUN = 1,
+    RUN_LEFT_MIN_MS = 1000, /* of what runs when the scenario begins */
+};
 
 /* ---- runs ---- */
 
@@ -187,6 +191,22 @@ void agents_effect(struct engine *engine, const struct effect *effect)
     case EFFECT_ARCHIVE:
         return; /* the book has it */
     }
+}
+
+void agents_running(struct engine *engine, const struct attempt_key *key)
+{
+    struct run *run = book_run(engine, key);
+    must(run->step == RUN_STARTING);
+    run_started(engine, run);
+    if (run->ends_ms != RUNS_FOR_EVER && run->ends_ms < engine->epoch_ms + RUN_LEFT_MIN_MS) {
+        run->ends_ms = engine->epoch_ms + RUN_LEFT_MIN_MS;
+        engine_timer(engine, &run->timer, run->ends_ms);
+    }
+}
+
+void agents_saved(struct engine *engine, const struct attempt_key *key)
+{
+    report(engine, book_run(engine, key), REPORT_CHECKPOINT);
 }
 
 void agents_forget(struct engine *engine, struct run *run)

@@ -42,8 +42,8 @@ static void submitted(struct engine *engine, const struct fact *fact)
         .job = job,
         .runs = xcalloc(spec->instances, sizeof *record.runs),
         .submitted_ms = engine_now_ms(engine),
-        .started_ms = -1,
-        .ended_ms = -1,
+        .started_ms = NOT_YET,
+        .ended_ms = NOT_YET,
         .slots_milli = fact->task_submitted.request->slots_milli * spec->instances,
         .instance_count = spec->instances,
         .account = account_of(engine, spec->project),
@@ -63,13 +63,13 @@ static void allocated(struct engine *engine, const struct fact *fact)
     struct run *run = book_run(engine, &fact->allocated.key);
     must(run->step == RUN_NONE);
     run->slots_milli = fact->allocated.slots_milli;
-    run->started_ms = -1;
+    run->started_ms = NOT_YET;
 }
 
 /* What an interrupted attempt had done since its last checkpoint that the core knows of is lost; the rest is kept. */
 static void interrupted(struct engine *engine, struct job_record *record, struct run *run)
 {
-    if (run->started_ms < 0) {
+    if (run->started_ms == NOT_YET) {
         return;
     }
     const struct instance *instance = core_instance(engine->core, run->key.task, run->key.index);
@@ -112,7 +112,8 @@ void book_fact(struct engine *engine, const struct fact *fact)
         allocated(engine, fact);
     } else if (fact->type == FACT_ATTEMPT_STARTED) {
         struct job_record *record = book_record(engine, fact->attempt_started.key.task);
-        record->started_ms = record->started_ms < 0 ? engine_now_ms(engine) : record->started_ms;
+        record->started_ms =
+            record->started_ms == NOT_YET ? engine_now_ms(engine) : record->started_ms;
     } else if (fact->type == FACT_ATTEMPT_ENDED) {
         attempt_ended(engine, fact);
     } else if (fact->type == FACT_TASK_ENDED) {
@@ -150,7 +151,8 @@ struct held engine_held(const struct engine *engine, const struct attempt_key *k
     must(record != NULL);
     must(record->runs != NULL);
     const struct run *run = &record->runs[key->index];
-    const int64_t started_ms = run->started_ms < 0 ? -1 : run->started_ms - ENGINE_EPOCH_MS;
+    const int64_t started_ms =
+        run->started_ms == NOT_YET ? NOT_YET : run->started_ms - engine->epoch_ms;
     return (struct held){run->slots_milli, engine->nodes.at[run->node].id, started_ms};
 }
 

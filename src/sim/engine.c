@@ -3,6 +3,7 @@
 #include "sim/engine_internal.h"
 
 enum {
+    EPOCH_MS = 1000,       /* the first moment: not 0, which means "never" in the core */
     PASS_WORK_MAX = 20000, /* as in the server */
     /* A moment in which so many inputs follow each other is a loop in the rules. */
     MOMENT_INPUTS_MAX = 100000000,
@@ -15,7 +16,9 @@ struct engine *engine_new(const struct scenario *scenario, const struct engine_o
     engine->scenario = scenario;
     engine->options = *options;
     engine->core = core_new();
-    engine->now_ms = ENGINE_EPOCH_MS;
+    const bool past = scenario->jobs.count > 0 && scenario->jobs.at[0].at_ms < 0;
+    engine->now_ms = EPOCH_MS;
+    engine->epoch_ms = EPOCH_MS + (past ? -scenario->jobs.at[0].at_ms : 0);
     engine->deadline_seen_ms = INT64_MIN;
     engine->account_index = map_new();
     engine->tasks_named = map_new();
@@ -222,7 +225,7 @@ static int64_t next_ms(const struct engine *engine)
 
 static void instant_tell(const struct engine *engine, int64_t next)
 {
-    const int64_t shown = next == INT64_MAX ? next : next - ENGINE_EPOCH_MS;
+    const int64_t shown = next == INT64_MAX ? next : next - engine->epoch_ms;
     for (uint32_t i = 0; i < engine->options.watcher_count; i++) {
         const struct watcher *watcher = &engine->options.watchers[i];
         if (watcher->instant != NULL) {
@@ -234,10 +237,13 @@ static void instant_tell(const struct engine *engine, int64_t next)
 enum err engine_run(struct engine *engine, struct error *e)
 {
     const int64_t until_ms = engine->scenario->until_ms;
-    const int64_t last_ms = until_ms > 0 ? until_ms + ENGINE_EPOCH_MS : TIME_MS_MAX;
+    const int64_t last_ms = until_ms > 0 ? until_ms + engine->epoch_ms : TIME_MS_MAX;
     enum err r = inputs_begin(engine, e);
     r = r == ERR_OK ? agents_begin(engine, e) : r;
     r = r == ERR_OK ? inputs_quotas(engine, e) : r;
+    if (r == ERR_OK) {
+        past_begin(engine);
+    }
     while (r == ERR_OK) {
         r = moment(engine, e);
         int64_t next = until_ms == 0 && nothing_left(engine) ? INT64_MAX : next_ms(engine);
@@ -274,7 +280,12 @@ const struct scenario *engine_scenario(const struct engine *engine)
 
 int64_t engine_now_ms(const struct engine *engine)
 {
-    return engine->now_ms - ENGINE_EPOCH_MS;
+    return engine->now_ms - engine->epoch_ms;
+}
+
+int64_t engine_epoch_ms(const struct engine *engine)
+{
+    return engine->epoch_ms;
 }
 
 uint64_t engine_event_count(const struct engine *engine)

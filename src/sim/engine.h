@@ -13,14 +13,11 @@
 #include "core/core.h"
 #include "sim/scenario.h"
 
-/* The core's time when a scenario begins: not 0, which means "never" there. */
-enum { ENGINE_EPOCH_MS = 1000 };
-
 struct engine;
 struct run;
 
-/* A submitted job, from the arrival of its task to the end of the run. Times are of the scenario;
- * -1: not yet. */
+/* A submitted job, from the arrival of its task to the end of the run. Times are of the scenario, below 0 what was before it;
+ * or NOT_YET. */
 struct job_record {
     const struct job *job;
     struct run *runs; /* one per instance, until the task has ended */
@@ -78,6 +75,7 @@ must_use enum err engine_run(struct engine *engine, struct error *e);
 const struct core *engine_core(const struct engine *engine);
 const struct scenario *engine_scenario(const struct engine *engine);
 int64_t engine_now_ms(const struct engine *engine);       /* of the scenario */
+int64_t engine_epoch_ms(const struct engine *engine);     /* the core's time when it begins */
 uint64_t engine_event_count(const struct engine *engine); /* inputs given to the core */
 uint64_t engine_fact_count(const struct engine *engine);
 uint64_t engine_pass_count(const struct engine *engine);
@@ -88,7 +86,7 @@ const struct job_record *engine_records(const struct engine *engine, size_t *ret
 const struct job_record *engine_record(const struct engine *engine, task_id task);
 size_t engine_jobs_arrived(const struct engine *engine); /* refused ones included */
 
-/* What an attempt that is just ending held, and since when it ran (-1: it had not started). */
+/* What an attempt that is just ending held, and since when it ran (NOT_YET: it had not started). */
 struct held {
     int64_t slots_milli;
     node_id node;

@@ -39,7 +39,7 @@ struct run {
     enum run_step step;
     int32_t exit_code;   /* while RUN_UNSAID */
     int64_t slots_milli; /* what the attempt holds */
-    int64_t started_ms;  /* -1: not yet */
+    int64_t started_ms;  /* or NOT_YET */
     int64_t ends_ms;     /* by itself; RUNS_FOR_EVER: never */
     int64_t unsaid_ms;   /* a checkpoint of which the server has not heard; 0: none */
     int64_t saved_ms;    /* work that need not be done again */
@@ -67,6 +67,7 @@ struct engine {
     struct engine_options options;
     struct core *core;
     int64_t now_ms;           /* the core's time */
+    int64_t epoch_ms;         /* the same when the scenario begins */
     int64_t deadline_seen_ms; /* a deadline of the core that gave nothing when it came */
     struct heap heap;
     size_t crash_timers; /* of the heap: they alone keep nothing going */
@@ -108,6 +109,14 @@ must_use enum err inputs_quotas(struct engine *engine, struct error *e);
 /* Everything whose time has come. */
 must_use enum err inputs_due(struct engine *engine, struct error *e);
 int64_t inputs_next_ms(const struct engine *engine);
+/* Of these the jobs alone. */
+void inputs_jobs(struct engine *engine);
+
+/* ---- past.c ---- */
+
+/* What was there before the scenario begins: tasks are submitted, and those that run have their places. Each at its own time, so
+ * that waits, run lengths and what an eviction would lose are what they were. Leaves the clock at the beginning. */
+void past_begin(struct engine *engine);
 
 /* ---- edits.c ---- */
 
@@ -128,6 +137,10 @@ must_use enum err edits_action(struct engine *engine, const struct action *actio
 must_use enum err agents_begin(struct engine *engine, struct error *e); /* nodes join */
 void agents_effect(struct engine *engine, const struct effect *effect);
 void agents_timer(struct engine *engine, struct timer *timer);
+/* An attempt that was ordered this moment runs since now, and at least until the scenario has begun. */
+void agents_running(struct engine *engine, const struct attempt_key *key);
+/* It saves what it did. */
+void agents_saved(struct engine *engine, const struct attempt_key *key);
 /* The core has ended this attempt: whatever its agent still does with it no longer matters. */
 void agents_forget(struct engine *engine, struct run *run);
 

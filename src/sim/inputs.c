@@ -344,13 +344,18 @@ static must_use enum err action_do(struct engine *engine, const struct action *a
     return task_action(engine, action, e);
 }
 
+void inputs_jobs(struct engine *engine)
+{
+    while (job_is_due(engine)) {
+        jobs_due(engine);
+    }
+}
+
 enum err inputs_due(struct engine *engine, struct error *e)
 {
     const struct scenario *scenario = engine->scenario;
     enum err r = ERR_OK;
-    while (job_is_due(engine)) {
-        jobs_due(engine);
-    }
+    inputs_jobs(engine);
     while (r == ERR_OK && engine->action_next < scenario->actions.count &&
            scenario->actions.at[engine->action_next].at_ms <= engine_now_ms(engine)) {
         const struct action *action = &scenario->actions.at[engine->action_next++];
@@ -376,5 +381,5 @@ int64_t inputs_next_ms(const struct engine *engine)
         scenario->actions.at[engine->action_next].at_ms < next) {
         next = scenario->actions.at[engine->action_next].at_ms;
     }
-    return next == INT64_MAX ? next : next + ENGINE_EPOCH_MS;
+    return next == INT64_MAX ? next : next + engine->epoch_ms;
 }

@@ -181,8 +181,8 @@ static void instant_seen(void *ctx, const struct engine *engine, int64_t next_ms
     for (size_t i = 0; i < metrics->accounts.count; i++) {
         metrics->accounts.at[i].area += (__int128)metrics->accounts.at[i].milli * for_ms;
     }
-    fairness_count(&metrics->fairness, engine_core(engine), now_ms + ENGINE_EPOCH_MS, now_ms,
-                   until_ms);
+    fairness_count(&metrics->fairness, engine_core(engine), now_ms + engine_epoch_ms(engine),
+                   now_ms, until_ms);
     metrics->counted_ms = until_ms;
     const int64_t before_ms = next_ms == INT64_MAX ? now_ms + 1 : next_ms;
     if (series_next_ms(&metrics->series) < before_ms) {
@@ -216,7 +216,7 @@ static void states_count(const struct engine *engine, struct result *result)
         result->evictions += records[i].evictions;
         result->losses += records[i].losses;
         result->failures += records[i].failures;
-        if (records[i].ended_ms < 0) {
+        if (records[i].ended_ms == NOT_YET) {
             const struct task *task = core_task(engine_core(engine), (task_id){i + 1});
             const bool active = task != NULL && task->active_count > 0;
             result->running += active;

@@ -21,6 +21,17 @@ enum {
 /* A job that runs until it is stopped. */
 #define RUNS_FOR_EVER INT64_MAX
 
+/* Where an instance of a job is when the scenario begins. Times are 0 or before. */
+struct job_place {
+    uint32_t index; /* of the instance */
+    const char *node;
+    uint64_t devices;
+    int64_t started_ms;    /* NOT_YET: it is about to */
+    int64_t checkpoint_ms; /* its last one; NOT_YET: it has saved nothing */
+};
+
+#define NOT_YET INT64_MIN
+
 /* What equal jobs have in common. */
 struct job_kind {
     struct task_spec spec;
@@ -33,10 +44,12 @@ struct job_kind {
     uint32_t after_count;
     const struct doc *after_doc; /* where `after` stands in the file; NULL: not in one */
     const char *models;          /* "T4|P100": labels gpu.model of nodes that will do; NULL: any */
+    const struct job_place *places; /* of the instances that run already */
+    uint32_t place_count;
 };
 
 struct job {
-    int64_t at_ms;
+    int64_t at_ms;    /* below 0: it is there when the scenario begins, submitted before */
     int64_t runs_ms;  /* of each instance, undisturbed */
     const char *name; /* "" for none */
     const struct job_kind *kind;

@@ -25,5 +25,5 @@ bool state_yes(const struct doc *map, const char *name);
 /* Was every number that was read since `wrong` was cleared within its bounds? ERR_INVALID names one that was not. */
 must_use enum err state_check(const struct state *state, struct error *e);
 
-/* Adds the list `tasks`: those that run first, so that they have their places before the others. */
+/* Adds the list `tasks`, those that run with their places. */
 must_use enum err state_tasks_read(struct state *state, const struct doc *doc, struct error *e);

@@ -6,8 +6,6 @@
 #include "spec/task_file.h"
 #include "wire/time_text.h"
 
-enum { RUN_LEFT_MIN_MS = 1000 };
-
 static const char *task_name(struct state *state, uint64_t id, const char *name)
 {
     return arena_fmt(state->arena, name[0] != '\0' ? "#%llu %s" : "#%llu%s", (unsigned long long)id,
@@ -80,15 +78,64 @@ static void rest_set(struct state *state, const struct doc *item, struct task_sp
     spec->user = state_text(item, "user");
 }
 
-static int64_t left_ms(const struct state *state, const struct doc *item,
-                       const struct task_spec *spec)
+/* When it was, seen from the moment of the export: 0 or before; NOT_YET: it has not been. */
+static int64_t before_ms(const struct state *state, const struct doc *map, const char *name)
 {
-    int64_t started_ms = state->time_ms;
-    const int64_t length_ms = spec->time_limit_ms > 0 ? spec->time_limit_ms : state->runs_ms;
-    const char *started = state_text(item, "started_at");
-    (void)time_parse(str_of(started), &started_ms);
-    const int64_t left = length_ms - (state->time_ms - started_ms);
-    return left > RUN_LEFT_MIN_MS ? left : RUN_LEFT_MIN_MS;
+    int64_t at_ms = 0;
+    if (!time_parse(str_of(state_text(map, name)), &at_ms)) {
+        return NOT_YET;
+    }
+    return at_ms < state->time_ms ? at_ms - state->time_ms : 0;
+}
+
+static uint64_t devices_read(const struct doc *attempt)
+{
+    const struct doc *list = doc_get(attempt, "devices");
+    uint64_t devices = 0;
+    for (const struct doc *at = list != NULL && list->kind == DOC_LIST ? list->first : NULL;
+         at != NULL; at = at->next) {
+        uint64_t device = 0;
+        if (doc_u64(at, &device) && device < NODE_DEVICES_MAX) {
+            devices |= UINT64_C(1) << device;
+        }
+    }
+    return devices;
+}
+
+static bool is_active(const char *word)
+{
+    return strcmp(word, "running") == 0 || strcmp(word, "starting") == 0 ||
+           strcmp(word, "stopping") == 0;
+}
+
+/* Where its instances are. Those of a gang are told apart; of the others those that run come first. */
+static void places_set(struct state *state, const struct doc *item, struct job_kind *kind)
+{
+    const struct doc *attempts = doc_get(item, "attempts");
+    if (attempts == NULL || attempts->kind != DOC_LIST || attempts->count == 0) {
+        return;
+    }
+    struct job_place *places = arena_new(state->arena, struct job_place, attempts->count);
+    for (const struct doc *at = attempts->first; at != NULL; at = at->next) {
+        if (at->kind != DOC_MAP || !is_active(state_text(at, "state")) ||
+            kind->place_count == kind->spec.instances) {
+            continue;
+        }
+        uint64_t index = kind->place_count;
+        const struct doc *own = doc_get(at, "index");
+        if (kind->spec.gang && (own == NULL || !doc_u64(own, &index) || index > UINT32_MAX)) {
+            state->wrong = "index";
+            return;
+        }
+        places[kind->place_count++] = (struct job_place){
+            .index = (uint32_t)index,
+            .node = state_text(at, "node"),
+            .devices = devices_read(at),
+            .started_ms = before_ms(state, at, "started_at"),
+            .checkpoint_ms = before_ms(state, at, "checkpoint_at"),
+        };
+    }
+    kind->places = places;
 }
 
 static bool node_there(const struct state *state, const char *name)
@@ -167,7 +214,10 @@ static must_use enum err task_read(struct state *state, const struct doc *item,
         return r;
     }
     kind->spec.stage = strcmp(word, "staged") == 0;
-    job.runs_ms = left_ms(state, item, &kind->spec);
+    const int64_t submitted_ms = before_ms(state, item, "submitted_at");
+    job.at_ms = submitted_ms == NOT_YET ? 0 : submitted_ms;
+    job.runs_ms = kind->spec.time_limit_ms > 0 ? kind->spec.time_limit_ms : state->runs_ms;
+    places_set(state, item, kind);
     r = state_check(state, e);
     if (r != ERR_OK) {
         return r;
@@ -181,28 +231,19 @@ static must_use enum err task_read(struct state *state, const struct doc *item,
     return ERR_OK;
 }
 
-static bool is_running(const struct doc *item)
-{
-    const char *word = state_text(item, "state");
-    return strcmp(word, "running") == 0 || strcmp(word, "starting") == 0 ||
-           strcmp(word, "stopping") == 0;
-}
-
 enum err state_tasks_read(struct state *state, const struct doc *doc, struct error *e)
 {
     const struct doc *tasks = doc_get(doc, "tasks");
     if (tasks == NULL || tasks->kind != DOC_LIST) {
         return fail(e, ERR_INVALID, "there is no list 'tasks': is it the state of a server?");
     }
-    for (int round = 0; round < 2; round++) {
-        uint32_t index = 0;
-        for (const struct doc *item = tasks->first; item != NULL; item = item->next, index++) {
-            if (item->kind != DOC_MAP || is_ended(item) || is_running(item) != (round == 0)) {
-                continue;
-            }
-            if (task_read(state, item, tasks, e) != ERR_OK) {
-                return fail_in(e, "%u:%u: tasks[%u]", item->line, item->column, index);
-            }
+    uint32_t index = 0;
+    for (const struct doc *item = tasks->first; item != NULL; item = item->next, index++) {
+        if (item->kind != DOC_MAP || is_ended(item)) {
+            continue;
+        }
+        if (task_read(state, item, tasks, e) != ERR_OK) {
+            return fail_in(e, "%u:%u: tasks[%u]", item->line, item->column, index);
         }
     }
     return ERR_OK;

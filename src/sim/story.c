@@ -212,7 +212,7 @@ static void kept(struct story *story, const struct engine *engine, const struct 
         task_text(story, engine, reservation->task);
         if (reservation->until_ms > 0) {
             char until[AMOUNT_TEXT_MAX];
-            amount_duration_text(reservation->until_ms - ENGINE_EPOCH_MS, until);
+            amount_duration_text(reservation->until_ms - engine_epoch_ms(engine), until);
             buf_addf(story->out, ", to start by %s", until);
         }
         buf_add_char(story->out, '\n');
@@ -252,7 +252,7 @@ static void evicted(struct story *story, const struct engine *engine, const stru
 
 static void node_state(struct story *story, const struct engine *engine, const struct fact *fact)
 {
-    const bool joins = engine_now_ms(engine) == 0 && fact->node_state.state == NODE_UP;
+    const bool joins = engine_now_ms(engine) <= 0 && fact->node_state.state == NODE_UP;
     if (!joins) {
         node_line(story, engine, fact->node_state.node, node_state_name(fact->node_state.state));
     }

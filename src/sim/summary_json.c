@@ -186,7 +186,7 @@ static void csv_milli(struct buf *out, int64_t milli)
 
 static void csv_time(struct buf *out, int64_t ms)
 {
-    if (ms < 0) {
+    if (ms == NOT_YET) {
         buf_add_char(out, ','); /* it never happened */
     } else {
         csv_milli(out, ms);
@@ -201,7 +201,7 @@ void summary_tasks_csv(const struct engine *engine, struct buf *out)
                      "cause,exit_code,evictions,losses,failures,work_lost\n");
     for (size_t i = 0; i < count; i++) {
         const struct job_record *record = &records[i];
-        const bool started = record->started_ms >= 0;
+        const bool started = record->started_ms != NOT_YET;
         buf_addf(out, "%zu,", i + 1);
         csv_text(out, record->job->name);
         buf_add_char(out, ',');
@@ -212,7 +212,7 @@ void summary_tasks_csv(const struct engine *engine, struct buf *out)
         csv_time(out, record->submitted_ms);
         csv_time(out, record->started_ms);
         csv_time(out, record->ended_ms);
-        csv_time(out, started ? record->started_ms - record->submitted_ms : -1);
+        csv_time(out, started ? record->started_ms - record->submitted_ms : NOT_YET);
         buf_addf(out, ",%s,%s,%d,%u,%u,%u", task_state_name(record->state),
                  end_cause_name(record->cause), record->exit_code, record->evictions,
                  record->losses, record->failures);

@@ -67,13 +67,13 @@ static void tasks_json(struct json_out *j, const struct core *core, struct arena
     json_out_array(j);
     for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
          task = core_task_next(core, task->id)) {
-        task_json(&writer, j, task, TASK_JSON_ATTEMPTS | TASK_JSON_NO_ENV);
+        task_json(&writer, j, task, TASK_JSON_ATTEMPTS | TASK_JSON_PLACES | TASK_JSON_NO_ENV);
         arena_clear(arena);
     }
     json_out_end(j);
 }
 
-void state_json(const struct core *core, struct buf *out)
+void state_json(const struct core *core, int64_t now_ms, struct buf *out)
 {
     struct arena arena;
     struct json_out j;
@@ -82,7 +82,7 @@ void state_json(const struct core *core, struct buf *out)
     json_out_object(&j);
     json_out_kv_u64(&j, "version", STATE_JSON_VERSION);
     json_out_kv_u64(&j, "seq", core_seq(core));
-    time_json(&j, "time", core_time_ms(core));
+    time_json(&j, "time", now_ms);
     pools_json(&j, core, &arena);
     nodes_json(&j, core, &arena);
     accounts_json(&j, core, ACCOUNT_DEPARTMENT, &arena);

@@ -7,6 +7,6 @@
 
 enum { STATE_JSON_VERSION = 1 };
 
-/* {"version":1,"seq","time","pools":[],"nodes":[],"tasks":[]}. Cost and size grow with the state:
+/* {"version":1,"seq","time","pools":[],"nodes":[],"tasks":[]} as of `now_ms`. Cost and size grow with the state:
  * give it a copy on a worker. Environments are left out: they may hold secrets. */
-void state_json(const struct core *core, struct buf *out);
+void state_json(const struct core *core, int64_t now_ms, struct buf *out);

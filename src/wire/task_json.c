@@ -229,15 +229,16 @@ static void attempt_json(struct json_out *j, const struct core *core, const stru
 }
 
 static void attempts_json(struct json_out *j, const struct core *core, const struct task *task,
-                          const char *program)
+                          const char *program, bool places)
 {
     json_out_key(j, "attempts");
     json_out_array(j);
     uint32_t written = 0;
-    for (uint32_t i = 0; i < task->instance_count && written < TASK_JSON_ATTEMPTS_MAX; i++) {
+    for (uint32_t i = 0; i < task->instance_count; i++) {
         const struct instance *instance = core_instance(core, task->id, i);
         must(instance != NULL);
-        if (instance->attempt > 0) {
+        const bool holds = instance->state != INSTANCE_WAITING && instance->state != INSTANCE_ENDED;
+        if (instance->attempt > 0 && ((places && holds) || written < TASK_JSON_ATTEMPTS_MAX)) {
             attempt_json(j, core, task, instance, program);
             written++;
         }
@@ -271,7 +272,8 @@ void task_json(struct task_writer *writer, struct json_out *j, const struct task
         json_out_null(j);
     }
     if ((parts & TASK_JSON_ATTEMPTS) != 0) {
-        attempts_json(j, writer->core, task, spec.argv_count > 0 ? spec.argv[0] : "");
+        attempts_json(j, writer->core, task, spec.argv_count > 0 ? spec.argv[0] : "",
+                      (parts & TASK_JSON_PLACES) != 0);
     }
     json_out_end(j);
 }

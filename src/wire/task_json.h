@@ -18,6 +18,7 @@ enum {
     TASK_JSON_REASON = 1,   /* `reason` and `position`; null without */
     TASK_JSON_ATTEMPTS = 2, /* `attempts`; left out without */
     TASK_JSON_NO_ENV = 4,   /* `env` is written as {} */
+    TASK_JSON_PLACES = 8,   /* in `attempts` all that hold a place, however many */
 };
 
 /* What writing many tasks of one moment shares: those of a group wait for the same reason, which is computed once. Valid while the state does not change. */

@@ -163,7 +163,9 @@ def test_a_state_of_a_server_is_played_on(tmp_path):
             "resources": {"gpu": 2}, "devices": [], "instances": 1, "gang": False, "priority": 50, "preemptible": True,
             "repeatable": True, "command": ["true"], "max_retries": 0, "time_limit_ms": 600000, "grace_ms": 30000,
             "depends_on": [], "started_at": None, "counts": {"waiting": 1, "active": 0}}
-    running = {**task, "id": 2, "state": "running", "started_at": "2026-11-15T14:00:00.000Z"}
+    started = "2026-11-15T14:00:00.000Z"
+    running = {**task, "id": 2, "state": "running", "started_at": started, "submitted_at": started, "attempts": [
+        {"index": 0, "state": "running", "node": "n1", "devices": [0, 1], "started_at": started}]}
     node = {"name": "n1", "pool": "default", "state": "up", "draining": False, "labels": {},
             "resources": {"slots": {"total": 2}, "cpu": {"total": 8}, "memory": {"total": 1 << 30}}, "devices": [{}, {}]}
     state = {"version": 1, "seq": 9, "time": "2026-11-15T14:05:00.000Z", "pools": [{"name": "default", "patience_ms": 5000}],

@@ -183,26 +183,127 @@ static void refusal_note(void *ctx, const struct engine *engine, const struct re
     seen->codes[seen->count++] = refusal->reason.code;
 }
 
+static struct engine *played(const struct engine_options *options)
+{
+    struct error e = {0};
+    scenario_sort(&scenario);
+    struct engine *engine = engine_new(&scenario, options);
+    if (engine_run(engine, &e) != ERR_OK) {
+        fail_msg("%s", e.text);
+    }
+    return engine;
+}
+
 /* The one it waits for is refused: nothing offers what it asks for. */
 static void waiting_for_a_refused_task_is_refused(void **state)
 {
     (void)state;
-    struct error e = {0};
     reads("", "", TASK("1", ",\"resources\":{\"foo\":1}") "," TASK("2", ",\"depends_on\":[1]"));
-    scenario_sort(&scenario);
     struct refusals seen = {0};
     const struct engine_options options = {
         .check = true,
         .watchers = {{.ctx = &seen, .refused = refusal_note}},
         .watcher_count = 1,
     };
-    struct engine *engine = engine_new(&scenario, &options);
-    assert_int_equal(engine_run(engine, &e), ERR_OK);
+    struct engine *engine = played(&options);
     assert_int_equal(seen.count, 2);
     assert_string_equal(seen.names[0], "#1 a");
     assert_int_equal(seen.codes[0], REASON_UNKNOWN_RESOURCE);
     assert_string_equal(seen.names[1], "#2 a");
     assert_int_equal(seen.codes[1], REASON_UNKNOWN_TASK);
+    engine_free(engine);
+}
+
+/* ---- what runs stays where it is ---- */
+
+#define NODE(name)                                                                                 \
+    "{\"name\":\"" name "\",\"pool\":\"default\",\"state\":\"up\",\"labels\":{},"                  \
+    "\"devices\":[{},{}],\"resources\":{\"slots\":{\"total\":2},\"cpu\":{\"total\":8},"            \
+    "\"memory\":{\"total\":1024}}}"
+#define RUNS(id, node, device, started, more)                                                      \
+    "{\"id\":" id ",\"name\":\"a\",\"state\":\"running\",\"command\":[\"true\"],"                  \
+    "\"resources\":{\"gpu\":1},\"submitted_at\":\"2026-11-15T14:00:00.000Z\",\"attempts\":["       \
+    "{\"index\":0,\"state\":\"running\",\"node\":\"" node "\",\"devices\":[" device "],"           \
+    "\"started_at\":\"2026-11-15T14:" started "Z\"" more "}]}"
+
+/* Where attempts were, in the order of their beginning. */
+struct starts {
+    char nodes[8][8];
+    uint64_t devices[8];
+    int64_t at_ms[8];
+    int64_t saved_ms;
+    uint32_t count;
+};
+
+static void start_note(void *ctx, const struct engine *engine, const struct fact *fact)
+{
+    struct starts *seen = ctx;
+    if (fact->type == FACT_ATTEMPT_CHECKPOINT) {
+        seen->saved_ms = engine_now_ms(engine);
+    }
+    if (fact->type == FACT_ALLOCATED) {
+        assert_in_range(seen->count, 0, 7);
+        const char *node = core_node_name(engine_core(engine), fact->allocated.node);
+        (void)snprintf(seen->nodes[seen->count], sizeof seen->nodes[0], "%s", node);
+        seen->devices[seen->count] = fact->allocated.devices;
+        seen->at_ms[seen->count++] = engine_now_ms(engine);
+    }
+}
+
+static struct engine_options starts_watched(struct starts *seen)
+{
+    return (struct engine_options){
+        .check = true,
+        .watchers = {{.ctx = seen, .fact = start_note}},
+        .watcher_count = 1,
+    };
+}
+
+/* The export is of 14:05, and every run lasts RUNS_MS. */
+static void what_runs_keeps_its_place_and_its_time(void **state)
+{
+    (void)state;
+    struct starts seen = {0};
+    const struct engine_options options = starts_watched(&seen);
+    reads("", NODE("n1") "," NODE("n2"),
+          RUNS("1", "n2", "1", "04:20.000",
+               ",\"checkpoint_at\":\"2026-11-15T14:04:50.000Z\"") "," RUNS("2", "n1", "0",
+                                                                           "00:10.000",
+                                                                           "") "," TASK("3", ""));
+    struct engine *engine = played(&options);
+    assert_int_equal(seen.count, 3);
+    assert_string_equal(seen.nodes[0], "n1"); /* task 2 began first */
+    assert_int_equal(seen.devices[0], 1);
+    assert_int_equal(seen.at_ms[0], -290000);
+    assert_string_equal(seen.nodes[1], "n2");
+    assert_int_equal(seen.devices[1], 2);
+    assert_int_equal(seen.at_ms[1], -40000);
+    assert_int_equal(seen.saved_ms, -10000);
+    const struct job_record *first = engine_record(engine, (task_id){1});
+    assert_int_equal(first->submitted_ms, -300000);
+    assert_int_equal(first->started_ms, -40000);
+    assert_int_equal(first->ended_ms, RUNS_MS - 40000);
+    const struct job_record *second = engine_record(engine, (task_id){2});
+    assert_int_equal(second->ended_ms, 1000); /* longer than was said: it ends at once */
+    engine_free(engine);
+}
+
+/* A node that is not there any more, and two on one device: they wait like others. */
+static void what_cannot_be_where_it_was_starts_anew(void **state)
+{
+    (void)state;
+    struct starts seen = {0};
+    const struct engine_options options = starts_watched(&seen);
+    reads("", NODE("n1"),
+          RUNS("1", "gone", "0", "04:20.000", "") "," RUNS(
+              "2", "n1", "0", "04:20.000", "") "," RUNS("3", "n1", "0", "04:20.000", ""));
+    struct engine *engine = played(&options);
+    assert_int_equal(seen.count, 3);
+    assert_int_equal(seen.at_ms[0], -40000);
+    assert_int_equal(seen.at_ms[1], 0);
+    assert_int_equal(engine_record(engine, (task_id){2})->ended_ms, RUNS_MS - 40000);
+    assert_int_equal(engine_record(engine, (task_id){1})->ended_ms, RUNS_MS);
+    assert_int_equal(engine_record(engine, (task_id){3})->ended_ms, RUNS_MS - 40000 + RUNS_MS);
     engine_free(engine);
 }
 
@@ -216,6 +317,8 @@ int main(void)
         WITH_SCENARIO(a_task_waits_for_those_that_are_there),
         WITH_SCENARIO(numbers_have_their_bounds),
         WITH_SCENARIO(waiting_for_a_refused_task_is_refused),
+        WITH_SCENARIO(what_runs_keeps_its_place_and_its_time),
+        WITH_SCENARIO(what_cannot_be_where_it_was_starts_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -434,7 +434,7 @@ static void the_whole_state_is_one_document(void **state)
         (void)site_submit(&site, i % 2 == 0 ? 0 : 3000);
     }
     site_pass(&site);
-    state_json(site.core, &site.out);
+    state_json(site.core, core_time_ms(site.core), &site.out);
     assert_null(strstr(buf_text(&site.out), "SECRET"));
     const struct doc *doc = site_written(&site);
     assert_string_equal(value_at(doc, "version"), "1");
