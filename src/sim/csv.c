@@ -9,6 +9,11 @@
 void csv_init(struct csv *csv, const char *file, struct str text, char separator,
               struct arena *arena)
 {
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t len = sizeof mark - 1;
+    if (text.len >= len && memcmp(text.p, mark, len) == 0) {
+        text = (struct str){text.p + len, text.len - len};
+    }
     *csv = (struct csv){.file = file, .rest = text, .separator = separator, .arena = arena};
 }
 
@@ -22,6 +27,15 @@ static struct str line_cut(struct csv *csv)
         line.len--;
     }
     return line;
+}
+
+/* The first fault of a row is told. */
+static void fault(struct csv *csv, const char *text)
+{
+    if (csv->fault == NULL) {
+        csv->fault = text;
+        csv->fault_field = csv->count - 1;
+    }
 }
 
 /* A field in quotes that begins at `at`; *at moves behind the closing quote. Doubled quotes become
@@ -38,8 +52,16 @@ static struct str quoted_cut(struct csv *csv, struct str line, size_t *at)
         i += line.p[i] == '"';
         text[len++] = line.p[i];
     }
+    if (i >= line.len) {
+        fault(csv, "the quote is not closed in this line");
+    }
     *at = i < line.len ? i + 1 : i;
     return (struct str){text, len};
+}
+
+static bool separates(const struct csv *csv, char c)
+{
+    return c == csv->separator || (csv->separator == ' ' && c == '\t');
 }
 
 static void row_split(struct csv *csv, struct str line)
@@ -47,6 +69,8 @@ static void row_split(struct csv *csv, struct str line)
     const bool blanks = csv->separator == ' ';
     size_t at = 0;
     csv->count = 0;
+    csv->fault = NULL;
+    csv->end_column = (unsigned)line.len + 1;
     while (csv->count < CSV_FIELDS_MAX) {
         while (blanks && at < line.len && (line.p[at] == ' ' || line.p[at] == '\t')) {
             at++;
@@ -58,10 +82,12 @@ static void row_split(struct csv *csv, struct str line)
         csv->columns[csv->count++] = (unsigned)at + 1;
         if (at < line.len && line.p[at] == '"') {
             *field = quoted_cut(csv, line, &at);
+            if (at < line.len && !separates(csv, line.p[at])) {
+                fault(csv, "something follows the closing quote");
+            }
         } else {
             const size_t begin = at;
-            while (at < line.len && line.p[at] != csv->separator &&
-                   !(blanks && line.p[at] == '\t')) {
+            while (at < line.len && !separates(csv, line.p[at])) {
                 at++;
             }
             *field = (struct str){line.p + begin, at - begin};
@@ -103,7 +129,9 @@ enum err csv_fail(const struct csv *csv, int field, struct error *e, const char 
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    const bool there = field >= 0 && (uint32_t)field < csv->count;
-    return fail(e, ERR_INVALID, "%s:%u:%u: %s", csv->file, csv->line,
-                there ? csv->columns[field] : 1, text);
+    unsigned column = field == CSV_END ? csv->end_column : 1;
+    if (field >= 0 && (uint32_t)field < csv->count) {
+        column = csv->columns[field];
+    }
+    return fail(e, ERR_INVALID, "%s:%u:%u: %s", csv->file, csv->line, column, text);
 }

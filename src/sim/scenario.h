@@ -115,6 +115,7 @@ struct scenario {
     VEC(struct job) jobs;              /* by time, then as in the file */
     VEC(struct action) actions;        /* likewise */
     uint64_t rows_bad;                 /* rows of a trace that were left out */
+    const char *row_bad_first;         /* where the first of them is and what is wrong with it */
     bool names_needed;                 /* some job or action refers to another job by name */
 };
 

@@ -30,7 +30,7 @@ struct row {
     struct row_kind kind;
 };
 
-/* The field of a role; false: the row has none, or it is empty. */
+/* The field of a role; false: the row has none, it is empty or, in SWF, -1. */
 static bool field_of(const struct trace *trace, enum role role, struct str *ret)
 {
     const int column = trace->columns[role];
@@ -38,16 +38,16 @@ static bool field_of(const struct trace *trace, enum role role, struct str *ret)
         return false;
     }
     *ret = str_trim(trace->csv.fields[column]);
-    return ret->len > 0;
+    return ret->len > 0 && !(trace->format->missing && str_is(*ret, "-1"));
 }
 
-/* A number in thousandths; `otherwise` where the field is missing or, in SWF, -1. */
+/* A number in thousandths; `otherwise` where the field is missing. */
 static must_use enum err milli_of(const struct trace *trace, enum role role, int64_t otherwise,
                                   int64_t *ret, struct error *e)
 {
     struct str text;
     *ret = otherwise;
-    if (!field_of(trace, role, &text) || str_is(text, "-1")) {
+    if (!field_of(trace, role, &text)) {
         return ERR_OK;
     }
     if (!trace_milli(text, ret)) {
@@ -107,14 +107,25 @@ static must_use enum err span_of(const struct trace *trace, enum role role, int6
     return r == ERR_OK ? span_check(trace, role, *ret_ms, e) : r;
 }
 
+/* 0 where the format has a word for what is not known: a job that was taken back before it ran. */
+static must_use enum err duration_of(const struct trace *trace, int64_t *ret_ms, struct error *e)
+{
+    struct str text;
+    if (!field_of(trace, ROLE_DURATION, &text) && !trace->format->missing) {
+        return csv_fail(&trace->csv, trace->columns[ROLE_DURATION], e,
+                        "duration: a number of 0 or more is wanted, and there is none");
+    }
+    return span_of(trace, ROLE_DURATION, ret_ms, e);
+}
+
 /* From start (or submission) to end, where the trace has no duration. */
 static must_use enum err length_of(const struct trace *trace, struct row *row, struct error *e)
 {
     int64_t from_ms = row->submit_ms;
     int64_t end_ms;
     struct str text;
-    if (field_of(trace, ROLE_DURATION, &text)) {
-        return span_of(trace, ROLE_DURATION, &row->runs_ms, e);
+    if (field_of(trace, ROLE_DURATION, &text) || trace->columns[ROLE_END] < 0) {
+        return duration_of(trace, &row->runs_ms, e);
     }
     if (field_of(trace, ROLE_START, &text)) {
         enum err r = time_of(trace, ROLE_START, &from_ms, e);
@@ -213,13 +224,12 @@ static must_use enum err row_read(struct trace *trace, struct row *row, struct e
     struct row_kind *kind = &row->kind;
     memset(row, 0, sizeof *row);
     kind->memory_bytes = ASK_NOTHING;
-    if (trace->csv.count < trace->header_count) {
-        return csv_fail(&trace->csv, (int)trace->csv.count - 1, e,
-                        "the row ends here, with %u of the %u columns that the header names",
-                        trace->csv.count, trace->header_count);
+    enum err r = trace_row_check(trace, e);
+    if (r != ERR_OK) {
+        return r;
     }
     clock_learn(trace);
-    enum err r = time_of(trace, ROLE_SUBMIT, &row->submit_ms, e);
+    r = time_of(trace, ROLE_SUBMIT, &row->submit_ms, e);
     r = r == ERR_OK ? length_of(trace, row, e) : r;
     r = r == ERR_OK ? size_of(trace, kind, e) : r;
     r = r == ERR_OK ? amounts_of(trace, kind, e) : r;
@@ -347,7 +357,9 @@ static must_use enum err rows_read(struct trace *trace, struct error *e)
         }
         enum err r = row_read(trace, &row, e);
         if (r == ERR_INVALID && trace->options->skip_bad) {
-            trace->scenario->rows_bad++;
+            if (trace->scenario->rows_bad++ == 0) {
+                trace->scenario->row_bad_first = arena_str(&trace->scenario->arena, e->text);
+            }
             continue;
         }
         r = r == ERR_OK ? job_add(trace, &row, e) : r;
@@ -379,7 +391,8 @@ enum err trace_read(const struct trace_options *options, struct str text, struct
     if (r != ERR_OK) {
         return r;
     }
-    csv_init(&trace.csv, options->file, text, trace.format->separator, &scenario->arena);
+    csv_init(&trace.csv, options->file, text, trace_separator(trace.format, text),
+             &scenario->arena);
     if (trace.format->header && !csv_next(&trace.csv)) {
         return fail(e, ERR_INVALID, "%s: the file is empty", options->file);
     }

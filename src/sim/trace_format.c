@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/trace_internal.h"
 
+enum { HEADER_TEXT_MAX = 96 };
+
 const char *const trace_roles[ROLE_COUNT] = {
     [ROLE_SUBMIT] = "submit",
     [ROLE_DURATION] = "duration",
@@ -49,12 +51,15 @@ static const struct format formats[] = {
     {.name = "swf",
      .separator = ' ',
      .comment = ';',
+     .missing = true,
+     .fields_min = 18,
      .columns = {[ROLE_NAME] = "#1",
                  [ROLE_SUBMIT] = "#2",
                  [ROLE_DURATION] = "#4",
                  [ROLE_SLOTS] = "#5",
                  [ROLE_SLOTS_ASKED] = "#8",
                  [ROLE_TIME_LIMIT] = "#9",
+                 [ROLE_USER] = "#12",
                  [ROLE_PROJECT] = "#13"}},
 };
 
@@ -113,32 +118,109 @@ enum err trace_columns_name(struct trace *trace, const char *columns, struct err
     return ERR_OK;
 }
 
+char trace_separator(const struct format *format, struct str text)
+{
+    struct str rest;
+    const struct str line = str_cut(text, '\n', &rest);
+    if (!format->header || memchr(line.p, format->separator, line.len) != NULL) {
+        return format->separator;
+    }
+    if (memchr(line.p, ';', line.len) != NULL) {
+        return ';';
+    }
+    return memchr(line.p, '\t', line.len) != NULL ? '\t' : format->separator;
+}
+
+enum err trace_row_check(const struct trace *trace, struct error *e)
+{
+    const struct csv *csv = &trace->csv;
+    const uint32_t wanted = trace->header_count;
+    if (csv->fault != NULL) {
+        return csv_fail(csv, (int)csv->fault_field, e, "%s", csv->fault);
+    }
+    if (csv->count < wanted) {
+        return csv_fail(csv, CSV_END, e,
+                        "the row ends here, with %u of the %u columns that the header names",
+                        csv->count, wanted);
+    }
+    if (csv->count < trace->format->fields_min) {
+        return csv_fail(csv, CSV_END, e, "the row ends here, with %u of the %u fields of %s",
+                        csv->count, trace->format->fields_min, trace->format->name);
+    }
+    for (uint32_t i = wanted; wanted > 0 && i < csv->count; i++) {
+        if (str_trim(csv->fields[i]).len > 0) {
+            return csv_fail(csv, (int)i, e, "the header names %u columns, and here is one more",
+                            wanted);
+        }
+    }
+    return ERR_OK;
+}
+
+/* What the header has, for whoever looks for a name; as much as a message holds. */
+static const char *header_text(const struct trace *trace, char out[static HEADER_TEXT_MAX])
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < trace->header_count; i++) {
+        const struct str field = str_trim(trace->csv.fields[i]);
+        const size_t room = HEADER_TEXT_MAX - used;
+        const int len = snprintf(out + used, room, "%s%.*s", i > 0 ? ", " : "",
+                                 (int)(field.len < room ? field.len : room), field.p);
+        if (len < 0 || (size_t)len >= room) {
+            (void)snprintf(out + HEADER_TEXT_MAX - sizeof "...", sizeof "...", "...");
+            break;
+        }
+        used += (size_t)len;
+    }
+    return out;
+}
+
+static must_use enum err column_missing(const struct trace *trace, const char *name,
+                                        struct error *e)
+{
+    char header[HEADER_TEXT_MAX];
+    if (trace->header_count == 0) {
+        return csv_fail(&trace->csv, -1, e, "there is no column '%s'; %s has #1 to #%u", name,
+                        trace->format->name, trace->format->fields_min);
+    }
+    return csv_fail(&trace->csv, -1, e, "there is no column '%s'; the header has %s", name,
+                    header_text(trace, header));
+}
+
 enum err trace_columns_find(struct trace *trace, struct error *e)
 {
+    const bool header = trace->format->header;
+    const uint32_t count = header ? trace->header_count : trace->format->fields_min;
+    char text[HEADER_TEXT_MAX];
+    enum err r = header ? trace_row_check(trace, e) : ERR_OK;
+    if (r != ERR_OK) {
+        return r;
+    }
     for (int i = 0; i < ROLE_COUNT; i++) {
         const char *name = trace->names[i];
         uint64_t number = 0;
         trace->columns[i] = -1;
         if (name[0] == '#' && str_to_u64(str_of(name + 1), &number) && number > 0 &&
-            number <= CSV_FIELDS_MAX) {
+            number <= count) {
             trace->columns[i] = (int)number - 1;
-        } else if (name[0] != '\0' && trace->format->header) {
+        } else if (name[0] != '\0' && header) {
             trace->columns[i] = csv_column(&trace->csv, name);
         }
         if (trace->given[i] && trace->columns[i] < 0) {
-            return csv_fail(&trace->csv, -1, e, "there is no column '%s'", name);
+            return column_missing(trace, name, e);
         }
     }
     if (trace->columns[ROLE_SUBMIT] < 0) {
         return csv_fail(&trace->csv, -1, e,
-                        "there is no column '%s' for the time of submission; "
-                        "--columns submit=NAME names it",
-                        trace->names[ROLE_SUBMIT]);
+                        "there is no column '%s' for the time of submission; --columns "
+                        "submit=NAME names it; the header has %s",
+                        trace->names[ROLE_SUBMIT], header_text(trace, text));
     }
     if (trace->columns[ROLE_DURATION] < 0 && trace->columns[ROLE_END] < 0) {
         return csv_fail(&trace->csv, -1, e,
-                        "there is no column for how long tasks run; "
-                        "--columns duration=NAME names it");
+                        "there is no column for how long tasks run; --columns duration=NAME "
+                        "names it; the header has %s",
+                        header_text(trace, text));
     }
     return ERR_OK;
 }

@@ -47,14 +47,41 @@ static void quotes_hold_commas_and_quotes(void **state)
 {
     (void)state;
     struct csv csv;
-    begin(&csv, "\"a,b\",\"say \"\"x\"\"\",c\n\"never closed", ',');
+    begin(&csv, "\"a,b\",\"say \"\"x\"\"\",c\n", ',');
     assert_true(csv_next(&csv));
     assert_int_equal(csv.count, 3);
     field_is(&csv, 0, "a,b");
     field_is(&csv, 1, "say \"x\"");
     field_is(&csv, 2, "c");
+    assert_null(csv.fault);
+}
+
+static void broken_quotes_are_told(void **state)
+{
+    (void)state;
+    struct csv csv;
+    begin(&csv, "1,\"never closed\n\"a\"b,c\n\"fine\",2\n", ',');
     assert_true(csv_next(&csv));
-    field_is(&csv, 0, "never closed");
+    assert_string_equal(csv.fault, "the quote is not closed in this line");
+    assert_int_equal(csv.fault_field, 1);
+    assert_true(csv_next(&csv));
+    assert_string_equal(csv.fault, "something follows the closing quote");
+    assert_int_equal(csv.fault_field, 0);
+    assert_true(csv_next(&csv));
+    assert_null(csv.fault);
+}
+
+static void a_byte_order_mark_is_no_text(void **state)
+{
+    (void)state;
+    struct csv csv;
+    begin(&csv,
+          "\xef\xbb\xbf"
+          "submit,gpus\n",
+          ',');
+    assert_true(csv_next(&csv));
+    assert_int_equal(csv_column(&csv, "submit"), 0);
+    assert_int_equal(csv.columns[1], 8);
 }
 
 static void blanks_separate_where_they_should(void **state)
@@ -103,6 +130,8 @@ static void errors_name_the_place(void **state)
     assert_string_equal(e.text, "t.csv:2:3: not 5");
     assert_int_equal(csv_fail(&csv, -1, &e, "short"), ERR_INVALID);
     assert_string_equal(e.text, "t.csv:2:1: short");
+    assert_int_equal(csv_fail(&csv, CSV_END, &e, "end"), ERR_INVALID);
+    assert_string_equal(e.text, "t.csv:2:4: end");
 }
 
 int main(void)
@@ -110,6 +139,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_have_fields_and_places),
         cmocka_unit_test(quotes_hold_commas_and_quotes),
+        cmocka_unit_test(broken_quotes_are_told),
+        cmocka_unit_test(a_byte_order_mark_is_no_text),
         cmocka_unit_test(blanks_separate_where_they_should),
         cmocka_unit_test(columns_are_found_whatever_their_case),
         cmocka_unit_test(more_fields_than_there_is_room_for_are_left_out),

@@ -117,6 +117,44 @@ static void swf_has_comments_and_missing_values(void **state)
     assert_int_equal(scenario.jobs.at[1].at_ms, 30000);
     assert_int_equal(scenario.jobs.at[1].kind->spec.slots_milli, 2000);
     assert_int_equal(scenario.jobs.at[1].kind->spec.time_limit_ms, 0);
+    assert_string_equal(scenario.jobs.at[1].kind->spec.user, "7");
+    assert_string_equal(scenario.jobs.at[1].kind->spec.project, "3");
+}
+
+static void swf_of_a_job_that_never_ran(void **state)
+{
+    (void)state;
+    reads("3 0 -1 -1 8 -1 -1 8 300 -1 5 -1 -1 -1 1 -1 -1 -1\n", "swf", NULL);
+    assert_int_equal(scenario.jobs.at[0].runs_ms, 0);
+    assert_string_equal(scenario.jobs.at[0].kind->spec.project, "default");
+    refuses("; c\n1 0 5 100 4\n", "swf", NULL,
+            "t.csv:2:12: the row ends here, with 5 of the 18 fields of swf");
+    refuses("1 0 5 1 4 1 1 1 1 1 1 1 1 1 1 1 1 1\n", "swf", "priority=#19",
+            "there is no column '#19'; swf has #1 to #18");
+}
+
+static void headers_may_use_semicolons_or_tabs(void **state)
+{
+    (void)state;
+    reads("submit;duration;gpus\r\n0;5;1\r\n", "csv", NULL);
+    reads("submit\tduration\tgpus\n0\t5\t2\n", "csv", NULL);
+    assert_int_equal(scenario.jobs.at[0].kind->spec.slots_milli, 1000);
+    assert_int_equal(scenario.jobs.at[1].kind->spec.slots_milli, 2000);
+}
+
+static void rows_are_as_wide_as_the_header(void **state)
+{
+    (void)state;
+    reads("submit,duration,gpus\n0,5,1,\n", "csv", NULL); /* a separator too many is nothing */
+    refuses("submit,duration,gpus\n0,5,1,7\n", "csv", NULL,
+            "t.csv:2:7: the header names 3 columns, and here is one more");
+    refuses("submit,duration,gpus\n0,5\n", "csv", NULL, "t.csv:2:4: the row ends here, with 2 of");
+    refuses("submit,duration,gpus\n0,5,\"1\n", "csv", NULL, "t.csv:2:5: the quote is not closed");
+    refuses("submit,duration,gpus\n0,-1,1\n", "csv", NULL, "t.csv:2:3: duration: a number of 0");
+    refuses("submit,duration,gpus\n0,,1\n", "csv", NULL, "t.csv:2:3: duration: a number of 0");
+    refuses("submit,gpus\n0,1\n", "csv", "duration=#9",
+            "there is no column '#9'; the header has submit, gpus");
+    refuses("when,gpus\n0,1\n", "csv", NULL, "names it; the header has when, gpus");
 }
 
 static void columns_can_be_named_counted_and_left_out(void **state)
@@ -150,9 +188,9 @@ static void malformed_rows_are_named_by_their_place(void **state)
     refuses("submit,start,end\n1,9,5\n", "csv", NULL, "t.csv:2:5: it ends before it starts");
     refuses("submit,duration,priority\n1,5,101\n", "csv", NULL, "t.csv:2:5: a priority");
     refuses("submit,duration\n1\n", "csv", NULL,
-            "t.csv:2:1: the row ends here, with 1 of the 2 columns that the header names");
+            "t.csv:2:2: the row ends here, with 1 of the 2 columns that the header names");
     refuses("submit,duration,gpus,project\n1,5,1,a\n2,5,1\n", "csv", NULL,
-            "t.csv:3:5: the row ends here, with 3 of the 4 columns");
+            "t.csv:3:6: the row ends here, with 3 of the 4 columns");
     refuses("submit,duration\n1,5\n2026-01-01 00:00:00,5\n", "csv", NULL,
             "t.csv:3:1: submit: a number of seconds, as in the first row, is wanted, not "
             "'2026-01-01 00:00:00'");
@@ -216,6 +254,9 @@ int main(void)
         WITH_SCENARIO(philly_has_dates_and_clusters),
         WITH_SCENARIO(openb_has_shares_and_models),
         WITH_SCENARIO(swf_has_comments_and_missing_values),
+        WITH_SCENARIO(swf_of_a_job_that_never_ran),
+        WITH_SCENARIO(headers_may_use_semicolons_or_tabs),
+        WITH_SCENARIO(rows_are_as_wide_as_the_header),
         WITH_SCENARIO(columns_can_be_named_counted_and_left_out),
         WITH_SCENARIO(equal_rows_share_one_kind),
         WITH_SCENARIO(malformed_rows_are_named_by_their_place),
