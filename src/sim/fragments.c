@@ -38,7 +38,13 @@ static int commoner(const void *a, const void *b)
     return first->order < second->order ? -1 : 1;
 }
 
-void fragments_init(struct fragments *fragments, const struct scenario *scenario,
+static bool is_of(const struct task_spec *spec, const char *pool)
+{
+    const char *own = spec->pool_count > 0 ? spec->pools[0] : POOL_DEFAULT_NAME;
+    return pool == NULL || strcmp(own, pool) == 0;
+}
+
+void fragments_init(struct fragments *fragments, const struct scenario *scenario, const char *pool,
                     enum fragments_by by)
 {
     VEC(struct shape_count) counts = {0};
@@ -49,7 +55,7 @@ void fragments_init(struct fragments *fragments, const struct scenario *scenario
         const struct fragment_shape shape = shape_of(spec);
         const uint64_t slots = (uint64_t)shape.slots_milli * spec->instances;
         const uint64_t weight = by == FRAGMENTS_BY_JOBS ? 1 : slots;
-        if (slots == 0) {
+        if (slots == 0 || !is_of(spec, pool)) {
             continue;
         }
         uintptr_t at = (uintptr_t)map_get(known, &shape, sizeof shape);
@@ -112,12 +118,13 @@ int64_t fragments_of_node(const struct fragments *fragments, const struct node *
     return (int64_t)(sum / (int64_t)fragments->weight);
 }
 
-int64_t fragments_of_core(const struct fragments *fragments, const struct core *core)
+int64_t fragments_of_pool(const struct fragments *fragments, const struct core *core, pool_id pool)
 {
     int64_t sum = 0;
     for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
          node = core_node_next(core, node->id)) {
-        if (node->state == NODE_UP && !node->draining) {
+        const bool own = pool.v == 0 || node->pool.v == pool.v;
+        if (own && node->state == NODE_UP && !node->draining) {
             sum += fragments_of_node(fragments, node);
         }
     }

@@ -25,12 +25,12 @@ struct fragments {
 /* Does each job count once, or by the slots it asks for? */
 enum fragments_by { FRAGMENTS_BY_JOBS, FRAGMENTS_BY_SLOTS };
 
-/* The commonest requests that make up 95 % of the jobs which ask for slots. */
-void fragments_init(struct fragments *fragments, const struct scenario *scenario,
+/* The commonest requests that make up 95 % of the jobs which ask for slots: those of one pool, or (NULL) of all. */
+void fragments_init(struct fragments *fragments, const struct scenario *scenario, const char *pool,
                     enum fragments_by by);
 
 /* Thousandths of idle slots of one node that are of no use, on average. */
 int64_t fragments_of_node(const struct fragments *fragments, const struct node *node);
 
-/* The same over all nodes that take work. */
-int64_t fragments_of_core(const struct fragments *fragments, const struct core *core);
+/* The same over the nodes of a pool (0: of all pools) that take work. */
+int64_t fragments_of_pool(const struct fragments *fragments, const struct core *core, pool_id pool);

@@ -4,7 +4,7 @@
 
 #include "base/map.h"
 #include "sim/fairness.h"
-#include "sim/fragments.h"
+#include "sim/pool_use.h"
 #include "wire/reason_text.h"
 
 enum { SAMPLES_WANTED = 256, SENTENCE_MAX = 4096 };
@@ -15,7 +15,7 @@ struct held_by {
 };
 
 struct metrics {
-    struct fragments fragments;
+    struct pool_uses pools;
     struct fairness fairness;
     struct series series;
     int64_t counted_ms; /* the areas are right up to here */
@@ -35,7 +35,7 @@ struct metrics {
 struct metrics *metrics_new(const struct scenario *scenario)
 {
     struct metrics *metrics = xcalloc(1, sizeof *metrics);
-    fragments_init(&metrics->fragments, scenario, FRAGMENTS_BY_SLOTS);
+    pool_uses_init(&metrics->pools, scenario);
     fairness_init(&metrics->fairness);
     arena_init(&metrics->arena);
     int64_t horizon_ms = scenario->until_ms;
@@ -50,6 +50,7 @@ void metrics_free(struct metrics *metrics)
 {
     if (metrics != NULL) {
         vec_done(&metrics->accounts);
+        pool_uses_done(&metrics->pools);
         fairness_done(&metrics->fairness);
         arena_done(&metrics->arena);
         free(metrics);
@@ -68,8 +69,11 @@ const struct series *metrics_series(const struct metrics *metrics)
 
 /* ---- while it runs ---- */
 
-static void hold(struct metrics *metrics, uint32_t account, int64_t milli)
+static void hold(struct metrics *metrics, const struct core *core, const struct job_record *record,
+                 int64_t milli)
 {
+    const uint32_t account = record->account;
+    pool_uses_hold(&metrics->pools, core, record->pool, milli);
     while (metrics->accounts.count <= account) {
         vec_push(&metrics->accounts, (struct held_by){0});
     }
@@ -78,27 +82,16 @@ static void hold(struct metrics *metrics, uint32_t account, int64_t milli)
     must(metrics->accounts.at[account].milli >= 0);
 }
 
-static void capacity_count(struct metrics *metrics, const struct core *core)
-{
-    metrics->capacity_milli = 0;
-    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
-         node = core_node_next(core, node->id)) {
-        if (node->state == NODE_UP) {
-            metrics->capacity_milli += node->slots_milli;
-        }
-    }
-}
-
 static void fact_seen(void *ctx, const struct engine *engine, const struct fact *fact)
 {
     struct metrics *metrics = ctx;
     if (fact->type == FACT_ALLOCATED) {
         const struct job_record *record = engine_record(engine, fact->allocated.key.task);
-        hold(metrics, record->account, fact->allocated.slots_milli);
+        hold(metrics, engine_core(engine), record, fact->allocated.slots_milli);
     } else if (fact->type == FACT_ATTEMPT_ENDED) {
         const struct attempt_key *key = &fact->attempt_ended.report.key;
         const struct job_record *record = engine_record(engine, key->task);
-        hold(metrics, record->account, -engine_held(engine, key).slots_milli);
+        hold(metrics, engine_core(engine), record, -engine_held(engine, key).slots_milli);
     } else if (fact->type == FACT_NODE_STATE) {
         metrics->capacity_milli = -1; /* counted anew at the end of the moment */
     } else if (fact->type == FACT_CLAIMED) {
@@ -144,6 +137,18 @@ static void promises_sample(const struct metrics *metrics, const struct engine *
     }
 }
 
+/* Its fair share of the slots of all pools. */
+static int64_t share_of(const struct core *core, const char *project)
+{
+    const struct account *account = core_account_named(core, ACCOUNT_PROJECT, project);
+    int64_t sum = 0;
+    for (const struct pool *pool = core_pool_next(core, (pool_id){0});
+         account != NULL && pool != NULL; pool = core_pool_next(core, pool->id)) {
+        sum += core_share(core, account->id, pool->id, DIM_SLOTS);
+    }
+    return sum;
+}
+
 static void sample_now(struct metrics *metrics, const struct engine *engine, int64_t before_ms)
 {
     struct sample sample = {
@@ -151,10 +156,11 @@ static void sample_now(struct metrics *metrics, const struct engine *engine, int
         .capacity_milli = metrics->capacity_milli,
         .pending = metrics->pending,
     };
-    sample.fragmented_milli = fragments_of_core(&metrics->fragments, engine_core(engine));
-    for (size_t i = 0; i < metrics->accounts.count; i++) {
+    pool_uses_sample(&metrics->pools, engine_core(engine), &sample);
+    for (uint32_t i = 0; engine_account_name(engine, i) != NULL; i++) {
         const size_t at = i < SERIES_ACCOUNTS_MAX ? i : SERIES_ACCOUNTS_MAX - 1;
-        sample.held_milli[at] += metrics->accounts.at[i].milli;
+        sample.held_milli[at] += i < metrics->accounts.count ? metrics->accounts.at[i].milli : 0;
+        sample.share_milli[at] += share_of(engine_core(engine), engine_account_name(engine, i));
     }
     while (series_next_ms(&metrics->series) < before_ms) {
         promises_sample(metrics, engine, &sample);
@@ -170,13 +176,14 @@ static void instant_seen(void *ctx, const struct engine *engine, int64_t next_ms
     const int64_t until_ms = next_ms == INT64_MAX ? now_ms : next_ms;
     const int64_t for_ms = until_ms - metrics->counted_ms;
     if (metrics->capacity_milli < 0) {
-        capacity_count(metrics, engine_core(engine));
+        metrics->capacity_milli = pool_uses_capacity(&metrics->pools, engine_core(engine));
     }
     metrics->pending = core_task_count(engine_core(engine), TASK_PENDING);
     metrics->pending_max =
         metrics->pending > metrics->pending_max ? metrics->pending : metrics->pending_max;
     metrics->allocated_area += (__int128)metrics->allocated_milli * for_ms;
     metrics->capacity_area += (__int128)metrics->capacity_milli * for_ms;
+    pool_uses_count(&metrics->pools, for_ms);
     metrics->pending_area += (__int128)(int64_t)metrics->pending * for_ms;
     for (size_t i = 0; i < metrics->accounts.count; i++) {
         metrics->accounts.at[i].area += (__int128)metrics->accounts.at[i].milli * for_ms;
@@ -200,7 +207,7 @@ struct watcher metrics_watcher(struct metrics *metrics)
 
 static int64_t mean_of(__int128 area, int64_t span_ms)
 {
-    return span_ms == 0 ? 0 : (int64_t)(area / span_ms);
+    return span_ms == 0 ? 0 : (int64_t)((area + span_ms / 2) / span_ms);
 }
 
 static void states_count(const struct engine *engine, struct result *result)
@@ -225,15 +232,18 @@ static void states_count(const struct engine *engine, struct result *result)
     }
 }
 
-/* Which records a spread is about: those of an account, of a size class, or (-1) of all. */
+/* Which records a spread is about: those of an account, of a size class, of a pool, or (-1) of all. */
 struct chosen {
     int64_t account;
     int64_t size_class;
+    int64_t pool;
 };
+static const struct chosen everything = {-1, -1, -1};
 
 static bool is_chosen(const struct job_record *record, struct chosen chosen)
 {
     return (chosen.account < 0 || record->account == (uint32_t)chosen.account) &&
+           (chosen.pool < 0 || record->pool.v == (uint32_t)chosen.pool) &&
            (chosen.size_class < 0 ||
             size_class_of(record->slots_milli) == (uint32_t)chosen.size_class);
 }
@@ -259,6 +269,23 @@ static void spreads(const struct engine *engine, struct chosen chosen, struct sp
     }
     *ret_completion = spread_of(times, ended);
     free(times);
+}
+
+/* Of those that have not started: how long they have waited by now. */
+static struct spread not_started(const struct engine *engine)
+{
+    size_t count;
+    const struct job_record *records = engine_records(engine, &count);
+    int64_t *times = xcalloc(count + 1, sizeof *times);
+    size_t waiting = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (records[i].started_ms < 0 && records[i].ended_ms < 0) {
+            times[waiting++] = engine_now_ms(engine) - records[i].submitted_ms;
+        }
+    }
+    const struct spread spread = spread_of(times, waiting);
+    free(times);
+    return spread;
 }
 
 static int name_compare(const void *a, const void *b)
@@ -324,7 +351,7 @@ static void accounts_result(const struct metrics *metrics, const struct engine *
         promises_result(metrics, engine_core(engine), account);
         const bool held = i < metrics->accounts.count;
         account->held_mean_milli = held ? mean_of(metrics->accounts.at[i].area, ret->span_ms) : 0;
-        spreads(engine, (struct chosen){i, -1}, &account->wait, &account->completion);
+        spreads(engine, (struct chosen){i, -1, -1}, &account->wait, &account->completion);
     }
     ret->work_lost_slot_ms = (int64_t)(lost_all / SLOT_MILLI);
     free(lost);
@@ -340,6 +367,38 @@ static int64_t fragmented_mean(const struct series *series)
         sum += series->at[i].fragmented_milli;
     }
     return series->count == 0 ? 0 : (int64_t)(sum / (int64_t)series->count);
+}
+
+static int64_t pool_fragmented_mean(const struct series *series, uint32_t pool)
+{
+    __int128 sum = 0;
+    for (size_t i = 0; i < series->count; i++) {
+        sum += series->at[i].pools[pool].fragmented_milli;
+    }
+    return series->count == 0 ? 0 : (int64_t)(sum / (int64_t)series->count);
+}
+
+/* Pools that had nodes, in the order in which they came into being. */
+static void pools_result(const struct metrics *metrics, const struct engine *engine,
+                         struct arena *arena, struct result *ret)
+{
+    ret->pools = arena_new(arena, struct pool_result, metrics->pools.at.count + 1);
+    for (uint32_t i = 0; i < metrics->pools.at.count; i++) {
+        const struct pool_use *use = &metrics->pools.at.at[i];
+        if (use->capacity_area == 0) {
+            continue;
+        }
+        struct pool_result *pool = &ret->pools[ret->pool_count++];
+        *pool = (struct pool_result){
+            .name = arena_str(arena, core_pool_name(engine_core(engine), (pool_id){i + 1})),
+            .sampled = i < SERIES_POOLS_MAX - 1 ? (int)i : -1,
+            .capacity_milli = mean_of(use->capacity_area, ret->span_ms),
+            .allocated_milli = mean_of(use->allocated_area, ret->span_ms),
+        };
+        pool->fragmented_milli =
+            pool->sampled >= 0 ? pool_fragmented_mean(&metrics->series, i) : -1;
+        spreads(engine, (struct chosen){-1, -1, i + 1}, &pool->wait, &pool->completion);
+    }
 }
 
 void metrics_result(const struct metrics *metrics, const struct engine *engine, struct arena *arena,
@@ -358,9 +417,12 @@ void metrics_result(const struct metrics *metrics, const struct engine *engine, 
     };
     memcpy(ret->refusals, metrics->refusals, sizeof ret->refusals);
     states_count(engine, ret);
-    spreads(engine, (struct chosen){-1, -1}, &ret->wait, &ret->completion);
+    spreads(engine, everything, &ret->wait, &ret->completion);
     for (uint32_t i = 0; i < SIZE_CLASS_COUNT; i++) {
-        spreads(engine, (struct chosen){-1, i}, &ret->wait_by_size[i], &ret->completion_by_size[i]);
+        spreads(engine, (struct chosen){-1, i, -1}, &ret->wait_by_size[i],
+                &ret->completion_by_size[i]);
     }
+    ret->not_started = not_started(engine);
     accounts_result(metrics, engine, arena, ret);
+    pools_result(metrics, engine, arena, ret);
 }

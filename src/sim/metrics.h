@@ -34,6 +34,16 @@ struct account_result {
     int64_t work_lost_slot_ms; /* whole slots x ms */
 };
 
+struct pool_result {
+    const char *name;
+    int sampled;            /* its place in the samples; -1: it is one of those together */
+    int64_t capacity_milli; /* means, as below */
+    int64_t allocated_milli;
+    int64_t fragmented_milli; /* -1: not known */
+    struct spread wait;
+    struct spread completion;
+};
+
 /* One of the first tasks that were refused. */
 enum { REFUSALS_TOLD_MAX = 5 };
 struct refused_task {
@@ -66,10 +76,13 @@ struct result {
     int64_t work_lost_slot_ms;
     struct spread wait;
     struct spread completion;
+    struct spread not_started; /* how long those that never started have waited by the end */
     struct spread wait_by_size[SIZE_CLASS_COUNT];
     struct spread completion_by_size[SIZE_CLASS_COUNT];
     struct account_result *accounts; /* by name */
     uint32_t account_count;
+    struct pool_result *pools; /* that had nodes, oldest first */
+    uint32_t pool_count;
 };
 
 /* The result of a finished run, in the arena; it lives no longer than the metrics. */

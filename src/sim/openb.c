@@ -284,7 +284,8 @@ static bool place(struct placing *placing, const struct job *job)
 static void measure(struct placing *placing, uint32_t point, struct openb_seed *ret)
 {
     ret->unallocated_milli[point] = placing->capacity_milli - placing->used_milli;
-    ret->fragmented_milli[point] = fragments_of_core(&placing->fragments, placing->core);
+    ret->fragmented_milli[point] =
+        fragments_of_pool(&placing->fragments, placing->core, (pool_id){0});
 }
 
 static must_use enum err seed_run(const struct sim_options *options,
@@ -295,7 +296,7 @@ static must_use enum err seed_run(const struct sim_options *options,
     uint32_t *order = NULL;
     const size_t count = openb_order(scenario, seed, options->ratio_milli, &order);
     arena_init(&placing.arena);
-    fragments_init(&placing.fragments, scenario, FRAGMENTS_BY_JOBS);
+    fragments_init(&placing.fragments, scenario, NULL, FRAGMENTS_BY_JOBS);
     placing.capacity_milli = openb_capacity_milli(scenario);
     *ret = (struct openb_seed){0};
     for (uint32_t i = 0; i < OPENB_POINTS; i++) {

@@ -38,7 +38,7 @@ static void results_write(const struct sim_options *options, const struct engine
     arena_init(&arena);
     metrics_result(metrics, engine, &arena, &result);
     if (options->json) {
-        summary_json(&result, engine_scenario(engine), metrics_series(metrics), &outputs->page);
+        summary_json(&result, engine, metrics_series(metrics), &outputs->page);
     } else if (!options->no_summary) {
         if (outputs->page.len > 0) {
             buf_add_char(&outputs->page, '\n');

@@ -1,9 +1,17 @@
-/* report_internal.h - the pieces of a report: shared by report.c and report_promise.c.
+/* report_internal.h - the pieces of a report: shared by its files.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/buf.h"
 #include "sim/metrics.h"
+
+/* What a report is about, and where it goes. */
+struct page {
+    const struct result *result;
+    const struct engine *engine;
+    const struct series *series;
+    struct buf *out;
+};
 
 /* Opens a section with a heading and a line of text. */
 void report_section(struct buf *out, const char *title, const char *text);
@@ -14,6 +22,16 @@ void report_key(struct buf *out, const char *class_name, const char *text);
 /* Were slots promised to anybody of several? */
 bool report_promised(const struct result *result);
 
+/* Charts: slots of each pool, the queue, and how long tasks waited. */
+void report_allocation(const struct page *report);
+void report_queue(const struct page *report);
+void report_waits(const struct page *report);
+
+/* Figures of pools, and waits and completion times by size and account. */
+void report_tables(const struct page *report);
+
+/* What each account used, beside its fair share and its guarantee. */
+void report_shares(const struct page *report);
+
 /* What was promised and when it was not there: a strip of time for each account, and the figures. */
-void report_promises(const struct result *result, const struct engine *engine,
-                     const struct series *series, struct buf *out);
+void report_promises(const struct page *report);

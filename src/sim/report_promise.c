@@ -107,7 +107,7 @@ static void ticks(int64_t span_ms, struct buf *out)
     char text[SIM_TEXT_MAX];
     buf_add_str(out, "<div class=\"use ticks\"><span></span><div>");
     for (int64_t i = 0; i <= TICKS; i++) {
-        buf_addf(out, "<em>%s</em>", sim_span_text(span_ms / TICKS * i, text));
+        buf_addf(out, "<em>%s</em>", chart_time_text(span_ms / TICKS * i, text, sizeof text));
     }
     buf_add_str(out, "</div><span></span></div>");
 }
@@ -142,9 +142,10 @@ static void figures(const struct account_result *account, struct buf *out)
     buf_addf(out, "<td>%s</td></tr>", sim_count_text(account->evictions, text));
 }
 
-void report_promises(const struct result *result, const struct engine *engine,
-                     const struct series *series, struct buf *out)
+void report_promises(const struct page *report)
 {
+    const struct result *result = report->result;
+    struct buf *out = report->out;
     if (!report_promised(result)) {
         return;
     }
@@ -159,7 +160,7 @@ void report_promises(const struct result *result, const struct engine *engine,
     buf_add_str(out, "</div>");
     for (uint32_t i = 0; i < result->account_count; i++) {
         if (result->accounts[i].guaranteed_milli > 0) {
-            strip_row(engine, &result->accounts[i], series, result->span_ms, out);
+            strip_row(report->engine, &result->accounts[i], report->series, result->span_ms, out);
         }
     }
     ticks(result->span_ms, out);

@@ -6,7 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SERIES_SAMPLES_MAX = 512, SERIES_ACCOUNTS_MAX = 8 };
+enum { SERIES_SAMPLES_MAX = 512, SERIES_ACCOUNTS_MAX = 8, SERIES_POOLS_MAX = 8 };
+
+/* Slots of one pool. */
+struct pool_sample {
+    int64_t allocated_milli;
+    int64_t capacity_milli;
+    int64_t fragmented_milli;
+};
 
 struct sample {
     int64_t at_ms;
@@ -14,7 +21,9 @@ struct sample {
     int64_t capacity_milli;
     int64_t fragmented_milli;
     uint64_t pending;
-    int64_t held_milli[SERIES_ACCOUNTS_MAX]; /* by account; the last one takes the rest */
+    struct pool_sample pools[SERIES_POOLS_MAX]; /* as below, the last one takes the rest */
+    int64_t held_milli[SERIES_ACCOUNTS_MAX];    /* by account; the last one takes the rest */
+    int64_t share_milli[SERIES_ACCOUNTS_MAX];   /* its fair share of all pools */
     /* From the beginning on, by account: how long it lacked some of its guarantee, and was owed a place (fairness.h). What was in
      * between two samples is their difference, however many were left out. */
     int64_t short_ms[SERIES_ACCOUNTS_MAX];

@@ -9,10 +9,10 @@ static int i64_compare(const void *a, const void *b)
     return first < second ? -1 : first > second;
 }
 
-/* The value with `percent` of the others below it. */
+/* The least value that `percent` of all do not exceed. */
 static int64_t percentile(const int64_t *sorted, size_t count, unsigned percent)
 {
-    return sorted[count * percent / 100];
+    return sorted[(count * percent + 99) / 100 - 1];
 }
 
 struct spread spread_of(int64_t *times, size_t count)

@@ -17,7 +17,7 @@ struct spread {
     int64_t max_ms;
 };
 
-/* Sorts the times. A percentile is a time that occurred, never something between two. */
+/* Sorts the times. A percentile is a time that occurred, never something between two: the least that so many do not exceed. */
 struct spread spread_of(int64_t *times, size_t count);
 
 enum { SIZE_CLASS_COUNT = 10 };

@@ -45,13 +45,30 @@ static void refused_lines(const struct result *result, struct buf *out)
     }
 }
 
+/* They have no wait yet, and the longest waits may be among them. */
+static void not_started_line(const struct result *result, struct buf *out)
+{
+    char count[SIM_TEXT_MAX];
+    char mean[SIM_TEXT_MAX];
+    char most[SIM_TEXT_MAX];
+    const struct spread *spread = &result->not_started;
+    if (spread->count > 0) {
+        buf_addf(
+            out,
+            "not started %s of them, after %s on average, %s at most: not in the waits below\n",
+            sim_count_text(spread->count, count), sim_span_text(spread->mean_ms, mean),
+            sim_span_text(spread->max_ms, most));
+    }
+}
+
 static void slots_lines(const struct result *result, struct buf *out)
 {
     char slots[SIM_TEXT_MAX];
     char nodes[SIM_TEXT_MAX];
     char part[SIM_TEXT_MAX];
-    buf_addf(out, "slots       %s on %s nodes, %s %% allocated",
+    buf_addf(out, "slots       %s on %s node%s, %s %% allocated",
              sim_milli_text(result->capacity_milli, slots), sim_count_text(result->nodes, nodes),
+             result->nodes == 1 ? "" : "s",
              sim_percent_text(result->allocated_milli, result->capacity_milli, part));
     buf_addf(out, ", %s %% idle in pieces too small\n",
              sim_percent_text(result->fragmented_milli, result->capacity_milli, part));
@@ -104,6 +121,10 @@ static int label_width(const struct result *result)
     size_t width = LABEL_WIDTH_MIN;
     for (uint32_t i = 0; i < result->account_count; i++) {
         const size_t len = strlen(result->accounts[i].name);
+        width = len > width ? len : width;
+    }
+    for (uint32_t i = 0; i < result->pool_count; i++) {
+        const size_t len = strlen(result->pools[i].name);
         width = len > width ? len : width;
     }
     return width > LABEL_WIDTH_MAX ? LABEL_WIDTH_MAX : (int)width;
@@ -167,6 +188,44 @@ static void shares(const struct result *result, struct buf *out)
     }
 }
 
+static void pool_row(const struct result *result, const struct pool_result *pool, struct buf *out)
+{
+    const int64_t times[] = {pool->wait.mean_ms, pool->wait.p99_ms, pool->wait.max_ms};
+    const int width = label_width(result);
+    char text[SIM_TEXT_MAX];
+    buf_addf(out, "  %-*.*s", width, width, pool->name);
+    buf_addf(out, " %*s", CELL_WIDTH, sim_milli_text(pool->capacity_milli, text));
+    buf_addf(out, " %*s", CELL_WIDTH,
+             sim_percent_text(pool->allocated_milli, pool->capacity_milli, text));
+    buf_addf(out, " %*s", CELL_WIDTH,
+             pool->fragmented_milli < 0
+                 ? "-"
+                 : sim_percent_text(pool->fragmented_milli, pool->capacity_milli, text));
+    buf_addf(out, " %*s", CELL_WIDTH, sim_count_text(pool->wait.count, text));
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        buf_addf(out, " %*s", CELL_WIDTH, sim_span_text(times[i], text));
+    }
+    buf_add_char(out, '\n');
+}
+
+/* Slots of several pools are different things: what all of them together hold says little. */
+static void pools(const struct result *result, struct buf *out)
+{
+    static const char *const heads[] = {"slots", "alloc, %", "pieces,%", "tasks",
+                                        "wait",  "p99",      "max"};
+    if (result->pool_count < 2) {
+        return;
+    }
+    buf_addf(out, "\n%-*s", label_width(result) + 2, "pool");
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        buf_addf(out, " %*s", CELL_WIDTH, heads[i]);
+    }
+    buf_add_char(out, '\n');
+    for (uint32_t i = 0; i < result->pool_count; i++) {
+        pool_row(result, &result->pools[i], out);
+    }
+}
+
 void summary_text(const struct result *result, const struct scenario *scenario, struct buf *out)
 {
     char text[SIM_TEXT_MAX];
@@ -176,12 +235,15 @@ void summary_text(const struct result *result, const struct scenario *scenario, 
     buf_addf(out, "time        %s, seed %" PRIu64 "\n", sim_span_text(result->span_ms, text),
              scenario->seed);
     if (scenario->rows_bad > 0) {
-        buf_addf(out, "rows        %s left out\n", sim_count_text(scenario->rows_bad, text));
+        buf_addf(out, "rows        %s left out; the first: %s\n",
+                 sim_count_text(scenario->rows_bad, text), scenario->row_bad_first);
     }
     tasks_line(result, out);
+    not_started_line(result, out);
     refused_lines(result, out);
     slots_lines(result, out);
     losses_line(result, out);
+    pools(result, out);
     waits(result, out);
     shares(result, out);
 }

@@ -9,7 +9,7 @@
 void summary_text(const struct result *result, const struct scenario *scenario, struct buf *out);
 
 /* One JSON object (docs/dev/formats/sim-output.md), with the samples. */
-void summary_json(const struct result *result, const struct scenario *scenario,
+void summary_json(const struct result *result, const struct engine *engine,
                   const struct series *series, struct buf *out);
 
 /* One line per submitted task, a header first. Times in seconds. */

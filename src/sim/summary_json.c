@@ -28,7 +28,7 @@ static void spread_json(struct json_out *j, const char *key, const struct spread
 /* Thousandths of a slot-hour. */
 static int64_t slot_hours_milli(int64_t slot_ms)
 {
-    return (int64_t)((__int128)slot_ms * 1000 / MS_PER_HOUR);
+    return (int64_t)(((__int128)slot_ms * 1000 + MS_PER_HOUR / 2) / MS_PER_HOUR);
 }
 
 static void tasks_json(struct json_out *j, const struct result *result)
@@ -112,7 +112,60 @@ static void accounts_json(struct json_out *j, const struct result *result)
     json_out_end(j);
 }
 
-static void samples_json(struct json_out *j, const struct series *series)
+static void pools_json(struct json_out *j, const struct result *result)
+{
+    json_out_key(j, "pools");
+    json_out_array(j);
+    for (uint32_t i = 0; i < result->pool_count; i++) {
+        const struct pool_result *pool = &result->pools[i];
+        json_out_object(j);
+        json_out_kv_text(j, "name", pool->name);
+        json_out_kv_milli(j, "slots_mean", pool->capacity_milli);
+        json_out_kv_milli(j, "allocated_mean", pool->allocated_milli);
+        json_out_key(j, "fragmented_mean");
+        if (pool->fragmented_milli < 0) {
+            json_out_null(j);
+        } else {
+            json_out_milli(j, pool->fragmented_milli);
+        }
+        spread_json(j, "wait", &pool->wait);
+        spread_json(j, "completion", &pool->completion);
+        json_out_end(j);
+    }
+    json_out_end(j);
+}
+
+static void millis_json(struct json_out *j, const char *key, const int64_t *values, uint32_t count)
+{
+    json_out_key(j, key);
+    json_out_array(j);
+    for (uint32_t i = 0; i < count; i++) {
+        json_out_milli(j, values[i]);
+    }
+    json_out_end(j);
+}
+
+/* Which account is which place of `used` and `share`; the last of many stands for the rest. */
+static uint32_t sample_accounts_json(struct json_out *j, const struct engine *engine)
+{
+    uint32_t count = 0;
+    json_out_key(j, "sample_accounts");
+    json_out_array(j);
+    while (count < SERIES_ACCOUNTS_MAX && engine_account_name(engine, count) != NULL) {
+        const bool rest = count == SERIES_ACCOUNTS_MAX - 1 &&
+                          engine_account_name(engine, SERIES_ACCOUNTS_MAX) != NULL;
+        if (rest) {
+            json_out_null(j);
+        } else {
+            json_out_text(j, engine_account_name(engine, count));
+        }
+        count++;
+    }
+    json_out_end(j);
+    return count;
+}
+
+static void samples_json(struct json_out *j, const struct series *series, uint32_t accounts)
 {
     json_out_key(j, "samples");
     json_out_array(j);
@@ -124,14 +177,17 @@ static void samples_json(struct json_out *j, const struct series *series)
         json_out_kv_milli(j, "capacity", sample->capacity_milli);
         json_out_kv_milli(j, "fragmented", sample->fragmented_milli);
         json_out_kv_u64(j, "waiting", sample->pending);
+        millis_json(j, "used", sample->held_milli, accounts);
+        millis_json(j, "share", sample->share_milli, accounts);
         json_out_end(j);
     }
     json_out_end(j);
 }
 
-void summary_json(const struct result *result, const struct scenario *scenario,
+void summary_json(const struct result *result, const struct engine *engine,
                   const struct series *series, struct buf *out)
 {
+    const struct scenario *scenario = engine_scenario(engine);
     struct json_out j;
     json_out_init(&j, out);
     json_out_object(&j);
@@ -139,6 +195,12 @@ void summary_json(const struct result *result, const struct scenario *scenario,
     json_out_kv_u64(&j, "seed", scenario->seed);
     kv_seconds(&j, "span", result->span_ms);
     json_out_kv_u64(&j, "rows_left_out", scenario->rows_bad);
+    json_out_key(&j, "row_left_out_first");
+    if (scenario->rows_bad > 0) {
+        json_out_text(&j, scenario->row_bad_first);
+    } else {
+        json_out_null(&j);
+    }
     tasks_json(&j, result);
     refusals_json(&j, result);
     json_out_kv_u64(&j, "nodes", result->nodes);
@@ -149,9 +211,11 @@ void summary_json(const struct result *result, const struct scenario *scenario,
     json_out_kv_u64(&j, "queue_max", result->queue_max);
     spread_json(&j, "wait", &result->wait);
     spread_json(&j, "completion", &result->completion);
+    spread_json(&j, "not_started", &result->not_started);
     sizes_json(&j, result);
     accounts_json(&j, result);
-    samples_json(&j, series);
+    pools_json(&j, result);
+    samples_json(&j, series, sample_accounts_json(&j, engine));
     json_out_end(&j);
     buf_add_char(out, '\n');
 }
@@ -193,6 +257,19 @@ static void csv_time(struct buf *out, int64_t ms)
     }
 }
 
+/* As it ended, or is at the end of the run. */
+static const char *state_text(const struct engine *engine, size_t index)
+{
+    const struct task *task = core_task(engine_core(engine), (task_id){index + 1});
+    const bool runs = task != NULL && task->active_count > 0;
+    size_t count;
+    const struct job_record *record = &engine_records(engine, &count)[index];
+    if (record->ended_ms >= 0 || task == NULL) {
+        return task_state_name(record->state);
+    }
+    return task_state_name(runs ? TASK_RUNNING : task->state);
+}
+
 void summary_tasks_csv(const struct engine *engine, struct buf *out)
 {
     size_t count;
@@ -213,9 +290,8 @@ void summary_tasks_csv(const struct engine *engine, struct buf *out)
         csv_time(out, record->started_ms);
         csv_time(out, record->ended_ms);
         csv_time(out, started ? record->started_ms - record->submitted_ms : NOT_YET);
-        buf_addf(out, ",%s,%s,%d,%u,%u,%u", task_state_name(record->state),
-                 end_cause_name(record->cause), record->exit_code, record->evictions,
-                 record->losses, record->failures);
+        buf_addf(out, ",%s,%s,%d,%u,%u,%u", state_text(engine, i), end_cause_name(record->cause),
+                 record->exit_code, record->evictions, record->losses, record->failures);
         csv_milli(out, (int64_t)(record->work_lost / 1000));
         buf_add_char(out, '\n');
     }

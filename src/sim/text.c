@@ -6,24 +6,30 @@
 
 #include <inttypes.h>
 
-enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
+enum { TENTH = 100, SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
+
+static int64_t rounded(int64_t ms, int64_t unit)
+{
+    return (ms + unit / 2) / unit;
+}
 
 const char *sim_span_text(int64_t ms, char *out)
 {
     must(ms >= 0);
     if (ms < SECOND) {
         (void)snprintf(out, SIM_TEXT_MAX, ms == 0 ? "0s" : "%" PRId64 "ms", ms);
-    } else if (ms < MINUTE) {
-        (void)snprintf(out, SIM_TEXT_MAX, "%" PRId64 ".%" PRId64 "s", ms / SECOND,
-                       ms % SECOND / 100);
-    } else if (ms < HOUR) {
-        (void)snprintf(out, SIM_TEXT_MAX, "%" PRId64 "m%02" PRId64 "s", ms / MINUTE,
-                       ms % MINUTE / SECOND);
-    } else if (ms < DAY) {
-        (void)snprintf(out, SIM_TEXT_MAX, "%" PRId64 "h%02" PRId64 "m", ms / HOUR,
-                       ms % HOUR / MINUTE);
+    } else if (ms < MINUTE - TENTH / 2) {
+        const int64_t tenths = rounded(ms, TENTH);
+        (void)snprintf(out, SIM_TEXT_MAX, "%" PRId64 ".%" PRId64 "s", tenths / 10, tenths % 10);
+    } else if (ms < HOUR - SECOND / 2) {
+        const int64_t seconds = rounded(ms, SECOND);
+        (void)snprintf(out, SIM_TEXT_MAX, "%" PRId64 "m%02" PRId64 "s", seconds / 60, seconds % 60);
+    } else if (ms < DAY - MINUTE / 2) {
+        const int64_t minutes = rounded(ms, MINUTE);
+        (void)snprintf(out, SIM_TEXT_MAX, "%" PRId64 "h%02" PRId64 "m", minutes / 60, minutes % 60);
     } else {
-        (void)snprintf(out, SIM_TEXT_MAX, "%" PRId64 "d%02" PRId64 "h", ms / DAY, ms % DAY / HOUR);
+        const int64_t hours = rounded(ms, HOUR);
+        (void)snprintf(out, SIM_TEXT_MAX, "%" PRId64 "d%02" PRId64 "h", hours / 24, hours % 24);
     }
     return out;
 }

@@ -8,8 +8,8 @@
 
 enum { SIM_TEXT_MAX = 48 };
 
-/* "250ms", "12.3s", "3m12s", "5h07m", "2d03h": three or four digits that matter. `out` has
- * SIM_TEXT_MAX, as below. */
+/* "250ms", "12.3s", "3m12s", "5h07m", "2d03h": three or four digits that matter, the last one
+ * rounded. `out` has SIM_TEXT_MAX, as below. */
 const char *sim_span_text(int64_t ms, char *out);
 
 /* "1,234,567" */

@@ -21,13 +21,16 @@ static void a_spread_is_of_times_that_occurred(void **state)
     const struct spread spread = spread_of(times, 100);
     assert_int_equal(spread.count, 100);
     assert_int_equal(spread.mean_ms, 51); /* 50.5, rounded */
-    assert_int_equal(spread.p50_ms, 51);
-    assert_int_equal(spread.p90_ms, 91);
-    assert_int_equal(spread.p99_ms, 100);
+    assert_int_equal(spread.p50_ms, 50); /* half of them are at most this */
+    assert_int_equal(spread.p90_ms, 90);
+    assert_int_equal(spread.p99_ms, 99);
     assert_int_equal(spread.max_ms, 100);
     const struct spread none = spread_of(times, 0);
     assert_int_equal(none.count, 0);
     assert_int_equal(none.max_ms, 0);
+    int64_t two[] = {9, 4};
+    assert_int_equal(spread_of(two, 2).p50_ms, 4);
+    assert_int_equal(spread_of(two, 2).p90_ms, 9);
     int64_t one = 7;
     assert_int_equal(spread_of(&one, 1).p99_ms, 7);
 }
@@ -72,7 +75,12 @@ static void spans_have_the_digits_that_matter(void **state)
     assert_string_equal(sim_span_text(999, out), "999ms");
     assert_string_equal(sim_span_text(12345, out), "12.3s");
     assert_string_equal(sim_span_text(60000, out), "1m00s");
-    assert_string_equal(sim_span_text(3599999, out), "59m59s");
+    assert_string_equal(sim_span_text(59949, out), "59.9s");
+    assert_string_equal(sim_span_text(59950, out), "1m00s");
+    assert_string_equal(sim_span_text(3599499, out), "59m59s");
+    assert_string_equal(sim_span_text(3599999, out), "1h00m"); /* rounded, never "59m60s" */
+    assert_string_equal(sim_span_text(2 * 3600000 - 160, out), "2h00m");
+    assert_string_equal(sim_span_text(86399999, out), "1d00h");
     assert_string_equal(sim_span_text(5 * 3600000 + 7 * 60000, out), "5h07m");
     assert_string_equal(sim_span_text(51LL * 3600000, out), "2d03h");
 }

@@ -1,0 +1,72 @@
+/* pool_use.c - see pool_use.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/pool_use.h"
+
+void pool_uses_init(struct pool_uses *uses, const struct scenario *scenario)
+{
+    *uses = (struct pool_uses){.scenario = scenario};
+}
+
+void pool_uses_done(struct pool_uses *uses)
+{
+    vec_done(&uses->at);
+}
+
+/* Pools come into being while a run goes on, too. */
+static struct pool_use *use_of(struct pool_uses *uses, const struct core *core, pool_id pool)
+{
+    must(pool.v > 0);
+    while (uses->at.count < pool.v) {
+        const pool_id id = {(uint32_t)uses->at.count + 1};
+        vec_push(&uses->at, (struct pool_use){0});
+        fragments_init(&uses->at.at[id.v - 1].fragments, uses->scenario, core_pool_name(core, id),
+                       FRAGMENTS_BY_SLOTS);
+    }
+    return &uses->at.at[pool.v - 1];
+}
+
+void pool_uses_hold(struct pool_uses *uses, const struct core *core, pool_id pool, int64_t milli)
+{
+    struct pool_use *use = use_of(uses, core, pool);
+    use->allocated_milli += milli;
+    must(use->allocated_milli >= 0);
+}
+
+int64_t pool_uses_capacity(struct pool_uses *uses, const struct core *core)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < uses->at.count; i++) {
+        uses->at.at[i].capacity_milli = 0;
+    }
+    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
+         node = core_node_next(core, node->id)) {
+        if (node->state == NODE_UP) {
+            use_of(uses, core, node->pool)->capacity_milli += node->slots_milli;
+            sum += node->slots_milli;
+        }
+    }
+    return sum;
+}
+
+void pool_uses_count(struct pool_uses *uses, int64_t for_ms)
+{
+    for (size_t i = 0; i < uses->at.count; i++) {
+        struct pool_use *use = &uses->at.at[i];
+        use->allocated_area += (__int128)use->allocated_milli * for_ms;
+        use->capacity_area += (__int128)use->capacity_milli * for_ms;
+    }
+}
+
+void pool_uses_sample(const struct pool_uses *uses, const struct core *core, struct sample *ret)
+{
+    for (size_t i = 0; i < uses->at.count; i++) {
+        const struct pool_use *use = &uses->at.at[i];
+        struct pool_sample *pool = &ret->pools[i < SERIES_POOLS_MAX ? i : SERIES_POOLS_MAX - 1];
+        const pool_id id = {(uint32_t)i + 1};
+        const int64_t fragmented = fragments_of_pool(&use->fragments, core, id);
+        pool->allocated_milli += use->allocated_milli;
+        pool->capacity_milli += use->capacity_milli;
+        pool->fragmented_milli += fragmented;
+        ret->fragmented_milli += fragmented;
+    }
+}

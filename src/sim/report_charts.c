@@ -1,0 +1,188 @@
+/* report_charts.c - charts of a report: slots of each pool, the queue, how long tasks waited.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/report_internal.h"
+
+#include "sim/chart.h"
+#include "sim/text.h"
+
+enum { POOL_CHARTS_MAX = 4 };
+
+/* ---- allocation ---- */
+
+/* Of one place in the samples, or (-1) of all pools together. */
+static struct pool_sample slots_at(const struct sample *sample, int pool)
+{
+    return pool >= 0 ? sample->pools[pool]
+                     : (struct pool_sample){sample->allocated_milli, sample->capacity_milli,
+                                            sample->fragmented_milli};
+}
+
+static void allocation_chart(const struct page *report, int pool, const char *label)
+{
+    struct chart_point points[SERIES_SAMPLES_MAX];
+    const struct series *series = report->series;
+    struct chart chart;
+    struct chart_axes axes = {.label = label,
+                              .unit = "slots",
+                              .x_max = report->result->span_ms,
+                              .y_unit = SLOT_MILLI,
+                              .step_ms = series->step_ms};
+    for (size_t i = 0; i < series->count; i++) {
+        const struct pool_sample slots = slots_at(&series->at[i], pool);
+        axes.y_max = slots.capacity_milli > axes.y_max ? slots.capacity_milli : axes.y_max;
+        axes.y_max = slots.allocated_milli > axes.y_max ? slots.allocated_milli : axes.y_max;
+        points[i] = (struct chart_point){series->at[i].at_ms, 0, slots.allocated_milli};
+    }
+    chart_begin_time(&chart, report->out, &axes);
+    chart_area(&chart, &(struct chart_series){points, series->count, "c0", "k0", "allocated"});
+    for (size_t i = 0; i < series->count; i++) {
+        points[i].low = points[i].y;
+        points[i].y += slots_at(&series->at[i], pool).fragmented_milli;
+    }
+    chart_area(&chart,
+               &(struct chart_series){points, series->count, "c1", "k1", "idle, too small"});
+    for (size_t i = 0; i < series->count; i++) {
+        points[i].y = slots_at(&series->at[i], pool).capacity_milli;
+    }
+    chart_line(&chart, &(struct chart_series){points, series->count, "limit", "limit", "there"});
+    chart_end(&chart);
+}
+
+void report_allocation(const struct page *report)
+{
+    const struct result *result = report->result;
+    struct buf *out = report->out;
+    report_section(out, "Allocation",
+                   "Slots in use, and idle ones in pieces too small for the tasks of this "
+                   "workload.");
+    buf_add_str(out, "<div class=\"legend\">");
+    report_key(out, "k0", "allocated");
+    report_key(out, "k1", "idle, in pieces too small");
+    report_key(out, "dashes", "there, on nodes that are up");
+    buf_add_str(out, "</div>");
+    if (result->pool_count < 2 || result->pool_count > POOL_CHARTS_MAX) {
+        allocation_chart(report, -1, "Slots in use over time");
+    }
+    for (uint32_t i = 0;
+         result->pool_count > 1 && result->pool_count <= POOL_CHARTS_MAX && i < result->pool_count;
+         i++) {
+        if (result->pools[i].sampled >= 0) {
+            buf_add_str(out, "<h3>Pool ");
+            html_text(out, result->pools[i].name);
+            buf_add_str(out, "</h3>");
+            allocation_chart(report, result->pools[i].sampled, result->pools[i].name);
+        }
+    }
+    buf_add_str(out, "</section>");
+}
+
+/* ---- the queue ---- */
+
+void report_queue(const struct page *report)
+{
+    struct chart_point points[SERIES_SAMPLES_MAX];
+    const struct series *series = report->series;
+    struct chart chart;
+    struct chart_axes axes = {.label = "Tasks that wait, over time",
+                              .unit = "tasks",
+                              .x_max = report->result->span_ms,
+                              .y_unit = 1,
+                              .step_ms = series->step_ms};
+    for (size_t i = 0; i < series->count; i++) {
+        points[i] = (struct chart_point){series->at[i].at_ms, 0, (int64_t)series->at[i].pending};
+        axes.y_max = points[i].y > axes.y_max ? points[i].y : axes.y_max;
+    }
+    report_section(report->out, "Queue", "Tasks that wait for a place.");
+    chart_begin_time(&chart, report->out, &axes);
+    chart_area(&chart, &(struct chart_series){points, series->count, "c0", "k0", "waiting"});
+    chart_end(&chart);
+    buf_add_str(report->out, "</section>");
+}
+
+/* ---- waits ---- */
+
+static const struct {
+    int64_t below_ms;
+    const char *label;
+    const char *range;
+} wait_bins[] = {
+    {1000, "<1s", "less than a second"},  {10000, "10s", "1s to 10s"},
+    {30000, "30s", "10s to 30s"},         {60000, "1m", "30s to 1m"},
+    {120000, "2m", "1m to 2m"},           {300000, "5m", "2m to 5m"},
+    {600000, "10m", "5m to 10m"},         {1800000, "30m", "10m to 30m"},
+    {3600000, "1h", "30m to 1h"},         {7200000, "2h", "1h to 2h"},
+    {14400000, "4h", "2h to 4h"},         {28800000, "8h", "4h to 8h"},
+    {57600000, "16h", "8h to 16h"},       {86400000, "1d", "16h to 1d"},
+    {172800000, "2d", "1d to 2d"},        {345600000, "4d", "2d to 4d"},
+    {691200000, "8d", "4d to 8d"},        {1382400000, "16d", "8d to 16d"},
+    {INT64_MAX, "more", "more than 16d"},
+};
+enum { WAIT_BINS = sizeof wait_bins / sizeof wait_bins[0], PERCENT_MILLI = 100000 };
+
+/* How many tasks waited so long; returns how many have started. */
+static int64_t waits_count(const struct engine *engine, int64_t counts[static WAIT_BINS])
+{
+    int64_t started = 0;
+    size_t count;
+    const struct job_record *records = engine_records(engine, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (records[i].started_ms < 0) {
+            continue;
+        }
+        const int64_t wait_ms = records[i].started_ms - records[i].submitted_ms;
+        size_t bin = 0;
+        while (bin + 1 < WAIT_BINS && wait_ms >= wait_bins[bin].below_ms) {
+            bin++;
+        }
+        counts[bin]++;
+        started++;
+    }
+    return started;
+}
+
+static void wait_bar(const struct chart *chart, size_t bin, int64_t count, int64_t started)
+{
+    char title[SIM_TEXT_MAX * 3];
+    char percent[SIM_TEXT_MAX];
+    char tasks[SIM_TEXT_MAX];
+    char text[SIM_TEXT_MAX] = "";
+    const int64_t milli = count * PERCENT_MILLI / started;
+    (void)snprintf(title, sizeof title, "%s: %s tasks, %s %%", wait_bins[bin].range,
+                   sim_count_text((uint64_t)count, tasks),
+                   sim_percent_text(count, started, percent));
+    if (count > 0) {
+        (void)sim_milli_text(milli, text);
+    }
+    chart_bar(chart, bin, milli, text, title);
+}
+
+void report_waits(const struct page *report)
+{
+    const char *labels[WAIT_BINS];
+    int64_t counts[WAIT_BINS] = {0};
+    const int64_t started = waits_count(report->engine, counts);
+    size_t bins = 0;
+    struct chart chart;
+    struct chart_axes axes = {.label = "Waits: percent of the tasks by how long they waited",
+                              .unit = "%",
+                              .y_unit = 1000};
+    if (started == 0) {
+        return;
+    }
+    for (size_t i = 0; i < WAIT_BINS; i++) {
+        const int64_t milli = counts[i] * PERCENT_MILLI / started;
+        labels[i] = wait_bins[i].label;
+        axes.y_max = milli > axes.y_max ? milli : axes.y_max;
+        bins = counts[i] > 0 ? i + 1 : bins;
+    }
+    axes.x_max = (int64_t)(bins + 1 < WAIT_BINS ? bins + 1 : bins);
+    report_section(report->out, "Waits",
+                   "From submission to the first start: percent of the tasks that started, each "
+                   "bar up to the time below it.");
+    chart_begin_bars(&chart, report->out, &axes, labels);
+    for (size_t i = 0; i < (size_t)axes.x_max; i++) {
+        wait_bar(&chart, i, counts[i], started);
+    }
+    chart_end(&chart);
+    buf_add_str(report->out, "</section>");
+}
