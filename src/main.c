@@ -9,9 +9,6 @@
 #include <stdbool.h>
 #include <sys/prctl.h>
 
-/* Where --help may stand: `weir sim compare --help`. */
-enum { HELP_WORDS_MAX = 3 };
-
 int main(int argc, char **argv)
 {
     static const struct {
@@ -25,7 +22,7 @@ int main(int argc, char **argv)
     };
     /* Help on every command, roles too, comes from the CLI's command table. */
     bool help = false;
-    for (int i = 2; i < argc && i <= HELP_WORDS_MAX; i++) {
+    for (int i = 2; i < argc; i++) {
         help |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
     }
     for (size_t i = 0; argc > 1 && !help && i < sizeof roles / sizeof roles[0]; i++) {

@@ -20,6 +20,7 @@ enum figure_kind { FIGURE_TIME, FIGURE_PERCENT, FIGURE_COUNT, FIGURE_MILLI };
 
 struct figure {
     const char *name;
+    const char *key; /* in JSON */
     enum figure_kind kind;
     int64_t (*of)(const struct result *result);
 };
@@ -105,22 +106,22 @@ static int64_t owed(const struct result *r)
 }
 
 static const struct figure figures[] = {
-    {"wait, mean", FIGURE_TIME, wait_mean},
-    {"wait, p50", FIGURE_TIME, wait_p50},
-    {"wait, p90", FIGURE_TIME, wait_p90},
-    {"wait, p99", FIGURE_TIME, wait_p99},
-    {"wait, max", FIGURE_TIME, wait_max},
-    {"completion, mean", FIGURE_TIME, completion_mean},
-    {"completion, p99", FIGURE_TIME, completion_p99},
-    {"whole run", FIGURE_TIME, span},
-    {"allocated, %", FIGURE_PERCENT, allocated},
-    {"in pieces, %", FIGURE_PERCENT, fragmented},
-    {"queue, mean", FIGURE_MILLI, queue_mean},
-    {"completed", FIGURE_COUNT, completed},
-    {"evictions", FIGURE_COUNT, evictions},
-    {"work lost, slot-hours", FIGURE_MILLI, work_lost},
-    {"short, slots", FIGURE_MILLI, shortfall},
-    {"owed, longest", FIGURE_TIME, owed},
+    {"wait, mean", "wait_mean", FIGURE_TIME, wait_mean},
+    {"wait, p50", "wait_p50", FIGURE_TIME, wait_p50},
+    {"wait, p90", "wait_p90", FIGURE_TIME, wait_p90},
+    {"wait, p99", "wait_p99", FIGURE_TIME, wait_p99},
+    {"wait, max", "wait_max", FIGURE_TIME, wait_max},
+    {"completion, mean", "completion_mean", FIGURE_TIME, completion_mean},
+    {"completion, p99", "completion_p99", FIGURE_TIME, completion_p99},
+    {"whole run", "span", FIGURE_TIME, span},
+    {"allocated, %", "allocated_percent", FIGURE_PERCENT, allocated},
+    {"in pieces, %", "fragmented_percent", FIGURE_PERCENT, fragmented},
+    {"queue, mean", "queue_mean", FIGURE_MILLI, queue_mean},
+    {"completed", "completed", FIGURE_COUNT, completed},
+    {"evictions", "evictions", FIGURE_COUNT, evictions},
+    {"work lost, slot-hours", "work_lost_slot_hours", FIGURE_MILLI, work_lost},
+    {"short, slots", "shortfall_max", FIGURE_MILLI, shortfall},
+    {"owed, longest", "below_longest", FIGURE_TIME, owed},
 };
 enum { FIGURE_COUNT_ALL = sizeof figures / sizeof figures[0] };
 
@@ -165,17 +166,28 @@ static must_use enum err run_one(const struct sim_options *options, const char *
     return r;
 }
 
-/* Which run it is; on a terminal in one line that the next one takes. */
+/* Which run it is, on a terminal, in one line that the next one takes. */
 static void run_tell(const struct sim_options *options, const struct table_of *table, uint32_t file,
                      uint32_t seed)
 {
-    if (options->quiet) {
-        return;
+    if (!options->quiet && isatty(STDERR_FILENO) != 0) {
+        (void)fprintf(stderr, "\r%u of %u: %.50s, seed %" PRIu64 "\x1b[K",
+                      file * table->seeds + seed + 1, table->files * table->seeds,
+                      options->files[file], options->seed_first + seed);
     }
-    const bool terminal = isatty(STDERR_FILENO) != 0;
-    (void)fprintf(stderr, "%s%u of %u: %.50s, seed %" PRIu64 "%s", terminal ? "\r" : "",
-                  file * table->seeds + seed + 1, table->files * table->seeds, options->files[file],
-                  options->seed_first + seed, terminal ? "\x1b[K" : "\n");
+}
+
+/* Can all of them be read? Asked before the first one runs. */
+static must_use enum err files_check(const struct sim_options *options, struct error *e)
+{
+    enum err r = ERR_OK;
+    for (uint32_t file = 0; r == ERR_OK && file < options->file_count; file++) {
+        struct scenario scenario;
+        scenario_init(&scenario);
+        r = scenario_load(options, options->files[file], &options->seed_first, &scenario, e);
+        scenario_done(&scenario);
+    }
+    return r;
 }
 
 static must_use enum err run_all(const struct sim_options *options, struct table_of *table,
@@ -302,8 +314,14 @@ static void table_json(const struct sim_options *options, const struct table_of 
     for (uint32_t file = 0; file < table->files; file++) {
         json_out_object(&j);
         json_out_kv_text(&j, "scenario", options->files[file]);
+        json_out_key(&j, "seeds");
+        json_out_array(&j);
+        for (uint32_t seed = 0; seed < table->seeds; seed++) {
+            json_out_u64(&j, options->seed_first + seed);
+        }
+        json_out_end(&j);
         for (size_t figure = 0; figure < FIGURE_COUNT_ALL; figure++) {
-            json_out_key(&j, figures[figure].name);
+            json_out_key(&j, figures[figure].key);
             json_out_array(&j);
             for (uint32_t seed = 0; seed < table->seeds; seed++) {
                 const int64_t value = cell(table, file, seed)[figure];
@@ -330,7 +348,8 @@ enum err play_compare(const struct sim_options *options, struct error *e)
     auto_free(freep) int64_t *cells =
         xcalloc((size_t)table.files * table.seeds * FIGURE_COUNT_ALL, sizeof *cells);
     table.at = cells;
-    enum err r = run_all(options, &table, e);
+    enum err r = files_check(options, e);
+    r = r == ERR_OK ? run_all(options, &table, e) : r;
     if (!options->quiet && isatty(STDERR_FILENO) != 0) {
         (void)fputs("\r\x1b[K", stderr);
     }

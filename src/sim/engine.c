@@ -244,7 +244,7 @@ enum err engine_run(struct engine *engine, struct error *e)
     if (r == ERR_OK) {
         past_begin(engine);
     }
-    while (r == ERR_OK) {
+    while (r == ERR_OK && !engine->stopped) {
         r = moment(engine, e);
         int64_t next = until_ms == 0 && nothing_left(engine) ? INT64_MAX : next_ms(engine);
         if (next > last_ms) {
@@ -257,9 +257,10 @@ enum err engine_run(struct engine *engine, struct error *e)
             break;
         }
         must(next > engine->now_ms);
-        engine->now_ms = next;
+        engine->now_ms = next; /* all is counted up to here, also where this was the last moment */
+        engine->stopped = engine->options.stop != NULL && *engine->options.stop != 0;
     }
-    if (r == ERR_OK && until_ms > 0 && engine->now_ms < last_ms) {
+    if (r == ERR_OK && !engine->stopped && until_ms > 0 && engine->now_ms < last_ms) {
         engine->now_ms = last_ms; /* it lasts as long as was asked for */
         instant_tell(engine, INT64_MAX);
     }
@@ -267,6 +268,11 @@ enum err engine_run(struct engine *engine, struct error *e)
 }
 
 /* ---- queries ---- */
+
+bool engine_stopped(const struct engine *engine)
+{
+    return engine->stopped;
+}
 
 const struct core *engine_core(const struct engine *engine)
 {

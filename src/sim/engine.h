@@ -13,6 +13,8 @@
 #include "core/core.h"
 #include "sim/scenario.h"
 
+#include <signal.h>
+
 struct engine;
 struct run;
 
@@ -59,7 +61,8 @@ struct watcher {
 enum { ENGINE_WATCHERS_MAX = 4 };
 
 struct engine_options {
-    bool check; /* every invariant after every step */
+    bool check;                        /* every invariant after every step */
+    const volatile sig_atomic_t *stop; /* not 0: end at this moment; NULL: nobody will ask */
     struct watcher watchers[ENGINE_WATCHERS_MAX];
     uint32_t watcher_count;
 };
@@ -71,6 +74,9 @@ void engine_free(struct engine *engine);
 /* To the end. ERR_INVALID: the scenario names what is not there, or asks for what the core refuses
  * for nodes and pools. */
 must_use enum err engine_run(struct engine *engine, struct error *e);
+
+/* Was it asked to end before its time? */
+bool engine_stopped(const struct engine *engine);
 
 const struct core *engine_core(const struct engine *engine);
 const struct scenario *engine_scenario(const struct engine *engine);

@@ -91,6 +91,7 @@ struct engine {
     uint64_t fact_count;
     uint64_t pass_count;
     uint64_t visit_count;
+    bool stopped; /* by options.stop */
 };
 
 /* ---- engine.c ---- */

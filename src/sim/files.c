@@ -5,6 +5,9 @@
 #include "sim/scenario.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { CHUNK_BYTES = 1 << 16 };
 
@@ -49,6 +52,28 @@ enum err sim_file_write(const char *path, const struct buf *text, struct error *
     const bool written = fwrite(buf_text(text), 1, text->len, file) == text->len;
     const bool closed = (standard ? fflush(file) : fclose(file)) == 0;
     if (!written || !closed) {
+        return standard ? fail_errno(e, ERR_IO, errno, "cannot write to standard output")
+                        : fail_errno(e, ERR_IO, errno, "cannot write '%s'", path);
+    }
+    return ERR_OK;
+}
+
+enum err sim_file_writable(const char *path, struct error *e)
+{
+    char folder[PATH_MAX] = ".";
+    struct stat file;
+    if (path == NULL || strcmp(path, "-") == 0) {
+        return ERR_OK;
+    }
+    const char *slash = strrchr(path, '/');
+    if (slash != NULL && (size_t)(slash - path) < sizeof folder - 1) {
+        (void)snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
+    }
+    const bool there = stat(path, &file) == 0;
+    if (there && S_ISDIR(file.st_mode)) {
+        return fail_errno(e, ERR_IO, EISDIR, "cannot write '%s'", path);
+    }
+    if (access(there ? path : folder, W_OK) != 0) {
         return fail_errno(e, ERR_IO, errno, "cannot write '%s'", path);
     }
     return ERR_OK;

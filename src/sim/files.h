@@ -11,4 +11,7 @@
 must_use enum err sim_file_read(const char *path, struct arena *arena, struct str *ret,
                                 struct error *e);
 
+/* Could it be written? Asked before a long run, so that this is not in vain; NULL is fine. */
+must_use enum err sim_file_writable(const char *path, struct error *e);
+
 must_use enum err sim_file_write(const char *path, const struct buf *text, struct error *e);

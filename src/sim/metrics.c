@@ -407,6 +407,7 @@ void metrics_result(const struct metrics *metrics, const struct engine *engine, 
     const int64_t span_ms = engine_now_ms(engine);
     *ret = (struct result){
         .span_ms = span_ms,
+        .stopped = engine_stopped(engine),
         .refused = metrics->refused,
         .nodes = engine_scenario(engine)->nodes.count,
         .capacity_milli = mean_of(metrics->capacity_area, span_ms),

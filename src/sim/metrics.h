@@ -55,6 +55,7 @@ struct refused_task {
 
 struct result {
     int64_t span_ms;
+    bool stopped;       /* before its time, by a signal */
     uint64_t submitted; /* accepted ones */
     uint64_t refused;
     struct refused_task refusals[REFUSALS_TOLD_MAX]; /* as many as there were, and the first ones */

@@ -17,17 +17,49 @@ struct outputs {
     struct buf report;
 };
 
+/* One that cannot be written keeps no other from being written; the first error is told. */
 static must_use enum err outputs_write(const struct sim_options *options, struct outputs *outputs,
                                        struct error *e)
 {
-    enum err r = sim_file_write("-", &outputs->page, e);
-    if (r == ERR_OK && options->tasks != NULL) {
-        r = sim_file_write(options->tasks, &outputs->tasks, e);
+    const struct {
+        const char *path;
+        const struct buf *text;
+    } all[] = {{"-", &outputs->page},
+               {options->tasks, &outputs->tasks},
+               {options->report, &outputs->report}};
+    enum err first = ERR_OK;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        struct error unsaid;
+        const enum err r =
+            all[i].path == NULL || (i == 0 && all[i].text->len == 0)
+                ? ERR_OK
+                : sim_file_write(all[i].path, all[i].text, first == ERR_OK ? e : &unsaid);
+        first = first == ERR_OK ? r : first;
     }
-    if (r == ERR_OK && options->report != NULL) {
-        r = sim_file_write(options->report, &outputs->report, e);
-    }
-    return r;
+    return first;
+}
+
+/* ---- Ctrl-C ---- */
+
+static volatile sig_atomic_t interrupted;
+static int stopped_by;
+
+int play_stopped_by(void)
+{
+    return stopped_by;
+}
+
+static void interrupt_note(int number)
+{
+    interrupted = number;
+}
+
+/* The first one ends the run, and what it has so far is shown; the next one ends the program. */
+static void interrupts_catch(void)
+{
+    const struct sigaction act = {.sa_handler = interrupt_note, .sa_flags = (int)SA_RESETHAND};
+    (void)sigaction(SIGINT, &act, NULL);
+    (void)sigaction(SIGTERM, &act, NULL);
 }
 
 static void results_write(const struct sim_options *options, const struct engine *engine,
@@ -62,7 +94,8 @@ static must_use enum err scenario_play(const struct sim_options *options,
     auto_free(story_freep) struct story *story = story_new(&outputs->page, options->why);
     struct progress progress;
     progress_init(&progress, scenario, options->quiet);
-    struct engine_options how = {.check = options->check};
+    struct engine_options how = {.check = options->check, .stop = &interrupted};
+    interrupts_catch();
     how.watchers[how.watcher_count++] = metrics_watcher(metrics);
     how.watchers[how.watcher_count++] = progress_watcher(&progress);
     if (options->events && !options->json) {
@@ -74,6 +107,7 @@ static must_use enum err scenario_play(const struct sim_options *options,
     if (r == ERR_OK) {
         results_write(options, engine, metrics, outputs);
         r = outputs_write(options, outputs, e);
+        stopped_by = engine_stopped(engine) ? (int)interrupted : 0;
     } else {
         struct error unsaid; /* what stopped the run is the error to tell */
         const enum err written = sim_file_write("-", &outputs->page, &unsaid);
@@ -93,7 +127,9 @@ enum err play_run(const struct sim_options *options, struct error *e)
     buf_init(&outputs.report, OUTPUT_BYTES_MAX);
     const char *file = options->file_count > 0 ? options->files[0] : NULL;
     const uint64_t *seed = options->seed_given ? &options->seed_first : NULL;
-    enum err r = scenario_load(options, file, seed, &scenario, e);
+    enum err r = sim_file_writable(options->tasks, e);
+    r = r == ERR_OK ? sim_file_writable(options->report, e) : r;
+    r = r == ERR_OK ? scenario_load(options, file, seed, &scenario, e) : r;
     if (r == ERR_OK) {
         r = scenario_play(options, &scenario, &outputs, e);
     }

@@ -6,5 +6,8 @@
 #include "sim/options.h"
 
 must_use enum err play_run(const struct sim_options *options, struct error *e);
+/* The signal that ended the run of play_run() before its time; 0: none did. */
+int play_stopped_by(void);
+
 must_use enum err play_compare(const struct sim_options *options, struct error *e);
 must_use enum err play_openb(const struct sim_options *options, struct error *e);

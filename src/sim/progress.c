@@ -29,11 +29,20 @@ int64_t progress_clock_ns(void)
     return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
+/* What whoever waits has: the remaining time is told in this. */
+static int64_t wall_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
 void progress_init(struct progress *progress, const struct scenario *scenario, bool quiet)
 {
     *progress = (struct progress){
         .jobs_total = scenario->jobs.count,
         .began_ns = progress_clock_ns(),
+        .wall_ns = wall_ns(),
         .quiet = quiet,
         .bar = !quiet && isatty(STDERR_FILENO),
     };
@@ -62,7 +71,8 @@ static void show(struct progress *progress, const struct engine *engine, int64_t
 {
     const double part = part_done(progress, engine);
     const double seconds = (double)(now_ns - progress->began_ns) / NS_PER_S;
-    const double left = part > 0 ? seconds * (1 - part) / part : 0;
+    const double passed = (double)(wall_ns() - progress->wall_ns) / NS_PER_S;
+    const double left = part > 0 ? passed * (1 - part) / part : 0;
     char at[SIM_TEXT_MAX];
     char remaining[SIM_TEXT_MAX];
     char rate[SIM_TEXT_MAX];
@@ -115,12 +125,12 @@ void progress_end(struct progress *progress, const struct engine *engine)
     }
     const double seconds = (double)(progress_clock_ns() - progress->began_ns) / NS_PER_S;
     const uint64_t events = engine_event_count(engine);
-    char count[SIM_TEXT_MAX];
+    char text[4][SIM_TEXT_MAX];
     char rate[SIM_TEXT_MAX];
-    (void)fprintf(stderr,
-                  "%s events, %" PRIu64 " facts, %" PRIu64 " passes, %" PRIu64
-                  " nodes visited in %.2f s: %s events/s\n",
-                  sim_count_text(events, count), engine_fact_count(engine),
-                  engine_pass_count(engine), engine_visit_count(engine), seconds,
-                  sim_count_text((uint64_t)((double)events / (seconds > 0 ? seconds : 1)), rate));
+    (void)fprintf(
+        stderr, "%s events, %s facts, %s passes, %s nodes visited in %.2f s: %s events/s\n",
+        sim_count_text(events, text[0]), sim_count_text(engine_fact_count(engine), text[1]),
+        sim_count_text(engine_pass_count(engine), text[2]),
+        sim_count_text(engine_visit_count(engine), text[3]), seconds,
+        sim_count_text((uint64_t)((double)events / (seconds > 0 ? seconds : 1)), rate));
 }

@@ -6,7 +6,8 @@
 
 struct progress {
     size_t jobs_total;
-    int64_t began_ns;
+    int64_t began_ns; /* processor's time */
+    int64_t wall_ns;  /* when that was */
     int64_t shown_ns;
     uint32_t calls; /* since the clock was read */
     bool quiet;

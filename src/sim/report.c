@@ -186,6 +186,7 @@ static void title(const struct page *report, const char *name)
         buf_addf(report->out, " in %u pools", result->pool_count);
     }
     buf_addf(report->out, "; seed %" PRIu64, scenario->seed);
+    buf_add_str(report->out, result->stopped ? "; stopped before its time" : "");
     if (scenario->rows_bad > 0) {
         buf_addf(report->out, "; %s rows of the trace were left out",
                  sim_count_text(scenario->rows_bad, tasks));

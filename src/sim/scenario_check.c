@@ -263,10 +263,70 @@ static must_use enum err after_check(const struct scenario *scenario, struct err
     return r;
 }
 
+/* ---- events ---- */
+
+static bool is_node_act(enum action_type type)
+{
+    return type <= ACTION_JOIN;
+}
+
+static bool is_task_act(enum action_type type)
+{
+    return type >= ACTION_KILL && type <= ACTION_PRIORITY;
+}
+
+static must_use enum err target_unknown(const struct scenario *scenario,
+                                        const struct action *action, struct error *e)
+{
+    struct names names = {0};
+    if (is_node_act(action->type)) {
+        for (size_t i = 0; i < scenario->nodes.count; i++) {
+            names_add(&names, scenario->nodes.at[i].spec.name);
+        }
+    }
+    if (names.len > 0) {
+        (void)unknown(&names, "node", action->target, e);
+    } else {
+        (void)fail(e, ERR_INVALID, "there is no %s '%s' in this scenario",
+                   is_node_act(action->type) ? "node" : "task", action->target);
+    }
+    return fail_in(e, "%s:%u:%u: events", scenario->file, action->line, action->column);
+}
+
+/* Nodes and tasks that no event can ever find are slips of the pen; whether one is there in time shows in the run. */
+static must_use enum err events_check(const struct scenario *scenario, struct error *e)
+{
+    enum err r = ERR_OK;
+    struct map *nodes = map_new();
+    struct map *tasks = map_new();
+    for (size_t i = 0; i < scenario->nodes.count; i++) {
+        const char *name = scenario->nodes.at[i].spec.name;
+        (void)map_put(nodes, name, strlen(name), (void *)(uintptr_t)1);
+    }
+    for (size_t i = 0; scenario->names_needed && i < scenario->jobs.count; i++) {
+        const char *name = scenario->jobs.at[i].name;
+        if (name[0] != '\0') {
+            (void)map_put(tasks, name, strlen(name), (void *)(uintptr_t)1);
+        }
+    }
+    for (size_t i = 0; r == ERR_OK && i < scenario->actions.count; i++) {
+        const struct action *action = &scenario->actions.at[i];
+        const bool named = is_node_act(action->type) || is_task_act(action->type);
+        const struct map *known = is_node_act(action->type) ? nodes : tasks;
+        if (named && map_get(known, action->target, strlen(action->target)) == NULL) {
+            r = target_unknown(scenario, action, e);
+        }
+    }
+    map_free(nodes);
+    map_free(tasks);
+    return r;
+}
+
 enum err scenario_check(const struct scenario *scenario, struct error *e)
 {
     enum err r = nodes_check(scenario, e);
     r = r == ERR_OK ? accounts_check(scenario, e) : r;
     r = r == ERR_OK ? quotas_check(scenario, e) : r;
+    r = r == ERR_OK ? events_check(scenario, e) : r;
     return r == ERR_OK && scenario->names_needed ? after_check(scenario, e) : r;
 }

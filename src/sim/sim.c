@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { EXIT_USAGE = 2, EXIT_NOT_FOUND = 3, EXIT_FAILED = 1 };
+enum { EXIT_USAGE = 2, EXIT_NOT_FOUND = 3, EXIT_FAILED = 1, EXIT_SIGNAL = 128 };
 
 /* As everywhere in Weir (`weir help exit-codes`). */
 static int exit_of(enum err code)
@@ -42,5 +42,5 @@ int sim_main(int argc, char **argv)
         (void)fprintf(stderr, "weir sim: %s\n", e.text);
         return exit_of(r);
     }
-    return 0;
+    return play_stopped_by() > 0 ? EXIT_SIGNAL + play_stopped_by() : 0;
 }

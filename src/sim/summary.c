@@ -234,6 +234,9 @@ void summary_text(const struct result *result, const struct scenario *scenario, 
     }
     buf_addf(out, "time        %s, seed %" PRIu64 "\n", sim_span_text(result->span_ms, text),
              scenario->seed);
+    if (result->stopped) {
+        buf_add_str(out, "stopped     before its time: everything is as of then\n");
+    }
     if (scenario->rows_bad > 0) {
         buf_addf(out, "rows        %s left out; the first: %s\n",
                  sim_count_text(scenario->rows_bad, text), scenario->row_bad_first);

@@ -194,6 +194,7 @@ void summary_json(const struct result *result, const struct engine *engine,
     json_out_kv_text(&j, "scenario", scenario->name);
     json_out_kv_u64(&j, "seed", scenario->seed);
     kv_seconds(&j, "span", result->span_ms);
+    json_out_kv_bool(&j, "stopped", result->stopped);
     json_out_kv_u64(&j, "rows_left_out", scenario->rows_bad);
     json_out_key(&j, "row_left_out_first");
     if (scenario->rows_bad > 0) {

@@ -4,6 +4,7 @@ import csv
 import html
 import json
 import re
+import signal
 import subprocess
 
 import pytest
@@ -182,11 +183,11 @@ def test_what_depends_on_a_refused_task_is_refused_and_the_run_goes_on(tmp_path)
 
 def test_a_run_that_ends_with_an_error_shows_what_happened_before_it(tmp_path):
     path = tmp_path / "late.yaml"
-    path.write_text("nodes: [{name: n, gpus: 1}]\ntasks: [{name: a, count: 2, runs: 1m}]\nevents: [{at: 90s, crash: m}]\n")
+    path.write_text("nodes: [{name: n, gpus: 1}]\ntasks: [{name: a, count: 2, runs: 1m}]\nevents: [{at: 90s, remove: n}]\n")
     done = sim(path, "--events", "--quiet")
     assert done.returncode == 2
     assert "1m  completed  1 a1" in done.stdout
-    assert "there is no node 'm'" in done.stderr
+    assert "late.yaml:3:10: events: node 'n': 'n' is still in use" in done.stderr
 
 
 def test_a_comparison_tells_differences_from_chance(scenario, tmp_path):
@@ -224,7 +225,8 @@ def test_a_comparison_of_a_scenario_with_itself_shows_no_difference(scenario):
     line = next(line for line in done.stdout.splitlines() if "wait, mean" in line)
     assert line.endswith("0.00 %  the same")
     more = json.loads(sim("compare", scenario, scenario, "--seeds", "1-2", "--quiet", "--json").stdout)
-    assert len(more) == 2 and len(more[0]["wait, mean"]) == 2
+    assert len(more) == 2 and len(more[0]["wait_mean"]) == 2
+    assert more[0]["seeds"] == [1, 2] and all(re.fullmatch(r"[a-z0-9_]+", key) for key in more[0])
 
 
 def test_a_state_of_a_server_is_played_on(tmp_path):
@@ -256,6 +258,16 @@ def test_a_state_of_a_server_is_played_on(tmp_path):
     (("--nodes", "8", "--trace", "x.csv"), "NODESxGPUS"),
     (("compare", "one.yaml"), "two or more scenario files"),
     (("openb",), "--nodes FILE and --tasks FILE are wanted"),
+    (("--evnts", "x.yaml"), "unknown flag '--evnts'; did you mean --events?"),
+    (("compare", "a.yaml", "b.yaml", "--report", "r.html"), "--report is a flag of weir sim, not of weir sim compare"),
+    (("x.yaml", "--ratio", "2"), "--ratio is a flag of weir sim openb, not of weir sim"),
+    (("x.yaml", "--seeds", "1-3"), "--seeds is a flag of weir sim compare, not of weir sim"),
+    (("x.yaml", "--seed", "1-3"), "a seed is a number, not '1-3'; several are for weir sim compare"),
+    (("x.yaml", "--format", "swf"), "--format is about --trace FILE, and there is none"),
+    (("x.yaml", "--runs", "2h"), "--runs is about --state FILE, and there is none"),
+    (("x.yaml", "--json", "--events"), "one of them"),
+    (("conpare", "a.yaml", "b.yaml"), "there is no 'conpare'; did you mean weir sim compare?"),
+    (("a.yaml", "b.yaml"), "several are for weir sim compare"),
 ])
 def test_wrong_words_are_usage_errors(words, message):
     done = sim(*words)
@@ -274,7 +286,10 @@ def test_problems_have_their_place_and_files_their_name(tmp_path):
 
 @pytest.mark.parametrize("words, message", [
     ("tasks: [{name: a, runs: 1h, after: [b]}]", ":2:37: task 'a' comes after 'b', and no task of that name is submitted before it"),
-    ("tasks: [{runs: 1h}]\nevents: [{at: 1m, crash: m}]", ":3:10: events: there is no node 'm' at that time"),
+    ("tasks: [{runs: 1h}]\nevents: [{at: 1m, crash: m}]", ":3:10: events: there is no node 'm'; there are: n"),
+    ("events: [{at: 90d, drain: m}]", ":2:10: events: there is no node 'm'; there are: n"),  # also where nobody is there any more
+    ("tasks: [{name: a, runs: 1h}]\nevents: [{at: 1m, kill: b}]", ":3:10: events: there is no task 'b' in this scenario"),
+    ("tasks: [{name: a, at: 2m, runs: 1h}]\nevents: [{at: 1m, kill: a}]", ":3:10: events: there is no task 'a' at that time"),
     ("tasks: [{runs: 1h}]\nevents: [{at: 1m, remove: n}]", ":3:10: events: node 'n': 'n' is still in use by 1 of its nodes or tasks"),
     ("quotas: [{project: default, pool: default, resources: {gpu: 1, bogus: 1}}]", ":2:71: quotas[0]: no node has the resource 'bogus'"),
 ])
@@ -284,3 +299,60 @@ def test_names_that_mean_nothing_end_the_run_with_their_name(tmp_path, words, me
     done = sim(bad)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_help_may_stand_anywhere():
+    done = sim("x.yaml", "--trace", "t.csv", "--nodes", "4x8", "--help")
+    assert done.returncode == 0 and done.stdout.startswith("weir sim: try a cluster")
+
+
+def test_what_cannot_be_written_is_told_before_the_run(tmp_path):
+    path = tmp_path / "forever.yaml"  # a run that would take its time
+    path.write_text("until: 100000d\nnodes: [{name: n}]\nstreams: [{every: 1s, count: 5000000, runs: 1s}]\n")
+    for target, why in ((tmp_path / "none" / "r.html", "No such file or directory"), (tmp_path, "Is a directory")):
+        for flag in ("--report", "--tasks"):
+            done = sim(path, flag, target)
+            assert (done.returncode, done.stdout) == (1, "")
+            assert done.stderr == f"weir sim: cannot write '{target}': {why}\n"
+
+
+def test_one_output_that_fails_keeps_no_other_back(scenario, tmp_path):
+    report = tmp_path / "r.html"
+    done = sim(scenario, "--tasks", "/dev/full", "--report", report, "--quiet")
+    assert done.returncode == 1 and done.stderr == "weir sim: cannot write '/dev/full': No space left on device\n"
+    assert "three teams" in done.stdout and report.read_text().endswith("</html>\n")
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([weir_bin(), "sim", scenario, "--quiet"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (1, "weir sim: cannot write to standard output: No space left on device\n")
+
+
+def test_tasks_may_go_to_standard_output_alone(scenario):
+    done = sim(scenario, "--no-summary", "--tasks", "-", "--quiet")
+    assert done.returncode == 0
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    assert rows and {row["account"] for row in rows} == {"vision", "speech"}
+
+
+def test_ctrl_c_ends_a_run_and_shows_what_there_is(tmp_path):
+    """The story so far, the summary and the files are as of that moment; a second one would end the program."""
+    path = tmp_path / "long.yaml"
+    path.write_text("name: long\nnodes: [{name: n, count: 20, gpus: 8}]\n"
+                    "streams: [{name: s, every: 1s, count: 1000000, runs: {mean: 2m}, resources: {gpu: 1}}]\n")
+    report = tmp_path / "r.html"
+    with subprocess.Popen([weir_bin(), "sim", path, "--quiet", "--json", "--report", report],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        while "SigCgt" not in (status := open(f"/proc/{run.pid}/status", encoding="ascii").read()) or \
+                not int(re.search(r"SigCgt:\s+(\w+)", status)[1], 16) & 2:  # SIGINT is caught from the moment it runs
+            assert run.poll() is None
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    assert (run.returncode, err) == (130, "")
+    found = json.loads(out)
+    assert found["stopped"] and found["tasks"]["submitted"] < 1000000
+    assert "; stopped before its time" in report.read_text()
+
+
+def test_a_comparison_reads_all_files_before_it_runs_one(scenario, tmp_path):
+    done = sim("compare", scenario, tmp_path / "none.yaml", "--seeds", "42-51")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == f"weir sim: cannot open '{tmp_path / 'none.yaml'}': No such file or directory\n"  # no word of runs
