@@ -279,7 +279,7 @@ static struct spread not_started(const struct engine *engine)
     int64_t *times = xcalloc(count + 1, sizeof *times);
     size_t waiting = 0;
     for (size_t i = 0; i < count; i++) {
-        if (records[i].started_ms < 0 && records[i].ended_ms < 0) {
+        if (records[i].started_ms == NOT_YET && records[i].ended_ms == NOT_YET) {
             times[waiting++] = engine_now_ms(engine) - records[i].submitted_ms;
         }
     }

@@ -126,7 +126,7 @@ static int64_t waits_count(const struct engine *engine, int64_t counts[static WA
     size_t count;
     const struct job_record *records = engine_records(engine, &count);
     for (size_t i = 0; i < count; i++) {
-        if (records[i].started_ms < 0) {
+        if (records[i].started_ms < 0) { /* not yet, or before the run began */
             continue;
         }
         const int64_t wait_ms = records[i].started_ms - records[i].submitted_ms;

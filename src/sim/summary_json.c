@@ -265,7 +265,7 @@ static const char *state_text(const struct engine *engine, size_t index)
     const bool runs = task != NULL && task->active_count > 0;
     size_t count;
     const struct job_record *record = &engine_records(engine, &count)[index];
-    if (record->ended_ms >= 0 || task == NULL) {
+    if (record->ended_ms != NOT_YET || task == NULL) {
         return task_state_name(record->state);
     }
     return task_state_name(runs ? TASK_RUNNING : task->state);

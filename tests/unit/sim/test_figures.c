@@ -21,7 +21,7 @@ static void a_spread_is_of_times_that_occurred(void **state)
     const struct spread spread = spread_of(times, 100);
     assert_int_equal(spread.count, 100);
     assert_int_equal(spread.mean_ms, 51); /* 50.5, rounded */
-    assert_int_equal(spread.p50_ms, 50); /* half of them are at most this */
+    assert_int_equal(spread.p50_ms, 50);  /* half of them are at most this */
     assert_int_equal(spread.p90_ms, 90);
     assert_int_equal(spread.p99_ms, 99);
     assert_int_equal(spread.max_ms, 100);
