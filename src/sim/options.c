@@ -256,9 +256,11 @@ enum err sim_options_read(int argc, char **argv, struct sim_options *ret, struct
         i++;
     }
     for (; i < argc; i++) {
-        const bool flag = argv[i][0] == '-' && argv[i][1] == '-';
+        const bool word = argv[i][0] == '-' && argv[i][1] != '\0'; /* "-" is standard input */
         enum err r = ERR_OK;
-        if (flag) {
+        if (word && argv[i][1] != '-') {
+            r = flag_unknown(&options, argv[i], str_of(argv[i] + 1), e);
+        } else if (word) {
             r = flag_read(argc, argv, &i, &options, e);
         } else if (options.file_count == SIM_FILES_MAX) {
             r = fail(e, ERR_USAGE, "at most %d files", SIM_FILES_MAX);

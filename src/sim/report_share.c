@@ -5,45 +5,108 @@
 #include "sim/chart.h"
 #include "sim/text.h"
 
-/* Its place in the samples, which is its colour, too; the last one of many stands for the rest. */
+/* Accounts that have a colour: all of them or, where there are more than colours, those that used most; the others share the last one. */
+struct shown {
+    uint32_t place[CHART_COLOURS]; /* in the samples */
+    const struct account_result *account[CHART_COLOURS];
+    uint32_t count; /* without the others */
+    bool others;
+};
+
+/* SERIES_ACCOUNTS_MAX: it has none of its own. */
 static uint32_t place_of(const struct engine *engine, const char *name)
 {
-    uint32_t account = 0;
-    while (account < SERIES_ACCOUNTS_MAX - 1 && engine_account_name(engine, account + 1) != NULL &&
-           strcmp(engine_account_name(engine, account), name) != 0) {
-        account++;
+    const bool rest = engine_account_name(engine, SERIES_ACCOUNTS_MAX) != NULL;
+    const uint32_t own = rest ? SERIES_ACCOUNTS_MAX - 1 : SERIES_ACCOUNTS_MAX;
+    for (uint32_t i = 0; i < own && engine_account_name(engine, i) != NULL; i++) {
+        if (strcmp(engine_account_name(engine, i), name) == 0) {
+            return i;
+        }
     }
-    return account;
+    return SERIES_ACCOUNTS_MAX;
 }
 
-static const char *place_name(const struct engine *engine, uint32_t place)
+static bool is_shown(const struct shown *shown, const struct account_result *account)
 {
-    const bool rest =
-        place == SERIES_ACCOUNTS_MAX - 1 && engine_account_name(engine, place + 1) != NULL;
-    return rest ? "the others" : engine_account_name(engine, place);
+    uint32_t i = 0;
+    while (i < shown->count && shown->account[i] != account) {
+        i++;
+    }
+    return i < shown->count;
 }
 
-static uint32_t place_count(const struct engine *engine)
+static struct shown shown_choose(const struct page *report)
 {
-    uint32_t count = 0;
-    while (count < SERIES_ACCOUNTS_MAX && engine_account_name(engine, count) != NULL) {
-        count++;
+    const struct result *result = report->result;
+    struct shown shown = {.others = result->account_count > CHART_COLOURS};
+    const uint32_t room = shown.others ? CHART_COLOURS - 1 : CHART_COLOURS;
+    for (bool more = true; more && shown.count < room;) {
+        const struct account_result *most = NULL;
+        for (uint32_t i = 0; i < result->account_count; i++) {
+            const struct account_result *account = &result->accounts[i];
+            if (!is_shown(&shown, account) &&
+                place_of(report->engine, account->name) < SERIES_ACCOUNTS_MAX &&
+                (most == NULL || account->held_mean_milli > most->held_mean_milli)) {
+                most = account;
+            }
+        }
+        more = most != NULL;
+        if (more) {
+            shown.place[shown.count] = place_of(report->engine, most->name);
+            shown.account[shown.count++] = most;
+        }
     }
-    return count;
+    return shown;
+}
+
+/* With the others. */
+static uint32_t shown_count(const struct shown *shown)
+{
+    return shown->count + (shown->others ? 1 : 0);
+}
+
+static const char *shown_name(const struct shown *shown, uint32_t index)
+{
+    return index < shown->count ? shown->account[index]->name : "the others";
+}
+
+/* The value of one of them in a row of samples by account. */
+static int64_t shown_value(const struct shown *shown, const int64_t *values, uint32_t index)
+{
+    if (index < shown->count) {
+        return values[shown->place[index]];
+    }
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < SERIES_ACCOUNTS_MAX; i++) {
+        sum += values[i];
+    }
+    for (uint32_t i = 0; i < shown->count; i++) {
+        sum -= values[shown->place[i]];
+    }
+    return sum;
+}
+
+/* Slots that it is guaranteed; 0: none, or no bound. */
+static int64_t shown_guaranteed(const struct shown *shown, uint32_t index)
+{
+    const int64_t milli = index < shown->count ? shown->account[index]->guaranteed_milli : 0;
+    return milli > 0 ? milli : 0;
 }
 
 /* ---- on average ---- */
 
-static void use_row(const struct page *report, const struct account_result *account,
-                    int64_t most_milli)
+static void use_row(struct buf *out, const struct shown *shown,
+                    const struct account_result *account, int64_t most_milli)
 {
-    struct buf *out = report->out;
+    uint32_t colour = 0;
     char use[SIM_TEXT_MAX];
     char part[SIM_TEXT_MAX];
+    while (colour < shown->count && shown->account[colour] != account) {
+        colour++;
+    }
     buf_add_str(out, "<div class=\"use\"><span>");
     html_text(out, account->name);
-    buf_addf(out, "</span><div class=\"track\"><i class=\"k%u\" style=\"width:%s%%\"></i>",
-             place_of(report->engine, account->name),
+    buf_addf(out, "</span><div class=\"track\"><i class=\"k%u\" style=\"width:%s%%\"></i>", colour,
              sim_percent_text(account->held_mean_milli, most_milli, part));
     if (account->guaranteed_milli > 0) {
         buf_addf(out, "<b title=\"guaranteed\" style=\"left:%s%%\"></b>",
@@ -58,11 +121,11 @@ static void use_row(const struct page *report, const struct account_result *acco
 
 /* ---- over time ---- */
 
-static void stacked(const struct page *report)
+static void stacked(const struct page *report, const struct shown *shown)
 {
     struct chart_point points[SERIES_SAMPLES_MAX];
     const struct series *series = report->series;
-    const uint32_t places = place_count(report->engine);
+    const uint32_t places = shown_count(shown);
     struct chart chart;
     struct chart_axes axes = {.label = "Slots in use by account, over time",
                               .unit = "slots",
@@ -73,7 +136,7 @@ static void stacked(const struct page *report)
     for (uint32_t i = 0; i < places; i++) {
         char key[SIM_TEXT_MAX];
         (void)snprintf(key, sizeof key, "k%u", i);
-        report_key(report->out, key, place_name(report->engine, i));
+        report_key(report->out, key, shown_name(shown, i));
     }
     buf_add_str(report->out, "</div>");
     for (size_t i = 0; i < series->count; i++) {
@@ -87,35 +150,23 @@ static void stacked(const struct page *report)
         char key[SIM_TEXT_MAX];
         for (size_t i = 0; i < series->count; i++) {
             points[i].low = points[i].y;
-            points[i].y += series->at[i].held_milli[place];
+            points[i].y += shown_value(shown, series->at[i].held_milli, place);
         }
         (void)snprintf(class_name, sizeof class_name, "c%u", place);
         (void)snprintf(key, sizeof key, "k%u", place);
         chart_area(&chart, &(struct chart_series){points, series->count, class_name, key,
-                                                  place_name(report->engine, place)});
+                                                  shown_name(shown, place)});
     }
     chart_end(&chart);
 }
 
-/* Slots that the account at this place is guaranteed; 0: none, or no bound. */
-static int64_t guaranteed_at(const struct page *report, uint32_t place)
-{
-    const char *name = place_name(report->engine, place);
-    for (uint32_t i = 0; i < report->result->account_count; i++) {
-        const struct account_result *account = &report->result->accounts[i];
-        if (strcmp(account->name, name) == 0) {
-            return account->guaranteed_milli > 0 ? account->guaranteed_milli : 0;
-        }
-    }
-    return 0;
-}
-
-static void one_chart(const struct page *report, uint32_t place, int64_t y_max)
+static void one_chart(const struct page *report, const struct shown *shown, uint32_t place,
+                      int64_t y_max)
 {
     struct chart_point points[SERIES_SAMPLES_MAX];
     const struct series *series = report->series;
-    const int64_t guaranteed = guaranteed_at(report, place);
-    const char *name = place_name(report->engine, place);
+    const int64_t guaranteed = shown_guaranteed(shown, place);
+    const char *name = shown_name(shown, place);
     char class_name[SIM_TEXT_MAX];
     char key[SIM_TEXT_MAX];
     struct chart chart;
@@ -129,7 +180,8 @@ static void one_chart(const struct page *report, uint32_t place, int64_t y_max)
     (void)snprintf(class_name, sizeof class_name, "c%u", place);
     (void)snprintf(key, sizeof key, "k%u", place);
     for (size_t i = 0; i < series->count; i++) {
-        points[i] = (struct chart_point){series->at[i].at_ms, 0, series->at[i].held_milli[place]};
+        points[i] = (struct chart_point){series->at[i].at_ms, 0,
+                                         shown_value(shown, series->at[i].held_milli, place)};
     }
     buf_add_str(report->out, "<div><h3>");
     html_text(report->out, name);
@@ -137,7 +189,7 @@ static void one_chart(const struct page *report, uint32_t place, int64_t y_max)
     chart_begin_time(&chart, report->out, &axes);
     chart_area(&chart, &(struct chart_series){points, series->count, class_name, key, "used"});
     for (size_t i = 0; i < series->count; i++) {
-        points[i].y = series->at[i].share_milli[place];
+        points[i].y = shown_value(shown, series->at[i].share_milli, place);
     }
     chart_line(&chart,
                &(struct chart_series){points, series->count, "share", "share", "fair share"});
@@ -153,17 +205,19 @@ static void one_chart(const struct page *report, uint32_t place, int64_t y_max)
 }
 
 /* One beside the other on the same scale, so that they can be compared. */
-static void side_by_side(const struct page *report)
+static void side_by_side(const struct page *report, const struct shown *shown)
 {
-    const uint32_t places = place_count(report->engine);
+    const uint32_t places = shown_count(shown);
     int64_t most = 0;
     for (uint32_t place = 0; place < places; place++) {
-        const int64_t guaranteed = guaranteed_at(report, place);
+        const int64_t guaranteed = shown_guaranteed(shown, place);
         most = guaranteed > most ? guaranteed : most;
         for (size_t i = 0; i < report->series->count; i++) {
             const struct sample *sample = &report->series->at[i];
-            most = sample->held_milli[place] > most ? sample->held_milli[place] : most;
-            most = sample->share_milli[place] > most ? sample->share_milli[place] : most;
+            const int64_t held = shown_value(shown, sample->held_milli, place);
+            const int64_t share = shown_value(shown, sample->share_milli, place);
+            most = held > most ? held : most;
+            most = share > most ? share : most;
         }
     }
     buf_add_str(report->out, "<h3>Each by itself, on one scale</h3><div class=\"legend\">");
@@ -172,7 +226,7 @@ static void side_by_side(const struct page *report)
     report_key(report->out, "dashes", "guaranteed, at the end");
     buf_add_str(report->out, "</div><div class=\"small\">");
     for (uint32_t place = 0; place < places; place++) {
-        one_chart(report, place, most);
+        one_chart(report, shown, place, most);
     }
     buf_add_str(report->out, "</div>");
 }
@@ -184,6 +238,7 @@ void report_shares(const struct page *report)
     if (result->account_count < 2) {
         return;
     }
+    const struct shown shown = shown_choose(report);
     for (uint32_t i = 0; i < result->account_count; i++) {
         const struct account_result *account = &result->accounts[i];
         most = account->held_mean_milli > most ? account->held_mean_milli : most;
@@ -192,9 +247,9 @@ void report_shares(const struct page *report)
     report_section(report->out, "Fair share and use",
                    "Mean slots used by each account; the mark is what it is guaranteed.");
     for (uint32_t i = 0; i < result->account_count; i++) {
-        use_row(report, &result->accounts[i], most);
+        use_row(report->out, &shown, &result->accounts[i], most);
     }
-    stacked(report);
-    side_by_side(report);
+    stacked(report, &shown);
+    side_by_side(report, &shown);
     buf_add_str(report->out, "</section>");
 }

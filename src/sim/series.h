@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SERIES_SAMPLES_MAX = 512, SERIES_ACCOUNTS_MAX = 8, SERIES_POOLS_MAX = 8 };
+enum { SERIES_SAMPLES_MAX = 512, SERIES_ACCOUNTS_MAX = 32, SERIES_POOLS_MAX = 8 };
 
 /* Slots of one pool. */
 struct pool_sample {

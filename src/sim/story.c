@@ -378,7 +378,7 @@ static void refused_seen(void *ctx, const struct engine *engine, const struct re
 {
     struct story *story = ctx;
     line(story, engine, "refused");
-    buf_addf(story->out, "%s: ", refusal->job->name);
+    buf_addf(story->out, "%s: ", refusal->job->name[0] != '\0' ? refusal->job->name : "no name");
     reason_text(engine_core(engine), &refusal->reason, story->out);
     buf_add_char(story->out, '\n');
 }

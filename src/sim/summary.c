@@ -36,7 +36,8 @@ static void refused_lines(const struct result *result, struct buf *out)
 {
     char text[SIM_TEXT_MAX];
     for (uint64_t i = 0; i < result->refused && i < REFUSALS_TOLD_MAX; i++) {
-        buf_addf(out, "%-11s %s: %s\n", i == 0 ? "refused" : "", result->refusals[i].name,
+        const char *name = result->refusals[i].name;
+        buf_addf(out, "%-11s %s: %s\n", i == 0 ? "refused" : "", name[0] != '\0' ? name : "no name",
                  result->refusals[i].text);
     }
     if (result->refused > REFUSALS_TOLD_MAX) {

@@ -82,10 +82,10 @@ def test_the_report_shows_the_numbers_of_the_summary(scenario, tmp_path):
     assert there["values"] == [one["capacity"] for one in found["samples"]]
     assert charts[0]["step"] == found["samples"][1]["at"] and charts[0]["max"] == found["span"]
     assert charts[1]["series"][0]["values"] == [one["waiting"] for one in found["samples"]]
-    for place, account in enumerate(found["sample_accounts"]):
-        assert charts[2]["series"][place]["name"] == account
-        used, share = charts[3 + place]["series"][:2]
-        assert used["values"] == [one["used"][place] for one in found["samples"]]
+    for at, one_account in enumerate(charts[2]["series"]):  # who used most comes first
+        place = found["sample_accounts"].index(one_account["name"])
+        used, share = charts[3 + at]["series"][:2]
+        assert used["values"] == one_account["values"] == [one["used"][place] for one in found["samples"]]
         assert share["values"] == [one["share"][place] for one in found["samples"]]
     cards = re.findall(r'<div class="card"><b>([^<]*)</b><span>([^<]*)</span>', page)
     text = sim(scenario).stdout
@@ -95,6 +95,19 @@ def test_the_report_shows_the_numbers_of_the_summary(scenario, tmp_path):
         rows = re.findall(r"<tr><td>([^<]+)</td>" + r"<td>([^<]*)</td>" * 6, page.split(f"<h2>{title}</h2>")[1].split("</table>")[0])
         lines = text.split(f"\n{head} ")[1].split("\n\n")[0].splitlines()[1:]
         assert [list(row) for row in rows] == [re.split(r"  +| (?=[\d,]+ )", line.strip()) for line in lines]
+
+
+def test_the_report_shows_those_who_used_most(tmp_path):
+    path = tmp_path / "many.yaml"
+    tasks = "".join(f"  - {{runs: {i}h, project: p{i:02}, resources: {{gpu: 1}}}}\n" for i in range(1, 41))
+    path.write_text("nodes: [{name: n, count: 5, gpus: 8}]\ntasks:\n" + tasks)
+    report = tmp_path / "report.html"
+    found = json.loads(sim(path, "--report", report, "--json").stdout)
+    assert len(found["sample_accounts"]) == 32 and found["sample_accounts"][31] is None  # 31 by name, and the rest
+    charts = [json.loads(html.unescape(value)) for value in re.findall(r'<data value="([^"]*)">', report.read_text())]
+    assert [one["name"] for one in charts[2]["series"]] == [f"p{i}" for i in range(31, 24, -1)] + ["the others"]
+    total = [sum(one["values"][i] for one in charts[2]["series"]) for i in range(len(found["samples"]))]
+    assert total == [one["allocated"] for one in found["samples"]]
 
 
 def test_pools_are_told_apart(tmp_path):
@@ -258,6 +271,8 @@ def test_a_state_of_a_server_is_played_on(tmp_path):
     (("--nodes", "8", "--trace", "x.csv"), "NODESxGPUS"),
     (("compare", "one.yaml"), "two or more scenario files"),
     (("openb",), "--nodes FILE and --tasks FILE are wanted"),
+    (("-q", "x.yaml"), "unknown flag '-q'; `weir sim --help` lists them"),
+    (("-quiet", "x.yaml"), "unknown flag '-quiet'; did you mean --quiet?"),
     (("--evnts", "x.yaml"), "unknown flag '--evnts'; did you mean --events?"),
     (("compare", "a.yaml", "b.yaml", "--report", "r.html"), "--report is a flag of weir sim, not of weir sim compare"),
     (("x.yaml", "--ratio", "2"), "--ratio is a flag of weir sim openb, not of weir sim"),
@@ -299,6 +314,21 @@ def test_names_that_mean_nothing_end_the_run_with_their_name(tmp_path, words, me
     done = sim(bad)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_a_trace_without_rows_and_a_task_without_a_name(tmp_path):
+    trace = tmp_path / "t.csv"
+    trace.write_text("submit,duration,gpus\n")
+    assert re.search(r"^tasks +0 submitted\nslots +8.0 on 2 nodes, 0.00 % allocated", sim("--trace", trace, "--nodes", "2x4").stdout, re.M)
+    trace.write_text("submit,duration,gpus\n0,5,77\n")
+    done = sim("--trace", trace, "--nodes", "1x4", "--events", "--quiet")
+    assert done.stdout.startswith("        0s  refused    no name: ") and "\nrefused     no name: " in done.stdout
+
+
+def test_a_scenario_may_come_from_standard_input():
+    done = subprocess.run([weir_bin(), "sim", "-", "--quiet"], input="nodes: [{name: n}]\ntasks: [{runs: 1m}]\n",
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0 and "1 submitted, 1 completed" in done.stdout
 
 
 def test_help_may_stand_anywhere():
