@@ -225,5 +225,9 @@ enum err scenario_file_read(struct str text, const char *file, const uint64_t *s
     fields_read(&in, NULL, doc, scenario_fields, &draft);
     scenario_finish(&in, doc, scenario);
     r = problems_file_error(&problems, file, e);
+    if (problems.total > 1) {
+        const struct error first = *e;
+        (void)fail(e, r, "%s (and %u more)", first.text, problems.total - 1);
+    }
     return r == ERR_OK && draft.trace.file != NULL ? trace_load(&draft, e) : r;
 }

@@ -297,6 +297,8 @@ def test_problems_have_their_place_and_files_their_name(tmp_path):
     assert done.returncode == 2
     assert "bad.yaml:1:24: nodes[0].gpu: unknown field; did you mean 'gpus'?" in done.stderr
     assert sim(tmp_path / "none.yaml").returncode == 3
+    bad.write_text("nodes: [{name: n, gpu: 8}, {name: m, gups: 2}]\ntasks: [{name: a, rans: 3m}]\n")
+    assert sim(bad).stderr == f"weir sim: {bad}:1:24: nodes[0].gpu: unknown field; did you mean 'gpus'? (and 3 more)\n"
 
 
 @pytest.mark.parametrize("words, message", [
