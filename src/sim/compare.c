@@ -8,12 +8,14 @@
 #include "sim/files.h"
 #include "sim/load.h"
 #include "sim/metrics.h"
+#include "sim/progress.h"
 #include "sim/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
+enum { NS_PER_MS = 1000000 };
 enum { OUTPUT_BYTES_MAX = 1 << 24, LABEL_WIDTH = 21, CELL_WIDTH = 8 };
 
 enum figure_kind { FIGURE_TIME, FIGURE_PERCENT, FIGURE_COUNT, FIGURE_MILLI };
@@ -130,6 +132,7 @@ struct table_of {
     uint32_t files;
     uint32_t seeds;
     int64_t *at;
+    int64_t began_ns; /* when the first run did */
 };
 
 static int64_t *cell(const struct table_of *table, uint32_t file, uint32_t seed)
@@ -170,11 +173,20 @@ static must_use enum err run_one(const struct sim_options *options, const char *
 static void run_tell(const struct sim_options *options, const struct table_of *table, uint32_t file,
                      uint32_t seed)
 {
-    if (!options->quiet && isatty(STDERR_FILENO) != 0) {
-        (void)fprintf(stderr, "\r%u of %u: %.50s, seed %" PRIu64 "\x1b[K",
-                      file * table->seeds + seed + 1, table->files * table->seeds,
-                      options->files[file], options->seed_first + seed);
+    const uint32_t done = file * table->seeds + seed;
+    const uint32_t all = table->files * table->seeds;
+    char left[SIM_TEXT_MAX];
+    if (options->quiet || isatty(STDERR_FILENO) == 0) {
+        return;
     }
+    (void)fprintf(stderr, "\r%u of %u: %.40s, seed %" PRIu64, done + 1, all, options->files[file],
+                  options->seed_first + seed);
+    if (done > 0) {
+        const int64_t passed_ms = (progress_wall_ns() - table->began_ns) / NS_PER_MS;
+        (void)fprintf(stderr, ", %s left",
+                      sim_span_text(passed_ms * (int64_t)(all - done) / (int64_t)done, left));
+    }
+    (void)fputs("\x1b[K", stderr);
 }
 
 /* Can all of them be read? Asked before the first one runs. */
@@ -193,6 +205,7 @@ static must_use enum err files_check(const struct sim_options *options, struct e
 static must_use enum err run_all(const struct sim_options *options, struct table_of *table,
                                  struct error *e)
 {
+    table->began_ns = progress_wall_ns();
     for (uint32_t file = 0; file < table->files; file++) {
         for (uint32_t seed = 0; seed < table->seeds; seed++) {
             run_tell(options, table, file, seed);

@@ -97,6 +97,9 @@ enum err scenario_load(const struct sim_options *options, const char *file, cons
     if (r == ERR_OK && options->state != NULL) {
         struct str text;
         r = sim_file_read(options->state, &scenario->arena, &text, e);
+        if (scenario->name[0] == '\0') {
+            scenario->name = base_name(options->state);
+        }
         r = r == ERR_OK ? state_file_read(text, options->state, options->runs_ms, scenario, e) : r;
     }
     if (r == ERR_OK && options->nodes != NULL) {

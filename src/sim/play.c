@@ -75,7 +75,7 @@ static void results_write(const struct sim_options *options, const struct engine
         if (outputs->page.len > 0) {
             buf_add_char(&outputs->page, '\n');
         }
-        summary_text(&result, engine_scenario(engine), &outputs->page);
+        summary_text(&result, engine_scenario(engine), metrics_series(metrics), &outputs->page);
     }
     if (options->tasks != NULL) {
         summary_tasks_csv(engine, &outputs->tasks);

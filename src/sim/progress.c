@@ -29,8 +29,7 @@ int64_t progress_clock_ns(void)
     return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-/* What whoever waits has: the remaining time is told in this. */
-static int64_t wall_ns(void)
+int64_t progress_wall_ns(void)
 {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -42,7 +41,7 @@ void progress_init(struct progress *progress, const struct scenario *scenario, b
     *progress = (struct progress){
         .jobs_total = scenario->jobs.count,
         .began_ns = progress_clock_ns(),
-        .wall_ns = wall_ns(),
+        .wall_ns = progress_wall_ns(),
         .quiet = quiet,
         .bar = !quiet && isatty(STDERR_FILENO),
     };
@@ -71,7 +70,7 @@ static void show(struct progress *progress, const struct engine *engine, int64_t
 {
     const double part = part_done(progress, engine);
     const double seconds = (double)(now_ns - progress->began_ns) / NS_PER_S;
-    const double passed = (double)(wall_ns() - progress->wall_ns) / NS_PER_S;
+    const double passed = (double)(progress_wall_ns() - progress->wall_ns) / NS_PER_S;
     const double left = part > 0 ? passed * (1 - part) / part : 0;
     char at[SIM_TEXT_MAX];
     char remaining[SIM_TEXT_MAX];

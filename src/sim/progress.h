@@ -20,5 +20,8 @@ struct watcher progress_watcher(struct progress *progress);
 /* Takes the bar away and says how fast it went. */
 void progress_end(struct progress *progress, const struct engine *engine);
 
+/* What whoever waits has: remaining times are told in it. */
+int64_t progress_wall_ns(void);
+
 /* A clock for rates. */
 int64_t progress_clock_ns(void);

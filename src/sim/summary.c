@@ -2,12 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/summary.h"
 
+#include "sim/summary_internal.h"
 #include "sim/text.h"
 
 #include <inttypes.h>
 
 /* 80 columns hold a line where no name is longer than the first. */
-enum { LABEL_WIDTH_MIN = 15, LABEL_WIDTH_MAX = 22, CELL_WIDTH = 8 };
+enum { LABEL_WIDTH_MIN = 15, LABEL_WIDTH_MAX = 22, CELL_WIDTH = SUMMARY_CELL_WIDTH };
 
 static void count_part(struct buf *out, uint64_t count, const char *what)
 {
@@ -227,7 +228,8 @@ static void pools(const struct result *result, struct buf *out)
     }
 }
 
-void summary_text(const struct result *result, const struct scenario *scenario, struct buf *out)
+void summary_text(const struct result *result, const struct scenario *scenario,
+                  const struct series *series, struct buf *out)
 {
     char text[SIM_TEXT_MAX];
     if (scenario->name[0] != '\0') {
@@ -248,6 +250,7 @@ void summary_text(const struct result *result, const struct scenario *scenario, 
     slots_lines(result, out);
     losses_line(result, out);
     pools(result, out);
+    summary_over_time(result, series, label_width(result), out);
     waits(result, out);
     shares(result, out);
 }

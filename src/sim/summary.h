@@ -6,7 +6,8 @@
 #include "sim/metrics.h"
 
 /* A page for people. */
-void summary_text(const struct result *result, const struct scenario *scenario, struct buf *out);
+void summary_text(const struct result *result, const struct scenario *scenario,
+                  const struct series *series, struct buf *out);
 
 /* One JSON object (docs/dev/formats/sim-output.md), with the samples. */
 void summary_json(const struct result *result, const struct engine *engine,

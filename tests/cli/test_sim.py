@@ -97,6 +97,17 @@ def test_the_report_shows_the_numbers_of_the_summary(scenario, tmp_path):
         assert [list(row) for row in rows] == [re.split(r"  +| (?=[\d,]+ )", line.strip()) for line in lines]
 
 
+def test_the_summary_has_the_run_in_slices(scenario):
+    found = json.loads(sim(scenario, "--json").stdout)
+    slices = [[one for one in found["samples"] if min(6, int(one["at"] * 7 // found["span"])) == i] for i in range(7)]
+    rows = {line[:17].strip(): line[17:].split() for line in sim(scenario).stdout.split("\nup to ")[1].split("\n\n")[0].splitlines()[1:]}
+    percent = [100 * sum(one["allocated"] for one in part) / sum(one["capacity"] for one in part) for part in slices]
+    assert [float(cell) for cell in rows["allocated, %"]] == pytest.approx(percent, abs=0.011)
+    assert [float(cell) for cell in rows["tasks waiting"]] == pytest.approx([sum(one["waiting"] for one in part) / len(part) for part in slices], abs=0.051)
+    assert set(rows) == {"allocated, %", "in pieces, %", "tasks waiting"}
+    assert all(len(line) <= 80 for line in sim(scenario).stdout.splitlines())
+
+
 def test_the_report_shows_those_who_used_most(tmp_path):
     path = tmp_path / "many.yaml"
     tasks = "".join(f"  - {{runs: {i}h, project: p{i:02}, resources: {{gpu: 1}}}}\n" for i in range(1, 41))
