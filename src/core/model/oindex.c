@@ -45,6 +45,18 @@ int okey_compare(struct okey a, struct okey b)
     return 0;
 }
 
+/* Is `a` lower than `b`? Keys that are compared in a search mostly differ in one and the same number, so the branches are foreseen. */
+static bool okey_lower(const struct okey *a, const struct okey *b)
+{
+    if (a->at[0] != b->at[0]) {
+        return a->at[0] < b->at[0];
+    }
+    if (a->at[1] != b->at[1]) {
+        return a->at[1] < b->at[1];
+    }
+    return a->at[2] != b->at[2] ? a->at[2] < b->at[2] : a->at[3] < b->at[3];
+}
+
 static struct oindex_node **children(struct oindex_node *node)
 {
     must(node->level > 0);
@@ -121,17 +133,18 @@ static struct oindex_node *node_own(struct oindex_node **slot)
     return copy;
 }
 
-/* How many keys of the node are < key. */
-static unsigned lower_bound(const struct oindex_node *node, struct okey key)
+/* How many keys of the node, from `from` on, are < key; all before that are. */
+static unsigned lower_bound(const struct oindex_node *node, unsigned from, const struct okey *key)
 {
-    unsigned low = 0;
-    unsigned high = node->count;
-    while (low < high) {
-        unsigned middle = (low + high) / 2;
-        if (okey_compare(node->keys[middle], key) < 0) {
-            low = middle + 1;
+    unsigned low = from;
+    unsigned left = node->count - from;
+    while (left > 0) {
+        const unsigned half = left / 2;
+        if (okey_lower(&node->keys[low + half], key)) {
+            low += half + 1;
+            left -= half + 1;
         } else {
-            high = middle;
+            left = half;
         }
     }
     return low;
@@ -139,19 +152,10 @@ static unsigned lower_bound(const struct oindex_node *node, struct okey key)
 
 /* The child whose range has the key: the last one whose lowest key is not above it. keys[0] has no
  * say: it is too high once lower keys went below child 0. */
-static unsigned child_for(const struct oindex_node *node, struct okey key)
+static unsigned child_for(const struct oindex_node *node, const struct okey *key)
 {
-    unsigned low = 1;
-    unsigned high = node->count;
-    while (low < high) {
-        unsigned middle = (low + high) / 2;
-        if (okey_compare(node->keys[middle], key) <= 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low - 1;
+    const unsigned at = lower_bound(node, 1, key);
+    return at < node->count && okey_compare(node->keys[at], *key) == 0 ? at : at - 1;
 }
 
 void oindex_init(struct oindex *index)
@@ -184,16 +188,17 @@ bool oindex_has(const struct oindex *index, struct okey key)
     return oindex_from(index, key, &found) && okey_compare(found, key) == 0;
 }
 
-/* The lowest (highest) key of a subtree. */
-static struct okey edge_key(const struct oindex_node *node, bool highest)
+/* The lowest (highest) leaf of a subtree. */
+static const struct oindex_node *edge_leaf(const struct oindex_node *node, bool highest)
 {
     while (node->level > 0) {
         node = child_at(node, highest ? node->count - 1U : 0);
     }
-    return node->keys[highest ? node->count - 1U : 0];
+    return node;
 }
 
-bool oindex_from(const struct oindex *index, struct okey from, struct okey *ret)
+bool oindex_walk_from(struct oindex_walk *walk, const struct oindex *index, struct okey from,
+                      struct okey *ret)
 {
     const struct oindex_node *node = index->root;
     const struct oindex_node *right = NULL; /* the nearest subtree right of the way down */
@@ -201,32 +206,55 @@ bool oindex_from(const struct oindex *index, struct okey from, struct okey *ret)
         return false;
     }
     while (node->level > 0) {
-        unsigned i = child_for(node, from);
+        unsigned i = child_for(node, &from);
         if (i + 1 < node->count) {
             right = child_at(node, i + 1);
         }
         node = child_at(node, i);
     }
-    unsigned i = lower_bound(node, from);
-    if (i < node->count) {
-        *ret = node->keys[i];
+    unsigned at = lower_bound(node, 0, &from);
+    if (at == node->count) {
+        if (right == NULL) {
+            return false;
+        }
+        node = edge_leaf(right, false);
+        at = 0;
+    }
+    *walk = (struct oindex_walk){index, node, at};
+    *ret = node->keys[at];
+    return true;
+}
+
+/* The lowest key above; false: there is none. */
+static bool okey_above(struct okey *key)
+{
+    for (unsigned i = 4; i-- > 0;) {
+        if (++key->at[i] != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool oindex_walk_next(struct oindex_walk *walk, struct okey *ret)
+{
+    if (walk->at + 1 < walk->leaf->count) {
+        *ret = walk->leaf->keys[++walk->at];
         return true;
     }
-    if (right == NULL) {
-        return false;
-    }
-    *ret = edge_key(right, false);
-    return true;
+    struct okey from = walk->leaf->keys[walk->at];
+    return okey_above(&from) && oindex_walk_from(walk, walk->index, from, ret);
+}
+
+bool oindex_from(const struct oindex *index, struct okey from, struct okey *ret)
+{
+    struct oindex_walk walk;
+    return oindex_walk_from(&walk, index, from, ret);
 }
 
 bool oindex_next(const struct oindex *index, struct okey after, struct okey *ret)
 {
-    for (unsigned i = 4; i-- > 0;) {
-        if (++after.at[i] != 0) {
-            return oindex_from(index, after, ret);
-        }
-    }
-    return false; /* it was the highest key of all */
+    return okey_above(&after) && oindex_from(index, after, ret);
 }
 
 bool oindex_prev(const struct oindex *index, struct okey before, struct okey *ret)
@@ -237,13 +265,13 @@ bool oindex_prev(const struct oindex *index, struct okey before, struct okey *re
         return false;
     }
     while (node->level > 0) {
-        unsigned i = child_for(node, before);
+        unsigned i = child_for(node, &before);
         if (i > 0) {
             left = child_at(node, i - 1);
         }
         node = child_at(node, i);
     }
-    unsigned i = lower_bound(node, before);
+    unsigned i = lower_bound(node, 0, &before);
     if (i > 0) {
         *ret = node->keys[i - 1];
         return true;
@@ -251,23 +279,25 @@ bool oindex_prev(const struct oindex *index, struct okey before, struct okey *re
     if (left == NULL) {
         return false;
     }
-    *ret = edge_key(left, true);
+    const struct oindex_node *leaf = edge_leaf(left, true);
+    *ret = leaf->keys[leaf->count - 1U];
     return true;
 }
 
-/* Own every node from the root to the leaf for `key`. */
-static void path_own(struct oindex *index, struct okey key, struct path *path)
+/* Own every node from the root to the leaf for `key`. Is it there already? */
+static bool path_own(struct oindex *index, struct okey key, struct path *path)
 {
     struct oindex_node *node = node_own(&index->root);
     path->depth = 0;
     while (true) {
         must(path->depth < HEIGHT_MAX);
+        const unsigned at = node->level > 0 ? child_for(node, &key) : lower_bound(node, 0, &key);
         path->node[path->depth] = node;
-        path->at[path->depth++] = node->level > 0 ? child_for(node, key) : lower_bound(node, key);
+        path->at[path->depth++] = at;
         if (node->level == 0) {
-            return;
+            return at < node->count && okey_compare(node->keys[at], key) == 0;
         }
-        node = node_own(&children(node)[path->at[path->depth - 1]]);
+        node = node_own(&children(node)[at]);
     }
 }
 
@@ -332,17 +362,17 @@ static struct oindex_node *node_split(struct oindex_node *node, unsigned at, str
 
 bool oindex_insert(struct oindex *index, struct okey key)
 {
-    if (oindex_has(index, key)) {
-        return false;
-    }
-    index->count++;
     if (index->root == NULL) {
         index->root = node_new(0);
         node_insert(index->root, 0, key, NULL);
+        index->count = 1;
         return true;
     }
     struct path path;
-    path_own(index, key, &path);
+    if (path_own(index, key, &path)) {
+        return false;
+    }
+    index->count++;
     struct oindex_node *child = NULL;
     unsigned at = path.at[path.depth - 1];
     struct okey low = key;
@@ -404,12 +434,11 @@ static void node_mend(struct oindex_node *parent, unsigned at)
 
 bool oindex_remove(struct oindex *index, struct okey key)
 {
-    if (!oindex_has(index, key)) {
+    struct path path;
+    if (index->root == NULL || !path_own(index, key, &path)) {
         return false;
     }
     index->count--;
-    struct path path;
-    path_own(index, key, &path);
     node_remove(path.node[path.depth - 1], path.at[path.depth - 1]);
     for (unsigned depth = path.depth - 1; depth-- > 0;) {
         node_mend(path.node[depth], path.at[depth]);

@@ -38,6 +38,18 @@ bool oindex_from(const struct oindex *index, struct okey from, struct okey *ret)
 bool oindex_next(const struct oindex *index, struct okey after, struct okey *ret);
 bool oindex_prev(const struct oindex *index, struct okey before, struct okey *ret);
 
+/* One key after the other, as long as the set does not change: few steps go down the tree. */
+struct oindex_walk {
+    const struct oindex *index;
+    const struct oindex_node *leaf;
+    unsigned at;
+};
+
+/* The first key >= `from`; then the next one, time and again. False: there is none, *ret untouched. */
+bool oindex_walk_from(struct oindex_walk *walk, const struct oindex *index, struct okey from,
+                      struct okey *ret);
+bool oindex_walk_next(struct oindex_walk *walk, struct okey *ret);
+
 uint64_t oindex_count(const struct oindex *index);
 
 /* <0, 0, >0 */

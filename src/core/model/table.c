@@ -9,17 +9,23 @@
 #include "base/mem.h"
 #include "base/must.h"
 
+#include <stdalign.h>
+
 struct chunk {
     uint32_t refs;
-    uint32_t pad;
-    uint64_t live; /* a bit per row */
-    unsigned char rows[];
+    alignas(max_align_t) unsigned char rows[];
+};
+
+/* Which rows live stands beside the pointer: a look-up reads nothing of the chunk but the row. */
+struct chunk_slot {
+    struct chunk *chunk; /* NULL: no row lives */
+    uint64_t live;       /* a bit per row */
 };
 
 struct table_page {
     uint32_t refs;
     uint32_t chunk_count; /* not NULL */
-    struct chunk *chunks[TABLE_PAGE_CHUNKS];
+    struct chunk_slot slots[TABLE_PAGE_CHUNKS];
 };
 
 /* Where a row is. */
@@ -31,10 +37,10 @@ struct place {
 
 static struct place place_of(const struct table *table, uint64_t id)
 {
-    uint64_t chunk = id / table->rows_per_chunk;
+    const uint64_t chunk = id >> table->row_bits;
     return (struct place){.page = chunk / TABLE_PAGE_CHUNKS,
                           .chunk = (uint32_t)(chunk % TABLE_PAGE_CHUNKS),
-                          .row = (uint32_t)(id % table->rows_per_chunk)};
+                          .row = (uint32_t)(id & (table->rows_per_chunk - 1))};
 }
 
 void table_init(struct table *table, size_t row_size, uint32_t rows_per_chunk,
@@ -44,27 +50,30 @@ void table_init(struct table *table, size_t row_size, uint32_t rows_per_chunk,
     must(rows_per_chunk > 0);
     must(rows_per_chunk <= TABLE_CHUNK_ROWS_MAX);
     must((rows_per_chunk & (rows_per_chunk - 1)) == 0);
-    *table = (struct table){.row_size = row_size, .rows_per_chunk = rows_per_chunk};
+    *table = (struct table){.row_size = row_size,
+                            .rows_per_chunk = rows_per_chunk,
+                            .row_bits = (uint32_t)__builtin_ctz(rows_per_chunk)};
     if (hooks != NULL) {
         table->hooks = *hooks;
     }
 }
 
-static void rows_visit(const struct table *table, struct chunk *chunk, void (*visit)(void *row))
+static void rows_visit(const struct table *table, const struct chunk_slot *slot,
+                       void (*visit)(void *row))
 {
     if (visit == NULL) {
         return;
     }
-    for (uint64_t live = chunk->live; live != 0; live &= live - 1) {
-        visit(chunk->rows + (size_t)__builtin_ctzll(live) * table->row_size);
+    for (uint64_t live = slot->live; live != 0; live &= live - 1) {
+        visit(slot->chunk->rows + (size_t)__builtin_ctzll(live) * table->row_size);
     }
 }
 
-static void chunk_unref(const struct table *table, struct chunk *chunk)
+static void chunk_unref(const struct table *table, const struct chunk_slot *slot)
 {
-    if (__atomic_fetch_sub(&chunk->refs, 1, __ATOMIC_ACQ_REL) == 1) {
-        rows_visit(table, chunk, table->hooks.row_unref);
-        free(chunk);
+    if (__atomic_fetch_sub(&slot->chunk->refs, 1, __ATOMIC_ACQ_REL) == 1) {
+        rows_visit(table, slot, table->hooks.row_unref);
+        free(slot->chunk);
     }
 }
 
@@ -74,8 +83,8 @@ static void page_unref(const struct table *table, struct table_page *page)
         return;
     }
     for (uint32_t i = 0; i < TABLE_PAGE_CHUNKS; i++) {
-        if (page->chunks[i] != NULL) {
-            chunk_unref(table, page->chunks[i]);
+        if (page->slots[i].chunk != NULL) {
+            chunk_unref(table, &page->slots[i]);
         }
     }
     free(page);
@@ -107,14 +116,11 @@ void table_copy(struct table *to, const struct table *from)
     }
 }
 
-/* How many pages have a lower number. The newest page is asked for most. */
+/* How many pages have a lower number. */
 static size_t root_find(const struct table *table, uint64_t number)
 {
     size_t low = 0;
     size_t high = table->page_count;
-    if (high > 0 && table->root[high - 1].number == number) {
-        return high - 1;
-    }
     while (low < high) {
         size_t middle = (low + high) / 2;
         if (table->root[middle].number < number) {
@@ -126,23 +132,28 @@ static size_t root_find(const struct table *table, uint64_t number)
     return low;
 }
 
-static struct chunk *chunk_find(const struct table *table, struct place place)
+/* The page of this number, or NULL. Asked for most are the newest, and of small tables the only one. */
+static const struct table_page *page_find(const struct table *table, uint64_t number)
 {
-    size_t at = root_find(table, place.page);
-    if (at == table->page_count || table->root[at].number != place.page) {
+    if (table->page_count == 0) {
         return NULL;
     }
-    return table->root[at].page->chunks[place.chunk];
+    const struct table_slot *newest = &table->root[table->page_count - 1];
+    if (newest->number == number) {
+        return newest->page;
+    }
+    const size_t at = root_find(table, number);
+    return at < table->page_count && table->root[at].number == number ? table->root[at].page : NULL;
 }
 
 const void *table_get(const struct table *table, uint64_t id)
 {
-    struct place place = place_of(table, id);
-    const struct chunk *chunk = chunk_find(table, place);
-    if (chunk == NULL || (chunk->live >> place.row & 1) == 0) {
+    const struct place place = place_of(table, id);
+    const struct table_page *page = page_find(table, place.page);
+    if (page == NULL || (page->slots[place.chunk].live >> place.row & 1) == 0) {
         return NULL;
     }
-    return chunk->rows + (size_t)place.row * table->row_size;
+    return page->slots[place.chunk].chunk->rows + (size_t)place.row * table->row_size;
 }
 
 static struct table_page *page_new(void)
@@ -180,8 +191,8 @@ static struct table_page *page_own(const struct table *table, struct table_slot 
     struct table_page *copy = xmemdup(page, sizeof *page);
     copy->refs = 1;
     for (uint32_t i = 0; i < TABLE_PAGE_CHUNKS; i++) {
-        if (copy->chunks[i] != NULL) {
-            (void)__atomic_fetch_add(&copy->chunks[i]->refs, 1, __ATOMIC_RELAXED);
+        if (copy->slots[i].chunk != NULL) {
+            (void)__atomic_fetch_add(&copy->slots[i].chunk->refs, 1, __ATOMIC_RELAXED);
         }
     }
     page_unref(table, page);
@@ -189,32 +200,31 @@ static struct table_page *page_own(const struct table *table, struct table_slot 
     return copy;
 }
 
+/* The chunk of this entry of an own page, not shared with anybody, made when there is none. */
 static struct chunk *chunk_own(const struct table *table, struct table_page *page, uint32_t index)
 {
-    size_t size = sizeof(struct chunk) + table->row_size * table->rows_per_chunk;
-    struct chunk *chunk = page->chunks[index];
-    if (chunk == NULL) {
-        chunk = xcalloc(1, size);
-        chunk->refs = 1;
+    const size_t size = sizeof(struct chunk) + table->row_size * table->rows_per_chunk;
+    struct chunk_slot *slot = &page->slots[index];
+    if (slot->chunk == NULL) {
+        slot->chunk = xcalloc(1, size);
+        slot->chunk->refs = 1;
         page->chunk_count++;
-    } else if (__atomic_load_n(&chunk->refs, __ATOMIC_ACQUIRE) > 1) {
-        struct chunk *copy = xmemdup(chunk, size);
-        copy->refs = 1;
-        rows_visit(table, copy, table->hooks.row_ref);
-        chunk_unref(table, chunk);
-        chunk = copy;
+    } else if (__atomic_load_n(&slot->chunk->refs, __ATOMIC_ACQUIRE) > 1) {
+        const struct chunk_slot copy = {xmemdup(slot->chunk, size), slot->live};
+        copy.chunk->refs = 1;
+        rows_visit(table, &copy, table->hooks.row_ref);
+        chunk_unref(table, slot);
+        *slot = copy;
     }
-    page->chunks[index] = chunk;
-    return chunk;
+    return slot->chunk;
 }
 
 void *table_edit(struct table *table, uint64_t id)
 {
-    struct place place = place_of(table, id);
-    const struct chunk *found = chunk_find(table, place);
-    if (found == NULL || (found->live >> place.row & 1) == 0) {
+    if (table_get(table, id) == NULL) {
         return NULL;
     }
+    const struct place place = place_of(table, id);
     struct table_page *page = page_own(table, root_slot(table, place.page));
     struct chunk *chunk = chunk_own(table, page, place.chunk);
     return chunk->rows + (size_t)place.row * table->row_size;
@@ -226,8 +236,9 @@ void *table_put(struct table *table, uint64_t id)
     struct place place = place_of(table, id);
     struct table_page *page = page_own(table, root_slot(table, place.page));
     struct chunk *chunk = chunk_own(table, page, place.chunk);
-    must((chunk->live >> place.row & 1) == 0);
-    chunk->live |= (uint64_t)1 << place.row;
+    uint64_t *live = &page->slots[place.chunk].live;
+    must((*live >> place.row & 1) == 0);
+    *live |= (uint64_t)1 << place.row;
     table->count++;
     if (id > table->last) {
         table->last = id;
@@ -250,13 +261,14 @@ void table_remove(struct table *table, uint64_t id)
     if (table->hooks.row_unref != NULL) {
         table->hooks.row_unref(chunk->rows + (size_t)place.row * table->row_size);
     }
-    chunk->live &= ~((uint64_t)1 << place.row);
+    struct chunk_slot *rows = &page->slots[place.chunk];
+    rows->live &= ~((uint64_t)1 << place.row);
     table->count--;
-    if (chunk->live != 0) {
+    if (rows->live != 0) {
         return;
     }
-    chunk_unref(table, chunk);
-    page->chunks[place.chunk] = NULL;
+    chunk_unref(table, rows);
+    rows->chunk = NULL;
     if (--page->chunk_count == 0) {
         page_unref(table, page);
         size_t behind = table->page_count - (size_t)(slot - table->root) - 1;
@@ -271,9 +283,8 @@ static uint64_t page_next(const struct table *table, const struct table_slot *sl
 {
     uint64_t first = slot->number * TABLE_PAGE_CHUNKS;
     for (uint32_t i = place.chunk; i < TABLE_PAGE_CHUNKS; i++) {
-        const struct chunk *chunk = slot->page->chunks[i];
-        uint32_t row = i == place.chunk ? place.row : 0;
-        uint64_t live = chunk != NULL ? chunk->live >> row : 0;
+        const uint32_t row = i == place.chunk ? place.row : 0;
+        const uint64_t live = slot->page->slots[i].live >> row;
         if (live != 0) {
             return (first + i) * table->rows_per_chunk + row + (uint64_t)__builtin_ctzll(live);
         }
@@ -304,9 +315,8 @@ static uint64_t page_prev(const struct table *table, const struct table_slot *sl
 {
     uint64_t first = slot->number * TABLE_PAGE_CHUNKS;
     for (uint32_t i = place.chunk + 1; i-- > 0;) {
-        const struct chunk *chunk = slot->page->chunks[i];
-        uint32_t row = i == place.chunk ? place.row : table->rows_per_chunk - 1;
-        uint64_t live = chunk != NULL ? chunk->live << (63 - row) : 0;
+        const uint32_t row = i == place.chunk ? place.row : table->rows_per_chunk - 1;
+        const uint64_t live = slot->page->slots[i].live << (63 - row);
         if (live != 0) {
             return (first + i) * table->rows_per_chunk + row - (uint64_t)__builtin_clzll(live);
         }

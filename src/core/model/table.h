@@ -1,7 +1,7 @@
 /* table.h - rows by dense, growing number, in chunks that copies of the state share.
  *
- *   root (pages in use, by number) ──▶ page (TABLE_PAGE_CHUNKS pointers) ──▶ chunk (rows, a bit per
- *                                                                            live row)
+ *   root (pages in use, by number) ──▶ page (TABLE_PAGE_CHUNKS pointers, ──▶ chunk (rows)
+ *                                            with a bit per live row)
  *
  * Pages and chunks are reference-counted (atomically: copies live on other threads) and copied by
  * the first write while shared. A chunk goes with its last row, a page with its last chunk: memory
@@ -31,6 +31,7 @@ struct table_hooks {
 struct table {
     size_t row_size;
     uint32_t rows_per_chunk; /* a power of two, at most TABLE_CHUNK_ROWS_MAX */
+    uint32_t row_bits;       /* the power */
     uint64_t last;           /* the highest number ever given */
     uint64_t count;          /* live rows */
     size_t page_count;
