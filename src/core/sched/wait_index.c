@@ -40,6 +40,8 @@ struct wait_order {
 struct wait_index {
     struct wait_order orders[WAIT_ORDERS_MAX];
     node_id noted[NOTED_MAX]; /* the newest ones: position p is in p % NOTED_MAX */
+    /* Where a node was noted last, in node % NOTED_MAX; of several that meet there, the last one's. */
+    uint64_t latest[NOTED_MAX];
     uint64_t noted_end;
     uint64_t calls;
 };
@@ -78,7 +80,16 @@ void wait_index_free(struct wait_index *index)
 
 void wait_index_note(struct wait_index *index, node_id node)
 {
+    index->latest[node.v % NOTED_MAX] = index->noted_end;
     index->noted[index->noted_end++ % NOTED_MAX] = node;
+}
+
+/* Was the node noted at `at` noted again behind that? */
+static bool noted_again(const struct wait_index *index, uint64_t at)
+{
+    const node_id node = index->noted[at % NOTED_MAX];
+    const uint64_t latest = index->latest[node.v % NOTED_MAX];
+    return latest > at && index->noted[latest % NOTED_MAX].v == node.v;
 }
 
 /* ---- keys ---- */
@@ -156,8 +167,10 @@ static void lapsed_renew(struct wait_order *order, const struct choice *choice)
 static void order_renew(struct wait_index *index, struct wait_order *order,
                         const struct choice *choice)
 {
-    while (order->noted < index->noted_end) {
-        node_renew(order, choice, index->noted[order->noted++ % NOTED_MAX]);
+    for (; order->noted < index->noted_end; order->noted++) {
+        if (!noted_again(index, order->noted)) {
+            node_renew(order, choice, index->noted[order->noted % NOTED_MAX]);
+        }
     }
     lapsed_renew(order, choice);
     order->now_ms = choice->overlay->now_ms;
