@@ -52,7 +52,8 @@ void fairness_done(struct fairness *fairness)
 
 /* ---- the shortfall ---- */
 
-static int64_t lacking(const struct core *core, const struct promise *promise)
+/* What it lacks now, and whether something might be owed: does it hold less than its guarantee without what leaves, and want more? */
+static void promise_read(struct promise *promise, const struct core *core)
 {
     struct quota quota;
     struct usage usage;
@@ -62,14 +63,17 @@ static int64_t lacking(const struct core *core, const struct promise *promise)
     const int64_t promised = quota.guaranteed.at[DIM_SLOTS];
     const int64_t due = promised == QUOTA_UNLIMITED || promised > demand ? demand : promised;
     const int64_t has = usage.allocated.at[DIM_SLOTS];
-    return due > has ? due - has : 0;
+    const int64_t stays = has - usage.leaving.at[DIM_SLOTS];
+    promise->lacking_milli = due > has ? due - has : 0;
+    promise->may_be_owed =
+        usage.pending_count > 0 && (promised == QUOTA_UNLIMITED || stays < promised);
 }
 
 static void shortfall_count(struct promise *promise, const struct core *core, int64_t now_ms,
                             int64_t until_ms)
 {
     const int64_t before = promise->lacking_milli;
-    promise->lacking_milli = lacking(core, promise);
+    promise_read(promise, core);
     if (promise->lacking_milli == 0) {
         return;
     }
@@ -87,18 +91,6 @@ static void shortfall_count(struct promise *promise, const struct core *core, in
 }
 
 /* ---- what is owed ---- */
-
-/* Might something be owed: does it hold less than its guarantee without what leaves, and want more? */
-static bool may_be_owed(const struct core *core, const struct promise *promise)
-{
-    struct quota quota;
-    struct usage usage;
-    core_quota(core, promise->account, promise->pool, &quota);
-    core_usage(core, promise->account, promise->pool, &usage);
-    const int64_t promised = quota.guaranteed.at[DIM_SLOTS];
-    const int64_t stays = usage.allocated.at[DIM_SLOTS] - usage.leaving.at[DIM_SLOTS];
-    return usage.pending_count > 0 && (promised == QUOTA_UNLIMITED || stays < promised);
-}
 
 static bool among(const struct owed *owed, size_t count, account_id account)
 {
@@ -134,7 +126,7 @@ static void pool_count(struct fairness *fairness, const struct core *core, pool_
     bool any = false;
     for (size_t i = 0; i < fairness->promises.count && !any; i++) {
         const struct promise *promise = &fairness->promises.at[i];
-        any = promise->pool.v == pool.v && may_be_owed(core, promise);
+        any = promise->pool.v == pool.v && promise->may_be_owed;
     }
     if (any) {
         count = owed_find(core, pool, times[0], &fairness->arena, &owed);

@@ -15,6 +15,7 @@ struct promise {
     int64_t shortfall_milli;
     int64_t shortfall_ms;
     int64_t shortfall_longest_ms;
+    bool may_be_owed;      /* something, as far as amounts tell */
     bool owed;             /* something, since the last moment */
     int64_t owed_since_ms; /* without a break */
     int64_t below_ms;
