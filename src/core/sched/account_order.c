@@ -10,19 +10,6 @@
 /* What one holds of a resource it has no right to weighs a thousand times its amount. */
 enum { NO_RIGHT_FACTOR = 1000 };
 
-static struct vector with(const struct account_view *account, const struct vector *chunk,
-                          const struct vector *taken)
-{
-    struct vector held = account->allocated;
-    if (chunk != NULL) {
-        vector_add(&held, chunk);
-    }
-    if (taken != NULL) {
-        vector_sub(&held, taken);
-    }
-    return held;
-}
-
 /* (1) */
 static bool above_share(const struct account_pool *pool, const struct account_view *account)
 {
@@ -30,11 +17,11 @@ static bool above_share(const struct account_pool *pool, const struct account_vi
 }
 
 /* (4) */
-static bool without_right(const struct account_pool *pool, const struct account_side *side)
+static bool without_right(const struct account_pool *pool, const struct account_view *account,
+                          const struct vector *held)
 {
-    const struct vector held = with(side->account, side->chunk, NULL);
     for (uint32_t dim = 0; dim < pool->dims; dim++) {
-        if (side->account->allocatable.at[dim] == 0 && held.at[dim] > 0) {
+        if (account->allocatable.at[dim] == 0 && held->at[dim] > 0) {
             return true;
         }
     }
@@ -84,14 +71,19 @@ void account_key(const struct account_pool *pool, const struct account_side *sid
                  struct account_key *ret)
 {
     const struct account_view *account = side->account;
-    const struct vector held = with(account, side->chunk, side->taken);
+    struct vector held = account->allocated;
+    if (side->chunk != NULL) {
+        vector_add(&held, side->chunk);
+    }
     *ret = (struct account_key){
         .above_share = above_share(pool, account),
-        .within_guarantee = account_within_guarantee(pool, account, side->chunk),
-        .without_right = without_right(pool, side),
-        .with = dominant(pool, account, &held),
-        .without = dominant(pool, account, &account->allocated),
+        .within_guarantee = vector_above(&held, &account->guaranteed, pool->dims) == 0,
+        .without_right = without_right(pool, account, &held),
     };
+    if (side->taken != NULL) {
+        vector_sub(&held, side->taken);
+    }
+    ret->with = dominant(pool, account, &held);
 }
 
 int account_order_keys(const struct account_pool *pool, const struct account_view *a,
@@ -111,7 +103,9 @@ int account_order_keys(const struct account_pool *pool, const struct account_vie
         return (int)key_a->without_right - (int)key_b->without_right;
     }
     int by = fraction_compare(key_a->with, key_b->with);
-    by = by != 0 ? by : fraction_compare(key_a->without, key_b->without);
+    if (by == 0) {
+        by = fraction_compare(dominant(pool, a, &a->allocated), dominant(pool, b, &b->allocated));
+    }
     by = by != 0 ? by : by_allocatable(pool, a, b);
     return by != 0 ? by : (a->order < b->order ? -1 : a->order > b->order);
 }

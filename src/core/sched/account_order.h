@@ -27,11 +27,10 @@ struct account_side {
 
 /* What the order looks at: for those who compare an account often while it holds the same. */
 struct account_key {
-    bool above_share;        /* (1) */
-    bool within_guarantee;   /* (2) */
-    bool without_right;      /* (4) */
-    struct fraction with;    /* (5) */
-    struct fraction without; /* (6) */
+    bool above_share;      /* (1) */
+    bool within_guarantee; /* (2) */
+    bool without_right;    /* (4) */
+    struct fraction with;  /* (5) */
 };
 
 void account_key(const struct account_pool *pool, const struct account_side *side,

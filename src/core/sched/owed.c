@@ -59,7 +59,9 @@ static uint32_t node_room(const struct search *search, const struct node *node, 
     place_copy(&now, &room, &place);
     node_later(core, node, true, &room, &place);
     struct okey key = {{node->id.v, 0, 0, 0}};
-    while (oindex_next(&core->orders[ORDER_ON_NODE], key, &key) && key.at[0] == node->id.v) {
+    struct oindex_walk walk;
+    for (bool more = oindex_walk_from(&walk, &core->orders[ORDER_ON_NODE], key, &key);
+         more && key.at[0] == node->id.v; more = oindex_walk_next(&walk, &key)) {
         const struct instance *instance = instance_row(core, key.at[3]);
         if (may_take(search, instance)) {
             const struct grant grant = instance_grant(instance);

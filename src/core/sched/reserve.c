@@ -72,7 +72,9 @@ struct holding *reserve_holdings(const struct choice *choice, const struct node 
     struct holding *list = arena_new(overlay->arena, struct holding, room);
     uint32_t count = 0;
     struct okey key = {{node->id.v, 0, 0, 0}};
-    while (oindex_next(&core->orders[ORDER_ON_NODE], key, &key) && key.at[0] == node->id.v) {
+    struct oindex_walk walk;
+    for (bool more = oindex_walk_from(&walk, &core->orders[ORDER_ON_NODE], key, &key);
+         more && key.at[0] == node->id.v; more = oindex_walk_next(&walk, &key)) {
         const struct task *task = core_task(core, (task_id){key.at[1]});
         const struct instance *instance = instance_row(core, key.at[3]);
         if (reserve_in_motion(spot) && instance->state == INSTANCE_STOPPING) {

@@ -58,10 +58,11 @@ static void pieces_read(struct node_search *search, struct choice *choice)
     struct solve *solve = search->solve;
     const struct core *core = solve->trial->core;
     struct okey key = {{choice->node->id.v, 0, 0, 0}};
+    struct oindex_walk walk;
     choice->pieces = arena_new(solve->trial->arena, struct piece *, NODE_PIECES_MAX);
-    while (choice->count < NODE_PIECES_MAX &&
-           oindex_next(&core->orders[ORDER_ON_NODE], key, &key) &&
-           key.at[0] == choice->node->id.v) {
+    for (bool more = oindex_walk_from(&walk, &core->orders[ORDER_ON_NODE], key, &key);
+         more && choice->count < NODE_PIECES_MAX && key.at[0] == choice->node->id.v;
+         more = oindex_walk_next(&walk, &key)) {
         ++*search->work;
         const struct instance *instance = instance_row(core, key.at[3]);
         if (solve->ask->of == VICTIMS_OF_ALL && !may_move(solve, instance)) {
