@@ -1,4 +1,4 @@
-/* heap.h - a binary min-heap of pointers whose entries know their place, so that any of them can be
+/* heap.h - a min-heap of pointers whose entries know their place, so that any of them can be
  * moved or removed in O(log n). The entry is embedded in the caller's object.
  *
  *   struct timer { struct heap_entry entry; … };   heap_set(&heap, &timer->entry, at_ms);
@@ -17,8 +17,15 @@ struct heap_entry {
     size_t place;   /* 1 + index in the heap; 0: not in it */
 };
 
+/* What is compared stands in the heap itself, too: entries are spread over the memory. */
+struct heap_slot {
+    int64_t key;
+    uint64_t order;
+    struct heap_entry *entry;
+};
+
 struct heap {
-    struct heap_entry **at;
+    struct heap_slot *at;
     size_t count;
     size_t room;
     uint64_t order_next;
