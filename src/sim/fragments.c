@@ -81,8 +81,27 @@ void fragments_init(struct fragments *fragments, const struct scenario *scenario
     vec_done(&counts);
 }
 
-/* Idle thousandths of a node that this shape cannot use. */
-static int64_t useless(const struct node *node, const struct fragment_shape *shape)
+/* The devices of a node that have so much free, and what is free of the others. */
+struct fitting {
+    int64_t each;
+    int64_t count;
+    int64_t rest;
+};
+
+static struct fitting fitting_of(const struct node *node, int64_t each)
+{
+    struct fitting fitting = {.each = each};
+    for (uint32_t i = 0; i < node->device_count; i++) {
+        const bool fits = node->device_free[i] >= each;
+        fitting.count += fits;
+        fitting.rest += fits ? 0 : node->device_free[i];
+    }
+    return fitting;
+}
+
+/* Idle thousandths of a node that this shape cannot use. Most shapes ask for whole devices, so `fitting` is that of the one before. */
+static int64_t useless(const struct node *node, const struct fragment_shape *shape,
+                       struct fitting *fitting)
 {
     const int64_t idle = node->slots_free;
     if (node->cpu_free < shape->cpu_milli || node->memory_free < shape->memory_bytes) {
@@ -93,16 +112,10 @@ static int64_t useless(const struct node *node, const struct fragment_shape *sha
     }
     const int64_t each = shape->slots_milli < SLOT_MILLI ? shape->slots_milli : SLOT_MILLI;
     const int64_t wanted = (shape->slots_milli + SLOT_MILLI - 1) / SLOT_MILLI;
-    int64_t fitting = 0;
-    int64_t rest = 0;
-    for (uint32_t i = 0; i < node->device_count; i++) {
-        if (node->device_free[i] >= each) {
-            fitting++;
-        } else {
-            rest += node->device_free[i];
-        }
+    if (fitting->each != each) {
+        *fitting = fitting_of(node, each);
     }
-    return fitting >= wanted ? rest : idle;
+    return fitting->count >= wanted ? fitting->rest : idle;
 }
 
 int64_t fragments_of_node(const struct fragments *fragments, const struct node *node)
@@ -111,9 +124,10 @@ int64_t fragments_of_node(const struct fragments *fragments, const struct node *
         return 0;
     }
     __int128 sum = 0;
+    struct fitting fitting = {.each = -1};
     for (uint32_t i = 0; i < fragments->count; i++) {
         const struct fragment_shape *shape = &fragments->shapes[i];
-        sum += (__int128)useless(node, shape) * (int64_t)shape->weight;
+        sum += (__int128)useless(node, shape, &fitting) * (int64_t)shape->weight;
     }
     return (int64_t)(sum / (int64_t)fragments->weight);
 }
