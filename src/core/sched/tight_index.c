@@ -1,8 +1,10 @@
 /* tight_index.c - nodes by their state.
  *
- * A state has at least one node, which stands for it: what is equal is compared with that node, and scores are made with it.
+ * A state has at least one node, which stands for it: scores are made with that. What is equal is told by the words of the state,
+ * so a node that was touched, and is what it was before, costs no more than to see that.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/must.h"
 #include "core/core_internal.h"
 #include "core/sched/tight_internal.h"
@@ -28,6 +30,9 @@ void tight_index_free(struct tight_index *index)
         tight_order_done(index, &index->orders.at[i]);
     }
     oindex_done(&index->members);
+    for (size_t i = 0; i < index->states.count; i++) {
+        free(index->states.at[i].words);
+    }
     vec_done(&index->states);
     vec_done(&index->free);
     vec_done(&index->heads);
@@ -82,7 +87,14 @@ static void born_add(struct tight_index *index, struct state_ref ref)
     vec_push(&index->born, ref);
 }
 
-static uint32_t state_add(struct tight_index *index, uint64_t hash, pool_id pool)
+/* What a node is to the index. */
+struct likeness {
+    uint64_t words[TIGHT_WORDS_MAX];
+    uint32_t count;
+};
+
+static uint32_t state_add(struct tight_index *index, const struct likeness *like, uint64_t hash,
+                          pool_id pool)
 {
     if (index->state_count >= index->heads.count) {
         heads_grow(index);
@@ -95,7 +107,13 @@ static uint32_t state_add(struct tight_index *index, uint64_t hash, pool_id pool
         vec_push(&index->states, ((struct state){0}));
     }
     index->states.at[at] = (struct state){
-        .number = ++index->number_last, .hash = hash, .next = *head_of(index, hash), .pool = pool};
+        .number = ++index->number_last,
+        .words = xmemdup(like->words, like->count * sizeof like->words[0]),
+        .word_count = like->count,
+        .hash = hash,
+        .next = *head_of(index, hash),
+        .pool = pool,
+    };
     *head_of(index, hash) = at;
     index->state_count++;
     born_add(index, (struct state_ref){index->number_last, at});
@@ -110,43 +128,27 @@ static void state_remove(struct tight_index *index, uint32_t at)
         link = &index->states.at[*link].next;
     }
     *link = index->states.at[at].next;
+    free(index->states.at[at].words);
     index->states.at[at] = (struct state){0};
     vec_push(&index->free, at);
     index->state_count--;
 }
 
-/* Nodes are looked at: where, and with which typical requests in mind. */
-struct looking {
-    struct tight_index *index;
-    const struct overlay *overlay;
-    enum view view;
-    const struct tastes *tastes;
-};
-
-/* Is a node of this state like that? */
-static bool state_is(const struct looking *looking, uint32_t at, const uint64_t *words,
-                     uint32_t count)
+static bool state_is(const struct state *state, const struct likeness *like)
 {
-    uint64_t own[TIGHT_WORDS_MAX];
-    struct place place;
-    node_id member = {0};
-    must(tight_member(looking->index, at, &member));
-    tight_place(looking->overlay, core_node(looking->overlay->core, member), looking->view, &place);
-    return tight_words(looking->tastes, &place, own) == count &&
-           memcmp(own, words, count * sizeof *words) == 0;
+    return state->word_count == like->count &&
+           memcmp(state->words, like->words, like->count * sizeof like->words[0]) == 0;
 }
 
-static uint32_t state_for(const struct looking *looking, const struct place *place)
+static uint32_t state_for(struct tight_index *index, const struct likeness *like, pool_id pool)
 {
-    struct tight_index *index = looking->index;
-    uint64_t words[TIGHT_WORDS_MAX];
-    const uint32_t count = tight_words(looking->tastes, place, words);
-    const uint64_t hash = hash_bytes(words, count * sizeof *words);
+    const uint64_t hash = hash_bytes(like->words, like->count * sizeof like->words[0]);
     uint32_t at = index->heads.count == 0 ? 0 : *head_of(index, hash);
-    while (at != 0 && (index->states.at[at].hash != hash || !state_is(looking, at, words, count))) {
+    while (at != 0 &&
+           (index->states.at[at].hash != hash || !state_is(&index->states.at[at], like))) {
         at = index->states.at[at].next;
     }
-    return at != 0 ? at : state_add(index, hash, place->node->pool);
+    return at != 0 ? at : state_add(index, like, hash, pool);
 }
 
 /* ---- nodes ---- */
@@ -208,23 +210,43 @@ static void member_drop(struct tight_index *index, node_id node)
     }
 }
 
-static void member_add(const struct looking *looking, node_id id)
+static void member_add(struct tight_index *index, const struct likeness *like,
+                       const struct node *node)
 {
-    struct tight_index *index = looking->index;
-    const struct node *node = core_node(looking->overlay->core, id);
-    if (node == NULL || node->state == NODE_REMOVED || !fit_usable(node)) {
-        return;
-    }
-    struct place place;
-    tight_place(looking->overlay, node, looking->view, &place);
-    const uint32_t at = state_for(looking, &place);
-    must(oindex_insert(&index->members, (struct okey){{at, id.v, 0, 0}}));
+    const uint32_t at = state_for(index, like, node->pool);
+    must(oindex_insert(&index->members, (struct okey){{at, node->id.v, 0, 0}}));
     index->states.at[at].node_count++;
-    note_of(index, id)->state = at;
+    note_of(index, node->id)->state = at;
 }
 
-/* Those noted are taken out before the first goes in again: a state must not be compared with what its node no longer is. Nodes of
- * other pools wait for a search there: what is typical of that pool is not at hand. */
+/* Nodes are looked at: where, and with which typical requests in mind. */
+struct looking {
+    struct tight_index *index;
+    const struct overlay *overlay;
+    enum view view;
+    const struct tastes *tastes;
+};
+
+/* Into the state that the node is in now, if it may take work. */
+static void member_renew(const struct looking *looking, const struct node *node)
+{
+    struct tight_index *index = looking->index;
+    const uint32_t before = note_of(index, node->id)->state;
+    struct likeness like;
+    struct place place;
+    if (node->state == NODE_REMOVED || !fit_usable(node)) {
+        member_drop(index, node->id);
+        return;
+    }
+    tight_place(looking->overlay, node, looking->view, &place);
+    like.count = tight_words(looking->tastes, &place, like.words);
+    if (before == 0 || !state_is(&index->states.at[before], &like)) {
+        member_drop(index, node->id);
+        member_add(index, &like, node);
+    }
+}
+
+/* Nodes of other pools wait for a search there: what is typical of that pool is not at hand. */
 void tight_states_sync(struct tight_index *index, struct overlay *overlay, enum view view,
                        const struct tastes *tastes)
 {
@@ -232,18 +254,18 @@ void tight_states_sync(struct tight_index *index, struct overlay *overlay, enum 
     pool_load(index, overlay->core, overlay->pool, tastes);
     size_t kept = 0;
     for (size_t i = 0; i < index->noted.count; i++) {
-        member_drop(index, index->noted.at[i]);
-    }
-    for (size_t i = 0; i < index->noted.count; i++) {
         const node_id id = index->noted.at[i];
         const struct node *node = core_node(overlay->core, id);
-        if (node != NULL && node->pool.v != overlay->pool.v && pool_here(index, node->pool)) {
-            index->noted.at[kept++] = id;
+        if (node != NULL && node->pool.v == overlay->pool.v) {
+            note_of(index, id)->noted = false;
+            member_renew(&looking, node);
             continue;
         }
-        note_of(index, id)->noted = false;
-        if (node != NULL && node->pool.v == overlay->pool.v) {
-            member_add(&looking, id);
+        member_drop(index, id);
+        if (node != NULL && pool_here(index, node->pool)) {
+            index->noted.at[kept++] = id;
+        } else {
+            note_of(index, id)->noted = false;
         }
     }
     index->noted.count = kept;

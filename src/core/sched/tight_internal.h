@@ -10,7 +10,9 @@
 /* Nodes that are alike. */
 struct state {
     uint64_t number; /* given once and never again; 0: none is here */
-    uint64_t hash;
+    uint64_t *words; /* tight_words() of each of them */
+    uint32_t word_count;
+    uint64_t hash; /* of the words */
     uint32_t next; /* of those whose hashes meet; 0: none */
     uint32_t node_count;
     pool_id pool;
