@@ -106,24 +106,31 @@ static bool held_behind(const struct tally *tally, const struct task *holder,
 bool rights_held_by(const struct tally *tally, const struct task *holder, const struct task *task,
                     const struct okey *key, const struct vector *amounts)
 {
-    const struct okey other = key_account_queue(holder);
-    if (!rights_enough(tally, holder)) {
-        return false;
-    }
     if (holder->account.v != task->account.v) {
-        return held_beside(tally, holder, task, amounts);
+        return held_beside(tally, holder, task, amounts) && rights_enough(tally, holder);
     }
+    const struct okey other = key_account_queue(holder);
     return task != holder && !queue_ahead(key, &other, false) &&
-           held_behind(tally, holder, amounts);
+           held_behind(tally, holder, amounts) && rights_enough(tally, holder);
 }
 
-const struct task *rights_held(const struct trial *trial, const struct task *task,
-                               const struct okey *key, const struct vector *amounts)
+/* Can a holder's project insist on its right against another? Of the state alone: asked once in a trial. */
+static bool rights_count(struct trial *trial)
+{
+    if (!trial->rights_known) {
+        const struct pool *pool = core_pool(trial->core, trial->pool);
+        trial->rights_known = true;
+        trial->rights_count = pool->policy == POLICY_FAIR_SHARE && !pool->preemption_off &&
+                              rights_between(trial->core, pool);
+    }
+    return trial->rights_count;
+}
+
+const struct task *rights_held(struct trial *trial, const struct task *task, const struct okey *key,
+                               const struct vector *amounts)
 {
     const struct overlay *overlay = &trial->overlay;
-    const struct pool *pool = core_pool(trial->core, trial->pool);
-    if (overlay->holder_count == 0 || pool->policy != POLICY_FAIR_SHARE || pool->preemption_off ||
-        !rights_between(trial->core, pool)) {
+    if (overlay->holder_count == 0 || !rights_count(trial)) {
         return NULL;
     }
     for (uint32_t i = 0; i < overlay->holder_count; i++) {

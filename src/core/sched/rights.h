@@ -32,5 +32,5 @@ bool rights_held_by(const struct tally *tally, const struct task *holder, const 
                     const struct okey *key, const struct vector *amounts);
 
 /* The holder that holds a task back so; NULL: none. In pools that share fairly and take back, while several projects wait. */
-const struct task *rights_held(const struct trial *trial, const struct task *task,
-                               const struct okey *key, const struct vector *amounts);
+const struct task *rights_held(struct trial *trial, const struct task *task, const struct okey *key,
+                               const struct vector *amounts);

@@ -39,7 +39,7 @@ static bool has_elsewhere(struct solve *solve, const struct task *task)
     struct note *note = notes_get(&solve->nowhere, task->shape);
     if (note->missed_from == UNKNOWN) {
         const struct asker *asker = solve_asker(solve, task, 0);
-        const bool found = search_first(&solve->trial->overlay, asker, 1) != NULL;
+        const bool found = search_total(&solve->trial->overlay, asker, 1) == 1;
         note->missed_from = found ? SOMEWHERE : NOWHERE;
     }
     return note->missed_from == SOMEWHERE;

@@ -37,6 +37,8 @@ struct trial {
     size_t count;
     size_t room;
     struct losses *losses; /* scratch space of rights.c; NULL: not yet */
+    bool rights_known;     /* and what it asks for every task: */
+    bool rights_count;
 };
 
 void trial_init(struct trial *trial, const struct core *core, pool_id pool, struct arena *arena);
