@@ -340,6 +340,17 @@ static void terms_fill(const struct core *core, const struct quota_row *row, str
     ret->reclaim_min_runtime_ms = row->reclaim_min_runtime_ms;
 }
 
+/* Has nobody set the guarantee? `row` may be NULL. */
+static bool row_computes(const struct quota_row *row, resource_id resource)
+{
+    for (uint32_t i = 0; row != NULL && i < row->term_count; i++) {
+        if (row->terms[i].resource.v == resource.v) {
+            return row->terms[i].guaranteed == QUOTA_UNSET;
+        }
+    }
+    return true;
+}
+
 void core_quota(const struct core *core, account_id account, pool_id pool, struct quota *ret)
 {
     *ret = (struct quota){.rank = QUOTA_RANK_DEFAULT,
@@ -351,7 +362,7 @@ void core_quota(const struct core *core, account_id account, pool_id pool, struc
         ret->weight[dim] = QUOTA_WEIGHT_DEFAULT;
     }
     const struct quota_row *row = quota_row(core, account, pool);
-    if (core_quota_computed(core, account, pool, (resource_id){RESOURCE_SLOTS})) {
+    if (row_computes(row, (resource_id){RESOURCE_SLOTS})) {
         ret->guaranteed.at[DIM_SLOTS] = slots_computed(core, account, pool);
     }
     if (row != NULL) {
@@ -362,13 +373,7 @@ void core_quota(const struct core *core, account_id account, pool_id pool, struc
 bool core_quota_computed(const struct core *core, account_id account, pool_id pool,
                          resource_id resource)
 {
-    const struct quota_row *row = quota_row(core, account, pool);
-    for (uint32_t i = 0; row != NULL && i < row->term_count; i++) {
-        if (row->terms[i].resource.v == resource.v) {
-            return row->terms[i].guaranteed == QUOTA_UNSET;
-        }
-    }
-    return true;
+    return row_computes(quota_row(core, account, pool), resource);
 }
 
 bool core_quota_next(const struct core *core, account_id *account, pool_id *pool)

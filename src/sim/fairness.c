@@ -57,9 +57,14 @@ static void promise_read(struct promise *promise, const struct core *core)
 {
     struct quota quota;
     struct usage usage;
-    core_quota(core, promise->account, promise->pool, &quota);
     core_usage(core, promise->account, promise->pool, &usage);
     const int64_t demand = usage_demand(&usage, DIM_SLOTS);
+    if (usage.pending_count == 0 && demand <= usage.allocated.at[DIM_SLOTS]) {
+        promise->lacking_milli = 0;
+        promise->may_be_owed = false;
+        return; /* nobody waits */
+    }
+    core_quota(core, promise->account, promise->pool, &quota);
     const int64_t promised = quota.guaranteed.at[DIM_SLOTS];
     const int64_t due = promised == QUOTA_UNLIMITED || promised > demand ? demand : promised;
     const int64_t has = usage.allocated.at[DIM_SLOTS];

@@ -5,11 +5,6 @@
 #include "base/checked.h"
 #include "base/must.h"
 
-bool vector_within_at(int64_t a, int64_t bound)
-{
-    return bound == VECTOR_UNLIMITED || a <= bound;
-}
-
 uint32_t vector_above(const struct vector *a, const struct vector *bound, uint32_t dims)
 {
     must(dims <= QUOTA_DIMS_MAX);

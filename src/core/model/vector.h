@@ -33,7 +33,10 @@ struct sum {
 void sum_add(struct sum *sum, int64_t amount, int64_t factor);
 
 /* Is amount `a` within `bound`, which may be unlimited? */
-bool vector_within_at(int64_t a, int64_t bound);
+static inline bool vector_within_at(int64_t a, int64_t bound)
+{
+    return bound == VECTOR_UNLIMITED || a <= bound;
+}
 
 /* The dimensions (bit by bit, the first `dims` of them) in which `a` is above `bound`; 0: within it everywhere. */
 uint32_t vector_above(const struct vector *a, const struct vector *bound, uint32_t dims);

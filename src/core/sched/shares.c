@@ -84,14 +84,14 @@ static void view_fill(const struct core *core, const struct quota *quota, const 
 }
 
 /* Links to parents, children and siblings; a row of usage implies those above it. */
-static void links_fill(const struct core *core, struct shares *shares)
+static void links_fill(struct shares *shares)
 {
     shares->top_first = SHARES_NONE;
     for (uint32_t i = shares->count; i > 0; i--) {
         const uint32_t at = i - 1;
-        const struct account *account = core_account(core, shares->links[at].id);
-        struct account_view *parent = shares_view(shares, account->parent);
-        must(parent != NULL || account->parent.v == 0);
+        const account_id above = shares->links[at].parent;
+        struct account_view *parent = above.v == 0 ? NULL : shares_view(shares, above);
+        must(parent != NULL || above.v == 0);
         shares->views[at].parent = parent;
         if (parent != NULL) {
             account_promise(parent, &shares->views[at]);
@@ -214,10 +214,11 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
         struct usage usage;
         core_quota(core, id, pool, &quota);
         core_usage(core, id, pool, &usage);
-        shares->links[at] = (struct shares_link){id, SHARES_NONE, SHARES_NONE};
+        const struct account *account = core_account(core, id);
+        shares->links[at] = (struct shares_link){id, account->parent, SHARES_NONE, SHARES_NONE};
         shares->views[at].index = at;
         shares->views[at].order = id.v;
-        shares->views[at].depth = core_account(core, id)->depth - 1;
+        shares->views[at].depth = account->depth - 1;
         shares->held[at] = usage.allocated;
         view_fill(core, &quota, &usage, &shares->views[at]);
         for (uint32_t dim = 0; dim < shares->pool.dims; dim++) {
@@ -226,7 +227,7 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
             claims[at].demand.at[dim] = usage_demand(&usage, dim);
         }
     }
-    links_fill(core, shares);
+    links_fill(shares);
     struct division division = {.shares = shares,
                                 .claims = claims,
                                 .siblings = arena_new(arena, struct fairshare, count),

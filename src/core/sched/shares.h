@@ -14,6 +14,7 @@ enum { SHARES_NONE = UINT32_MAX };
 /* Where an account stands among the others. */
 struct shares_link {
     account_id id;
+    account_id parent;     /* 0: none */
     uint32_t child_first;  /* SHARES_NONE: no account below it has work here */
     uint32_t sibling_next; /* ascending by age; SHARES_NONE: the last */
 };

@@ -5,6 +5,8 @@
 #include "base/must.h"
 #include "core/core_internal.h"
 
+enum { DECISIONS_FIRST = 8 };
+
 void trial_init(struct trial *trial, const struct core *core, pool_id pool, struct arena *arena)
 {
     *trial = (struct trial){.core = core, .pool = pool, .arena = arena};
@@ -20,7 +22,7 @@ void trial_done(struct trial *trial)
 static struct decision *decision_add(struct trial *trial, enum decision_kind kind)
 {
     if (trial->count == trial->room) {
-        const size_t room = trial->room == 0 ? 32 : trial->room * 2;
+        const size_t room = trial->room == 0 ? DECISIONS_FIRST : trial->room * 2;
         struct decision *grown = arena_new(trial->arena, struct decision, room);
         for (size_t i = 0; i < trial->count; i++) {
             grown[i] = trial->decisions[i];
