@@ -14,7 +14,7 @@
 #include "sim/spread.h"
 #include "sim/trace.h"
 
-enum { NODES_MOST = 4096, PARTS_MAX = 64 };
+enum { NODES_MOST = 4096, GPUS_MOST = 4096, PARTS_MAX = 64 };
 
 struct waiting {
     struct heap_entry end; /* first */
@@ -244,7 +244,7 @@ int main(int argc, char **argv)
     uint64_t nodes;
     uint64_t gpus;
     if (argc != 6 || !str_to_u64(str_of(argv[3]), &nodes) || !str_to_u64(str_of(argv[4]), &gpus) ||
-        nodes > NODES_MOST || gpus < 1 || gpus > 64) {
+        nodes > NODES_MOST || gpus < 1 || gpus > GPUS_MOST) {
         (void)fprintf(stderr,
                       "usage: sim_queue TRACE FORMAT NODES GPUS fifo|fifo-fit|sjf-fit|least\n");
         return 2;
