@@ -267,6 +267,8 @@ static const struct flag flags_sim_openb[] = {
      COMPLETE_WORDS, "tight,pack,spread"},
     {"shuffle", 0, FLAG_NUMBER, "N", "let the nodes join in another order, drawn from N",
      COMPLETE_NONE, NULL},
+    {"json", 0, FLAG_BOOL, NULL, "every figure of every seed as JSON", COMPLETE_NONE, NULL},
+    {"quiet", 0, FLAG_BOOL, NULL, "no rates", COMPLETE_NONE, NULL},
     {"help", 'h', FLAG_BOOL, NULL, "this text", COMPLETE_NONE, NULL},
     {0},
 };

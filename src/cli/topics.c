@@ -26,7 +26,8 @@ static const struct topic topics[] = {
      "`weir run` and `weir task wait` hand on the task's own status: its exit code, 128+n when\n"
      "signal n ended it, of several instances that of the lowest-numbered failed one; 9\n"
      "when it can never run, 2 when the request itself is wrong; 127 when the program was not\n"
-     "found, 126 when it cannot be executed; and 125 when Weir failed."},
+     "found, 126 when it cannot be executed; and 125 when Weir failed. `weir sim` that is\n"
+     "ended by Ctrl-C shows what there is by then and gives 130."},
     {"resources", "RESOURCES",
      "A task asks for amounts per instance:\n"
      "  --slots 2                 a slot is a GPU where a node has some, else a part of the node\n"

@@ -2,6 +2,7 @@
  * afterwards is killed. SPDX-License-Identifier: Apache-2.0 */
 #include "sim/openb.h"
 
+#include "base/json_out.h"
 #include "sim/csv.h"
 #include "sim/dice.h"
 #include "sim/files.h"
@@ -74,10 +75,16 @@ static must_use enum err nodes_read(struct str text, const char *file, struct sc
             return csv_fail(&csv, -1, e, "there is no column '%s'", names[i]);
         }
     }
+    const uint32_t wanted = csv.count;
     enum err r = ERR_OK;
     while (r == ERR_OK && csv_next(&csv)) {
-        if (csv.count < COLUMNS) {
-            return csv_fail(&csv, -1, e, "%u fields; %d are wanted", csv.count, COLUMNS);
+        if (csv.fault != NULL) {
+            return csv_fail(&csv, (int)csv.fault_field, e, "%s", csv.fault);
+        }
+        if (csv.count < wanted) {
+            return csv_fail(&csv, CSV_END, e,
+                            "the row ends here, with %u of the %u columns that the header names",
+                            csv.count, wanted);
         }
         r = node_read(&csv, columns, scenario, e);
     }
@@ -356,14 +363,59 @@ void openb_text(const struct scenario *scenario, const struct openb_seed *seeds,
 {
     char text[3][SIM_TEXT_MAX];
     const int64_t capacity_milli = openb_capacity_milli(scenario);
-    buf_addf(out, "%s nodes, %s GPUs, %s tasks, %u seeds\n",
+    buf_addf(out, "%s nodes, %s GPUs, %s tasks, %u seed%s\n",
              sim_count_text(scenario->nodes.count, text[0]),
              sim_count_text((uint64_t)capacity_milli / 1000, text[1]),
-             sim_count_text(scenario->jobs.count, text[2]), count);
+             sim_count_text(scenario->jobs.count, text[2]), count, count == 1 ? "" : "s");
     buf_add_str(out, "  asked   unallocated, %      of it in pieces, %\n");
     for (uint32_t i = 0; i < OPENB_POINTS; i++) {
         point_text(seeds, count, i, capacity_milli, out);
     }
+}
+
+/* Thousandths of GPUs at one point, for each seed. */
+static void point_json(struct json_out *j, const char *key, const struct openb_seed *seeds,
+                       uint32_t count, size_t offset)
+{
+    json_out_key(j, key);
+    json_out_array(j);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *field = (const char *)&seeds[i] + offset;
+        json_out_milli(j, *(const int64_t *)(const void *)field);
+    }
+    json_out_end(j);
+}
+
+void openb_json(const struct scenario *scenario, const struct openb_seed *seeds, uint32_t count,
+                uint64_t seed_first, struct buf *out)
+{
+    struct json_out j;
+    json_out_init(&j, out);
+    json_out_object(&j);
+    json_out_kv_u64(&j, "nodes", scenario->nodes.count);
+    json_out_kv_milli(&j, "gpus", openb_capacity_milli(scenario));
+    json_out_kv_u64(&j, "tasks", scenario->jobs.count);
+    json_out_key(&j, "seeds");
+    json_out_array(&j);
+    for (uint32_t i = 0; i < count; i++) {
+        json_out_u64(&j, seed_first + i);
+    }
+    json_out_end(&j);
+    json_out_key(&j, "points");
+    json_out_array(&j);
+    for (uint32_t i = 0; i < OPENB_POINTS && seeds[0].unallocated_milli[i] >= 0; i++) {
+        const size_t at = i * sizeof(int64_t);
+        json_out_object(&j);
+        json_out_kv_i64(&j, "asked_percent", openb_points[i]);
+        point_json(&j, "unallocated", seeds, count,
+                   offsetof(struct openb_seed, unallocated_milli) + at);
+        point_json(&j, "fragmented", seeds, count,
+                   offsetof(struct openb_seed, fragmented_milli) + at);
+        json_out_end(&j);
+    }
+    json_out_end(&j);
+    json_out_end(&j);
+    buf_add_char(out, '\n');
 }
 
 static must_use enum err seeds_run(const struct sim_options *options,
@@ -403,7 +455,11 @@ enum err play_openb(const struct sim_options *options, struct error *e)
     if (r == ERR_OK) {
         struct buf out;
         buf_init(&out, OUTPUT_BYTES_MAX);
-        openb_text(&scenario, seeds, count, &out);
+        if (options->json) {
+            openb_json(&scenario, seeds, count, options->seed_first, &out);
+        } else {
+            openb_text(&scenario, seeds, count, &out);
+        }
         r = sim_file_write("-", &out, e);
         buf_done(&out);
     }

@@ -36,3 +36,7 @@ int64_t openb_capacity_milli(const struct scenario *scenario);
 /* The table of the experiment: unallocated share at each point, mean [least-most] over the seeds. */
 void openb_text(const struct scenario *scenario, const struct openb_seed *seeds, uint32_t count,
                 struct buf *out);
+
+/* The same for programs: GPUs that stay unallocated, and of those in pieces, for each seed. */
+void openb_json(const struct scenario *scenario, const struct openb_seed *seeds, uint32_t count,
+                uint64_t seed_first, struct buf *out);

@@ -40,7 +40,7 @@ struct option_row {
 static const struct option_row rows[] = {
     ROW("seed", OPTION_SEED, seed_first, IN_RUN),
     ROW("seeds", OPTION_SEEDS, seed_first, IN_COMPARE | IN_OPENB),
-    ROW("json", OPTION_FLAG, json, IN_PLAYS),
+    ROW("json", OPTION_FLAG, json, IN_ALL),
     ROW("events", OPTION_FLAG, events, IN_RUN),
     ROW("why", OPTION_FLAG, why, IN_RUN),
     ROW("no-summary", OPTION_FLAG, no_summary, IN_RUN),

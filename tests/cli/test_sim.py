@@ -399,3 +399,16 @@ def test_a_comparison_reads_all_files_before_it_runs_one(scenario, tmp_path):
     done = sim("compare", scenario, tmp_path / "none.yaml", "--seeds", "42-51")
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr == f"weir sim: cannot open '{tmp_path / 'none.yaml'}': No such file or directory\n"  # no word of runs
+
+
+def test_the_placement_experiment_speaks_json(tmp_path):
+    nodes, tasks = tmp_path / "nodes.csv", tmp_path / "tasks.csv"
+    nodes.write_text("sn,cpu_milli,memory_mib,gpu,model\nn1,64000,262144,2,T4\nn2,64000,262144,2,T4\n")
+    tasks.write_text("name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\n" + "".join(f"t{i},4000,1024,1,500,\n" for i in range(12)))
+    words = ("openb", "--nodes", nodes, "--tasks", tasks, "--seeds", "1-2", "--quiet")
+    found = json.loads(sim(*words, "--json").stdout)
+    assert (found["nodes"], found["gpus"], found["tasks"], found["seeds"]) == (2, 4, 12, [1, 2])
+    assert found["points"][-1] == {"asked_percent": 130, "unallocated": [0, 0], "fragmented": [0, 0]}  # halves fill all of it
+    assert re.search(r"^  130 % +0\.00 \[0\.00-0\.00\]", sim(*words).stdout, re.M)
+    nodes.write_text("x,sn,cpu_milli,memory_mib,gpu,model\n0,n1,64000,262144,2,T4\n0,n2,64000,262144,2\n")
+    assert f"{nodes}:3:20: the row ends here, with 5 of the 6 columns" in sim(*words).stderr
