@@ -71,24 +71,32 @@ void account_key(const struct account_pool *pool, const struct account_side *sid
                  struct account_key *ret)
 {
     const struct account_view *account = side->account;
-    struct vector held = account->allocated;
+    ret->held = account->allocated;
     if (side->chunk != NULL) {
-        vector_add(&held, side->chunk);
+        vector_add(&ret->held, side->chunk);
     }
-    *ret = (struct account_key){
-        .above_share = above_share(pool, account),
-        .within_guarantee = vector_above(&held, &account->guaranteed, pool->dims) == 0,
-        .without_right = without_right(pool, account, &held),
-    };
+    ret->above_share = above_share(pool, account);
+    ret->within_guarantee = vector_above(&ret->held, &account->guaranteed, pool->dims) == 0;
+    ret->without_right = without_right(pool, account, &ret->held);
+    ret->with_known = false;
     if (side->taken != NULL) {
-        vector_sub(&held, side->taken);
+        vector_sub(&ret->held, side->taken);
     }
-    ret->with = dominant(pool, account, &held);
+}
+
+static struct fraction key_with(const struct account_pool *pool, const struct account_view *account,
+                                struct account_key *key)
+{
+    if (!key->with_known) {
+        key->with = dominant(pool, account, &key->held);
+        key->with_known = true;
+    }
+    return key->with;
 }
 
 int account_order_keys(const struct account_pool *pool, const struct account_view *a,
-                       const struct account_key *key_a, const struct account_view *b,
-                       const struct account_key *key_b)
+                       struct account_key *key_a, const struct account_view *b,
+                       struct account_key *key_b)
 {
     if (key_a->above_share != key_b->above_share) {
         return (int)key_a->above_share - (int)key_b->above_share;
@@ -102,7 +110,7 @@ int account_order_keys(const struct account_pool *pool, const struct account_vie
     if (key_a->without_right != key_b->without_right) {
         return (int)key_a->without_right - (int)key_b->without_right;
     }
-    int by = fraction_compare(key_a->with, key_b->with);
+    int by = fraction_compare(key_with(pool, a, key_a), key_with(pool, b, key_b));
     if (by == 0) {
         by = fraction_compare(dominant(pool, a, &a->allocated), dominant(pool, b, &b->allocated));
     }

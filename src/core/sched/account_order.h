@@ -30,14 +30,16 @@ struct account_key {
     bool above_share;      /* (1) */
     bool within_guarantee; /* (2) */
     bool without_right;    /* (4) */
-    struct fraction with;  /* (5) */
+    bool with_known;       /* `with` is (5), else it follows from `held` when somebody asks */
+    struct fraction with;
+    struct vector held;
 };
 
 void account_key(const struct account_pool *pool, const struct account_side *side,
                  struct account_key *ret);
 int account_order_keys(const struct account_pool *pool, const struct account_view *a,
-                       const struct account_key *key_a, const struct account_view *b,
-                       const struct account_key *key_b);
+                       struct account_key *key_a, const struct account_view *b,
+                       struct account_key *key_b);
 
 /* Below 0: `a` is served first; above 0: `b`. Never 0 for two accounts. */
 int account_order(const struct account_pool *pool, const struct account_side *a,

@@ -16,6 +16,9 @@
 uint32_t place_waiting(const struct core *core, const struct task *task, uint32_t index)
 {
     uint32_t at = index;
+    if (task->waiting_count == task->instance_count && task->claimed_count == 0) {
+        return at; /* any of them is */
+    }
     while (at < task->instance_count &&
            (core_instance(core, task->id, at)->state != INSTANCE_WAITING ||
             core_claim(core, task->id, at) != NULL)) {

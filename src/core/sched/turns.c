@@ -43,7 +43,7 @@ static bool line_full(const struct turns *turns, const struct turns_line *line)
     return false;
 }
 
-static const struct account_key *line_key(const struct turns *turns, struct turns_line *line)
+static struct account_key *line_key(const struct turns *turns, struct turns_line *line)
 {
     if (!line->key_known || line->key_changes != line->view->changes) {
         const struct account_side side = {.account = line->view, .chunk = &line->chunk};
@@ -59,8 +59,8 @@ static const struct account_key *line_key(const struct turns *turns, struct turn
  * others go above theirs, only to give it back in the same moment to the smaller ones behind that head. */
 static bool fair_before(const struct turns *turns, struct turns_line *a, struct turns_line *b)
 {
-    const struct account_key *key_a = line_key(turns, a);
-    const struct account_key *key_b = line_key(turns, b);
+    struct account_key *key_a = line_key(turns, a);
+    struct account_key *key_b = line_key(turns, b);
     if (a->full != b->full) {
         return b->full;
     }
