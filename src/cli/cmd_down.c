@@ -59,7 +59,8 @@ static enum err tasks_kill(struct down *down, struct error *e)
         }
         down->killed += count;
         if (down->cli->err_tty) {
-            (void)fprintf(stderr, "\r\033[K%zu tasks told to end", down->killed);
+            (void)fprintf(stderr, "\r\033[K%zu task%s told to end", down->killed,
+                          down->killed == 1 ? "" : "s");
         }
     }
 }

@@ -328,8 +328,11 @@ int cmd_pool_delete(struct cli *cli)
         cli_out(reply.body);
         cli_out_text("\n");
     } else if (r == ERR_OK && (dry || !args_has(&cli->args, "yes"))) {
-        cli_say("this deletes pool %s: %s nodes, %s tasks running, %s pending", cli->args.words[0],
-                item_text(reply.doc, "nodes.total"), item_text(reply.doc, "tasks.running"),
+        cli_say("this deletes pool %s: %s node%s, %s task%s running, %s pending",
+                cli->args.words[0], item_text(reply.doc, "nodes.total"),
+                item_number(reply.doc, "nodes.total", 0) == 1 ? "" : "s",
+                item_text(reply.doc, "tasks.running"),
+                item_number(reply.doc, "tasks.running", 0) == 1 ? "" : "s",
                 item_text(reply.doc, "tasks.pending"));
         int64_t tasks =
             item_number(reply.doc, "tasks.running", 0) + item_number(reply.doc, "tasks.pending", 0);

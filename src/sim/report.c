@@ -178,18 +178,19 @@ static void title(const struct page *report, const char *name)
     buf_add_str(report->out, "<h1>");
     html_text(report->out, name);
     buf_addf(report->out,
-             "</h1><p>%s tasks in %s of virtual time, on %" PRIu64 " node%s with %s slots",
-             sim_count_text(result->submitted, tasks), sim_span_text(result->span_ms, span),
-             result->nodes, result->nodes == 1 ? "" : "s",
-             sim_milli_text(result->capacity_milli, slots));
+             "</h1><p>%s task%s in %s of virtual time, on %" PRIu64 " node%s with %s slot%s",
+             sim_count_text(result->submitted, tasks), result->submitted == 1 ? "" : "s",
+             sim_span_text(result->span_ms, span), result->nodes, result->nodes == 1 ? "" : "s",
+             sim_milli_text(result->capacity_milli, slots),
+             result->capacity_milli == SLOT_MILLI ? "" : "s");
     if (result->pool_count > 1) {
         buf_addf(report->out, " in %u pools", result->pool_count);
     }
     buf_addf(report->out, "; seed %" PRIu64, scenario->seed);
     buf_add_str(report->out, result->stopped ? "; stopped before its time" : "");
     if (scenario->rows_bad > 0) {
-        buf_addf(report->out, "; %s rows of the trace were left out",
-                 sim_count_text(scenario->rows_bad, tasks));
+        buf_addf(report->out, "; %s row%s of the trace left out",
+                 sim_count_text(scenario->rows_bad, tasks), scenario->rows_bad == 1 ? "" : "s");
     }
     buf_add_str(report->out, "</p>");
 }
