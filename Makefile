@@ -50,6 +50,11 @@ bench-sim: weir
 	@meson configure $(BUILD) -Dbench=true && ninja --quiet -C $(BUILD)
 	@bench/sim $(TRACES) $(ARGS)
 
+# The laws of the design (P1 to P9) after every step of runs on the same traces; ROWS=0 looks at the whole state each time, which takes long.
+check-traces: deps weir
+	@meson configure $(BUILD) -Dtests=true && ninja --quiet -C $(BUILD) tests/sim/sim_laws
+	@bench/sim $(TRACES) laws
+
 # Property tests with fresh seeds, SOAK_S seconds or until one breaks a law; a broken law names its seed.
 SOAK_S ?= 600
 soak: deps
@@ -77,4 +82,4 @@ hooks:
 clean:
 	rm -rf build build-* weir
 
-.PHONY: all deps deps-build weir run test check tidy asan tsan lint bench bench-sched bench-sim soak fuzz fmt hooks clean
+.PHONY: all deps deps-build weir run test check tidy asan tsan lint bench bench-sched bench-sim check-traces soak fuzz fmt hooks clean

@@ -66,6 +66,17 @@ static void fact_tell(struct engine *engine, const struct fact *fact)
     book_fact_end(engine, fact);
 }
 
+static void step_tell(const struct engine *engine, const struct input *in,
+                      const struct facts *facts)
+{
+    for (uint32_t i = 0; i < engine->options.watcher_count; i++) {
+        const struct watcher *watcher = &engine->options.watchers[i];
+        if (watcher->step != NULL) {
+            watcher->step(watcher->ctx, engine, in, facts);
+        }
+    }
+}
+
 /* Effects of a step are carried out after it; carrying one out only sets timers. */
 static void effects_carry_out(struct engine *engine)
 {
@@ -93,6 +104,7 @@ enum verdict engine_input(struct engine *engine, struct input *in, struct facts 
     if (engine->options.check) {
         core_check(engine->core);
     }
+    step_tell(engine, in, ret_facts);
     effects_carry_out(engine);
     return verdict;
 }

@@ -52,6 +52,9 @@ struct watcher {
     /* After the fact was applied. For FACT_ATTEMPT_ENDED and FACT_TASK_ENDED the record is up to
      * date, and `held` is what the attempt had. */
     void (*fact)(void *ctx, const struct engine *engine, const struct fact *fact);
+    /* After an input and all its facts: what the core was asked, and what it said. */
+    void (*step)(void *ctx, const struct engine *engine, const struct input *in,
+                 const struct facts *facts);
     /* A job was refused. */
     void (*refused)(void *ctx, const struct engine *engine, const struct refusal *refusal);
     /* Nothing more happens at this moment; the next is at `next_ms` (INT64_MAX: never). */

@@ -1,13 +1,8 @@
-/* oracle_account.c - the bounds of accounts by brute force: what they hold is summed anew from all instances.
+/* oracle_account.c - the bounds of accounts by brute force: what they hold is summed anew from all instances (ledger.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle.h"
 
-#include "world.h"
-
-struct holdings {
-    struct vector held;
-    struct vector fixed;
-};
+#include "law.h"
 
 static bool below(const struct core *core, account_id account, account_id top)
 {
@@ -26,65 +21,6 @@ bool oracle_related(const struct core *core, account_id a, account_id b)
         }
     }
     return false;
-}
-
-static void holdings_add(const struct task *task, struct vector one, struct holdings *sum)
-{
-    vector_add(&sum->held, &one);
-    if (!task->preemptible) {
-        vector_add(&sum->fixed, &one);
-    }
-}
-
-/* What all tasks of the account and of those below it will hold when those who are leaving have left, and those who are promised
- * a place have it. */
-static struct holdings holdings_later(const struct core *core, account_id top, pool_id pool)
-{
-    struct holdings sum = {0};
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
-        for (uint32_t i = 0; task->pool.v == pool.v && i < task->instance_count; i++) {
-            const struct request *request = task_request(core, task, i);
-            const struct instance *instance = core_instance(core, task->id, i);
-            const struct claim *claim = core_claim(core, task->id, i);
-            struct vector one;
-            if (!below(core, task->account, top)) {
-                continue;
-            }
-            if (claim != NULL) {
-                core_grant_vector(core, request, claim->slots_milli, claim->cpu_milli,
-                                  claim->memory_bytes, &one);
-                holdings_add(task, one, &sum);
-            }
-            if (instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING) {
-                core_grant_vector(core, request, instance->slots_milli, instance->cpu_milli,
-                                  instance->memory_bytes, &one);
-                holdings_add(task, one, &sum);
-            }
-        }
-    }
-    return sum;
-}
-
-/* What all tasks of the account and of those below it hold in a pool. */
-static struct holdings holdings_of(const struct core *core, account_id top, pool_id pool)
-{
-    struct holdings sum = {0};
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
-        for (uint32_t i = 0; i < task->instance_count; i++) {
-            const struct instance *instance = core_instance(core, task->id, i);
-            if (instance->state == INSTANCE_WAITING || instance->state == INSTANCE_ENDED ||
-                task->pool.v != pool.v || !below(core, task->account, top)) {
-                continue;
-            }
-            struct vector one;
-            core_grant_vector(core, task_request(core, task, i), instance->slots_milli,
-                              instance->cpu_milli, instance->memory_bytes, &one);
-            holdings_add(task, one, &sum);
-        }
-    }
-    return sum;
 }
 
 static bool above(int64_t amount, int64_t bound)
@@ -107,19 +43,20 @@ static int64_t most(int64_t a, int64_t b)
 }
 
 /* With `more` on top, in a dimension in which there is some: is a bound of the task's accounts from `from` on passed? */
-static bool passes_bound(const struct core *core, const struct task *task, account_id from,
+static bool passes_bound(const struct ledger *ledger, const struct task *task, account_id from,
                          const struct vector *more)
 {
+    const struct core *core = ledger->core;
     for (account_id at = from; at.v != 0; at = core_account(core, at)->parent) {
-        const struct holdings now = holdings_of(core, at, task->pool);
-        const struct holdings later = holdings_later(core, at, task->pool);
+        const struct holdings *now = ledger_held(ledger, at, task->pool);
+        const struct holdings *later = ledger_held_later(ledger, at, task->pool);
         struct quota quota;
         core_quota(core, at, task->pool, &quota);
         for (uint32_t dim = 0; dim < core_dim_count(core); dim++) {
             const int64_t extra = more->at[dim];
             const int64_t guaranteed = guarantee_of(core, &quota, task->pool, dim);
-            const int64_t held = most(now.held.at[dim], later.held.at[dim]);
-            const int64_t fixed = most(now.fixed.at[dim], later.fixed.at[dim]);
+            const int64_t held = most(now->held.at[dim], later->held.at[dim]);
+            const int64_t fixed = most(now->fixed.at[dim], later->fixed.at[dim]);
             if (extra > 0 && (above(held + extra, quota.limit.at[dim]) ||
                               (!task->preemptible && above(fixed + extra, guaranteed)))) {
                 return true;
@@ -135,6 +72,9 @@ static bool passes_user_cap(const struct core *core, const struct task *task, in
     const int64_t cap = core_pool(core, task->pool)->user_slots_max;
     int64_t now = 0;
     int64_t later = 0;
+    if (cap == 0) {
+        return false;
+    }
     for (const struct task *other = core_task_next(core, (task_id){0}); other != NULL;
          other = core_task_next(core, other->id)) {
         const bool counts = other->pool.v == task->pool.v && other->user.v == task->user.v;
@@ -149,29 +89,57 @@ static bool passes_user_cap(const struct core *core, const struct task *task, in
             later += claim != NULL ? claim->slots_milli : 0;
         }
     }
-    return cap > 0 && most(now, later) + more > cap;
+    return most(now, later) + more > cap;
 }
 
-void oracle_limits(const struct core *core, struct attempt_key key)
+/* The account holds this, the attempt's task included. */
+static void limits_check(const struct core *core, const struct task *task, account_id at,
+                         const struct vector *one, const struct holdings *sum)
 {
-    const struct task *task = core_task(core, key.task);
+    struct quota quota;
+    core_quota(core, at, task->pool, &quota);
+    for (uint32_t dim = 0; dim < core_dim_count(core); dim++) {
+        const int64_t guaranteed = guarantee_of(core, &quota, task->pool, dim);
+        law(one->at[dim] == 0 || !above(sum->held.at[dim], quota.limit.at[dim]),
+            "P3: no start takes an account above its limit");
+        law(one->at[dim] == 0 || task->preemptible || !above(sum->fixed.at[dim], guaranteed),
+            "P3: what is not preemptible stays within the guarantee");
+    }
+}
+
+static void attempt_vector(const struct core *core, struct attempt_key key, struct vector *ret)
+{
     const struct instance *instance = core_instance(core, key.task, key.index);
+    core_grant_vector(core, task_request(core, core_task(core, key.task), key.index),
+                      instance->slots_milli, instance->cpu_milli, instance->memory_bytes, ret);
+}
+
+void oracle_limits(const struct ledger *ledger, struct attempt_key key)
+{
+    const struct core *core = ledger->core;
+    const struct task *task = core_task(core, key.task);
     struct vector one;
-    core_grant_vector(core, task_request(core, task, key.index), instance->slots_milli,
-                      instance->cpu_milli, instance->memory_bytes, &one);
-    law(instance->slots_milli == 0 || !passes_user_cap(core, task, 0),
+    attempt_vector(core, key, &one);
+    law(one.at[DIM_SLOTS] == 0 || !passes_user_cap(core, task, 0),
         "P3: no start takes a user above the pool's cap");
     for (account_id at = task->account; at.v != 0; at = core_account(core, at)->parent) {
-        const struct holdings sum = holdings_of(core, at, task->pool);
-        struct quota quota;
-        core_quota(core, at, task->pool, &quota);
-        for (uint32_t dim = 0; dim < core_dim_count(core); dim++) {
-            const int64_t guaranteed = guarantee_of(core, &quota, task->pool, dim);
-            law(one.at[dim] == 0 || !above(sum.held.at[dim], quota.limit.at[dim]),
-                "P3: no start takes an account above its limit");
-            law(one.at[dim] == 0 || task->preemptible || !above(sum.fixed.at[dim], guaranteed),
-                "P3: what is not preemptible stays within the guarantee");
-        }
+        limits_check(core, task, at, &one, ledger_held(ledger, at, task->pool));
+    }
+}
+
+void oracle_limits_summed(const struct core *core, struct attempt_key key)
+{
+    const struct task *task = core_task(core, key.task);
+    const int64_t cap = core_pool(core, task->pool)->user_slots_max;
+    struct vector one;
+    attempt_vector(core, key, &one);
+    law(one.at[DIM_SLOTS] == 0 || cap == 0 || core_user_slots(core, task->user, task->pool) <= cap,
+        "P3: no start takes a user above the pool's cap");
+    for (account_id at = task->account; at.v != 0; at = core_account(core, at)->parent) {
+        struct usage usage;
+        core_usage(core, at, task->pool, &usage);
+        const struct holdings sum = {.held = usage.allocated, .fixed = usage.fixed};
+        limits_check(core, task, at, &one, &sum);
     }
 }
 
@@ -207,65 +175,92 @@ static void would_hold_next(const struct core *core, const struct task *task,
     }
 }
 
-static bool bounded(const struct core *core, const struct task *task, const struct vector *more)
+static bool bounded(const struct ledger *ledger, const struct task *task, const struct vector *more)
 {
-    return passes_bound(core, task, task->account, more) ||
-           (more->at[DIM_SLOTS] > 0 && passes_user_cap(core, task, more->at[DIM_SLOTS]));
+    return passes_bound(ledger, task, task->account, more) ||
+           (more->at[DIM_SLOTS] > 0 && passes_user_cap(ledger->core, task, more->at[DIM_SLOTS]));
 }
 
-bool oracle_bounded(const struct core *core, const struct task *task, const struct node *node,
+bool oracle_bounded(const struct ledger *ledger, const struct task *task, const struct node *node,
                     uint32_t count)
 {
     struct vector more = {{0}};
-    would_hold_next(core, task, node, count, &more);
-    return bounded(core, task, &more);
+    would_hold_next(ledger->core, task, node, count, &more);
+    return bounded(ledger, task, &more);
 }
 
-/* On some node of their pool, or without what comes with slots. */
-static bool bounded_on(const struct core *core, const struct task *first, uint32_t first_count,
-                       const struct task *task, uint32_t count, const struct node *node)
+/* Two tasks that would start together. */
+struct both {
+    const struct task *first;
+    const struct task *second;
+    uint32_t first_count;
+    uint32_t second_count;
+};
+
+static struct vector both_hold(const struct core *core, const struct both *both,
+                               const struct node *node)
 {
     struct vector more = {{0}};
-    would_hold_next(core, first, node, first_count, &more);
-    would_hold_next(core, task, node, count, &more);
-    return bounded(core, first, &more) || bounded(core, task, &more);
+    would_hold_next(core, both->first, node, both->first_count, &more);
+    would_hold_next(core, both->second, node, both->second_count, &more);
+    return more;
 }
 
-bool oracle_bounded_both(const struct core *core, const struct task *first, uint32_t first_count,
-                         const struct task *task, uint32_t count)
+/* The same is held on both. */
+static bool same_size(const struct node *a, const struct node *b)
 {
-    bool found = bounded_on(core, first, first_count, task, count, NULL);
-    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL && !found;
-         node = core_node_next(core, node->id)) {
-        found =
-            node->pool.v == task->pool.v && bounded_on(core, first, first_count, task, count, node);
+    return a->slots_milli == b->slots_milli && a->cpu_milli == b->cpu_milli &&
+           a->memory_bytes == b->memory_bytes && a->gpu_memory_bytes == b->gpu_memory_bytes;
+}
+
+/* Any node of the pool on which something else is held than on the one before it; NULL: there is none. */
+static const struct node *node_other(const struct core *core, pool_id pool,
+                                     const struct node *before)
+{
+    const struct node *node = core_node_next(core, before == NULL ? (node_id){0} : before->id);
+    while (node != NULL &&
+           (node->pool.v != pool.v || (before != NULL && same_size(node, before)))) {
+        node = core_node_next(core, node->id);
     }
-    return found;
+    return node;
 }
 
-bool oracle_bounded_beside(const struct core *core, const struct task *first, uint32_t first_count,
-                           const struct task *task, uint32_t count)
+bool oracle_bounded_both(const struct ledger *ledger, const struct task *first,
+                         uint32_t first_count, const struct task *task, uint32_t count)
 {
-    account_id at = task->account;
-    const struct node *node = NULL;
+    const struct both both = {first, task, first_count, count};
+    const struct node *node = NULL; /* first without what comes with slots */
     bool found = false;
-    while (at.v != 0 && !below(core, first->account, at)) {
-        at = core_account(core, at)->parent;
-    }
     do {
-        struct vector more = {{0}};
-        would_hold_next(core, first, node, first_count, &more);
-        would_hold_next(core, task, node, count, &more);
-        found = passes_bound(core, task, at, &more) || passes_bound(core, first, at, &more);
-        node = core_node_next(core, node == NULL ? (node_id){0} : node->id);
+        const struct vector more = both_hold(ledger->core, &both, node);
+        found = bounded(ledger, first, &more) || bounded(ledger, task, &more);
+        node = node_other(ledger->core, task->pool, node);
     } while (node != NULL && !found);
     return found;
 }
 
-bool oracle_bounded_by(const struct core *core, const struct task *task, const struct node *node,
-                       const struct request *request)
+bool oracle_bounded_beside(const struct ledger *ledger, const struct task *first,
+                           uint32_t first_count, const struct task *task, uint32_t count)
+{
+    const struct both both = {first, task, first_count, count};
+    const struct node *node = NULL;
+    account_id at = task->account;
+    bool found = false;
+    while (at.v != 0 && !below(ledger->core, first->account, at)) {
+        at = core_account(ledger->core, at)->parent;
+    }
+    do {
+        const struct vector more = both_hold(ledger->core, &both, node);
+        found = passes_bound(ledger, task, at, &more) || passes_bound(ledger, first, at, &more);
+        node = node_other(ledger->core, task->pool, node);
+    } while (node != NULL && !found);
+    return found;
+}
+
+bool oracle_bounded_by(const struct ledger *ledger, const struct task *task,
+                       const struct node *node, const struct request *request)
 {
     struct vector more;
-    would_hold(core, node, request, &more);
-    return bounded(core, task, &more);
+    would_hold(ledger->core, node, request, &more);
+    return bounded(ledger, task, &more);
 }

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle.h"
 
+#include "base/map.h"
 #include "core/model/form.h"
-#include "world.h"
+#include "law.h"
 
 #include <string.h>
 
@@ -101,81 +102,107 @@ static const struct node *runs_on(const struct core *core, const struct task *ta
     return NULL;
 }
 
-/* Places for instances of a request around a node: all that are in one domain with it, or in the pool. */
-struct around {
+/* Places for instances of a request in each domain of a level, or in the whole pool. */
+struct places {
     const struct core *core;
+    const struct ledger *ledger; /* NULL: as if nothing ran, and nothing were away */
+    const struct task *task;     /* the bounds of its accounts hold; NULL: there are none */
     const struct request *request;
-    const struct node *node;
-    const struct task *task; /* the bounds of its accounts hold; NULL: there are none */
-    const char *level;       /* "": the whole pool */
+    const char *level; /* "": the whole pool */
+    pool_id pool;
     uint32_t count;
-    bool empty; /* as if nothing ran, and nothing were away */
 };
 
-static uint32_t places_around(const struct around *around, struct arena *arena)
+struct domain {
+    const char *path;
+    uint32_t found;
+};
+
+static uint32_t places_on(const struct places *places, const struct node *node)
 {
-    const struct core *core = around->core;
-    uint32_t found = 0;
-    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
-         node = core_node_next(core, node->id)) {
-        const bool inside =
-            around->level[0] == '\0' || together(core, node, around->node, around->level, arena);
-        if (node->pool.v == around->node->pool.v && inside &&
-            (around->task == NULL || !oracle_bounded(core, around->task, node, around->count)) &&
-            (around->empty || oracle_usable(node, core, around->task))) {
-            found += oracle_fits(core, node, around->request, around->count, around->empty);
-        }
+    if (places->ledger == NULL) {
+        return oracle_holds(node, places->request, places->count);
     }
-    return found;
+    const uint32_t fits = oracle_fits(places->ledger, node, places->request, places->count);
+    return fits > 0 && !oracle_bounded(places->ledger, places->task, node, places->count) &&
+                   oracle_usable(node, places->core, places->task)
+               ? fits
+               : 0;
 }
 
-void oracle_form_idles(const struct core *core, const struct task *task, uint32_t count)
+static struct domain *domain_of(struct map *domains, const char *path, struct arena *arena)
+{
+    struct domain *domain = map_get(domains, path, strlen(path));
+    if (domain == NULL) {
+        domain = arena_new(arena, struct domain, 1);
+        *domain = (struct domain){.path = path};
+        (void)map_put(domains, path, strlen(path), domain);
+    }
+    return domain;
+}
+
+/* The most of any domain, or of that of the node `pin` alone; -1: the pool has no nodes. */
+static int64_t places_most(const struct places *places, const struct node *pin)
 {
     struct arena arena;
+    struct map *domains = map_new();
+    int64_t most = -1;
+    arena_init(&arena);
+    const bool levels = places->level[0] != '\0';
+    const char *only =
+        pin != NULL && levels ? path_of(places->core, pin, places->level, &arena) : NULL;
+    for (const struct node *node = core_node_next(places->core, (node_id){0}); node != NULL;
+         node = core_node_next(places->core, node->id)) {
+        if (node->pool.v != places->pool.v) {
+            continue;
+        }
+        most = most < 0 ? 0 : most;
+        const uint32_t here = places_on(places, node);
+        const char *path =
+            levels && here > 0 ? path_of(places->core, node, places->level, &arena) : "";
+        if (here == 0 || path == NULL ||
+            (pin != NULL && levels && (only == NULL || strcmp(path, only) != 0))) {
+            continue;
+        }
+        struct domain *domain = domain_of(domains, path, &arena);
+        domain->found += here;
+        most = domain->found > most ? domain->found : most;
+    }
+    map_free(domains);
+    arena_done(&arena);
+    return most;
+}
+
+void oracle_form_idles(const struct ledger *ledger, const struct task *task, uint32_t count)
+{
+    const struct core *core = ledger->core;
     if (oracle_grouped(core, task)) {
-        oracle_groups_idle(core,
+        oracle_groups_idle(ledger,
                            task); /* several that are not alike are searched for within a budget */
         return;
     }
-    const struct node *pin = runs_on(core, task);
-    struct around around = {.core = core,
-                            .request = &core_shape(core, task->shape)->request,
-                            .task = task,
-                            .level = required_of(core, task),
-                            .count = count};
-    arena_init(&arena);
-    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
-         node = core_node_next(core, node->id)) {
-        around.node = node;
-        const bool may = pin == NULL || around.level[0] == '\0' ||
-                         together(core, node, pin, around.level, &arena);
-        law(node->pool.v != task->pool.v || !may || places_around(&around, &arena) < count,
-            "P5: no gang that may run fits one domain");
-    }
-    arena_done(&arena);
+    const struct places places = {.core = core,
+                                  .ledger = ledger,
+                                  .task = task,
+                                  .request = &core_shape(core, task->shape)->request,
+                                  .level = required_of(core, task),
+                                  .pool = task->pool,
+                                  .count = count};
+    law(places_most(&places, runs_on(core, task)) < (int64_t)count,
+        "P5: no gang that may run fits one domain");
 }
 
 void oracle_form_possible(const struct core *core, const struct fact *fact)
 {
     const struct form *form = fact->task_submitted.form;
-    struct arena arena;
-    struct around around = {.core = core, .empty = true};
-    bool any = false;
-    bool possible = false;
     if (form == NULL || form_grouped(form) || form->groups[0].required[0] == '\0') {
         return;
     }
-    around.request = fact->task_submitted.request;
-    around.level = form->groups[0].required;
-    around.count = form_min(form);
-    arena_init(&arena);
-    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
-         node = core_node_next(core, node->id)) {
-        around.node = node;
-        const bool here = node->pool.v == fact->task_submitted.pool.v;
-        any |= here;
-        possible |= here && places_around(&around, &arena) >= around.count;
-    }
-    law(!any || possible, "P9: what no domain can hold is refused");
-    arena_done(&arena);
+    const struct places places = {.core = core,
+                                  .request = fact->task_submitted.request,
+                                  .level = form->groups[0].required,
+                                  .pool = fact->task_submitted.pool,
+                                  .count = form_min(form)};
+    const int64_t most = places_most(&places, NULL);
+    law(most < 0 || most >= (int64_t)places.count, "P9: what no domain can hold is refused");
 }

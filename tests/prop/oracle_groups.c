@@ -3,7 +3,7 @@
 #include "oracle.h"
 
 #include "core/model/form.h"
-#include "world.h"
+#include "law.h"
 
 /* A task, how many of each group there are, and which groups have what they need. The task itself is number 0. */
 struct count {
@@ -141,8 +141,9 @@ static bool around_met(const struct count *count, uint32_t group)
     return count->met[group];
 }
 
-void oracle_groups_idle(const struct core *core, const struct task *task)
+void oracle_groups_idle(const struct ledger *ledger, const struct task *task)
 {
+    const struct core *core = ledger->core;
     struct arena arena;
     struct count count;
     arena_init(&arena);
@@ -155,10 +156,10 @@ void oracle_groups_idle(const struct core *core, const struct task *task)
         }
         for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
              node = core_node_next(core, node->id)) {
-            law(node->pool.v != task->pool.v || !oracle_usable(node, core, task) ||
-                    oracle_bounded_by(core, task, node, &own->request) ||
-                    !close_enough(&count, group, node) ||
-                    oracle_fits(core, node, &own->request, 1, false) == 0,
+            law(node->pool.v != task->pool.v || oracle_fits(ledger, node, &own->request, 1) == 0 ||
+                    !oracle_usable(node, core, task) ||
+                    oracle_bounded_by(ledger, task, node, &own->request) ||
+                    !close_enough(&count, group, node),
                 "P5: no group that may grow finds room for one more");
         }
     }

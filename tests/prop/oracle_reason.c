@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain.h"
 #include "oracle.h"
-#include "world.h"
+#include "law.h"
 
 void oracle_reasons(const struct core *core, pool_id settled)
 {

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle.h"
 
-#include "world.h"
+#include "law.h"
 
 static const struct instance *saver(const struct core *core, const struct fact *fact)
 {

@@ -12,13 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATE_BYTES_MAX = 1 << 28, STEPS_A_RESTART = 8 };
-
-_Noreturn void law_broken(const char *text, const char *cond, const char *file, int line)
-{
-    fprintf(stderr, "%s:%d: broken: %s (%s)\n", file, line, text, cond);
-    abort();
-}
+enum { STATE_BYTES_MAX = 1 << 28, STEPS_A_RESTART = 8, WORK_A_PASS = 40 };
 
 uint64_t dice_next(struct dice *dice)
 {
@@ -39,14 +33,19 @@ bool dice_once_in(struct dice *dice, uint32_t count)
 
 void world_init(struct world *world, uint64_t seed, enum world_kind kind)
 {
-    *world = (struct world){
-        .dice = {seed}, .saves = {~seed}, .core = core_new(), .kind = kind, .now_ms = 1000};
+    *world = (struct world){.dice = {seed},
+                            .saves = {~seed},
+                            .core = core_new(),
+                            .kind = kind,
+                            .now_ms = 1000,
+                            .work_max = WORK_A_PASS};
     if (kind != WORLD_ALONE) {
         world->plain = core_new();
         core_caches_off(world->plain);
         world->restarted = core_new();
     }
     world->attempts = map_new();
+    ledger_init(&world->ledger);
     arena_init(&world->arena);
     for (size_t i = 0; i < 4; i++) {
         buf_init(&world->bytes[i], STATE_BYTES_MAX);
@@ -59,6 +58,7 @@ void world_done(struct world *world)
     core_free(world->plain);
     core_free(world->restarted);
     map_free(world->attempts);
+    ledger_done(&world->ledger);
     arena_done(&world->arena);
     for (size_t i = 0; i < 4; i++) {
         buf_done(&world->bytes[i]);
@@ -132,8 +132,9 @@ static void fact_apply(struct world *world, const struct fact *fact)
     }
     core_apply(world->core, stored);
     if (fact->type == FACT_ALLOCATED) {
+        ledger_take(&world->ledger, world->core);
         oracle_not_over(world->core, fact->allocated.key);
-        oracle_limits(world->core, fact->allocated.key);
+        oracle_limits(&world->ledger, fact->allocated.key);
     } else if (fact->type == FACT_ATTEMPT_CHECKPOINT) {
         oracle_has_saved(world->core, fact);
     }
@@ -238,6 +239,9 @@ enum verdict world_step(struct world *world, struct input in)
     }
     if (in.type == INPUT_PASS) {
         oracle_gangs_whole(world->core, &world->facts);
+        if (world->promises_kept) {
+            oracle_evictions(&world->ledger, world->core, &world->facts);
+        }
         oracle_form_together(world->core, &world->facts);
     }
     return verdict;
@@ -266,14 +270,15 @@ void world_settle(struct world *world, pool_id pool)
     in.pass.pool = pool;
     uint32_t passes = 0;
     do {
-        in.pass.work_max = 1 + dice_roll(&world->dice, 40);
+        in.pass.work_max = 1 + dice_roll(&world->dice, world->work_max);
         law(world_step(world, in) == VERDICT_OK, "a pass is never refused");
         law(++passes < PASSES_MAX, "P6: passes come to an end");
     } while (pass_incomplete(&world->facts));
     if (world->facts.count == 0) {
         core_pass_idle(world->core, pool);
     }
-    oracle_nothing_idles(world->core, pool, world->now_ms);
+    ledger_take(&world->ledger, world->core);
+    oracle_nothing_idles(&world->ledger, pool, world->now_ms);
     oracle_reasons(world->core, pool);
     for (int i = 0; i < PASSES_MORE; i++) {
         const struct input stamp = stamped(world, in);

@@ -7,10 +7,8 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "core/core.h"
-
-/* A law of the design is broken: say which, and end. */
-#define law(cond, text) ((cond) ? (void)0 : law_broken(text, #cond, __FILE__, __LINE__))
-_Noreturn void law_broken(const char *text, const char *cond, const char *file, int line);
+#include "law.h"
+#include "ledger.h"
 
 /* Numbers from a seed: the same on every machine. */
 struct dice {
@@ -41,10 +39,13 @@ struct world {
     bool calm;    /* one pool, few faults: queues and reservations last */
     bool elastic; /* many gangs have groups of which not all is needed */
     bool lending; /* projects with guarantees, mostly plain tasks: they take from each other */
+    bool promises_kept; /* guarantees are of slots alone: P4 of every eviction (oracle_evictions) */
+    uint32_t work_max;  /* of a pass while a pool settles, at most */
     int64_t now_ms;
     uint64_t fact_count;
     uint64_t evicted_count; /* facts of evictions */
     uint64_t settled_count; /* times a pool came to rest and stayed there */
+    struct ledger ledger;   /* of the first core, as laws ask for it */
     struct map *attempts;   /* "task.index" -> the newest attempt allocated (P11) */
     struct arena arena;     /* of the step: inputs and facts */
     struct facts facts;     /* what the last input gave */

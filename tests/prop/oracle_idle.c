@@ -1,0 +1,277 @@
+/* oracle_idle.c - P5: nothing that may run fits what is free. Tasks that are alike in all that counts are one kind; the first of a kind
+ * is held back by the least, so that it is judged for all of them. SPDX-License-Identifier: Apache-2.0 */
+#include "oracle.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "law.h"
+
+#include <string.h>
+
+/* What tasks of one kind have in common; padding is zeroed. */
+struct kind_key {
+    uint64_t alone; /* the task's id, where it is like no other */
+    uint32_t shape;
+    uint32_t account;
+    uint32_t user;
+    uint32_t priority;
+    uint32_t instance_count;
+    uint32_t min_count;
+    uint32_t ended_count;
+    uint32_t flags; /* gang, preemptible */
+};
+
+struct kind {
+    const struct task *first; /* of those that may run; NULL: a reservation's holder that may not */
+    const struct task *
+        waited; /* likewise, of those that have waited for as long as the pool's patience; NULL: none */
+    const struct task *waited_too; /* some other one of them */
+    const struct task *holder;     /* of a reservation; NULL: none of them */
+};
+
+/* The state of one pool, at rest. */
+struct rest {
+    const struct ledger *ledger;
+    const struct core *core;
+    const struct pool *pool;
+    int64_t now_ms;
+    struct map *index; /* of kinds: 1 + where */
+    VEC(struct kind) kinds;
+};
+
+/* ---- who comes before whom ---- */
+
+/* All that wait have been promised a place. */
+static bool promised(const struct task *task)
+{
+    return task->claimed_count > 0 && (task->gang || task->claimed_count == task->waiting_count);
+}
+
+static bool may_run(const struct task *task)
+{
+    const bool live = task->state == TASK_PENDING || task->state == TASK_STARTING ||
+                      task->state == TASK_RUNNING || task->state == TASK_STOPPING;
+    const bool held = task->kill_asked || task->pause_asked || task->pool_next.v != 0;
+    return live && task->waiting_count > 0 && task->depends_left == 0 && !held &&
+           !(task->gang && task->stopping_count > 0) && !promised(task);
+}
+
+/* A gang that has not its minimum comes before one that has, and that before one with more. */
+static int stage_of(const struct task *task)
+{
+    const uint32_t grown = task->active_count - task->stopping_count + task->ended_count;
+    if (!task->gang || grown < task->min_count || task->lacks == LACKS_OF_ALL) {
+        return 0;
+    }
+    return grown == task->min_count ? 1 : 2;
+}
+
+static bool ahead_of(const struct pool *pool, const struct task *a, const struct task *b)
+{
+    const bool plain = pool->policy == POLICY_FIFO;
+    if (!plain && a->priority != b->priority) {
+        return a->priority > b->priority;
+    }
+    if (!plain && stage_of(a) != stage_of(b)) {
+        return stage_of(a) < stage_of(b);
+    }
+    return a->rank != b->rank ? a->rank < b->rank : a->id.v < b->id.v;
+}
+
+/* Instances that start together. */
+static uint32_t chunk_of(const struct task *task)
+{
+    const uint32_t grown = task->active_count - task->stopping_count + task->ended_count;
+    return task->gang && grown < task->min_count ? task->min_count - grown : 1;
+}
+
+/* Does the holder come before the task? Between accounts turns change: who was ahead of the holder and fits has started. Where short
+ * ones go first, a holder is ahead of all others of its priority. */
+static bool behind_of(const struct pool *pool, const struct task *holder, const struct task *task)
+{
+    const bool first = pool->order == QUEUE_SHORT_FIRST && pool->policy != POLICY_FIFO &&
+                       holder->priority == task->priority;
+    return holder != task &&
+           (holder->account.v != task->account.v || first || ahead_of(pool, holder, task));
+}
+
+/* ---- what is kept ---- */
+
+static bool usable(const struct node *node)
+{
+    return node->state == NODE_UP && !node->draining;
+}
+
+/* Could this node ever be one of the holder's? */
+static bool holder_uses(const struct core *core, const struct node *node, const struct task *holder)
+{
+    const struct request *before = NULL;
+    for (uint32_t i = 0; i < holder->instance_count; i++) {
+        const struct request *request = task_request(core, holder, i);
+        if (request != before && oracle_holds(node, request, 1) > 0) {
+            return true;
+        }
+        before = request;
+    }
+    return false;
+}
+
+/* Might the node be kept for somebody who comes before the task? */
+static bool perhaps_kept(const struct core *core, const struct pool *pool, const struct node *node,
+                         const struct task *task)
+{
+    bool kept = false;
+    for (uint32_t i = 0; i < pool->reserved_count && !kept; i++) {
+        const struct task *holder = core_task(core, pool->reserved[i].task);
+        if (holder == task && pool->order == QUEUE_SHORT_FIRST) {
+            break; /* those behind it in the list come later */
+        }
+        kept = behind_of(pool, holder, task) && holder_uses(core, node, holder);
+    }
+    return kept;
+}
+
+bool oracle_usable(const struct node *node, const struct core *core, const struct task *task)
+{
+    return usable(node) &&
+           (task == NULL || !perhaps_kept(core, core_pool(core, node->pool), node, task));
+}
+
+/* May one of this kind, ahead of the task in its own project or beside it, wait for what the task would take of a quota: one that holds a
+ * reservation, or one that has waited for long enough, where the bounds do not allow for both? */
+static bool kind_keeps(const struct rest *rest, const struct kind *kind, const struct task *task)
+{
+    const struct ledger *ledger = rest->ledger;
+    const bool takes = rest->pool->policy == POLICY_FAIR_SHARE && !rest->pool->preemption_off;
+    const struct task *any = kind->holder != NULL ? kind->holder : kind->first;
+    const struct task *waited = kind->waited == task ? kind->waited_too : kind->waited;
+    const bool own = any->account.v == task->account.v;
+    const bool beside = !own && oracle_related(rest->core, any->account, task->account);
+    const bool ahead = own && kind->first != NULL && behind_of(rest->pool, any, task);
+    if (takes && kind->holder != NULL && (ahead || beside)) {
+        return true;
+    }
+    if (waited == NULL) {
+        return false;
+    }
+    if (own && behind_of(rest->pool, waited, task)) {
+        return oracle_bounded_both(ledger, waited, chunk_of(waited), task, chunk_of(task));
+    }
+    return beside && oracle_bounded_beside(ledger, waited, chunk_of(waited), task, chunk_of(task));
+}
+
+static bool quota_kept(const struct rest *rest, const struct task *task)
+{
+    for (size_t i = 0; i < rest->kinds.count; i++) {
+        if (kind_keeps(rest, &rest->kinds.at[i], task)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the law ---- */
+
+static void task_must_not_fit(const struct rest *rest, const struct task *task)
+{
+    const struct core *core = rest->core;
+    const struct request *request = &core_shape(core, task->shape)->request;
+    const uint32_t count = chunk_of(task);
+    uint32_t found = 0;
+    const bool grouped = oracle_grouped(core, task);
+    if ((!grouped && oracle_bounded(rest->ledger, task, NULL, count)) || quota_kept(rest, task)) {
+        return;
+    }
+    if (core_shape(core, task->shape)->form != NULL) {
+        oracle_form_idles(rest->ledger, task, count);
+        return;
+    }
+    for (const struct node *node = core_node_next(core, (node_id){0});
+         node != NULL && found < count; node = core_node_next(core, node->id)) {
+        const uint32_t fits =
+            node->pool.v == rest->pool->id.v ? oracle_fits(rest->ledger, node, request, count) : 0;
+        if (fits > 0 && oracle_usable(node, core, task)) {
+            found += oracle_bounded(rest->ledger, task, node, count) ? 0 : fits;
+        }
+    }
+    law(found < count, "P5: nothing that may run fits what is free");
+}
+
+static struct kind *kind_of(struct rest *rest, const struct task *task)
+{
+    const bool alone = task->reserved || task->active_count > 0 || task->claimed_count > 0 ||
+                       core_shape(rest->core, task->shape)->form != NULL;
+    struct kind_key key;
+    memset(&key, 0, sizeof key);
+    key.alone = alone ? task->id.v : 0;
+    key.shape = task->shape.v;
+    key.account = task->account.v;
+    key.user = task->user.v;
+    key.priority = task->priority;
+    key.instance_count = task->instance_count;
+    key.min_count = task->min_count;
+    key.ended_count = task->ended_count;
+    key.flags = (uint32_t)(task->gang != 0) | (uint32_t)(task->preemptible != 0) << 1;
+    uintptr_t at = (uintptr_t)map_get(rest->index, &key, sizeof key);
+    if (at == 0) {
+        vec_push(&rest->kinds, (struct kind){0});
+        at = rest->kinds.count;
+        (void)map_put(rest->index, &key, sizeof key, (void *)at);
+    }
+    return &rest->kinds.at[at - 1];
+}
+
+static void kind_add(struct rest *rest, const struct task *task)
+{
+    const bool may = may_run(task);
+    if (!may && !task->reserved) {
+        return;
+    }
+    struct kind *kind = kind_of(rest, task);
+    kind->holder = task->reserved ? task : NULL;
+    if (may && (kind->first == NULL || ahead_of(rest->pool, task, kind->first))) {
+        kind->first = task;
+    }
+    if (!may || rest->now_ms - task->queued_ms < rest->pool->patience_ms) {
+        return;
+    }
+    const bool ahead = kind->waited == NULL || ahead_of(rest->pool, task, kind->waited);
+    kind->waited_too = ahead ? kind->waited : task;
+    kind->waited = ahead ? task : kind->waited;
+}
+
+/* What the instances of a group ask for is not the request of its task. */
+static void holders_check(const struct rest *rest)
+{
+    for (uint32_t i = 0; i < rest->pool->reserved_count; i++) {
+        const struct task *holder = core_task(rest->core, rest->pool->reserved[i].task);
+        const bool plain = core_shape(rest->core, holder->shape)->form == NULL;
+        law(!plain || !oracle_bounded(rest->ledger, holder, NULL, chunk_of(holder)),
+            "P7: nobody keeps places whom his accounts or his user's cap hold back anyway");
+    }
+}
+
+void oracle_nothing_idles(const struct ledger *ledger, pool_id id, int64_t now_ms)
+{
+    struct rest rest = {
+        .ledger = ledger, .core = ledger->core, .pool = core_pool(ledger->core, id)};
+    if (rest.pool == NULL || rest.pool->paused) {
+        return;
+    }
+    rest.now_ms = now_ms;
+    rest.index = map_new();
+    holders_check(&rest);
+    for (const struct task *task = core_task_next(rest.core, (task_id){0}); task != NULL;
+         task = core_task_next(rest.core, task->id)) {
+        if (task->pool.v == id.v) {
+            kind_add(&rest, task);
+        }
+    }
+    for (size_t i = 0; i < rest.kinds.count; i++) {
+        if (rest.kinds.at[i].first != NULL) {
+            task_must_not_fit(&rest, rest.kinds.at[i].first);
+        }
+    }
+    vec_done(&rest.kinds);
+    map_free(rest.index);
+}
