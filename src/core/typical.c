@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* All weights together, times TYPICAL_WEIGHT_SUM, stay below where they wrap. */
+#define WEIGHT_MOST ((uint64_t)1 << 40)
+
 static const struct typical *counted(const struct core *core, const struct pool *pool,
                                      uint32_t place)
 {
@@ -23,10 +26,48 @@ static void counts_fade(struct core *core, struct pool *pool)
     }
 }
 
-/* Requests weigh as much as they were asked for, large ones less than the slots they took: their number counts, too. */
-static uint64_t plain_weight(const struct typical *row)
+/* So much is counted before it fades: what fills a large pool about once. */
+static uint64_t remembered(const struct pool *pool)
 {
-    return row->count / waste_root((uint64_t)row->request.slots_milli);
+    const int64_t least = pool->slots_milli > TYPICAL_SUM_MAX ? pool->slots_milli : TYPICAL_SUM_MAX;
+    return (uint64_t)(least < TYPICAL_SUM_MOST ? least : TYPICAL_SUM_MOST);
+}
+
+/* Of each row, how many more the pool's nodes could take now, each of them filled with nothing else. */
+static void rooms_count(const struct core *core, const struct pool *pool, const uint32_t *places,
+                        uint32_t count, uint64_t *ret)
+{
+    struct taste tastes[TYPICAL_MAX];
+    for (uint32_t i = 0; i < count; i++) {
+        taste_of(&counted(core, pool, places[i])->request, 0, &tastes[i]);
+        ret[i] = 0;
+    }
+    node_id after = {0};
+    const struct node *node;
+    while ((node = core_pool_node_next(core, pool->id, after)) != NULL) {
+        after = node->id;
+        if (!fit_usable(node) || node->slots_free <= 0) {
+            continue;
+        }
+        struct place place;
+        struct idle idle;
+        place_now(node, &place);
+        idle_of(&place, &idle);
+        for (uint32_t i = 0; i < count; i++) {
+            ret[i] += taste_fits(&tastes[i], &idle);
+        }
+    }
+}
+
+/* How much a request counts: as often as it came, large ones a little more, and the more the fewer slots there are left that
+ * could serve it. */
+static uint64_t plain_weight(const struct pool *pool, const struct typical *row, uint64_t room)
+{
+    const uint64_t slots = (uint64_t)row->request.slots_milli;
+    const uint64_t often = row->count * SLOT_MILLI / waste_root(slots * waste_root(slots));
+    const uint64_t whole = (uint64_t)pool->slots_milli + slots;
+    const unsigned __int128 weight = (unsigned __int128)often * whole / slots / (room + 1);
+    return weight < WEIGHT_MOST ? (uint64_t)weight + 1 : WEIGHT_MOST;
 }
 
 /* The places of the rows with the highest counts, highest first, equal ones by place. Returns how many. */
@@ -52,20 +93,23 @@ static uint32_t weightiest(const struct core *core, const struct pool *pool, uin
 static void weigh(struct core *core, struct pool *pool)
 {
     uint32_t places[TYPICAL_MAX];
-    if (pool->typical_sum >= TYPICAL_SUM_MAX) {
+    if (pool->typical_sum >= remembered(pool)) {
         counts_fade(core, pool);
     }
     const uint32_t count = weightiest(core, pool, places);
-    uint64_t sum = 1;
+    uint64_t weights[TYPICAL_MAX];
+    uint64_t sum = 0;
+    rooms_count(core, pool, places, count, weights);
     for (uint32_t i = 0; i < count; i++) {
-        sum += plain_weight(counted(core, pool, places[i]));
+        weights[i] = plain_weight(pool, counted(core, pool, places[i]), weights[i]);
+        sum += weights[i];
     }
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t key = TYPICAL_WEIGHED_KEY(pool->id, i);
         struct typical *row = i < pool->typical_weighed ? table_edit(&core->typicals, key)
                                                         : table_put(&core->typicals, key);
         *row = *counted(core, pool, places[i]);
-        row->count = plain_weight(row) * TYPICAL_WEIGHT_SUM / sum + 1;
+        row->count = weights[i] * TYPICAL_WEIGHT_SUM / sum + 1;
     }
     pool->typical_weighed = count;
     pool->typical_since = 0;

@@ -206,25 +206,30 @@ static enum verdict step(struct placing *placing, struct input *in, struct facts
     return verdict;
 }
 
-/* The pool as the command line wants it. */
-static must_use enum err placement_set(struct placing *placing, const char *name, struct error *e)
+/* The pool as the command line wants it. Whatever was placed stays: nothing is told to end, and nothing moved, for another. */
+static must_use enum err pool_set(struct placing *placing, const char *placement, struct error *e)
 {
     struct pool_spec spec;
+    struct facts facts;
+    unsigned found = 0;
     pool_spec_init(&spec, POOL_DEFAULT_NAME);
-    for (unsigned i = 0; name != NULL && i < POOL_PLACEMENT_COUNT; i++) {
-        if (strcmp(name, pool_placement_name((enum pool_placement)i)) == 0) {
-            struct facts facts;
-            spec.placement = (enum pool_placement)i;
-            struct input edit = {
-                .type = INPUT_POOL_EDIT,
-                .pool = {.pool = core_pool_named(placing->core, spec.name)->id, .spec = &spec}};
-            must(step(placing, &edit, &facts) == VERDICT_OK);
-            return ERR_OK;
+    spec.preemption_off = true;
+    spec.consolidation_max = 0;
+    if (placement != NULL) {
+        while (found < POOL_PLACEMENT_COUNT &&
+               strcmp(placement, pool_placement_name((enum pool_placement)found)) != 0) {
+            found++;
         }
+        if (found == POOL_PLACEMENT_COUNT) {
+            return fail(e, ERR_USAGE, "--placement is tight, pack or spread, not '%s'", placement);
+        }
+        spec.placement = (enum pool_placement)found;
     }
-    return name == NULL
-               ? ERR_OK
-               : fail(e, ERR_USAGE, "--placement is tight, pack or spread, not '%s'", name);
+    struct input edit = {
+        .type = INPUT_POOL_EDIT,
+        .pool = {.pool = core_pool_named(placing->core, spec.name)->id, .spec = &spec}};
+    must(step(placing, &edit, &facts) == VERDICT_OK);
+    return ERR_OK;
 }
 
 /* The order in which the nodes join: that of the list, or another one drawn from the number. */
@@ -245,7 +250,7 @@ static must_use enum err cluster_join(struct placing *placing, const struct sim_
     struct input start = {.type = INPUT_SERVER_START};
     auto_free(freep) uint32_t *order = xcalloc(scenario->nodes.count, sizeof *order);
     must(step(placing, &start, &facts) == VERDICT_OK);
-    enum err r = placement_set(placing, options->placement, e);
+    enum err r = pool_set(placing, options->placement, e);
     if (r != ERR_OK) {
         return r;
     }

@@ -51,7 +51,7 @@ static uint64_t label_word(const struct tastes *tastes, const struct node *node)
 {
     uint64_t word = 0;
     for (uint32_t i = 0; i < tastes->count; i++) {
-        const bool covers = label_marks_cover(node->labels, &tastes->at[i]->request);
+        const bool covers = label_marks_cover(node->labels, tastes->at[i].request);
         word |= (uint64_t)covers << i;
     }
     return word;

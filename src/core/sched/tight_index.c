@@ -207,6 +207,10 @@ static void member_drop(struct tight_index *index, node_id node)
     note->state = 0;
     if (--index->states.at[at].node_count == 0) {
         state_remove(index, at);
+    } else if (index->states.at[at].member.v == node.v) {
+        node_id other = {0};
+        must(tight_member(index, at, &other));
+        index->states.at[at].member = other;
     }
 }
 
@@ -215,7 +219,9 @@ static void member_add(struct tight_index *index, const struct likeness *like,
 {
     const uint32_t at = state_for(index, like, node->pool);
     must(oindex_insert(&index->members, (struct okey){{at, node->id.v, 0, 0}}));
-    index->states.at[at].node_count++;
+    if (index->states.at[at].node_count++ == 0) {
+        index->states.at[at].member = node->id;
+    }
     note_of(index, node->id)->state = at;
 }
 

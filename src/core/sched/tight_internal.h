@@ -15,6 +15,7 @@ struct state {
     uint64_t hash; /* of the words */
     uint32_t next; /* of those whose hashes meet; 0: none */
     uint32_t node_count;
+    node_id member; /* one of them: it stands for all */
     pool_id pool;
     uint64_t waste_version; /* of the pool's weights; 0: not known */
     int64_t waste;

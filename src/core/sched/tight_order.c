@@ -59,12 +59,11 @@ static void line_add(const struct ranking *ranking, struct tight_order *order, u
     struct tight_index *index = ranking->index;
     struct state *state = &index->states.at[at];
     struct place place;
-    node_id member = {0};
     if (state->pool.v != order->pool.v) {
         return;
     }
-    must(tight_member(index, at, &member));
-    tight_place(ranking->overlay, core_node(ranking->overlay->core, member), ranking->view, &place);
+    tight_place(ranking->overlay, core_node(ranking->overlay->core, state->member), ranking->view,
+                &place);
     ++*ranking->overlay->visited;
     if (fit_count(&place, &order->plain, order->count) < order->count) {
         return;

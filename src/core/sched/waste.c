@@ -5,28 +5,134 @@
 
 #include "base/must.h"
 #include "core/core_internal.h"
+#include "core/model/label.h"
 
 enum {
     WASTE_BITS = 24,
+    ROOT_BITS =
+        8, /* of roots behind the point: whole ones would jump by more than what placements differ */
     WASTE_ROOT =
-        64, /* of about four slots: from there on more idle slots count less than in proportion */
+        64
+        << ROOT_BITS, /* of about four slots: from there on more idle slots count less than in proportion */
 };
+
+void taste_of(const struct request *request, uint64_t weight, struct taste *ret)
+{
+    *ret = (struct taste){
+        .request = request,
+        .weight = weight,
+        .slots_milli = request->slots_milli,
+        .cpu_milli = request->cpu_milli,
+        .memory_bytes = request->memory_bytes,
+        .picky =
+            request->label_count > 0 || request->named_count > 0 || request->gpu_memory_bytes > 0,
+    };
+    if (request->slots_milli > 0 && request->slots_milli < SLOT_MILLI) {
+        ret->of_device = (uint32_t)(SLOT_MILLI / request->slots_milli);
+    }
+    ret->plain = request->slots_milli > 0 && request->cpu_milli >= 0 &&
+                 request->memory_bytes >= 0 && request->gpu_memory_bytes == 0 &&
+                 request->device_mask == 0 && request->named_count == 0 &&
+                 request->share_devices == 0 && request->avoid_count == 0;
+}
 
 void tastes_load(struct tastes *tastes, const struct core *core, pool_id pool)
 {
-    *tastes = (struct tastes){.count = core_pool(core, pool)->typical_weighed,
-                              .version = core_pool(core, pool)->typical_version};
+    tastes->count = core_pool(core, pool)->typical_weighed;
+    tastes->version = core_pool(core, pool)->typical_version;
+    tastes->labelled = false;
     must(tastes->count <= TYPICAL_MAX);
     for (uint32_t i = 0; i < tastes->count; i++) {
-        tastes->at[i] = table_get(&core->typicals, TYPICAL_WEIGHED_KEY(pool, i));
-        tastes->labelled |= tastes->at[i]->request.label_count > 0;
+        const struct typical *row = table_get(&core->typicals, TYPICAL_WEIGHED_KEY(pool, i));
+        taste_of(&row->request, row->count, &tastes->at[i]);
+        tastes->labelled |= row->request.label_count > 0;
     }
+}
+
+void idle_of(const struct place *place, struct idle *ret)
+{
+    ret->place = place;
+    ret->whole = 0;
+    ret->part_count = 0;
+    for (uint32_t i = 0; i < place->node->device_count; i++) {
+        const uint16_t free = place->device_free[i];
+        ret->whole += free == SLOT_MILLI;
+        if (free > 0 && free < SLOT_MILLI) {
+            ret->parts[ret->part_count++] = free;
+        }
+    }
+}
+
+/* As often as the devices have the slots. */
+static uint32_t devices_fit(const struct taste *taste, const struct idle *idle)
+{
+    const uint32_t slots = (uint32_t)taste->slots_milli;
+    if (taste->of_device == 0) {
+        return idle->whole * SLOT_MILLI / slots;
+    }
+    uint32_t count = idle->whole * taste->of_device;
+    for (uint32_t i = 0; i < idle->part_count; i++) {
+        count += idle->parts[i] / slots;
+    }
+    return count;
+}
+
+/* How often, at most `max`; most often there is enough, and no need to divide. What is free may be below 0: overhang. */
+static uint32_t times(int64_t free, int64_t wanted, uint32_t max)
+{
+    int64_t all;
+    if (wanted <= 0 || (!__builtin_mul_overflow(wanted, (int64_t)max, &all) && all <= free)) {
+        return max;
+    }
+    return free < wanted ? 0 : (uint32_t)(free / wanted);
+}
+
+static bool has_named(const struct node *node, const struct amount *wanted)
+{
+    uint32_t at = 0;
+    while (at < node->named_count && node->named[at].resource.v < wanted->resource.v) {
+        at++;
+    }
+    return at < node->named_count && node->named[at].resource.v == wanted->resource.v &&
+           node->named[at].milli >= wanted->milli;
+}
+
+/* Is the node of the kind that is asked for, however little of it is free? */
+static bool suits(const struct taste *taste, const struct node *node)
+{
+    const struct request *request = taste->request;
+    if (!taste->picky) {
+        return true;
+    }
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        if (!has_named(node, &request->named[i])) {
+            return false;
+        }
+    }
+    return request->gpu_memory_bytes <= node->gpu_memory_bytes &&
+           label_marks_cover(node->labels, request);
+}
+
+uint32_t taste_fits(const struct taste *taste, const struct idle *idle)
+{
+    const struct place *place = idle->place;
+    if (!taste->plain || place->node->device_count == 0) {
+        return fit_count(place, taste->request, UINT32_MAX);
+    }
+    if (place->slots_free < taste->slots_milli || !suits(taste, place->node)) {
+        return 0;
+    }
+    uint32_t count = devices_fit(taste, idle);
+    count = times(place->slots_free, taste->slots_milli, count);
+    count = times(place->cpu_free, taste->cpu_milli, count);
+    return times(place->memory_free, taste->memory_bytes, count);
 }
 
 uint64_t waste_root(uint64_t value)
 {
     uint64_t root = 0;
-    for (uint64_t bit = (uint64_t)1 << 31; bit > 0; bit >>= 1) {
+    const int highest = 63 - __builtin_clzll(value | 1);
+    for (uint64_t bit = (uint64_t)1 << highest / 2; bit > 0; bit >>= 1) {
         if ((root + bit) * (root + bit) <= value) {
             root += bit;
         }
@@ -36,23 +142,33 @@ uint64_t waste_root(uint64_t value)
 
 int64_t waste_of(const struct tastes *tastes, const struct place *place)
 {
-    const int64_t idle = place->slots_free;
-    if (idle <= 0) {
+    const int64_t slots = place->slots_free;
+    if (slots <= 0) {
         return 0;
     }
-    const int bits = 64 - __builtin_clzll((uint64_t)idle);
+    const int bits = 64 - __builtin_clzll((uint64_t)slots);
     const int shift = bits > WASTE_BITS ? bits - WASTE_BITS : 0;
+    struct idle idle;
+    idle_of(place, &idle);
     uint64_t sum = 0;
+    uint64_t foreign = 0; /* weights of requests for other kinds of nodes */
     for (uint32_t i = 0; i < tastes->count; i++) {
-        const struct request *request = &tastes->at[i]->request;
-        const uint32_t fits = fit_count(place, request, UINT32_MAX);
-        const int64_t left = idle - (int64_t)fits * fit_slots(place->node, request);
+        const struct taste *taste = &tastes->at[i];
+        if (!suits(taste, place->node)) {
+            foreign += taste->weight;
+            continue;
+        }
+        const uint32_t fits = taste_fits(taste, &idle);
+        const int64_t one =
+            taste->plain ? taste->slots_milli : fit_slots(place->node, taste->request);
+        const int64_t left = slots - (int64_t)fits * one;
         must(left >= 0);
         const uint64_t part = (uint64_t)left >> shift;
-        sum += tastes->at[i]->count * part * part;
+        sum += taste->weight * part * part;
     }
-    const uint64_t waste = sum / ((uint64_t)idle >> shift) << shift;
-    return (int64_t)(waste * WASTE_ROOT / (WASTE_ROOT + waste_root((uint64_t)idle)));
+    const uint64_t waste = sum / ((uint64_t)slots >> shift) << shift;
+    const uint64_t root = waste_root((uint64_t)slots << 2 * ROOT_BITS);
+    return (int64_t)(waste * WASTE_ROOT / (WASTE_ROOT + root) + foreign * (uint64_t)slots);
 }
 
 int64_t waste_growth(const struct tastes *tastes, const struct place *place, int64_t waste,

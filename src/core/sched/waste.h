@@ -7,16 +7,30 @@
  *
  * The square: slots that some request can use to the full are worth more than slots of which every request leaves a part. The root:
  * a few slots left over here and a few there are worse than the same number in one place, so that what is in use is filled up
- * before more is begun (docs/dev/adr/0011 has the figures).
+ * before more is begun. A request for another kind of node (labels, named resources, memory of devices) counts idle slots as they are:
+ * wherever they lie, they are of no use to it, and taking them costs it nothing (docs/dev/adr/0011 has the figures).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/model/typical.h"
 #include "core/sched/fit.h"
 
-/* What is usually asked of a pool. Borrows the rows of the state. */
+/* A typical request, made ready to be asked of many nodes. Borrows the row of the state. */
+struct taste {
+    const struct request *request;
+    uint64_t weight;
+    int64_t slots_milli;
+    int64_t cpu_milli;
+    int64_t memory_bytes;
+    uint32_t
+        of_device; /* as often does its share go into a whole device; 0: it asks for whole ones */
+    bool plain;    /* slots of devices, cpu and memory of given amounts are all that bounds it */
+    bool picky;    /* it asks for a kind of node: labels, named resources, memory of devices */
+};
+
+/* What is usually asked of a pool. */
 struct tastes {
-    const struct typical *at[TYPICAL_MAX];
+    struct taste at[TYPICAL_MAX];
     uint32_t count;
     bool labelled;    /* some of them ask for labels */
     uint64_t version; /* how often they were weighed */
@@ -24,6 +38,21 @@ struct tastes {
 
 struct core;
 void tastes_load(struct tastes *tastes, const struct core *core, pool_id pool);
+
+/* The request of a row, made ready. */
+void taste_of(const struct request *request, uint64_t weight, struct taste *ret);
+
+/* The idle devices of a place: whole ones, and parts of others. */
+struct idle {
+    const struct place *place;
+    uint32_t whole;
+    uint32_t part_count;
+    uint16_t parts[NODE_DEVICES_MAX];
+};
+void idle_of(const struct place *place, struct idle *ret);
+
+/* As fit_count() without a bound. */
+uint32_t taste_fits(const struct taste *taste, const struct idle *idle);
 
 /* The largest whole number whose square is at most `value`. */
 uint64_t waste_root(uint64_t value);

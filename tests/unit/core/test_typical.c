@@ -69,7 +69,7 @@ static void the_weightiest_are_kept_whatever_comes(void **state)
     assert_int_equal(pool_of(rig)->typical_weighed, TYPICAL_MAX);
     struct tastes tastes;
     tastes_load(&tastes, rig->core, pool_of(rig)->id);
-    assert_int_equal(tastes.at[0]->request.slots_milli, 8 * SLOT_MILLI);
+    assert_int_equal(tastes.at[0].request->slots_milli, 8 * SLOT_MILLI);
 }
 
 static void what_was_learned_survives_a_restart(void **state)
@@ -89,6 +89,89 @@ static void what_was_learned_survives_a_restart(void **state)
     free(bytes);
 }
 
+static const struct taste *weighed(const struct tastes *tastes, int64_t slots_milli)
+{
+    for (uint32_t i = 0; i < tastes->count; i++) {
+        if (tastes->at[i].slots_milli == slots_milli) {
+            return &tastes->at[i];
+        }
+    }
+    return NULL;
+}
+
+/* Asked for equally often; the large one fits one node, the small one all of them. */
+static void what_few_nodes_can_take_weighs_more(void **state)
+{
+    struct rig *rig = *state;
+    char name[8];
+    for (uint8_t i = 1; i <= 60; i++) {
+        (void)snprintf(name, sizeof name, "s%u", i);
+        (void)rig_node(rig, name, 4, 0, i);
+    }
+    for (unsigned i = 0; i < 64; i++) {
+        submit_slots(rig, SLOT_MILLI);
+        submit_slots(rig, 32 * SLOT_MILLI);
+    }
+    struct tastes tastes;
+    tastes_load(&tastes, rig->core, pool_of(rig)->id);
+    assert_int_equal(tastes.count, 2);
+    /* 32^(1/4) for its size, five for what is left: 304 slots against 64. */
+    const uint64_t small = weighed(&tastes, SLOT_MILLI)->weight;
+    const uint64_t large = weighed(&tastes, 32 * SLOT_MILLI)->weight;
+    assert_true(large > small * 8);
+    assert_true(large < small * 16);
+}
+
+static uint64_t drawn(uint64_t *dice, uint64_t count)
+{
+    *dice = *dice * 6364136223846793005u + 1442695040888963407u;
+    return (*dice >> 33) % count;
+}
+
+/* What is reckoned once for a node and many requests is what each of them would be told alone. */
+static void a_taste_fits_as_often_as_its_request(void **state)
+{
+    (void)state;
+    uint64_t dice = 1;
+    for (unsigned round = 0; round < 20000; round++) {
+        struct node node = {.id = {1}, .gpu_memory_bytes = 40, .named_count = 1};
+        node.device_count = (uint32_t)drawn(&dice, 9);
+        node.named[0] = (struct amount){.resource = {1}, .milli = 4000};
+        node.named_free[0] = (int64_t)drawn(&dice, 5) * 1000;
+        for (uint32_t i = 0; i < node.device_count; i++) {
+            const uint64_t some = drawn(&dice, 4);
+            node.device_free[i] = (uint16_t)(some == 0   ? 0
+                                             : some == 1 ? drawn(&dice, SLOT_MILLI)
+                                                         : SLOT_MILLI);
+            node.slots_free += node.device_free[i];
+        }
+        node.slots_free += node.device_count == 0 ? (int64_t)drawn(&dice, 8000) : 0;
+        node.cpu_free = (int64_t)drawn(&dice, 64000) - 1000;
+        node.memory_free = (int64_t)drawn(&dice, 1000);
+        node.slots_milli = 8000;
+        node.cpu_milli = 64000;
+        node.memory_bytes = 1000;
+        struct request request = {.slots_milli = (int64_t)(1 + drawn(&dice, 1200)),
+                                  .cpu_milli = (int64_t)drawn(&dice, 12000) - 1,
+                                  .memory_bytes = (int64_t)drawn(&dice, 300) - 1,
+                                  .needs_gpu = (uint32_t)drawn(&dice, 2)};
+        request.slots_milli = request.slots_milli > SLOT_MILLI
+                                  ? (int64_t)(1 + drawn(&dice, 4)) * SLOT_MILLI
+                                  : request.slots_milli;
+        request.gpu_memory_bytes = drawn(&dice, 4) == 0 ? (int64_t)drawn(&dice, 60) : 0;
+        request.named_count = drawn(&dice, 4) == 0;
+        request.named[0] = (struct amount){.resource = {(uint16_t)(1 + drawn(&dice, 2))},
+                                           .milli = (int64_t)(1 + drawn(&dice, 2500))};
+        struct place place;
+        struct idle idle;
+        struct taste taste;
+        place_now(&node, &place);
+        idle_of(&place, &idle);
+        taste_of(&request, 1, &taste);
+        assert_int_equal(taste_fits(&taste, &idle), fit_count(&place, &request, UINT32_MAX));
+    }
+}
+
 static void roots_are_whole_and_exact(void **state)
 {
     (void)state;
@@ -98,6 +181,7 @@ static void roots_are_whole_and_exact(void **state)
         assert_true((root + 1) * (root + 1) > value);
     }
     assert_int_equal(waste_root((uint64_t)1 << 60), (uint64_t)1 << 30);
+    assert_int_equal(waste_root(UINT64_MAX), UINT32_MAX);
 }
 
 int main(void)
@@ -108,6 +192,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(tasks_without_slots_are_not_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(the_weightiest_are_kept_whatever_comes, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_learned_survives_a_restart, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_few_nodes_can_take_weighs_more, setup, teardown),
+        cmocka_unit_test(a_taste_fits_as_often_as_its_request),
         cmocka_unit_test(roots_are_whole_and_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
