@@ -12,7 +12,6 @@
 #include "core/sched/action.h"
 #include "core/sched/explain.h"
 #include "core/sched/explain_internal.h"
-#include "core/sched/rights.h"
 #include "core/sched/runtime.h"
 
 /* Pieces looked at for one explanation and in one search of it, and searches: lists explain hundreds of tasks. */
@@ -116,20 +115,7 @@ void explain_time(struct trial *trial, const struct task *task, struct reason *r
     }
 }
 
-/* Does somebody keep places whom the task does not come before? */
-static bool others_keep(const struct core *core, const struct task *task)
-{
-    const struct pool *pool = core_pool(core, task->pool);
-    const struct okey key = key_account_queue(task);
-    for (uint32_t i = 0; i < pool->reserved_count; i++) {
-        const struct task *holder = core_task(core, pool->reserved[i].task);
-        if (holder->id.v != task->id.v && !rights_ahead(pool, holder, &key)) {
-            return true;
-        }
-    }
-    return false;
-}
-
+/* Where places are kept, by itself or by others, who keeps them may change with a priority, and what others start then is not known. */
 uint32_t explain_priority(const struct core *core, task_id id)
 {
     const struct task *task = core_task(core, id);
@@ -144,7 +130,8 @@ uint32_t explain_priority(const struct core *core, task_id id)
     arena_init(&arena);
     trial_init(&trial, core, task->pool, &arena);
     raised.priority++;
-    bool helps = !others_keep(core, &raised) && !found_at(&times, core_time_ms(core), &wake_ms);
+    bool helps = core_pool(core, task->pool)->reserved_count == 0 &&
+                 !found_at(&times, core_time_ms(core), &wake_ms);
     times.task = &raised;
     bool any = false;
     helps = helps && found_at(&times, core_time_ms(core), &wake_ms) &&

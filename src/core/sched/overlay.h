@@ -38,6 +38,7 @@ struct asker {
     enum view view;
     uint32_t passes;    /* holders whose kept places it may use, bit by bit (rights.h) */
     bool bounded;       /* `left` has a bound for cpu or memory that come with the slots */
+    bool unproven;      /* a search for it ended before all was looked at */
     struct vector left; /* what its accounts may still take; VECTOR_UNLIMITED: no bound */
 };
 

@@ -346,7 +346,8 @@ static void pass_pool(struct pass *pass)
     }
 }
 
-/* What was found to fit nowhere need not be tried again until something falls free. What is kept may move without that. */
+/* What was found to fit nowhere need not be tried again until something falls free. What is kept may move without that; and where the
+ * search was not complete, less room may make it find what more did not. */
 static void misses_learn(const struct pass *pass, uint64_t fact_count)
 {
     struct capacity *capacity = pass->core->capacity;
@@ -356,7 +357,7 @@ static void misses_learn(const struct pass *pass, uint64_t fact_count)
     capacity_learn(capacity, pass->pool->id, pass->core->seq + fact_count);
     const struct notes *notes = &pass->turns.notes;
     for (uint32_t i = 0; i < notes->room; i++) {
-        if (notes->at[i] != NULL && notes->at[i]->missed_from > 0) {
+        if (notes->at[i] != NULL && notes->at[i]->missed_from > 0 && !notes->at[i]->unproven) {
             capacity_learn_miss(capacity, notes->at[i]->shape, notes->at[i]->missed_from);
         }
     }

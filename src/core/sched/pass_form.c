@@ -41,6 +41,7 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
     const struct node **to = arena_new(pass->arena, const struct node *, count);
     if (missed || !pass_keep_or_blocked(pass, asker, least) ||
         !place_these(&pass->trial, asker, indices, count, to)) {
+        lane->note->unproven |= asker->unproven;
         return pass_bound_allows(pass, asker, least) ? OUTCOME_BLOCKED
                                                      : pass_outcome_bound(pass, task);
     }

@@ -166,6 +166,7 @@ enum arrange_result place_form(struct trial *trial, struct asker *asker, const u
     if (result == ARRANGE_DONE) {
         asker->left = own->left;
     }
+    asker->unproven |= result == ARRANGE_NOT_FOUND;
     return result;
 }
 

@@ -11,6 +11,7 @@
 struct note {
     shape_id shape;
     uint32_t missed_from; /* so many and more found no place; 0: not known */
+    bool unproven;        /* the search was not complete: it might find one when less is free */
     struct trail trail;
 };
 
