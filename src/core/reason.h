@@ -25,11 +25,14 @@ enum reason_code {
     REASON_AUX_FULL,     /* every node is at its cap of zero-slot tasks */
     REASON_GANG_SHORT,   /* `have` of `need` places are free */
     REASON_RESERVED,     /* what is free is kept for `task`, which waited longer than patience */
+    REASON_PROMISED,     /* what is free is promised to `task`: others are leaving for it */
     REASON_NEXT,         /* fits; the next pass starts it */
     REASON_OVER_LIMIT, /* `account` may not hold `wanted` more of `resource`: `available` is left */
     REASON_OVER_GUARANTEE, /* the same for work that is not preemptible, which stays within what is
                                 guaranteed */
     REASON_USER_CAP,       /* the same for all tasks of one user in the pool */
+    REASON_OVER_SHARE, /* finds no room and asks for `wanted` of `resource`, more than `account` has a right to for it while others want
+                          the rest: `available` */
     REASON_VICTIMS_LEAVING, /* `need` of its places are promised; those who hold them still are leaving */
     REASON_PREEMPTION_DELAY, /* may take its place from others, but not before `until_ms` */
     REASON_MIN_RUNTIME, /* the same: those it may take from have their minimum runtime until then */

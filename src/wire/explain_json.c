@@ -15,9 +15,12 @@ static void near_text(const struct core *core, const struct explain_node *near, 
     if (near->code == REASON_TOO_LARGE) {
         buf_add_str(out, "is smaller than ");
         resource_amount_text(core, near->resource, near->wanted, out);
-    } else if (near->code == REASON_NO_ROOM || near->code == REASON_RESERVED) {
+    } else if (near->code == REASON_NO_ROOM || near->code == REASON_RESERVED ||
+               near->code == REASON_PROMISED) {
         resource_amount_text(core, near->resource, near->available, out);
-        buf_add_str(out, near->code == REASON_NO_ROOM ? " free of the " : " not kept of the ");
+        buf_add_str(out, near->code == REASON_NO_ROOM    ? " free of the "
+                         : near->code == REASON_PROMISED ? " not promised of the "
+                                                         : " not kept of the ");
         resource_amount_text(core, near->resource, near->wanted, out);
         buf_add_str(out, " it needs");
     } else if (near->code == REASON_NODES_AWAY) {
@@ -45,7 +48,7 @@ static void near_json(struct json_out *j, const struct core *core, const struct 
 {
     struct buf message;
     bool amount = near->code == REASON_NO_ROOM || near->code == REASON_TOO_LARGE ||
-                  near->code == REASON_RESERVED;
+                  near->code == REASON_RESERVED || near->code == REASON_PROMISED;
     buf_init(&message, MESSAGE_MAX);
     near_text(core, near, &message);
     json_out_object(j);

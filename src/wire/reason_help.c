@@ -156,6 +156,8 @@ static uint32_t bound_suggestions(const struct core *core, const struct explanat
     if (why->reason.code == REASON_OVER_GUARANTEE) {
         ret[count++] = "submit it with --preemptible";
         ret[count++] = quota(core, why, false, arena);
+    } else if (why->reason.code == REASON_OVER_SHARE) {
+        ret[count++] = quota(core, why, false, arena);
     } else if (why->reason.code == REASON_OVER_LIMIT) {
         ret[count++] = quota(core, why, true, arena);
     }
@@ -169,7 +171,8 @@ uint32_t reason_suggestions(const struct core *core, task_id id, const struct ex
                             struct arena *arena, const char *ret[SUGGESTIONS_MAX])
 {
     const enum reason_code code = why->reason.code;
-    if (code == REASON_OVER_LIMIT || code == REASON_OVER_GUARANTEE || code == REASON_USER_CAP) {
+    if (code == REASON_OVER_LIMIT || code == REASON_OVER_GUARANTEE || code == REASON_USER_CAP ||
+        code == REASON_OVER_SHARE) {
         return bound_suggestions(core, why, arena, ret);
     }
     ret[0] = command(core, id, why, arena);

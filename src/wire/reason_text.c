@@ -45,7 +45,8 @@ bool reason_has_amount(enum reason_code code)
     return code == REASON_NO_ROOM || code == REASON_TOO_LARGE || code == REASON_COMBINATION ||
            code == REASON_UNKNOWN_RESOURCE || code == REASON_GANG_SHORT ||
            code == REASON_OVER_LIMIT || code == REASON_OVER_GUARANTEE || code == REASON_USER_CAP ||
-           code == REASON_PREEMPTION_DELAY || code == REASON_MIN_RUNTIME;
+           code == REASON_OVER_SHARE || code == REASON_PREEMPTION_DELAY ||
+           code == REASON_MIN_RUNTIME;
 }
 
 /* One sentence a code, without a full stop. {wanted} and {smallest} come with the resource's name,
@@ -65,12 +66,15 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_GANG_SHORT] = "waits for {need} places at once; {have} {are} free",
     [REASON_RESERVED] = "what is free is kept for task {task}, which has waited longer than the "
                         "pool's patience",
+    [REASON_PROMISED] = "what is free is promised to task {task}, for which others are leaving",
     [REASON_NEXT] = "fits, and starts with the next pass",
     [REASON_OVER_LIMIT] = "asks for {wanted}; {account} has {available} left of its limit in pool "
                           "'{pool}'",
     [REASON_OVER_GUARANTEE] = "is not preemptible and asks for {wanted}; {account} has {available} "
                               "left of its guarantee in pool '{pool}'",
     [REASON_USER_CAP] = "asks for {wanted}; its user may have {available} more in pool '{pool}'",
+    [REASON_OVER_SHARE] = "asks for {wanted}; {account} has a right to {available} for it in pool "
+                          "'{pool}' while others want the rest",
     [REASON_VICTIMS_LEAVING] = "has its place, and starts when those who leave it are gone",
     [REASON_PREEMPTION_DELAY] = "may take its place from others, but its preemption delay has not "
                                 "passed",

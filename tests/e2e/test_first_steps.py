@@ -187,7 +187,7 @@ def test_every_surface_gives_the_same_reason(weir):
     firm = w.submit("true", resources={"gpu": 1}, project="vision", preemptible=False)
     listed = {t["id"]: t["reason"] for t in w.api("GET", "tasks").json["items"]}
     queued = {t["id"]: t["reason"] for t in w.api("GET", "queue?pool=default").json["items"]}
-    for task, code in ((plain, "no-room"), (firm, "over-guarantee")):
+    for task, code in ((plain, "over-share"), (firm, "over-guarantee")):
         explained = w.api("GET", f"tasks/{task}/explain").json["reason"]
         assert explained["code"] == code
         assert w.task(task)["reason"]["message"] == explained["message"]

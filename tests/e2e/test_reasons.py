@@ -101,8 +101,17 @@ def test_room_by_a_higher_priority(s):
     s.stay("speech", gpus=2)
     s.settled(vision=2, speech=2)
     [small, large] = s.stay("vision", gpus=2)[0], s.stay("vision", gpus=4)[0]
-    assert not [one for one in waits(s, large, "no-room") if "--priority" in one]
+    assert not [one for one in waits(s, large, "over-share") if "--priority" in one]
     helps(s, small, waits(s, small, "no-room"), f"weir task edit {small} --priority ")
+
+
+def test_more_than_the_share(s):
+    """With the guarantee that is named its project has the right to it, and takes what was lent."""
+    s.weir("quota", "set", "speech", "--pool", "default", "gpu=0")
+    s.stay("speech", gpus=2)
+    s.settled(speech=2)
+    [large] = s.stay("vision", gpus=4)
+    helps(s, large, waits(s, large, "over-share"), "weir quota set vision ")
 
 
 def test_places_kept_for_another(s):

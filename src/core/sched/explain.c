@@ -69,9 +69,10 @@ static void near_add(struct explanation *ret, struct explain_node near)
     ret->near[at] = near;
 }
 
-/* What this node lacks for one instance, as far as it is free and not kept. */
+/* What this node lacks for one instance, as far as it is free and not kept; `unkept`: what is free and not promised. */
 static struct explain_node node_near(const struct look *look, const struct node *node,
-                                     const struct place *place, uint32_t holds)
+                                     const struct place *place, const struct place *unkept,
+                                     uint32_t holds)
 {
     const struct request *request = &look->shape->request;
     struct place_room room;
@@ -86,7 +87,7 @@ static struct explain_node node_near(const struct look *look, const struct node 
     } else if (!fit_usable(node)) {
         lack = (struct lack){.code = REASON_NODES_AWAY, .wanted = 1};
     } else if (!fit_lack(&now, request, &lack) && fit_lack(place, request, &lack)) {
-        lack.code = REASON_RESERVED;
+        lack.code = fit_count(unkept, request, 1) > 0 ? REASON_RESERVED : REASON_PROMISED;
     }
     return (struct explain_node){
         .node = node->id,
@@ -141,6 +142,11 @@ static void look_at_node(struct look *look, const struct node *node)
     struct place_room kept_room;
     struct place place;
     overlay_place(&look->trial.overlay, node, &look->asker, &kept_room, &place);
+    struct asker above = look->asker;
+    struct place_room unkept_room;
+    struct place unkept;
+    above.passes = UINT32_MAX; /* who may use all that is kept */
+    overlay_place(&look->trial.overlay, node, &above, &unkept_room, &unkept);
     look->ret->nodes_total++;
     look->able += holds > 0;
     if (fit_usable(node)) {
@@ -153,10 +159,12 @@ static void look_at_node(struct look *look, const struct node *node)
         const uint32_t within = search_within(node, &look->asker, fits);
         look->have_left = add_up_to(look->have_left, within, look->count);
         left_take(look, node, fits, within);
+        look->have_unkept =
+            add_up_to(look->have_unkept, fit_count(&unkept, request, look->count), look->count);
         look->have_kept =
             add_up_to(look->have_kept, fit_count(&now, request, look->count), look->count);
     }
-    near_add(look->ret, node_near(look, node, &place, holds));
+    near_add(look->ret, node_near(look, node, &place, &unkept, holds));
     if (node->draining && node->state == NODE_UP) {
         look_at_draining(look, node);
     }
@@ -303,9 +311,10 @@ static void reason_of_room(struct look *look, struct reason *reason)
         return;
     }
     if (look->have_kept >= look->count) {
-        reason->code = REASON_RESERVED;
-        reason->task = look->holder != NULL ? look->holder->task : promised_to(look);
-        reason->until_ms = look->holder != NULL ? look->holder->until_ms : 0;
+        const bool kept = look->have_unkept >= look->count && look->holder != NULL;
+        reason->code = kept ? REASON_RESERVED : REASON_PROMISED;
+        reason->task = kept ? look->holder->task : promised_to(look);
+        reason->until_ms = kept ? look->holder->until_ms : 0;
         return;
     }
     if (look->holds_up < look->count) {
@@ -358,29 +367,14 @@ static void look_at_form(struct look *look)
     struct reason *reason = &look->ret->reason;
     reason->smallest = -1;
     explain_form_group(&look->trial, look->task, found.group, reason);
-    const bool free = reason->code == REASON_NEXT || reason->code == REASON_RESERVED;
+    const bool free = reason->code == REASON_NEXT || reason->code == REASON_RESERVED ||
+                      reason->code == REASON_PROMISED;
     if (found.reason.code != REASON_NONE &&
         (free || found.starts || found.reason.code == REASON_UNKNOWN_LEVEL)) {
         *reason = found.reason;
         reason->smallest = -1;
         explain_form_group(&look->trial, look->task, found.group, reason);
     }
-}
-
-/* When all that leave the places promised to a task should be gone. */
-static int64_t leaving_until_ms(const struct core *core, const struct task *task)
-{
-    int64_t until_ms = 0;
-    for (uint32_t i = 0; i < task->instance_count; i++) {
-        const struct claim *claim = core_claim(core, task->id, i);
-        struct okey key = {{claim != NULL ? claim->node.v : 0, 0, 0, 0}};
-        while (claim != NULL && oindex_next(&core->orders[ORDER_ON_NODE], key, &key) &&
-               key.at[0] == claim->node.v) {
-            const int64_t deadline_ms = instance_row(core, key.at[3])->stop_deadline_ms;
-            until_ms = deadline_ms > until_ms ? deadline_ms : until_ms;
-        }
-    }
-    return until_ms;
 }
 
 /* Promised places first, then bounds of its accounts, then room. */
@@ -422,6 +416,7 @@ static void explain_room(struct look *look)
         }
         if (look->held == NULL) {
             explain_time(&look->trial, task, reason);
+            explain_share(&look->trial, task, look->ret);
         }
     }
     trial_done(&look->trial);

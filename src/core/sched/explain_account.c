@@ -7,6 +7,7 @@
 #include "base/must.h"
 #include "core/core_internal.h"
 #include "core/sched/form_chunk.h"
+#include "core/sched/rights.h"
 
 static void figures_fill(const struct core *core, const struct tally *tally,
                          const struct account_view *view, uint32_t dim, struct explanation *ret)
@@ -82,4 +83,29 @@ void explain_left(const struct core *core, const struct task *task, const struct
     }
     figures_fill(core, tally, gate.account, dim_first(gate.dims), ret);
     bound_reason(core, &gate, comes, ret);
+}
+
+void explain_share(const struct trial *trial, const struct task *task, struct explanation *ret)
+{
+    const bool asks = explain_waits_for_room(ret->reason.code) && !task->reserved;
+    const uint32_t dims = asks ? rights_beyond(trial, task) : 0;
+    if (dims == 0) {
+        return;
+    }
+    const uint32_t dim = dim_first(dims);
+    const struct account_view *view = tally_view(&trial->tally, task);
+    const int64_t left = view->allocatable.at[dim] - view->fixed.at[dim];
+    const resource_id resource = core_dim_resource(trial->core, dim);
+    const bool same = ret->reason.code == REASON_NO_ROOM && ret->reason.resource.v == resource.v;
+    struct vector amounts;
+    form_next_amounts(trial->core, task, task_chunk(task), SLOTS_MOST, &amounts);
+    figures_fill(trial->core, &trial->tally, view, dim, ret);
+    ret->account.held = view->fixed.at[dim];
+    ret->reason.code = REASON_OVER_SHARE;
+    ret->reason.account = ret->account.id;
+    ret->reason.resource = resource;
+    ret->reason.wanted = amounts.at[dim];
+    ret->reason.available = left > 0 ? left : 0;
+    ret->reason.smallest = same ? ret->reason.smallest : -1;
+    ret->reason.group[0] = '\0'; /* it is about all of it */
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/sched/explain.h"
-#include "core/sched/tally.h"
+#include "core/sched/trial.h"
 
 /* How the task's project stands in slots, or the account that holds the task back in the resource that does. True: a bound of its
  * accounts or of its user holds it back; the reason says which. */
@@ -14,3 +14,6 @@ bool explain_account(const struct core *core, const struct task *task, const str
  * places would bring, one of them too many. */
 void explain_left(const struct core *core, const struct task *task, const struct tally *tally,
                   const struct vector *comes, struct explanation *ret);
+
+/* The task finds no room, and none is kept for it: does it ask for more than its project has a right to? Then that is the reason. */
+void explain_share(const struct trial *trial, const struct task *task, struct explanation *ret);

@@ -21,6 +21,21 @@ task_id promised_to(const struct look *look)
     return (task_id){0};
 }
 
+int64_t leaving_until_ms(const struct core *core, const struct task *task)
+{
+    int64_t until_ms = 0;
+    for (uint32_t i = 0; i < task->instance_count; i++) {
+        const struct claim *claim = core_claim(core, task->id, i);
+        struct okey key = {{claim != NULL ? claim->node.v : 0, 0, 0, 0}};
+        while (claim != NULL && oindex_next(&core->orders[ORDER_ON_NODE], key, &key) &&
+               key.at[0] == claim->node.v) {
+            const int64_t deadline_ms = instance_row(core, key.at[3])->stop_deadline_ms;
+            until_ms = deadline_ms > until_ms ? deadline_ms : until_ms;
+        }
+    }
+    return until_ms;
+}
+
 const struct task *quota_kept_for(struct trial *trial, const struct task *task, bool *ret_any)
 {
     struct vector amounts;

@@ -24,6 +24,7 @@ struct look {
     uint32_t count;                   /* instances that start together */
     uint32_t have;                    /* places for them that are free and not kept */
     uint32_t have_left;   /* those of them that stay within what their accounts may still take */
+    uint32_t have_unkept; /* places that are free and not promised, kept or not */
     uint32_t have_kept;   /* places that are free */
     uint32_t able;        /* nodes that could hold one if nothing ran there */
     uint32_t able_up;     /* those of them that may take work */
@@ -36,6 +37,9 @@ bool look_node_next(const struct look *look, struct okey *key, const struct node
 
 /* Whom places in the task's pool are promised to, that of the first node; 0: nobody else. */
 task_id promised_to(const struct look *look);
+
+/* When all that leave the places promised to the task should be gone. */
+int64_t leaving_until_ms(const struct core *core, const struct task *task);
 
 /* For whom the quota is kept that the task would use; NULL: nobody. `*ret_any`: it might be if the task asked for something else. */
 const struct task *quota_kept_for(struct trial *trial, const struct task *task, bool *ret_any);

@@ -43,6 +43,25 @@ bool rights_enough(const struct tally *tally, const struct task *holder)
            0;
 }
 
+uint32_t rights_beyond(const struct trial *trial, const struct task *task)
+{
+    const struct pool *pool = core_pool(trial->core, trial->pool);
+    const struct account_pool *all = &trial->tally.shares->pool;
+    struct vector sum;
+    uint32_t beyond = 0;
+    if (pool->policy != POLICY_FAIR_SHARE || pool->preemption_off || !task->preemptible) {
+        return 0;
+    }
+    const struct vector *right = &tally_view(&trial->tally, task)->allocatable;
+    alone(&trial->tally, task, &sum);
+    for (uint32_t dim = 0; dim < all->dims; dim++) {
+        const bool bounds =
+            right->at[dim] != VECTOR_UNLIMITED && right->at[dim] < all->total.at[dim];
+        beyond |= bounds && sum.at[dim] > right->at[dim] ? 1u << dim : 0;
+    }
+    return beyond;
+}
+
 /* With `amounts` and what the holder waits for: is the account, which is above both, above its right in something that both ask
  * for? Where that is all there is, nobody else has a right to take. */
 static bool above_right(const struct tally *tally, const struct account_view *account,

@@ -24,6 +24,10 @@ uint32_t rights_all(struct trial *trial, const struct task *task, const struct o
 /* Has the holder's project a right to what it waits for, beside what it holds that nobody may take? */
 bool rights_enough(const struct tally *tally, const struct task *holder);
 
+/* In a pool that shares fairly and takes back: the dimensions in which the task asks for more than its project has a right to, beside what
+ * that holds and nobody may take, bit by bit; 0: none, or it could not be taken from. */
+uint32_t rights_beyond(const struct trial *trial, const struct task *task);
+
 /* Would the task, with this key, leave a holder above its account's right if it had so much when that starts? Others could take the
  * holder's places from it for ever, as long as those behind it in its project, or those in its department beyond their own right,
  * use up what it may have. Only what the holder has a right to is kept so: from those behind it within the project's guarantee only if

@@ -204,9 +204,8 @@ uint32_t search_within(const struct node *node, const struct asker *asker, uint3
     }
     struct grant grant;
     fit_wants(node, asker->request, &grant);
-    if (request_by_memory(asker->request)) {
-        count = fit_times(asker->left.at[DIM_SLOTS], grant.slots_milli, count);
-    }
+    /* Beside parts of devices by memory, which may count for more than was thought, plain slots are bounded, too. */
+    count = fit_times(asker->left.at[DIM_SLOTS], grant.slots_milli, count);
     count = fit_times(asker->left.at[DIM_CPU], grant.cpu_milli, count);
     return fit_times(asker->left.at[DIM_MEMORY], grant.memory_bytes, count);
 }

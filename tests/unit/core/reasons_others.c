@@ -215,6 +215,11 @@ void the_later_of_delay_and_runtime(void **state)
 }
 
 /* Those who run have a right to it, or may not be stopped: an hour changes nothing, and nobody says so. */
+static void pool_plain(struct pool_spec *spec)
+{
+    spec->consolidation_max = 0;
+}
+
 void time_does_not_help_everybody(void **state)
 {
     (void)state;
@@ -226,13 +231,28 @@ void time_does_not_help_everybody(void **state)
     const task_id other = org_submit(&org, (struct org_task){.project = "guest", .slots = 1});
     (void)org_pass(&org);
     assert_int_equal(waits(&org, own, REASON_NO_ROOM).until_ms, 0);
-    assert_int_equal(waits(&org, other, REASON_NO_ROOM).until_ms, 0);
+    const struct reason why = waits(&org, other, REASON_OVER_SHARE);
+    assert_int_equal(why.until_ms, 0);
+    assert_int_equal(why.wanted, SLOT_MILLI);
+    assert_int_equal(why.available, 0);
     org_done(&org);
 }
 
-static void pool_plain(struct pool_spec *spec)
+void what_is_promised_to_another(void **state)
 {
-    spec->consolidation_max = 0;
+    (void)state;
+    struct org org;
+    lending_init(&org, 2, pool_plain);
+    (void)run_new(&org, (struct org_task){.project = "guest", .slots = 1});
+    const task_id gang = org_submit(
+        &org, (struct org_task){.project = "owner", .slots = 2, .instances = 2, .gang = true});
+    (void)org_pass(&org);
+    (void)waits(&org, gang, REASON_VICTIMS_LEAVING);
+    const task_id task = org_submit(&org, (struct org_task){.project = "guest", .slots = 1});
+    (void)org_pass(&org);
+    assert_int_equal(waits(&org, task, REASON_PROMISED).task.v, gang.v);
+    starts(&org, gang);
+    org_done(&org);
 }
 
 void a_priority_that_helps(void **state)

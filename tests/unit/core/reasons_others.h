@@ -9,6 +9,7 @@ void lower_priorities_have_their_runtime_too(void **state);
 void the_delay_counts_for_every_way(void **state);
 void the_later_of_delay_and_runtime(void **state);
 void time_does_not_help_everybody(void **state);
+void what_is_promised_to_another(void **state);
 void a_priority_that_helps(void **state);
 void a_place_ahead_of_the_holder(void **state);
 void a_draining_node_that_helps(void **state);

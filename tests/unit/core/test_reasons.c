@@ -478,6 +478,7 @@ int main(void)
         cmocka_unit_test(the_delay_counts_for_every_way),
         cmocka_unit_test(the_later_of_delay_and_runtime),
         cmocka_unit_test(time_does_not_help_everybody),
+        cmocka_unit_test(what_is_promised_to_another),
         cmocka_unit_test(a_priority_that_helps),
         cmocka_unit_test(a_place_ahead_of_the_holder),
         cmocka_unit_test(a_draining_node_that_helps),

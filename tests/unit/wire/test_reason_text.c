@@ -71,6 +71,15 @@ static void sentences_have_names_and_amounts(void **state)
          "waits for task 7 to end, and for 2 more");
     says((struct reason){.code = REASON_GANG_SHORT, .have = 2, .need = 4},
          "waits for 4 places at once; 2 are free");
+    says((struct reason){.code = REASON_PROMISED, .task = {7}},
+         "what is free is promised to task 7, for which others are leaving");
+    says((struct reason){.code = REASON_OVER_SHARE,
+                         .pool = {1},
+                         .account = {1},
+                         .wanted = 6000,
+                         .available = 4000},
+         "asks for 6 slots; department 'default' has a right to 4 for it in pool 'default' while "
+         "others want the rest");
     says((struct reason){.code = REASON_POOL_EMPTY, .pool = {1}},
          "no node has joined pool 'default' yet");
     says((struct reason){.code = REASON_UNKNOWN_RESOURCE, .text = "bar", .pool = {1}},
