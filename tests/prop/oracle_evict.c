@@ -30,7 +30,7 @@ static void victim_check(const struct ledger *ledger, pool_id pool, const struct
     law(victim->allocated <=
             usage.leaving.at[dim] + ledger_held_later(ledger, victim->account, pool)->held.at[dim],
         "P4: the victim's account had that much");
-    law(victim->guaranteed == QUOTA_UNLIMITED || victim->allocated > victim->guaranteed,
+    law(victim->guaranteed != QUOTA_UNLIMITED && victim->allocated > victim->guaranteed,
         "P4: nobody within his guarantee loses");
 }
 

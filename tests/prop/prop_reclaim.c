@@ -279,7 +279,6 @@ static uint64_t run_once(uint64_t seed)
     struct run run = {0};
     prop_history(seed);
     world_init(&run.world, seed, seed % THOROUGH_ONCE_IN == 0 ? WORLD_THOROUGH : WORLD_TRIPLE);
-    run.world.promises_kept = true;
     (void)step(&run, (struct input){.type = INPUT_SERVER_START});
     pool_make(&run);
     nodes_make(&run);

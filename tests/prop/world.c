@@ -239,9 +239,7 @@ enum verdict world_step(struct world *world, struct input in)
     }
     if (in.type == INPUT_PASS) {
         oracle_gangs_whole(world->core, &world->facts);
-        if (world->promises_kept) {
-            oracle_evictions(&world->ledger, world->core, &world->facts);
-        }
+        oracle_evictions(&world->ledger, world->core, &world->facts);
         oracle_form_together(world->core, &world->facts);
     }
     return verdict;

@@ -36,11 +36,10 @@ struct world {
     struct core *restarted; /* decoded again and again */
     enum world_kind kind;
     uint64_t steps;
-    bool calm;    /* one pool, few faults: queues and reservations last */
-    bool elastic; /* many gangs have groups of which not all is needed */
-    bool lending; /* projects with guarantees, mostly plain tasks: they take from each other */
-    bool promises_kept; /* guarantees are of slots alone: P4 of every eviction (oracle_evictions) */
-    uint32_t work_max;  /* of a pass while a pool settles, at most */
+    bool calm;         /* one pool, few faults: queues and reservations last */
+    bool elastic;      /* many gangs have groups of which not all is needed */
+    bool lending;      /* projects with guarantees, mostly plain tasks: they take from each other */
+    uint32_t work_max; /* of a pass while a pool settles, at most */
     int64_t now_ms;
     uint64_t fact_count;
     uint64_t evicted_count; /* facts of evictions */

@@ -21,7 +21,7 @@ static int64_t slots_losable(struct action *action, const struct claimant *claim
     const uint32_t others = ~(uint32_t)(1u << DIM_SLOTS);
     const int64_t held = giver->allocated.at[DIM_SLOTS];
     const bool within = account_within_guarantee(claimant->pool, taker, &claimant->request);
-    uint32_t above = vector_above(&giver->allocated, &giver->allocatable, dims);
+    uint32_t above = reclaim_above_share(claimant->pool, giver, &giver->allocated);
     int64_t most = excess(held, giver->allocatable.at[DIM_SLOTS]);
     if (within) {
         const int64_t by_guarantee = excess(held, giver->guaranteed.at[DIM_SLOTS]);

@@ -82,13 +82,20 @@ bool reclaim_from(const struct claimant *claim, const struct account_view *victi
     if (account_within_guarantee(claim->pool, taker, &claim->request)) {
         return !below_guarantee(claim, giver);
     }
-    return vector_above(&giver->allocated, &giver->allocatable, claim->pool->dims) != 0;
+    return reclaim_by_share(claim->pool, giver, &giver->allocated);
+}
+
+uint32_t reclaim_above_share(const struct account_pool *pool, const struct account_view *giver,
+                             const struct vector *remaining)
+{
+    return vector_above(remaining, &giver->allocatable, pool->dims) &
+           vector_above(remaining, &giver->guaranteed, pool->dims);
 }
 
 bool reclaim_by_share(const struct account_pool *pool, const struct account_view *giver,
                       const struct vector *remaining)
 {
-    return vector_above(remaining, &giver->allocatable, pool->dims) != 0;
+    return reclaim_above_share(pool, giver, remaining) != 0;
 }
 
 bool reclaim_by_guarantee(const struct claimant *claim, const struct account_view *taker,

@@ -41,6 +41,11 @@ enum claim_verdict reclaim_start(const struct claimant *claim);
 /* Can anything be taken from `victim` (a leaf)? False is final; true is only worth a closer look. */
 bool reclaim_from(const struct claimant *claim, const struct account_view *victim);
 
+/* The dimensions, bit by bit, in which `giver` is above its share while it holds `remaining`. Not those in which it is within its
+ * guarantee: a limit set below that stops nothing (P4). */
+uint32_t reclaim_above_share(const struct account_pool *pool, const struct account_view *giver,
+                             const struct vector *remaining);
+
 /* Each rule alone, while `giver` holds `remaining`; `taker` is the claimant's side where the paths part. */
 bool reclaim_by_share(const struct account_pool *pool, const struct account_view *giver,
                       const struct vector *remaining);

@@ -251,9 +251,10 @@ static uint32_t dim_above(const struct solve *solve, const struct piece *piece,
     const struct account_view *giver;
     account_diverge(solve->ask->claimant.account, piece->account, &taker, &giver);
     const struct vector remaining = losses_remaining(&solve->losses, giver);
-    const uint32_t above = vector_above(
-        &remaining, rule == RECLAIM_BY_SHARE ? &giver->allocatable : &giver->guaranteed,
-        solve->trial->tally.shares->pool.dims);
+    const struct account_pool *pool = &solve->trial->tally.shares->pool;
+    const uint32_t above = rule == RECLAIM_BY_SHARE
+                               ? reclaim_above_share(pool, giver, &remaining)
+                               : vector_above(&remaining, &giver->guaranteed, pool->dims);
     return above == 0 ? DIM_SLOTS : (uint32_t)__builtin_ctz(above);
 }
 

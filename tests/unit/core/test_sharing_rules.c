@@ -229,6 +229,36 @@ static void only_those_above_their_right_can_give(void **state)
     assert_false(reclaim_from(&within, &giver));
 }
 
+static void a_limit_below_the_guarantee_gives_nothing_away(void **state)
+{
+    (void)state;
+    const struct account_view taker = account(NULL, 0, 4, 4, 2);
+    const struct vector piece = {{SLOT, 1000}};
+    struct account_view giver = account(NULL, 1, 3, 3, 3);
+    struct arena arena;
+    struct losses losses;
+    arena_init(&arena);
+    losses_init(&losses, 2, &arena);
+    const struct claimant claim = claim_of(&taker, 1, true);
+    /* Edits left it above its limit of cpu, of which the claimant wants nothing. */
+    giver.guaranteed.at[DIM_CPU] = 4500;
+    giver.limit.at[DIM_CPU] = 1500;
+    giver.share.at[DIM_CPU] = 1500;
+    giver.allocated.at[DIM_CPU] = 2000;
+    account_allocatable(&giver);
+    assert_int_equal(giver.allocatable.at[DIM_CPU], 1500);
+    assert_int_equal(reclaim_take(&claim, &losses, &giver, &piece), RECLAIM_REFUSED);
+    assert_int_equal(losses.touched_count, 0);
+    giver.guaranteed.at[DIM_CPU] = ALL;
+    assert_int_equal(reclaim_take(&claim, &losses, &giver, &piece), RECLAIM_REFUSED);
+    /* Below what it holds, the guarantee protects no more, and the limit decides. */
+    giver.guaranteed.at[DIM_CPU] = 1800;
+    assert_int_equal(reclaim_above_share(&POOL, &giver, &giver.allocated), 1u << DIM_CPU);
+    assert_int_equal(reclaim_take(&claim, &losses, &giver, &piece), RECLAIM_BY_SHARE);
+    assert_int_equal(reclaim_take(&claim, &losses, &giver, &piece), RECLAIM_REFUSED);
+    arena_done(&arena);
+}
+
 static void pieces_are_taken_while_the_giver_is_above_its_right(void **state)
 {
     (void)state;
@@ -404,6 +434,7 @@ int main(void)
         cmocka_unit_test(a_claim_starts_only_within_share_and_guarantee),
         cmocka_unit_test(a_project_keeps_its_guarantee_against_other_departments),
         cmocka_unit_test(only_those_above_their_right_can_give),
+        cmocka_unit_test(a_limit_below_the_guarantee_gives_nothing_away),
         cmocka_unit_test(pieces_are_taken_while_the_giver_is_above_its_right),
         cmocka_unit_test(accounts_meet_where_their_paths_part),
         cmocka_unit_test(nobody_ends_as_saturated_as_those_who_paid),
