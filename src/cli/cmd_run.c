@@ -14,6 +14,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +33,6 @@ static void on_signal(int number)
 
 static void signals_catch(void)
 {
-    /* Without SA_RESTART: a question on the terminal is answered by a second Ctrl-C too. */
     struct sigaction action = {.sa_handler = on_signal};
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
@@ -86,18 +87,40 @@ static bool choice_read(const char *line, enum choice *ret)
     return false;
 }
 
+/* One line of the terminal; false: the end of it, or a signal, which is looked for only while nothing else is done: none is missed
+ * between the question and the wait. `open_mask` lets signals in. */
+static bool line_read(int tty, const sigset_t *open_mask, char *line, size_t size)
+{
+    struct pollfd wait = {.fd = tty, .events = POLLIN};
+    int ready = -1;
+    errno = EINTR; /* as after a stop and its end, which say nothing */
+    while (ready < 0 && errno == EINTR && signal_seen == 0) {
+        ready = ppoll(&wait, 1, NULL, open_mask);
+    }
+    if (ready != 1) {
+        return false;
+    }
+    const ssize_t got = read(tty, line, size - 1);
+    line[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
 /* Asks on the terminal itself until the answer is one; a second Ctrl-C, or the end of input,
  * detaches. */
 static enum choice ask(uint64_t task)
 {
-    FILE *tty = fopen("/dev/tty", "re");
+    const int tty = open("/dev/tty", O_RDONLY | O_CLOEXEC);
     enum choice choice = CHOICE_DETACH;
     char line[64] = "";
-    bool answered = tty == NULL;
+    bool answered = tty < 0;
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, &before);
     (void)fprintf(stderr, "\nweir: task %llu goes on.", (unsigned long long)task);
     while (!answered) {
         (void)fputs(" [d]etach, [k]ill it, or [c]ontinue following? ", stderr);
-        if (fgets(line, sizeof line, tty) == NULL) {
+        if (!line_read(tty, &before, line, sizeof line)) {
             (void)fputs("\n", stderr);
             break;
         }
@@ -106,8 +129,9 @@ static enum choice ask(uint64_t task)
             (void)fputs("weir: answer d, k or c.", stderr);
         }
     }
-    if (tty != NULL) {
-        (void)fclose(tty);
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    if (tty >= 0) {
+        (void)close(tty);
     }
     return choice;
 }
