@@ -140,9 +140,6 @@ static void pass_again(struct laws *laws, const struct core *core, const struct 
     law(facts.count == 0, "P6: a pool at rest stays there");
 }
 
-/* In larger pools reclaim looks at some of the nodes only (docs/dev/adr/0012). */
-enum { OWED_NODES_MAX = 64 };
-
 /* P4: no project with a quota of its own waits for what others hold beyond theirs. Who has none is promised nothing that places kept for
  * somebody who came before could not be kept from. */
 static void owed_check(struct laws *laws, const struct core *core, const struct input *in)
@@ -151,8 +148,7 @@ static void owed_check(struct laws *laws, const struct core *core, const struct 
     const struct owed *owed;
     size_t count = 0;
     arena_clear(&laws->arena);
-    if (pool->policy == POLICY_FAIR_SHARE && !pool->preemption_off && !pool->paused &&
-        pool->node_count <= OWED_NODES_MAX) {
+    if (pool->policy == POLICY_FAIR_SHARE && !pool->preemption_off && !pool->paused) {
         count = owed_find(core, pool->id, in->now_ms, &laws->arena, &owed);
     }
     for (size_t i = 0; i < count; i++) {

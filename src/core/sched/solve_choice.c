@@ -139,6 +139,29 @@ static void choice_rate(const struct node_search *search, struct choice *choice)
     }
 }
 
+bool choice_may_go(struct solve *solve, const struct choice *choice)
+{
+    for (uint32_t i = 0; i < choice->count; i++) {
+        if (choice->pieces[i]->set != solve->set && !piece_may_go(solve, choice->pieces[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* May they be lost, and are the accounts on both sides left with what is right? */
+static bool choice_allowed(struct solve *solve, const struct choice *choice)
+{
+    losses_clear(&solve->losses);
+    for (uint32_t i = 0; i < choice->count; i++) {
+        if (!piece_may_go(solve, choice->pieces[i])) {
+            return false;
+        }
+    }
+    return solve->ask->of != VICTIMS_OF_OTHERS ||
+           reclaim_balanced(&solve->ask->claimant, &solve->losses);
+}
+
 bool choice_make(struct node_search *search, struct choice *choice)
 {
     struct solve *solve = search->solve;
@@ -174,6 +197,7 @@ bool choice_make(struct node_search *search, struct choice *choice)
     choice->more = choice->fits - before;
     choice_shrink(solve, choice, &place, &room);
     choice_rate(search, choice);
+    choice->refused = !choice_allowed(solve, choice);
     return true;
 }
 
@@ -250,12 +274,7 @@ static bool exact_serves(struct solve *solve, struct choice *choice)
         piece_give(solve, choice->pieces[i], &place, &room, true);
     }
     choice->fits = fit_count(&place, solve->asker->request, 1);
-    losses_clear(&solve->losses);
-    bool may = choice->fits == 1;
-    for (uint32_t i = 0; i < choice->count && may; i++) {
-        may = piece_may_go(solve, choice->pieces[i]);
-    }
-    return may;
+    return choice->fits == 1 && choice_allowed(solve, choice);
 }
 
 void choice_refine(struct node_search *search, struct choice *choice)
@@ -266,7 +285,7 @@ void choice_refine(struct node_search *search, struct choice *choice)
     set.pieces = arena_new(search->solve->trial->arena, struct piece *, EXACT_PIECES_MAX);
     for (uint32_t bits = 1; bits < 1u << all.count; bits++) {
         exact_rate(search, &all, bits, &set);
-        if (choice_by_loss(&set, choice) >= 0) {
+        if (!choice->refused && choice_by_loss(&set, choice) >= 0) {
             continue;
         }
         ++*search->work;
@@ -278,10 +297,31 @@ void choice_refine(struct node_search *search, struct choice *choice)
     }
 }
 
+static int choice_allowed_by_loss(const void *left, const void *right)
+{
+    const struct choice *a = left;
+    const struct choice *b = right;
+    return a->refused != b->refused ? (a->refused ? 1 : -1) : choice_by_loss(a, b);
+}
+
+static int choice_allowed_by_age(const void *left, const void *right)
+{
+    const struct choice *a = left;
+    const struct choice *b = right;
+    return a->refused != b->refused ? (a->refused ? 1 : -1) : choice_by_age(a, b);
+}
+
 void choices_sort(struct node_search *search)
 {
-    if (search->count > 1) {
+    const bool by_loss = search->by == VICTIMS_LEAST_LOSS;
+    if (search->count < 2) {
+        return;
+    }
+    if (search->solve->ask->count == 1) {
         sort_items(search->choices, search->count, sizeof(struct choice),
-                   search->by == VICTIMS_LEAST_LOSS ? choice_by_loss : choice_by_age);
+                   by_loss ? choice_allowed_by_loss : choice_allowed_by_age);
+    } else {
+        sort_items(search->choices, search->count, sizeof(struct choice),
+                   by_loss ? choice_by_loss : choice_by_age);
     }
 }

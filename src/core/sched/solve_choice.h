@@ -14,6 +14,7 @@ struct choice {
     uint32_t count;
     uint32_t fits; /* instances of the claimant then, */
     uint32_t more; /* and how many of them do not fit as it is */
+    bool refused;  /* as it is: by what it leaves the accounts with */
 };
 
 struct node_search {
@@ -23,7 +24,8 @@ struct node_search {
     struct choice *choices;           /* room for `look_max`, as `seen` */
     uint32_t count;
     uint32_t look_max; /* nodes looked at for this claimant */
-    uint64_t more;     /* instances of the claimant that fit if all of them are made */
+    uint32_t refused;  /* of the choices */
+    uint64_t more;     /* instances of the claimant that fit if all the others are made */
     node_id *seen;
     uint32_t seen_count;
     uint64_t *work;
@@ -35,5 +37,9 @@ bool choice_make(struct node_search *search, struct choice *choice);
 /* The best set of a node with few pieces, for one instance: what goes in order may lose more than another set. */
 void choice_refine(struct node_search *search, struct choice *choice);
 
-/* The best first. */
+/* The best first. For one instance those refused are behind all others; a gang's are judged each by itself, which is not the last
+ * word. */
 void choices_sort(struct node_search *search);
+
+/* May its pieces be lost beside those of the set that is grown, which are in the losses? Then they are, too. */
+bool choice_may_go(struct solve *solve, const struct choice *choice);

@@ -1,7 +1,7 @@
 /* solve_node.c - room on single nodes: which pieces of a node would have to go.
  *
  *   to take:  the nodes of the pieces that would go first, then of those that make most room; of the nodes that make room,
- *             where least is lost
+ *             where least is lost; where what they lose is refused, the nodes of those who are closest to the claimant
  *   to move:  the emptiest nodes; the first whose pieces all find another place
  *
  * A set that lies on one node is found by looking at a few nodes. Pieces in the order of loss alone are scattered over all of
@@ -81,6 +81,28 @@ static bool choices_try_together(struct node_search *search)
     return false;
 }
 
+/* The same without those refused, and without those that may not be made beside the ones before: an account has soon given all that
+ * it holds beyond its own. */
+static bool choices_try_allowed(struct node_search *search)
+{
+    struct solve *solve = search->solve;
+    uint64_t fits = solve->fits;
+    set_begin(solve);
+    losses_clear(&solve->losses);
+    for (uint32_t i = 0; i < search->count && fits < solve->ask->count; i++) {
+        if (!search->choices[i].refused && choice_may_go(solve, &search->choices[i])) {
+            choice_grow(solve, &search->choices[i]);
+            fits += search->choices[i].more;
+        }
+    }
+    *search->work += solve->grown_count;
+    if (fits >= solve->ask->count && solve_set(solve)) {
+        return true;
+    }
+    solve->grown_count = 0;
+    return false;
+}
+
 static struct node_search *search_new(struct solve *solve, uint32_t look_max, uint64_t *work)
 {
     struct node_search *search = arena_new(solve->trial->arena, struct node_search, 1);
@@ -112,7 +134,8 @@ static bool looked_enough(const struct node_search *search)
 {
     const uint32_t count = search->solve->ask->count;
     if (count == 1) {
-        return search->seen_count >= (search->count > 0 ? TAKE_LOOK : search->look_max);
+        return search->seen_count >=
+               (search->count > search->refused ? TAKE_LOOK : search->look_max);
     }
     const uint32_t spare = count < TAKE_SPARE_MAX ? count : TAKE_SPARE_MAX;
     return search->seen_count >= search->look_max || search->more >= (uint64_t)count + spare;
@@ -131,7 +154,8 @@ static void piece_nodes(struct node_search *search, const struct piece *piece)
         struct choice *choice = &search->choices[search->count];
         *choice = (struct choice){.node = core_node(core, instance->node)};
         if (choice_make(search, choice)) {
-            search->more += choice->more;
+            search->more += choice->refused ? 0 : choice->more;
+            search->refused += choice->refused;
             search->count++;
         }
     }
@@ -142,7 +166,7 @@ static bool best_known(const struct node_search *search, const struct piece *nex
 {
     for (uint32_t i = 0; i < search->count; i++) {
         const struct choice *choice = &search->choices[i];
-        if (choice->others == 0 && choice->priority <= next->task->priority &&
+        if (!choice->refused && choice->others == 0 && choice->priority <= next->task->priority &&
             choice->loss <= next->loss) {
             return true;
         }
@@ -180,6 +204,47 @@ static void nodes_read(struct node_search *search, struct piece *first)
     }
 }
 
+/* Tries what was found. */
+static bool found_try(struct node_search *search)
+{
+    const struct solve *solve = search->solve;
+    choices_sort(search);
+    if (solve->ask->count > 1) {
+        return choices_try_together(search) ||
+               (solve->ask->of == VICTIMS_OF_OTHERS && choices_try_allowed(search));
+    }
+    for (uint32_t i = 0; search->by == VICTIMS_LEAST_LOSS && i < search->count && i < ATTEMPTS_MAX;
+         i++) {
+        choice_refine(search, &search->choices[i]);
+    }
+    choices_sort(search);
+    return choices_try(search);
+}
+
+/* The department that is furthest above its own gives first, and all of its pieces come before those of the others. Where it would
+ * be left with less than its own, for a claimant whose department would have more, those who borrow within that one are to give. */
+static bool near_take(struct node_search *search)
+{
+    const struct solve *solve = search->solve;
+    const struct solve_ask *ask = solve->ask;
+    if (ask->of != VICTIMS_OF_OTHERS || ask->claimant.account->parent == NULL ||
+        search->count == 0) {
+        return false;
+    }
+    victims_begin_near(solve->victims, ask->claimant.request.at[DIM_SLOTS] / ask->count);
+    struct piece *first = victims_next(solve->victims);
+    if (first == NULL) {
+        return false;
+    }
+    search->first = first->account;
+    search->count = 0;
+    search->refused = 0;
+    search->more = 0;
+    search->seen_count = 0;
+    nodes_look(search, first, search->look_max);
+    return found_try(search);
+}
+
 bool solve_node_take(struct solve *solve, struct piece *first, uint64_t *work)
 {
     const bool one = solve->ask->count == 1;
@@ -188,16 +253,7 @@ bool solve_node_take(struct solve *solve, struct piece *first, uint64_t *work)
         search_new(solve, one ? TAKE_LOOK_MAX : TAKE_LOOK_GANG + 2 * solve->ask->count, work);
     search->first = solve->ask->of == VICTIMS_OF_OTHERS ? first->account : NULL;
     nodes_read(search, first);
-    choices_sort(search);
-    if (!one) {
-        return choices_try_together(search);
-    }
-    for (uint32_t i = 0; search->by == VICTIMS_LEAST_LOSS && i < search->count && i < ATTEMPTS_MAX;
-         i++) {
-        choice_refine(search, &search->choices[i]);
-    }
-    choices_sort(search);
-    return choices_try(search);
+    return found_try(search) || near_take(search);
 }
 
 /* ---- moving ---- */

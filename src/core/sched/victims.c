@@ -40,6 +40,8 @@ struct victims {
     struct piece_book book;
     uint64_t search;
     const struct victims_ask *ask;
+    /* Of the search: only who is below it gives; NULL: anybody. */
+    const struct account_view *below;
     int64_t need_milli; /* of the search; 0: none */
     uint32_t old;       /* pieces it has passed by because they have run for too long to be moved */
 };
@@ -150,6 +152,7 @@ void victims_begin(struct victims *victims, const struct victims_ask *ask)
     victims->search++;
     victims->ask = ask;
     victims->need_milli = 0;
+    victims->below = NULL;
     victims->old = 0;
 }
 
@@ -158,6 +161,13 @@ void victims_begin_need(struct victims *victims, int64_t need_milli)
     must(need_milli > 0);
     victims->search++;
     victims->need_milli = need_milli;
+}
+
+void victims_begin_near(struct victims *victims, int64_t need_milli)
+{
+    victims->search++;
+    victims->need_milli = need_milli;
+    victims->below = victims->ask->claimant->account->parent;
 }
 
 /* Could the first piece of it be lost? Else it could only be moved, and that is for consolidation. */
@@ -204,6 +214,16 @@ static int64_t min_runtime_ms(const struct victims *victims, const struct accoun
     return 0;
 }
 
+/* Is it one of those who give in this search? */
+static bool is_near(const struct victims *victims, const struct account_view *account)
+{
+    const struct account_view *at = account;
+    while (at != NULL && at != victims->below) {
+        at = at->parent;
+    }
+    return at == victims->below;
+}
+
 static struct seat *seat_of(struct victims *victims, const struct account_view *account)
 {
     struct seat *seat = &victims->seats[account->index];
@@ -213,7 +233,8 @@ static struct seat *seat_of(struct victims *victims, const struct account_view *
     const bool project =
         victims->trial->tally.shares->links[account->index].child_first == SHARES_NONE;
     *seat = (struct seat){.search = victims->search,
-                          .closed = account_closed(victims->ask, account, project)};
+                          .closed = !is_near(victims, account) ||
+                                    account_closed(victims->ask, account, project)};
     if (project && !seat->closed) {
         seat->next = victims->need_milli == 0 ? leaf_of(victims, account)->head : 0;
         seat->min_runtime_ms = min_runtime_ms(victims, account);
@@ -342,7 +363,7 @@ static const struct account_view *level_next(struct victims *victims, uint32_t f
 static void piece_give(struct victims *victims, const struct piece *piece)
 {
     victims->seats[piece->account->index].next++;
-    for (const struct account_view *at = piece->account; at != NULL; at = at->parent) {
+    for (const struct account_view *at = piece->account; at != victims->below; at = at->parent) {
         struct seat *seat = &victims->seats[at->index];
         vector_add(&seat->taken, &piece->amounts);
         seat->fresh = false;
@@ -361,7 +382,10 @@ struct piece *victims_next(struct victims *victims)
         }
         return piece;
     }
-    const struct account_view *top = level_next(victims, victims->trial->tally.shares->top_first);
+    const struct shares *shares = victims->trial->tally.shares;
+    const struct account_view *top = level_next(
+        victims, victims->below == NULL ? shares->top_first
+                                        : shares->links[victims->below->index].child_first);
     if (top == NULL) {
         return NULL;
     }

@@ -38,6 +38,10 @@ void victims_begin(struct victims *victims, const struct victims_ask *ask);
 /* The same search begins anew, in the order for one who needs so many slots (thousandths) of a node: see pieces_compare(). */
 void victims_begin_need(struct victims *victims, int64_t need_milli);
 
+/* The same, where only those give who are below the account above the claimant's, of which there must be one; need 0: in the order for
+ * anybody. */
+void victims_begin_near(struct victims *victims, int64_t need_milli);
+
 /* The next piece in order; NULL: there is no other. */
 struct piece *victims_next(struct victims *victims);
 
