@@ -153,6 +153,17 @@ static void waits(const struct result *result, struct buf *out)
     }
 }
 
+/* What the first column is about, and the names of the others. */
+static void table_head(const struct result *result, const char *first, const char *const *heads,
+                       size_t count, struct buf *out)
+{
+    buf_addf(out, "\n%-*s", label_width(result) + 2, first);
+    for (size_t i = 0; i < count; i++) {
+        buf_addf(out, " %*s", CELL_WIDTH, heads[i]);
+    }
+    buf_add_char(out, '\n');
+}
+
 static void account_row(const struct result *result, const struct account_result *account,
                         struct buf *out)
 {
@@ -180,11 +191,7 @@ static void shares(const struct result *result, struct buf *out)
     if (result->account_count < 2) {
         return;
     }
-    buf_addf(out, "\n%-*s", label_width(result) + 2, "account");
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
-        buf_addf(out, " %*s", CELL_WIDTH, heads[i]);
-    }
-    buf_add_char(out, '\n');
+    table_head(result, "account", heads, sizeof heads / sizeof heads[0], out);
     for (uint32_t i = 0; i < result->account_count; i++) {
         account_row(result, &result->accounts[i], out);
     }
@@ -218,11 +225,7 @@ static void pools(const struct result *result, struct buf *out)
     if (result->pool_count < 2) {
         return;
     }
-    buf_addf(out, "\n%-*s", label_width(result) + 2, "pool");
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
-        buf_addf(out, " %*s", CELL_WIDTH, heads[i]);
-    }
-    buf_add_char(out, '\n');
+    table_head(result, "pool", heads, sizeof heads / sizeof heads[0], out);
     for (uint32_t i = 0; i < result->pool_count; i++) {
         pool_row(result, &result->pools[i], out);
     }

@@ -99,15 +99,12 @@ struct bounds_above *bounds_above_find(struct trial *trial, int64_t now_ms)
 static bool holds_at(struct trial *trial, const struct first_bound *first, uint32_t index,
                      const struct task *task, enum view view, const struct vector *amounts)
 {
-    struct tally *tally = &trial->tally;
     if (first == NULL || first->task->id.v == task->id.v) {
         return false;
     }
-    tally_move(tally, first->task, VIEW_NOW, &first->amounts, 1);
-    tally_move(tally, first->task, VIEW_LATER, &first->amounts, 1);
-    const bool holds = tally_over_limit(tally, index, view, amounts);
-    tally_move(tally, first->task, VIEW_NOW, &first->amounts, -1);
-    tally_move(tally, first->task, VIEW_LATER, &first->amounts, -1);
+    first_bound_count(trial, first, 1);
+    const bool holds = tally_over_limit(&trial->tally, index, view, amounts);
+    first_bound_count(trial, first, -1);
     return holds;
 }
 

@@ -78,18 +78,21 @@ const struct first_bound *first_bound_of(struct trial *trial, const struct task 
     return first_find(trial, task, count, now_ms, false);
 }
 
+void first_bound_count(struct trial *trial, const struct first_bound *first, int sign)
+{
+    tally_move(&trial->tally, first->task, VIEW_NOW, &first->amounts, sign);
+    tally_move(&trial->tally, first->task, VIEW_LATER, &first->amounts, sign);
+}
+
 bool first_bound_holds(struct trial *trial, const struct first_bound *first,
                        const struct task *task, enum view view, const struct vector *amounts)
 {
-    struct tally *tally = &trial->tally;
     if (first == NULL || first->task->id.v == task->id.v) {
         return false;
     }
-    tally_move(tally, first->task, VIEW_NOW, &first->amounts, 1);
-    tally_move(tally, first->task, VIEW_LATER, &first->amounts, 1);
-    const bool holds = bound_here(tally, task, view, amounts);
-    tally_move(tally, first->task, VIEW_NOW, &first->amounts, -1);
-    tally_move(tally, first->task, VIEW_LATER, &first->amounts, -1);
+    first_bound_count(trial, first, 1);
+    const bool holds = bound_here(&trial->tally, task, view, amounts);
+    first_bound_count(trial, first, -1);
     return holds;
 }
 

@@ -21,6 +21,9 @@ const struct first_bound *first_bound_new(struct trial *trial, const struct task
 const struct first_bound *first_bound_of(struct trial *trial, const struct task *task,
                                          uint32_t count, int64_t now_ms);
 
+/* Counts what it waits for as held (1), or no longer (-1). */
+void first_bound_count(struct trial *trial, const struct first_bound *first, int sign);
+
 /* Does it hold back a task behind it that asks for so much? `first` may be NULL. */
 bool first_bound_holds(struct trial *trial, const struct first_bound *first,
                        const struct task *task, enum view view, const struct vector *amounts);
