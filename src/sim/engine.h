@@ -64,7 +64,7 @@ struct watcher {
 enum { ENGINE_WATCHERS_MAX = 4 };
 
 struct engine_options {
-    bool check;                        /* every invariant after every step */
+    bool check;                        /* core_check() after every step */
     const volatile sig_atomic_t *stop; /* not 0: end at this moment; NULL: nobody will ask */
     struct watcher watchers[ENGINE_WATCHERS_MAX];
     uint32_t watcher_count;
