@@ -5,6 +5,7 @@
 
 #include "base/amount.h"
 #include "core/model/spec_codec.h"
+#include "core/model/spec_limits.h"
 #include "sim/docmap.h"
 #include "sim/state_internal.h"
 #include "spec/account_spec.h"

@@ -4,6 +4,7 @@
 
 #include "base/amount.h"
 #include "base/utf8.h"
+#include "core/model/limits.h"
 
 #include <string.h>
 

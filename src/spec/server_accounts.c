@@ -4,6 +4,7 @@
 #include "spec/server_internal.h"
 
 #include "spec/account_internal.h"
+#include "core/model/names.h"
 
 #include <string.h>
 

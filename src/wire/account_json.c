@@ -3,6 +3,8 @@
 #include "wire/account_json.h"
 
 #include "wire/part_json.h"
+#include "core/sched/order/shares.h"
+#include "core/state/history.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "base/amount.h"
 #include "wire/attempt_key.h"
 #include "wire/msg_internal.h"
+#include "core/model/limits.h"
 
 #include <string.h>
 

@@ -6,6 +6,8 @@
 #include "base/must.h"
 #include "wire/attempt_key.h"
 #include "wire/msg_internal.h"
+#include "core/model/limits.h"
+#include "core/model/names.h"
 
 #include <string.h>
 

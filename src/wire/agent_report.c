@@ -6,6 +6,7 @@
 #include "base/must.h"
 #include "wire/attempt_key.h"
 #include "wire/msg_internal.h"
+#include "core/model/limits.h"
 
 #include <string.h>
 

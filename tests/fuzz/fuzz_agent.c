@@ -5,6 +5,7 @@
 
 #include "base/must.h"
 #include "wire/agent_msg.h"
+#include "core/model/limits.h"
 
 #include <string.h>
 

@@ -10,6 +10,7 @@
 #include "spec/resources_text.h"
 #include "wire/attempt_key.h"
 #include "wire/time_text.h"
+#include "core/model/limits.h"
 
 #include <string.h>
 

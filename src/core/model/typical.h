@@ -13,6 +13,8 @@
 
 #include "core/model/resource.h"
 
+#include <stdint.h>
+
 enum {
     TYPICAL_COUNTED_MAX = 64,
     TYPICAL_MAX = 64,
