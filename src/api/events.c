@@ -12,6 +12,8 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "base/vec.h"
+#include "io/http_request.h"
+#include "io/http_stream.h"
 #include "wire/event_json.h"
 
 enum {

@@ -2,6 +2,7 @@
 #include "base/amount.h"
 #include "base/json_out.h"
 #include "cli/api.h"
+#include "cli/cells.h"
 #include "cli/cmd.h"
 #include "cli/list.h"
 #include "cli/show.h"

@@ -4,6 +4,7 @@
 #include "sim/state_file.h"
 
 #include "base/amount.h"
+#include "base/name.h"
 #include "core/model/spec_codec.h"
 #include "core/model/spec_limits.h"
 #include "sim/docmap.h"

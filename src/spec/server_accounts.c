@@ -5,6 +5,7 @@
 
 #include "spec/account_internal.h"
 #include "core/model/names.h"
+#include "spec/quota_internal.h"
 
 #include <string.h>
 

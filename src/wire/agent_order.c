@@ -1,6 +1,6 @@
 /* agent_order.c - what the server tells an agent to do.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "wire/agent_msg.h"
+#include "wire/agent.h"
 
 #include "base/amount.h"
 #include "base/must.h"

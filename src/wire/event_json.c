@@ -1,7 +1,8 @@
 /* event_json.c - facts as events.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "wire/eviction_json.h"
 #include "wire/event_json.h"
+
+#include "wire/eviction_json.h"
 
 #include "wire/attempt_key.h"
 #include "wire/part_json.h"

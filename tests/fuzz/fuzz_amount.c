@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/base64.h"
 #include "base/must.h"
+#include "base/name.h"
 #include "spec/resources_text.h"
 #include "wire/attempt_key.h"
 #include "wire/time_text.h"

@@ -4,6 +4,8 @@
 #include "site.h"
 #include "wire/error_json.h"
 #include "wire/event_json.h"
+#include "wire/explain_json.h"
+#include "wire/node_json.h"
 #include "wire/pool_json.h"
 #include "wire/start_order.h"
 #include "wire/state_json.h"
