@@ -18,7 +18,7 @@
 
 /* Numbers of shapes grow for ever, so a miss is kept under the number's last bits; two that meet
  * there cost each other a search. */
-enum { MISSES_MAX = 4096, HOLDS_MAX = 256 };
+enum { MISSES_MAX = 4096, EMPTY_TAKES_MAX = 256 };
 
 struct miss {
     uint32_t shape;
@@ -66,7 +66,7 @@ struct capacity {
     void *parts[CAPACITY_PART_COUNT]; /* NULL: not asked for yet */
     const struct capacity_part_ops *part_ops[CAPACITY_PART_COUNT];
     struct counts sized; /* grow whenever a node may hold more or less than it did */
-    struct empty_takes holds[HOLDS_MAX]; /* by the last bits of the shape's number */
+    struct empty_takes empty_takes[EMPTY_TAKES_MAX]; /* by the last bits of the shape's number */
 };
 
 struct capacity *capacity_new(void)
@@ -290,7 +290,7 @@ void capacity_empty_note(struct capacity *capacity, const struct shape *shape, u
                          bool all)
 {
     if (capacity != NULL) {
-        capacity->holds[shape->id.v % HOLDS_MAX] =
+        capacity->empty_takes[shape->id.v % EMPTY_TAKES_MAX] =
             (struct empty_takes){shape->id.v, count, all, count_of(&capacity->sized, shape->pool)};
     }
 }
@@ -298,14 +298,14 @@ void capacity_empty_note(struct capacity *capacity, const struct shape *shape, u
 bool capacity_empty_takes(const struct capacity *capacity, const struct shape *shape,
                           uint32_t count, bool *ret)
 {
-    const struct empty_takes *holds =
-        capacity == NULL ? NULL : &capacity->holds[shape->id.v % HOLDS_MAX];
-    if (holds == NULL || holds->shape != shape->id.v ||
-        holds->sized != count_of(&capacity->sized, shape->pool)) {
+    const struct empty_takes *known =
+        capacity == NULL ? NULL : &capacity->empty_takes[shape->id.v % EMPTY_TAKES_MAX];
+    if (known == NULL || known->shape != shape->id.v ||
+        known->sized != count_of(&capacity->sized, shape->pool)) {
         return false;
     }
-    *ret = count <= holds->count;
-    return *ret || holds->all;
+    *ret = count <= known->count;
+    return *ret || known->all;
 }
 
 /* ---- what fits on no node ---- */

@@ -149,7 +149,7 @@ static void loss_update(struct core *core, const struct task *task, const struct
 }
 
 /* Tasks with an allocation, by account. */
-static void hold_update(struct core *core, const struct task *task, const struct task_mark *mark)
+static void running_update(struct core *core, const struct task *task, const struct task_mark *mark)
 {
     struct oindex *order = &core->orders[ORDER_ACCOUNT_RUNNING];
     struct okey key = key_account_running(task);
@@ -222,7 +222,7 @@ void change_task_close(struct core *core, struct task *task, const struct task_m
     }
     counts_update(core, task, mark);
     stale_update(core, task, mark);
-    hold_update(core, task, mark);
+    running_update(core, task, mark);
     change_usage_want(core, task, mark);
     if (task->queued == mark->queued) {
         bool moved = oindex_key_compare(key_queue(task), mark->queue) != 0 ||

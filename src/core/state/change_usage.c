@@ -77,9 +77,9 @@ void change_usage_allocate(struct core *core, const struct task *task,
         must(sign > 0 ? oindex_insert(order, loss) : oindex_remove(order, loss));
     }
     uint64_t key = ACCOUNT_KEY(task->pool, task->user);
-    struct user_usage *hold = row_open(&core->holds, key);
-    vector_sum_add(&hold->slots, instance->slots_milli, sign);
-    row_close(&core->holds, key, hold);
+    struct user_usage *used = row_open(&core->user_usages, key);
+    vector_sum_add(&used->slots, instance->slots_milli, sign);
+    row_close(&core->user_usages, key, used);
 }
 
 void change_usage_leave(struct core *core, const struct task *task, const struct instance *instance)

@@ -36,8 +36,8 @@ void query_usage(const struct core *core, account_id account, pool_id pool, stru
 
 int64_t query_usage_user_slots(const struct core *core, user_id user, pool_id pool)
 {
-    const struct user_usage *hold = table_get(&core->holds, ACCOUNT_KEY(pool, user));
-    return hold != NULL ? vector_sum_shown(&hold->slots) : 0;
+    const struct user_usage *used = table_get(&core->user_usages, ACCOUNT_KEY(pool, user));
+    return used != NULL ? vector_sum_shown(&used->slots) : 0;
 }
 
 const char *query_usage_user_name(const struct core *core, user_id id)

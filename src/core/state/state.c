@@ -32,7 +32,7 @@ enum {
     CHUNK_USAGES = 8,
     CHUNK_HISTORIES = 16,
     CHUNK_USERS = 64,
-    CHUNK_HOLDS = 64,
+    CHUNK_USER_USAGES = 64,
     CHUNK_TYPICALS = 32,
     CHUNK_LENGTHS = 64,
 };
@@ -125,10 +125,10 @@ enum { TABLE_COUNT = 18 };
 static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
 {
     struct table *tables[TABLE_COUNT] = {
-        &core->pools,   &core->nodes,    &core->tasks,    &core->instances, &core->shapes,
-        &core->keys,    &core->outcomes, &core->accounts, &core->quotas,    &core->usages,
-        &core->users,   &core->holds,    &core->claims,   &core->histories, &core->evictions,
-        &core->domains, &core->typicals, &core->lengths};
+        &core->pools,   &core->nodes,       &core->tasks,    &core->instances, &core->shapes,
+        &core->keys,    &core->outcomes,    &core->accounts, &core->quotas,    &core->usages,
+        &core->users,   &core->user_usages, &core->claims,   &core->histories, &core->evictions,
+        &core->domains, &core->typicals,    &core->lengths};
     memcpy(ret, tables, sizeof tables);
 }
 
@@ -164,7 +164,7 @@ struct core *state_new(void)
     table_init(&core->histories, sizeof(struct history_row), CHUNK_HISTORIES, NULL);
     table_init(&core->domains, sizeof(struct domain), CHUNK_USERS, &domain_hooks);
     table_init(&core->users, sizeof(struct user_row), CHUNK_USERS, &user_hooks);
-    table_init(&core->holds, sizeof(struct user_usage), CHUNK_HOLDS, NULL);
+    table_init(&core->user_usages, sizeof(struct user_usage), CHUNK_USER_USAGES, NULL);
     for (unsigned i = 0; i < ORDER_COUNT; i++) {
         oindex_init(&core->orders[i]);
     }

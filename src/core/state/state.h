@@ -104,7 +104,7 @@ struct core {
     struct table domains;   /* struct domain, by domain_id, derived */
     struct table users;     /* struct user_row, by user_id, derived */
     struct table
-        holds; /* struct user_usage, by ACCOUNT_KEY with the user for the account, derived */
+        user_usages; /* struct user_usage, by ACCOUNT_KEY with the user for the account, derived */
     struct oindex orders[ORDER_COUNT];
     struct blob *resources[RESOURCES_MAX]; /* names, NUL-terminated; by resource_id */
     uint32_t resource_count;
