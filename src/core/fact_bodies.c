@@ -118,7 +118,7 @@ static void get_node_edited(struct bytes_reader *in, struct arena *arena, struct
         edit->drain = codec_get_bool(in);
     }
     if (edit->fields & NODE_EDIT_LABELS) {
-        edit->labels = codec_get_labels(in, arena, &edit->label_count);
+        edit->labels = codec_get_labels(in, arena, NODE_LABELS_MAX, &edit->label_count);
     }
 }
 

@@ -82,7 +82,7 @@ static void get_nodes(struct bytes_reader *in, struct arena *arena, struct fact 
         edit->avoid = codec_get_texts(in, arena, TASK_AVOID_MAX, NAME_LEN_MAX, &edit->avoid_count);
     }
     if (edit->fields & EDIT_LABELS) {
-        edit->node_labels = codec_get_labels(in, arena, &edit->node_label_count);
+        edit->node_labels = codec_get_labels(in, arena, NODE_LABELS_MAX, &edit->node_label_count);
         if (edit->node_label_count > TASK_LABELS_MAX) {
             codec_bad(in);
         }

@@ -51,22 +51,6 @@ struct fact *facts_add(struct facts *facts, const struct input *in, enum fact_ty
     return fact;
 }
 
-void codec_put_key(struct buf *out, struct attempt_key key)
-{
-    bytes_put_u64(out, key.task.v);
-    bytes_put_u64(out, key.index);
-    bytes_put_u64(out, key.attempt);
-}
-
-struct attempt_key codec_get_key(struct bytes_reader *in)
-{
-    struct attempt_key key;
-    key.task.v = bytes_get_u64(in);
-    key.index = (uint32_t)bytes_get_max(in, TASK_INSTANCES_MAX - 1);
-    key.attempt = (uint32_t)bytes_get_max(in, UINT32_MAX);
-    return key;
-}
-
 void fact_encode(const struct fact *fact, struct buf *out)
 {
     must((unsigned)fact->type > 0);

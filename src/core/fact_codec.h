@@ -40,7 +40,3 @@ void history_ticked_get(struct bytes_reader *in, struct arena *arena, struct fac
 /* Why somebody was told to leave: in facts and in the state. */
 void eviction_put(const struct eviction *why, struct buf *out);
 void eviction_get(struct bytes_reader *in, struct eviction *why);
-
-/* An attempt's key; index and attempt in their ranges. */
-void codec_put_key(struct buf *out, struct attempt_key key);
-struct attempt_key codec_get_key(struct bytes_reader *in);

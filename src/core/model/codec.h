@@ -3,7 +3,9 @@
 #pragma once
 
 #include "base/bytes.h"
+#include "core/model/ids.h"
 #include "core/model/resource.h"
+#include "core/model/spec.h"
 
 /* A number in [low, high]; anything else is bad and read as `low`. */
 int64_t codec_get_range(struct bytes_reader *in, int64_t low, int64_t high);
@@ -37,3 +39,15 @@ bool codec_get_tag(struct bytes_reader *in, uint64_t max, uint64_t *tag);
  * `resource_count`. */
 void codec_put_request(struct buf *out, const struct request *request);
 void codec_get_request(struct bytes_reader *in, uint32_t resource_count, struct request *ret);
+
+/* An attempt's key; index and attempt in their ranges. */
+void codec_put_key(struct buf *out, struct attempt_key key);
+struct attempt_key codec_get_key(struct bytes_reader *in);
+
+/* Lists of at most `max`. */
+void codec_put_labels(struct buf *out, const struct label *labels, uint32_t count);
+const struct label *codec_get_labels(struct bytes_reader *in, struct arena *arena, uint32_t max,
+                                     uint32_t *ret_count);
+void codec_put_amounts(struct buf *out, const struct named_amount *amounts, uint32_t count);
+const struct named_amount *codec_get_amounts(struct bytes_reader *in, struct arena *arena,
+                                             uint32_t max, uint32_t *ret_count);

@@ -102,7 +102,8 @@ void task_group_labels_decode(struct bytes_reader *in, struct arena *arena, stru
     struct group_spec *groups = arena_new(arena, struct group_spec, ret->group_count);
     for (uint32_t i = 0; i < ret->group_count; i++) {
         groups[i] = ret->groups[i];
-        groups[i].node_labels = codec_get_labels(in, arena, &groups[i].node_label_count);
+        groups[i].node_labels =
+            codec_get_labels(in, arena, NODE_LABELS_MAX, &groups[i].node_label_count);
         if (groups[i].node_label_count + ret->node_label_count > TASK_LABELS_MAX ||
             (groups[i].instances == 0 && groups[i].node_label_count > 0)) {
             codec_bad(in);

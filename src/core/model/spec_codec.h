@@ -46,10 +46,6 @@ void pool_spec_decode_v1(struct bytes_reader *in, struct arena *arena, struct po
 /* Terms ascend and none is all default; resources are below `resource_count`. */
 void quota_row_decode(struct bytes_reader *in, uint32_t resource_count, struct quota_row *ret);
 
-void codec_put_labels(struct buf *out, const struct label *labels, uint32_t count);
-const struct label *codec_get_labels(struct bytes_reader *in, struct arena *arena,
-                                     uint32_t *ret_count);
-
 /* Would decode take what encode writes? False: `*ret_limit` names the limit that is broken and
  * `*ret_max` is its value. Also the rules between fields that every spec must keep. */
 bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max);
