@@ -53,7 +53,10 @@ bool evictions_get(struct decode *d, const struct lasts *lasts)
         row = row_get(d, row, lasts->tasks);
         struct eviction_note note = {.at_ms = time_get(d)};
         note.index = (uint32_t)bytes_get_max(&d->in, TASK_INSTANCES_MAX - 1);
-        eviction_get(&d->in, &note.why);
+        record_read(
+            &fact_bodies_eviction,
+            &(struct record_source){.in = &d->in, .arena = &d->arena, .version = UINT64_MAX},
+            &note.why);
         if (d->version >= STATE_VERSION_CHECKPOINT) {
             note.slots_lost = codec_get_range(&d->in, 0, INT64_MAX);
             note.cpu_lost = codec_get_range(&d->in, 0, INT64_MAX);
