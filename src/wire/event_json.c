@@ -1,4 +1,4 @@
-/* event_json.c - facts as events. Most of an event follows from the table of the fact's body (core/fact_bodies.c): a row with a
+/* event_json.c - facts as events. Most of an event follows from the table of the fact's body (core/state/fact_bodies.c): a row with a
  * name is written under this name.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/eviction_json.h"
@@ -6,7 +6,7 @@
 
 #include "base/must.h"
 #include "wire/attempt_key.h"
-#include "wire/json_internal.h"
+#include "wire/part_json.h"
 #include "wire/time_text.h"
 
 /* Of struct record_field's `place`. */
@@ -46,9 +46,9 @@ static task_id task_of(const struct fact *fact)
                                           : (task_id){id_named(fact, "task")};
 }
 
-struct event_subject event_subject(const struct core *core, const struct fact *fact)
+struct event_json_subject event_json_subject(const struct core *core, const struct fact *fact)
 {
-    struct event_subject subject = {
+    struct event_json_subject subject = {
         .task = task_of(fact),
         .pool = {(uint32_t)id_named(fact, "pool")},
         .node = {(uint32_t)id_named(fact, "node")},
@@ -56,8 +56,8 @@ struct event_subject event_subject(const struct core *core, const struct fact *f
     if (fact->type == FACT_TASK_EDITED) {
         subject.pool = fact->task_edited.pool;
     }
-    const struct task *task = subject.task.v != 0 ? core_task(core, subject.task) : NULL;
-    const struct node *node = subject.node.v != 0 ? core_node(core, subject.node) : NULL;
+    const struct task *task = subject.task.v != 0 ? query_task(core, subject.task) : NULL;
+    const struct node *node = subject.node.v != 0 ? query_node(core, subject.node) : NULL;
     if (subject.pool.v == 0 && task != NULL) {
         subject.pool = task->pool;
     } else if (subject.pool.v == 0 && node != NULL) {
@@ -68,9 +68,9 @@ struct event_subject event_subject(const struct core *core, const struct fact *f
 
 static void account_json(struct json_out *j, const struct core *core, account_id id)
 {
-    const struct account *account = core_account(core, id);
+    const struct account *account = query_account(core, id);
     if (account != NULL) {
-        json_out_kv_text(j, account_kind_name(account->kind), core_account_name(core, id));
+        json_out_kv_text(j, names_account_kind(account->kind), query_account_name(core, id));
     }
 }
 
@@ -100,7 +100,7 @@ static void field_json(struct json_out *j, const struct record_field *field,
         json_out_kv_milli(j, field->name, record_value(field, fact));
         break;
     case RECORD_TIME:
-        time_json(j, field->name, record_value(field, fact));
+        time_text_json(j, field->name, record_value(field, fact));
         break;
     case RECORD_WORD:
         json_out_kv_text(j, field->name, field->word((unsigned)record_value(field, fact)));
@@ -109,7 +109,7 @@ static void field_json(struct json_out *j, const struct record_field *field,
         json_out_kv_text(j, field->name, record_text(field, fact));
         break;
     case RECORD_BITS:
-        devices_json(j, field->name, (uint64_t)record_value(field, fact));
+        part_json_devices(j, field->name, (uint64_t)record_value(field, fact));
         break;
     case RECORD_KEY:
         key_json(j, record_key(field, fact));
@@ -156,11 +156,11 @@ static void submitted_json(struct json_out *j, const struct core *core, const st
     json_out_kv_text(j, "name", spec->name);
     json_out_kv_text(j, "user", spec->user);
     json_out_kv_text(j, "project", spec->project);
-    json_out_kv_text(j, "kind", task_kind_name(spec->kind));
+    json_out_kv_text(j, "kind", names_task_kind(spec->kind));
     json_out_kv_u64(j, "priority", spec->priority);
     json_out_kv_u64(j, "instances", spec->instances);
     json_out_key(j, "resources");
-    request_json(j, core, fact->task_submitted.request);
+    part_json_request(j, core, fact->task_submitted.request);
 }
 
 static void reservations_json(struct json_out *j, const struct fact *fact)
@@ -170,7 +170,7 @@ static void reservations_json(struct json_out *j, const struct fact *fact)
     for (uint32_t i = 0; i < fact->reserved.count; i++) {
         json_out_object(j);
         json_out_kv_u64(j, "task", fact->reserved.at[i].task.v);
-        time_json(j, "until", fact->reserved.at[i].until_ms);
+        time_text_json(j, "until", fact->reserved.at[i].until_ms);
         json_out_end(j);
     }
     json_out_end(j);
@@ -189,7 +189,7 @@ static void more_json(struct json_out *j, const struct core *core, const struct 
         json_out_kv_u64(j, fact->task_moved.behind ? "behind" : "ahead_of",
                         fact->task_moved.other.v);
     } else if (fact->type == FACT_ACCOUNT_SET) {
-        json_out_kv_text(j, account_kind_name(fact->account_set.spec->kind),
+        json_out_kv_text(j, names_account_kind(fact->account_set.spec->kind),
                          fact->account_set.spec->name);
     } else if (fact->type == FACT_RESERVED) {
         reservations_json(j, fact);
@@ -199,21 +199,21 @@ static void more_json(struct json_out *j, const struct core *core, const struct 
 /* Facts that create an object bring its name; the state may not have it yet. */
 static const char *pool_name(const struct core *core, const struct fact *fact, pool_id pool)
 {
-    return fact->type == FACT_POOL_SET ? fact->pool_set.spec->name : core_pool_name(core, pool);
+    return fact->type == FACT_POOL_SET ? fact->pool_set.spec->name : query_pool_name(core, pool);
 }
 
 static const char *node_name(const struct core *core, const struct fact *fact, node_id node)
 {
-    return fact->type == FACT_NODE_SET ? fact->node_set.spec->name : core_node_name(core, node);
+    return fact->type == FACT_NODE_SET ? fact->node_set.spec->name : query_node_name(core, node);
 }
 
 void event_json(struct json_out *j, const struct core *core, uint64_t seq, const struct fact *fact)
 {
-    struct event_subject subject = event_subject(core, fact);
+    struct event_json_subject subject = event_json_subject(core, fact);
     json_out_object(j);
     json_out_kv_u64(j, "seq", seq);
-    time_json(j, "time", fact->time_ms);
-    json_out_kv_text(j, "type", fact_type_name(fact->type));
+    time_text_json(j, "time", fact->time_ms);
+    json_out_kv_text(j, "type", names_fact_type(fact->type));
     json_out_kv_text(j, "actor", fact->actor);
     json_out_kv_text(j, "cause", fact->cause);
     if (subject.task.v != 0) {

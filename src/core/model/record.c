@@ -107,7 +107,7 @@ static void list_put(const struct record_field *field, const void *object, struc
     if (field->type == RECORD_TEXTS) {
         codec_put_texts(out, list, count);
     } else if (field->type == RECORD_LABELS) {
-        codec_put_labels(out, list, count);
+        spec_codec_labels_put(out, list, count);
     } else if (field->type == RECORD_AMOUNTS) {
         codec_put_amounts(out, list, count);
     } else {
@@ -148,7 +148,7 @@ void record_put_field(const struct record_field *field, const void *object, stru
         codec_put_16(out, member_of(field, object));
         break;
     case RECORD_KEY:
-        codec_put_key(out, record_key(field, object));
+        fact_put_key(out, record_key(field, object));
         break;
     case RECORD_PART:
         record_write(field->part, member_of(field, object), out);
@@ -200,7 +200,7 @@ static void list_get(const struct record_field *field, const struct record_sourc
     if (field->type == RECORD_TEXTS) {
         list = codec_get_texts(from->in, from->arena, most, field->length_max, &count);
     } else if (field->type == RECORD_LABELS) {
-        list = codec_get_labels(from->in, from->arena, most, &count);
+        list = spec_codec_labels_get(from->in, from->arena, most, &count);
     } else if (field->type == RECORD_AMOUNTS) {
         list = codec_get_amounts(from->in, from->arena, most, &count);
     } else {
@@ -257,7 +257,7 @@ static void field_read(const struct record_field *field, const struct record_sou
         codec_get_16(from->in, member_edit(field, object));
         break;
     case RECORD_KEY:
-        *(struct attempt_key *)member_edit(field, object) = codec_get_key(from->in);
+        *(struct attempt_key *)member_edit(field, object) = fact_get_key(from->in);
         break;
     case RECORD_PART:
         record_read(field->part, from, member_edit(field, object));

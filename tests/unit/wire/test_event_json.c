@@ -104,7 +104,7 @@ static void site_fill(struct site *site)
         .name = "n2", .pool = "second", .boot_id = "b", .address = "a", .version = "v"};
     struct pool_spec pool;
     site_init(site);
-    core_pool_spec(site->core, (pool_id){1}, &site->arena, &pool);
+    query_pool_spec(site->core, (pool_id){1}, &site->arena, &pool);
     pool.name = "second";
     struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &pool}};
     assert_int_equal(site_step(site, in), VERDICT_OK);
@@ -113,7 +113,7 @@ static void site_fill(struct site *site)
     for (unsigned i = 0; i < TASKS; i++) {
         (void)site_submit(site, 0);
     }
-    assert_int_equal(core_task_last(site->core).v, TASKS);
+    assert_int_equal(query_task_last(site->core).v, TASKS);
 }
 
 static void every_type_of_fact_has_a_sample(void **state)

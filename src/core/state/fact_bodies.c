@@ -1,0 +1,408 @@
+/* fact_bodies.c - the body of each type of fact, as a table of its fields.
+ *
+ * The order of the rows is the format. A row with a name is part of the event, under this name (wire/event_json.c): "task", "pool",
+ * "node" and "account" say what the event is about. A field that comes later gets a row with `.since` and the type a new `.newest`.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/state/fact_internal.h"
+
+#include "base/amount.h"
+#include "core/model/form.h"
+#include "core/model/spec_codec.h"
+
+#define ROW(object, kind, member, json, least, most, ...)                                          \
+    {                                                                                              \
+        .name = (json), .type = RECORD_##kind, RECORD_AT(object, member), .low = (least),          \
+        .high = (most), __VA_ARGS__                                                                \
+    }
+#define FIELD(kind, member, json, least, most, ...)                                                \
+    ROW(struct fact, kind, member, json, least, most, __VA_ARGS__)
+/* A number that may have any value, and an id. */
+#define ANY(member, json, ...) FIELD(UINT, member, json, 0, RECORD_ANY, __VA_ARGS__)
+#define KEY(member) FIELD(KEY, member, "key", 0, 0)
+#define YES(member, json, ...) FIELD(BOOL, member, json, 0, 1, __VA_ARGS__)
+#define TIME(member, json) FIELD(TIME, member, json, 0, TIME_MS_MAX)
+#define WORD(member, json, count, names, ...)                                                      \
+    FIELD(WORD, member, json, 0, (count)-1, .word = (names), __VA_ARGS__)
+#define OWN(thing)                                                                                 \
+    {                                                                                              \
+        .type = RECORD_OWN, .put = thing##_put, .get = thing##_get                                 \
+    }
+
+static const struct record_field server_started[] = {
+    ANY(server_started.epoch, "epoch"),
+    FIELD(ID16, server_started.server_uuid, NULL, 0, 0),
+};
+
+static const struct record_field resource_defined[] = {
+    FIELD(UINT, resource_defined.resource, NULL, 0, RESOURCES_MAX - 1),
+    FIELD(TEXT, resource_defined.name, "resource", 0, NAME_LEN_MAX),
+};
+
+static void pool_spec_put(const void *fact, struct buf *out)
+{
+    spec_codec_pool_encode(((const struct fact *)fact)->pool_set.spec, out);
+}
+
+static void pool_spec_get(struct bytes_reader *in, struct arena *arena, void *ret)
+{
+    struct fact *fact = ret;
+    struct pool_spec *spec = arena_new(arena, struct pool_spec, 1);
+    (fact->version > 1 ? spec_codec_pool_decode : spec_codec_pool_decode_v1)(in, arena, spec);
+    fact->pool_set.spec = spec;
+}
+
+static const struct record_field pool_set[] = {ANY(pool_set.pool, "pool"), OWN(pool_spec)};
+
+static const struct record_field pool_deleted[] = {ANY(pool_deleted.pool, "pool")};
+
+static void node_spec_put(const void *fact, struct buf *out)
+{
+    spec_codec_node_encode(((const struct fact *)fact)->node_set.spec, out);
+}
+
+static void node_spec_get(struct bytes_reader *in, struct arena *arena, void *ret)
+{
+    struct node_spec *spec = arena_new(arena, struct node_spec, 1);
+    spec_codec_node_decode(in, arena, spec);
+    ((struct fact *)ret)->node_set.spec = spec;
+}
+
+static const struct record_field node_set[] = {
+    ANY(node_set.node, "node"),
+    ANY(node_set.pool, "pool"),
+    ANY(node_set.incarnation, "incarnation"),
+    OWN(node_spec),
+};
+
+static const struct record_field node_state[] = {
+    ANY(node_state.node, "node"),
+    WORD(node_state.state, "state", NODE_STATE_COUNT, names_node_state),
+};
+
+/* Only the fields that the edit sets are written. */
+static void node_edit_put(const void *fact, struct buf *out)
+{
+    const struct node_edit *edit = &((const struct fact *)fact)->node_edited.edit;
+    bytes_put_u64(out, edit->fields);
+    if (edit->fields & NODE_EDIT_DRAIN) {
+        codec_put_bool(out, edit->drain);
+    }
+    if (edit->fields & NODE_EDIT_LABELS) {
+        spec_codec_labels_put(out, edit->labels, edit->label_count);
+    }
+}
+
+static void node_edit_get(struct bytes_reader *in, struct arena *arena, void *ret)
+{
+    struct node_edit *edit = &((struct fact *)ret)->node_edited.edit;
+    edit->fields = (uint32_t)bytes_get_max(in, NODE_EDIT_DRAIN | NODE_EDIT_LABELS);
+    if (edit->fields & NODE_EDIT_DRAIN) {
+        edit->drain = codec_get_bool(in);
+    }
+    if (edit->fields & NODE_EDIT_LABELS) {
+        edit->labels = spec_codec_labels_get(in, arena, NODE_LABELS_MAX, &edit->label_count);
+    }
+}
+
+static const struct record_field node_edited[] = {ANY(node_edited.node, "node"), OWN(node_edit)};
+
+static void submission_put(const void *object, struct buf *out)
+{
+    const struct fact *fact = object;
+    codec_put_request(out, fact->task_submitted.request);
+    codec_put_bool(out, fact->task_submitted.form != NULL);
+    if (fact->task_submitted.form != NULL) {
+        form_encode(fact->task_submitted.form, out);
+    }
+    spec_codec_task_encode(fact->task_submitted.spec, out);
+}
+
+static void submission_get(struct bytes_reader *in, struct arena *arena, void *ret)
+{
+    struct fact *fact = ret;
+    struct request *request = arena_new(arena, struct request, 1);
+    codec_get_request(in, RESOURCES_MAX, request);
+    fact->task_submitted.request = request;
+    const bool has_form = fact->version > 3 && codec_get_bool(in);
+    fact->task_submitted.form = has_form ? form_decode(in, arena, RESOURCES_MAX) : NULL;
+    struct task_spec *spec = arena_new(arena, struct task_spec, 1);
+    spec_codec_task_decode(in, arena, spec);
+    fact->task_submitted.spec = spec;
+    if (!in->bad && !form_fits(fact->task_submitted.form, spec)) {
+        codec_bad(in);
+    }
+}
+
+static const struct record_field task_submitted[] = {
+    ANY(task_submitted.task, "task"),
+    ANY(task_submitted.pool, "pool"),
+    ANY(task_submitted.account, NULL, .since = 2, .before = ACCOUNT_DEFAULT_PROJECT_NUMBER),
+    OWN(submission),
+};
+
+static const struct record_field submit_key[] = {
+    FIELD(ID16, submit_key.key, NULL, 0, 0),
+    FIELD(ID16, submit_key.body_hash, NULL, 0, 0),
+    ANY(submit_key.first, "first"),
+    FIELD(UINT, submit_key.count, "count", 0, SUBMIT_TASKS_MAX),
+};
+
+/* Queued, paused, kill-asked, archived. */
+static const struct record_field task[] = {ANY(task.task, "task")};
+
+static void edit_put(const void *fact, struct buf *out)
+{
+    fact_edit_task_put(fact, out);
+}
+
+static void edit_get(struct bytes_reader *in, struct arena *arena, void *fact)
+{
+    fact_edit_task_get(in, arena, fact);
+}
+
+static const struct record_field task_edited[] = {OWN(edit)};
+
+static const struct record_field rank[] = {
+    ROW(struct task_rank, UINT, task, NULL, 0, RECORD_ANY),
+    ROW(struct task_rank, INT, rank, NULL, -RANK_FRONT, RANK_FRONT),
+};
+static const struct record_table rank_table = RECORD_TABLE(struct task_rank, rank);
+
+static const struct record_field task_moved[] = {
+    ANY(task_moved.task, "task"),
+    ANY(task_moved.other, NULL),
+    YES(task_moved.behind, NULL),
+    FIELD(ROWS, task_moved.ranks, NULL, 0, MOVE_TASKS_MAX + 1, .part = &rank_table,
+          .count_offset = offsetof(struct fact, task_moved.rank_count)),
+};
+
+static const struct record_field released[] = {
+    ANY(released.task, "task"),
+    ANY(released.count, "count"),
+};
+
+static const struct record_field pass[] = {
+    ANY(pass.pool, "pool"),
+    ANY(pass.work, "work"),
+    ANY(pass.placed, "placed"),
+    YES(pass.complete, "complete"),
+};
+
+/* And claimed. */
+static const struct record_field allocated[] = {
+    KEY(allocated.key),
+    ANY(allocated.node, "node"),
+    ANY(allocated.incarnation, "incarnation"),
+    FIELD(BITS, allocated.devices, "devices", 0, RECORD_ANY),
+    FIELD(MILLI, allocated.slots_milli, "slots", 0, AMOUNT_MILLI_MAX),
+    FIELD(MILLI, allocated.cpu_milli, "cpu", 0, AMOUNT_MILLI_MAX),
+    FIELD(MEMORY, allocated.memory_bytes, "memory", 0, AMOUNT_BYTES_MAX),
+};
+
+static const struct record_field claim_dropped[] = {
+    ANY(claim_dropped.task, "task"),
+    FIELD(UINT, claim_dropped.index, NULL, 0, TASK_INSTANCES_MAX - 1),
+};
+
+static const struct record_field side[] = {
+    ROW(struct eviction_side, UINT, account, NULL, 0, RECORD_ANY),
+    ROW(struct eviction_side, INT, allocated, NULL, INT64_MIN, INT64_MAX),
+    ROW(struct eviction_side, INT, guaranteed, NULL, INT64_MIN, INT64_MAX),
+    ROW(struct eviction_side, INT, share, NULL, INT64_MIN, INT64_MAX),
+};
+static const struct record_table side_table = RECORD_TABLE(struct eviction_side, side);
+
+static const struct record_field eviction[] = {
+    ROW(struct eviction, UINT, rule, NULL, 0, EVICTION_RULE_COUNT - 1),
+    ROW(struct eviction, UINT, claimant, NULL, 0, RECORD_ANY),
+    ROW(struct eviction, UINT, resource, NULL, 0, RESOURCES_MAX - 1),
+    ROW(struct eviction, PART, victim, NULL, 0, 0, .part = &side_table),
+    ROW(struct eviction, PART, taker, NULL, 0, 0, .part = &side_table),
+};
+const struct record_table fact_bodies_eviction = RECORD_TABLE(struct eviction, eviction);
+
+static const struct record_field evicted[] = {
+    KEY(evicted.key),
+    TIME(evicted.deadline_ms, NULL),
+    FIELD(PART, evicted.why, NULL, 0, 0, .part = &fact_bodies_eviction),
+};
+
+static const struct record_field pool_wake[] = {
+    ANY(pool_wake.pool, "pool"),
+    TIME(pool_wake.at_ms, "at"),
+};
+
+static const struct record_field history_ticked[] = {ANY(history_ticked.pool, "pool")};
+
+static const struct record_field head[] = {ANY(head.pool, "pool"), ANY(head.task, "task")};
+
+static const struct record_field reservation[] = {
+    ROW(struct reservation, UINT, task, NULL, 0, RECORD_ANY),
+    ROW(struct reservation, TIME, until_ms, NULL, 0, TIME_MS_MAX),
+};
+static const struct record_table reservation_table = RECORD_TABLE(struct reservation, reservation);
+
+static const struct record_field reservations =
+    FIELD(ROWS, reserved.at, NULL, 0, RESERVATIONS_MAX, .part = &reservation_table,
+          .count_offset = offsetof(struct fact, reserved.count));
+
+static void reservations_put(const void *fact, struct buf *out)
+{
+    record_put_field(&reservations, fact, out);
+}
+
+/* In version 1 there was one at most, and nobody knew until when. */
+static void reservations_get(struct bytes_reader *in, struct arena *arena, void *ret)
+{
+    struct fact *fact = ret;
+    if (fact->version > 1) {
+        record_get_field(&reservations, in, arena, fact);
+        return;
+    }
+    struct reservation *list = arena_new(arena, struct reservation, 1);
+    list->task.v = bytes_get_u64(in);
+    fact->reserved.count = list->task.v != 0;
+    fact->reserved.at = list;
+}
+
+static const struct record_field reserved[] = {ANY(reserved.pool, "pool"), OWN(reservations)};
+
+/* Version 1 does not say where the task ran. */
+static const struct record_field attempt_started[] = {
+    KEY(attempt_started.key),
+    TIME(attempt_started.at_ms, NULL),
+    YES(attempt_started.workdir_missed, NULL, .since = 2),
+};
+
+static const struct record_field attempt_checkpoint[] = {
+    KEY(attempt_checkpoint.key),
+    TIME(attempt_checkpoint.at_ms, "at"),
+};
+
+static const struct record_field attempt_stopping[] = {
+    KEY(attempt_stopping.key),
+    WORD(attempt_stopping.cause, "end", END_CAUSE_COUNT, names_end_cause),
+    TIME(attempt_stopping.deadline_ms, NULL),
+};
+
+static void ended_at_put(const void *fact, struct buf *out)
+{
+    bytes_put_i64(out, ((const struct fact *)fact)->attempt_ended.report.at_ms);
+}
+
+/* Version 1 had the agent's word unchecked; the attempt counts as ended when the server heard of it. */
+static void ended_at_get(struct bytes_reader *in, struct arena *arena, void *ret)
+{
+    (void)arena;
+    struct fact *fact = ret;
+    const bool checked = fact->version > 1;
+    const int64_t at_ms =
+        codec_get_range(in, checked ? 0 : INT64_MIN, checked ? TIME_MS_MAX : INT64_MAX);
+    fact->attempt_ended.report.at_ms = checked ? at_ms : fact->time_ms;
+}
+
+static const struct record_field attempt_ended[] = {
+    FIELD(UINT, attempt_ended.report.type, NULL, 0, REPORT_UNKNOWN),
+    KEY(attempt_ended.report.key),
+    ANY(attempt_ended.report.incarnation, NULL),
+    OWN(ended_at),
+    FIELD(INT, attempt_ended.report.exit_code, "exit_code", INT32_MIN, INT32_MAX, .place = 1),
+    ANY(attempt_ended.report.out_bytes, NULL),
+    ANY(attempt_ended.report.err_bytes, NULL),
+    FIELD(MS, attempt_ended.report.cpu_ms, "cpu_ms", INT64_MIN, INT64_MAX, .place = 2),
+    FIELD(MEMORY, attempt_ended.report.memory_peak_bytes, "memory_peak", INT64_MIN, INT64_MAX,
+          .place = 2),
+    WORD(attempt_ended.cause, "end", END_CAUSE_COUNT, names_end_cause),
+    YES(attempt_ended.again, "again", .place = 1),
+};
+
+/* In version 1 all that waited for the task went free with its end. */
+static const struct record_field task_ended[] = {
+    ANY(task_ended.task, "task"),
+    WORD(task_ended.state, "state", TASK_STATE_COUNT, names_task_state),
+    WORD(task_ended.cause, "end", END_CAUSE_COUNT, names_end_cause),
+    FIELD(INT, task_ended.exit_code, "exit_code", INT32_MIN, INT32_MAX),
+    ANY(task_ended.released, NULL, .since = 2, .before = UINT32_MAX),
+};
+
+static const struct record_field keys_expired[] = {TIME(keys_expired.before_ms, NULL)};
+
+static void account_spec_put(const void *fact, struct buf *out)
+{
+    spec_codec_account_encode(((const struct fact *)fact)->account_set.spec, out);
+}
+
+static void account_spec_get(struct bytes_reader *in, struct arena *arena, void *ret)
+{
+    struct account_spec *spec = arena_new(arena, struct account_spec, 1);
+    spec_codec_account_decode(in, arena, spec);
+    ((struct fact *)ret)->account_set.spec = spec;
+}
+
+static const struct record_field account_set[] = {
+    ANY(account_set.account, NULL),
+    ANY(account_set.parent, NULL),
+    OWN(account_spec),
+};
+
+static const struct record_field account_deleted[] = {ANY(account_deleted.account, "account")};
+
+static void quota_terms_put(const void *fact, struct buf *out)
+{
+    spec_codec_quota_encode(((const struct fact *)fact)->quota_set.row, out);
+}
+
+static void quota_terms_get(struct bytes_reader *in, struct arena *arena, void *ret)
+{
+    struct quota_row *row = arena_new(arena, struct quota_row, 1);
+    spec_codec_quota_decode(in, RESOURCES_MAX, row);
+    ((struct fact *)ret)->quota_set.row = row;
+}
+
+static const struct record_field quota_set[] = {
+    ANY(quota_set.account, "account"),
+    ANY(quota_set.pool, "pool"),
+    OWN(quota_terms),
+};
+
+#define BODY(fields, ...)                                                                          \
+    {                                                                                              \
+        .table = RECORD_TABLE(struct fact, fields), __VA_ARGS__                                    \
+    }
+
+const struct fact_body fact_bodies[FACT_TYPE_MAX + 1] = {
+    [FACT_SERVER_STARTED] = BODY(server_started),
+    [FACT_RESOURCE_DEFINED] = BODY(resource_defined),
+    [FACT_POOL_SET] = BODY(pool_set, .newest = 3, .tags_from = 3),
+    [FACT_POOL_DELETED] = BODY(pool_deleted),
+    [FACT_NODE_SET] = BODY(node_set),
+    [FACT_NODE_STATE] = BODY(node_state),
+    [FACT_NODE_EDITED] = BODY(node_edited),
+    [FACT_TASK_SUBMITTED] = BODY(task_submitted, .newest = 4, .tags_from = 3),
+    [FACT_SUBMIT_KEY] = BODY(submit_key),
+    [FACT_TASK_QUEUED] = BODY(task),
+    [FACT_TASK_PAUSED] = BODY(task),
+    [FACT_TASK_EDITED] = BODY(task_edited, .newest = 3, .tags_from = 2),
+    [FACT_TASK_KILL_ASKED] = BODY(task),
+    [FACT_PASS] = BODY(pass),
+    [FACT_ALLOCATED] = BODY(allocated),
+    [FACT_HEAD_BLOCKED] = BODY(head),
+    [FACT_RESERVED] = BODY(reserved, .newest = 2),
+    [FACT_ATTEMPT_STARTED] = BODY(attempt_started, .newest = 2),
+    [FACT_ATTEMPT_STOPPING] = BODY(attempt_stopping),
+    [FACT_ATTEMPT_ENDED] = BODY(attempt_ended, .newest = 2),
+    [FACT_TASK_ENDED] = BODY(task_ended, .newest = 2),
+    [FACT_TASK_ARCHIVED] = BODY(task),
+    [FACT_SUBMIT_KEYS_EXPIRED] = BODY(keys_expired),
+    [FACT_ACCOUNT_SET] = BODY(account_set),
+    [FACT_ACCOUNT_DELETED] = BODY(account_deleted),
+    [FACT_QUOTA_SET] = BODY(quota_set),
+    [FACT_CLAIMED] = BODY(allocated),
+    [FACT_CLAIM_DROPPED] = BODY(claim_dropped),
+    [FACT_EVICTED] = BODY(evicted),
+    [FACT_POOL_WAKE] = BODY(pool_wake),
+    [FACT_TASK_MOVED] = BODY(task_moved),
+    [FACT_DEPENDENTS_RELEASED] = BODY(released),
+    [FACT_HISTORY_TICKED] = BODY(history_ticked),
+    [FACT_ATTEMPT_CHECKPOINT] = BODY(attempt_checkpoint),
+};
