@@ -263,7 +263,7 @@ static void field_read(const struct record_field *field, const struct record_sou
         record_read(field->part, from, member_edit(field, object));
         break;
     case RECORD_OWN:
-        field->get(from->in, from->arena, object);
+        field->read != NULL ? field->read(from, object) : field->get(from->in, from->arena, object);
         break;
     }
 }

@@ -32,6 +32,8 @@ enum record_type {
 /* `high` of an unsigned number that may have any value. */
 enum { RECORD_ANY = -1 };
 
+struct record_source;
+
 /* A struct, described. */
 struct record_table {
     const struct record_field *fields;
@@ -61,6 +63,8 @@ struct record_field {
     void (*put)(const void *object, struct buf *out); /* RECORD_OWN, as the next two */
     void (*get)(struct bytes_reader *in, struct arena *arena, void *object);
     void (*copy)(void *to, const void *from);
+    /* RECORD_OWN, in place of `get`: where the source's version or bounds matter. */
+    void (*read)(const struct record_source *from, void *object);
 };
 
 /* One row each. `object` is the struct, `member` the member that keeps the value. */

@@ -1,5 +1,5 @@
 /* state.h - the state itself, and what decide, apply, check and the scheduler share of it.
- * Only apply_*.c (and state_decode.c) write; everybody else reads through const.
+ * Only apply_*.c (and state_codec*.c) write; everybody else reads through const.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

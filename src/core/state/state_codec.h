@@ -1,26 +1,105 @@
-/* state_codec.h - what the writer and the reader of the whole state share.
+/* state_codec.h - what the writer and the reader of the whole state share: the sections, and the table of each kind of row.
  *
  * Only what cannot be derived is stored: sums, counts, queues, orders and hints are made anew by the
  * reader, so that equal states are equal bytes whichever road led to them.
+ * A field that comes later gets a row with `.since = STATE_VERSION_...` in the table of its struct, and STATE_VERSION grows by one.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/amount.h"
+#include "core/model/codec.h"
+#include "core/model/record.h"
+#include "core/state/state.h"
+
 #define STATE_MAGIC "weir state"
 enum {
-    STATE_VERSION_FIRST = 1,   /* before accounts and policies; read for ever */
-    STATE_VERSION_TAGS = 3,    /* objects end with the fields that came later */
-    STATE_VERSION_HISTORY = 4, /* a section of what was used before */
-    STATE_VERSION_STALE = 5,   /* since when a gang is below its minimum; why tasks were evicted */
-    STATE_VERSION_FORMS = 6,   /* shapes have forms */
-    STATE_VERSION_TYPICAL = 7, /* ends with what is usually asked of the pools */
-    STATE_VERSION_LENGTHS = 8, /* reservations with a time, expected lengths */
+    STATE_VERSION_FIRST = 1,    /* before accounts and policies; read for ever */
+    STATE_VERSION_ACCOUNTS = 2, /* accounts, policies, claims; where instances run and tasks go */
+    STATE_VERSION_TAGS = 3,     /* objects end with the fields that came later */
+    STATE_VERSION_HISTORY = 4,  /* a section of what was used before */
+    STATE_VERSION_STALE = 5,    /* since when a gang is below its minimum; why tasks were evicted */
+    STATE_VERSION_FORMS = 6,    /* shapes have forms */
+    STATE_VERSION_TYPICAL = 7,  /* ends with what is usually asked of the pools */
+    STATE_VERSION_LENGTHS = 8,  /* reservations with a time, expected lengths */
     STATE_VERSION_CHECKPOINT = 9, /* what instances have saved, what evictions cost */
     STATE_VERSION_RAN = 10,       /* since when tasks run, and how long they ran before */
     STATE_VERSION = 10,
 };
 
-/* How an instance is stored: one that never ran is a single number. */
-enum { INSTANCE_FRESH = 0, INSTANCE_STATE_FIRST = 1 };
+/* Far above any number that is ever given, far below where sums of numbers wrap. */
+#define STATE_ROW_MAX ((int64_t)1 << 60)
 
-/* How a task's state is stored where it does not follow from its instances. */
-enum { STATE_DERIVED = 0, STATE_FIRST = 1 };
+/* Rows of tables. STATE_BELOW: a number of another table's row, at most the highest that was ever given. */
+#define STATE_FIELD(object, kind, member, least, most, ...)                                        \
+    {                                                                                              \
+        .type = RECORD_##kind, RECORD_AT(object, member), .low = (least), .high = (most),          \
+        __VA_ARGS__                                                                                \
+    }
+#define STATE_ANY(object, member, ...) STATE_FIELD(object, UINT, member, 0, RECORD_ANY, __VA_ARGS__)
+#define STATE_BELOW(object, member, rows, ...)                                                     \
+    STATE_ANY(object, member, RECORD_BOUND(struct core, rows.last), __VA_ARGS__)
+#define STATE_YES(object, member, ...) STATE_FIELD(object, BOOL, member, 0, 1, __VA_ARGS__)
+#define STATE_TIME(object, member, ...)                                                            \
+    STATE_FIELD(object, TIME, member, 0, TIME_MS_MAX, __VA_ARGS__)
+
+/* A state that is being read. */
+struct state_reader {
+    struct core *core;
+    struct bytes_reader in;
+    struct arena arena; /* for one row at a time */
+    uint64_t version;
+    struct core head;      /* of this only the numbers that the head has (state_codec_numbers) */
+    uint64_t instance_end; /* the last row of an instance so far */
+    int64_t key_ms;        /* time of the submission key before */
+};
+
+/* A part of the state's bytes. Most sections are a table's rows: their count, then each with its number, ascending. */
+struct state_section {
+    const char *name; /* in messages */
+    uint64_t since;   /* the first version that has the section; 0: all have it */
+    size_t table_at;  /* where struct core has the table */
+    size_t last_at;   /* where struct core has the highest number of a row; 0: it may be any */
+    const struct record_table *fields;
+    /* What follows the number; NULL: `fields`. */
+    void (*put)(const struct core *core, const void *row, struct buf *out);
+    /* Reads it, and makes the row. False: it cannot be right. */
+    bool (*get)(struct state_reader *r, uint64_t id);
+    /* Before the rows and behind them; or instead of rows, where there is no `get`. */
+    void (*begin)(struct core *core);
+    bool (*end)(struct state_reader *r);
+    void (*put_all)(const struct core *core, struct buf *out);
+};
+#define STATE_ROWS(rows, numbered)                                                                 \
+    .table_at = offsetof(struct core, rows), .last_at = offsetof(struct core, numbered.last)
+
+/* In the order of their references, so that each may look at those before it. */
+extern const struct state_section *const state_codec_sections[];
+extern const uint32_t state_codec_section_count;
+
+/* Of struct core: what the head begins with, and the numbers given so far. */
+extern const struct record_table state_codec_head;
+extern const struct record_table state_codec_numbers;
+
+/* The fields of one row; `ret` begins as zeroes. */
+void state_codec_read(struct state_reader *r, const struct record_table *fields, void *ret);
+
+/* A row's blob without the name it begins with. */
+void state_codec_put_text(const struct blob *text, struct buf *out);
+
+/* Is it what decide would have made of any task? */
+bool state_codec_request_sound(const struct request *request);
+
+extern const struct state_section state_codec_pool;
+extern const struct state_section state_codec_pool_histories;
+extern const struct state_section state_codec_pool_typicals;
+extern const struct state_section state_codec_pool_blocked;
+extern const struct state_section state_codec_account;
+extern const struct state_section state_codec_account_quotas;
+extern const struct state_section state_codec_node;
+extern const struct state_section state_codec_node_shapes;
+extern const struct state_section state_codec_task;
+extern const struct state_section state_codec_claim;
+extern const struct state_section state_codec_claim_evictions;
+extern const struct state_section state_codec_task_keys;
+extern const struct state_section state_codec_task_outcomes;
+extern const struct state_section state_codec_task_lengths;

@@ -1,0 +1,141 @@
+/* state_codec_account.c - the accounts of a stored state, with their quotas.
+ *
+ * An account may lie below a younger one, so the rows come first and the tree is made of them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/state/change.h"
+#include "core/model/spec_codec.h"
+#include "core/state/state_codec.h"
+
+/* The two that every state begins with are forgotten; the section has them. */
+static void accounts_forget(struct core *core)
+{
+    oindex_done(&core->orders[ORDER_ACCOUNT_NAME]);
+    oindex_init(&core->orders[ORDER_ACCOUNT_NAME]);
+    oindex_done(&core->orders[ORDER_ACCOUNT_CHILD]);
+    oindex_init(&core->orders[ORDER_ACCOUNT_CHILD]);
+    table_remove(&core->accounts, ACCOUNT_DEFAULT_DEPARTMENT.v);
+    table_remove(&core->accounts, ACCOUNT_DEFAULT_PROJECT.v);
+}
+
+static const struct record_field account_fields[] = {STATE_BELOW(struct account, parent, accounts)};
+static const struct record_table account_table = RECORD_TABLE(struct account, account_fields);
+
+static void account_put(const struct core *core, const void *row, struct buf *out)
+{
+    const struct account *account = row;
+    record_write(&account_table, account, out);
+    bytes_put_u64(out, account->kind);
+    bytes_put_text(out, query_account_name(core, account->id));
+    state_codec_put_text(account->text, out);
+}
+
+static bool account_get(struct state_reader *r, uint64_t id)
+{
+    struct account read = {0};
+    struct account_spec spec;
+    state_codec_read(r, &account_table, &read);
+    spec_codec_account_decode(&r->in, &r->arena, &spec);
+    if (r->in.bad || r->core->accounts.count >= ACCOUNTS_MAX ||
+        query_account_named(r->core, spec.kind, spec.name) != NULL) {
+        return false;
+    }
+    struct account *account = table_put(&r->core->accounts, id);
+    account->id.v = (uint32_t)id;
+    account->parent = read.parent;
+    account->kind = (uint8_t)spec.kind;
+    change_account_text_set(account, &spec);
+    change_account_name_put(r->core, account);
+    return true;
+}
+
+/* How far below the top; 0: no way leads there. */
+static uint32_t depth_of(const struct core *core, const struct account *account)
+{
+    uint32_t depth = 1;
+    while (account->parent.v != 0 && depth <= ACCOUNT_DEPTH_MAX) {
+        account = query_account(core, account->parent);
+        if (account == NULL || account->kind != ACCOUNT_DEPARTMENT) {
+            return 0;
+        }
+        depth++;
+    }
+    return depth <= ACCOUNT_DEPTH_MAX ? depth : 0;
+}
+
+static bool tree_make(struct core *core)
+{
+    uint32_t depths = 0; /* a bit for each that there is */
+    for (const struct account *at = query_account_next(core, (account_id){0}); at != NULL;
+         at = query_account_next(core, at->id)) {
+        uint32_t depth = depth_of(core, at);
+        if (depth == 0 || (at->kind == ACCOUNT_PROJECT && at->parent.v == 0)) {
+            return false;
+        }
+        change_account_edit(core, at->id)->depth = depth;
+        depths |= (uint32_t)1 << depth;
+    }
+    for (uint32_t depth = 1; depths >> depth != 0; depth++) {
+        for (const struct account *at = query_account_next(core, (account_id){0}); at != NULL;
+             at = query_account_next(core, at->id)) {
+            if (at->depth == depth) {
+                change_account_link(core, at->id);
+            }
+        }
+    }
+    return true;
+}
+
+static bool is_default(const struct core *core, account_id id, enum account_kind kind,
+                       account_id parent)
+{
+    const struct account *account = query_account(core, id);
+    return account != NULL && account->kind == kind && account->parent.v == parent.v &&
+           strcmp(query_account_name(core, id), ACCOUNT_DEFAULT_NAME) == 0;
+}
+
+static bool accounts_sound(struct state_reader *r)
+{
+    const account_id top = {0};
+    return tree_make(r->core) &&
+           is_default(r->core, ACCOUNT_DEFAULT_DEPARTMENT, ACCOUNT_DEPARTMENT, top) &&
+           is_default(r->core, ACCOUNT_DEFAULT_PROJECT, ACCOUNT_PROJECT,
+                      ACCOUNT_DEFAULT_DEPARTMENT);
+}
+
+const struct state_section state_codec_account = {
+    .name = "accounts",
+    .since = STATE_VERSION_ACCOUNTS,
+    STATE_ROWS(accounts, accounts),
+    .begin = accounts_forget,
+    .put = account_put,
+    .get = account_get,
+    .end = accounts_sound,
+};
+
+static void quota_row_put(const struct core *core, const void *row, struct buf *out)
+{
+    (void)core;
+    spec_codec_quota_encode(row, out);
+}
+
+static bool quota_row_get(struct state_reader *r, uint64_t key)
+{
+    const pool_id pool = {(uint32_t)(key >> 32)};
+    const account_id account = {(uint32_t)key};
+    struct quota_row row;
+    spec_codec_quota_decode(&r->in, r->core->resource_count, &row);
+    if (r->in.bad || quota_row_default(&row) || query_account(r->core, account) == NULL ||
+        table_get(&r->core->pools, pool.v) == NULL || !query_quota_dims_fit(r->core, NULL, &row)) {
+        return false;
+    }
+    change_account_quota_put(r->core, account, pool, &row);
+    return true;
+}
+
+const struct state_section state_codec_account_quotas = {
+    .name = "accounts",
+    .since = STATE_VERSION_ACCOUNTS,
+    .table_at = offsetof(struct core, quotas),
+    .put = quota_row_put,
+    .get = quota_row_get,
+};
