@@ -162,17 +162,15 @@ void record_put_field(const struct record_field *field, const void *object, stru
 static void unsigned_get(const struct record_field *field, const struct record_source *from,
                          void *object)
 {
-    const uint64_t room =
-        field->size == sizeof(uint64_t) ? UINT64_MAX : ((uint64_t)1 << (field->size * 8)) - 1;
-    uint64_t high = field->type == RECORD_BOOL  ? 1
-                    : field->high == RECORD_ANY ? room
-                                                : (uint64_t)field->high;
+    uint64_t high = field->type == RECORD_BOOL ? 1 : (uint64_t)field->high; /* RECORD_ANY: all */
     if (field->bound_at != 0 && from->bounds != NULL) {
         high = *(const uint64_t *)((const char *)from->bounds + field->bound_at - 1);
     }
-    const uint64_t value = bytes_get_max(from->in, high < room ? high : room);
-    if (value < (uint64_t)field->low) {
+    const uint64_t value = bytes_get_u64(from->in);
+    const bool fits = field->size == sizeof value || value >> (field->size * 8) == 0;
+    if (value > high || value < (uint64_t)field->low || !fits) {
         codec_bad(from->in);
+        return;
     }
     record_set(field, object, (int64_t)value);
 }

@@ -1,7 +1,9 @@
 /* fact_bodies.c - the body of each type of fact, as a table of its fields.
  *
  * The order of the rows is the format. A row with a name is part of the event, under this name (wire/event_json.c): "task", "pool",
- * "node" and "account" say what the event is about. A field that comes later gets a row with `.since` and the type a new `.newest`.
+ * "node" and "account" say what the event is about. A field that comes later gets a row with `.since` at the end of its body, and the
+ * type a new `.newest`. The tables of parts that the state stores too (fact_bodies_eviction) have no `.since`: versions of facts are
+ * not those of states.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/fact_internal.h"
 
@@ -28,16 +30,6 @@
         .type = RECORD_OWN, .put = thing##_put, .get = thing##_get                                 \
     }
 
-static const struct record_field server_started[] = {
-    ANY(server_started.epoch, "epoch"),
-    FIELD(ID16, server_started.server_uuid, NULL, 0, 0),
-};
-
-static const struct record_field resource_defined[] = {
-    FIELD(UINT, resource_defined.resource, NULL, 0, RESOURCES_MAX - 1),
-    FIELD(TEXT, resource_defined.name, "resource", 0, NAME_LEN_MAX),
-};
-
 static void pool_spec_put(const void *fact, struct buf *out)
 {
     spec_codec_pool_encode(((const struct fact *)fact)->pool_set.spec, out);
@@ -51,10 +43,6 @@ static void pool_spec_get(struct bytes_reader *in, struct arena *arena, void *re
     fact->pool_set.spec = spec;
 }
 
-static const struct record_field pool_set[] = {ANY(pool_set.pool, "pool"), OWN(pool_spec)};
-
-static const struct record_field pool_deleted[] = {ANY(pool_deleted.pool, "pool")};
-
 static void node_spec_put(const void *fact, struct buf *out)
 {
     spec_codec_node_encode(((const struct fact *)fact)->node_set.spec, out);
@@ -66,18 +54,6 @@ static void node_spec_get(struct bytes_reader *in, struct arena *arena, void *re
     spec_codec_node_decode(in, arena, spec);
     ((struct fact *)ret)->node_set.spec = spec;
 }
-
-static const struct record_field node_set[] = {
-    ANY(node_set.node, "node"),
-    ANY(node_set.pool, "pool"),
-    ANY(node_set.incarnation, "incarnation"),
-    OWN(node_spec),
-};
-
-static const struct record_field node_state[] = {
-    ANY(node_state.node, "node"),
-    WORD(node_state.state, "state", NODE_STATE_COUNT, names_node_state),
-};
 
 /* Only the fields that the edit sets are written. */
 static void node_edit_put(const void *fact, struct buf *out)
@@ -103,8 +79,6 @@ static void node_edit_get(struct bytes_reader *in, struct arena *arena, void *re
         edit->labels = spec_codec_labels_get(in, arena, NODE_LABELS_MAX, &edit->label_count);
     }
 }
-
-static const struct record_field node_edited[] = {ANY(node_edited.node, "node"), OWN(node_edit)};
 
 static void submission_put(const void *object, struct buf *out)
 {
@@ -133,23 +107,6 @@ static void submission_get(struct bytes_reader *in, struct arena *arena, void *r
     }
 }
 
-static const struct record_field task_submitted[] = {
-    ANY(task_submitted.task, "task"),
-    ANY(task_submitted.pool, "pool"),
-    ANY(task_submitted.account, NULL, .since = 2, .before = ACCOUNT_DEFAULT_PROJECT_NUMBER),
-    OWN(submission),
-};
-
-static const struct record_field submit_key[] = {
-    FIELD(ID16, submit_key.key, NULL, 0, 0),
-    FIELD(ID16, submit_key.body_hash, NULL, 0, 0),
-    ANY(submit_key.first, "first"),
-    FIELD(UINT, submit_key.count, "count", 0, SUBMIT_TASKS_MAX),
-};
-
-/* Queued, paused, kill-asked, archived. */
-static const struct record_field task[] = {ANY(task.task, "task")};
-
 static void edit_put(const void *fact, struct buf *out)
 {
     fact_edit_task_put(fact, out);
@@ -160,49 +117,11 @@ static void edit_get(struct bytes_reader *in, struct arena *arena, void *fact)
     fact_edit_task_get(in, arena, fact);
 }
 
-static const struct record_field task_edited[] = {OWN(edit)};
-
 static const struct record_field rank[] = {
     ROW(struct task_rank, UINT, task, NULL, 0, RECORD_ANY),
     ROW(struct task_rank, INT, rank, NULL, -RANK_FRONT, RANK_FRONT),
 };
 static const struct record_table rank_table = RECORD_TABLE(struct task_rank, rank);
-
-static const struct record_field task_moved[] = {
-    ANY(task_moved.task, "task"),
-    ANY(task_moved.other, NULL),
-    YES(task_moved.behind, NULL),
-    FIELD(ROWS, task_moved.ranks, NULL, 0, MOVE_TASKS_MAX + 1, .part = &rank_table,
-          .count_offset = offsetof(struct fact, task_moved.rank_count)),
-};
-
-static const struct record_field released[] = {
-    ANY(released.task, "task"),
-    ANY(released.count, "count"),
-};
-
-static const struct record_field pass[] = {
-    ANY(pass.pool, "pool"),
-    ANY(pass.work, "work"),
-    ANY(pass.placed, "placed"),
-    YES(pass.complete, "complete"),
-};
-
-/* And claimed. */
-static const struct record_field allocated[] = {
-    KEY(allocated.key),
-    ANY(allocated.node, "node"),
-    ANY(allocated.incarnation, "incarnation"),
-    FIELD(BITS, allocated.devices, "devices", 0, RECORD_ANY),
-    FIELD(MILLI, allocated.slots_milli, "slots", 0, AMOUNT_MILLI_MAX),
-    FIELD(MILLI, allocated.cpu_milli, "cpu", 0, AMOUNT_MILLI_MAX),
-    FIELD(MEMORY, allocated.memory_bytes, "memory", 0, AMOUNT_BYTES_MAX),
-};
-
-static const struct record_field claim_dropped[] = {
-    ANY(claim_dropped.task, "task"),
-    FIELD(UINT, claim_dropped.index, NULL, 0, TASK_INSTANCES_MAX - 1),
-};
 
 static const struct record_field side[] = {
     ROW(struct eviction_side, UINT, account, NULL, 0, RECORD_ANY),
@@ -220,21 +139,6 @@ static const struct record_field eviction[] = {
     ROW(struct eviction, PART, taker, NULL, 0, 0, .part = &side_table),
 };
 const struct record_table fact_bodies_eviction = RECORD_TABLE(struct eviction, eviction);
-
-static const struct record_field evicted[] = {
-    KEY(evicted.key),
-    TIME(evicted.deadline_ms, NULL),
-    FIELD(PART, evicted.why, NULL, 0, 0, .part = &fact_bodies_eviction),
-};
-
-static const struct record_field pool_wake[] = {
-    ANY(pool_wake.pool, "pool"),
-    TIME(pool_wake.at_ms, "at"),
-};
-
-static const struct record_field history_ticked[] = {ANY(history_ticked.pool, "pool")};
-
-static const struct record_field head[] = {ANY(head.pool, "pool"), ANY(head.task, "task")};
 
 static const struct record_field reservation[] = {
     ROW(struct reservation, UINT, task, NULL, 0, RECORD_ANY),
@@ -265,26 +169,6 @@ static void reservations_get(struct bytes_reader *in, struct arena *arena, void 
     fact->reserved.at = list;
 }
 
-static const struct record_field reserved[] = {ANY(reserved.pool, "pool"), OWN(reservations)};
-
-/* Version 1 does not say where the task ran. */
-static const struct record_field attempt_started[] = {
-    KEY(attempt_started.key),
-    TIME(attempt_started.at_ms, NULL),
-    YES(attempt_started.workdir_missed, NULL, .since = 2),
-};
-
-static const struct record_field attempt_checkpoint[] = {
-    KEY(attempt_checkpoint.key),
-    TIME(attempt_checkpoint.at_ms, "at"),
-};
-
-static const struct record_field attempt_stopping[] = {
-    KEY(attempt_stopping.key),
-    WORD(attempt_stopping.cause, "end", END_CAUSE_COUNT, names_end_cause),
-    TIME(attempt_stopping.deadline_ms, NULL),
-};
-
 static void ended_at_put(const void *fact, struct buf *out)
 {
     bytes_put_i64(out, ((const struct fact *)fact)->attempt_ended.report.at_ms);
@@ -301,6 +185,41 @@ static void ended_at_get(struct bytes_reader *in, struct arena *arena, void *ret
     fact->attempt_ended.report.at_ms = checked ? at_ms : fact->time_ms;
 }
 
+static void account_spec_put(const void *fact, struct buf *out)
+{
+    spec_codec_account_encode(((const struct fact *)fact)->account_set.spec, out);
+}
+
+static void account_spec_get(struct bytes_reader *in, struct arena *arena, void *ret)
+{
+    struct account_spec *spec = arena_new(arena, struct account_spec, 1);
+    spec_codec_account_decode(in, arena, spec);
+    ((struct fact *)ret)->account_set.spec = spec;
+}
+
+static void quota_terms_put(const void *fact, struct buf *out)
+{
+    spec_codec_quota_encode(((const struct fact *)fact)->quota_set.row, out);
+}
+
+static void quota_terms_get(struct bytes_reader *in, struct arena *arena, void *ret)
+{
+    struct quota_row *row = arena_new(arena, struct quota_row, 1);
+    spec_codec_quota_decode(in, RESOURCES_MAX, row);
+    ((struct fact *)ret)->quota_set.row = row;
+}
+
+/* Allocated, and claimed. */
+static const struct record_field allocated[] = {
+    KEY(allocated.key),
+    ANY(allocated.node, "node"),
+    ANY(allocated.incarnation, "incarnation"),
+    FIELD(BITS, allocated.devices, "devices", 0, RECORD_ANY),
+    FIELD(MILLI, allocated.slots_milli, "slots", 0, AMOUNT_MILLI_MAX),
+    FIELD(MILLI, allocated.cpu_milli, "cpu", 0, AMOUNT_MILLI_MAX),
+    FIELD(MEMORY, allocated.memory_bytes, "memory", 0, AMOUNT_BYTES_MAX),
+};
+
 static const struct record_field attempt_ended[] = {
     FIELD(UINT, attempt_ended.report.type, NULL, 0, REPORT_UNKNOWN),
     KEY(attempt_ended.report.key),
@@ -316,93 +235,83 @@ static const struct record_field attempt_ended[] = {
     YES(attempt_ended.again, "again", .place = 1),
 };
 
-/* In version 1 all that waited for the task went free with its end. */
-static const struct record_field task_ended[] = {
-    ANY(task_ended.task, "task"),
-    WORD(task_ended.state, "state", TASK_STATE_COUNT, names_task_state),
-    WORD(task_ended.cause, "end", END_CAUSE_COUNT, names_end_cause),
-    FIELD(INT, task_ended.exit_code, "exit_code", INT32_MIN, INT32_MAX),
-    ANY(task_ended.released, NULL, .since = 2, .before = UINT32_MAX),
-};
+/* Queued, paused, kill-asked, archived. */
+static const struct record_field task[] = {ANY(task.task, "task")};
 
-static const struct record_field keys_expired[] = {TIME(keys_expired.before_ms, NULL)};
-
-static void account_spec_put(const void *fact, struct buf *out)
-{
-    spec_codec_account_encode(((const struct fact *)fact)->account_set.spec, out);
-}
-
-static void account_spec_get(struct bytes_reader *in, struct arena *arena, void *ret)
-{
-    struct account_spec *spec = arena_new(arena, struct account_spec, 1);
-    spec_codec_account_decode(in, arena, spec);
-    ((struct fact *)ret)->account_set.spec = spec;
-}
-
-static const struct record_field account_set[] = {
-    ANY(account_set.account, NULL),
-    ANY(account_set.parent, NULL),
-    OWN(account_spec),
-};
-
-static const struct record_field account_deleted[] = {ANY(account_deleted.account, "account")};
-
-static void quota_terms_put(const void *fact, struct buf *out)
-{
-    spec_codec_quota_encode(((const struct fact *)fact)->quota_set.row, out);
-}
-
-static void quota_terms_get(struct bytes_reader *in, struct arena *arena, void *ret)
-{
-    struct quota_row *row = arena_new(arena, struct quota_row, 1);
-    spec_codec_quota_decode(in, RESOURCES_MAX, row);
-    ((struct fact *)ret)->quota_set.row = row;
-}
-
-static const struct record_field quota_set[] = {
-    ANY(quota_set.account, "account"),
-    ANY(quota_set.pool, "pool"),
-    OWN(quota_terms),
-};
-
-#define BODY(fields, ...)                                                                          \
-    {                                                                                              \
-        .table = RECORD_TABLE(struct fact, fields), __VA_ARGS__                                    \
-    }
+#define BODY(fields) .table = RECORD_TABLE(struct fact, fields)
+#define FIELDS(...) BODY(((const struct record_field[]){__VA_ARGS__}))
 
 const struct fact_body fact_bodies[FACT_TYPE_MAX + 1] = {
-    [FACT_SERVER_STARTED] = BODY(server_started),
-    [FACT_RESOURCE_DEFINED] = BODY(resource_defined),
-    [FACT_POOL_SET] = BODY(pool_set, .newest = 3, .tags_from = 3),
-    [FACT_POOL_DELETED] = BODY(pool_deleted),
-    [FACT_NODE_SET] = BODY(node_set),
-    [FACT_NODE_STATE] = BODY(node_state),
-    [FACT_NODE_EDITED] = BODY(node_edited),
-    [FACT_TASK_SUBMITTED] = BODY(task_submitted, .newest = 4, .tags_from = 3),
-    [FACT_SUBMIT_KEY] = BODY(submit_key),
-    [FACT_TASK_QUEUED] = BODY(task),
-    [FACT_TASK_PAUSED] = BODY(task),
-    [FACT_TASK_EDITED] = BODY(task_edited, .newest = 3, .tags_from = 2),
-    [FACT_TASK_KILL_ASKED] = BODY(task),
-    [FACT_PASS] = BODY(pass),
-    [FACT_ALLOCATED] = BODY(allocated),
-    [FACT_HEAD_BLOCKED] = BODY(head),
-    [FACT_RESERVED] = BODY(reserved, .newest = 2),
-    [FACT_ATTEMPT_STARTED] = BODY(attempt_started, .newest = 2),
-    [FACT_ATTEMPT_STOPPING] = BODY(attempt_stopping),
-    [FACT_ATTEMPT_ENDED] = BODY(attempt_ended, .newest = 2),
-    [FACT_TASK_ENDED] = BODY(task_ended, .newest = 2),
-    [FACT_TASK_ARCHIVED] = BODY(task),
-    [FACT_SUBMIT_KEYS_EXPIRED] = BODY(keys_expired),
-    [FACT_ACCOUNT_SET] = BODY(account_set),
-    [FACT_ACCOUNT_DELETED] = BODY(account_deleted),
-    [FACT_QUOTA_SET] = BODY(quota_set),
-    [FACT_CLAIMED] = BODY(allocated),
-    [FACT_CLAIM_DROPPED] = BODY(claim_dropped),
-    [FACT_EVICTED] = BODY(evicted),
-    [FACT_POOL_WAKE] = BODY(pool_wake),
-    [FACT_TASK_MOVED] = BODY(task_moved),
-    [FACT_DEPENDENTS_RELEASED] = BODY(released),
-    [FACT_HISTORY_TICKED] = BODY(history_ticked),
-    [FACT_ATTEMPT_CHECKPOINT] = BODY(attempt_checkpoint),
+    [FACT_SERVER_STARTED] = {FIELDS(ANY(server_started.epoch, "epoch"),
+                                    FIELD(ID16, server_started.server_uuid, NULL, 0, 0))},
+    [FACT_RESOURCE_DEFINED] = {FIELDS(
+        FIELD(UINT, resource_defined.resource, NULL, 0, RESOURCES_MAX - 1),
+        FIELD(TEXT, resource_defined.name, "resource", 0, NAME_LEN_MAX))},
+    [FACT_POOL_SET] = {FIELDS(ANY(pool_set.pool, "pool"), OWN(pool_spec)), .newest = 3,
+                       .tags_from = 3},
+    [FACT_POOL_DELETED] = {FIELDS(ANY(pool_deleted.pool, "pool"))},
+    [FACT_NODE_SET] = {FIELDS(ANY(node_set.node, "node"), ANY(node_set.pool, "pool"),
+                              ANY(node_set.incarnation, "incarnation"), OWN(node_spec))},
+    [FACT_NODE_STATE] = {FIELDS(
+        ANY(node_state.node, "node"),
+        WORD(node_state.state, "state", NODE_STATE_COUNT, names_node_state))},
+    [FACT_NODE_EDITED] = {FIELDS(ANY(node_edited.node, "node"), OWN(node_edit))},
+    /* In version 1 there was one project. */
+    [FACT_TASK_SUBMITTED] = {FIELDS(ANY(task_submitted.task, "task"),
+                                    ANY(task_submitted.pool, "pool"),
+                                    ANY(task_submitted.account, NULL, .since = 2,
+                                        .before = ACCOUNT_DEFAULT_PROJECT_NUMBER),
+                                    OWN(submission)),
+                             .newest = 4, .tags_from = 3},
+    [FACT_SUBMIT_KEY] = {FIELDS(FIELD(ID16, submit_key.key, NULL, 0, 0),
+                                FIELD(ID16, submit_key.body_hash, NULL, 0, 0),
+                                ANY(submit_key.first, "first"),
+                                FIELD(UINT, submit_key.count, "count", 0, SUBMIT_TASKS_MAX))},
+    [FACT_TASK_QUEUED] = {BODY(task)},
+    [FACT_TASK_PAUSED] = {BODY(task)},
+    [FACT_TASK_EDITED] = {FIELDS(OWN(edit)), .newest = 3, .tags_from = 2},
+    [FACT_TASK_KILL_ASKED] = {BODY(task)},
+    [FACT_PASS] = {FIELDS(ANY(pass.pool, "pool"), ANY(pass.work, "work"),
+                          ANY(pass.placed, "placed"), YES(pass.complete, "complete"))},
+    [FACT_ALLOCATED] = {BODY(allocated)},
+    [FACT_HEAD_BLOCKED] = {FIELDS(ANY(head.pool, "pool"), ANY(head.task, "task"))},
+    [FACT_RESERVED] = {FIELDS(ANY(reserved.pool, "pool"), OWN(reservations)), .newest = 2},
+    /* Version 1 does not say where the task ran. */
+    [FACT_ATTEMPT_STARTED] = {FIELDS(KEY(attempt_started.key), TIME(attempt_started.at_ms, NULL),
+                                     YES(attempt_started.workdir_missed, NULL, .since = 2)),
+                              .newest = 2},
+    [FACT_ATTEMPT_STOPPING] = {FIELDS(
+        KEY(attempt_stopping.key),
+        WORD(attempt_stopping.cause, "end", END_CAUSE_COUNT, names_end_cause),
+        TIME(attempt_stopping.deadline_ms, NULL))},
+    [FACT_ATTEMPT_ENDED] = {BODY(attempt_ended), .newest = 2},
+    /* In version 1 all that waited for the task went free with its end. */
+    [FACT_TASK_ENDED] = {FIELDS(ANY(task_ended.task, "task"),
+                                WORD(task_ended.state, "state", TASK_STATE_COUNT, names_task_state),
+                                WORD(task_ended.cause, "end", END_CAUSE_COUNT, names_end_cause),
+                                FIELD(INT, task_ended.exit_code, "exit_code", INT32_MIN, INT32_MAX),
+                                ANY(task_ended.released, NULL, .since = 2, .before = UINT32_MAX)),
+                         .newest = 2},
+    [FACT_TASK_ARCHIVED] = {BODY(task)},
+    [FACT_SUBMIT_KEYS_EXPIRED] = {FIELDS(TIME(keys_expired.before_ms, NULL))},
+    [FACT_ACCOUNT_SET] = {FIELDS(ANY(account_set.account, NULL), ANY(account_set.parent, NULL),
+                                 OWN(account_spec))},
+    [FACT_ACCOUNT_DELETED] = {FIELDS(ANY(account_deleted.account, "account"))},
+    [FACT_QUOTA_SET] = {FIELDS(ANY(quota_set.account, "account"), ANY(quota_set.pool, "pool"),
+                               OWN(quota_terms))},
+    [FACT_CLAIMED] = {BODY(allocated)},
+    [FACT_CLAIM_DROPPED] = {FIELDS(
+        ANY(claim_dropped.task, "task"),
+        FIELD(UINT, claim_dropped.index, NULL, 0, TASK_INSTANCES_MAX - 1))},
+    [FACT_EVICTED] = {FIELDS(KEY(evicted.key), TIME(evicted.deadline_ms, NULL),
+                             FIELD(PART, evicted.why, NULL, 0, 0, .part = &fact_bodies_eviction))},
+    [FACT_POOL_WAKE] = {FIELDS(ANY(pool_wake.pool, "pool"), TIME(pool_wake.at_ms, "at"))},
+    [FACT_TASK_MOVED] = {FIELDS(
+        ANY(task_moved.task, "task"), ANY(task_moved.other, NULL), YES(task_moved.behind, NULL),
+        FIELD(ROWS, task_moved.ranks, NULL, 0, MOVE_TASKS_MAX + 1, .part = &rank_table,
+              .count_offset = offsetof(struct fact, task_moved.rank_count)))},
+    [FACT_DEPENDENTS_RELEASED] = {FIELDS(ANY(released.task, "task"), ANY(released.count, "count"))},
+    [FACT_HISTORY_TICKED] = {FIELDS(ANY(history_ticked.pool, "pool"))},
+    [FACT_ATTEMPT_CHECKPOINT] = {FIELDS(KEY(attempt_checkpoint.key),
+                                        TIME(attempt_checkpoint.at_ms, "at"))},
 };

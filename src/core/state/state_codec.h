@@ -60,20 +60,20 @@ struct state_section {
     size_t table_at;  /* where struct core has the table */
     size_t last_at;   /* where struct core has the highest number of a row; 0: it may be any */
     const struct record_table *fields;
+    /* Is the row part of the section? NULL: each is. */
+    bool (*has)(const void *row);
     /* What follows the number; NULL: `fields`. */
     void (*put)(const struct core *core, const void *row, struct buf *out);
-    /* Reads it, and makes the row. False: it cannot be right. */
+    /* Reads what follows the number, and makes the row. False: the bytes cannot be right. */
     bool (*get)(struct state_reader *r, uint64_t id);
     /* Before the rows and behind them; or instead of rows, where there is no `get`. */
     void (*begin)(struct core *core);
     bool (*end)(struct state_reader *r);
     void (*put_all)(const struct core *core, struct buf *out);
 };
-#define STATE_ROWS(rows, numbered)                                                                 \
-    .table_at = offsetof(struct core, rows), .last_at = offsetof(struct core, numbered.last)
 
 /* In the order of their references, so that each may look at those before it. */
-extern const struct state_section *const state_codec_sections[];
+extern const struct state_section state_codec_sections[];
 extern const uint32_t state_codec_section_count;
 
 /* Of struct core: what the head begins with, and the numbers given so far. */
@@ -86,20 +86,38 @@ void state_codec_read(struct state_reader *r, const struct record_table *fields,
 /* A row's blob without the name it begins with. */
 void state_codec_put_text(const struct blob *text, struct buf *out);
 
-/* Is it what decide would have made of any task? */
+/* Is the request one that decide would have made of some task? */
 bool state_codec_request_sound(const struct request *request);
 
-extern const struct state_section state_codec_pool;
-extern const struct state_section state_codec_pool_histories;
-extern const struct state_section state_codec_pool_typicals;
-extern const struct state_section state_codec_pool_blocked;
-extern const struct state_section state_codec_account;
-extern const struct state_section state_codec_account_quotas;
-extern const struct state_section state_codec_node;
-extern const struct state_section state_codec_node_shapes;
-extern const struct state_section state_codec_task;
-extern const struct state_section state_codec_claim;
-extern const struct state_section state_codec_claim_evictions;
-extern const struct state_section state_codec_task_keys;
-extern const struct state_section state_codec_task_outcomes;
-extern const struct state_section state_codec_task_lengths;
+/* Of each section what state_codec_sections says. */
+void state_codec_pool_put(const struct core *core, const void *row, struct buf *out);
+bool state_codec_pool_get(struct state_reader *r, uint64_t id);
+bool state_codec_pool_blocked_sound(struct state_reader *r);
+void state_codec_pool_histories_put(const struct core *core, struct buf *out);
+bool state_codec_pool_histories_get(struct state_reader *r);
+bool state_codec_pool_has_typicals(const void *row);
+void state_codec_pool_typicals_put(const struct core *core, const void *row, struct buf *out);
+bool state_codec_pool_typicals_get(struct state_reader *r, uint64_t id);
+void state_codec_account_begin(struct core *core);
+void state_codec_account_put(const struct core *core, const void *row, struct buf *out);
+bool state_codec_account_get(struct state_reader *r, uint64_t id);
+bool state_codec_account_end(struct state_reader *r);
+void state_codec_account_quota_put(const struct core *core, const void *row, struct buf *out);
+bool state_codec_account_quota_get(struct state_reader *r, uint64_t id);
+void state_codec_node_put(const struct core *core, const void *row, struct buf *out);
+bool state_codec_node_get(struct state_reader *r, uint64_t id);
+void state_codec_node_shape_put(const struct core *core, const void *row, struct buf *out);
+bool state_codec_node_shape_get(struct state_reader *r, uint64_t id);
+void state_codec_task_put(const struct core *core, const void *row, struct buf *out);
+bool state_codec_task_get(struct state_reader *r, uint64_t id);
+bool state_codec_task_end(struct state_reader *r);
+extern const struct record_table state_codec_task_key_fields;
+bool state_codec_task_key_get(struct state_reader *r, uint64_t id);
+extern const struct record_table state_codec_task_outcome_fields;
+bool state_codec_task_outcome_get(struct state_reader *r, uint64_t id);
+void state_codec_task_lengths_put(const struct core *core, struct buf *out);
+bool state_codec_task_lengths_get(struct state_reader *r);
+extern const struct record_table state_codec_claim_fields;
+bool state_codec_claim_get(struct state_reader *r, uint64_t id);
+extern const struct record_table state_codec_claim_eviction_fields;
+bool state_codec_claim_eviction_get(struct state_reader *r, uint64_t id);

@@ -7,7 +7,7 @@
 #include "core/state/state_codec.h"
 
 /* The two that every state begins with are forgotten; the section has them. */
-static void accounts_forget(struct core *core)
+void state_codec_account_begin(struct core *core)
 {
     oindex_done(&core->orders[ORDER_ACCOUNT_NAME]);
     oindex_init(&core->orders[ORDER_ACCOUNT_NAME]);
@@ -20,7 +20,7 @@ static void accounts_forget(struct core *core)
 static const struct record_field account_fields[] = {STATE_BELOW(struct account, parent, accounts)};
 static const struct record_table account_table = RECORD_TABLE(struct account, account_fields);
 
-static void account_put(const struct core *core, const void *row, struct buf *out)
+void state_codec_account_put(const struct core *core, const void *row, struct buf *out)
 {
     const struct account *account = row;
     record_write(&account_table, account, out);
@@ -29,7 +29,7 @@ static void account_put(const struct core *core, const void *row, struct buf *ou
     state_codec_put_text(account->text, out);
 }
 
-static bool account_get(struct state_reader *r, uint64_t id)
+bool state_codec_account_get(struct state_reader *r, uint64_t id)
 {
     struct account read = {0};
     struct account_spec spec;
@@ -93,7 +93,7 @@ static bool is_default(const struct core *core, account_id id, enum account_kind
            strcmp(query_account_name(core, id), ACCOUNT_DEFAULT_NAME) == 0;
 }
 
-static bool accounts_sound(struct state_reader *r)
+bool state_codec_account_end(struct state_reader *r)
 {
     const account_id top = {0};
     return tree_make(r->core) &&
@@ -102,23 +102,13 @@ static bool accounts_sound(struct state_reader *r)
                       ACCOUNT_DEFAULT_DEPARTMENT);
 }
 
-const struct state_section state_codec_account = {
-    .name = "accounts",
-    .since = STATE_VERSION_ACCOUNTS,
-    STATE_ROWS(accounts, accounts),
-    .begin = accounts_forget,
-    .put = account_put,
-    .get = account_get,
-    .end = accounts_sound,
-};
-
-static void quota_row_put(const struct core *core, const void *row, struct buf *out)
+void state_codec_account_quota_put(const struct core *core, const void *row, struct buf *out)
 {
     (void)core;
     spec_codec_quota_encode(row, out);
 }
 
-static bool quota_row_get(struct state_reader *r, uint64_t key)
+bool state_codec_account_quota_get(struct state_reader *r, uint64_t key)
 {
     const pool_id pool = {(uint32_t)(key >> 32)};
     const account_id account = {(uint32_t)key};
@@ -131,11 +121,3 @@ static bool quota_row_get(struct state_reader *r, uint64_t key)
     change_account_quota_put(r->core, account, pool, &row);
     return true;
 }
-
-const struct state_section state_codec_account_quotas = {
-    .name = "accounts",
-    .since = STATE_VERSION_ACCOUNTS,
-    .table_at = offsetof(struct core, quotas),
-    .put = quota_row_put,
-    .get = quota_row_get,
-};

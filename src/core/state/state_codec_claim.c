@@ -11,13 +11,13 @@ static const struct record_field claim_fields[] = {
     STATE_FIELD(struct claim, MILLI, cpu_milli, 0, AMOUNT_MILLI_MAX),
     STATE_FIELD(struct claim, MEMORY, memory_bytes, 0, AMOUNT_BYTES_MAX),
 };
-static const struct record_table claim_table = RECORD_TABLE(struct claim, claim_fields);
+const struct record_table state_codec_claim_fields = RECORD_TABLE(struct claim, claim_fields);
 
-static bool claim_get(struct state_reader *r, uint64_t row)
+bool state_codec_claim_get(struct state_reader *r, uint64_t row)
 {
     struct core *core = r->core;
     struct claim claim = {0};
-    state_codec_read(r, &claim_table, &claim);
+    state_codec_read(r, &state_codec_claim_fields, &claim);
     const struct instance *instance = table_get(&core->instances, row);
     const struct node *node = query_node(core, claim.node);
     if (r->in.bad || instance == NULL || !instance_may_claim(instance) || node == NULL) {
@@ -31,14 +31,6 @@ static bool claim_get(struct state_reader *r, uint64_t row)
     return space_claims_fit(core, query_node(core, claim.node));
 }
 
-const struct state_section state_codec_claim = {
-    .name = "claims",
-    .since = STATE_VERSION_ACCOUNTS,
-    STATE_ROWS(claims, instances),
-    .fields = &claim_table,
-    .get = claim_get,
-};
-
 static const struct record_field eviction_fields[] = {
     STATE_TIME(struct eviction_note, at_ms),
     STATE_FIELD(struct eviction_note, UINT, index, 0, TASK_INSTANCES_MAX - 1),
@@ -48,13 +40,13 @@ static const struct record_field eviction_fields[] = {
     STATE_FIELD(struct eviction_note, INT, cpu_lost, 0, INT64_MAX,
                 .since = STATE_VERSION_CHECKPOINT),
 };
-static const struct record_table eviction_table =
+const struct record_table state_codec_claim_eviction_fields =
     RECORD_TABLE(struct eviction_note, eviction_fields);
 
-static bool eviction_get(struct state_reader *r, uint64_t id)
+bool state_codec_claim_eviction_get(struct state_reader *r, uint64_t id)
 {
     struct eviction_note note = {0};
-    state_codec_read(r, &eviction_table, &note);
+    state_codec_read(r, &state_codec_claim_eviction_fields, &note);
     const struct task *task = query_task(r->core, (task_id){id});
     if (r->in.bad || task == NULL || note.index >= task->instance_count) {
         return false;
@@ -62,11 +54,3 @@ static bool eviction_get(struct state_reader *r, uint64_t id)
     *(struct eviction_note *)table_put(&r->core->evictions, id) = note;
     return true;
 }
-
-const struct state_section state_codec_claim_evictions = {
-    .name = "evictions",
-    .since = STATE_VERSION_STALE,
-    STATE_ROWS(evictions, tasks),
-    .fields = &eviction_table,
-    .get = eviction_get,
-};

@@ -12,7 +12,7 @@ static const struct record_field node_fields[] = {
 };
 static const struct record_table node_table = RECORD_TABLE(struct node, node_fields);
 
-static void node_put(const struct core *core, const void *row, struct buf *out)
+void state_codec_node_put(const struct core *core, const void *row, struct buf *out)
 {
     (void)core;
     record_write(&node_table, row, out);
@@ -34,7 +34,7 @@ static bool names_known(const struct core *core, const struct node_spec *spec)
     return spec_limits_node(spec, &limit, &max);
 }
 
-static bool node_get(struct state_reader *r, uint64_t id)
+bool state_codec_node_get(struct state_reader *r, uint64_t id)
 {
     struct node read = {0};
     struct node_spec spec;
@@ -67,13 +67,6 @@ static bool node_get(struct state_reader *r, uint64_t id)
     return true;
 }
 
-const struct state_section state_codec_node = {
-    .name = "nodes",
-    STATE_ROWS(nodes, nodes),
-    .put = node_put,
-    .get = node_get,
-};
-
 /* ---- shapes ---- */
 
 static const struct record_field shape_fields[] = {
@@ -82,7 +75,7 @@ static const struct record_field shape_fields[] = {
 };
 static const struct record_table shape_table = RECORD_TABLE(struct shape, shape_fields);
 
-static void shape_put(const struct core *core, const void *row, struct buf *out)
+void state_codec_node_shape_put(const struct core *core, const void *row, struct buf *out)
 {
     (void)core;
     const struct shape *shape = row;
@@ -107,7 +100,7 @@ static bool form_sound(const struct form *form, const struct shape *shape)
                                    sizeof shape->request) == 0);
 }
 
-static bool shape_get(struct state_reader *r, uint64_t id)
+bool state_codec_node_shape_get(struct state_reader *r, uint64_t id)
 {
     struct shape read = {0};
     state_codec_read(r, &shape_table, &read);
@@ -127,10 +120,3 @@ static bool shape_get(struct state_reader *r, uint64_t id)
     ((struct shape *)table_edit(&r->core->shapes, id))->task_count = 0;
     return true;
 }
-
-const struct state_section state_codec_node_shapes = {
-    .name = "shapes",
-    STATE_ROWS(shapes, shapes),
-    .put = shape_put,
-    .get = shape_get,
-};

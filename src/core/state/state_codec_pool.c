@@ -48,14 +48,14 @@ static const struct record_field pool_fields[] = {
 };
 static const struct record_table pool_table = RECORD_TABLE(struct pool, pool_fields);
 
-static void pool_put(const struct core *core, const void *row, struct buf *out)
+void state_codec_pool_put(const struct core *core, const void *row, struct buf *out)
 {
     (void)core;
     record_write(&pool_table, row, out);
     state_codec_put_text(((const struct pool *)row)->text, out);
 }
 
-static bool pool_get(struct state_reader *r, uint64_t id)
+bool state_codec_pool_get(struct state_reader *r, uint64_t id)
 {
     struct pool read = {0};
     struct pool_spec spec;
@@ -86,13 +86,6 @@ static bool pool_get(struct state_reader *r, uint64_t id)
     return true;
 }
 
-const struct state_section state_codec_pool = {
-    .name = "pools",
-    STATE_ROWS(pools, pools),
-    .put = pool_put,
-    .get = pool_get,
-};
-
 /* ---- the blocked and the reserved tasks, once all are read ---- */
 
 static bool head_sound(const struct core *core, const struct pool *pool, task_id head)
@@ -120,7 +113,7 @@ static bool reserved_sound(struct core *core, struct pool *pool)
 }
 
 /* They stand in the pool's queue. */
-static bool blocked_sound(struct state_reader *r)
+bool state_codec_pool_blocked_sound(struct state_reader *r)
 {
     for (uint64_t id = table_next(&r->core->pools, 0); id != 0;
          id = table_next(&r->core->pools, id)) {
@@ -138,11 +131,6 @@ static bool blocked_sound(struct state_reader *r)
     }
     return true;
 }
-
-const struct state_section state_codec_pool_blocked = {
-    .name = "blocked tasks",
-    .end = blocked_sound,
-};
 
 /* ---- what was used before: pools and accounts ascend, a 0 ends them ---- */
 
@@ -169,7 +157,7 @@ static const struct record_field pool_history_fields[] = {
 };
 static const struct record_table pool_history = RECORD_TABLE(struct pool, pool_history_fields);
 
-static void histories_put(const struct core *core, struct buf *out)
+void state_codec_pool_histories_put(const struct core *core, struct buf *out)
 {
     for (uint64_t id = table_next(&core->pools, 0); id != 0; id = table_next(&core->pools, id)) {
         const struct pool *pool = table_get(&core->pools, id);
@@ -226,7 +214,7 @@ static bool history_get(struct state_reader *r, uint64_t id)
     return history_rows_get(r, pool->id);
 }
 
-static bool histories_get(struct state_reader *r)
+bool state_codec_pool_histories_get(struct state_reader *r)
 {
     uint64_t before = 0;
     uint64_t id;
@@ -245,13 +233,6 @@ static bool histories_get(struct state_reader *r)
     return true;
 }
 
-const struct state_section state_codec_pool_histories = {
-    .name = "history",
-    .since = STATE_VERSION_HISTORY,
-    .put_all = histories_put,
-    .end = histories_get,
-};
-
 /* ---- what is usually asked of the pools ---- */
 
 /* Far above what is ever counted, far below where sums wrap. */
@@ -268,22 +249,17 @@ static void typical_rows_put(const struct core *core, uint64_t first_key, uint32
     }
 }
 
-static void typicals_put(const struct core *core, struct buf *out)
+bool state_codec_pool_has_typicals(const void *row)
 {
-    uint64_t count = 0;
-    for (uint64_t id = table_next(&core->pools, 0); id != 0; id = table_next(&core->pools, id)) {
-        count += ((const struct pool *)table_get(&core->pools, id))->typical_counted > 0;
-    }
-    bytes_put_u64(out, count);
-    for (uint64_t id = table_next(&core->pools, 0); id != 0; id = table_next(&core->pools, id)) {
-        const struct pool *pool = table_get(&core->pools, id);
-        if (pool->typical_counted > 0) {
-            bytes_put_u64(out, id);
-            bytes_put_u64(out, pool->typical_since);
-            typical_rows_put(core, TYPICAL_KEY(pool->id, 0), pool->typical_counted, out);
-            typical_rows_put(core, TYPICAL_WEIGHED_KEY(pool->id, 0), pool->typical_weighed, out);
-        }
-    }
+    return ((const struct pool *)row)->typical_counted > 0;
+}
+
+void state_codec_pool_typicals_put(const struct core *core, const void *row, struct buf *out)
+{
+    const struct pool *pool = row;
+    bytes_put_u64(out, pool->typical_since);
+    typical_rows_put(core, TYPICAL_KEY(pool->id, 0), pool->typical_counted, out);
+    typical_rows_put(core, TYPICAL_WEIGHED_KEY(pool->id, 0), pool->typical_weighed, out);
 }
 
 static uint64_t typical_rows_get(struct state_reader *r, uint64_t first_key, uint32_t count)
@@ -307,9 +283,10 @@ static uint64_t typical_rows_get(struct state_reader *r, uint64_t first_key, uin
     return sum;
 }
 
-static bool typical_get(struct state_reader *r, pool_id id)
+bool state_codec_pool_typicals_get(struct state_reader *r, uint64_t row)
 {
-    if (r->in.bad || table_get(&r->core->pools, id.v) == NULL) {
+    const pool_id id = {(uint32_t)row};
+    if (table_get(&r->core->pools, id.v) == NULL) {
         return false;
     }
     struct pool *pool = change_pool_edit(r->core, id);
@@ -322,23 +299,3 @@ static bool typical_get(struct state_reader *r, pool_id id)
     return !r->in.bad && pool->typical_counted > 0 &&
            pool->typical_weighed <= pool->typical_counted;
 }
-
-static bool typicals_get(struct state_reader *r)
-{
-    uint64_t before = 0;
-    for (uint64_t left = bytes_get_u64(&r->in); left > 0 && !r->in.bad; left--) {
-        const uint64_t id = bytes_get_max(&r->in, r->head.pools.last);
-        if (id <= before || !typical_get(r, (pool_id){(uint32_t)id})) {
-            return false;
-        }
-        before = id;
-    }
-    return true;
-}
-
-const struct state_section state_codec_pool_typicals = {
-    .name = "typical requests",
-    .since = STATE_VERSION_TYPICAL,
-    .put_all = typicals_put,
-    .end = typicals_get,
-};

@@ -225,7 +225,7 @@ static const struct record_field task_fields[] = {
 };
 static const struct record_table task_table = RECORD_TABLE(struct task, task_fields);
 
-static void task_put(const struct core *core, const void *row, struct buf *out)
+void state_codec_task_put(const struct core *core, const void *row, struct buf *out)
 {
     const struct task *task = row;
     bytes_put_str(out, blob_bytes(task->spec));
@@ -303,7 +303,7 @@ static bool task_spec_get(struct state_reader *r, struct task *task, struct task
     return true;
 }
 
-static bool task_get(struct state_reader *r, uint64_t id)
+bool state_codec_task_get(struct state_reader *r, uint64_t id)
 {
     struct core *core = r->core;
     struct task *task = table_put(&core->tasks, id);
@@ -356,7 +356,7 @@ static bool task_get(struct state_reader *r, uint64_t id)
     return true;
 }
 
-static bool tasks_sound(struct state_reader *r)
+bool state_codec_task_end(struct state_reader *r)
 {
     r->core->instances.last = r->head.instances.last;
     for (uint64_t shape = table_next(&r->core->shapes, 0); shape != 0;
@@ -373,14 +373,6 @@ static bool tasks_sound(struct state_reader *r)
     return true;
 }
 
-const struct state_section state_codec_task = {
-    .name = "tasks",
-    STATE_ROWS(tasks, tasks),
-    .put = task_put,
-    .get = task_get,
-    .end = tasks_sound,
-};
-
 /* ---- keys of submissions ---- */
 
 static const struct record_field key_fields[] = {
@@ -390,12 +382,12 @@ static const struct record_field key_fields[] = {
     STATE_FIELD(struct submit_key, UINT, count, 0, SUBMIT_TASKS_MAX),
     STATE_TIME(struct submit_key, time_ms),
 };
-static const struct record_table key_table = RECORD_TABLE(struct submit_key, key_fields);
+const struct record_table state_codec_task_key_fields = RECORD_TABLE(struct submit_key, key_fields);
 
-static bool key_get(struct state_reader *r, uint64_t row)
+bool state_codec_task_key_get(struct state_reader *r, uint64_t row)
 {
     struct submit_key *key = table_put(&r->core->keys, row);
-    state_codec_read(r, &key_table, key);
+    state_codec_read(r, &state_codec_task_key_fields, key);
     if (r->in.bad || key->time_ms < r->key_ms) {
         return false;
     }
@@ -404,35 +396,22 @@ static bool key_get(struct state_reader *r, uint64_t row)
     return true;
 }
 
-const struct state_section state_codec_task_keys = {
-    .name = "submission keys",
-    STATE_ROWS(keys, keys),
-    .fields = &key_table,
-    .get = key_get,
-};
-
 /* ---- outcomes ---- */
 
 static const struct record_field outcome_fields[] = {
     STATE_FIELD(struct outcome_row, UINT, bits, 1, RECORD_ANY),
 };
-static const struct record_table outcome_table = RECORD_TABLE(struct outcome_row, outcome_fields);
+const struct record_table state_codec_task_outcome_fields =
+    RECORD_TABLE(struct outcome_row, outcome_fields);
 
-static bool outcome_get(struct state_reader *r, uint64_t row)
+bool state_codec_task_outcome_get(struct state_reader *r, uint64_t row)
 {
     if (row > r->head.tasks.last / OUTCOMES_PER_ROW + 1) {
         return false;
     }
-    state_codec_read(r, &outcome_table, table_put(&r->core->outcomes, row));
+    state_codec_read(r, &state_codec_task_outcome_fields, table_put(&r->core->outcomes, row));
     return !r->in.bad;
 }
-
-const struct state_section state_codec_task_outcomes = {
-    .name = "outcomes",
-    .table_at = offsetof(struct core, outcomes),
-    .fields = &outcome_table,
-    .get = outcome_get,
-};
 
 /* ---- run lengths ---- */
 
@@ -448,7 +427,7 @@ static const struct record_field length_fields[] = {
 static const struct record_table length_table = RECORD_TABLE(struct length_group, length_fields);
 
 /* By age, so that it does not matter in which order they came. */
-static void all_lengths_put(const struct core *core, struct buf *out)
+void state_codec_task_lengths_put(const struct core *core, struct buf *out)
 {
     bytes_put_u64(out, core->lengths.count);
     struct okey key = {{0}};
@@ -459,7 +438,7 @@ static void all_lengths_put(const struct core *core, struct buf *out)
     }
 }
 
-static bool all_lengths_get(struct state_reader *r)
+bool state_codec_task_lengths_get(struct state_reader *r)
 {
     const uint32_t count = codec_get_count(&r->in, LENGTH_GROUPS_MAX);
     struct okey before = {{0}};
@@ -475,10 +454,3 @@ static bool all_lengths_get(struct state_reader *r)
     }
     return true;
 }
-
-const struct state_section state_codec_task_lengths = {
-    .name = "run lengths",
-    .since = STATE_VERSION_LENGTHS,
-    .put_all = all_lengths_put,
-    .end = all_lengths_get,
-};

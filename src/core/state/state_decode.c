@@ -73,8 +73,8 @@ enum err core_decode(struct str bytes, struct core **ret, struct error *e)
     arena_init(&r.arena);
     const char *bad = head_get(&r) ? NULL : "head";
     for (uint32_t i = 0; i < state_codec_section_count && bad == NULL; i++) {
-        if (!section_get(state_codec_sections[i], &r)) {
-            bad = state_codec_sections[i]->name;
+        if (!section_get(&state_codec_sections[i], &r)) {
+            bad = state_codec_sections[i].name;
         }
     }
     if (bad == NULL && !bytes_reader_ok(&r.in)) {

@@ -20,9 +20,17 @@ static void rows_put(const struct state_section *section, const struct core *cor
 {
     const struct table *table = (const void *)((const char *)core + section->table_at);
     must(section->put != NULL || section->fields != NULL);
-    bytes_put_u64(out, table->count);
+    uint64_t left_out = 0;
+    for (uint64_t id = table_next(table, 0); id != 0 && section->has != NULL;
+         id = table_next(table, id)) {
+        left_out += !section->has(table_get(table, id));
+    }
+    bytes_put_u64(out, table->count - left_out);
     for (uint64_t id = table_next(table, 0); id != 0; id = table_next(table, id)) {
         const void *row = table_get(table, id);
+        if (section->has != NULL && !section->has(row)) {
+            continue;
+        }
         bytes_put_u64(out, id);
         if (section->put != NULL) {
             section->put(core, row, out);
@@ -36,7 +44,7 @@ void core_encode(const struct core *core, struct buf *out)
 {
     head_put(core, out);
     for (uint32_t i = 0; i < state_codec_section_count; i++) {
-        const struct state_section *section = state_codec_sections[i];
+        const struct state_section *section = &state_codec_sections[i];
         if (section->get != NULL) {
             rows_put(section, core, out);
         } else if (section->put_all != NULL) {
