@@ -104,7 +104,7 @@ static void fields_put(struct buf *out, const struct record *record)
     }
 }
 
-void record_put(struct buf *out, const struct record *record)
+void record_encode(struct buf *out, const struct record *record)
 {
     if (record->type == RECORD_OUTPUT) {
         char *room = record_output_begin(out, record->data.len);
@@ -230,7 +230,7 @@ static void fields_get(struct bytes_reader *in, struct arena *arena, struct reco
     }
 }
 
-long record_get(const char *data, size_t len, struct arena *arena, struct record *ret)
+long record_decode(const char *data, size_t len, struct arena *arena, struct record *ret)
 {
     if (len < RECORD_HEAD_LEN) {
         return 0;

@@ -140,14 +140,18 @@ void record_put_field(const struct record_field *field, const void *object, stru
     }
 }
 
-static void unsigned_get(const struct record_field *field, struct bytes_reader *in, void *object)
+uint64_t record_high(const struct record_field *field)
 {
     const uint64_t room =
         field->size == sizeof(uint64_t) ? UINT64_MAX : ((uint64_t)1 << (field->size * 8)) - 1;
-    const uint64_t high = field->type == RECORD_BOOL  ? 1
-                          : field->high == RECORD_ANY ? room
-                                                      : (uint64_t)field->high;
-    const uint64_t value = bytes_get_max(in, high);
+    return field->type == RECORD_BOOL  ? 1
+           : field->high == RECORD_ANY ? room
+                                       : (uint64_t)field->high;
+}
+
+static void unsigned_get(const struct record_field *field, struct bytes_reader *in, void *object)
+{
+    const uint64_t value = bytes_get_max(in, record_high(field));
     if (value < (uint64_t)field->low) {
         codec_bad(in);
     }

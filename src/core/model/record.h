@@ -29,6 +29,8 @@ enum record_type {
 /* `high` of an unsigned number that may have any value. */
 enum { RECORD_ANY = -1 };
 
+struct record_json_form;
+
 struct record_field {
     const char *name;                /* in JSON, in files and in messages */
     uint8_t type;                    /* enum record_type */
@@ -42,6 +44,11 @@ struct record_field {
     void (*put)(const void *object, struct buf *out); /* RECORD_OWN, as the next two */
     void (*get)(struct bytes_reader *in, struct arena *arena, void *object);
     void (*copy)(void *to, const void *from);
+    /* In JSON (wire/record_json.h); all of these may be left out. */
+    const char *required; /* what an error asks for when the field is missing; NULL: it may be */
+    int64_t otherwise;    /* a number that is missing; a missing text is "", a missing list empty */
+    bool sparse;          /* not written while it has the value of a missing field */
+    const struct record_json_form *json; /* another form than that of the type */
 };
 
 /* One row each. `object` is the struct, `member` the member that keeps the value. */
@@ -77,6 +84,9 @@ int64_t record_value(const struct record_field *field, const void *object);
 /* Is the field within its bounds? False: `*ret_limit` names the bound that is broken, `*ret_max` is its value. */
 bool record_bounded(const struct record_field *field, const void *object, const char **ret_limit,
                     int64_t *ret_max);
+
+/* The largest value of an unsigned number. */
+uint64_t record_high(const struct record_field *field);
 
 /* The text, list or count behind a row of that type. */
 const char *record_text(const struct record_field *field, const void *object);
