@@ -97,7 +97,7 @@ static void value_put(struct json_out *j, const struct record_field *field, cons
         key_put(j, name, *(const struct attempt_key *)member_of(field, object));
         break;
     case RECORD_OWN:
-        must(!"a form of its own");
+        must(field->type != RECORD_OWN);
         break;
     }
 }
