@@ -130,24 +130,24 @@ static const struct record_json_table hello_table = RECORD_JSON_TABLE(
                .json = RECORD_JSON_FORM(.put = attempts_put, .get = attempts_get, .table = &attempt_table)));
 /* clang-format on */
 
-void agent_join_encode(const struct agent_join *join, struct buf *out)
+void agent_hello_join_encode(const struct agent_join *join, struct buf *out)
 {
     record_json_encode(&join_table, join, out);
 }
 
-enum err agent_join_decode(struct str text, struct arena *arena, struct agent_join *ret,
-                           struct error *e)
+enum err agent_hello_join_decode(struct str text, struct arena *arena, struct agent_join *ret,
+                                 struct error *e)
 {
     return record_json_decode(&join_table, sizeof *ret, text, arena, ret, e);
 }
 
-void agent_joined_encode(const struct agent_joined *joined, struct buf *out)
+void agent_hello_joined_encode(const struct agent_joined *joined, struct buf *out)
 {
     record_json_encode(&joined_table, joined, out);
 }
 
-enum err agent_joined_decode(struct str text, struct arena *arena, struct agent_joined *ret,
-                             struct error *e)
+enum err agent_hello_joined_decode(struct str text, struct arena *arena, struct agent_joined *ret,
+                                   struct error *e)
 {
     return record_json_decode(&joined_table, sizeof *ret, text, arena, ret, e);
 }

@@ -9,7 +9,7 @@
 
 static const char *cause_word(unsigned cause)
 {
-    return end_cause_name((enum end_cause)cause);
+    return names_end_cause((enum end_cause)cause);
 }
 
 static const char *type_word(unsigned type)

@@ -102,14 +102,14 @@ static const struct record_json_table type_tables[] = {
 };
 /* clang-format on */
 
-void agent_batch_begin(struct json_out *j, struct buf *out, const struct agent_batch *batch)
+void agent_report_batch_begin(struct json_out *j, struct buf *out, const struct agent_batch *batch)
 {
     json_out_init(j, out);
     json_out_object(j);
     record_json_put(j, &batch_table, batch);
 }
 
-void agent_batch_add(struct json_out *j, const struct agent_report *report)
+void agent_report_batch_add(struct json_out *j, const struct agent_report *report)
 {
     must(report->type != AGENT_REPORT_OTHER);
     json_out_object(j);
@@ -118,7 +118,7 @@ void agent_batch_add(struct json_out *j, const struct agent_report *report)
     json_out_end(j);
 }
 
-void agent_batch_end(struct json_out *j)
+void agent_report_batch_end(struct json_out *j)
 {
     json_out_end(j);
     json_out_end(j);
@@ -145,8 +145,8 @@ static void reports_get(struct record_json *in, const struct record_field *field
     }
 }
 
-enum err agent_batch_decode(struct str text, struct arena *arena, struct agent_batch *ret,
-                            struct error *e)
+enum err agent_report_batch_decode(struct str text, struct arena *arena, struct agent_batch *ret,
+                                   struct error *e)
 {
     return record_json_decode(&batch_table, sizeof *ret, text, arena, ret, e);
 }

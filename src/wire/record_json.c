@@ -6,7 +6,7 @@
 #include "base/must.h"
 #include "core/model/spec.h"
 #include "wire/attempt_key.h"
-#include "wire/json_internal.h"
+#include "wire/part_json.h"
 #include "wire/time_text.h"
 
 #include <string.h>
@@ -73,7 +73,7 @@ static void value_put(struct json_out *j, const struct record_field *field, cons
         json_out_kv_milli(j, name, record_value(field, object));
         break;
     case RECORD_TIME:
-        time_json(j, name, record_value(field, object));
+        time_text_json(j, name, record_value(field, object));
         break;
     case RECORD_WORD:
         json_out_kv_text(j, name, field->word((unsigned)record_value(field, object)));
@@ -82,10 +82,10 @@ static void value_put(struct json_out *j, const struct record_field *field, cons
         json_out_kv_text(j, name, record_text(field, object));
         break;
     case RECORD_TEXTS:
-        texts_json(j, name, record_list(field, object), record_count(field, object));
+        part_json_texts(j, name, record_list(field, object), record_count(field, object));
         break;
     case RECORD_LABELS:
-        labels_json(j, name, record_list(field, object), record_count(field, object));
+        part_json_labels(j, name, record_list(field, object), record_count(field, object));
         break;
     case RECORD_AMOUNTS:
         amounts_put(j, field, object);
@@ -139,7 +139,7 @@ enum err record_json_parse(struct record_json *in, struct str text, struct arena
 {
     struct doc *doc;
     *in = (struct record_json){.arena = arena, .error = e};
-    enum err r = doc_parse_json(arena, text, &doc, e);
+    enum err r = doc_json_parse(arena, text, &doc, e);
     if (r != ERR_OK) {
         return r;
     }
@@ -405,7 +405,7 @@ static void name_get(struct record_json *in, const struct record_field *field,
 
 static void devices_put(struct json_out *j, const struct record_field *field, const void *object)
 {
-    devices_json(j, field->name, (uint64_t)record_value(field, object));
+    part_json_devices(j, field->name, (uint64_t)record_value(field, object));
 }
 
 static void devices_get(struct record_json *in, const struct record_field *field,

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/doc.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/json_out.h"
 #include "core/model/record.h"
 

@@ -222,14 +222,14 @@ void codec_get_request(struct bytes_reader *in, uint32_t resource_count, struct 
     }
 }
 
-void codec_put_key(struct buf *out, struct attempt_key key)
+void fact_put_key(struct buf *out, struct attempt_key key)
 {
     bytes_put_u64(out, key.task.v);
     bytes_put_u64(out, key.index);
     bytes_put_u64(out, key.attempt);
 }
 
-struct attempt_key codec_get_key(struct bytes_reader *in)
+struct attempt_key fact_get_key(struct bytes_reader *in)
 {
     struct attempt_key key;
     key.task.v = bytes_get_u64(in);
@@ -260,7 +260,7 @@ const struct named_amount *codec_get_amounts(struct bytes_reader *in, struct are
     return amounts;
 }
 
-void codec_put_labels(struct buf *out, const struct label *labels, uint32_t count)
+void spec_codec_labels_put(struct buf *out, const struct label *labels, uint32_t count)
 {
     bytes_put_u64(out, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -269,8 +269,8 @@ void codec_put_labels(struct buf *out, const struct label *labels, uint32_t coun
     }
 }
 
-const struct label *codec_get_labels(struct bytes_reader *in, struct arena *arena, uint32_t max,
-                                     uint32_t *ret_count)
+const struct label *spec_codec_labels_get(struct bytes_reader *in, struct arena *arena,
+                                          uint32_t max, uint32_t *ret_count)
 {
     uint32_t count = codec_get_count(in, max);
     struct label *labels = arena_new(arena, struct label, count);

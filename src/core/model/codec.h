@@ -41,13 +41,13 @@ void codec_put_request(struct buf *out, const struct request *request);
 void codec_get_request(struct bytes_reader *in, uint32_t resource_count, struct request *ret);
 
 /* An attempt's key; index and attempt in their ranges. */
-void codec_put_key(struct buf *out, struct attempt_key key);
-struct attempt_key codec_get_key(struct bytes_reader *in);
+void fact_put_key(struct buf *out, struct attempt_key key);
+struct attempt_key fact_get_key(struct bytes_reader *in);
 
 /* Lists of at most `max`. */
-void codec_put_labels(struct buf *out, const struct label *labels, uint32_t count);
-const struct label *codec_get_labels(struct bytes_reader *in, struct arena *arena, uint32_t max,
-                                     uint32_t *ret_count);
+void spec_codec_labels_put(struct buf *out, const struct label *labels, uint32_t count);
+const struct label *spec_codec_labels_get(struct bytes_reader *in, struct arena *arena,
+                                          uint32_t max, uint32_t *ret_count);
 void codec_put_amounts(struct buf *out, const struct named_amount *amounts, uint32_t count);
 const struct named_amount *codec_get_amounts(struct bytes_reader *in, struct arena *arena,
                                              uint32_t max, uint32_t *ret_count);

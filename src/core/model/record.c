@@ -98,7 +98,7 @@ static void list_put(const struct record_field *field, const void *object, struc
     if (field->type == RECORD_TEXTS) {
         codec_put_texts(out, list, count);
     } else if (field->type == RECORD_LABELS) {
-        codec_put_labels(out, list, count);
+        spec_codec_labels_put(out, list, count);
     } else {
         codec_put_amounts(out, list, count);
     }
@@ -132,7 +132,7 @@ void record_put_field(const struct record_field *field, const void *object, stru
         codec_put_16(out, member_of(field, object));
         break;
     case RECORD_KEY:
-        codec_put_key(out, *(const struct attempt_key *)member_of(field, object));
+        fact_put_key(out, *(const struct attempt_key *)member_of(field, object));
         break;
     case RECORD_OWN:
         field->put(object, out);
@@ -166,8 +166,9 @@ static void list_get(const struct record_field *field, struct bytes_reader *in, 
     const void *list =
         field->type == RECORD_TEXTS
             ? (const void *)codec_get_texts(in, arena, most, field->length_max, &count)
-        : field->type == RECORD_LABELS ? (const void *)codec_get_labels(in, arena, most, &count)
-                                       : (const void *)codec_get_amounts(in, arena, most, &count);
+        : field->type == RECORD_LABELS
+            ? (const void *)spec_codec_labels_get(in, arena, most, &count)
+            : (const void *)codec_get_amounts(in, arena, most, &count);
     if (count < (uint32_t)field->low) {
         codec_bad(in);
     }
@@ -212,7 +213,7 @@ void record_get_field(const struct record_field *field, struct bytes_reader *in,
         codec_get_16(in, member_edit(field, object));
         break;
     case RECORD_KEY:
-        *(struct attempt_key *)member_edit(field, object) = codec_get_key(in);
+        *(struct attempt_key *)member_edit(field, object) = fact_get_key(in);
         break;
     case RECORD_OWN:
         field->get(in, arena, object);
