@@ -6,6 +6,8 @@
 #include "base/must.h"
 #include "wire/record_json.h"
 
+static const char key_wanted[] = "an attempt like 12.0:1";
+
 enum { EXIT_CODE_MAX = 255, ERRNO_MAX = 4095 };
 
 static const char *type_word(unsigned type)
@@ -33,7 +35,7 @@ static void data_put(struct json_out *j, const struct record_field *field, const
 static void data_get(struct record_json *in, const struct record_field *field,
                      const struct doc *value, void *object)
 {
-    if (value->kind != DOC_STRING ||
+    if (value->kind != DOC_STRING || value->text.len > (size_t)field->high ||
         !base64_decode(in->arena, value->text, &((struct agent_report *)object)->data)) {
         record_json_bad(in, field->name, field->required);
     }
@@ -51,9 +53,6 @@ static void reports_get(struct record_json *in, const struct record_field *field
                         const struct doc *value, void *object);
 
 /* clang-format off */
-#define KEY(...) RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, __VA_ARGS__)
-#define KEY_REQUIRED KEY(.required = "an attempt like 12.0:1")
-#define AT_MS(...) RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, INT64_MAX, __VA_ARGS__)
 static const struct record_json_table report_table = RECORD_JSON_TABLE(
     RECORD_JSON_ROW(agent_report, type, "type", WORD, 0, AGENT_CHECKPOINT, .word = type_word, .otherwise = AGENT_REPORT_OTHER,
                .required = "a text within its length"));
@@ -67,37 +66,37 @@ static const struct record_json_table batch_table = RECORD_JSON_TABLE(
 /* The fields of each type beside the type. */
 static const struct record_json_table type_tables[] = {
     [AGENT_OUTPUT] = RECORD_JSON_TABLE(
-        KEY_REQUIRED,
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
         RECORD_JSON_ROW(agent_report, stream, "stream", UINT, 1, 2, .required = "1 or 2"),
         RECORD_JSON_ROW(agent_report, offset, "offset", UINT, 0, INT64_MAX),
         RECORD_JSON_ROW(agent_report, data, "data", OWN, 0, AGENT_REPORT_BYTES_MAX, .required = "base64",
             .json = RECORD_JSON_FORM(.put = data_put, .get = data_get))),
     [AGENT_STARTED] = RECORD_JSON_TABLE(
-        KEY_REQUIRED,
-        AT_MS(),
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
+        RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, INT64_MAX),
         RECORD_JSON_ROW(agent_report, pid, "pid", UINT, 0, RECORD_ANY),
         RECORD_JSON_ROW(agent_report, workdir_missed, "workdir_used", BOOL, 0, 1, .sparse = true, .json = &record_json_not)),
     [AGENT_ENDED] = RECORD_JSON_TABLE(
-        KEY_REQUIRED,
-        AT_MS(),
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
+        RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, INT64_MAX),
         RECORD_JSON_ROW(agent_report, exit_code, "exit_code", INT, 0, EXIT_CODE_MAX, .otherwise = EXIT_CODE_MAX),
         RECORD_JSON_ROW(agent_report, out_bytes, "out_bytes", UINT, 0, INT64_MAX),
         RECORD_JSON_ROW(agent_report, err_bytes, "err_bytes", UINT, 0, INT64_MAX),
         RECORD_JSON_ROW(agent_report, cpu_ms, "cpu_ms", MS, 0, INT64_MAX),
         RECORD_JSON_ROW(agent_report, memory_peak_bytes, "memory_peak", MEMORY, 0, INT64_MAX)),
     [AGENT_SPAWN_FAILED] = RECORD_JSON_TABLE(
-        KEY_REQUIRED,
-        AT_MS(.json = &record_json_unwritten),
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
+        RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, INT64_MAX, .json = &record_json_unwritten),
         RECORD_JSON_ROW(agent_report, exit_code, "errno", INT, 0, ERRNO_MAX),
         RECORD_JSON_ROW(agent_report, text, "message", TEXT, 0, AGENT_TEXT_MAX)),
     [AGENT_LOST] = RECORD_JSON_TABLE(
-        KEY_REQUIRED),
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted)),
     [AGENT_REFUSED] = RECORD_JSON_TABLE(
-        KEY(),
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true),
         RECORD_JSON_ROW(agent_report, text, "why", TEXT, 0, AGENT_TEXT_MAX)),
     [AGENT_CHECKPOINT] = RECORD_JSON_TABLE(
-        KEY_REQUIRED,
-        AT_MS()),
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
+        RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, INT64_MAX)),
     [AGENT_REPORT_OTHER] = {0},
 };
 /* clang-format on */
