@@ -112,14 +112,18 @@ static bool left_out(const struct record_field *field, const void *object)
                : record_value(field, object) == field->otherwise;
 }
 
+void record_json_put_field(struct json_out *j, const struct record_field *field, const void *object)
+{
+    if (!left_out(field, object)) {
+        const bool own = field->json != NULL && field->json->put != NULL;
+        (own ? field->json->put : value_put)(j, field, object);
+    }
+}
+
 void record_json_put(struct json_out *j, const struct record_json_table *table, const void *object)
 {
     for (size_t i = 0; i < table->count; i++) {
-        const struct record_field *field = &table->fields[i];
-        if (!left_out(field, object)) {
-            const bool own = field->json != NULL && field->json->put != NULL;
-            (own ? field->json->put : value_put)(j, field, object);
-        }
+        record_json_put_field(j, &table->fields[i], object);
     }
 }
 
@@ -155,42 +159,38 @@ void record_json_bad(struct record_json *in, const char *key, const char *wanted
     }
 }
 
+static bool number_of(const struct record_field *field, const struct doc *value, uint64_t *ret)
+{
+    bool yes;
+    int64_t milli;
+    if (field->type == RECORD_BOOL && doc_bool(value, &yes)) {
+        *ret = yes;
+        return true;
+    }
+    if (field->type == RECORD_MILLI && value->kind == DOC_NUMBER &&
+        amount_milli(value->text, &milli, NULL) == ERR_OK) {
+        *ret = (uint64_t)milli;
+        return true;
+    }
+    return field->type != RECORD_BOOL && field->type != RECORD_MILLI && doc_u64(value, ret);
+}
+
+/* Numbers of 0 or more, amounts and booleans. */
 static void number_get(struct record_json *in, const struct record_field *field,
                        const struct doc *value, void *object)
 {
-    static const char wanted[] = "a whole number within its range";
+    const char *wanted = field->type == RECORD_BOOL    ? "true or false"
+                         : field->type == RECORD_MILLI ? "an amount"
+                                                       : "a whole number within its range";
     uint64_t number = (uint64_t)field->otherwise;
     must(field->low >= 0);
-    if (value != NULL && (!doc_u64(value, &number) || number > record_high(field))) {
+    if (value != NULL && (!number_of(field, value, &number) || number > record_high(field))) {
         record_json_bad(in, field->name, wanted);
     } else if (number < (uint64_t)field->low) {
         record_json_bad(in, field->name, field->required != NULL ? field->required : wanted);
     } else {
         record_set(field, object, (int64_t)number);
     }
-}
-
-static void milli_get(struct record_json *in, const struct record_field *field,
-                      const struct doc *value, void *object)
-{
-    int64_t milli = field->otherwise;
-    if (value != NULL &&
-        (value->kind != DOC_NUMBER || amount_milli(value->text, &milli, NULL) != ERR_OK ||
-         milli < field->low || milli > field->high)) {
-        record_json_bad(in, field->name, "an amount");
-        return;
-    }
-    record_set(field, object, milli);
-}
-
-static void bool_get(struct record_json *in, const struct record_field *field,
-                     const struct doc *value, void *object)
-{
-    bool yes = field->otherwise != 0;
-    if (value != NULL && !doc_bool(value, &yes)) {
-        record_json_bad(in, field->name, "true or false");
-    }
-    record_set(field, object, yes);
 }
 
 /* A text of at most `max` bytes; "" when it is missing, and after a failure. */
@@ -329,11 +329,11 @@ void record_json_value(struct record_json *in, const struct record_field *field,
 {
     static void (*const readers[])(struct record_json *, const struct record_field *,
                                    const struct doc *, void *) = {
-        [RECORD_UINT] = number_get, [RECORD_INT] = number_get,    [RECORD_BOOL] = bool_get,
-        [RECORD_MILLI] = milli_get, [RECORD_MEMORY] = number_get, [RECORD_MS] = number_get,
-        [RECORD_WORD] = word_get,   [RECORD_TEXT] = text_get,     [RECORD_TEXTS] = texts_get,
-        [RECORD_LABELS] = map_get,  [RECORD_AMOUNTS] = map_get,   [RECORD_ID16] = id_get,
-        [RECORD_KEY] = key_get,     [RECORD_OWN] = NULL,
+        [RECORD_UINT] = number_get,  [RECORD_INT] = number_get,    [RECORD_BOOL] = number_get,
+        [RECORD_MILLI] = number_get, [RECORD_MEMORY] = number_get, [RECORD_MS] = number_get,
+        [RECORD_WORD] = word_get,    [RECORD_TEXT] = text_get,     [RECORD_TEXTS] = texts_get,
+        [RECORD_LABELS] = map_get,   [RECORD_AMOUNTS] = map_get,   [RECORD_ID16] = id_get,
+        [RECORD_KEY] = key_get,      [RECORD_OWN] = NULL,
     };
     must(readers[field->type] != NULL);
     readers[field->type](in, field, value, object);

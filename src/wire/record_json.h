@@ -50,6 +50,9 @@ struct record_json_form {
 /* The fields in the table's order, within an object that the caller begins and ends. */
 void record_json_put(struct json_out *j, const struct record_json_table *table, const void *object);
 
+void record_json_put_field(struct json_out *j, const struct record_field *field,
+                           const void *object);
+
 /* Reads the fields out of a map; NULL: a map without any. Stops at the first failure. */
 void record_json_get(struct record_json *in, const struct record_json_table *table,
                      const struct doc *map, void *object);
