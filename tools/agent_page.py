@@ -57,7 +57,7 @@ def differences(sources, page):
     for name, (struct, own) in tables.items():
         if name in HEADS.values():
             continue
-        head = tables[HEADS[struct]][1] if struct in HEADS and name != "limits" else {}
+        head = tables[HEADS[struct]][1] if struct in HEADS else {}
         fields = {**head, **own}
         example = example_for(name, fields, examples)
         for field, optional in fields.items():

@@ -38,7 +38,7 @@ static void capacity_get(struct record_json *in, const struct record_field *fiel
                          const struct doc *value, void *object)
 {
     const struct node_spec *node = &((const struct agent_hello *)object)->node;
-    record_json_object_get(in, field, value, object);
+    record_json_value(in, field, value, object);
     if (node->slots_milli % 1000 != 0) {
         record_json_bad(in, "capacity.slots", "a whole number");
     }
@@ -63,53 +63,26 @@ static void state_get(struct record_json *in, const struct record_field *field,
     }
 }
 
-static void attempts_put(struct json_out *j, const struct record_field *field, const void *object)
-{
-    const struct agent_hello *hello = object;
-    json_out_key(j, field->name);
-    json_out_array(j);
-    for (uint32_t i = 0; i < hello->attempt_count; i++) {
-        json_out_object(j);
-        record_json_put(j, field->json->table, &hello->attempts[i]);
-        json_out_end(j);
-    }
-    json_out_end(j);
-}
-
-static void attempts_get(struct record_json *in, const struct record_field *field,
-                         const struct doc *value, void *object)
-{
-    struct agent_hello *hello = object;
-    const struct doc *list = record_json_list(in, field, value);
-    const struct doc *item = list != NULL ? list->first : NULL;
-    struct agent_attempt *attempts =
-        arena_new(in->arena, struct agent_attempt, list != NULL ? list->count : 0);
-    for (; item != NULL && !in->bad; item = item->next) {
-        record_json_get(in, field->json->table, item, &attempts[hello->attempt_count++]);
-    }
-    hello->attempts = attempts;
-}
-
 /* clang-format off */
-static const struct record_json_table join_table = RECORD_JSON_TABLE(
+static const struct record_table join_table = RECORD_JSON_TABLE(agent_join,
     RECORD_JSON_ROW(agent_join, name, "name", TEXT, 1, NAME_LEN_MAX, .required = name_wanted, .json = &record_json_name),
     RECORD_JSON_ROW(agent_join, pool, "pool", TEXT, 0, NAME_LEN_MAX, .sparse = true));
-static const struct record_json_table joined_table = RECORD_JSON_TABLE(
+static const struct record_table joined_table = RECORD_JSON_TABLE(agent_joined,
     RECORD_JSON_ROW(agent_joined, node, "node", TEXT, 1, NAME_LEN_MAX, .required = name_wanted, .json = &record_json_name),
     RECORD_JSON_ROW(agent_joined, credential, "credential", TEXT, 0, AGENT_CREDENTIAL_MAX, .required = text_wanted));
-static const struct record_json_table capacity_table = RECORD_JSON_TABLE(
-    RECORD_JSON_ROW(agent_hello, node.slots_milli, "slots", MILLI, 0, AMOUNT_MILLI_MAX),
-    RECORD_JSON_ROW(agent_hello, node.cpu_milli, "cpu", MILLI, 0, AMOUNT_MILLI_MAX),
-    RECORD_JSON_ROW(agent_hello, node.memory_bytes, "memory", MEMORY, 0, AMOUNT_BYTES_MAX),
-    RECORD_JSON_ROW(agent_hello, node.device_count, "devices", UINT, 0, NODE_DEVICES_MAX),
-    RECORD_JSON_ROW(agent_hello, node.gpu_memory_bytes, "gpu_memory", MEMORY, 0, AMOUNT_BYTES_MAX),
-    RECORD_JSON_ROW(agent_hello, node.resources, "resources", AMOUNTS, 0, NODE_RESOURCES_MAX,
-               RECORD_JSON_COUNT(agent_hello, node.resource_count), .json = RECORD_JSON_FORM(.get = resources_get)));
-static const struct record_json_table attempt_table = RECORD_JSON_TABLE(
+static const struct record_table capacity_table = RECORD_JSON_TABLE(node_spec,
+    RECORD_JSON_ROW(node_spec, slots_milli, "slots", MILLI, 0, AMOUNT_MILLI_MAX),
+    RECORD_JSON_ROW(node_spec, cpu_milli, "cpu", MILLI, 0, AMOUNT_MILLI_MAX),
+    RECORD_JSON_ROW(node_spec, memory_bytes, "memory", MEMORY, 0, AMOUNT_BYTES_MAX),
+    RECORD_JSON_ROW(node_spec, device_count, "devices", UINT, 0, NODE_DEVICES_MAX),
+    RECORD_JSON_ROW(node_spec, gpu_memory_bytes, "gpu_memory", MEMORY, 0, AMOUNT_BYTES_MAX),
+    RECORD_JSON_ROW(node_spec, resources, "resources", AMOUNTS, 0, NODE_RESOURCES_MAX,
+               RECORD_JSON_COUNT(node_spec, resource_count), .json = RECORD_JSON_FORM(.get = resources_get)));
+static const struct record_table attempt_table = RECORD_JSON_TABLE(agent_attempt,
     RECORD_JSON_ROW(agent_attempt, key, "key", KEY, 0, 0, .required = "an attempt like 12.0:1"),
     RECORD_JSON_ROW(agent_attempt, state, "state", WORD, 0, AGENT_ATTEMPT_ENDED, .word = attempt_state_word,
                .otherwise = AGENT_ATTEMPT_ENDED + 1, .json = RECORD_JSON_FORM(.get = state_get)));
-static const struct record_json_table hello_table = RECORD_JSON_TABLE(
+static const struct record_table hello_table = RECORD_JSON_TABLE(agent_hello,
     RECORD_JSON_ROW(agent_hello, closing, "type", OWN, 0, 0, .required = text_wanted, .json = RECORD_JSON_FORM(.put = type_put, .get = type_get)),
     RECORD_JSON_ROW(agent_hello, protocol_min, "protocol_min", UINT, 0, RECORD_ANY),
     RECORD_JSON_ROW(agent_hello, protocol_max, "protocol_max", UINT, 0, RECORD_ANY),
@@ -124,10 +97,10 @@ static const struct record_json_table hello_table = RECORD_JSON_TABLE(
                .length_max = TEXT_LEN_MAX),
     RECORD_JSON_ROW(agent_hello, stop_after_ms, "stop_after_ms", MS, 0, AMOUNT_MS_MAX),
     RECORD_JSON_ROW(agent_hello, closing, "closing", BOOL, 0, 1, .sparse = true),
-    RECORD_JSON_ROW(agent_hello, node, "capacity", OWN, 0, 0, .required = "a map",
-               .json = RECORD_JSON_FORM(.put = record_json_object_put, .get = capacity_get, .table = &capacity_table)),
-    RECORD_JSON_ROW(agent_hello, attempts, "attempts", OWN, 0, AGENT_ATTEMPTS_MAX, RECORD_JSON_COUNT(agent_hello, attempt_count),
-               .json = RECORD_JSON_FORM(.put = attempts_put, .get = attempts_get, .table = &attempt_table)));
+    RECORD_JSON_ROW(agent_hello, node, "capacity", PART, 0, 0, .part = &capacity_table, .required = "a map",
+               .json = RECORD_JSON_FORM(.get = capacity_get)),
+    RECORD_JSON_ROW(agent_hello, attempts, "attempts", ROWS, 0, AGENT_ATTEMPTS_MAX, RECORD_JSON_COUNT(agent_hello, attempt_count),
+               .part = &attempt_table));
 /* clang-format on */
 
 void agent_hello_join_encode(const struct agent_join *join, struct buf *out)
@@ -138,7 +111,7 @@ void agent_hello_join_encode(const struct agent_join *join, struct buf *out)
 enum err agent_hello_join_decode(struct str text, struct arena *arena, struct agent_join *ret,
                                  struct error *e)
 {
-    return record_json_decode(&join_table, sizeof *ret, text, arena, ret, e);
+    return record_json_decode(&join_table, text, arena, ret, e);
 }
 
 void agent_hello_joined_encode(const struct agent_joined *joined, struct buf *out)
@@ -149,7 +122,7 @@ void agent_hello_joined_encode(const struct agent_joined *joined, struct buf *ou
 enum err agent_hello_joined_decode(struct str text, struct arena *arena, struct agent_joined *ret,
                                    struct error *e)
 {
-    return record_json_decode(&joined_table, sizeof *ret, text, arena, ret, e);
+    return record_json_decode(&joined_table, text, arena, ret, e);
 }
 
 void agent_hello_encode(const struct agent_hello *hello, struct buf *out)
@@ -160,5 +133,5 @@ void agent_hello_encode(const struct agent_hello *hello, struct buf *out)
 enum err agent_hello_decode(struct str text, struct arena *arena, struct agent_hello *ret,
                             struct error *e)
 {
-    return record_json_decode(&hello_table, sizeof *ret, text, arena, ret, e);
+    return record_json_decode(&hello_table, text, arena, ret, e);
 }

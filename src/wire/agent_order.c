@@ -22,25 +22,24 @@ static const char *type_word(unsigned type)
 }
 
 /* clang-format off */
-static const struct record_json_table order_table = RECORD_JSON_TABLE(
+static const struct record_table order_table = RECORD_JSON_TABLE(agent_order,
     RECORD_JSON_ROW(agent_order, type, "type", WORD, 0, AGENT_BYE, .word = type_word, .otherwise = AGENT_OTHER,
                .required = "a text within its length"),
     RECORD_JSON_ROW(agent_order, epoch, "epoch", UINT, 0, RECORD_ANY),
     RECORD_JSON_ROW(agent_order, incarnation, "incarnation", UINT, 0, RECORD_ANY));
-static const struct record_json_table limits_table = RECORD_JSON_TABLE(
-    RECORD_JSON_ROW(agent_order, welcome.report_bytes_max, "report_bytes", UINT, 0, UINT32_MAX, .otherwise = AGENT_REPORT_BYTES_MAX));
+static const struct record_table limits_table = RECORD_JSON_TABLE(agent_welcome,
+    RECORD_JSON_ROW(agent_welcome, report_bytes_max, "report_bytes", UINT, 0, UINT32_MAX, .otherwise = AGENT_REPORT_BYTES_MAX));
 
 /* The fields of each type beside those of every order. */
-static const struct record_json_table type_tables[] = {
-    [AGENT_WELCOME] = RECORD_JSON_TABLE(
+static const struct record_table type_tables[] = {
+    [AGENT_WELCOME] = RECORD_JSON_TABLE(agent_order,
         RECORD_JSON_ROW(agent_order, welcome.protocol, "protocol", UINT, 0, RECORD_ANY),
         RECORD_JSON_ROW(agent_order, welcome.node, "node", TEXT, 1, NAME_LEN_MAX, .required = "a name", .json = &record_json_name),
         RECORD_JSON_ROW(agent_order, welcome.now_ms, "now_ms", INT, 0, INT64_MAX),
         RECORD_JSON_ROW(agent_order, welcome.heartbeat_ms, "heartbeat_ms", MS, 0, AMOUNT_MS_MAX, .otherwise = 10000),
         RECORD_JSON_ROW(agent_order, welcome.lost_after_ms, "lost_after_ms", MS, 0, AMOUNT_MS_MAX, .otherwise = 300000),
-        RECORD_JSON_ROW(agent_order, welcome, "limits", OWN, 0, 0,
-            .json = RECORD_JSON_FORM(.put = record_json_object_put, .get = record_json_object_get, .table = &limits_table))),
-    [AGENT_START] = RECORD_JSON_TABLE(
+        RECORD_JSON_ROW(agent_order, welcome, "limits", PART, 0, 0, .part = &limits_table)),
+    [AGENT_START] = RECORD_JSON_TABLE(agent_order,
         RECORD_JSON_ROW(agent_order, start.key, "key", KEY, 0, 0, .required = "an attempt like 12.0:1"),
         RECORD_JSON_ROW(agent_order, start.key.task, "task", UINT, 1, RECORD_ANY, .json = &record_json_unread),
         RECORD_JSON_ROW(agent_order, start.instance, "instance", UINT, 0, RECORD_ANY),
@@ -51,7 +50,7 @@ static const struct record_json_table type_tables[] = {
         RECORD_JSON_ROW(agent_order, start.workdir, "workdir", TEXT, 0, AGENT_TEXT_MAX),
         RECORD_JSON_ROW(agent_order, start.job_user, "job_user", TEXT, 0, TEXT_LEN_MAX),
         RECORD_JSON_ROW(agent_order, start.slots_milli, "slots", MILLI, 0, AMOUNT_MILLI_MAX),
-        RECORD_JSON_ROW(agent_order, start.devices, "devices", UINT, 0, NODE_DEVICES_MAX, .json = &record_json_devices),
+        RECORD_JSON_ROW(agent_order, start.devices, "devices", BITS, 0, RECORD_ANY),
         RECORD_JSON_ROW(agent_order, start.cpu_milli, "cpu", MILLI, 0, AMOUNT_MILLI_MAX),
         RECORD_JSON_ROW(agent_order, start.memory_bytes, "memory", MEMORY, 0, AMOUNT_BYTES_MAX),
         RECORD_JSON_ROW(agent_order, start.pool, "pool", TEXT, 0, NAME_LEN_MAX),
@@ -62,11 +61,11 @@ static const struct record_json_table type_tables[] = {
         RECORD_JSON_ROW(agent_order, start.master_port, "master_port", UINT, 0, UINT16_MAX),
         RECORD_JSON_ROW(agent_order, start.grace_ms, "grace_ms", MS, 0, AMOUNT_MS_MAX, .otherwise = GRACE_MS_DEFAULT),
         RECORD_JSON_ROW(agent_order, start.output_max, "output_max", UINT, 0, INT64_MAX, .otherwise = INT64_MAX)),
-    [AGENT_STOP] = RECORD_JSON_TABLE(
+    [AGENT_STOP] = RECORD_JSON_TABLE(agent_order,
         RECORD_JSON_ROW(agent_order, stop.key, "key", KEY, 0, 0, .required = "an attempt like 12.0:1"),
         RECORD_JSON_ROW(agent_order, stop.grace_ms, "grace_ms", MS, 0, AMOUNT_MS_MAX),
         RECORD_JSON_ROW(agent_order, stop.cause, "cause", WORD, 0, END_CAUSE_COUNT - 1, .word = cause_word)),
-    [AGENT_BYE] = RECORD_JSON_TABLE(
+    [AGENT_BYE] = RECORD_JSON_TABLE(agent_order,
         RECORD_JSON_ROW(agent_order, bye.why, "why", TEXT, 0, AGENT_TEXT_MAX)),
     [AGENT_OTHER] = {0},
 };

@@ -53,10 +53,10 @@ static void reports_get(struct record_json *in, const struct record_field *field
                         const struct doc *value, void *object);
 
 /* clang-format off */
-static const struct record_json_table report_table = RECORD_JSON_TABLE(
+static const struct record_table report_table = RECORD_JSON_TABLE(agent_report,
     RECORD_JSON_ROW(agent_report, type, "type", WORD, 0, AGENT_CHECKPOINT, .word = type_word, .otherwise = AGENT_REPORT_OTHER,
                .required = "a text within its length"));
-static const struct record_json_table batch_table = RECORD_JSON_TABLE(
+static const struct record_table batch_table = RECORD_JSON_TABLE(agent_batch,
     RECORD_JSON_ROW(agent_batch, epoch, "epoch", UINT, 0, RECORD_ANY),
     RECORD_JSON_ROW(agent_batch, incarnation, "incarnation", UINT, 0, RECORD_ANY),
     RECORD_JSON_ROW(agent_batch, batch, "batch", UINT, 0, RECORD_ANY),
@@ -64,19 +64,19 @@ static const struct record_json_table batch_table = RECORD_JSON_TABLE(
                .json = RECORD_JSON_FORM(.put = reports_put, .get = reports_get)));
 
 /* The fields of each type beside the type. */
-static const struct record_json_table type_tables[] = {
-    [AGENT_OUTPUT] = RECORD_JSON_TABLE(
+static const struct record_table type_tables[] = {
+    [AGENT_OUTPUT] = RECORD_JSON_TABLE(agent_report,
         RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
         RECORD_JSON_ROW(agent_report, stream, "stream", UINT, 1, 2, .required = "1 or 2"),
         RECORD_JSON_ROW(agent_report, offset, "offset", UINT, 0, INT64_MAX),
         RECORD_JSON_ROW(agent_report, data, "data", OWN, 0, AGENT_REPORT_BYTES_MAX, .required = "base64",
             .json = RECORD_JSON_FORM(.put = data_put, .get = data_get))),
-    [AGENT_STARTED] = RECORD_JSON_TABLE(
+    [AGENT_STARTED] = RECORD_JSON_TABLE(agent_report,
         RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
         RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, INT64_MAX),
         RECORD_JSON_ROW(agent_report, pid, "pid", UINT, 0, RECORD_ANY),
         RECORD_JSON_ROW(agent_report, workdir_missed, "workdir_used", BOOL, 0, 1, .sparse = true, .json = &record_json_not)),
-    [AGENT_ENDED] = RECORD_JSON_TABLE(
+    [AGENT_ENDED] = RECORD_JSON_TABLE(agent_report,
         RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
         RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, INT64_MAX),
         RECORD_JSON_ROW(agent_report, exit_code, "exit_code", INT, 0, EXIT_CODE_MAX, .otherwise = EXIT_CODE_MAX),
@@ -84,17 +84,17 @@ static const struct record_json_table type_tables[] = {
         RECORD_JSON_ROW(agent_report, err_bytes, "err_bytes", UINT, 0, INT64_MAX),
         RECORD_JSON_ROW(agent_report, cpu_ms, "cpu_ms", MS, 0, INT64_MAX),
         RECORD_JSON_ROW(agent_report, memory_peak_bytes, "memory_peak", MEMORY, 0, INT64_MAX)),
-    [AGENT_SPAWN_FAILED] = RECORD_JSON_TABLE(
+    [AGENT_SPAWN_FAILED] = RECORD_JSON_TABLE(agent_report,
         RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
         RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, INT64_MAX, .json = &record_json_unwritten),
         RECORD_JSON_ROW(agent_report, exit_code, "errno", INT, 0, ERRNO_MAX),
         RECORD_JSON_ROW(agent_report, text, "message", TEXT, 0, AGENT_TEXT_MAX)),
-    [AGENT_LOST] = RECORD_JSON_TABLE(
+    [AGENT_LOST] = RECORD_JSON_TABLE(agent_report,
         RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted)),
-    [AGENT_REFUSED] = RECORD_JSON_TABLE(
+    [AGENT_REFUSED] = RECORD_JSON_TABLE(agent_report,
         RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true),
         RECORD_JSON_ROW(agent_report, text, "why", TEXT, 0, AGENT_TEXT_MAX)),
-    [AGENT_CHECKPOINT] = RECORD_JSON_TABLE(
+    [AGENT_CHECKPOINT] = RECORD_JSON_TABLE(agent_report,
         RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
         RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, INT64_MAX)),
     [AGENT_REPORT_OTHER] = {0},
@@ -128,7 +128,7 @@ static void reports_get(struct record_json *in, const struct record_field *field
                         const struct doc *value, void *object)
 {
     struct agent_batch *batch = object;
-    const struct doc *list = record_json_list(in, field, value);
+    const struct doc *list = record_json_list(in, field, value, field->high);
     const struct doc *item = list != NULL ? list->first : NULL;
     struct agent_report *reports =
         arena_new(in->arena, struct agent_report, list != NULL ? list->count : 0);
@@ -147,7 +147,7 @@ static void reports_get(struct record_json *in, const struct record_field *field
 enum err agent_report_batch_decode(struct str text, struct arena *arena, struct agent_batch *ret,
                                    struct error *e)
 {
-    return record_json_decode(&batch_table, sizeof *ret, text, arena, ret, e);
+    return record_json_decode(&batch_table, text, arena, ret, e);
 }
 
 bool agent_report_input(const struct agent_report *report, uint32_t incarnation, struct report *ret)

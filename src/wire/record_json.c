@@ -54,6 +54,24 @@ static void amounts_put(struct json_out *j, const struct record_field *field, co
     json_out_end(j);
 }
 
+static void part_put(struct json_out *j, const struct record_table *part, const void *object)
+{
+    json_out_object(j);
+    record_json_put(j, part, object);
+    json_out_end(j);
+}
+
+static void rows_put(struct json_out *j, const struct record_field *field, const void *object)
+{
+    const char *rows = record_list(field, object);
+    json_out_key(j, field->name);
+    json_out_array(j);
+    for (uint32_t i = 0; i < record_count(field, object); i++) {
+        part_put(j, field->part, rows + (size_t)i * field->part->size);
+    }
+    json_out_end(j);
+}
+
 static void value_put(struct json_out *j, const struct record_field *field, const void *object)
 {
     const char *name = field->name;
@@ -94,7 +112,17 @@ static void value_put(struct json_out *j, const struct record_field *field, cons
         id_put(j, name, member_of(field, object));
         break;
     case RECORD_KEY:
-        key_put(j, name, *(const struct attempt_key *)member_of(field, object));
+        key_put(j, name, record_key(field, object));
+        break;
+    case RECORD_BITS:
+        part_json_devices(j, name, (uint64_t)record_value(field, object));
+        break;
+    case RECORD_PART:
+        json_out_key(j, name);
+        part_put(j, field->part, member_of(field, object));
+        break;
+    case RECORD_ROWS:
+        rows_put(j, field, object);
         break;
     case RECORD_OWN:
         must(field->type != RECORD_OWN);
@@ -107,9 +135,8 @@ static bool left_out(const struct record_field *field, const void *object)
     if (!field->sparse) {
         return false;
     }
-    return field->type == RECORD_KEY
-               ? ((const struct attempt_key *)member_of(field, object))->task.v == 0
-               : record_value(field, object) == field->otherwise;
+    return field->type == RECORD_KEY ? record_key(field, object).task.v == 0
+                                     : record_value(field, object) == field->otherwise;
 }
 
 void record_json_put_field(struct json_out *j, const struct record_field *field, const void *object)
@@ -120,14 +147,14 @@ void record_json_put_field(struct json_out *j, const struct record_field *field,
     }
 }
 
-void record_json_put(struct json_out *j, const struct record_json_table *table, const void *object)
+void record_json_put(struct json_out *j, const struct record_table *table, const void *object)
 {
     for (size_t i = 0; i < table->count; i++) {
         record_json_put_field(j, &table->fields[i], object);
     }
 }
 
-void record_json_encode(const struct record_json_table *table, const void *object, struct buf *out)
+void record_json_encode(const struct record_table *table, const void *object, struct buf *out)
 {
     struct json_out j;
     json_out_init(&j, out);
@@ -224,9 +251,9 @@ static void word_get(struct record_json *in, const struct record_field *field,
 }
 
 const struct doc *record_json_list(struct record_json *in, const struct record_field *field,
-                                   const struct doc *value)
+                                   const struct doc *value, int64_t max)
 {
-    if (value != NULL && (value->kind != DOC_LIST || value->count > (uint32_t)field->high)) {
+    if (value != NULL && (value->kind != DOC_LIST || value->count > max)) {
         record_json_bad(in, field->name, "a list within its length");
         return NULL;
     }
@@ -244,7 +271,7 @@ static void list_set(const struct record_field *field, void *object, const void 
 static void texts_get(struct record_json *in, const struct record_field *field,
                       const struct doc *value, void *object)
 {
-    const struct doc *list = record_json_list(in, field, value);
+    const struct doc *list = record_json_list(in, field, value, field->high);
     const char **texts = arena_new(in->arena, const char *, list != NULL ? list->count + 1 : 1);
     uint32_t count = 0;
     for (const struct doc *item = list != NULL ? list->first : NULL; item != NULL;
@@ -324,6 +351,45 @@ static void key_get(struct record_json *in, const struct record_field *field,
     }
 }
 
+static void bits_get(struct record_json *in, const struct record_field *field,
+                     const struct doc *value, void *object)
+{
+    const struct doc *list = record_json_list(in, field, value, NODE_DEVICES_MAX);
+    uint64_t mask = 0;
+    for (const struct doc *item = list != NULL ? list->first : NULL; item != NULL;
+         item = item->next) {
+        uint64_t device;
+        if (!doc_u64(item, &device) || device >= NODE_DEVICES_MAX) {
+            record_json_bad(in, field->name, "a list of device indices");
+            return;
+        }
+        mask |= (uint64_t)1 << device;
+    }
+    record_set(field, object, (int64_t)mask);
+}
+
+static void part_get(struct record_json *in, const struct record_field *field,
+                     const struct doc *value, void *object)
+{
+    if (field->required != NULL && value->kind != DOC_MAP) {
+        record_json_bad(in, field->name, field->required);
+    }
+    record_json_get(in, field->part, value, member(field, object));
+}
+
+static void rows_get(struct record_json *in, const struct record_field *field,
+                     const struct doc *value, void *object)
+{
+    const struct doc *list = record_json_list(in, field, value, field->high);
+    const uint32_t count = list != NULL ? list->count : 0;
+    char *rows = arena_alloc(in->arena, (size_t)count * field->part->size);
+    const struct doc *item = list != NULL ? list->first : NULL;
+    for (uint32_t i = 0; i < count; i++, item = item->next) {
+        record_json_get(in, field->part, item, rows + (size_t)i * field->part->size);
+    }
+    list_set(field, object, rows, count);
+}
+
 void record_json_value(struct record_json *in, const struct record_field *field,
                        const struct doc *value, void *object)
 {
@@ -333,13 +399,14 @@ void record_json_value(struct record_json *in, const struct record_field *field,
         [RECORD_MILLI] = number_get, [RECORD_MEMORY] = number_get, [RECORD_MS] = number_get,
         [RECORD_WORD] = word_get,    [RECORD_TEXT] = text_get,     [RECORD_TEXTS] = texts_get,
         [RECORD_LABELS] = map_get,   [RECORD_AMOUNTS] = map_get,   [RECORD_ID16] = id_get,
-        [RECORD_KEY] = key_get,      [RECORD_OWN] = NULL,
+        [RECORD_KEY] = key_get,      [RECORD_BITS] = bits_get,     [RECORD_PART] = part_get,
+        [RECORD_ROWS] = rows_get,    [RECORD_OWN] = NULL,
     };
     must(readers[field->type] != NULL);
     readers[field->type](in, field, value, object);
 }
 
-void record_json_get(struct record_json *in, const struct record_json_table *table,
+void record_json_get(struct record_json *in, const struct record_table *table,
                      const struct doc *map, void *object)
 {
     for (size_t i = 0; i < table->count && !in->bad; i++) {
@@ -354,8 +421,8 @@ void record_json_get(struct record_json *in, const struct record_json_table *tab
     }
 }
 
-enum err record_json_decode(const struct record_json_table *table, size_t size, struct str text,
-                            struct arena *arena, void *ret, struct error *e)
+enum err record_json_decode(const struct record_table *table, struct str text, struct arena *arena,
+                            void *ret, struct error *e)
 {
     struct record_json in;
     const struct doc *doc;
@@ -363,34 +430,16 @@ enum err record_json_decode(const struct record_json_table *table, size_t size, 
     if (r != ERR_OK) {
         return r;
     }
-    void *object = arena_alloc(arena, size);
+    void *object = arena_alloc(arena, table->size);
     record_json_get(&in, table, doc, object);
     if (in.bad) {
         return ERR_INVALID;
     }
-    memcpy(ret, object, size);
+    memcpy(ret, object, table->size);
     return ERR_OK;
 }
 
 /* ---- forms ---- */
-
-void record_json_object_put(struct json_out *j, const struct record_field *field,
-                            const void *object)
-{
-    json_out_key(j, field->name);
-    json_out_object(j);
-    record_json_put(j, field->json->table, object);
-    json_out_end(j);
-}
-
-void record_json_object_get(struct record_json *in, const struct record_field *field,
-                            const struct doc *value, void *object)
-{
-    if (field->required != NULL && value->kind != DOC_MAP) {
-        record_json_bad(in, field->name, field->required);
-    }
-    record_json_get(in, field->json->table, value, object);
-}
 
 static void name_get(struct record_json *in, const struct record_field *field,
                      const struct doc *value, void *object)
@@ -401,28 +450,6 @@ static void name_get(struct record_json *in, const struct record_field *field,
         return;
     }
     text_get(in, field, value, object);
-}
-
-static void devices_put(struct json_out *j, const struct record_field *field, const void *object)
-{
-    part_json_devices(j, field->name, (uint64_t)record_value(field, object));
-}
-
-static void devices_get(struct record_json *in, const struct record_field *field,
-                        const struct doc *value, void *object)
-{
-    const struct doc *list = record_json_list(in, field, value);
-    uint64_t mask = 0;
-    for (const struct doc *item = list != NULL ? list->first : NULL; item != NULL;
-         item = item->next) {
-        uint64_t device;
-        if (!doc_u64(item, &device) || device >= NODE_DEVICES_MAX) {
-            record_json_bad(in, field->name, "a list of device indices");
-            return;
-        }
-        mask |= (uint64_t)1 << device;
-    }
-    record_set(field, object, (int64_t)mask);
 }
 
 static void not_put(struct json_out *j, const struct record_field *field, const void *object)
@@ -453,5 +480,4 @@ static void nothing_get(struct record_json *in, const struct record_field *field
 const struct record_json_form record_json_unread = {.get = nothing_get};
 const struct record_json_form record_json_unwritten = {.put = nothing_put};
 const struct record_json_form record_json_name = {.get = name_get};
-const struct record_json_form record_json_devices = {.put = devices_put, .get = devices_get};
 const struct record_json_form record_json_not = {.put = not_put, .get = not_get};

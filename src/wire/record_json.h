@@ -11,12 +11,6 @@
 #include "base/json_out.h"
 #include "core/model/record.h"
 
-/* The rows of a struct. */
-struct record_json_table {
-    const struct record_field *fields;
-    size_t count;
-};
-
 /* One reading. */
 struct record_json {
     struct arena *arena;
@@ -30,7 +24,6 @@ struct record_json_form {
     /* `value` is NULL when the field is missing and not required. */
     void (*get)(struct record_json *in, const struct record_field *field, const struct doc *value,
                 void *object);
-    const struct record_json_table *table; /* of an object, or of the objects of a list */
 };
 
 /* A row; what follows the bounds sets other members of struct record_field. */
@@ -42,31 +35,31 @@ struct record_json_form {
 #define RECORD_JSON_COUNT(object, member) .count_offset = offsetof(struct object, member)
 /* clang-format off */
 #define RECORD_JSON_FORM(...) &(const struct record_json_form){__VA_ARGS__}
-#define RECORD_JSON_TABLE(...)                                                                          \
-    {(const struct record_field[]){__VA_ARGS__},                                                   \
-     sizeof((const struct record_field[]){__VA_ARGS__}) / sizeof(struct record_field)}
+#define RECORD_JSON_TABLE(object, ...)                                                             \
+    {.fields = (const struct record_field[]){__VA_ARGS__},                                         \
+     .count = sizeof((const struct record_field[]){__VA_ARGS__}) / sizeof(struct record_field),    \
+     .size = sizeof(struct object)}
 /* clang-format on */
 
 /* The fields in the table's order, within an object that the caller begins and ends. */
-void record_json_put(struct json_out *j, const struct record_json_table *table, const void *object);
+void record_json_put(struct json_out *j, const struct record_table *table, const void *object);
 
 void record_json_put_field(struct json_out *j, const struct record_field *field,
                            const void *object);
 
 /* Reads the fields out of a map; NULL: a map without any. Stops at the first failure. */
-void record_json_get(struct record_json *in, const struct record_json_table *table,
+void record_json_get(struct record_json *in, const struct record_table *table,
                      const struct doc *map, void *object);
 
 /* Parses one JSON object into `*ret` and begins reading. */
 must_use enum err record_json_parse(struct record_json *in, struct str text, struct arena *arena,
                                     const struct doc **ret, struct error *e);
 
-/* A whole message: a struct of `size` bytes. A failed decode leaves `*ret` as it was; decoded texts
+/* A whole message. A failed decode leaves `*ret` as it was; decoded texts
  * live in the arena. */
-void record_json_encode(const struct record_json_table *table, const void *object, struct buf *out);
-must_use enum err record_json_decode(const struct record_json_table *table, size_t size,
-                                     struct str text, struct arena *arena, void *ret,
-                                     struct error *e);
+void record_json_encode(const struct record_table *table, const void *object, struct buf *out);
+must_use enum err record_json_decode(const struct record_table *table, struct str text,
+                                     struct arena *arena, void *ret, struct error *e);
 
 /* Notes that `key` is wrong, and what is wanted there. */
 void record_json_bad(struct record_json *in, const char *key, const char *wanted);
@@ -75,19 +68,11 @@ void record_json_bad(struct record_json *in, const char *key, const char *wanted
 void record_json_value(struct record_json *in, const struct record_field *field,
                        const struct doc *value, void *object);
 
-/* The value as a list within the field's bounds; NULL when it is missing or empty. */
+/* The value as a list of at most `max` items; NULL when it is missing or empty. */
 const struct doc *record_json_list(struct record_json *in, const struct record_field *field,
-                                   const struct doc *value);
-
-/* An object within the object: the form's table, whose rows are members of the same struct. */
-void record_json_object_put(struct json_out *j, const struct record_field *field,
-                            const void *object);
-void record_json_object_get(struct record_json *in, const struct record_field *field,
-                            const struct doc *value, void *object);
+                                   const struct doc *value, int64_t max);
 
 extern const struct record_json_form record_json_unread;    /* written only */
 extern const struct record_json_form record_json_unwritten; /* read only */
 extern const struct record_json_form record_json_name;      /* RECORD_TEXT: as of name_check() */
-extern const struct record_json_form
-    record_json_devices;                              /* RECORD_UINT: bits as a list of indices */
 extern const struct record_json_form record_json_not; /* RECORD_BOOL: JSON says the opposite */

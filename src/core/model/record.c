@@ -1,4 +1,7 @@
 /* record.c - the codec and the bounds of structs that a table describes.
+ *
+ * record_read() and record_write() call themselves for a struct within a struct: as deep as tables are written, not as deep as
+ * bytes say.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/record.h"
 
@@ -25,10 +28,15 @@ const char *record_text(const struct record_field *field, const void *object)
     return text != NULL ? text : "";
 }
 
+struct attempt_key record_key(const struct record_field *field, const void *object)
+{
+    must(field->type == RECORD_KEY);
+    return *(const struct attempt_key *)member_of(field, object);
+}
+
 const void *record_list(const struct record_field *field, const void *object)
 {
-    must(field->type == RECORD_TEXTS || field->type == RECORD_LABELS ||
-         field->type == RECORD_AMOUNTS);
+    must(field->count_offset != 0);
     const void *list;
     memcpy(&list, member_of(field, object), sizeof list);
     return list;
@@ -69,6 +77,7 @@ static int64_t signed_of(const struct record_field *field, const void *object)
 static bool is_unsigned(const struct record_field *field)
 {
     return field->type == RECORD_UINT || field->type == RECORD_WORD || field->type == RECORD_BOOL ||
+           field->type == RECORD_BITS ||
            (field->type == RECORD_MILLI && field->size == sizeof(uint32_t));
 }
 
@@ -99,8 +108,13 @@ static void list_put(const struct record_field *field, const void *object, struc
         codec_put_texts(out, list, count);
     } else if (field->type == RECORD_LABELS) {
         spec_codec_labels_put(out, list, count);
-    } else {
+    } else if (field->type == RECORD_AMOUNTS) {
         codec_put_amounts(out, list, count);
+    } else {
+        bytes_put_u64(out, count);
+        for (uint32_t i = 0; i < count; i++) {
+            record_write(field->part, (const char *)list + (size_t)i * field->part->size, out);
+        }
     }
 }
 
@@ -110,6 +124,7 @@ void record_put_field(const struct record_field *field, const void *object, stru
     case RECORD_UINT:
     case RECORD_BOOL:
     case RECORD_WORD:
+    case RECORD_BITS:
         bytes_put_u64(out, unsigned_of(field, object));
         break;
     case RECORD_MILLI:
@@ -126,13 +141,17 @@ void record_put_field(const struct record_field *field, const void *object, stru
     case RECORD_TEXTS:
     case RECORD_LABELS:
     case RECORD_AMOUNTS:
+    case RECORD_ROWS:
         list_put(field, object, out);
         break;
     case RECORD_ID16:
         codec_put_16(out, member_of(field, object));
         break;
     case RECORD_KEY:
-        fact_put_key(out, *(const struct attempt_key *)member_of(field, object));
+        fact_put_key(out, record_key(field, object));
+        break;
+    case RECORD_PART:
+        record_write(field->part, member_of(field, object), out);
         break;
     case RECORD_OWN:
         field->put(object, out);
@@ -140,50 +159,89 @@ void record_put_field(const struct record_field *field, const void *object, stru
     }
 }
 
+/* What an unsigned member can keep. */
+static uint64_t room_of(const struct record_field *field)
+{
+    return field->size == sizeof(uint64_t) ? UINT64_MAX : ((uint64_t)1 << (field->size * 8)) - 1;
+}
+
 uint64_t record_high(const struct record_field *field)
 {
-    const uint64_t room =
-        field->size == sizeof(uint64_t) ? UINT64_MAX : ((uint64_t)1 << (field->size * 8)) - 1;
     return field->type == RECORD_BOOL  ? 1
-           : field->high == RECORD_ANY ? room
+           : field->high == RECORD_ANY ? room_of(field)
                                        : (uint64_t)field->high;
 }
 
-static void unsigned_get(const struct record_field *field, struct bytes_reader *in, void *object)
+static void unsigned_get(const struct record_field *field, const struct record_source *from,
+                         void *object)
 {
-    const uint64_t value = bytes_get_max(in, record_high(field));
+    const uint64_t room = room_of(field);
+    uint64_t high = record_high(field);
+    if (field->bound_at != 0 && from->bounds != NULL) {
+        high = *(const uint64_t *)((const char *)from->bounds + field->bound_at - 1);
+    }
+    const uint64_t value = bytes_get_max(from->in, high < room ? high : room);
     if (value < (uint64_t)field->low) {
-        codec_bad(in);
+        codec_bad(from->in);
     }
     record_set(field, object, (int64_t)value);
 }
 
-static void list_get(const struct record_field *field, struct bytes_reader *in, struct arena *arena,
+/* Structs that a table describes. */
+static void *rows_get(const struct record_field *field, const struct record_source *from,
+                      uint32_t *ret_count)
+{
+    const struct record_table *part = field->part;
+    const uint32_t count = codec_get_count(from->in, (uint32_t)field->high);
+    char *rows = arena_alloc(from->arena, (size_t)count * part->size);
+    for (uint32_t i = 0; i < count; i++) {
+        record_read(part, from, rows + (size_t)i * part->size);
+    }
+    *ret_count = count;
+    return rows;
+}
+
+static void list_get(const struct record_field *field, const struct record_source *from,
                      void *object)
 {
     const uint32_t most = (uint32_t)field->high;
     uint32_t count = 0;
-    const void *list =
-        field->type == RECORD_TEXTS
-            ? (const void *)codec_get_texts(in, arena, most, field->length_max, &count)
-        : field->type == RECORD_LABELS
-            ? (const void *)spec_codec_labels_get(in, arena, most, &count)
-            : (const void *)codec_get_amounts(in, arena, most, &count);
+    const void *list;
+    if (field->type == RECORD_TEXTS) {
+        list = codec_get_texts(from->in, from->arena, most, field->length_max, &count);
+    } else if (field->type == RECORD_LABELS) {
+        list = spec_codec_labels_get(from->in, from->arena, most, &count);
+    } else if (field->type == RECORD_AMOUNTS) {
+        list = codec_get_amounts(from->in, from->arena, most, &count);
+    } else {
+        list = rows_get(field, from, &count);
+    }
     if (count < (uint32_t)field->low) {
-        codec_bad(in);
+        codec_bad(from->in);
     }
     memcpy(member_edit(field, object), &list, sizeof list);
     memcpy((char *)object + field->count_offset, &count, sizeof count);
 }
 
-void record_get_field(const struct record_field *field, struct bytes_reader *in,
-                      struct arena *arena, void *object)
+static void text_get(const struct record_field *field, const struct record_source *from,
+                     void *object)
+{
+    const char *text = bytes_get_text(from->in, from->arena, (size_t)field->high);
+    if ((int64_t)strlen(text) < field->low) {
+        codec_bad(from->in);
+    }
+    memcpy(member_edit(field, object), &text, sizeof text);
+}
+
+static void field_read(const struct record_field *field, const struct record_source *from,
+                       void *object)
 {
     switch ((enum record_type)field->type) {
     case RECORD_UINT:
     case RECORD_BOOL:
     case RECORD_WORD:
-        unsigned_get(field, in, object);
+    case RECORD_BITS:
+        unsigned_get(field, from, object);
         break;
     case RECORD_MILLI:
     case RECORD_INT:
@@ -191,34 +249,57 @@ void record_get_field(const struct record_field *field, struct bytes_reader *in,
     case RECORD_MS:
     case RECORD_TIME:
         if (is_unsigned(field)) {
-            unsigned_get(field, in, object);
+            unsigned_get(field, from, object);
         } else {
-            record_set(field, object, codec_get_range(in, field->low, field->high));
+            record_set(field, object, codec_get_range(from->in, field->low, field->high));
         }
         break;
-    case RECORD_TEXT: {
-        const char *text = bytes_get_text(in, arena, (size_t)field->high);
-        if ((int64_t)strlen(text) < field->low) {
-            codec_bad(in);
-        }
-        memcpy(member_edit(field, object), &text, sizeof text);
+    case RECORD_TEXT:
+        text_get(field, from, object);
         break;
-    }
     case RECORD_TEXTS:
     case RECORD_LABELS:
     case RECORD_AMOUNTS:
-        list_get(field, in, arena, object);
+    case RECORD_ROWS:
+        list_get(field, from, object);
         break;
     case RECORD_ID16:
-        codec_get_16(in, member_edit(field, object));
+        codec_get_16(from->in, member_edit(field, object));
         break;
     case RECORD_KEY:
-        *(struct attempt_key *)member_edit(field, object) = fact_get_key(in);
+        *(struct attempt_key *)member_edit(field, object) = fact_get_key(from->in);
+        break;
+    case RECORD_PART:
+        record_read(field->part, from, member_edit(field, object));
         break;
     case RECORD_OWN:
-        field->get(in, arena, object);
+        field->get(from->in, from->arena, object);
         break;
     }
+}
+
+void record_get_field(const struct record_field *field, struct bytes_reader *in,
+                      struct arena *arena, void *object)
+{
+    field_read(field, &(struct record_source){.in = in, .arena = arena, .version = UINT64_MAX},
+               object);
+}
+
+void record_read(const struct record_table *table, const struct record_source *from, void *object)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct record_field *field = &table->fields[i];
+        if (field->since <= from->version) {
+            field_read(field, from, object);
+        } else if (field->before != 0) {
+            record_set(field, object, field->before);
+        }
+    }
+}
+
+void record_write(const struct record_table *table, const void *object, struct buf *out)
+{
+    record_put(table->fields, table->count, object, out);
 }
 
 void record_put(const struct record_field *fields, size_t count, const void *object,
@@ -254,6 +335,7 @@ int64_t record_value(const struct record_field *field, const void *object)
 {
     must(field->type != RECORD_ID16);
     must(field->type != RECORD_KEY);
+    must(field->type != RECORD_PART);
     must(field->type != RECORD_OWN);
     if (field->type == RECORD_TEXT) {
         return (int64_t)strlen(record_text(field, object));

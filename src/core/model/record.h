@@ -23,6 +23,9 @@ enum record_type {
     RECORD_AMOUNTS, /* const struct named_amount *, and a uint32_t count */
     RECORD_ID16,    /* uint8_t[16] */
     RECORD_KEY,     /* struct attempt_key */
+    RECORD_BITS,    /* uint64_t, a set of small numbers. Bytes: u; JSON: [0,2] for bits 0 and 2 */
+    RECORD_PART,    /* a struct that `part` describes */
+    RECORD_ROWS,    /* a pointer to structs that `part` describes, and a uint32_t count */
     RECORD_OWN,     /* several members, or a form of its own: `put`, `get` and `copy` know it */
 };
 
@@ -31,16 +34,32 @@ enum { RECORD_ANY = -1 };
 
 struct record_json_form;
 
+/* A struct, described. */
+struct record_table {
+    const struct record_field *fields;
+    uint16_t count;
+    uint16_t size; /* of the struct in bytes */
+};
+#define RECORD_TABLE(object, rows)                                                                 \
+    {                                                                                              \
+        .fields = (rows), .count = sizeof(rows) / sizeof((rows)[0]), .size = sizeof(object)        \
+    }
+
 struct record_field {
-    const char *name;                /* in JSON, in files and in messages */
-    uint8_t type;                    /* enum record_type */
-    uint8_t size;                    /* of the member in bytes */
-    uint16_t offset;                 /* of the member in the struct */
-    uint16_t count_offset;           /* of the count of a list */
-    uint32_t length_max;             /* of each text in a list, in bytes */
-    int64_t low;                     /* the least number; of texts and lists: the shortest */
-    int64_t high;                    /* the largest number; of texts and lists: the longest */
-    const char *(*word)(unsigned v); /* RECORD_WORD: NULL beyond the last value */
+    const char *name;      /* in JSON, in files and in messages; NULL: not shown */
+    uint8_t type;          /* enum record_type */
+    uint8_t size;          /* of the member in bytes */
+    uint8_t since;         /* the first version that has the field; 0: all have it */
+    uint8_t place;         /* in JSON, fields of a lower place come first */
+    uint16_t offset;       /* of the member in the struct */
+    uint16_t count_offset; /* of the count of a list */
+    uint32_t length_max;   /* of each text in a list, in bytes */
+    int64_t low;           /* the least number; of texts and lists: the shortest */
+    int64_t high;          /* the largest number; of texts and lists: the longest */
+    int64_t before;        /* the value of a number in versions before `since` */
+    uint16_t bound_at; /* where the source keeps the largest number (RECORD_BOUND); 0: in `high` */
+    const struct record_table *part;                  /* RECORD_PART, RECORD_ROWS */
+    const char *(*word)(unsigned v);                  /* RECORD_WORD: NULL beyond the last value */
     void (*put)(const void *object, struct buf *out); /* RECORD_OWN, as the next two */
     void (*get)(struct bytes_reader *in, struct arena *arena, void *object);
     void (*copy)(void *to, const void *from);
@@ -64,6 +83,9 @@ struct record_field {
         .count_offset = offsetof(object, counter), .low = (least), .high = (most),                 \
         .length_max = (longest)                                                                    \
     }
+
+/* The largest number is member `counter`, a uint64_t, of the struct that the source has as `bounds`. */
+#define RECORD_BOUND(object, counter) .bound_at = 1 + offsetof(object, counter)
 
 /* The fields one after the other, in the table's order. What is out of bounds marks the reader bad. */
 void record_put(const struct record_field *fields, size_t count, const void *object,
@@ -91,7 +113,20 @@ uint64_t record_high(const struct record_field *field);
 /* The text, list or count behind a row of that type. */
 const char *record_text(const struct record_field *field, const void *object);
 const void *record_list(const struct record_field *field, const void *object);
+struct attempt_key record_key(const struct record_field *field, const void *object);
 uint32_t record_count(const struct record_field *field, const void *object);
 
 /* Sets a number (or enum, or bool); the value is within the member's range. */
 void record_set(const struct record_field *field, void *object, int64_t value);
+
+/* Bytes that an older version may have written. */
+struct record_source {
+    struct bytes_reader *in;
+    struct arena *arena;
+    uint64_t version;
+    const void *bounds; /* what RECORD_BOUND speaks of; NULL: `high` is the bound */
+};
+
+/* Reads all fields that the source's version has; the others get their value before `since`. `object` begins as zeroes. */
+void record_read(const struct record_table *table, const struct record_source *from, void *object);
+void record_write(const struct record_table *table, const void *object, struct buf *out);

@@ -1,4 +1,4 @@
-/* fact_edit.c - bodies of the facts about what users change of tasks, and of what that sets free.
+/* fact_edit.c - the body of the fact that a user changed a task.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/fact_internal.h"
 
@@ -137,43 +137,4 @@ void fact_edit_task_get(struct bytes_reader *in, struct arena *arena, struct fac
         ret->task_edited.account.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
     }
     get_nodes(in, arena, ret);
-}
-
-void fact_edit_moved_put(const struct fact *fact, struct buf *out)
-{
-    bytes_put_u64(out, fact->task_moved.task.v);
-    bytes_put_u64(out, fact->task_moved.other.v);
-    codec_put_bool(out, fact->task_moved.behind);
-    bytes_put_u64(out, fact->task_moved.rank_count);
-    for (uint32_t i = 0; i < fact->task_moved.rank_count; i++) {
-        bytes_put_u64(out, fact->task_moved.ranks[i].task.v);
-        bytes_put_i64(out, fact->task_moved.ranks[i].rank);
-    }
-}
-
-void fact_edit_moved_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
-{
-    ret->task_moved.task.v = bytes_get_u64(in);
-    ret->task_moved.other.v = bytes_get_u64(in);
-    ret->task_moved.behind = codec_get_bool(in);
-    ret->task_moved.rank_count = codec_get_count(in, MOVE_TASKS_MAX + 1);
-    struct task_rank *ranks = arena_new(arena, struct task_rank, ret->task_moved.rank_count);
-    for (uint32_t i = 0; i < ret->task_moved.rank_count; i++) {
-        ranks[i].task.v = bytes_get_u64(in);
-        ranks[i].rank = codec_get_range(in, -RANK_FRONT, RANK_FRONT);
-    }
-    ret->task_moved.ranks = ranks;
-}
-
-void fact_edit_released_put(const struct fact *fact, struct buf *out)
-{
-    bytes_put_u64(out, fact->released.task.v);
-    bytes_put_u64(out, fact->released.count);
-}
-
-void fact_edit_released_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
-{
-    (void)arena;
-    ret->released.task.v = bytes_get_u64(in);
-    ret->released.count = (uint32_t)bytes_get_max(in, UINT32_MAX);
 }

@@ -53,7 +53,10 @@ bool state_decode_claim_evictions(struct decode *d, const struct lasts *lasts)
         row = state_decode_row(d, row, lasts->tasks);
         struct eviction_note note = {.at_ms = state_decode_time(d)};
         note.index = (uint32_t)bytes_get_max(&d->in, TASK_INSTANCES_MAX - 1);
-        fact_sched_eviction_get(&d->in, &note.why);
+        record_read(
+            &fact_bodies_eviction,
+            &(struct record_source){.in = &d->in, .arena = &d->arena, .version = UINT64_MAX},
+            &note.why);
         if (d->version >= STATE_VERSION_CHECKPOINT) {
             note.slots_lost = codec_get_range(&d->in, 0, INT64_MAX);
             note.cpu_lost = codec_get_range(&d->in, 0, INT64_MAX);

@@ -263,7 +263,7 @@ static void evictions_put(const struct core *core, struct buf *out)
         bytes_put_u64(out, row);
         bytes_put_i64(out, note->at_ms);
         bytes_put_u64(out, note->index);
-        fact_sched_eviction_put(&note->why, out);
+        record_write(&fact_bodies_eviction, &note->why, out);
         bytes_put_i64(out, note->slots_lost);
         bytes_put_i64(out, note->cpu_lost);
     }
