@@ -186,6 +186,12 @@ void record_json_bad(struct record_json *in, const char *key, const char *wanted
     }
 }
 
+/* A value is missing, or less than its row's least. */
+static void too_little(struct record_json *in, const struct record_field *field, const char *wanted)
+{
+    record_json_bad(in, field->name, field->required != NULL ? field->required : wanted);
+}
+
 static bool number_of(const struct record_field *field, const struct doc *value, uint64_t *ret)
 {
     bool yes;
@@ -214,7 +220,7 @@ static void number_get(struct record_json *in, const struct record_field *field,
     if (value != NULL && (!number_of(field, value, &number) || number > record_high(field))) {
         record_json_bad(in, field->name, wanted);
     } else if (number < (uint64_t)field->low) {
-        record_json_bad(in, field->name, field->required != NULL ? field->required : wanted);
+        too_little(in, field, wanted);
     } else {
         record_set(field, object, (int64_t)number);
     }
@@ -234,8 +240,11 @@ static struct str text_of(struct record_json *in, const char *key, const struct 
 static void text_get(struct record_json *in, const struct record_field *field,
                      const struct doc *value, void *object)
 {
-    const char *text = text_of(in, field->name, value, (size_t)field->high).p;
-    memcpy(member(field, object), &text, sizeof text);
+    const struct str text = text_of(in, field->name, value, (size_t)field->high);
+    if (text.len < (size_t)field->low) {
+        too_little(in, field, "a text within its length");
+    }
+    memcpy(member(field, object), &text.p, sizeof text.p);
 }
 
 /* A word that is missing or unknown is `otherwise`: the other side may be newer. */
@@ -281,7 +290,7 @@ static void texts_get(struct record_json *in, const struct record_field *field,
         }
     }
     if (count < (uint32_t)field->low) {
-        record_json_bad(in, field->name, field->required);
+        too_little(in, field, "a list within its length");
     }
     list_set(field, object, texts, count);
 }

@@ -55,8 +55,7 @@ void record_json_get(struct record_json *in, const struct record_table *table,
 must_use enum err record_json_parse(struct record_json *in, struct str text, struct arena *arena,
                                     const struct doc **ret, struct error *e);
 
-/* A whole message. A failed decode leaves `*ret` as it was; decoded texts
- * live in the arena. */
+/* A whole message. A failed decode leaves `*ret` as it was; decoded texts live in the arena. */
 void record_json_encode(const struct record_table *table, const void *object, struct buf *out);
 must_use enum err record_json_decode(const struct record_table *table, struct str text,
                                      struct arena *arena, void *ret, struct error *e);
@@ -64,7 +63,7 @@ must_use enum err record_json_decode(const struct record_table *table, struct st
 /* Notes that `key` is wrong, and what is wanted there. */
 void record_json_bad(struct record_json *in, const char *key, const char *wanted);
 
-/* The value as the field's type reads it, whatever its form. */
+/* The value as the field's type reads it, whatever its form. RECORD_TIME is written only. */
 void record_json_value(struct record_json *in, const struct record_field *field,
                        const struct doc *value, void *object);
 

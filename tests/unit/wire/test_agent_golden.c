@@ -2,7 +2,7 @@
  * is read as.
  *
  * A case is two lines: a letter and a message, then `= ` and what the message read is written as, or
- * `! ` and the path and text of the error. The messages of `samples` stand first in the file, as written.
+ * `! ` and the path and text of the error. The messages of sample() stand first in the file, as written.
  * `test_agent_golden FILE write` prints the file anew, for what FILE has as messages.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/agent_msg.h"
