@@ -4,9 +4,8 @@
 #include "wire/eviction_json.h"
 #include "wire/event_json.h"
 
-#include "base/must.h"
-#include "wire/attempt_key.h"
 #include "wire/part_json.h"
+#include "wire/record_json.h"
 #include "wire/time_text.h"
 
 /* Of struct record_field's `place`. */
@@ -74,57 +73,6 @@ static void account_json(struct json_out *j, const struct core *core, account_id
     }
 }
 
-static void key_json(struct json_out *j, struct attempt_key key)
-{
-    char text[ATTEMPT_KEY_TEXT_MAX];
-    (void)attempt_key_text(key, text);
-    json_out_kv_text(j, "key", text);
-}
-
-static void field_json(struct json_out *j, const struct record_field *field,
-                       const struct fact *fact)
-{
-    switch ((enum record_type)field->type) {
-    case RECORD_UINT:
-        json_out_kv_u64(j, field->name, (uint64_t)record_value(field, fact));
-        break;
-    case RECORD_INT:
-    case RECORD_MEMORY:
-    case RECORD_MS:
-        json_out_kv_i64(j, field->name, record_value(field, fact));
-        break;
-    case RECORD_BOOL:
-        json_out_kv_bool(j, field->name, record_value(field, fact) != 0);
-        break;
-    case RECORD_MILLI:
-        json_out_kv_milli(j, field->name, record_value(field, fact));
-        break;
-    case RECORD_TIME:
-        time_text_json(j, field->name, record_value(field, fact));
-        break;
-    case RECORD_WORD:
-        json_out_kv_text(j, field->name, field->word((unsigned)record_value(field, fact)));
-        break;
-    case RECORD_TEXT:
-        json_out_kv_text(j, field->name, record_text(field, fact));
-        break;
-    case RECORD_BITS:
-        part_json_devices(j, field->name, (uint64_t)record_value(field, fact));
-        break;
-    case RECORD_KEY:
-        key_json(j, record_key(field, fact));
-        break;
-    case RECORD_TEXTS:
-    case RECORD_LABELS:
-    case RECORD_AMOUNTS:
-    case RECORD_ID16:
-    case RECORD_PART:
-    case RECORD_ROWS:
-    case RECORD_OWN:
-        must(false); /* without a name in bodies of facts */
-    }
-}
-
 static bool is_named(const struct record_field *field, const char *name)
 {
     return strcmp(field->name, name) == 0;
@@ -144,7 +92,7 @@ static void fields_json(struct json_out *j, const struct core *core, const struc
             if (is_named(field, "account")) {
                 account_json(j, core, (account_id){(uint32_t)record_value(field, fact)});
             } else {
-                field_json(j, field, fact);
+                record_json_put_field(j, field, fact);
             }
         }
     }

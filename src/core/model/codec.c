@@ -222,14 +222,14 @@ void codec_get_request(struct bytes_reader *in, uint32_t resource_count, struct 
     }
 }
 
-void fact_put_key(struct buf *out, struct attempt_key key)
+void codec_put_key(struct buf *out, struct attempt_key key)
 {
     bytes_put_u64(out, key.task.v);
     bytes_put_u64(out, key.index);
     bytes_put_u64(out, key.attempt);
 }
 
-struct attempt_key fact_get_key(struct bytes_reader *in)
+struct attempt_key codec_get_key(struct bytes_reader *in)
 {
     struct attempt_key key;
     key.task.v = bytes_get_u64(in);

@@ -41,8 +41,8 @@ void codec_put_request(struct buf *out, const struct request *request);
 void codec_get_request(struct bytes_reader *in, uint32_t resource_count, struct request *ret);
 
 /* An attempt's key; index and attempt in their ranges. */
-void fact_put_key(struct buf *out, struct attempt_key key);
-struct attempt_key fact_get_key(struct bytes_reader *in);
+void codec_put_key(struct buf *out, struct attempt_key key);
+struct attempt_key codec_get_key(struct bytes_reader *in);
 
 /* Lists of at most `max`. */
 void spec_codec_labels_put(struct buf *out, const struct label *labels, uint32_t count);

@@ -148,7 +148,7 @@ void record_put_field(const struct record_field *field, const void *object, stru
         codec_put_16(out, member_of(field, object));
         break;
     case RECORD_KEY:
-        fact_put_key(out, record_key(field, object));
+        codec_put_key(out, record_key(field, object));
         break;
     case RECORD_PART:
         record_write(field->part, member_of(field, object), out);
@@ -157,6 +157,15 @@ void record_put_field(const struct record_field *field, const void *object, stru
         field->put(object, out);
         break;
     }
+}
+
+uint64_t record_high(const struct record_field *field)
+{
+    const uint64_t room =
+        field->size == sizeof(uint64_t) ? UINT64_MAX : ((uint64_t)1 << (field->size * 8)) - 1;
+    return field->type == RECORD_BOOL  ? 1
+           : field->high == RECORD_ANY ? room
+                                       : (uint64_t)field->high;
 }
 
 static void unsigned_get(const struct record_field *field, const struct record_source *from,
@@ -255,7 +264,7 @@ static void field_read(const struct record_field *field, const struct record_sou
         codec_get_16(from->in, member_edit(field, object));
         break;
     case RECORD_KEY:
-        *(struct attempt_key *)member_edit(field, object) = fact_get_key(from->in);
+        *(struct attempt_key *)member_edit(field, object) = codec_get_key(from->in);
         break;
     case RECORD_PART:
         record_read(field->part, from, member_edit(field, object));

@@ -33,6 +33,7 @@ enum record_type {
 enum { RECORD_ANY = -1 };
 
 struct record_source;
+struct record_json_form;
 
 /* A struct, described. */
 struct record_table {
@@ -65,6 +66,11 @@ struct record_field {
     void (*copy)(void *to, const void *from);
     /* RECORD_OWN, in place of `get`: where the source's version or bounds matter. */
     void (*read)(const struct record_source *from, void *object);
+    /* In JSON (wire/record_json.h); all of these may be left out. */
+    const char *required; /* what an error asks for when the field is missing; NULL: it may be */
+    int64_t otherwise;    /* a number that is missing; a missing text is "", a missing list empty */
+    bool sparse;          /* not written while it has the value of a missing field */
+    const struct record_json_form *json; /* another form than that of the type */
 };
 
 /* One row each. `object` is the struct, `member` the member that keeps the value. */
@@ -103,6 +109,9 @@ int64_t record_value(const struct record_field *field, const void *object);
 /* Is the field within its bounds? False: `*ret_limit` names the bound that is broken, `*ret_max` is its value. */
 bool record_bounded(const struct record_field *field, const void *object, const char **ret_limit,
                     int64_t *ret_max);
+
+/* The largest value of an unsigned number. */
+uint64_t record_high(const struct record_field *field);
 
 /* The text, list or count behind a row of that type. */
 const char *record_text(const struct record_field *field, const void *object);
