@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/codec.h"
 #include "core/model/record.h"
+#include "core/state/fact_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -269,6 +270,47 @@ static void a_number_too_large_for_its_member_is_bad(void **state)
     arena_done(&arena);
 }
 
+static void ports_read(const struct record_source *from, void *object)
+{
+    const uint64_t most = ((const struct bounds *)from->bounds)->ports;
+    ((struct thing *)object)->own = (uint32_t)(bytes_get_max(from->in, most) + from->version);
+}
+
+static void an_own_form_may_ask_for_version_and_bounds(void **state)
+{
+    (void)state;
+    static const struct record_field own = {.type = RECORD_OWN, .put = own_put, .read = ports_read};
+    const struct record_table one = {.fields = &own, .count = 1, .size = sizeof(struct thing)};
+    const struct bounds bounds = {.ports = 33};
+    struct thing ret = {0};
+    for (uint32_t value = 32; value <= 33; value++) { /* written as one more */
+        struct buf bytes;
+        struct bytes_reader in;
+        buf_init(&bytes, BYTES_MAX);
+        record_write(&one, &(struct thing){.own = value}, &bytes);
+        bytes_reader_init(&in, bytes.data, bytes.len);
+        record_read(&one, &(struct record_source){.in = &in, .version = 2, .bounds = &bounds},
+                    &ret);
+        assert_int_equal(in.bad, value == 33);
+        assert_int_equal(ret.own, value == 33 ? 2 : 35);
+        buf_done(&bytes);
+    }
+}
+
+/* A row that came later than the newest version would never be read. */
+static void no_field_is_newer_than_its_fact(void **state)
+{
+    (void)state;
+    for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
+        const struct fact_body *body = &fact_bodies[type];
+        assert_true(body->table.count > 0);
+        for (uint32_t i = 0; i < body->table.count; i++) {
+            assert_true(body->table.fields[i].since <= body->newest);
+        }
+        assert_true(body->tags_from <= body->newest);
+    }
+}
+
 static void limits_are_named(void **state)
 {
     (void)state;
@@ -310,6 +352,8 @@ int main(void)
         cmocka_unit_test(values_out_of_bounds_are_bad),
         cmocka_unit_test(a_bound_may_come_with_the_source),
         cmocka_unit_test(a_number_too_large_for_its_member_is_bad),
+        cmocka_unit_test(an_own_form_may_ask_for_version_and_bounds),
+        cmocka_unit_test(no_field_is_newer_than_its_fact),
         cmocka_unit_test(limits_are_named),
         cmocka_unit_test(a_field_is_copied),
     };
