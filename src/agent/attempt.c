@@ -4,9 +4,11 @@
  *
  * Holds (README.md): A2 a key is started at most once; A3 `ended` is recorded after the last byte
  * of output and after the last process is gone. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/attempt.h"
 #include "agent/checkpoint.h"
+#include "agent/reaper.h"
 #include "agent/spawn.h"
-#include "agent/supervisor.h"
+#include "agent/supervisor_internal.h"
 #include "agent/taskenv.h"
 #include "base/mem.h"
 
@@ -19,7 +21,7 @@
 
 enum { SIGNAL_CODE_BASE = 128, MARKER_BYTES_MAX = 128 };
 
-static struct record record_of(const struct attempt *attempt, enum record_type type)
+static struct record record_of(const struct attempt *attempt, enum record_kind type)
 {
     return (struct record){.type = type, .key = attempt->key, .at_ms = supervisor_wall_ms()};
 }

@@ -254,7 +254,7 @@ long record_decode(const char *data, size_t len, struct arena *arena, struct rec
     }
     struct bytes_reader in;
     bytes_reader_init(&in, body, body_len);
-    ret->type = (enum record_type)bytes_get_max(&in, RECORD_TYPE_LAST);
+    ret->type = (enum record_kind)bytes_get_max(&in, RECORD_TYPE_LAST);
     fields_get(&in, arena, ret);
     return bytes_reader_ok(&in) ? whole : -1;
 }

@@ -12,7 +12,7 @@
 
 enum { RECORD_HEAD_LEN = 8 };
 
-enum record_type {
+enum record_kind {
     RECORD_NONE,
     RECORD_SEGMENT, /* first of each segment: whose it is, and the attempts without an end so far */
     RECORD_ACCEPTED, /* about to be started: on file before the process can exist */
@@ -26,7 +26,7 @@ enum record_type {
 enum { RECORD_TYPE_LAST = RECORD_CHECKPOINT };
 
 struct record {
-    enum record_type type;
+    enum record_kind type;
     struct attempt_key key;
     int64_t at_ms;     /* STARTED, ENDED, SPAWN_FAILED, CHECKPOINT: wall clock */
     uint64_t pid;      /* STARTED */

@@ -1,9 +1,10 @@
 /* agent_hello.c - how an agent introduces itself: join and hello.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "wire/agent_msg.h"
+#include "wire/agent.h"
 
 #include "base/amount.h"
 #include "wire/record_json.h"
+#include "core/model/limits.h"
 
 static const char name_wanted[] = "a name";
 static const char text_wanted[] = "a text within its length";

@@ -1,10 +1,11 @@
 /* agent_report.c - what an agent says became of its attempts.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "wire/agent_msg.h"
+#include "wire/agent.h"
 
 #include "base/base64.h"
 #include "base/must.h"
 #include "wire/record_json.h"
+#include "core/model/limits.h"
 
 static const char key_wanted[] = "an attempt like 12.0:1";
 

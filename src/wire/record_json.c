@@ -1,6 +1,7 @@
 /* record_json.c - structs to and from JSON objects, by the tables of their fields.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/record_json.h"
+#include "base/name.h"
 
 #include "base/amount.h"
 #include "base/must.h"

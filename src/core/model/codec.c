@@ -7,6 +7,8 @@
 #include "core/model/label.h"
 #include "core/model/limits.h"
 
+#include <string.h>
+
 void codec_bad(struct bytes_reader *in)
 {
     in->bad = true;
@@ -260,7 +262,7 @@ const struct named_amount *codec_get_amounts(struct bytes_reader *in, struct are
     return amounts;
 }
 
-void spec_codec_labels_put(struct buf *out, const struct label *labels, uint32_t count)
+void codec_put_labels(struct buf *out, const struct label *labels, uint32_t count)
 {
     bytes_put_u64(out, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -269,8 +271,8 @@ void spec_codec_labels_put(struct buf *out, const struct label *labels, uint32_t
     }
 }
 
-const struct label *spec_codec_labels_get(struct bytes_reader *in, struct arena *arena,
-                                          uint32_t max, uint32_t *ret_count)
+const struct label *codec_get_labels(struct bytes_reader *in, struct arena *arena, uint32_t max,
+                                     uint32_t *ret_count)
 {
     uint32_t count = codec_get_count(in, max);
     struct label *labels = arena_new(arena, struct label, count);

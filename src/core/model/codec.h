@@ -2,10 +2,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "core/model/ids.h"
 #include "core/model/resource.h"
 #include "core/model/spec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* A number in [low, high]; anything else is bad and read as `low`. */
 int64_t codec_get_range(struct bytes_reader *in, int64_t low, int64_t high);
@@ -45,9 +51,9 @@ void codec_put_key(struct buf *out, struct attempt_key key);
 struct attempt_key codec_get_key(struct bytes_reader *in);
 
 /* Lists of at most `max`. */
-void spec_codec_labels_put(struct buf *out, const struct label *labels, uint32_t count);
-const struct label *spec_codec_labels_get(struct bytes_reader *in, struct arena *arena,
-                                          uint32_t max, uint32_t *ret_count);
+void codec_put_labels(struct buf *out, const struct label *labels, uint32_t count);
+const struct label *codec_get_labels(struct bytes_reader *in, struct arena *arena, uint32_t max,
+                                     uint32_t *ret_count);
 void codec_put_amounts(struct buf *out, const struct named_amount *amounts, uint32_t count);
 const struct named_amount *codec_get_amounts(struct bytes_reader *in, struct arena *arena,
                                              uint32_t max, uint32_t *ret_count);

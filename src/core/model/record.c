@@ -107,7 +107,7 @@ static void list_put(const struct record_field *field, const void *object, struc
     if (field->type == RECORD_TEXTS) {
         codec_put_texts(out, list, count);
     } else if (field->type == RECORD_LABELS) {
-        spec_codec_labels_put(out, list, count);
+        codec_put_labels(out, list, count);
     } else if (field->type == RECORD_AMOUNTS) {
         codec_put_amounts(out, list, count);
     } else {
@@ -207,7 +207,7 @@ static void list_get(const struct record_field *field, const struct record_sourc
     if (field->type == RECORD_TEXTS) {
         list = codec_get_texts(from->in, from->arena, most, field->length_max, &count);
     } else if (field->type == RECORD_LABELS) {
-        list = spec_codec_labels_get(from->in, from->arena, most, &count);
+        list = codec_get_labels(from->in, from->arena, most, &count);
     } else if (field->type == RECORD_AMOUNTS) {
         list = codec_get_amounts(from->in, from->arena, most, &count);
     } else {

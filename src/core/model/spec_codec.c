@@ -5,6 +5,12 @@
 #include "base/amount.h"
 #include "base/must.h"
 #include "core/model/codec.h"
+#include "core/model/group_codec.h"
+#include "core/model/limits.h"
+#include "core/model/resource.h"
+#include "core/model/vector.h"
+
+#include <string.h>
 
 /* 0: no gang, 1: all or nothing, above: that and one less than this many is enough. */
 static uint64_t gang_form(const struct task_spec *spec)
@@ -109,7 +115,7 @@ static void task_later_put(const struct task_spec *spec, struct buf *out)
     }
     if (spec->node_label_count > 0) {
         codec_put_tag(out, TASK_NODE_LABELS);
-        spec_codec_labels_put(out, spec->node_labels, spec->node_label_count);
+        codec_put_labels(out, spec->node_labels, spec->node_label_count);
     }
     if (spec->own_stale_grace) {
         codec_put_tag(out, TASK_STALE_GRACE);
@@ -143,8 +149,7 @@ static void task_later_get(struct bytes_reader *in, struct arena *arena, struct 
             group_codec_decode(in, arena, ret);
             break;
         case TASK_NODE_LABELS:
-            ret->node_labels =
-                spec_codec_labels_get(in, arena, NODE_LABELS_MAX, &ret->node_label_count);
+            ret->node_labels = codec_get_labels(in, arena, NODE_LABELS_MAX, &ret->node_label_count);
             if (ret->node_label_count == 0 || ret->node_label_count > TASK_LABELS_MAX) {
                 codec_bad(in);
             }
@@ -345,7 +350,7 @@ void spec_codec_node_encode(const struct node_spec *spec, struct buf *out)
 {
     bytes_put_text(out, spec->name);
     bytes_put_text(out, spec->pool);
-    spec_codec_labels_put(out, spec->labels, spec->label_count);
+    codec_put_labels(out, spec->labels, spec->label_count);
     bytes_put_i64(out, spec->slots_milli);
     bytes_put_i64(out, spec->cpu_milli);
     bytes_put_i64(out, spec->memory_bytes);
@@ -363,7 +368,7 @@ void spec_codec_node_decode(struct bytes_reader *in, struct arena *arena, struct
     memset(ret, 0, sizeof *ret);
     ret->name = bytes_get_text(in, arena, NAME_LEN_MAX);
     ret->pool = bytes_get_text(in, arena, NAME_LEN_MAX);
-    ret->labels = spec_codec_labels_get(in, arena, NODE_LABELS_MAX, &ret->label_count);
+    ret->labels = codec_get_labels(in, arena, NODE_LABELS_MAX, &ret->label_count);
     ret->slots_milli = codec_get_range(in, 0, (int64_t)NODE_SLOTS_MAX * 1000);
     ret->cpu_milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
     ret->memory_bytes = codec_get_range(in, 0, AMOUNT_BYTES_MAX);
@@ -437,11 +442,4 @@ void spec_codec_quota_decode(struct bytes_reader *in, uint32_t resource_count,
             codec_bad(in);
         }
     }
-}
-
-bool quota_term_default(const struct quota_term *term)
-{
-    bool unset = term->guaranteed == QUOTA_UNSET ||
-                 (term->guaranteed == QUOTA_UNLIMITED && term->resource.v != RESOURCE_SLOTS);
-    return unset && term->limit == QUOTA_UNLIMITED && term->weight == QUOTA_WEIGHT_DEFAULT;
 }

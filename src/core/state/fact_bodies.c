@@ -5,11 +5,21 @@
  * type a new `.newest`. The tables of parts that the state stores too (fact_bodies_eviction) have no `.since`: versions of facts are
  * not those of states.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/fact_internal.h"
-
 #include "base/amount.h"
+#include "core/model/account.h"
+#include "core/model/codec.h"
 #include "core/model/form.h"
+#include "core/model/input.h"
+#include "core/model/limits.h"
+#include "core/model/names.h"
+#include "core/model/node.h"
+#include "core/model/pool.h"
+#include "core/model/quota.h"
+#include "core/model/resource.h"
+#include "core/model/spec.h"
 #include "core/model/spec_codec.h"
+#include "core/model/task.h"
+#include "core/state/fact_internal.h"
 
 #define ROW(object, kind, member, json, least, most, ...)                                          \
     {                                                                                              \
@@ -64,7 +74,7 @@ static void node_edit_put(const void *fact, struct buf *out)
         codec_put_bool(out, edit->drain);
     }
     if (edit->fields & NODE_EDIT_LABELS) {
-        spec_codec_labels_put(out, edit->labels, edit->label_count);
+        codec_put_labels(out, edit->labels, edit->label_count);
     }
 }
 
@@ -76,7 +86,7 @@ static void node_edit_get(struct bytes_reader *in, struct arena *arena, void *re
         edit->drain = codec_get_bool(in);
     }
     if (edit->fields & NODE_EDIT_LABELS) {
-        edit->labels = spec_codec_labels_get(in, arena, NODE_LABELS_MAX, &edit->label_count);
+        edit->labels = codec_get_labels(in, arena, NODE_LABELS_MAX, &edit->label_count);
     }
 }
 

@@ -1,9 +1,14 @@
 /* fact_edit.c - the body of the fact that a user changed a task.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/fact_internal.h"
-
 #include "base/amount.h"
+#include "core/model/codec.h"
+#include "core/model/input.h"
+#include "core/model/limits.h"
+#include "core/model/resource.h"
+#include "core/model/spec.h"
 #include "core/model/spec_codec.h"
+#include "core/model/task.h"
+#include "core/state/fact_internal.h"
 
 enum { EDIT_FIELDS_V2 = EDIT_AVOID * 2 - 1 };
 
@@ -53,7 +58,7 @@ void fact_edit_task_put(const struct fact *fact, struct buf *out)
         codec_put_texts(out, edit->avoid, edit->avoid_count);
     }
     if (edit->fields & EDIT_LABELS) {
-        spec_codec_labels_put(out, edit->node_labels, edit->node_label_count);
+        codec_put_labels(out, edit->node_labels, edit->node_label_count);
     }
     if (request_alone(edit->fields)) {
         codec_put_request(out, fact->task_edited.request);
@@ -82,8 +87,7 @@ static void get_nodes(struct bytes_reader *in, struct arena *arena, struct fact 
         edit->avoid = codec_get_texts(in, arena, TASK_AVOID_MAX, NAME_LEN_MAX, &edit->avoid_count);
     }
     if (edit->fields & EDIT_LABELS) {
-        edit->node_labels =
-            spec_codec_labels_get(in, arena, NODE_LABELS_MAX, &edit->node_label_count);
+        edit->node_labels = codec_get_labels(in, arena, NODE_LABELS_MAX, &edit->node_label_count);
         if (edit->node_label_count > TASK_LABELS_MAX) {
             codec_bad(in);
         }

@@ -1,9 +1,16 @@
 /* fact_internal.h - bodies of facts, by type. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "core/model/claim.h"
+#include "core/model/ids.h"
 #include "core/state/fact.h"
 #include "core/model/codec.h"
 #include "core/model/record.h"
+
+#include <stdint.h>
 
 struct fact_body {
     struct record_table table; /* of struct fact */

@@ -1,6 +1,11 @@
 /* state_codec.c - the sections of a stored state, and what their files share.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/account.h"
+#include "core/model/blob.h"
+#include "core/model/resource.h"
 #include "core/state/state_codec.h"
+
+#include <string.h>
 
 #define ROWS(rows, numbered)                                                                       \
     .table_at = offsetof(struct core, rows), .last_at = offsetof(struct core, numbered.last)

@@ -2,9 +2,20 @@
  *
  * An account may lie below a younger one, so the rows come first and the tree is made of them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "core/model/account.h"
+#include "core/model/oindex.h"
+#include "core/model/quota.h"
 #include "core/model/spec_codec.h"
+#include "core/model/table.h"
+#include "core/state/change.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 #include "core/state/state_codec.h"
+
+#include <string.h>
 
 /* The two that every state begins with are forgotten; the section has them. */
 void state_codec_account_begin(struct core *core)

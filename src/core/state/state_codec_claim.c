@@ -1,7 +1,11 @@
 /* state_codec_claim.c - the claims of a stored state (places promised to waiting instances), and why tasks were evicted.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/claim.h"
+#include "core/model/instance.h"
+#include "core/model/node.h"
 #include "core/state/change.h"
 #include "core/state/fact_internal.h"
+#include "core/state/space_later.h"
 #include "core/state/state_codec.h"
 
 static const struct record_field claim_fields[] = {
@@ -28,7 +32,7 @@ bool state_codec_claim_get(struct state_reader *r, uint64_t row)
         return false;
     }
     change_claim_put(core, task, instance->index, &claim);
-    return space_claims_fit(core, query_node(core, claim.node));
+    return space_later_claims_fit(core, query_node(core, claim.node));
 }
 
 static const struct record_field eviction_fields[] = {

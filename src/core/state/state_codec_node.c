@@ -1,8 +1,15 @@
 /* state_codec_node.c - the nodes of a stored state, and the shapes of what tasks ask for.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/form.h"
+#include "core/model/node.h"
+#include "core/model/resource.h"
 #include "core/model/spec_codec.h"
+#include "core/model/spec_limits.h"
 #include "core/state/change.h"
+#include "core/state/fact.h"
 #include "core/state/state_codec.h"
+
+#include <string.h>
 
 static const struct record_field node_fields[] = {
     STATE_BELOW(struct node, pool, pools),
@@ -53,7 +60,7 @@ bool state_codec_node_get(struct state_reader *r, uint64_t id)
     fact.node_set.incarnation = read.incarnation;
     fact.node_set.spec = &spec;
     r->core->nodes.last = id - 1;
-    apply_node_set(r->core, &fact);
+    change_node_set(r->core, &fact);
     struct node before;
     struct node *node = change_node_open(r->core, (node_id){(uint32_t)id}, &before);
     node->draining = read.draining;
@@ -62,7 +69,7 @@ bool state_codec_node_get(struct state_reader *r, uint64_t id)
         struct fact change = {0};
         change.node_state.node.v = (uint32_t)id;
         change.node_state.state = (enum node_state)read.state;
-        apply_node_state(r->core, &change);
+        change_node_state(r->core, &change);
     }
     return true;
 }

@@ -1,8 +1,16 @@
 /* state_codec_pool.c - the pools of a stored state, what was used in them before, and what is usually asked of them.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/resource.h"
 #include "core/model/spec_codec.h"
+#include "core/model/typical.h"
+#include "core/model/vector.h"
 #include "core/state/change.h"
+#include "core/state/fact.h"
+#include "core/state/history.h"
 #include "core/state/state_codec.h"
+#include "core/state/typical.h"
+
+#include <string.h>
 
 /* ---- pools ---- */
 
@@ -70,10 +78,10 @@ bool state_codec_pool_get(struct state_reader *r, uint64_t id)
     fact.pool_set.pool.v = (uint32_t)id;
     fact.pool_set.spec = &spec;
     r->core->pools.last = id - 1;
-    apply_pool_set(r->core, &fact);
+    change_pool_set(r->core, &fact);
     if (read.deleted) {
         fact.pool_deleted.pool.v = (uint32_t)id;
-        apply_pool_deleted(r->core, &fact);
+        change_pool_delete(r->core, &fact);
     }
     /* Checked, and given its deadline, once the tasks are there. */
     struct pool *pool = change_pool_edit(r->core, (pool_id){(uint32_t)id});

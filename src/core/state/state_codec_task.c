@@ -1,12 +1,21 @@
 /* state_codec_task.c - the tasks of a stored state, with their instances; and what is left of earlier ones: keys of submissions,
  * outcomes, run lengths.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-#include "core/state/lengths.h"
-#include "core/model/spec_codec.h"
-#include "core/state/state_codec.h"
-
 #include "base/must.h"
+#include "core/model/account.h"
+#include "core/model/blob.h"
+#include "core/model/form.h"
+#include "core/model/form_grow.h"
+#include "core/model/instance.h"
+#include "core/model/length.h"
+#include "core/model/node.h"
+#include "core/model/resource.h"
+#include "core/model/spec_codec.h"
+#include "core/state/change.h"
+#include "core/state/depends.h"
+#include "core/state/gang.h"
+#include "core/state/lengths.h"
+#include "core/state/state_codec.h"
 
 /* How an instance is stored: one that never ran is a single number. */
 enum { INSTANCE_FRESH = 0, INSTANCE_STATE_FIRST = 1 };
@@ -270,7 +279,7 @@ static bool task_sound(const struct task *task)
     if (task->kill_asked && task->waiting_count > 0) {
         return false;
     }
-    if ((task->stale_ms > 0) != (gang_may_wait(task) && gang_broken(task))) {
+    if ((task->stale_ms > 0) != (task_gang_may_wait(task) && task_gang_broken(task))) {
         return false;
     }
     if (task->pool_next.v != 0 && (task->active_count == 0 || task->pool_next.v == task->pool.v)) {

@@ -3,7 +3,12 @@
  * Whatever the bytes are, the result is a state that every function can work on (whose rows, sums
  * and orders agree), or ERR_CORRUPT naming the section: each row is looked at before anything is derived from it.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/fail.h"
+#include "core/model/blob.h"
+#include "core/model/resource.h"
 #include "core/state/state_codec.h"
+
+#include <string.h>
 
 static void resources_get(struct state_reader *r)
 {
@@ -66,9 +71,9 @@ static bool section_get(const struct state_section *section, struct state_reader
     return section->end == NULL || (section->end(r) && !r->in.bad);
 }
 
-enum err core_decode(struct str bytes, struct core **ret, struct error *e)
+enum err state_decode(struct str bytes, struct core **ret, struct error *e)
 {
-    struct state_reader r = {.core = core_new()};
+    struct state_reader r = {.core = state_new()};
     bytes_reader_init(&r.in, bytes.p, bytes.len);
     arena_init(&r.arena);
     const char *bad = head_get(&r) ? NULL : "head";
@@ -82,7 +87,7 @@ enum err core_decode(struct str bytes, struct core **ret, struct error *e)
     }
     arena_done(&r.arena);
     if (bad != NULL) {
-        core_free(r.core);
+        state_free(r.core);
         return fail(e, ERR_CORRUPT, "state: %s cannot be right", bad);
     }
     *ret = r.core;

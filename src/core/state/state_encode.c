@@ -1,8 +1,8 @@
 /* state_encode.c - the whole state as bytes (docs/dev/formats/facts.md, "The state").
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/state_codec.h"
-
 #include "base/must.h"
+#include "core/model/resource.h"
+#include "core/state/state_codec.h"
 
 static void head_put(const struct core *core, struct buf *out)
 {
@@ -40,7 +40,7 @@ static void rows_put(const struct state_section *section, const struct core *cor
     }
 }
 
-void core_encode(const struct core *core, struct buf *out)
+void state_encode(const struct core *core, struct buf *out)
 {
     head_put(core, out);
     for (uint32_t i = 0; i < state_codec_section_count; i++) {

@@ -5,7 +5,7 @@
  * `! ` and the path and text of the error. The messages of sample() stand first in the file, as written.
  * `test_agent_golden FILE write` prints the file anew, for what FILE has as messages.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "wire/agent_msg.h"
+#include "wire/agent.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
