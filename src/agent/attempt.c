@@ -21,7 +21,7 @@
 
 enum { SIGNAL_CODE_BASE = 128, MARKER_BYTES_MAX = 128 };
 
-static struct record record_of(const struct attempt *attempt, enum record_type type)
+static struct record record_of(const struct attempt *attempt, enum record_kind type)
 {
     return (struct record){.type = type, .key = attempt->key, .at_ms = supervisor_wall_ms()};
 }

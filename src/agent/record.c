@@ -104,7 +104,7 @@ static void fields_put(struct buf *out, const struct record *record)
     }
 }
 
-void record_put(struct buf *out, const struct record *record)
+void record_encode(struct buf *out, const struct record *record)
 {
     if (record->type == RECORD_OUTPUT) {
         char *room = record_output_begin(out, record->data.len);
@@ -230,7 +230,7 @@ static void fields_get(struct bytes_reader *in, struct arena *arena, struct reco
     }
 }
 
-long record_get(const char *data, size_t len, struct arena *arena, struct record *ret)
+long record_decode(const char *data, size_t len, struct arena *arena, struct record *ret)
 {
     if (len < RECORD_HEAD_LEN) {
         return 0;
@@ -254,7 +254,7 @@ long record_get(const char *data, size_t len, struct arena *arena, struct record
     }
     struct bytes_reader in;
     bytes_reader_init(&in, body, body_len);
-    ret->type = (enum record_type)bytes_get_max(&in, RECORD_TYPE_LAST);
+    ret->type = (enum record_kind)bytes_get_max(&in, RECORD_TYPE_LAST);
     fields_get(&in, arena, ret);
     return bytes_reader_ok(&in) ? whole : -1;
 }

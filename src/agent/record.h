@@ -12,7 +12,7 @@
 
 enum { RECORD_HEAD_LEN = 8 };
 
-enum record_type {
+enum record_kind {
     RECORD_NONE,
     RECORD_SEGMENT, /* first of each segment: whose it is, and the attempts without an end so far */
     RECORD_ACCEPTED, /* about to be started: on file before the process can exist */
@@ -26,7 +26,7 @@ enum record_type {
 enum { RECORD_TYPE_LAST = RECORD_CHECKPOINT };
 
 struct record {
-    enum record_type type;
+    enum record_kind type;
     struct attempt_key key;
     int64_t at_ms;     /* STARTED, ENDED, SPAWN_FAILED, CHECKPOINT: wall clock */
     uint64_t pid;      /* STARTED */
@@ -46,7 +46,7 @@ struct record {
     size_t open_count;
 };
 
-void record_put(struct buf *out, const struct record *record);
+void record_encode(struct buf *out, const struct record *record);
 
 /* Room for `len` bytes of output is left at the end of `out`; record_output_end() completes the
  * record with what was read there, or takes it away again when nothing was. */
@@ -55,4 +55,4 @@ void record_output_end(struct buf *out, const struct record *record, size_t len)
 
 /* Takes the first record off data: its full length, 0 when it is not all there, -1 when it is
  * malformed. */
-long record_get(const char *data, size_t len, struct arena *arena, struct record *ret);
+long record_decode(const char *data, size_t len, struct arena *arena, struct record *ret);

@@ -96,7 +96,7 @@ static void segment_head_put(struct spool *spool)
     memcpy(head.id, spool->options.id, SUPERVISOR_ID_LEN);
     head.open_count = spool->options.open_list(spool->options.ctx, open);
     must(head.open_count <= ATTEMPTS_MAX);
-    record_put(&spool->gathered, &head);
+    record_encode(&spool->gathered, &head);
     spool->head_len = spool->gathered.len;
 }
 
@@ -174,7 +174,7 @@ static void roll_when_full(struct spool *spool)
 void spool_put(struct spool *spool, const struct record *record)
 {
     roll_when_full(spool);
-    record_put(&spool->gathered, record);
+    record_encode(&spool->gathered, record);
 }
 
 long spool_put_from(struct spool *spool, const struct record *record, int fd, size_t max)

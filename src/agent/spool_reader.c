@@ -78,7 +78,7 @@ static int segment_try(const struct spool_reader *reader, uint64_t segment)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The record at `offset` out of the window, or 0 or -1 as record_get(). */
+/* The record at `offset` out of the window, or 0 or -1 as record_decode(). */
 static long window_get(struct spool_reader *reader, struct record *ret)
 {
     if (reader->offset < reader->window_off ||
@@ -87,7 +87,7 @@ static long window_get(struct spool_reader *reader, struct record *ret)
     }
     size_t skip = (size_t)(reader->offset - reader->window_off);
     arena_clear(&reader->arena);
-    return record_get(reader->window + skip, reader->window_len - skip, &reader->arena, ret);
+    return record_decode(reader->window + skip, reader->window_len - skip, &reader->arena, ret);
 }
 
 /* Read the file anew from `offset`. */

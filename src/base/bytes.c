@@ -8,6 +8,10 @@ enum { VARINT_BYTES_MAX = 10 };
 
 void bytes_put_u64(struct buf *out, uint64_t value)
 {
+    if (value < 0x80) { /* most numbers */
+        buf_add_char(out, (char)value);
+        return;
+    }
     unsigned char text[VARINT_BYTES_MAX];
     size_t len = 0;
     while (value >= 0x80) {
@@ -41,13 +45,11 @@ void bytes_reader_init(struct bytes_reader *reader, const void *data, size_t len
 
 uint64_t bytes_get_u64(struct bytes_reader *reader)
 {
+    const unsigned char *p = reader->p;
+    const unsigned char *end = p + reader->left;
     uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        if (reader->left == 0) {
-            break;
-        }
-        unsigned char byte = *reader->p++;
-        reader->left--;
+    for (unsigned shift = 0; shift < 64 && p < end; shift += 7) {
+        const unsigned char byte = *p++;
         if (shift == 63 && byte > 1) {
             break; /* more than 64 bits */
         }
@@ -56,6 +58,8 @@ uint64_t bytes_get_u64(struct bytes_reader *reader)
             if (byte == 0 && shift > 0) {
                 break; /* not the shortest form: one value, one coding */
             }
+            reader->p = p;
+            reader->left = (size_t)(end - p);
             return reader->bad ? 0 : value;
         }
     }

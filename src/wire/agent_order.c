@@ -5,82 +5,73 @@
 #include "base/amount.h"
 #include "base/must.h"
 #include "wire/attempt_key.h"
-#include "wire/msg_internal.h"
+#include "wire/record_json.h"
 #include "core/model/limits.h"
 #include "core/model/names.h"
 
-#include <string.h>
+static const char *cause_word(unsigned cause)
+{
+    return names_end_cause((enum end_cause)cause);
+}
 
-static const char *const order_names[] = {
-    [AGENT_WELCOME] = "welcome", [AGENT_START] = "start", [AGENT_STOP] = "stop",
-    [AGENT_PING] = "ping",       [AGENT_BYE] = "bye",
+static const char *type_word(unsigned type)
+{
+    static const char *const words[] = {
+        [AGENT_WELCOME] = "welcome", [AGENT_START] = "start", [AGENT_STOP] = "stop",
+        [AGENT_PING] = "ping",       [AGENT_BYE] = "bye",
+    };
+    return words[type];
+}
+
+/* clang-format off */
+static const struct record_table order_table = RECORD_JSON_TABLE(agent_order,
+    RECORD_JSON_ROW(agent_order, type, "type", WORD, 0, AGENT_BYE, .word = type_word, .otherwise = AGENT_OTHER,
+               .required = "a text within its length"),
+    RECORD_JSON_ROW(agent_order, epoch, "epoch", UINT, 0, RECORD_ANY),
+    RECORD_JSON_ROW(agent_order, incarnation, "incarnation", UINT, 0, RECORD_ANY));
+static const struct record_table limits_table = RECORD_JSON_TABLE(agent_welcome,
+    RECORD_JSON_ROW(agent_welcome, report_bytes_max, "report_bytes", UINT, 0, UINT32_MAX, .otherwise = AGENT_REPORT_BYTES_MAX));
+
+/* The fields of each type beside those of every order. */
+static const struct record_table type_tables[] = {
+    [AGENT_WELCOME] = RECORD_JSON_TABLE(agent_order,
+        RECORD_JSON_ROW(agent_order, welcome.protocol, "protocol", UINT, 0, RECORD_ANY),
+        RECORD_JSON_ROW(agent_order, welcome.node, "node", TEXT, 1, NAME_LEN_MAX, .required = "a name", .json = &record_json_name),
+        RECORD_JSON_ROW(agent_order, welcome.now_ms, "now_ms", INT, 0, INT64_MAX),
+        RECORD_JSON_ROW(agent_order, welcome.heartbeat_ms, "heartbeat_ms", MS, 0, AMOUNT_MS_MAX, .otherwise = 10000),
+        RECORD_JSON_ROW(agent_order, welcome.lost_after_ms, "lost_after_ms", MS, 0, AMOUNT_MS_MAX, .otherwise = 300000),
+        RECORD_JSON_ROW(agent_order, welcome, "limits", PART, 0, 0, .part = &limits_table)),
+    [AGENT_START] = RECORD_JSON_TABLE(agent_order,
+        RECORD_JSON_ROW(agent_order, start.key, "key", KEY, 0, 0, .required = "an attempt like 12.0:1"),
+        RECORD_JSON_ROW(agent_order, start.key.task, "task", UINT, 1, RECORD_ANY, .json = &record_json_unread),
+        RECORD_JSON_ROW(agent_order, start.instance, "instance", UINT, 0, RECORD_ANY),
+        RECORD_JSON_ROW(agent_order, start.argv, "argv", TEXTS, 1, TASK_ARGS_MAX, RECORD_JSON_COUNT(agent_order, start.argv_count),
+            .length_max = AGENT_ORDER_BYTES_MAX, .required = "a list of 1 or more texts"),
+        RECORD_JSON_ROW(agent_order, start.env, "env", TEXTS, 0, TASK_ENV_MAX, RECORD_JSON_COUNT(agent_order, start.env_count),
+            .length_max = AGENT_ORDER_BYTES_MAX),
+        RECORD_JSON_ROW(agent_order, start.workdir, "workdir", TEXT, 0, AGENT_TEXT_MAX),
+        RECORD_JSON_ROW(agent_order, start.job_user, "job_user", TEXT, 0, TEXT_LEN_MAX),
+        RECORD_JSON_ROW(agent_order, start.slots_milli, "slots", MILLI, 0, AMOUNT_MILLI_MAX),
+        RECORD_JSON_ROW(agent_order, start.devices, "devices", BITS, 0, RECORD_ANY),
+        RECORD_JSON_ROW(agent_order, start.cpu_milli, "cpu", MILLI, 0, AMOUNT_MILLI_MAX),
+        RECORD_JSON_ROW(agent_order, start.memory_bytes, "memory", MEMORY, 0, AMOUNT_BYTES_MAX),
+        RECORD_JSON_ROW(agent_order, start.pool, "pool", TEXT, 0, NAME_LEN_MAX),
+        RECORD_JSON_ROW(agent_order, start.node, "node", TEXT, 0, NAME_LEN_MAX),
+        RECORD_JSON_ROW(agent_order, start.rank, "rank", UINT, 0, RECORD_ANY),
+        RECORD_JSON_ROW(agent_order, start.world_size, "world_size", UINT, 0, RECORD_ANY, .otherwise = 1),
+        RECORD_JSON_ROW(agent_order, start.master_addr, "master_addr", TEXT, 0, TEXT_LEN_MAX),
+        RECORD_JSON_ROW(agent_order, start.master_port, "master_port", UINT, 0, UINT16_MAX),
+        RECORD_JSON_ROW(agent_order, start.grace_ms, "grace_ms", MS, 0, AMOUNT_MS_MAX, .otherwise = GRACE_MS_DEFAULT),
+        RECORD_JSON_ROW(agent_order, start.output_max, "output_max", UINT, 0, INT64_MAX, .otherwise = INT64_MAX)),
+    [AGENT_STOP] = RECORD_JSON_TABLE(agent_order,
+        RECORD_JSON_ROW(agent_order, stop.key, "key", KEY, 0, 0, .required = "an attempt like 12.0:1"),
+        RECORD_JSON_ROW(agent_order, stop.grace_ms, "grace_ms", MS, 0, AMOUNT_MS_MAX),
+        RECORD_JSON_ROW(agent_order, stop.cause, "cause", WORD, 0, END_CAUSE_COUNT - 1, .word = cause_word)),
+    [AGENT_BYE] = RECORD_JSON_TABLE(agent_order,
+        RECORD_JSON_ROW(agent_order, bye.why, "why", TEXT, 0, AGENT_TEXT_MAX)),
+    [AGENT_OTHER] = {0},
 };
-enum { ORDER_NAME_COUNT = sizeof order_names / sizeof order_names[0] };
-
-static void key_encode(struct json_out *j, struct attempt_key key)
-{
-    char text[ATTEMPT_KEY_TEXT_MAX];
-    size_t len = attempt_key_text(key, text);
-    json_out_key(j, "key");
-    json_out_str(j, (struct str){text, len});
-}
-
-static void texts_encode(struct json_out *j, const char *key, const char *const *texts,
-                         uint32_t count)
-{
-    json_out_key(j, key);
-    json_out_array(j);
-    for (uint32_t i = 0; i < count; i++) {
-        json_out_text(j, texts[i]);
-    }
-    json_out_end(j);
-}
-
-static void devices_encode(struct json_out *j, uint64_t devices)
-{
-    json_out_key(j, "devices");
-    json_out_array(j);
-    for (; devices != 0; devices &= devices - 1) {
-        json_out_u64(j, (uint64_t)__builtin_ctzll(devices));
-    }
-    json_out_end(j);
-}
-
-static void welcome_encode(struct json_out *j, const struct agent_welcome *welcome)
-{
-    json_out_kv_u64(j, "protocol", welcome->protocol);
-    json_out_kv_text(j, "node", welcome->node);
-    json_out_kv_i64(j, "now_ms", welcome->now_ms);
-    json_out_kv_i64(j, "heartbeat_ms", welcome->heartbeat_ms);
-    json_out_kv_i64(j, "lost_after_ms", welcome->lost_after_ms);
-    json_out_key(j, "limits");
-    json_out_object(j);
-    json_out_kv_u64(j, "report_bytes", welcome->report_bytes_max);
-    json_out_end(j);
-}
-
-static void start_encode(struct json_out *j, const struct agent_start *start)
-{
-    key_encode(j, start->key);
-    json_out_kv_u64(j, "task", start->key.task.v);
-    json_out_kv_u64(j, "instance", start->instance);
-    texts_encode(j, "argv", start->argv, start->argv_count);
-    texts_encode(j, "env", start->env, start->env_count);
-    json_out_kv_text(j, "workdir", start->workdir);
-    json_out_kv_text(j, "job_user", start->job_user);
-    json_out_kv_milli(j, "slots", start->slots_milli);
-    devices_encode(j, start->devices);
-    json_out_kv_milli(j, "cpu", start->cpu_milli);
-    json_out_kv_i64(j, "memory", start->memory_bytes);
-    json_out_kv_text(j, "pool", start->pool);
-    json_out_kv_text(j, "node", start->node);
-    json_out_kv_u64(j, "rank", start->rank);
-    json_out_kv_u64(j, "world_size", start->world_size);
-    json_out_kv_text(j, "master_addr", start->master_addr);
-    json_out_kv_u64(j, "master_port", start->master_port);
-    json_out_kv_i64(j, "grace_ms", start->grace_ms);
-    json_out_kv_u64(j, "output_max", start->output_max);
-}
+/* clang-format on */
 
 void agent_order_encode(const struct agent_order *order, struct buf *out)
 {
@@ -88,97 +79,16 @@ void agent_order_encode(const struct agent_order *order, struct buf *out)
     must(order->type != AGENT_OTHER);
     json_out_init(&j, out);
     json_out_object(&j);
-    json_out_kv_text(&j, "type", order_names[order->type]);
-    json_out_kv_u64(&j, "epoch", order->epoch);
-    json_out_kv_u64(&j, "incarnation", order->incarnation);
-    switch (order->type) {
-    case AGENT_WELCOME:
-        welcome_encode(&j, &order->welcome);
-        break;
-    case AGENT_START:
-        start_encode(&j, &order->start);
-        break;
-    case AGENT_STOP:
-        key_encode(&j, order->stop.key);
-        json_out_kv_i64(&j, "grace_ms", order->stop.grace_ms);
-        json_out_kv_text(&j, "cause", names_end_cause(order->stop.cause));
-        break;
-    case AGENT_BYE:
-        json_out_kv_text(&j, "why", order->bye.why);
-        break;
-    case AGENT_PING:
-    case AGENT_OTHER:
-        break;
-    }
+    record_json_put(&j, &order_table, order);
+    record_json_put(&j, &type_tables[order->type], order);
     json_out_end(&j);
 }
 
-static enum agent_order_type type_parse(const char *name)
-{
-    for (size_t i = 0; i < ORDER_NAME_COUNT; i++) {
-        if (strcmp(name, order_names[i]) == 0) {
-            return (enum agent_order_type)i;
-        }
-    }
-    return AGENT_OTHER;
-}
-
-static void welcome_decode(struct msg *msg, const struct doc *doc, struct agent_welcome *ret)
-{
-    const struct doc *limits = doc_get(doc, "limits");
-    *ret = (struct agent_welcome){
-        .protocol = (uint32_t)msg_u64(msg, doc, "protocol", UINT32_MAX, 0),
-        .node = msg_name(msg, doc, "node"),
-        .now_ms = msg_i64(msg, doc, "now_ms", INT64_MAX, 0),
-        .heartbeat_ms = msg_i64(msg, doc, "heartbeat_ms", AMOUNT_MS_MAX, 10000),
-        .lost_after_ms = msg_i64(msg, doc, "lost_after_ms", AMOUNT_MS_MAX, 300000),
-        .report_bytes_max =
-            msg_u64(msg, limits, "report_bytes", UINT32_MAX, AGENT_REPORT_BYTES_MAX),
-    };
-}
-
-static void start_decode(struct msg *msg, const struct doc *doc, struct agent_start *ret)
-{
-    *ret = (struct agent_start){
-        .key = msg_key(msg, doc),
-        .instance = (uint32_t)msg_u64(msg, doc, "instance", UINT32_MAX, 0),
-        .workdir = msg_text(msg, doc, "workdir", AGENT_TEXT_MAX, ""),
-        .job_user = msg_text(msg, doc, "job_user", TEXT_LEN_MAX, ""),
-        .slots_milli = msg_milli(msg, doc, "slots"),
-        .devices = msg_devices(msg, doc, "devices"),
-        .cpu_milli = msg_milli(msg, doc, "cpu"),
-        .memory_bytes = msg_i64(msg, doc, "memory", AMOUNT_BYTES_MAX, 0),
-        .pool = msg_text(msg, doc, "pool", NAME_LEN_MAX, ""),
-        .node = msg_text(msg, doc, "node", NAME_LEN_MAX, ""),
-        .rank = (uint32_t)msg_u64(msg, doc, "rank", UINT32_MAX, 0),
-        .world_size = (uint32_t)msg_u64(msg, doc, "world_size", UINT32_MAX, 1),
-        .master_addr = msg_text(msg, doc, "master_addr", TEXT_LEN_MAX, ""),
-        .master_port = (uint32_t)msg_u64(msg, doc, "master_port", UINT16_MAX, 0),
-        .grace_ms = msg_i64(msg, doc, "grace_ms", AMOUNT_MS_MAX, GRACE_MS_DEFAULT),
-        .output_max = msg_u64(msg, doc, "output_max", INT64_MAX, INT64_MAX),
-    };
-    ret->argv = msg_texts(msg, doc, "argv", TASK_ARGS_MAX, &ret->argv_count);
-    ret->env = msg_texts(msg, doc, "env", TASK_ENV_MAX, &ret->env_count);
-    if (ret->argv_count == 0) {
-        msg_bad(msg, "argv", "a list of 1 or more texts");
-    }
-}
-
-static enum end_cause cause_parse(const char *name)
-{
-    for (int i = 0; i < END_CAUSE_COUNT; i++) {
-        if (strcmp(name, names_end_cause((enum end_cause)i)) == 0) {
-            return (enum end_cause)i;
-        }
-    }
-    return END_NONE;
-}
-
-static void other_decode(const struct doc *doc, const char *type, struct agent_order *ret)
+/* An order of a newer server: its type and, where it has one, its attempt. */
+static void other_get(const struct doc *doc, struct agent_order *ret)
 {
     const struct doc *key = doc_get(doc, "key");
-    ret->other.type = type;
-    ret->other.key = (struct attempt_key){0};
+    ret->other.type = doc_get(doc, "type")->text.p;
     if (key != NULL && key->kind == DOC_STRING) {
         (void)attempt_key_parse(key->text, &ret->other.key);
     }
@@ -187,44 +97,21 @@ static void other_decode(const struct doc *doc, const char *type, struct agent_o
 enum err agent_order_decode(struct str text, struct arena *arena, struct agent_order *ret,
                             struct error *e)
 {
-    struct msg msg;
+    struct record_json in;
     const struct doc *doc;
-    enum err r = msg_parse(&msg, text, arena, &doc, e);
+    struct agent_order order = {0};
+    enum err r = record_json_parse(&in, text, arena, &doc, e);
     if (r != ERR_OK) {
         return r;
     }
-    const char *type = msg_text(&msg, doc, "type", NAME_LEN_MAX, NULL);
-    struct agent_order order = {
-        .type = type_parse(type),
-        .epoch = msg_u64(&msg, doc, "epoch", UINT64_MAX, 0),
-        .incarnation = (uint32_t)msg_u64(&msg, doc, "incarnation", UINT32_MAX, 0),
-    };
-    switch (order.type) {
-    case AGENT_WELCOME:
-        welcome_decode(&msg, doc, &order.welcome);
-        break;
-    case AGENT_START:
-        start_decode(&msg, doc, &order.start);
-        break;
-    case AGENT_STOP:
-        order.stop = (struct agent_stop){
-            .key = msg_key(&msg, doc),
-            .grace_ms = msg_i64(&msg, doc, "grace_ms", AMOUNT_MS_MAX, 0),
-            .cause = cause_parse(msg_text(&msg, doc, "cause", NAME_LEN_MAX, "")),
-        };
-        break;
-    case AGENT_BYE:
-        order.bye.why = msg_text(&msg, doc, "why", AGENT_TEXT_MAX, "");
-        break;
-    case AGENT_OTHER:
-        other_decode(doc, type, &order);
-        break;
-    case AGENT_PING:
-        break;
+    record_json_get(&in, &order_table, doc, &order);
+    record_json_get(&in, &type_tables[order.type], doc, &order);
+    if (in.bad) {
+        return ERR_INVALID;
     }
-    r = msg_result(&msg);
-    if (r == ERR_OK) {
-        *ret = order;
+    if (order.type == AGENT_OTHER) {
+        other_get(doc, &order);
     }
-    return r;
+    *ret = order;
+    return ERR_OK;
 }

@@ -4,94 +4,117 @@
 
 #include "base/base64.h"
 #include "base/must.h"
-#include "wire/attempt_key.h"
-#include "wire/msg_internal.h"
+#include "wire/record_json.h"
 #include "core/model/limits.h"
 
-#include <string.h>
+static const char key_wanted[] = "an attempt like 12.0:1";
 
-enum { EXIT_CODE_MAX = 255, ERRNO_MAX = 4095, STREAM_MAX = 2 };
+enum { EXIT_CODE_MAX = 255, ERRNO_MAX = 4095 };
 
-static const char *const report_names[] = {
-    [AGENT_OUTPUT] = "output",
-    [AGENT_STARTED] = "started",
-    [AGENT_ENDED] = "ended",
-    [AGENT_SPAWN_FAILED] = "spawn_failed",
-    [AGENT_LOST] = "lost",
-    [AGENT_REFUSED] = "refused",
-    [AGENT_CHECKPOINT] = "checkpoint",
+static const char *type_word(unsigned type)
+{
+    static const char *const words[] = {
+        [AGENT_OUTPUT] = "output",
+        [AGENT_STARTED] = "started",
+        [AGENT_ENDED] = "ended",
+        [AGENT_SPAWN_FAILED] = "spawn_failed",
+        [AGENT_LOST] = "lost",
+        [AGENT_REFUSED] = "refused",
+        [AGENT_CHECKPOINT] = "checkpoint",
+    };
+    return words[type];
+}
+
+static void data_put(struct json_out *j, const struct record_field *field, const void *object)
+{
+    json_out_key(j, field->name);
+    json_out_raw(j, (struct str){"\"", 1}); /* base64 needs no escapes: straight into the buffer */
+    base64_add(j->out, ((const struct agent_report *)object)->data);
+    buf_add_char(j->out, '"');
+}
+
+static void data_get(struct record_json *in, const struct record_field *field,
+                     const struct doc *value, void *object)
+{
+    if (value->kind != DOC_STRING || value->text.len > (size_t)field->high ||
+        !base64_decode(in->arena, value->text, &((struct agent_report *)object)->data)) {
+        record_json_bad(in, field->name, field->required);
+    }
+}
+
+/* The list stays open: reports are added one by one. */
+static void reports_put(struct json_out *j, const struct record_field *field, const void *object)
+{
+    (void)object;
+    json_out_key(j, field->name);
+    json_out_array(j);
+}
+
+static void reports_get(struct record_json *in, const struct record_field *field,
+                        const struct doc *value, void *object);
+
+/* clang-format off */
+static const struct record_table report_table = RECORD_JSON_TABLE(agent_report,
+    RECORD_JSON_ROW(agent_report, type, "type", WORD, 0, AGENT_CHECKPOINT, .word = type_word, .otherwise = AGENT_REPORT_OTHER,
+               .required = "a text within its length"));
+static const struct record_table batch_table = RECORD_JSON_TABLE(agent_batch,
+    RECORD_JSON_ROW(agent_batch, epoch, "epoch", UINT, 0, RECORD_ANY),
+    RECORD_JSON_ROW(agent_batch, incarnation, "incarnation", UINT, 0, RECORD_ANY),
+    RECORD_JSON_ROW(agent_batch, batch, "batch", UINT, 0, RECORD_ANY),
+    RECORD_JSON_ROW(agent_batch, reports, "reports", OWN, 0, AGENT_REPORTS_MAX, RECORD_JSON_COUNT(agent_batch, count),
+               .json = RECORD_JSON_FORM(.put = reports_put, .get = reports_get)));
+
+/* The fields of each type beside the type. */
+static const struct record_table type_tables[] = {
+    [AGENT_OUTPUT] = RECORD_JSON_TABLE(agent_report,
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
+        RECORD_JSON_ROW(agent_report, stream, "stream", UINT, 1, 2, .required = "1 or 2"),
+        RECORD_JSON_ROW(agent_report, offset, "offset", UINT, 0, INT64_MAX),
+        RECORD_JSON_ROW(agent_report, data, "data", OWN, 0, AGENT_REPORT_BYTES_MAX, .required = "base64",
+            .json = RECORD_JSON_FORM(.put = data_put, .get = data_get))),
+    [AGENT_STARTED] = RECORD_JSON_TABLE(agent_report,
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
+        RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, INT64_MAX),
+        RECORD_JSON_ROW(agent_report, pid, "pid", UINT, 0, RECORD_ANY),
+        RECORD_JSON_ROW(agent_report, workdir_missed, "workdir_used", BOOL, 0, 1, .sparse = true, .json = &record_json_not)),
+    [AGENT_ENDED] = RECORD_JSON_TABLE(agent_report,
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
+        RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, INT64_MAX),
+        RECORD_JSON_ROW(agent_report, exit_code, "exit_code", INT, 0, EXIT_CODE_MAX, .otherwise = EXIT_CODE_MAX),
+        RECORD_JSON_ROW(agent_report, out_bytes, "out_bytes", UINT, 0, INT64_MAX),
+        RECORD_JSON_ROW(agent_report, err_bytes, "err_bytes", UINT, 0, INT64_MAX),
+        RECORD_JSON_ROW(agent_report, cpu_ms, "cpu_ms", MS, 0, INT64_MAX),
+        RECORD_JSON_ROW(agent_report, memory_peak_bytes, "memory_peak", MEMORY, 0, INT64_MAX)),
+    [AGENT_SPAWN_FAILED] = RECORD_JSON_TABLE(agent_report,
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
+        RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, INT64_MAX, .json = &record_json_unwritten),
+        RECORD_JSON_ROW(agent_report, exit_code, "errno", INT, 0, ERRNO_MAX),
+        RECORD_JSON_ROW(agent_report, text, "message", TEXT, 0, AGENT_TEXT_MAX)),
+    [AGENT_LOST] = RECORD_JSON_TABLE(agent_report,
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted)),
+    [AGENT_REFUSED] = RECORD_JSON_TABLE(agent_report,
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true),
+        RECORD_JSON_ROW(agent_report, text, "why", TEXT, 0, AGENT_TEXT_MAX)),
+    [AGENT_CHECKPOINT] = RECORD_JSON_TABLE(agent_report,
+        RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
+        RECORD_JSON_ROW(agent_report, at_ms, "at_ms", INT, 0, INT64_MAX)),
+    [AGENT_REPORT_OTHER] = {0},
 };
-enum { REPORT_NAME_COUNT = sizeof report_names / sizeof report_names[0] };
+/* clang-format on */
 
 void agent_report_batch_begin(struct json_out *j, struct buf *out, const struct agent_batch *batch)
 {
     json_out_init(j, out);
     json_out_object(j);
-    json_out_kv_u64(j, "epoch", batch->epoch);
-    json_out_kv_u64(j, "incarnation", batch->incarnation);
-    json_out_kv_u64(j, "batch", batch->batch);
-    json_out_key(j, "reports");
-    json_out_array(j);
-}
-
-static void output_encode(struct json_out *j, const struct agent_report *report)
-{
-    json_out_kv_u64(j, "stream", report->stream);
-    json_out_kv_u64(j, "offset", report->offset);
-    json_out_key(j, "data");
-    json_out_raw(j, (struct str){"\"", 1}); /* base64 needs no escapes: straight into the buffer */
-    base64_add(j->out, report->data);
-    buf_add_char(j->out, '"');
-}
-
-static void ended_encode(struct json_out *j, const struct agent_report *report)
-{
-    json_out_kv_i64(j, "at_ms", report->at_ms);
-    json_out_kv_i64(j, "exit_code", report->exit_code);
-    json_out_kv_u64(j, "out_bytes", report->out_bytes);
-    json_out_kv_u64(j, "err_bytes", report->err_bytes);
-    json_out_kv_i64(j, "cpu_ms", report->cpu_ms);
-    json_out_kv_i64(j, "memory_peak", report->memory_peak_bytes);
+    record_json_put(j, &batch_table, batch);
 }
 
 void agent_report_batch_add(struct json_out *j, const struct agent_report *report)
 {
     must(report->type != AGENT_REPORT_OTHER);
     json_out_object(j);
-    json_out_kv_text(j, "type", report_names[report->type]);
-    if (report->key.task.v != 0) {
-        char text[ATTEMPT_KEY_TEXT_MAX];
-        (void)attempt_key_text(report->key, text);
-        json_out_kv_text(j, "key", text);
-    }
-    switch (report->type) {
-    case AGENT_OUTPUT:
-        output_encode(j, report);
-        break;
-    case AGENT_STARTED:
-        json_out_kv_i64(j, "at_ms", report->at_ms);
-        json_out_kv_u64(j, "pid", report->pid);
-        if (report->workdir_missed) {
-            json_out_kv_bool(j, "workdir_used", false);
-        }
-        break;
-    case AGENT_CHECKPOINT:
-        json_out_kv_i64(j, "at_ms", report->at_ms);
-        break;
-    case AGENT_ENDED:
-        ended_encode(j, report);
-        break;
-    case AGENT_SPAWN_FAILED:
-        json_out_kv_i64(j, "errno", report->exit_code);
-        json_out_kv_text(j, "message", report->text != NULL ? report->text : "");
-        break;
-    case AGENT_REFUSED:
-        json_out_kv_text(j, "why", report->text != NULL ? report->text : "");
-        break;
-    case AGENT_LOST:
-    case AGENT_REPORT_OTHER:
-        break;
-    }
+    record_json_put(j, &report_table, report);
+    record_json_put(j, &type_tables[report->type], report);
     json_out_end(j);
 }
 
@@ -101,98 +124,31 @@ void agent_report_batch_end(struct json_out *j)
     json_out_end(j);
 }
 
-static enum agent_report_type type_parse(const char *name)
+/* Ends with the first bad report, which is then the last one counted. */
+static void reports_get(struct record_json *in, const struct record_field *field,
+                        const struct doc *value, void *object)
 {
-    for (size_t i = 0; i < REPORT_NAME_COUNT; i++) {
-        if (strcmp(name, report_names[i]) == 0) {
-            return (enum agent_report_type)i;
-        }
+    struct agent_batch *batch = object;
+    const struct doc *list = record_json_list(in, field, value, field->high);
+    const struct doc *item = list != NULL ? list->first : NULL;
+    struct agent_report *reports =
+        arena_new(in->arena, struct agent_report, list != NULL ? list->count : 0);
+    for (; item != NULL && !in->bad; item = item->next) {
+        struct agent_report *report = &reports[batch->count++];
+        *report = (struct agent_report){.text = "", .data = {"", 0}};
+        record_json_get(in, &report_table, item, report);
+        record_json_get(in, &type_tables[report->type], item, report);
     }
-    return AGENT_REPORT_OTHER;
-}
-
-static void output_decode(struct msg *msg, const struct doc *doc, struct agent_report *ret)
-{
-    const struct doc *data = doc_get(doc, "data");
-    ret->stream = (uint32_t)msg_u64(msg, doc, "stream", STREAM_MAX, 0);
-    ret->offset = msg_u64(msg, doc, "offset", INT64_MAX, 0);
-    if (ret->stream == 0) {
-        msg_bad(msg, "stream", "1 or 2");
-    }
-    if (data == NULL || data->kind != DOC_STRING ||
-        !base64_decode(msg->arena, data->text, &ret->data)) {
-        msg_bad(msg, "data", "base64");
-    }
-}
-
-static void report_decode(struct msg *msg, const struct doc *doc, struct agent_report *ret)
-{
-    const char *type = msg_text(msg, doc, "type", NAME_LEN_MAX, NULL);
-    *ret = (struct agent_report){.type = type_parse(type), .text = "", .data = {"", 0}};
-    if (ret->type == AGENT_REPORT_OTHER) {
-        return;
-    }
-    if (ret->type != AGENT_REFUSED || doc_get(doc, "key") != NULL) {
-        ret->key = msg_key(msg, doc);
-    }
-    ret->at_ms = msg_i64(msg, doc, "at_ms", INT64_MAX, 0);
-    switch (ret->type) {
-    case AGENT_OUTPUT:
-        output_decode(msg, doc, ret);
-        break;
-    case AGENT_STARTED:
-        ret->pid = (uint32_t)msg_u64(msg, doc, "pid", UINT32_MAX, 0);
-        ret->workdir_missed = !msg_bool(msg, doc, "workdir_used", true);
-        break;
-    case AGENT_ENDED:
-        ret->exit_code = (int32_t)msg_u64(msg, doc, "exit_code", EXIT_CODE_MAX, EXIT_CODE_MAX);
-        ret->out_bytes = msg_u64(msg, doc, "out_bytes", INT64_MAX, 0);
-        ret->err_bytes = msg_u64(msg, doc, "err_bytes", INT64_MAX, 0);
-        ret->cpu_ms = msg_i64(msg, doc, "cpu_ms", INT64_MAX, 0);
-        ret->memory_peak_bytes = msg_i64(msg, doc, "memory_peak", INT64_MAX, 0);
-        break;
-    case AGENT_SPAWN_FAILED:
-        ret->exit_code = (int32_t)msg_u64(msg, doc, "errno", ERRNO_MAX, 0);
-        ret->text = msg_text(msg, doc, "message", AGENT_TEXT_MAX, "");
-        break;
-    case AGENT_REFUSED:
-        ret->text = msg_text(msg, doc, "why", AGENT_TEXT_MAX, "");
-        break;
-    case AGENT_CHECKPOINT:
-    case AGENT_LOST:
-    case AGENT_REPORT_OTHER:
-        break;
+    batch->reports = reports;
+    if (in->bad && batch->count > 0) {
+        (void)fail_in(in->error, "%s[%u]", field->name, batch->count - 1);
     }
 }
 
 enum err agent_report_batch_decode(struct str text, struct arena *arena, struct agent_batch *ret,
                                    struct error *e)
 {
-    struct msg msg;
-    const struct doc *doc;
-    enum err r = msg_parse(&msg, text, arena, &doc, e);
-    if (r != ERR_OK) {
-        return r;
-    }
-    struct agent_batch batch = {
-        .epoch = msg_u64(&msg, doc, "epoch", UINT64_MAX, 0),
-        .incarnation = (uint32_t)msg_u64(&msg, doc, "incarnation", UINT32_MAX, 0),
-        .batch = msg_u64(&msg, doc, "batch", UINT64_MAX, 0),
-    };
-    const struct doc *list = msg_list(&msg, doc, "reports", AGENT_REPORTS_MAX);
-    if (list != NULL) {
-        struct agent_report *reports = arena_new(arena, struct agent_report, list->count);
-        for (const struct doc *item = list->first; item != NULL && !msg.bad; item = item->next) {
-            report_decode(&msg, item, &reports[batch.count++]);
-        }
-        batch.reports = reports;
-    }
-    r = msg_result(&msg);
-    if (r != ERR_OK) {
-        return batch.count > 0 ? fail_in(e, "reports[%u]", batch.count - 1) : r;
-    }
-    *ret = batch;
-    return ERR_OK;
+    return record_json_decode(&batch_table, text, arena, ret, e);
 }
 
 bool agent_report_input(const struct agent_report *report, uint32_t incarnation, struct report *ret)

@@ -18,8 +18,9 @@ enum { ACCOUNT_KIND_COUNT = ACCOUNT_PROJECT + 1 };
 
 /* The two that every state has, from the beginning: never deleted, never moved. */
 #define ACCOUNT_DEFAULT_NAME "default"
-#define ACCOUNT_DEFAULT_DEPARTMENT ((account_id){1})
-#define ACCOUNT_DEFAULT_PROJECT ((account_id){2})
+enum { ACCOUNT_DEFAULT_DEPARTMENT_NUMBER = 1, ACCOUNT_DEFAULT_PROJECT_NUMBER = 2 };
+#define ACCOUNT_DEFAULT_DEPARTMENT ((account_id){ACCOUNT_DEFAULT_DEPARTMENT_NUMBER})
+#define ACCOUNT_DEFAULT_PROJECT ((account_id){ACCOUNT_DEFAULT_PROJECT_NUMBER})
 
 struct account {
     account_id id; /* 0: no row here. Older accounts have lower ones */

@@ -92,7 +92,7 @@ bool group_codec_labels_said(const struct task_spec *spec)
 void group_codec_labels_encode(const struct task_spec *spec, struct buf *out)
 {
     for (uint32_t i = 0; i < spec->group_count; i++) {
-        spec_codec_labels_put(out, spec->groups[i].node_labels, spec->groups[i].node_label_count);
+        codec_put_labels(out, spec->groups[i].node_labels, spec->groups[i].node_label_count);
     }
 }
 
@@ -101,7 +101,8 @@ void group_codec_labels_decode(struct bytes_reader *in, struct arena *arena, str
     struct group_spec *groups = arena_new(arena, struct group_spec, ret->group_count);
     for (uint32_t i = 0; i < ret->group_count; i++) {
         groups[i] = ret->groups[i];
-        groups[i].node_labels = spec_codec_labels_get(in, arena, &groups[i].node_label_count);
+        groups[i].node_labels =
+            codec_get_labels(in, arena, NODE_LABELS_MAX, &groups[i].node_label_count);
         if (groups[i].node_label_count + ret->node_label_count > TASK_LABELS_MAX ||
             (groups[i].instances == 0 && groups[i].node_label_count > 0)) {
             codec_bad(in);

@@ -11,50 +11,6 @@
 
 #include <string.h>
 
-static void amounts_put(struct buf *out, const struct named_amount *amounts, uint32_t count)
-{
-    bytes_put_u64(out, count);
-    for (uint32_t i = 0; i < count; i++) {
-        bytes_put_text(out, amounts[i].name);
-        bytes_put_i64(out, amounts[i].milli);
-    }
-}
-
-static const struct named_amount *amounts_get(struct bytes_reader *in, struct arena *arena,
-                                              uint32_t max, uint32_t *ret_count)
-{
-    uint32_t count = codec_get_count(in, max);
-    struct named_amount *amounts = arena_new(arena, struct named_amount, count);
-    for (uint32_t i = 0; i < count; i++) {
-        amounts[i].name = bytes_get_text(in, arena, NAME_LEN_MAX);
-        amounts[i].milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
-    }
-    *ret_count = count;
-    return amounts;
-}
-
-void spec_codec_labels_put(struct buf *out, const struct label *labels, uint32_t count)
-{
-    bytes_put_u64(out, count);
-    for (uint32_t i = 0; i < count; i++) {
-        bytes_put_text(out, labels[i].key);
-        bytes_put_text(out, labels[i].value);
-    }
-}
-
-const struct label *spec_codec_labels_get(struct bytes_reader *in, struct arena *arena,
-                                          uint32_t *ret_count)
-{
-    uint32_t count = codec_get_count(in, NODE_LABELS_MAX);
-    struct label *labels = arena_new(arena, struct label, count);
-    for (uint32_t i = 0; i < count; i++) {
-        labels[i].key = bytes_get_text(in, arena, TEXT_LEN_MAX);
-        labels[i].value = bytes_get_text(in, arena, TEXT_LEN_MAX);
-    }
-    *ret_count = count;
-    return labels;
-}
-
 /* 0: no gang, 1: all or nothing, above: that and one less than this many is enough. */
 static uint64_t gang_form(const struct task_spec *spec)
 {
@@ -73,7 +29,7 @@ void spec_codec_asks_encode(const struct task_spec *spec, struct buf *out)
     bytes_put_i64(out, spec->gpu_memory_bytes);
     bytes_put_u64(out, spec->device_mask);
     bytes_put_u64(out, spec->needs_gpu | (uint64_t)spec->gpu_devices << 1);
-    amounts_put(out, spec->resources, spec->resource_count);
+    codec_put_amounts(out, spec->resources, spec->resource_count);
 }
 
 static void task_rest_put(const struct task_spec *spec, struct buf *out)
@@ -100,7 +56,7 @@ void spec_codec_asks_decode(struct bytes_reader *in, struct arena *arena, struct
     const uint64_t gpu = bytes_get_max(in, (uint64_t)NODE_DEVICES_MAX << 1 | 1);
     ret->needs_gpu = (gpu & 1) != 0;
     ret->gpu_devices = (uint32_t)(gpu >> 1);
-    ret->resources = amounts_get(in, arena, TASK_RESOURCES_MAX, &ret->resource_count);
+    ret->resources = codec_get_amounts(in, arena, TASK_RESOURCES_MAX, &ret->resource_count);
 }
 
 void spec_codec_asks_copy(struct task_spec *to, const struct task_spec *from)
@@ -158,7 +114,7 @@ static void task_later_put(const struct task_spec *spec, struct buf *out)
     }
     if (spec->node_label_count > 0) {
         codec_put_tag(out, TASK_NODE_LABELS);
-        spec_codec_labels_put(out, spec->node_labels, spec->node_label_count);
+        codec_put_labels(out, spec->node_labels, spec->node_label_count);
     }
     if (spec->own_stale_grace) {
         codec_put_tag(out, TASK_STALE_GRACE);
@@ -192,7 +148,7 @@ static void task_later_get(struct bytes_reader *in, struct arena *arena, struct 
             group_codec_decode(in, arena, ret);
             break;
         case TASK_NODE_LABELS:
-            ret->node_labels = spec_codec_labels_get(in, arena, &ret->node_label_count);
+            ret->node_labels = codec_get_labels(in, arena, NODE_LABELS_MAX, &ret->node_label_count);
             if (ret->node_label_count == 0 || ret->node_label_count > TASK_LABELS_MAX) {
                 codec_bad(in);
             }
@@ -393,13 +349,13 @@ void spec_codec_node_encode(const struct node_spec *spec, struct buf *out)
 {
     bytes_put_text(out, spec->name);
     bytes_put_text(out, spec->pool);
-    spec_codec_labels_put(out, spec->labels, spec->label_count);
+    codec_put_labels(out, spec->labels, spec->label_count);
     bytes_put_i64(out, spec->slots_milli);
     bytes_put_i64(out, spec->cpu_milli);
     bytes_put_i64(out, spec->memory_bytes);
     bytes_put_i64(out, spec->gpu_memory_bytes);
     bytes_put_u64(out, spec->device_count);
-    amounts_put(out, spec->resources, spec->resource_count);
+    codec_put_amounts(out, spec->resources, spec->resource_count);
     codec_put_16(out, spec->supervisor);
     bytes_put_text(out, spec->boot_id);
     bytes_put_text(out, spec->address);
@@ -411,13 +367,13 @@ void spec_codec_node_decode(struct bytes_reader *in, struct arena *arena, struct
     memset(ret, 0, sizeof *ret);
     ret->name = bytes_get_text(in, arena, NAME_LEN_MAX);
     ret->pool = bytes_get_text(in, arena, NAME_LEN_MAX);
-    ret->labels = spec_codec_labels_get(in, arena, &ret->label_count);
+    ret->labels = codec_get_labels(in, arena, NODE_LABELS_MAX, &ret->label_count);
     ret->slots_milli = codec_get_range(in, 0, (int64_t)NODE_SLOTS_MAX * 1000);
     ret->cpu_milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
     ret->memory_bytes = codec_get_range(in, 0, AMOUNT_BYTES_MAX);
     ret->gpu_memory_bytes = codec_get_range(in, 0, AMOUNT_BYTES_MAX);
     ret->device_count = (uint32_t)bytes_get_max(in, NODE_DEVICES_MAX);
-    ret->resources = amounts_get(in, arena, NODE_RESOURCES_MAX, &ret->resource_count);
+    ret->resources = codec_get_amounts(in, arena, NODE_RESOURCES_MAX, &ret->resource_count);
     codec_get_16(in, ret->supervisor);
     ret->boot_id = bytes_get_text(in, arena, TEXT_LEN_MAX);
     ret->address = bytes_get_text(in, arena, TEXT_LEN_MAX);

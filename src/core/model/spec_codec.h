@@ -37,7 +37,3 @@ void spec_codec_pool_decode_v1(struct bytes_reader *in, struct arena *arena, str
 /* Terms ascend and none is all default; resources are below `resource_count`. */
 void spec_codec_quota_decode(struct bytes_reader *in, uint32_t resource_count,
                              struct quota_row *ret);
-
-void spec_codec_labels_put(struct buf *out, const struct label *labels, uint32_t count);
-const struct label *spec_codec_labels_get(struct bytes_reader *in, struct arena *arena,
-                                          uint32_t *ret_count);

@@ -1,6 +1,6 @@
 /* change.h - how apply/ writes: a row is opened, changed and closed, and closing brings everything
  * that follows from the row (its derived state, queues, sums, the scheduler's index) up to date.
- * Only apply_*.c and state_decode*.c write through it (check.c
+ * Only apply_*.c and state_codec*.c write through it (check.c
  * recounts by it). SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

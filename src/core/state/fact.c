@@ -56,10 +56,14 @@ const char *fact_type_name(enum fact_type type)
 
 static uint32_t version_newest(enum fact_type type)
 {
-    const struct fact_codec *codec = &fact_codecs[type];
-    const uint32_t changed = codec->get_v1 != NULL ? 2 : 1;
-    const uint32_t tagged = codec->tags_from > changed ? codec->tags_from : changed;
-    return codec->newest > tagged ? codec->newest : tagged;
+    return fact_bodies[type].newest > 0 ? fact_bodies[type].newest : 1;
+}
+
+const struct record_table *fact_table(enum fact_type type)
+{
+    must((unsigned)type > 0);
+    must((unsigned)type <= FACT_TYPE_MAX);
+    return &fact_bodies[type].table;
 }
 
 void fact_list_init(struct facts *facts, struct arena *arena)
@@ -97,32 +101,15 @@ struct fact *fact_list_add(struct facts *facts, const struct input *in, enum fac
     return fact;
 }
 
-void fact_put_key(struct buf *out, struct attempt_key key)
-{
-    bytes_put_u64(out, key.task.v);
-    bytes_put_u64(out, key.index);
-    bytes_put_u64(out, key.attempt);
-}
-
-struct attempt_key fact_get_key(struct bytes_reader *in)
-{
-    struct attempt_key key;
-    key.task.v = bytes_get_u64(in);
-    key.index = (uint32_t)bytes_get_max(in, TASK_INSTANCES_MAX - 1);
-    key.attempt = (uint32_t)bytes_get_max(in, UINT32_MAX);
-    return key;
-}
-
 void fact_encode(const struct fact *fact, struct buf *out)
 {
-    must((unsigned)fact->type > 0);
-    must((unsigned)fact->type <= FACT_TYPE_MAX);
+    const struct record_table *table = fact_table(fact->type);
     bytes_put_u64(out, fact->type);
     bytes_put_u64(out, version_newest(fact->type));
     bytes_put_i64(out, fact->time_ms);
     bytes_put_text(out, fact->actor);
     bytes_put_text(out, fact->cause);
-    fact_codecs[fact->type].put(fact, out);
+    record_write(table, fact, out);
 }
 
 enum err fact_decode(struct str bytes, struct arena *arena, struct fact *ret, struct error *e)
@@ -148,9 +135,9 @@ enum err fact_decode(struct str bytes, struct arena *arena, struct fact *ret, st
     if (in.bad) {
         return fail(e, ERR_CORRUPT, "fact '%s': time, actor or cause", fact_type_name(fact.type));
     }
-    const struct fact_codec *codec = &fact_codecs[fact.type];
-    in.plain = version < codec->tags_from;
-    (version == 1 && codec->get_v1 != NULL ? codec->get_v1 : codec->get)(&in, arena, &fact);
+    in.plain = version < fact_bodies[type].tags_from;
+    record_read(&fact_bodies[type].table,
+                &(struct record_source){.in = &in, .arena = arena, .version = version}, &fact);
     if (!bytes_reader_ok(&in)) {
         return fail(e, ERR_CORRUPT, "fact '%s': body is %s", fact_type_name(fact.type),
                     in.bad ? "cut off or out of range" : "followed by more");

@@ -20,6 +20,7 @@
 #include "core/model/pool.h"
 #include "core/model/quota.h"
 #include "core/model/reason.h"
+#include "core/model/record.h"
 #include "core/model/resource.h"
 #include "core/model/spec.h"
 #include "core/model/task.h"
@@ -75,6 +76,9 @@ struct task_rank {
 
 /* "task-submitted" …: also the event names of the API. */
 const char *fact_type_name(enum fact_type type);
+
+/* The fields of the type's body, as members of struct fact. */
+const struct record_table *fact_table(enum fact_type type);
 
 struct fact {
     enum fact_type type;

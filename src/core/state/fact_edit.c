@@ -1,4 +1,4 @@
-/* fact_edit.c - bodies of the facts about what users change of tasks, and of what that sets free.
+/* fact_edit.c - the body of the fact that a user changed a task.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
 #include "core/model/codec.h"
@@ -58,7 +58,7 @@ void fact_edit_task_put(const struct fact *fact, struct buf *out)
         codec_put_texts(out, edit->avoid, edit->avoid_count);
     }
     if (edit->fields & EDIT_LABELS) {
-        spec_codec_labels_put(out, edit->node_labels, edit->node_label_count);
+        codec_put_labels(out, edit->node_labels, edit->node_label_count);
     }
     if (request_alone(edit->fields)) {
         codec_put_request(out, fact->task_edited.request);
@@ -87,7 +87,7 @@ static void get_nodes(struct bytes_reader *in, struct arena *arena, struct fact 
         edit->avoid = codec_get_texts(in, arena, TASK_AVOID_MAX, NAME_LEN_MAX, &edit->avoid_count);
     }
     if (edit->fields & EDIT_LABELS) {
-        edit->node_labels = spec_codec_labels_get(in, arena, &edit->node_label_count);
+        edit->node_labels = codec_get_labels(in, arena, NODE_LABELS_MAX, &edit->node_label_count);
         if (edit->node_label_count > TASK_LABELS_MAX) {
             codec_bad(in);
         }
@@ -141,43 +141,4 @@ void fact_edit_task_get(struct bytes_reader *in, struct arena *arena, struct fac
         ret->task_edited.account.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
     }
     get_nodes(in, arena, ret);
-}
-
-void fact_edit_moved_put(const struct fact *fact, struct buf *out)
-{
-    bytes_put_u64(out, fact->task_moved.task.v);
-    bytes_put_u64(out, fact->task_moved.other.v);
-    codec_put_bool(out, fact->task_moved.behind);
-    bytes_put_u64(out, fact->task_moved.rank_count);
-    for (uint32_t i = 0; i < fact->task_moved.rank_count; i++) {
-        bytes_put_u64(out, fact->task_moved.ranks[i].task.v);
-        bytes_put_i64(out, fact->task_moved.ranks[i].rank);
-    }
-}
-
-void fact_edit_moved_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
-{
-    ret->task_moved.task.v = bytes_get_u64(in);
-    ret->task_moved.other.v = bytes_get_u64(in);
-    ret->task_moved.behind = codec_get_bool(in);
-    ret->task_moved.rank_count = codec_get_count(in, MOVE_TASKS_MAX + 1);
-    struct task_rank *ranks = arena_new(arena, struct task_rank, ret->task_moved.rank_count);
-    for (uint32_t i = 0; i < ret->task_moved.rank_count; i++) {
-        ranks[i].task.v = bytes_get_u64(in);
-        ranks[i].rank = codec_get_range(in, -RANK_FRONT, RANK_FRONT);
-    }
-    ret->task_moved.ranks = ranks;
-}
-
-void fact_edit_released_put(const struct fact *fact, struct buf *out)
-{
-    bytes_put_u64(out, fact->released.task.v);
-    bytes_put_u64(out, fact->released.count);
-}
-
-void fact_edit_released_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
-{
-    (void)arena;
-    ret->released.task.v = bytes_get_u64(in);
-    ret->released.count = (uint32_t)bytes_get_max(in, UINT32_MAX);
 }

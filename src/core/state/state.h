@@ -1,5 +1,5 @@
 /* state.h - the state itself: its tables, orders and sums. The layers above read through const.
- * Only apply/ writes (and state_decode*.c, which reads a state from bytes), through change.h.
+ * Only apply/ writes (and state_codec*.c, which reads a state from bytes), through change.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

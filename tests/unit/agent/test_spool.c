@@ -205,17 +205,17 @@ static void a_changed_byte_is_noticed(void **state)
     (void)state;
     buf_init(&out, 4096);
     struct record record = {.type = RECORD_STARTED, .key = {{3}, 0, 1}, .pid = 8};
-    record_put(&out, &record);
+    record_encode(&out, &record);
     struct arena arena;
     arena_init(&arena);
     struct record got;
     for (size_t i = 0; i < out.len; i++) {
         out.data[i] = (char)(out.data[i] ^ 0x20);
-        long len = record_get(out.data, out.len, &arena, &got);
+        long len = record_decode(out.data, out.len, &arena, &got);
         assert_true(len <= 0);
         out.data[i] = (char)(out.data[i] ^ 0x20);
     }
-    assert_int_equal(record_get(out.data, out.len, &arena, &got), out.len);
+    assert_int_equal(record_decode(out.data, out.len, &arena, &got), out.len);
     arena_done(&arena);
     buf_done(&out);
 }

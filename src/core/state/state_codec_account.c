@@ -1,4 +1,4 @@
-/* state_decode_account.c - the accounts of a stored state, with their quotas.
+/* state_codec_account.c - the accounts of a stored state, with their quotas.
  *
  * An account may lie below a younger one, so the rows come first and the tree is made of them.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -14,12 +14,11 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 #include "core/state/state_codec.h"
-#include "core/state/state_decode.h"
 
 #include <string.h>
 
 /* The two that every state begins with are forgotten; the section has them. */
-static void accounts_forget(struct core *core)
+void state_codec_account_begin(struct core *core)
 {
     oindex_done(&core->orders[ORDER_ACCOUNT_NAME]);
     oindex_init(&core->orders[ORDER_ACCOUNT_NAME]);
@@ -29,21 +28,34 @@ static void accounts_forget(struct core *core)
     table_remove(&core->accounts, ACCOUNT_DEFAULT_PROJECT.v);
 }
 
-static bool account_get(struct decode *d, const struct lasts *lasts, uint64_t id)
+static const struct record_field account_fields[] = {STATE_BELOW(struct account, parent, accounts)};
+static const struct record_table account_table = RECORD_TABLE(struct account, account_fields);
+
+void state_codec_account_put(const struct core *core, const void *row, struct buf *out)
 {
+    const struct account *account = row;
+    record_write(&account_table, account, out);
+    bytes_put_u64(out, account->kind);
+    bytes_put_text(out, query_account_name(core, account->id));
+    state_codec_put_text(account->text, out);
+}
+
+bool state_codec_account_get(struct state_reader *r, uint64_t id)
+{
+    struct account read = {0};
     struct account_spec spec;
-    account_id parent = {(uint32_t)bytes_get_max(&d->in, lasts->accounts)};
-    spec_codec_account_decode(&d->in, &d->arena, &spec);
-    if (d->in.bad || query_account_named(d->core, spec.kind, spec.name) != NULL) {
+    state_codec_read(r, &account_table, &read);
+    spec_codec_account_decode(&r->in, &r->arena, &spec);
+    if (r->in.bad || r->core->accounts.count >= ACCOUNTS_MAX ||
+        query_account_named(r->core, spec.kind, spec.name) != NULL) {
         return false;
     }
-    struct account *account = table_put(&d->core->accounts, id);
+    struct account *account = table_put(&r->core->accounts, id);
     account->id.v = (uint32_t)id;
-    account->parent = parent;
+    account->parent = read.parent;
     account->kind = (uint8_t)spec.kind;
     change_account_text_set(account, &spec);
-    change_account_name_put(d->core, account);
-    arena_clear(&d->arena);
+    change_account_name_put(r->core, account);
     return true;
 }
 
@@ -92,45 +104,31 @@ static bool is_default(const struct core *core, account_id id, enum account_kind
            strcmp(query_account_name(core, id), ACCOUNT_DEFAULT_NAME) == 0;
 }
 
-static bool quotas_get(struct decode *d)
+bool state_codec_account_end(struct state_reader *r)
 {
-    uint64_t key = 0;
-    for (uint64_t left = bytes_get_u64(&d->in); left > 0 && !d->in.bad; left--) {
-        key = state_decode_row(d, key, UINT64_MAX);
-        pool_id pool = {(uint32_t)(key >> 32)};
-        account_id account = {(uint32_t)key};
-        struct quota_row row;
-        spec_codec_quota_decode(&d->in, d->core->resource_count, &row);
-        if (d->in.bad || quota_row_default(&row) || query_account(d->core, account) == NULL ||
-            table_get(&d->core->pools, pool.v) == NULL ||
-            !query_quota_dims_fit(d->core, NULL, &row)) {
-            return false;
-        }
-        change_account_quota_put(d->core, account, pool, &row);
-    }
-    return !d->in.bad;
+    const account_id top = {0};
+    return tree_make(r->core) &&
+           is_default(r->core, ACCOUNT_DEFAULT_DEPARTMENT, ACCOUNT_DEPARTMENT, top) &&
+           is_default(r->core, ACCOUNT_DEFAULT_PROJECT, ACCOUNT_PROJECT,
+                      ACCOUNT_DEFAULT_DEPARTMENT);
 }
 
-bool state_decode_account(struct decode *d, const struct lasts *lasts)
+void state_codec_account_quota_put(const struct core *core, const void *row, struct buf *out)
 {
-    struct core *core = d->core;
-    if (d->version == STATE_VERSION_FIRST) {
-        return true;
-    }
-    accounts_forget(core);
-    uint64_t id = 0;
-    for (uint64_t left = bytes_get_u64(&d->in); left > 0 && !d->in.bad; left--) {
-        id = state_decode_row(d, id, lasts->accounts);
-        if (d->in.bad || core->accounts.count >= ACCOUNTS_MAX || !account_get(d, lasts, id)) {
-            return false;
-        }
-    }
-    account_id top = {0};
-    if (d->in.bad || !tree_make(core) ||
-        !is_default(core, ACCOUNT_DEFAULT_DEPARTMENT, ACCOUNT_DEPARTMENT, top) ||
-        !is_default(core, ACCOUNT_DEFAULT_PROJECT, ACCOUNT_PROJECT, ACCOUNT_DEFAULT_DEPARTMENT)) {
+    (void)core;
+    spec_codec_quota_encode(row, out);
+}
+
+bool state_codec_account_quota_get(struct state_reader *r, uint64_t key)
+{
+    const pool_id pool = {(uint32_t)(key >> 32)};
+    const account_id account = {(uint32_t)key};
+    struct quota_row row;
+    spec_codec_quota_decode(&r->in, r->core->resource_count, &row);
+    if (r->in.bad || quota_row_default(&row) || query_account(r->core, account) == NULL ||
+        table_get(&r->core->pools, pool.v) == NULL || !query_quota_dims_fit(r->core, NULL, &row)) {
         return false;
     }
-    core->accounts.last = lasts->accounts;
-    return quotas_get(d);
+    change_account_quota_put(r->core, account, pool, &row);
+    return true;
 }

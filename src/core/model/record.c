@@ -1,0 +1,366 @@
+/* record.c - the codec and the bounds of structs that a table describes.
+ *
+ * record_read() and record_write() call themselves for a struct within a struct: as deep as tables are written, not as deep as
+ * bytes say.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/record.h"
+
+#include "base/amount.h"
+#include "base/must.h"
+#include "core/model/codec.h"
+#include "core/model/spec.h"
+
+static const void *member_of(const struct record_field *field, const void *object)
+{
+    return (const char *)object + field->offset;
+}
+
+static void *member_edit(const struct record_field *field, void *object)
+{
+    return (char *)object + field->offset;
+}
+
+const char *record_text(const struct record_field *field, const void *object)
+{
+    must(field->type == RECORD_TEXT);
+    const char *text;
+    memcpy(&text, member_of(field, object), sizeof text);
+    return text != NULL ? text : "";
+}
+
+struct attempt_key record_key(const struct record_field *field, const void *object)
+{
+    must(field->type == RECORD_KEY);
+    return *(const struct attempt_key *)member_of(field, object);
+}
+
+const void *record_list(const struct record_field *field, const void *object)
+{
+    must(field->count_offset != 0);
+    const void *list;
+    memcpy(&list, member_of(field, object), sizeof list);
+    return list;
+}
+
+uint32_t record_count(const struct record_field *field, const void *object)
+{
+    uint32_t count;
+    memcpy(&count, (const char *)object + field->count_offset, sizeof count);
+    return count;
+}
+
+/* An unsigned member of any size. */
+static uint64_t unsigned_of(const struct record_field *field, const void *object)
+{
+    const void *member = member_of(field, object);
+    switch (field->size) {
+    case 1:
+        return *(const uint8_t *)member;
+    case 2:
+        return *(const uint16_t *)member;
+    case 4:
+        return *(const uint32_t *)member;
+    default:
+        must(field->size == sizeof(uint64_t));
+        return *(const uint64_t *)member;
+    }
+}
+
+static int64_t signed_of(const struct record_field *field, const void *object)
+{
+    const void *member = member_of(field, object);
+    must(field->size == sizeof(int32_t) || field->size == sizeof(int64_t));
+    return field->size == sizeof(int32_t) ? *(const int32_t *)member : *(const int64_t *)member;
+}
+
+/* Is the number kept, and written, without a sign? */
+static bool is_unsigned(const struct record_field *field)
+{
+    return field->type == RECORD_UINT || field->type == RECORD_WORD || field->type == RECORD_BOOL ||
+           field->type == RECORD_BITS ||
+           (field->type == RECORD_MILLI && field->size == sizeof(uint32_t));
+}
+
+void record_set(const struct record_field *field, void *object, int64_t value)
+{
+    void *member = member_edit(field, object);
+    switch (field->size) {
+    case 1:
+        *(uint8_t *)member = (uint8_t)value;
+        break;
+    case 2:
+        *(uint16_t *)member = (uint16_t)value;
+        break;
+    case 4:
+        *(uint32_t *)member = (uint32_t)value;
+        break;
+    default:
+        must(field->size == sizeof(int64_t));
+        *(int64_t *)member = value;
+    }
+}
+
+static void list_put(const struct record_field *field, const void *object, struct buf *out)
+{
+    const void *list = record_list(field, object);
+    const uint32_t count = record_count(field, object);
+    if (field->type == RECORD_TEXTS) {
+        codec_put_texts(out, list, count);
+    } else if (field->type == RECORD_LABELS) {
+        codec_put_labels(out, list, count);
+    } else if (field->type == RECORD_AMOUNTS) {
+        codec_put_amounts(out, list, count);
+    } else {
+        bytes_put_u64(out, count);
+        for (uint32_t i = 0; i < count; i++) {
+            record_write(field->part, (const char *)list + (size_t)i * field->part->size, out);
+        }
+    }
+}
+
+void record_put_field(const struct record_field *field, const void *object, struct buf *out)
+{
+    switch ((enum record_type)field->type) {
+    case RECORD_UINT:
+    case RECORD_BOOL:
+    case RECORD_WORD:
+    case RECORD_BITS:
+        bytes_put_u64(out, unsigned_of(field, object));
+        break;
+    case RECORD_MILLI:
+    case RECORD_INT:
+    case RECORD_MEMORY:
+    case RECORD_MS:
+    case RECORD_TIME:
+        is_unsigned(field) ? bytes_put_u64(out, unsigned_of(field, object))
+                           : bytes_put_i64(out, signed_of(field, object));
+        break;
+    case RECORD_TEXT:
+        bytes_put_text(out, record_text(field, object));
+        break;
+    case RECORD_TEXTS:
+    case RECORD_LABELS:
+    case RECORD_AMOUNTS:
+    case RECORD_ROWS:
+        list_put(field, object, out);
+        break;
+    case RECORD_ID16:
+        codec_put_16(out, member_of(field, object));
+        break;
+    case RECORD_KEY:
+        codec_put_key(out, record_key(field, object));
+        break;
+    case RECORD_PART:
+        record_write(field->part, member_of(field, object), out);
+        break;
+    case RECORD_OWN:
+        field->put(object, out);
+        break;
+    }
+}
+
+uint64_t record_high(const struct record_field *field)
+{
+    const uint64_t room =
+        field->size == sizeof(uint64_t) ? UINT64_MAX : ((uint64_t)1 << (field->size * 8)) - 1;
+    return field->type == RECORD_BOOL  ? 1
+           : field->high == RECORD_ANY ? room
+                                       : (uint64_t)field->high;
+}
+
+static void unsigned_get(const struct record_field *field, const struct record_source *from,
+                         void *object)
+{
+    uint64_t high = field->type == RECORD_BOOL ? 1 : (uint64_t)field->high; /* RECORD_ANY: all */
+    if (field->bound_at != 0 && from->bounds != NULL) {
+        high = *(const uint64_t *)((const char *)from->bounds + field->bound_at - 1);
+    }
+    const uint64_t value = bytes_get_u64(from->in);
+    const bool fits = field->size == sizeof value || value >> (field->size * 8) == 0;
+    if (value > high || value < (uint64_t)field->low || !fits) {
+        codec_bad(from->in);
+        return;
+    }
+    record_set(field, object, (int64_t)value);
+}
+
+/* Structs that a table describes. */
+static void *rows_get(const struct record_field *field, const struct record_source *from,
+                      uint32_t *ret_count)
+{
+    const struct record_table *part = field->part;
+    const uint32_t count = codec_get_count(from->in, (uint32_t)field->high);
+    char *rows = arena_alloc(from->arena, (size_t)count * part->size);
+    for (uint32_t i = 0; i < count; i++) {
+        record_read(part, from, rows + (size_t)i * part->size);
+    }
+    *ret_count = count;
+    return rows;
+}
+
+static void list_get(const struct record_field *field, const struct record_source *from,
+                     void *object)
+{
+    const uint32_t most = (uint32_t)field->high;
+    uint32_t count = 0;
+    const void *list;
+    if (field->type == RECORD_TEXTS) {
+        list = codec_get_texts(from->in, from->arena, most, field->length_max, &count);
+    } else if (field->type == RECORD_LABELS) {
+        list = codec_get_labels(from->in, from->arena, most, &count);
+    } else if (field->type == RECORD_AMOUNTS) {
+        list = codec_get_amounts(from->in, from->arena, most, &count);
+    } else {
+        list = rows_get(field, from, &count);
+    }
+    if (count < (uint32_t)field->low) {
+        codec_bad(from->in);
+    }
+    memcpy(member_edit(field, object), &list, sizeof list);
+    memcpy((char *)object + field->count_offset, &count, sizeof count);
+}
+
+static void text_get(const struct record_field *field, const struct record_source *from,
+                     void *object)
+{
+    const char *text = bytes_get_text(from->in, from->arena, (size_t)field->high);
+    if ((int64_t)strlen(text) < field->low) {
+        codec_bad(from->in);
+    }
+    memcpy(member_edit(field, object), &text, sizeof text);
+}
+
+static void field_read(const struct record_field *field, const struct record_source *from,
+                       void *object)
+{
+    switch ((enum record_type)field->type) {
+    case RECORD_UINT:
+    case RECORD_BOOL:
+    case RECORD_WORD:
+    case RECORD_BITS:
+        unsigned_get(field, from, object);
+        break;
+    case RECORD_MILLI:
+    case RECORD_INT:
+    case RECORD_MEMORY:
+    case RECORD_MS:
+    case RECORD_TIME:
+        if (is_unsigned(field)) {
+            unsigned_get(field, from, object);
+        } else {
+            record_set(field, object, codec_get_range(from->in, field->low, field->high));
+        }
+        break;
+    case RECORD_TEXT:
+        text_get(field, from, object);
+        break;
+    case RECORD_TEXTS:
+    case RECORD_LABELS:
+    case RECORD_AMOUNTS:
+    case RECORD_ROWS:
+        list_get(field, from, object);
+        break;
+    case RECORD_ID16:
+        codec_get_16(from->in, member_edit(field, object));
+        break;
+    case RECORD_KEY:
+        *(struct attempt_key *)member_edit(field, object) = codec_get_key(from->in);
+        break;
+    case RECORD_PART:
+        record_read(field->part, from, member_edit(field, object));
+        break;
+    case RECORD_OWN:
+        field->read != NULL ? field->read(from, object) : field->get(from->in, from->arena, object);
+        break;
+    }
+}
+
+void record_get_field(const struct record_field *field, struct bytes_reader *in,
+                      struct arena *arena, void *object)
+{
+    field_read(field, &(struct record_source){.in = in, .arena = arena, .version = UINT64_MAX},
+               object);
+}
+
+void record_read(const struct record_table *table, const struct record_source *from, void *object)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct record_field *field = &table->fields[i];
+        if (field->since <= from->version) {
+            field_read(field, from, object);
+        } else if (field->before != 0) {
+            record_set(field, object, field->before);
+        }
+    }
+}
+
+void record_write(const struct record_table *table, const void *object, struct buf *out)
+{
+    record_put(table->fields, table->count, object, out);
+}
+
+void record_put(const struct record_field *fields, size_t count, const void *object,
+                struct buf *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        record_put_field(&fields[i], object, out);
+    }
+}
+
+void record_get(const struct record_field *fields, size_t count, struct bytes_reader *in,
+                struct arena *arena, void *object)
+{
+    for (size_t i = 0; i < count; i++) {
+        record_get_field(&fields[i], in, arena, object);
+    }
+}
+
+void record_copy_field(const struct record_field *field, void *to, const void *from)
+{
+    if (field->type == RECORD_OWN) {
+        field->copy(to, from);
+        return;
+    }
+    memcpy(member_edit(field, to), member_of(field, from), field->size);
+    if (field->count_offset != 0) {
+        memcpy((char *)to + field->count_offset, (const char *)from + field->count_offset,
+               sizeof(uint32_t));
+    }
+}
+
+int64_t record_value(const struct record_field *field, const void *object)
+{
+    must(field->type != RECORD_ID16);
+    must(field->type != RECORD_KEY);
+    must(field->type != RECORD_PART);
+    must(field->type != RECORD_OWN);
+    if (field->type == RECORD_TEXT) {
+        return (int64_t)strlen(record_text(field, object));
+    }
+    if (field->count_offset != 0) {
+        return record_count(field, object);
+    }
+    return is_unsigned(field) ? (int64_t)unsigned_of(field, object) : signed_of(field, object);
+}
+
+bool record_bounded(const struct record_field *field, const void *object, const char **ret_limit,
+                    int64_t *ret_max)
+{
+    const int64_t value = record_value(field, object);
+    *ret_limit = field->name;
+    *ret_max = value < field->low ? field->low : field->high;
+    if (value < field->low || (field->high != RECORD_ANY && value > field->high)) {
+        return false;
+    }
+    if (field->type != RECORD_TEXTS) {
+        return true;
+    }
+    const char *const *texts = record_list(field, object);
+    *ret_max = field->length_max;
+    for (uint32_t i = 0; i < record_count(field, object); i++) {
+        if (strlen(texts[i]) > field->length_max) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,135 @@
+/* record.h - a struct described as a table of its fields.
+ *
+ * One row says of one field: its name, how the struct keeps its value, and which values the field may
+ * have. Codecs, limits, copies and JSON walk such tables, so that a field is written down once.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/bytes.h"
+#include "core/model/ids.h"
+
+enum record_type {
+    RECORD_UINT,  /* uint8_t to uint64_t, or an id made of one. Bytes: u; JSON: a number */
+    RECORD_INT,   /* int32_t or int64_t. Bytes: i; JSON: a number */
+    RECORD_BOOL,  /* bool, or a uint8_t that is 0 or 1 */
+    RECORD_MILLI, /* int64_t or uint32_t, thousandths. Bytes: i (int64_t), u (uint32_t); JSON: 0.5 */
+    RECORD_MEMORY,  /* int64_t, bytes of memory. Bytes: i; JSON: a number */
+    RECORD_MS,      /* int64_t, milliseconds that something takes. Bytes: i; JSON: a number */
+    RECORD_TIME,    /* int64_t, a moment in milliseconds. Bytes: i; JSON: a date and time */
+    RECORD_WORD,    /* an enum. Bytes: u; JSON: the word that `word` gives */
+    RECORD_TEXT,    /* const char *; NULL counts as "" */
+    RECORD_TEXTS,   /* const char *const *, and a uint32_t count */
+    RECORD_LABELS,  /* const struct label *, and a uint32_t count */
+    RECORD_AMOUNTS, /* const struct named_amount *, and a uint32_t count */
+    RECORD_ID16,    /* uint8_t[16] */
+    RECORD_KEY,     /* struct attempt_key */
+    RECORD_BITS,    /* uint64_t, a set of small numbers. Bytes: u; JSON: [0,2] for bits 0 and 2 */
+    RECORD_PART,    /* a struct that `part` describes */
+    RECORD_ROWS,    /* a pointer to structs that `part` describes, and a uint32_t count */
+    RECORD_OWN,     /* several members, or a form of its own: `put`, `get` and `copy` know it */
+};
+
+/* `high` of an unsigned number that may have any value. */
+enum { RECORD_ANY = -1 };
+
+struct record_source;
+struct record_json_form;
+
+/* A struct, described. */
+struct record_table {
+    const struct record_field *fields;
+    uint16_t count;
+    uint16_t size; /* of the struct in bytes */
+};
+#define RECORD_TABLE(object, rows)                                                                 \
+    {                                                                                              \
+        .fields = (rows), .count = sizeof(rows) / sizeof((rows)[0]), .size = sizeof(object)        \
+    }
+
+struct record_field {
+    const char *name;      /* in JSON, in files and in messages; NULL: not shown */
+    uint8_t type;          /* enum record_type */
+    uint8_t size;          /* of the member in bytes */
+    uint8_t since;         /* the first version that has the field; 0: all have it */
+    uint8_t place;         /* in JSON, fields of a lower place come first */
+    uint16_t offset;       /* of the member in the struct */
+    uint16_t count_offset; /* of the count of a list */
+    uint32_t length_max;   /* of each text in a list, in bytes */
+    int64_t low;           /* the least number; of texts and lists: the shortest */
+    int64_t high;          /* the largest number; of texts and lists: the longest */
+    int64_t before;        /* the value of a number in versions before `since` */
+    uint16_t bound_at; /* where the source keeps the largest number (RECORD_BOUND); 0: in `high` */
+    const struct record_table *part;                  /* RECORD_PART, RECORD_ROWS */
+    const char *(*word)(unsigned v);                  /* RECORD_WORD: NULL beyond the last value */
+    void (*put)(const void *object, struct buf *out); /* RECORD_OWN, as the next two */
+    void (*get)(struct bytes_reader *in, struct arena *arena, void *object);
+    void (*copy)(void *to, const void *from);
+    /* RECORD_OWN, in place of `get`: where the source's version or bounds matter. */
+    void (*read)(const struct record_source *from, void *object);
+    /* In JSON (wire/record_json.h); all of these may be left out. */
+    const char *required; /* what an error asks for when the field is missing; NULL: it may be */
+    int64_t otherwise;    /* a number that is missing; a missing text is "", a missing list empty */
+    bool sparse;          /* not written while it has the value of a missing field */
+    const struct record_json_form *json; /* another form than that of the type */
+};
+
+/* One row each. `object` is the struct, `member` the member that keeps the value. */
+#define RECORD_AT(object, member)                                                                  \
+    .offset = offsetof(object, member), .size = sizeof(((object *)0)->member)
+#define RECORD_NUMBER(kind, object, member, json, least, most)                                     \
+    {                                                                                              \
+        .name = (json), .type = (kind), RECORD_AT(object, member), .low = (least), .high = (most)  \
+    }
+#define RECORD_LIST(kind, object, member, counter, json, least, most, longest)                     \
+    {                                                                                              \
+        .name = (json), .type = (kind), RECORD_AT(object, member),                                 \
+        .count_offset = offsetof(object, counter), .low = (least), .high = (most),                 \
+        .length_max = (longest)                                                                    \
+    }
+
+/* The largest number is member `counter`, a uint64_t, of the struct that the source has as `bounds`. */
+#define RECORD_BOUND(object, counter) .bound_at = 1 + offsetof(object, counter)
+
+/* The fields one after the other, in the table's order. What is out of bounds marks the reader bad. */
+void record_put(const struct record_field *fields, size_t count, const void *object,
+                struct buf *out);
+void record_get(const struct record_field *fields, size_t count, struct bytes_reader *in,
+                struct arena *arena, void *object);
+
+void record_put_field(const struct record_field *field, const void *object, struct buf *out);
+void record_get_field(const struct record_field *field, struct bytes_reader *in,
+                      struct arena *arena, void *object);
+
+/* The value of one field from one object into another; lists and texts are borrowed. */
+void record_copy_field(const struct record_field *field, void *to, const void *from);
+
+/* The value of a number, the length of a text, the count of a list. Not of RECORD_ID16, RECORD_KEY and RECORD_OWN. */
+int64_t record_value(const struct record_field *field, const void *object);
+
+/* Is the field within its bounds? False: `*ret_limit` names the bound that is broken, `*ret_max` is its value. */
+bool record_bounded(const struct record_field *field, const void *object, const char **ret_limit,
+                    int64_t *ret_max);
+
+/* The largest value of an unsigned number. */
+uint64_t record_high(const struct record_field *field);
+
+/* The text, list or count behind a row of that type. */
+const char *record_text(const struct record_field *field, const void *object);
+const void *record_list(const struct record_field *field, const void *object);
+struct attempt_key record_key(const struct record_field *field, const void *object);
+uint32_t record_count(const struct record_field *field, const void *object);
+
+/* Sets a number (or enum, or bool); the value is within the member's range. */
+void record_set(const struct record_field *field, void *object, int64_t value);
+
+/* Bytes that an older version may have written. */
+struct record_source {
+    struct bytes_reader *in;
+    struct arena *arena;
+    uint64_t version;
+    const void *bounds; /* what RECORD_BOUND speaks of; NULL: `high` is the bound */
+};
+
+/* Reads all fields that the source's version has; the others get their value before `since`. `object` begins as zeroes. */
+void record_read(const struct record_table *table, const struct record_source *from, void *object);
+void record_write(const struct record_table *table, const void *object, struct buf *out);

@@ -1,0 +1,129 @@
+/* state_codec_node.c - the nodes of a stored state, and the shapes of what tasks ask for.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/form.h"
+#include "core/model/node.h"
+#include "core/model/resource.h"
+#include "core/model/spec_codec.h"
+#include "core/model/spec_limits.h"
+#include "core/state/change.h"
+#include "core/state/fact.h"
+#include "core/state/state_codec.h"
+
+#include <string.h>
+
+static const struct record_field node_fields[] = {
+    STATE_BELOW(struct node, pool, pools),
+    STATE_ANY(struct node, incarnation),
+    STATE_FIELD(struct node, UINT, state, 0, NODE_STATE_COUNT - 1),
+    STATE_YES(struct node, draining),
+};
+static const struct record_table node_table = RECORD_TABLE(struct node, node_fields);
+
+void state_codec_node_put(const struct core *core, const void *row, struct buf *out)
+{
+    (void)core;
+    record_write(&node_table, row, out);
+    state_codec_put_text(((const struct node *)row)->text, out);
+}
+
+/* Every name is known and none is twice. */
+static bool names_known(const struct core *core, const struct node_spec *spec)
+{
+    const char *limit;
+    int64_t max;
+    for (uint32_t i = 0; i < spec->resource_count; i++) {
+        resource_id id;
+        if (!query_resource_named(core, spec->resources[i].name, &id) ||
+            id.v < RESOURCE_NAMED_FIRST) {
+            return false;
+        }
+    }
+    return spec_limits_node(spec, &limit, &max);
+}
+
+bool state_codec_node_get(struct state_reader *r, uint64_t id)
+{
+    struct node read = {0};
+    struct node_spec spec;
+    state_codec_read(r, &node_table, &read);
+    spec_codec_node_decode(&r->in, &r->arena, &spec);
+    const bool pool_there = read.state == NODE_REMOVED
+                                ? table_get(&r->core->pools, read.pool.v) != NULL
+                                : query_pool(r->core, read.pool) != NULL;
+    if (r->in.bad || !pool_there || !names_known(r->core, &spec) ||
+        query_node_named(r->core, spec.name) != NULL) {
+        return false;
+    }
+    struct fact fact = {0};
+    fact.node_set.node.v = (uint32_t)id;
+    fact.node_set.pool = read.pool;
+    fact.node_set.incarnation = read.incarnation;
+    fact.node_set.spec = &spec;
+    r->core->nodes.last = id - 1;
+    change_node_set(r->core, &fact);
+    struct node before;
+    struct node *node = change_node_open(r->core, (node_id){(uint32_t)id}, &before);
+    node->draining = read.draining;
+    change_node_close(r->core, node, &before);
+    if (read.state != NODE_SILENT) {
+        struct fact change = {0};
+        change.node_state.node.v = (uint32_t)id;
+        change.node_state.state = (enum node_state)read.state;
+        change_node_state(r->core, &change);
+    }
+    return true;
+}
+
+/* ---- shapes ---- */
+
+static const struct record_field shape_fields[] = {
+    STATE_BELOW(struct shape, pool, pools),
+    STATE_FIELD(struct shape, UINT, gang_size, 1, TASK_INSTANCES_MAX),
+};
+static const struct record_table shape_table = RECORD_TABLE(struct shape, shape_fields);
+
+void state_codec_node_shape_put(const struct core *core, const void *row, struct buf *out)
+{
+    (void)core;
+    const struct shape *shape = row;
+    record_write(&shape_table, shape, out);
+    codec_put_request(out, &shape->request);
+    codec_put_bool(out, shape->form != NULL);
+    if (shape->form != NULL) {
+        form_encode(shape_form(shape), out);
+    }
+}
+
+/* Its parts are sound, and the row says the same. */
+static bool form_sound(const struct form *form, const struct shape *shape)
+{
+    for (uint32_t i = 0; form != NULL && i < form->group_count; i++) {
+        if (form->groups[i].below == 0 && !state_codec_request_sound(&form->groups[i].request)) {
+            return false;
+        }
+    }
+    return form == NULL || (form_min(form) == shape->gang_size &&
+                            memcmp(&form->groups[form_leaf_next(form, 0)].request, &shape->request,
+                                   sizeof shape->request) == 0);
+}
+
+bool state_codec_node_shape_get(struct state_reader *r, uint64_t id)
+{
+    struct shape read = {0};
+    state_codec_read(r, &shape_table, &read);
+    codec_get_request(&r->in, r->core->resource_count, &read.request);
+    const bool has_form = r->version >= STATE_VERSION_FORMS && codec_get_bool(&r->in);
+    const struct form *form =
+        has_form ? form_decode(&r->in, &r->arena, r->core->resource_count) : NULL;
+    if (r->in.bad || table_get(&r->core->pools, read.pool.v) == NULL ||
+        !state_codec_request_sound(&read.request) || !form_sound(form, &read)) {
+        return false;
+    }
+    r->core->shapes.last = id - 1;
+    if (change_shape_take(r->core, read.pool, read.gang_size, &read.request, form).v != id) {
+        return false; /* the same twice */
+    }
+    /* Counted by the tasks. */
+    ((struct shape *)table_edit(&r->core->shapes, id))->task_count = 0;
+    return true;
+}

@@ -1,0 +1,309 @@
+/* state_codec_pool.c - the pools of a stored state, what was used in them before, and what is usually asked of them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/resource.h"
+#include "core/model/spec_codec.h"
+#include "core/model/typical.h"
+#include "core/model/vector.h"
+#include "core/state/change.h"
+#include "core/state/fact.h"
+#include "core/state/history.h"
+#include "core/state/state_codec.h"
+#include "core/state/typical.h"
+
+#include <string.h>
+
+/* ---- pools ---- */
+
+static const struct record_field reservation_fields[] = {
+    STATE_BELOW(struct reservation, task, tasks),
+    STATE_TIME(struct reservation, until_ms),
+};
+static const struct record_table reservation = RECORD_TABLE(struct reservation, reservation_fields);
+
+static void reserved_put(const void *object, struct buf *out)
+{
+    const struct pool *pool = object;
+    bytes_put_u64(out, pool->reserved_count);
+    for (uint32_t i = 0; i < pool->reserved_count; i++) {
+        record_write(&reservation, &pool->reserved[i], out);
+    }
+}
+
+/* Before there were times, there was one reservation at most. */
+static void reserved_read(const struct record_source *from, void *object)
+{
+    struct pool *pool = object;
+    if (from->version < STATE_VERSION_LENGTHS) {
+        const struct record_table task = {.fields = reservation_fields, .count = 1};
+        record_read(&task, from, &pool->reserved[0]);
+        pool->reserved_count = pool->reserved[0].task.v != 0;
+        return;
+    }
+    pool->reserved_count = (uint8_t)codec_get_count(from->in, RESERVATIONS_MAX);
+    for (uint32_t i = 0; i < pool->reserved_count; i++) {
+        record_read(&reservation, from, &pool->reserved[i]);
+    }
+}
+
+static const struct record_field pool_fields[] = {
+    STATE_YES(struct pool, deleted),
+    STATE_TIME(struct pool, created_ms),
+    STATE_BELOW(struct pool, blocked_task, tasks),
+    STATE_TIME(struct pool, blocked_since_ms),
+    STATE_FIELD(struct pool, MS, blocked_more_ms, 0, AMOUNT_MS_MAX, .since = STATE_VERSION_LENGTHS),
+    {.type = RECORD_OWN, .put = reserved_put, .read = reserved_read},
+    STATE_TIME(struct pool, wake_ms, .since = STATE_VERSION_ACCOUNTS),
+};
+static const struct record_table pool_table = RECORD_TABLE(struct pool, pool_fields);
+
+void state_codec_pool_put(const struct core *core, const void *row, struct buf *out)
+{
+    (void)core;
+    record_write(&pool_table, row, out);
+    state_codec_put_text(((const struct pool *)row)->text, out);
+}
+
+bool state_codec_pool_get(struct state_reader *r, uint64_t id)
+{
+    struct pool read = {0};
+    struct pool_spec spec;
+    state_codec_read(r, &pool_table, &read);
+    (r->version > STATE_VERSION_FIRST ? spec_codec_pool_decode
+                                      : spec_codec_pool_decode_v1)(&r->in, &r->arena, &spec);
+    if (r->in.bad || query_pool_named(r->core, spec.name) != NULL ||
+        (read.deleted && read.wake_ms != 0)) {
+        return false;
+    }
+    struct fact fact = {.time_ms = read.created_ms};
+    fact.pool_set.pool.v = (uint32_t)id;
+    fact.pool_set.spec = &spec;
+    r->core->pools.last = id - 1;
+    change_pool_set(r->core, &fact);
+    if (read.deleted) {
+        fact.pool_deleted.pool.v = (uint32_t)id;
+        change_pool_delete(r->core, &fact);
+    }
+    /* Checked, and given its deadline, once the tasks are there. */
+    struct pool *pool = change_pool_edit(r->core, (pool_id){(uint32_t)id});
+    pool->blocked_task = read.blocked_task;
+    pool->blocked_since_ms = read.blocked_since_ms;
+    pool->blocked_more_ms = read.blocked_more_ms;
+    pool->reserved_count = read.reserved_count;
+    memcpy(pool->reserved, read.reserved, sizeof pool->reserved);
+    change_pool_wake_set(r->core, pool, read.wake_ms);
+    return true;
+}
+
+/* ---- the blocked and the reserved tasks, once all are read ---- */
+
+static bool head_sound(const struct core *core, const struct pool *pool, task_id head)
+{
+    const struct task *task = query_task(core, head);
+    return task != NULL && task->queued && task->pool.v == pool->id.v;
+}
+
+/* Each of them is there once; then their tasks learn of it. */
+static bool reserved_sound(struct core *core, struct pool *pool)
+{
+    const struct pool read = *pool;
+    for (uint32_t i = 0; i < read.reserved_count; i++) {
+        for (uint32_t other = 0; other < i; other++) {
+            if (read.reserved[other].task.v == read.reserved[i].task.v) {
+                return false;
+            }
+        }
+        if (!head_sound(core, pool, read.reserved[i].task)) {
+            return false;
+        }
+    }
+    change_pool_reserved_set(core, read.id, read.reserved, read.reserved_count);
+    return true;
+}
+
+/* They stand in the pool's queue. */
+bool state_codec_pool_blocked_sound(struct state_reader *r)
+{
+    for (uint64_t id = table_next(&r->core->pools, 0); id != 0;
+         id = table_next(&r->core->pools, id)) {
+        struct pool *pool = change_pool_edit(r->core, (pool_id){(uint32_t)id});
+        if ((pool->blocked_task.v != 0 && !head_sound(r->core, pool, pool->blocked_task)) ||
+            (pool->blocked_task.v == 0 &&
+             (pool->blocked_since_ms != 0 || pool->blocked_more_ms != 0))) {
+            return false;
+        }
+        change_pool_patience_put(r->core, pool);
+        if (!reserved_sound(r->core, pool)) {
+            return false;
+        }
+        pool->due = !pool->deleted;
+    }
+    return true;
+}
+
+/* ---- what was used before: pools and accounts ascend, a 0 ends them ---- */
+
+/* No mean of amounts is larger (model/decay.h). */
+enum { MEAN_HIGH_MAX = 1 << 12 };
+
+static const struct record_field mean_fields[] = {
+    STATE_FIELD(struct sum, UINT, high, 0, MEAN_HIGH_MAX - 1),
+    STATE_ANY(struct sum, low),
+};
+static const struct record_table mean = RECORD_TABLE(struct sum, mean_fields);
+
+static const struct record_field history_fields[] = {
+    STATE_FIELD(struct history_row, PART, mean[DIM_SLOTS], 0, 0, .part = &mean),
+    STATE_FIELD(struct history_row, PART, mean[DIM_CPU], 0, 0, .part = &mean),
+    STATE_FIELD(struct history_row, PART, mean[DIM_MEMORY], 0, 0, .part = &mean),
+};
+static const struct record_table history = RECORD_TABLE(struct history_row, history_fields);
+
+static const struct record_field pool_history_fields[] = {
+    STATE_TIME(struct pool, history_at_ms),
+    STATE_TIME(struct pool, history_next_ms),
+    STATE_FIELD(struct pool, PART, history_whole, 0, 0, .part = &history),
+};
+static const struct record_table pool_history = RECORD_TABLE(struct pool, pool_history_fields);
+
+void state_codec_pool_histories_put(const struct core *core, struct buf *out)
+{
+    for (uint64_t id = table_next(&core->pools, 0); id != 0; id = table_next(&core->pools, id)) {
+        const struct pool *pool = table_get(&core->pools, id);
+        if (pool->history_at_ms == 0) {
+            continue;
+        }
+        bytes_put_u64(out, id);
+        record_write(&pool_history, pool, out);
+        uint64_t key = ACCOUNT_KEY(pool->id, (account_id){0});
+        while ((key = table_next(&core->histories, key)) != 0 && key >> 32 == id) {
+            bytes_put_u64(out, (uint32_t)key);
+            record_write(&history, table_get(&core->histories, key), out);
+        }
+        bytes_put_u64(out, 0);
+    }
+    bytes_put_u64(out, 0);
+}
+
+static bool history_rows_get(struct state_reader *r, pool_id pool)
+{
+    static const struct history_row none;
+    uint64_t before = 0;
+    uint64_t id;
+    while ((id = bytes_get_max(&r->in, r->head.accounts.last)) != 0) {
+        const account_id account = {(uint32_t)id};
+        if (id <= before || query_account(r->core, account) == NULL) {
+            return false;
+        }
+        struct history_row *row = table_put(&r->core->histories, ACCOUNT_KEY(pool, account));
+        state_codec_read(r, &history, row);
+        if (memcmp(row, &none, sizeof none) == 0) {
+            return false;
+        }
+        before = id;
+    }
+    return !r->in.bad;
+}
+
+static bool history_get(struct state_reader *r, uint64_t id)
+{
+    const struct pool *found = query_pool(r->core, (pool_id){(uint32_t)id});
+    if (found == NULL || !history_looks_back(found)) {
+        return false;
+    }
+    struct pool read = {0};
+    state_codec_read(r, &pool_history, &read);
+    if (r->in.bad || read.history_at_ms == 0 || read.history_at_ms > r->core->time_ms) {
+        return false;
+    }
+    struct pool *pool = change_pool_edit(r->core, found->id);
+    pool->history_at_ms = read.history_at_ms;
+    memcpy(pool->history_whole, read.history_whole, sizeof pool->history_whole);
+    history_next(r->core, pool, read.history_next_ms);
+    return history_rows_get(r, pool->id);
+}
+
+bool state_codec_pool_histories_get(struct state_reader *r)
+{
+    uint64_t before = 0;
+    uint64_t id;
+    while ((id = bytes_get_max(&r->in, r->head.pools.last)) != 0) {
+        if (id <= before || !history_get(r, id)) {
+            return false;
+        }
+        before = id;
+    }
+    for (const struct pool *pool = query_pool_next(r->core, (pool_id){0}); pool != NULL;
+         pool = query_pool_next(r->core, pool->id)) {
+        if (history_looks_back(pool) && pool->running_count > 0 && pool->history_next_ms == 0) {
+            return false; /* ticks come while something runs */
+        }
+    }
+    return true;
+}
+
+/* ---- what is usually asked of the pools ---- */
+
+/* Far above what is ever counted, far below where sums wrap. */
+#define COUNT_MAX ((uint64_t)1 << 32)
+
+static void typical_rows_put(const struct core *core, uint64_t first_key, uint32_t count,
+                             struct buf *out)
+{
+    bytes_put_u64(out, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct typical *row = table_get(&core->typicals, first_key + i);
+        bytes_put_u64(out, row->count);
+        codec_put_request(out, &row->request);
+    }
+}
+
+bool state_codec_pool_has_typicals(const void *row)
+{
+    return ((const struct pool *)row)->typical_counted > 0;
+}
+
+void state_codec_pool_typicals_put(const struct core *core, const void *row, struct buf *out)
+{
+    const struct pool *pool = row;
+    bytes_put_u64(out, pool->typical_since);
+    typical_rows_put(core, TYPICAL_KEY(pool->id, 0), pool->typical_counted, out);
+    typical_rows_put(core, TYPICAL_WEIGHED_KEY(pool->id, 0), pool->typical_weighed, out);
+}
+
+static uint64_t typical_rows_get(struct state_reader *r, uint64_t first_key, uint32_t count)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct request request;
+        const uint64_t seen = bytes_get_max(&r->in, COUNT_MAX);
+        codec_get_request(&r->in, r->core->resource_count, &request);
+        if (request.slots_milli <= 0 || !state_codec_request_sound(&request)) {
+            codec_bad(&r->in);
+        }
+        if (r->in.bad) {
+            return 0;
+        }
+        struct typical *row = table_put(&r->core->typicals, first_key + i);
+        row->count = seen;
+        row->request = request;
+        sum += seen;
+    }
+    return sum;
+}
+
+bool state_codec_pool_typicals_get(struct state_reader *r, uint64_t row)
+{
+    const pool_id id = {(uint32_t)row};
+    if (table_get(&r->core->pools, id.v) == NULL) {
+        return false;
+    }
+    struct pool *pool = change_pool_edit(r->core, id);
+    pool->typical_since = bytes_get_max(&r->in, COUNT_MAX);
+    pool->typical_counted = codec_get_count(&r->in, TYPICAL_COUNTED_MAX);
+    pool->typical_sum = typical_rows_get(r, TYPICAL_KEY(id, 0), pool->typical_counted);
+    pool->typical_weighed = codec_get_count(&r->in, TYPICAL_MAX);
+    (void)typical_rows_get(r, TYPICAL_WEIGHED_KEY(id, 0), pool->typical_weighed);
+    pool->typical_version++;
+    return !r->in.bad && pool->typical_counted > 0 &&
+           pool->typical_weighed <= pool->typical_counted;
+}

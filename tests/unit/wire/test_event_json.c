@@ -1,0 +1,165 @@
+/* test_event_json.c - the event of every type of fact, compared with samples/events.jsonl.
+ *
+ * WEIR_GOLDEN_WRITE=1 writes the file anew: do that only when events are meant to change.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "site.h"
+
+#include "wire/event_json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { LINE_MAX_LEN = 4096, TASKS = 12 };
+
+#define KEY                                                                                        \
+    {                                                                                              \
+        {12}, 3, 4                                                                                 \
+    }
+
+static const struct pool_spec pool_spec = {.name = "new"};
+static const struct node_spec node_spec = {.name = "newer"};
+static const struct account_spec account_spec = {.kind = ACCOUNT_PROJECT, .name = "vision"};
+static const struct task_spec task_spec = {.kind = TASK_SHELL,
+                                           .name = "t",
+                                           .user = "u",
+                                           .project = "default",
+                                           .priority = 99,
+                                           .instances = 10};
+static const struct request request = {.slots_milli = 1500, .cpu_milli = -1, .memory_bytes = 5};
+static const struct reservation reservations[] = {{{11}, 1700000000000}, {{12}, 0}};
+
+/* Each type at least once. Pools 1 and 2, nodes 1 and 2, tasks 1 to 12 and the first two accounts are there. */
+static const struct fact facts[] = {
+    {.type = FACT_SERVER_STARTED, .server_started = {.epoch = 5, .server_uuid = {7}}},
+    {.type = FACT_RESOURCE_DEFINED, .resource_defined = {.resource = {9}, .name = "foo"}},
+    {.type = FACT_POOL_SET, .pool_set = {.pool = {3}, .spec = &pool_spec}},
+    {.type = FACT_POOL_DELETED, .pool_deleted = {{2}}},
+    {.type = FACT_NODE_SET, .node_set = {{3}, {2}, 8, &node_spec}},
+    {.type = FACT_NODE_STATE, .node_state = {{2}, NODE_LOST}},
+    {.type = FACT_NODE_STATE, .node_state = {{77}, NODE_REMOVED}},
+    {.type = FACT_NODE_EDITED, .node_edited = {.node = {1}, .edit = {NODE_EDIT_DRAIN, true}}},
+    {.type = FACT_TASK_SUBMITTED,
+     .task_submitted = {{13}, {2}, {2}, .request = &request, .spec = &task_spec}},
+    {.type = FACT_SUBMIT_KEY, .submit_key = {.key = {1}, .first = {4}, .count = 5}},
+    {.type = FACT_TASK_QUEUED, .task = {{12}}},
+    {.type = FACT_TASK_PAUSED, .task = {{12}}},
+    {.type = FACT_TASK_EDITED, .task_edited = {.task = {12}, .pool = {2}}},
+    {.type = FACT_TASK_EDITED, .task_edited = {.task = {12}}},
+    {.type = FACT_TASK_KILL_ASKED, .task = {{1234}}},
+    {.type = FACT_PASS, .pass = {{2}, 1000, 10, true}},
+    {.type = FACT_ALLOCATED, .allocated = {KEY, {2}, 8, 1ULL << 63 | 5, 500, 250, 1 << 20}},
+    {.type = FACT_HEAD_BLOCKED, .head = {{2}, {12}}},
+    {.type = FACT_HEAD_BLOCKED, .head = {{1}, {0}}},
+    {.type = FACT_RESERVED, .reserved = {{2}, reservations, 2}},
+    {.type = FACT_RESERVED, .reserved = {{2}, reservations, 0}},
+    {.type = FACT_ATTEMPT_STARTED, .attempt_started = {KEY, 1699999999999, true}},
+    {.type = FACT_ATTEMPT_STOPPING, .attempt_stopping = {KEY, END_PREEMPTED, 1700000030000}},
+    {.type = FACT_ATTEMPT_ENDED,
+     .attempt_ended = {.report = {REPORT_ENDED, KEY, 8, 1700000000001, -2, 10, 20, 30, 40, true},
+                       .cause = END_SPAWN,
+                       .again = true}},
+    {.type = FACT_TASK_ENDED, .task_ended = {{12}, TASK_FAILED, END_EXIT, -1, 3}},
+    {.type = FACT_TASK_ARCHIVED, .task = {{12}}},
+    {.type = FACT_SUBMIT_KEYS_EXPIRED, .keys_expired = {55}},
+    {.type = FACT_ACCOUNT_SET, .account_set = {{7}, {1}, &account_spec}},
+    {.type = FACT_ACCOUNT_DELETED, .account_deleted = {{1}}},
+    {.type = FACT_ACCOUNT_DELETED, .account_deleted = {{99}}},
+    {.type = FACT_QUOTA_SET, .quota_set = {{2}, {2}, NULL}},
+    {.type = FACT_CLAIMED, .allocated = {KEY, {1}, 1, 0, 1500, 0, 0}},
+    {.type = FACT_CLAIM_DROPPED, .claim_dropped = {{12}, 3}},
+    {.type = FACT_EVICTED,
+     .evicted = {KEY,
+                 5000,
+                 {EVICT_GUARANTEE, {11}, {1}, {{1}, 8000, 4000, 6000}, {{2}, 1000, -1, 2000}}}},
+    {.type = FACT_POOL_WAKE, .pool_wake = {{2}, 1700000007000}},
+    {.type = FACT_POOL_WAKE, .pool_wake = {{2}, 0}},
+    {.type = FACT_TASK_MOVED, .task_moved = {.task = {12}, .other = {9}, .behind = true}},
+    {.type = FACT_TASK_MOVED, .task_moved = {.task = {12}, .other = {9}}},
+    {.type = FACT_DEPENDENTS_RELEASED, .released = {{12}, 1000}},
+    {.type = FACT_HISTORY_TICKED, .history_ticked = {{2}}},
+    {.type = FACT_ATTEMPT_CHECKPOINT, .attempt_checkpoint = {KEY, 1699999999998}},
+};
+enum { FACTS = sizeof facts / sizeof facts[0] };
+
+static FILE *golden_open(const char *mode)
+{
+    char path[512];
+    const char *dir = getenv("WEIR_SAMPLES");
+    assert_non_null(dir);
+    assert_true(snprintf(path, sizeof path, "%s/events.jsonl", dir) < (int)sizeof path);
+    FILE *file = fopen(path, mode);
+    assert_non_null(file);
+    return file;
+}
+
+static void site_fill(struct site *site)
+{
+    static const struct node_spec node = {
+        .name = "n2", .pool = "second", .boot_id = "b", .address = "a", .version = "v"};
+    struct pool_spec pool;
+    site_init(site);
+    query_pool_spec(site->core, (pool_id){1}, &site->arena, &pool);
+    pool.name = "second";
+    struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &pool}};
+    assert_int_equal(site_step(site, in), VERDICT_OK);
+    in = (struct input){.type = INPUT_NODE_JOIN, .actor = "node:n2", .node = {.spec = &node}};
+    assert_int_equal(site_step(site, in), VERDICT_OK);
+    for (unsigned i = 0; i < TASKS; i++) {
+        (void)site_submit(site, 0);
+    }
+    assert_int_equal(query_task_last(site->core).v, TASKS);
+}
+
+static void every_type_of_fact_has_a_sample(void **state)
+{
+    (void)state;
+    uint64_t seen = 0;
+    for (unsigned i = 0; i < FACTS; i++) {
+        seen |= (uint64_t)1 << facts[i].type;
+    }
+    assert_int_equal(seen, ((uint64_t)1 << (FACT_TYPE_MAX + 1)) - 2);
+}
+
+static void events_are_as_they_were(void **state)
+{
+    (void)state;
+    const bool write = getenv("WEIR_GOLDEN_WRITE") != NULL;
+    FILE *golden = golden_open(write ? "w" : "r");
+    struct site site;
+    site_fill(&site);
+    for (unsigned i = 0; i < FACTS; i++) {
+        struct fact fact = facts[i];
+        fact.time_ms = 1700000000000;
+        fact.actor = "user:x";
+        fact.cause = "r-1";
+        buf_clear(&site.out);
+        json_out_init(&site.j, &site.out);
+        event_json(&site.j, site.core, i + 1, &fact);
+        char line[LINE_MAX_LEN] = "";
+        if (write) {
+            assert_true(fprintf(golden, "%s\n", buf_text(&site.out)) > 0);
+        } else {
+            assert_non_null(fgets(line, sizeof line, golden));
+            line[strcspn(line, "\n")] = '\0';
+            assert_string_equal(buf_text(&site.out), line);
+        }
+    }
+    assert_true(write || fgetc(golden) == EOF);
+    assert_int_equal(fclose(golden), 0);
+    site_done(&site);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_type_of_fact_has_a_sample),
+        cmocka_unit_test(events_are_as_they_were),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
