@@ -38,7 +38,7 @@ static const struct list_def queue_list = {
     .what = "tasks waiting",
     .id_path = "id",
     .columns = queue_columns,
-    .empty = "no task waits for a place in this pool",
+    .empty = "every task that can start has started",
 };
 
 int cmd_view_queue(struct cli *cli)
