@@ -171,7 +171,7 @@ static void stream_ended(struct agent *agent, const struct inbox_message *messag
     agent->streaming = false;
     if (message->refused) {
         /* The tasks stay with their supervisor; an agent that may join takes them over. */
-        log_error("the server does not know this node any more and lets it not join, ending",
+        log_error("the server no longer knows this node and does not let it join, ending",
                   kv_error(&message->error));
         agent->refused = true;
         loop_stop(agent->loop);
@@ -205,7 +205,7 @@ void session_take(struct agent *agent, struct inbox_message *message)
         keeper_ack(agent, message->at);
         break;
     case INBOX_STALE:
-        log_warn("the server takes our reports for stale, connecting anew");
+        log_warn("the server refuses the reports as stale, connecting again");
         session_restart(agent);
         break;
     case INBOX_CROSSED:

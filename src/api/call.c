@@ -242,7 +242,7 @@ bool call_query_known(struct call *call)
     }
     const char *known = call->route->query;
     call_failf(call, ERR_INVALID, check.unknown, "unknown query parameter '%.60s'; %s%s",
-               check.unknown, *known != '\0' ? "there are: " : "none is taken here", known);
+               check.unknown, *known != '\0' ? "there are: " : "this route has none", known);
     return false;
 }
 

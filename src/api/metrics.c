@@ -40,7 +40,7 @@ static void tasks_and_nodes(struct buf *out, const struct core *core)
     while ((node = query_node_next(core, node != NULL ? node->id : (node_id){0})) != NULL) {
         counts[node->state]++;
     }
-    head(out, "weir_nodes", "gauge", "Nodes that were not removed, by state.");
+    head(out, "weir_nodes", "gauge", "Nodes, by state; removed nodes do not count.");
     for (unsigned state = 0; state < NODE_REMOVED; state++) {
         buf_addf(out, "weir_nodes{state=\"%s\"} %llu\n", names_node_state((enum node_state)state),
                  (unsigned long long)counts[state]);
@@ -54,10 +54,11 @@ static void pools(struct buf *out, const struct core *core)
         const char *name;
         const char *help;
     } gauges[] = {
-        {"weir_pool_slots", "Slots of a pool's nodes."},
-        {"weir_pool_slots_free", "Free slots on the nodes of a pool that may take work."},
-        {"weir_pool_tasks_pending", "Tasks of a pool with an instance that waits."},
-        {"weir_pool_tasks_active", "Tasks of a pool with an allocation."},
+        {"weir_pool_slots", "Slots of the nodes of a pool."},
+        {"weir_pool_slots_free", "Free slots of a pool, on nodes that may take work."},
+        {"weir_pool_tasks_pending", "Tasks of a pool with at least one waiting instance."},
+        {"weir_pool_tasks_active",
+         "Tasks of a pool with at least one instance that holds a place."},
     };
     for (size_t i = 0; i < sizeof gauges / sizeof gauges[0]; i++) {
         head(out, gauges[i].name, "gauge", gauges[i].help);
@@ -75,12 +76,12 @@ static void pools(struct buf *out, const struct core *core)
 
 static void requests(struct buf *out, const struct api *api)
 {
-    head(out, "weir_http_answers_total", "counter", "Answers given, by hundreds of the status.");
+    head(out, "weir_http_answers_total", "counter", "HTTP answers, by class of their status.");
     for (unsigned class = 2; class < STATUS_CLASSES; class ++) {
         buf_addf(out, "weir_http_answers_total{class=\"%uxx\"} %llu\n", class,
                  (unsigned long long)api->answers[class]);
     }
-    one(out, "weir_tasks_submitted_total", "counter", "Tasks taken in since the start.",
+    one(out, "weir_tasks_submitted_total", "counter", "Tasks accepted since the start.",
         api->submitted);
     one(out, "weir_event_streams", "gauge", "Open event streams.",
         events_streams_count(api->events));
@@ -89,7 +90,7 @@ static void requests(struct buf *out, const struct api *api)
 static void store_numbers(struct buf *out, const struct host_numbers *numbers)
 {
     one(out, "weir_store_commits_total", "counter", "Successful commits.", numbers->commits);
-    one(out, "weir_store_commit_failures_total", "counter", "Commits the disk refused.",
+    one(out, "weir_store_commit_failures_total", "counter", "Failed commits.",
         numbers->commit_failures);
     head(out, "weir_store_commit_seconds_total", "counter", "Time spent in commits.");
     buf_addf(out, "weir_store_commit_seconds_total %llu.%06llu\n",
@@ -97,21 +98,21 @@ static void store_numbers(struct buf *out, const struct host_numbers *numbers)
              (unsigned long long)(numbers->commit_us_total % 1000000));
     one(out, "weir_store_facts_total", "counter", "Number of the last fact on disk.",
         numbers->seq_committed);
-    one(out, "weir_store_facts_waiting", "gauge", "Facts on their way to the disk.",
+    one(out, "weir_store_facts_waiting", "gauge", "Facts that are decided and not on disk yet.",
         numbers->facts_waiting);
-    one(out, "weir_http_requests_waiting", "gauge", "Requests that wait for the disk.",
+    one(out, "weir_http_requests_waiting", "gauge", "HTTP requests that wait for a commit.",
         numbers->holds_waiting);
     one(out, "weir_store_snapshots_total", "counter", "Snapshots written since the start.",
         numbers->snapshots);
     one(out, "weir_http_connections", "gauge", "Open connections.", numbers->connections);
     one(out, "weir_agents_connected", "gauge", "Agents with an open stream.",
         numbers->agents_connected);
-    one(out, "weir_agent_reports_total", "counter", "Reports taken from agents since the start.",
+    one(out, "weir_agent_reports_total", "counter", "Reports received from agents since the start.",
         numbers->reports);
-    one(out, "weir_scheduler_passes_total", "counter", "Passes that changed something.",
+    one(out, "weir_scheduler_passes_total", "counter", "Scheduling passes that decided something.",
         numbers->passes);
     one(out, "weir_scheduler_pass_tries_total", "counter",
-        "Passes, those that changed nothing included.", numbers->pass_tries);
+        "All scheduling passes, also those that decided nothing.", numbers->pass_tries);
 }
 
 void metrics_show(struct call *call)
@@ -123,9 +124,11 @@ void metrics_show(struct call *call)
     buf_clear(&call->out);
     head(&call->out, "weir_build_info", "gauge", "The build, as a label; always 1.");
     buf_addf(&call->out, "weir_build_info{version=\"%s\"} 1\n", WEIR_VERSION);
-    one(&call->out, "weir_writable", "gauge", "1 while changes can be stored, 0 while not.",
+    one(&call->out, "weir_writable", "gauge",
+        "1 while the server can store changes, 0 while it cannot.",
         host->writable(host->ctx, &e) == ERR_OK ? 1 : 0);
-    one(&call->out, "weir_epoch", "gauge", "How often a server has started on this data.",
+    one(&call->out, "weir_epoch", "gauge",
+        "How many times a server has started on this data directory.",
         query_epoch(call_core(call)));
     tasks_and_nodes(&call->out, call_core(call));
     pools(&call->out, call_core(call));

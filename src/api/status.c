@@ -146,7 +146,7 @@ static void state_ask(struct call *call)
     if (!host->compute(host->ctx, &state->work)) {
         struct error e;
         state_free(state);
-        (void)fail(&e, ERR_BUSY, "too much is being computed already");
+        (void)fail(&e, ERR_BUSY, "too many computations are under way; try again");
         call_busy(call, 429, &e);
         return;
     }

@@ -141,7 +141,7 @@ static int account_edit(struct cli *cli, const struct account_words *words)
         code =
             change(cli, words, "PATCH", (struct str){.p = body.data, .len = body.len}, "changed");
     } else {
-        (void)fail(&e, ERR_USAGE, "nothing to change; `weir %s edit --help` lists what can be",
+        (void)fail(&e, ERR_USAGE, "nothing to change; `weir %s edit --help` lists the flags",
                    words->one);
         code = context_fail(cli, &e);
     }

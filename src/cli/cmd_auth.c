@@ -160,7 +160,7 @@ int cmd_auth_token_delete(struct cli *cli)
     bool yes = true;
     size_t count = cli->args.word_count;
     if (count > 1 && !args_has(&cli->args, "yes")) {
-        context_say("this makes %zu tokens worthless", count);
+        context_say("this makes %zu tokens invalid", count);
         if (context_confirm(cli, count, &yes, &e) != ERR_OK) {
             return context_fail(cli, &e);
         }

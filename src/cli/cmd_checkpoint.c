@@ -31,8 +31,9 @@ int cmd_checkpoint(struct cli *cli)
     enum err r = ERR_OK;
     if (path == NULL || path[0] == '\0') {
         r = fail(&e, ERR_USAGE,
-                 "this is no task of Weir's: WEIR_CHECKPOINT_FILE is not set; a task calls `weir "
-                 "checkpoint` when it has saved its work, so that less is lost when it has to go");
+                 "this is not inside a task of Weir: WEIR_CHECKPOINT_FILE is not set; a task calls "
+                 "`weir "
+                 "checkpoint` when it has saved its work, so that less is lost when it is stopped");
     } else {
         r = file_touch(path, &e);
     }

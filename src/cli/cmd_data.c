@@ -132,7 +132,7 @@ int cmd_data_config_check(struct cli *cli)
         problems_say(cli, path, all, problems);
     } else {
         context_out_text(arena_fmt(&cli->arena,
-                                   "%s is right: %u pool%s, listens on %s:%u, data in %s\n", path,
+                                   "%s is valid: %u pool%s, listens on %s:%u, data in %s\n", path,
                                    file.pool_count, file.pool_count == 1 ? "" : "s",
                                    file.listen_address, file.listen_port, file.data_dir));
     }

@@ -152,7 +152,7 @@ static const struct list_def node_list = {
     .what = "nodes",
     .id_path = "name",
     .columns = node_columns,
-    .empty = "`weir agent --server URL --pool P --join-token T` on a machine brings one",
+    .empty = "`weir agent --server URL --pool P --join-token T` makes a machine a node",
 };
 
 int cmd_node_list(struct cli *cli)

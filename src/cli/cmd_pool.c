@@ -299,7 +299,7 @@ int cmd_pool_edit(struct cli *cli)
         code = change(cli, "PATCH", pool_path(cli), (struct str){.p = body.data, .len = body.len},
                       "changed");
     } else {
-        (void)fail(&e, ERR_USAGE, "nothing to change; `weir pool edit --help` lists what can be");
+        (void)fail(&e, ERR_USAGE, "nothing to change; `weir pool edit --help` lists the flags");
         code = context_fail(cli, &e);
     }
     buf_done(&body);
@@ -309,7 +309,7 @@ int cmd_pool_edit(struct cli *cli)
 int cmd_pool_pause(struct cli *cli)
 {
     return change(cli, "PATCH", pool_path(cli), str_of("{\"paused\":true}"),
-                  "paused: nothing starts there, what runs goes on");
+                  "paused: nothing starts in this pool, running tasks go on");
 }
 
 int cmd_pool_resume(struct cli *cli)

@@ -171,7 +171,7 @@ static void cell_preempted(struct buf *out, const struct doc *item, int64_t now_
         times_add(out, n);
     }
     if (n > 1) { /* of the last one there is a line */
-        buf_addf(out, "; `weir events --task %s --type evicted` tells each", item_text(item, "id"));
+        buf_addf(out, "; `weir events --task %s --type evicted` shows each", item_text(item, "id"));
     }
 }
 

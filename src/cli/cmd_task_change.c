@@ -177,7 +177,7 @@ int cmd_task_change_edit(struct cli *cli)
     enum err r = ids_read(cli, &ids, &e);
     r = r != ERR_OK ? r : task_args_asks(cli, &asks, &e);
     if (r == ERR_OK && !edit_json(cli, &asks, &body)) {
-        r = fail(&e, ERR_USAGE, "nothing to change; `weir task edit --help` lists what can be");
+        r = fail(&e, ERR_USAGE, "nothing to change; `weir task edit --help` lists the flags");
     }
     int code = r != ERR_OK
                    ? context_fail(cli, &e)

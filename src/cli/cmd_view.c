@@ -38,7 +38,7 @@ static const struct list_def queue_list = {
     .what = "tasks waiting",
     .id_path = "id",
     .columns = queue_columns,
-    .empty = "everything that could run does",
+    .empty = "every task that can start has started",
 };
 
 int cmd_view_queue(struct cli *cli)
@@ -237,7 +237,8 @@ static int status_print(struct cli *cli, const struct doc *doc)
     if (!item_true(doc, "writable")) {
         buf_addf(&out, "%-8s", "trouble");
         text_escape(&out, str_of(item_text(doc, "problem")));
-        buf_add_str(&out, "; reads are answered, changes are refused until it heals\n");
+        buf_add_str(&out,
+                    "; reads are answered, changes are refused until the server can store them\n");
     }
     buf_addf(&out, "%-8s%s\n", "pools", item_text(doc, "pools"));
     counts_line(&out, "nodes", item_at(doc, "nodes"));

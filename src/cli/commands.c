@@ -13,17 +13,17 @@ static const struct flag flags_up[] = {
      COMPLETE_NONE, NULL},
     {"slots", 's', FLAG_NUMBER, "N", "slots of this node (default: its GPUs, else its cores)",
      COMPLETE_NONE, NULL},
-    {"resources", 'r', FLAG_LIST, "'A=X B=Y'", "named amounts this node offers: 'foo=7 bar=1'",
+    {"resources", 'r', FLAG_LIST, "'A=X B=Y'", "named resources of this node: 'foo=7 bar=1'",
      COMPLETE_NONE, NULL},
-    {"fake-gpus", 0, FLAG_NUMBER, "N", "pretend to have N GPUs, for trying things out",
+    {"fake-gpus", 0, FLAG_NUMBER, "N", "pretend that this node has N GPUs, for tests",
      COMPLETE_NONE, NULL},
     {"run-as", 0, FLAG_TEXT, "USER", "as root: run tasks as this user", COMPLETE_NONE, NULL},
     {0},
 };
 
 static const struct flag flags_down[] = {
-    {"stop-tasks", 0, FLAG_BOOL, NULL, "kill all tasks first, and wait for them", COMPLETE_NONE,
-     NULL},
+    {"stop-tasks", 0, FLAG_BOOL, NULL, "first kill all tasks and wait until they have ended",
+     COMPLETE_NONE, NULL},
     {0},
 };
 
@@ -44,9 +44,10 @@ const struct command commands_first[] = {
      .help = "start a server and a node on this machine",
      .more =
          "Runs in the foreground. Once the node has joined, the first line on standard output is\n"
-         "`ready http://127.0.0.1:PORT`, and `weir run` works. Ctrl-C ends server and node and\n"
-         "keeps the tasks running; `weir down --stop-tasks` ends those too. A later `weir up` on\n"
-         "the same directory takes over what still runs.",
+         "`ready http://127.0.0.1:PORT`, and `weir run` works. Ctrl-C ends the server and the "
+         "node;\n"
+         "running tasks go on. A later `weir up` on the same directory takes these tasks over.\n"
+         "`weir down --stop-tasks` ends the tasks as well.",
      .examples = "weir up\n"
                  "weir up --port 0 --dir /tmp/try --fake-gpus 4\n"
                  "weir up --resources 'foo=7 license=2'",
@@ -55,14 +56,15 @@ const struct command commands_first[] = {
     {.name = "down",
      .args = "[flags]",
      .help = "end the `weir up` of a directory",
-     .more =
-         "The tasks go on; the next `weir up` finds them. With --stop-tasks they are killed first.",
+     .more = "Running tasks go on; the next `weir up` finds them. With --stop-tasks Weir kills all "
+             "tasks\n"
+             "first.",
      .examples = "weir down\nweir down --stop-tasks",
      .groups = {flags_dir, flags_down, flags_yes},
      .run = cmd_down},
     {.name = "status",
      .args = "",
-     .help = "is it well, what runs, what waits",
+     .help = "is the server well, what runs, what waits",
      .examples = "weir status\nweir status --json",
      .groups = {flags_json},
      .run = cmd_view_status},
@@ -70,9 +72,10 @@ const struct command commands_first[] = {
      .args = "[flags] [--] CMD…",
      .help = "run a command, follow its output, exit with its code",
      .more =
-         "Ctrl-C asks whether to detach or to kill; a second Ctrl-C detaches. The exit status is\n"
-         "the task's own, 128+n when signal n ended it, 9 when it can never run, 125 when Weir\n"
-         "itself failed.",
+         "Ctrl-C asks whether to detach from the task or to kill it; a second Ctrl-C detaches. "
+         "The\n"
+         "exit code is that of the task: 128+n when signal n ended the task, 9 when the task can\n"
+         "never run, 125 when Weir itself failed.",
      .examples = "weir run -- echo hello\n"
                  "weir run --gpus 4 --time 2h -- python train.py\n"
                  "weir run --resources 'foo=5' -- ./simulate",
@@ -82,7 +85,7 @@ const struct command commands_first[] = {
     {.name = "submit",
      .args = "[flags] [--] CMD… | -f FILE…",
      .help = "submit tasks and print their ids",
-     .more = "Flags win over what the files say.",
+     .more = "A flag overrides the same field of a file.",
      .examples = "weir submit -- ./job.sh\n"
                  "weir submit --array 0-99 -- ./sweep.sh\n"
                  "weir submit -f task.yaml -f more.yaml --priority 80\n"
@@ -101,19 +104,20 @@ static const struct flag flags_task_list[] = {
     {"project", 0, FLAG_TEXT, "P", "only this project's", COMPLETE_PROJECTS, NULL},
     {"name", 0, FLAG_TEXT, "S", "only with this name", COMPLETE_NONE, NULL},
     {"tag", 0, FLAG_TEXT, "T", "only with this tag", COMPLETE_NONE, NULL},
-    {"since", 0, FLAG_TEXT, "2h", "only submitted since: a duration back, or a time", COMPLETE_NONE,
-     NULL},
-    {"active", 'a', FLAG_BOOL, NULL, "only what has not ended", COMPLETE_NONE, NULL},
-    {"ended", 0, FLAG_BOOL, NULL, "only what has ended", COMPLETE_NONE, NULL},
+    {"since", 0, FLAG_TEXT, "2h", "only tasks submitted since then: a duration ago, or a time",
+     COMPLETE_NONE, NULL},
+    {"active", 'a', FLAG_BOOL, NULL, "only tasks that have not ended", COMPLETE_NONE, NULL},
+    {"ended", 0, FLAG_BOOL, NULL, "only tasks that have ended", COMPLETE_NONE, NULL},
     {0},
 };
 
 static const struct flag flags_logs[] = {
-    {"follow", 'f', FLAG_BOOL, NULL, "go on until the task ends", COMPLETE_NONE, NULL},
+    {"follow", 'f', FLAG_BOOL, NULL, "go on showing output until the task ends", COMPLETE_NONE,
+     NULL},
     {"stream", 0, FLAG_TEXT, "S", "stdout, stderr or both (the default)", COMPLETE_WORDS,
      "stdout,stderr,both"},
-    {"instance", 0, FLAG_NUMBER, "N", "of this instance only", COMPLETE_NONE, NULL},
-    {"attempt", 0, FLAG_NUMBER, "N", "of this attempt only", COMPLETE_NONE, NULL},
+    {"instance", 0, FLAG_NUMBER, "N", "only the output of this instance", COMPLETE_NONE, NULL},
+    {"attempt", 0, FLAG_NUMBER, "N", "only the output of this attempt", COMPLETE_NONE, NULL},
     {0},
 };
 
@@ -124,33 +128,37 @@ static const struct flag flags_edit[] = {
     {"retries", 0, FLAG_NUMBER, "N", "how often a failed instance is run again", COMPLETE_NONE,
      NULL},
     {"name", 0, FLAG_TEXT, "S", "a name for people", COMPLETE_NONE, NULL},
-    {"tag", 0, FLAG_LIST, "T", "its tags from now on", COMPLETE_NONE, NULL},
-    {"pool", 'p', FLAG_TEXT, "P", "move it to this pool; what runs is stopped first",
+    {"tag", 0, FLAG_LIST, "T", "replace its tags", COMPLETE_NONE, NULL},
+    {"pool", 'p', FLAG_TEXT, "P", "move the task to this pool; running instances are stopped first",
      COMPLETE_POOLS, NULL},
-    {"project", 0, FLAG_TEXT, "P", "of this project from now on (not while it runs)", COMPLETE_NONE,
-     NULL},
+    {"project", 0, FLAG_TEXT, "P", "move the task to this project (not while it runs)",
+     COMPLETE_NONE, NULL},
     {"slots", 's', FLAG_TEXT, "N", "slots of an instance (not while it runs)", COMPLETE_NONE, NULL},
-    {"gpus", 'g', FLAG_TEXT, "X", "GPUs of an instance, likewise", COMPLETE_NONE, NULL},
-    {"gpu-memory", 0, FLAG_TEXT, "X", "GPU memory of an instance, likewise", COMPLETE_NONE, NULL},
-    {"gpu-devices", 0, FLAG_TEXT, "N", "the part asked for of so many GPUs, likewise",
+    {"gpus", 'g', FLAG_TEXT, "X", "GPUs of an instance (not while it runs)", COMPLETE_NONE, NULL},
+    {"gpu-memory", 0, FLAG_TEXT, "X", "GPU memory of an instance (not while it runs)",
      COMPLETE_NONE, NULL},
-    {"cpu", 0, FLAG_TEXT, "X", "cores of an instance, likewise", COMPLETE_NONE, NULL},
-    {"memory", 0, FLAG_TEXT, "X", "memory of an instance, likewise", COMPLETE_NONE, NULL},
-    {"resources", 'r', FLAG_LIST, "'A=X B=Y'", "named amounts of an instance, likewise",
+    {"gpu-devices", 0, FLAG_TEXT, "N", "the requested part, of each of N GPUs (not while it runs)",
      COMPLETE_NONE, NULL},
-    {"devices", 0, FLAG_TEXT, "0,1", "these devices of one node, likewise", COMPLETE_NONE, NULL},
-    {"avoid", 0, FLAG_LIST, "N,M", "nodes on which it must not run from now on, likewise",
+    {"cpu", 0, FLAG_TEXT, "X", "cores of an instance (not while it runs)", COMPLETE_NONE, NULL},
+    {"memory", 0, FLAG_TEXT, "X", "memory of an instance (not while it runs)", COMPLETE_NONE, NULL},
+    {"resources", 'r', FLAG_LIST, "'A=X B=Y'", "named resources of an instance (not while it runs)",
+     COMPLETE_NONE, NULL},
+    {"devices", 0, FLAG_TEXT, "0,1", "these devices of one node (not while it runs)", COMPLETE_NONE,
+     NULL},
+    {"avoid", 0, FLAG_LIST, "N,M", "nodes on which the task must not run (not while it runs)",
      COMPLETE_NODES, NULL},
-    {"node-label", 0, FLAG_LIST, "K=V", "labels its nodes must have from now on, likewise; or none",
-     COMPLETE_NONE, NULL},
-    {"topology", 0, FLAG_TEXT, "LEVELS", "how close together a gang is, likewise; or none",
-     COMPLETE_NONE, NULL},
+    {"node-label", 0, FLAG_LIST, "K=V",
+     "labels that its nodes must have, or none (not while it runs)", COMPLETE_NONE, NULL},
+    {"topology", 0, FLAG_TEXT, "LEVELS",
+     "how close together a gang is, or none (not while it runs)", COMPLETE_NONE, NULL},
     {0},
 };
 
 static const struct flag flags_move[] = {
-    {"ahead-of", 0, FLAG_NUMBER, "TASK", "put it directly ahead of this one", COMPLETE_TASKS, NULL},
-    {"behind", 0, FLAG_NUMBER, "TASK", "put it directly behind this one", COMPLETE_TASKS, NULL},
+    {"ahead-of", 0, FLAG_NUMBER, "TASK", "put the task directly ahead of this one", COMPLETE_TASKS,
+     NULL},
+    {"behind", 0, FLAG_NUMBER, "TASK", "put the task directly behind this one", COMPLETE_TASKS,
+     NULL},
     {0},
 };
 
@@ -208,9 +216,8 @@ const struct command commands_task[] = {
     {.name = "task pause",
      .args = "TASK… | -",
      .help = "stop tasks, or keep them from starting, until they are activated",
-     .more = "What runs gets SIGTERM, and SIGKILL after its grace time. A paused task keeps its "
-             "place in\n"
-             "the order; being stopped so counts neither as a failure nor as a retry.",
+     .more = "A running task gets SIGTERM, and SIGKILL after its grace time. A paused task keeps\n"
+             "its place in the order. A pause counts neither as a failure nor as a retry.",
      .examples = "weir task pause 12",
      .groups = {flags_json},
      .args_min = 1,
@@ -229,9 +236,11 @@ const struct command commands_task[] = {
     {.name = "task edit",
      .args = "TASK… flags",
      .help = "change a task that has not ended",
-     .more = "Resources, nodes and project change only while nothing of the task runs (`weir task\n"
-             "pause` stops it); each of these is given all anew. A running task that is moved to\n"
-             "another pool is stopped with its grace time and waits there under the same id.",
+     .more =
+         "Resources, nodes and project change only while no instance of the task runs; `weir\n"
+         "task pause` stops a task. A new value replaces the old one as a whole. A running task\n"
+         "that is moved to another pool is stopped with its grace time, and waits in the new\n"
+         "pool under the same id.",
      .examples = "weir task edit 12 --priority 80 --time 4h",
      .groups = {flags_edit, flags_json},
      .args_min = 1,
@@ -242,8 +251,8 @@ const struct command commands_task[] = {
      .args = "TASK --ahead-of|--behind OTHER",
      .help = "change a task's place in the queue",
      .more =
-         "Both tasks are of one pool, project and priority; tasks of other projects keep their\n"
-         "places. Another priority is given by `weir task edit --priority`.",
+         "Both tasks must have the same pool, project and priority. Tasks of other projects keep\n"
+         "their places. `weir task edit --priority` changes the priority of a task.",
      .examples = "weir task move 12 --ahead-of 7\nweir task move 7 --behind 12",
      .groups = {flags_move, flags_json},
      .args_min = 1,
@@ -253,9 +262,9 @@ const struct command commands_task[] = {
     {.name = "task retry",
      .args = "TASK… | -",
      .help = "submit ended tasks again, as new ones",
-     .more = "Prints the new ids. The new task asks for what the old one asked for last, and waits "
-             "for\n"
-             "those of its dependencies that have not ended.",
+     .more =
+         "Prints the new ids. A new task has the last request of the old task, and waits for the\n"
+         "dependencies of the old task that have not ended.",
      .examples = "weir task retry 12\nweir task list -q --state failed | weir task retry -",
      .groups = {flags_json},
      .args_min = 1,
@@ -265,7 +274,9 @@ const struct command commands_task[] = {
     {.name = "task wait",
      .args = "TASK… | -",
      .help = "wait until tasks have ended, exit with their code",
-     .more = "Of several, the exit status is that of the first (as given) that did not succeed.",
+     .more = "With several tasks, the exit code is that of the first one, in the order given, that "
+             "did not\n"
+             "succeed.",
      .examples = "weir task wait 12\nweir submit -f sweep.yaml | weir task wait -",
      .groups = {flags_wait, flags_json},
      .args_min = 1,
@@ -274,37 +285,40 @@ const struct command commands_task[] = {
      .run = cmd_task_wait},
     {.name = "checkpoint",
      .args = "",
-     .help = "in a task: what it has done so far is saved",
+     .help = "called by a task: the work done so far is saved",
      .more =
-         "A task calls it when it has saved its work; touching $WEIR_CHECKPOINT_FILE says the "
-         "same.\n"
-         "Who has to make room is chosen by the work that would be lost: what was held since the\n"
-         "start or the last checkpoint. In a gang one instance says it for all. Of checkpoints "
-         "that\n"
-         "follow each other within five seconds one counts. `weir task show` shows the last.",
+         "A task calls `weir checkpoint` when it has saved its work. Touching the file\n"
+         "$WEIR_CHECKPOINT_FILE does the same. When Weir must stop tasks to make room, it stops "
+         "those\n"
+         "that lose least work since their start or their last checkpoint. In a gang one instance\n"
+         "reports for all. Checkpoints within five seconds count as one. `weir task show` shows "
+         "the\n"
+         "last checkpoint.",
      .examples = "weir run -- sh -c './train --steps 1000 && weir checkpoint && ./evaluate'",
      .run = cmd_checkpoint},
     {0},
 };
 
 static const struct flag flags_queue[] = {
-    {"pool", 'p', FLAG_TEXT, "P", "of this pool (default: default)", COMPLETE_POOLS, NULL},
+    {"pool", 'p', FLAG_TEXT, "P", "the queue of this pool (default: default)", COMPLETE_POOLS,
+     NULL},
     {0},
 };
 
 static const struct flag flags_events[] = {
-    {"follow", 'f', FLAG_BOOL, NULL, "what happens from now on", COMPLETE_NONE, NULL},
-    {"after", 0, FLAG_NUMBER, "N", "only behind event number N; with -f too", COMPLETE_NONE, NULL},
-    {"task", 0, FLAG_NUMBER, "T", "only of this task", COMPLETE_TASKS, NULL},
-    {"pool", 'p', FLAG_TEXT, "P", "only of this pool", COMPLETE_POOLS, NULL},
-    {"type", 0, FLAG_TEXT, "T", "only of this type: task-ended, allocated, …", COMPLETE_NONE, NULL},
+    {"follow", 'f', FLAG_BOOL, NULL, "go on showing events as they happen", COMPLETE_NONE, NULL},
+    {"after", 0, FLAG_NUMBER, "N", "only events after number N; also with -f", COMPLETE_NONE, NULL},
+    {"task", 0, FLAG_NUMBER, "T", "only events of this task", COMPLETE_TASKS, NULL},
+    {"pool", 'p', FLAG_TEXT, "P", "only events of this pool", COMPLETE_POOLS, NULL},
+    {"type", 0, FLAG_TEXT, "T", "only events of this type: task-ended, allocated, …", COMPLETE_NONE,
+     NULL},
     {0},
 };
 
 const struct command commands_self[] = {
     {.name = "explain",
      .args = "TASK",
-     .help = "why a task waits, and what would make it run",
+     .help = "why a task waits, and what would make it start",
      .examples = "weir explain 12",
      .groups = {flags_show},
      .args_min = 1,
@@ -313,7 +327,7 @@ const struct command commands_self[] = {
      .run = cmd_view_explain},
     {.name = "queue",
      .args = "[flags]",
-     .help = "what waits in a pool, in order, and for what",
+     .help = "the waiting tasks of a pool in order, and why they wait",
      .examples = "weir queue\nweir queue --pool gpu --watch",
      .groups = {flags_list, flags_queue},
      .run = cmd_view_queue},
@@ -325,7 +339,7 @@ const struct command commands_self[] = {
      .run = cmd_view_events},
     {.name = "completion",
      .args = "bash|zsh|fish",
-     .help = "the completion script of a shell",
+     .help = "print the completion script for a shell",
      .examples = "source <(weir completion bash)\n"
                  "weir completion fish > ~/.config/fish/completions/weir.fish",
      .args_min = 1,
@@ -335,7 +349,7 @@ const struct command commands_self[] = {
      .run = cmd_complete_script},
     {.name = "__complete",
      .args = "WORD…",
-     .help = "what completion scripts ask",
+     .help = "what completion scripts call",
      .takes_rest = true,
      .hidden = true,
      .run = cmd_complete},

@@ -121,7 +121,7 @@ const struct command commands_account[] = {
      .run = cmd_account_department_edit},
     {.name = "department delete",
      .args = "DEPARTMENT",
-     .help = "delete a department that has nothing below it",
+     .help = "delete a department that has no accounts below it",
      .examples = "weir department delete old --yes",
      .groups = {flags_yes, flags_json},
      .args_min = 1,
@@ -130,17 +130,17 @@ const struct command commands_account[] = {
      .run = cmd_account_department_delete},
     {.name = "quota list",
      .args = "[flags]",
-     .help = "what each account is promised, holds, borrows and waits for",
+     .help = "what each account is guaranteed, holds, borrows and waits for",
      .examples = "weir quota list\nweir quota list --pool v100 --watch",
      .groups = {flags_list, flags_quota_list},
      .run = cmd_quota_list},
     {.name = "quota set",
      .args = "PROJECT|--department D RESOURCE=AMOUNT… [flags]",
-     .help = "guarantee an account a part of a pool, limit it, weigh it",
+     .help = "set the guarantee, limit and weight of an account in a pool",
      .more =
          "RESOURCE=AMOUNT is the guarantee; `gpu` and `slots` are one counter. An amount may be\n"
-         "`unlimited`, a guarantee `default`. What is not named stays as it is. A quota below\n"
-         "what is in use stops nothing: the list shows the overhang.",
+         "`unlimited`, a guarantee `default`. What you do not name stays as it is. A quota below\n"
+         "what is in use stops no task: `weir quota list` shows the overhang.",
      .examples = "weir quota set vision --pool v100 gpu=5 --limit gpu=20 --weight 2\n"
                  "weir quota set --department ml --pool v100 gpu=40",
      .groups = {flags_quota_set, flags_json},

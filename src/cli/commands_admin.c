@@ -4,12 +4,12 @@
 #include "cli/flags.h"
 
 static const struct flag flags_force[] = {
-    {"force", 0, FLAG_BOOL, NULL, "also when tasks depend on it", COMPLETE_NONE, NULL},
+    {"force", 0, FLAG_BOOL, NULL, "delete the pool even if it has tasks", COMPLETE_NONE, NULL},
     {0},
 };
 
 static const struct flag flags_dry_run[] = {
-    {"dry-run", 0, FLAG_BOOL, NULL, "only say what it would do; exit status 8", COMPLETE_NONE,
+    {"dry-run", 0, FLAG_BOOL, NULL, "only say what would be done; exit code 8", COMPLETE_NONE,
      NULL},
     {0},
 };
@@ -59,7 +59,7 @@ const struct command commands_pool[] = {
      .run = cmd_pool_delete},
     {.name = "pool pause",
      .args = "POOL",
-     .help = "start nothing in a pool for now; what runs goes on",
+     .help = "start nothing in a pool for now; running tasks go on",
      .examples = "weir pool pause default",
      .groups = {flags_json},
      .args_min = 1,
@@ -101,7 +101,7 @@ const struct command commands_node[] = {
      .run = cmd_node_show},
     {.name = "node drain",
      .args = "NODE…",
-     .help = "start nothing more on nodes; what runs ends in peace",
+     .help = "start nothing more on nodes; running tasks go on to their end",
      .examples = "weir node drain n1",
      .groups = {flags_json},
      .args_min = 1,
@@ -119,7 +119,7 @@ const struct command commands_node[] = {
      .run = cmd_node_resume},
     {.name = "node label",
      .args = "NODE KEY=VALUE… KEY-…",
-     .help = "set labels of a node; KEY- takes one away",
+     .help = "set labels of a node; KEY- removes a label",
      .examples = "weir node label n1 zone=a rack-",
      .groups = {flags_json},
      .args_min = 2,
@@ -131,8 +131,10 @@ const struct command commands_node[] = {
      .help = "forget nodes on which nothing runs",
      .examples = "weir node drain n1\nweir node remove n1",
      .more =
-         "A node with work is not removed: drain it and let its tasks end, or kill them. End its\n"
-         "agent first; one that still runs joins again with its join token.",
+         "A node on which tasks run is not removed: drain the node and let the tasks end, or kill\n"
+         "them. End the agent of the node first; an agent that still runs joins again with its "
+         "join\n"
+         "token.",
      .groups = {flags_yes, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
@@ -150,32 +152,34 @@ static const struct flag flags_login[] = {
 static const struct flag flags_token[] = {
     {"scope", 0, FLAG_TEXT, "S", "admin, read (the default), or join: for new nodes",
      COMPLETE_WORDS, "admin,read,join"},
-    {"name", 0, FLAG_TEXT, "S", "whose it is", COMPLETE_NONE, NULL},
-    {"expires", 0, FLAG_DURATION, "30d", "when it ends (default: never)", COMPLETE_NONE, NULL},
+    {"name", 0, FLAG_TEXT, "S", "who or what uses the token", COMPLETE_NONE, NULL},
+    {"expires", 0, FLAG_DURATION, "30d", "how long the token is valid (default: without end)",
+     COMPLETE_NONE, NULL},
     {0},
 };
 
 static const struct flag flags_output[] = {
-    {"output", 'o', FLAG_TEXT, "FILE", "write it there (default: standard output)", COMPLETE_FILES,
-     NULL},
+    {"output", 'o', FLAG_TEXT, "FILE", "write to this file (default: standard output)",
+     COMPLETE_FILES, NULL},
     {0},
 };
 
 static const struct flag flags_help[] = {
-    {"man", 0, FLAG_BOOL, NULL, "as a manual page", COMPLETE_NONE, NULL},
-    {"commands", 0, FLAG_BOOL, NULL, "the names of all commands", COMPLETE_NONE, NULL},
+    {"man", 0, FLAG_BOOL, NULL, "print a manual page", COMPLETE_NONE, NULL},
+    {"commands", 0, FLAG_BOOL, NULL, "print the names of all commands", COMPLETE_NONE, NULL},
     {0},
 };
 
 static const struct flag flags_server[] = {
     {"config", 0, FLAG_TEXT, "FILE", "the server file; see weir config init", COMPLETE_FILES, NULL},
-    {"dir", 0, FLAG_TEXT, "D", "the data directory, where there is no file", COMPLETE_DIRS, NULL},
+    {"dir", 0, FLAG_TEXT, "D", "the data directory, if there is no server file", COMPLETE_DIRS,
+     NULL},
     {"listen", 0, FLAG_TEXT, "A:P", "address and port (default 127.0.0.1:8080)", COMPLETE_NONE,
      NULL},
     {"insecure-listen", 0, FLAG_BOOL, NULL, "allow plain HTTP beyond loopback", COMPLETE_NONE,
      NULL},
-    {"ready-fd", 0, FLAG_NUMBER, "N", "write the address there once it is served", COMPLETE_NONE,
-     NULL},
+    {"ready-fd", 0, FLAG_NUMBER, "N",
+     "write the address to this descriptor once the server is ready", COMPLETE_NONE, NULL},
     {"help", 'h', FLAG_BOOL, NULL, "this text", COMPLETE_NONE, NULL},
     {0},
 };
@@ -187,22 +191,25 @@ static const struct flag flags_agent[] = {
     {"join-token", 0, FLAG_TEXT, "T", "the join token", COMPLETE_NONE, NULL},
     {"join-token-file", 0, FLAG_TEXT, "FILE", "a file that holds the join token", COMPLETE_FILES,
      NULL},
-    {"config", 0, FLAG_TEXT, "FILE", "these settings from a file: join_token_file: …",
+    {"config", 0, FLAG_TEXT, "FILE", "read these settings from a file: join_token_file: …",
      COMPLETE_FILES, NULL},
     {"dir", 0, FLAG_TEXT, "D", "the node's own directory", COMPLETE_DIRS, NULL},
     {"name", 0, FLAG_TEXT, "S", "the node's name (default: the host's)", COMPLETE_NONE, NULL},
-    {"address", 0, FLAG_TEXT, "A", "where other nodes reach it", COMPLETE_NONE, NULL},
+    {"address", 0, FLAG_TEXT, "A", "the address at which other nodes reach this node",
+     COMPLETE_NONE, NULL},
     {"label", 0, FLAG_LIST, "K=V", "a label of the node", COMPLETE_NONE, NULL},
     {"slots", 0, FLAG_NUMBER, "N", "slots (default: its GPUs, else its cores)", COMPLETE_NONE,
      NULL},
-    {"resources", 0, FLAG_TEXT, "'A=X B=Y'", "named amounts it offers", COMPLETE_NONE, NULL},
-    {"fake-gpus", 0, FLAG_NUMBER, "N", "pretend to have N GPUs", COMPLETE_NONE, NULL},
+    {"resources", 0, FLAG_TEXT, "'A=X B=Y'", "named resources of the node", COMPLETE_NONE, NULL},
+    {"fake-gpus", 0, FLAG_NUMBER, "N", "pretend that the node has N GPUs", COMPLETE_NONE, NULL},
     {"run-as", 0, FLAG_TEXT, "USER", "as root: run tasks as this user", COMPLETE_NONE, NULL},
     {"stop-after", 0, FLAG_DURATION, "D",
-     "cut off for so long, stop the own tasks (default: never)", COMPLETE_NONE, NULL},
-    {"replace", 0, FLAG_BOOL, NULL, "take over from an agent that runs on the directory",
+     "stop all tasks when the server is unreachable for so long (default: never)", COMPLETE_NONE,
+     NULL},
+    {"replace", 0, FLAG_BOOL, NULL, "take over from an agent that already uses the directory",
      COMPLETE_NONE, NULL},
-    {"ready-fd", 0, FLAG_NUMBER, "N", "write a line there once it has joined", COMPLETE_NONE, NULL},
+    {"ready-fd", 0, FLAG_NUMBER, "N", "write a line to this descriptor once the node has joined",
+     COMPLETE_NONE, NULL},
     {"help", 'h', FLAG_BOOL, NULL, "this text", COMPLETE_NONE, NULL},
     {0},
 };
@@ -214,17 +221,17 @@ static const struct flag flags_config_check[] = {
 };
 
 static const struct flag flags_sim[] = {
-    {"seed", 0, FLAG_NUMBER, "N", "of everything that is drawn (default: the file's, else 42)",
+    {"seed", 0, FLAG_NUMBER, "N", "seed of all random numbers (default: that of the file, else 42)",
      COMPLETE_NONE, NULL},
     {"until", 0, FLAG_DURATION, "D", "end after so much virtual time", COMPLETE_NONE, NULL},
-    {"events", 0, FLAG_BOOL, NULL, "tell what happens, line by line", COMPLETE_NONE, NULL},
-    {"why", 0, FLAG_BOOL, NULL, "the same, and why tasks wait", COMPLETE_NONE, NULL},
-    {"no-summary", 0, FLAG_BOOL, NULL, "only what else is asked for", COMPLETE_NONE, NULL},
+    {"events", 0, FLAG_BOOL, NULL, "show what happens, line by line", COMPLETE_NONE, NULL},
+    {"why", 0, FLAG_BOOL, NULL, "show what happens and why tasks wait", COMPLETE_NONE, NULL},
+    {"no-summary", 0, FLAG_BOOL, NULL, "leave the summary out", COMPLETE_NONE, NULL},
     {"json", 0, FLAG_BOOL, NULL, "the summary as JSON", COMPLETE_NONE, NULL},
     {"tasks", 0, FLAG_TEXT, "FILE", "one line of CSV per task; -: on standard output",
      COMPLETE_FILES, NULL},
     {"report", 0, FLAG_TEXT, "FILE", "charts and tables as one HTML page", COMPLETE_FILES, NULL},
-    {"check", 0, FLAG_BOOL, NULL, "check that the state adds up, after every step", COMPLETE_NONE,
+    {"check", 0, FLAG_BOOL, NULL, "check after every step that the state adds up", COMPLETE_NONE,
      NULL},
     {"quiet", 0, FLAG_BOOL, NULL, "no progress and no rates", COMPLETE_NONE, NULL},
     {"help", 'h', FLAG_BOOL, NULL, "this text", COMPLETE_NONE, NULL},
@@ -233,7 +240,7 @@ static const struct flag flags_sim[] = {
 
 static const struct flag flags_sim_inputs[] = {
     {"trace", 0, FLAG_TEXT, "FILE", "tasks from a trace", COMPLETE_FILES, NULL},
-    {"format", 0, FLAG_TEXT, "F", "what it is: openb, philly, swf, or csv (default)",
+    {"format", 0, FLAG_TEXT, "F", "format of the trace: openb, philly, swf, or csv (default)",
      COMPLETE_WORDS, "openb,philly,swf,csv"},
     {"columns", 0, FLAG_TEXT, "A=X,B=Y", "which column means what: submit=arrived,gpus=#3",
      COMPLETE_NONE, NULL},
@@ -242,9 +249,9 @@ static const struct flag flags_sim_inputs[] = {
      NULL},
     {"runs", 0, FLAG_DURATION, "D", "with --state: how long tasks without a limit run (default 1h)",
      COMPLETE_NONE, NULL},
-    {"nodes", 0, FLAG_TEXT, "NxG", "N nodes of G GPUs, where no file has nodes", COMPLETE_NONE,
+    {"nodes", 0, FLAG_TEXT, "NxG", "N nodes of G GPUs, if no file describes nodes", COMPLETE_NONE,
      NULL},
-    {"patience", 0, FLAG_DURATION, "D", "of every pool", COMPLETE_NONE, NULL},
+    {"patience", 0, FLAG_DURATION, "D", "patience of every pool", COMPLETE_NONE, NULL},
     {0},
 };
 
@@ -252,7 +259,7 @@ static const struct flag flags_sim_compare[] = {
     {"seeds", 0, FLAG_TEXT, "A-B", "run with each of these seeds", COMPLETE_NONE, NULL},
     {"json", 0, FLAG_BOOL, NULL, "every figure of every run as JSON", COMPLETE_NONE, NULL},
     {"until", 0, FLAG_DURATION, "D", "end each after so much virtual time", COMPLETE_NONE, NULL},
-    {"check", 0, FLAG_BOOL, NULL, "check that the state adds up, after every step", COMPLETE_NONE,
+    {"check", 0, FLAG_BOOL, NULL, "check after every step that the state adds up", COMPLETE_NONE,
      NULL},
     {"quiet", 0, FLAG_BOOL, NULL, "no progress", COMPLETE_NONE, NULL},
     {"help", 'h', FLAG_BOOL, NULL, "this text", COMPLETE_NONE, NULL},
@@ -262,9 +269,9 @@ static const struct flag flags_sim_compare[] = {
 static const struct flag flags_sim_openb[] = {
     {"nodes", 0, FLAG_TEXT, "FILE", "the list of nodes", COMPLETE_FILES, NULL},
     {"tasks", 0, FLAG_TEXT, "FILE", "the list of tasks", COMPLETE_FILES, NULL},
-    {"seeds", 0, FLAG_TEXT, "A-B", "shuffle with each of these seeds (default 42)", COMPLETE_NONE,
-     NULL},
-    {"ratio", 0, FLAG_TEXT, "X", "ask for X times the capacity (default 1.3)", COMPLETE_NONE, NULL},
+    {"seeds", 0, FLAG_TEXT, "A-B", "shuffle the tasks with each of these seeds (default 42)",
+     COMPLETE_NONE, NULL},
+    {"ratio", 0, FLAG_TEXT, "X", "request X times the capacity (default 1.3)", COMPLETE_NONE, NULL},
     {"placement", 0, FLAG_TEXT, "P", "which node: tight (the default), pack or spread",
      COMPLETE_WORDS, "tight,pack,spread"},
     {"shuffle", 0, FLAG_NUMBER, "N", "let the nodes join in another order, drawn from N",
@@ -279,7 +286,7 @@ const struct command commands_admin[] = {
     {.name = "login",
      .args = "URL",
      .help = "save a server and a token for the next commands",
-     .more = "Asks for the token on a terminal. It is tried before it is saved.",
+     .more = "Asks for the token on a terminal. The token is tried before it is saved.",
      .examples = "weir login http://127.0.0.1:8080\nweir login URL --token-file secret",
      .groups = {flags_login, flags_json},
      .args_min = 1,
@@ -299,13 +306,13 @@ const struct command commands_admin[] = {
      .run = cmd_auth_token_list},
     {.name = "token create",
      .args = "[flags]",
-     .help = "make a token and print its secret, once",
+     .help = "make a token and print its secret; the secret is shown only once",
      .examples = "weir token create --name dashboard --scope read --expires 90d",
      .groups = {flags_token, flags_json},
      .run = cmd_auth_token_create},
     {.name = "token delete",
      .args = "TOKEN…",
-     .help = "make tokens worthless",
+     .help = "make tokens invalid",
      .examples = "weir token delete tok_1a2b",
      .groups = {flags_yes, flags_json},
      .args_min = 1,
@@ -314,7 +321,7 @@ const struct command commands_admin[] = {
      .run = cmd_auth_token_delete},
     {.name = "config check",
      .args = "FILE",
-     .help = "is this server file right?",
+     .help = "check a server file",
      .examples = "weir config check /etc/weir/server.yaml\nweir config check --json server.yaml",
      .groups = {flags_config_check},
      .args_min = 1,
@@ -332,7 +339,7 @@ const struct command commands_admin[] = {
      .run = cmd_data_config_init},
     {.name = "state export",
      .args = "[flags]",
-     .help = "the whole state as JSON",
+     .help = "write the whole state as JSON",
      .examples = "weir state export -o state.json",
      .groups = {flags_output},
      .run = cmd_data_state_export},
@@ -356,19 +363,19 @@ const struct command commands_admin[] = {
      .run = cmd_data_db_restore},
     {.name = "db check",
      .args = "",
-     .help = "is everything in a data directory whole?",
+     .help = "check a data directory for damage",
      .examples = "weir db check --dir /var/lib/weir",
      .groups = {flags_dir, flags_json},
      .run = cmd_data_db_check},
     {.name = "server",
      .args = "--config FILE | --dir D",
-     .help = "a server alone",
+     .help = "run a server without a node",
      .examples = "weir server --config /etc/weir/server.yaml",
      .groups = {flags_server},
      .role = true},
     {.name = "agent",
      .args = "--server URL --join-token-file FILE",
-     .help = "a node: joins a server and runs its tasks",
+     .help = "run a node: join a server and run its tasks",
      .examples =
          "weir agent --server http://127.0.0.1:8080 --pool gpu --join-token-file join.token",
      .groups = {flags_agent},
@@ -376,9 +383,9 @@ const struct command commands_admin[] = {
     {.name = "sim",
      .args = "SCENARIO | --trace FILE --nodes NxG",
      .help = "try a cluster and a workload in virtual time",
-     .more =
-         "The scheduler of the server, unchanged, runs against nodes and tasks that are only\n"
-         "described: in a scenario file, a trace, or both. The same seed gives the same output.",
+     .more = "Runs the scheduler of the server, unchanged, on nodes and tasks that are only "
+             "described in\n"
+             "a scenario file, a trace, or both. The same seed gives the same output.",
      .examples = "weir sim two-teams.yaml --report two-teams.html\n"
                  "weir sim cluster.yaml --trace jobs.csv --format philly\n"
                  "weir sim small.yaml --events --why",
@@ -387,8 +394,9 @@ const struct command commands_admin[] = {
      .complete = COMPLETE_FILES},
     {.name = "sim compare",
      .args = "A B…",
-     .help = "the same workload under other rules or on other nodes",
-     .more = "Differences are taken seed by seed. A state or a trace goes with each of the files.",
+     .help = "compare the same workload under other rules or on other nodes",
+     .more = "Differences are taken seed by seed. --state or --trace is combined with each of the "
+             "files.",
      .examples = "weir sim compare today.yaml more-nodes.yaml --seeds 42-51\n"
                  "weir sim compare as-it-is.yaml more-nodes.yaml --state state.json",
      .groups = {flags_sim_compare, flags_sim_inputs},
@@ -396,10 +404,10 @@ const struct command commands_admin[] = {
      .complete = COMPLETE_FILES},
     {.name = "sim openb",
      .args = "--nodes FILE --tasks FILE",
-     .help = "how well tasks are placed: the experiment of the openb trace",
-     .more =
-         "Tasks arrive one by one and never leave; one that fits nowhere is dropped. What stays\n"
-         "unallocated shows how much the placement breaks up.",
+     .help = "measure placement: the experiment of the openb trace",
+     .more = "Tasks arrive one by one and never leave; a task that fits nowhere is dropped. The "
+             "slots that\n"
+             "stay unallocated show how much the placement breaks free capacity into pieces.",
      .examples = "weir sim openb --nodes nodes.csv --tasks tasks.csv --seeds 42-51",
      .groups = {flags_sim_openb},
      .role = true},
@@ -413,7 +421,7 @@ const struct command commands_admin[] = {
      .run = cmd_help},
     {.name = "version",
      .args = "",
-     .help = "the version of this program",
+     .help = "print the version of this program",
      .examples = "weir version",
      .groups = {flags_json},
      .run = cmd_version},

@@ -140,7 +140,7 @@ enum err context_confirm(const struct cli *cli, size_t objects, bool *ret_yes, s
         return objects <= 1
                    ? ERR_OK
                    : fail(e, ERR_USAGE,
-                          "this touches %zu objects; say --yes to do it without a terminal "
+                          "this affects %zu objects; give --yes to do it without a terminal "
                           "to ask on",
                           objects);
     }

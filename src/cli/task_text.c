@@ -61,9 +61,10 @@ static void dependency_text(struct buf *out, const struct doc *task)
 {
     const struct doc *depends = item_at(task, "depends_on");
     if (depends == NULL || depends->count != 1) {
-        buf_add_str(out, "a task that it comes after did not complete");
+        buf_add_str(out, "a task that this task depends on did not complete");
     } else {
-        buf_addf(out, "task %s, which it comes after, did not complete", depends->first->text.p);
+        buf_addf(out, "task %s, which this task depends on, did not complete",
+                 depends->first->text.p);
     }
 }
 
@@ -92,7 +93,7 @@ void task_text_workdir(struct buf *out, const struct doc *task, int64_t now_ms)
     (void)now_ms;
     buf_add_str(out, item_text(task, "workdir"));
     if (task_text_workdir_missed(task)) {
-        buf_add_str(out, " (its user cannot enter it: in the job directory instead)");
+        buf_add_str(out, " (the user of the task cannot enter it; it runs in the job directory)");
     }
 }
 

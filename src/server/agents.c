@@ -94,7 +94,7 @@ static bool link_write(struct agent_link *link, struct str text)
     if (http_stream_write(link->stream, text)) {
         return true;
     }
-    agents_link_cut(link, "it does not read its orders");
+    agents_link_cut(link, "the agent does not read its orders");
     return false;
 }
 
@@ -103,7 +103,7 @@ static void heartbeat(struct agent_link *link)
     struct agents *agents = link->owner;
     int64_t now_ms = loop_now_ms(agents->o.loop);
     if (now_ms - link->heard_ms > HEARTBEATS_MISSED_MAX * agents->o.heartbeat_ms) {
-        agents_link_cut(link, "nothing heard of it");
+        agents_link_cut(link, "nothing was heard from the agent");
         return;
     }
     loop_timer_set(link->timer, now_ms + agents->o.heartbeat_ms);
@@ -317,7 +317,7 @@ static void cut_revoked(struct agents *agents, const struct core *core, const st
         }
         const struct node *node = query_node_named(core, token->name);
         if (node != NULL) {
-            link_cut_node(agents, node->id, "its credential was revoked");
+            link_cut_node(agents, node->id, "the credential of the node was revoked");
         }
     }
 }
@@ -344,7 +344,7 @@ void agents_healed(struct agents *agents)
         if (link->stream == NULL) {
             record(agents, INPUT_NODE_SILENT, link->node);
         } else if (node == NULL || node->incarnation != link->incarnation) {
-            agents_link_cut(link, "the server no longer knows it");
+            agents_link_cut(link, "the server no longer knows the node");
         } else {
             struct effects held = {0};
             core_orders_for(core, link->node, &held);

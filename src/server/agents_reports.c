@@ -94,7 +94,7 @@ static void supervisor_gone(struct agents *agents, const struct node *node,
     }
     struct agent_link *link = agents_link_of(agents, node->id);
     if (lost && batch->incarnation == node->incarnation && link != NULL && link->stream != NULL) {
-        agents_link_cut(link, "its supervisor is gone");
+        agents_link_cut(link, "the supervisor of the node is gone");
     }
 }
 
@@ -110,7 +110,8 @@ void agents_reports(struct agents *agents, struct call *call)
     const struct core *core = ledger_core(agents->o.ledger);
     const struct node *node = query_node_named(core, call->name);
     if (node == NULL || batch.epoch != query_epoch(core) || batch.incarnation > node->incarnation) {
-        call_conflict(call, "stale", "of another epoch or incarnation; say hello again");
+        call_conflict(call, "stale",
+                      "the report is of another epoch or incarnation; say hello again");
         return;
     }
     struct agent_link *link = agents_link_of(agents, node->id);

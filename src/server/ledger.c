@@ -312,7 +312,7 @@ static void fall_back(struct ledger *ledger, struct batch *failed, const struct 
     core_free(ledger->core);
     ledger->core = NULL;
     struct error told;
-    (void)fail(&told, ERR_BUSY, "it could not be stored: %s", why->text);
+    (void)fail(&told, ERR_BUSY, "the change could not be stored: %s", why->text);
     holds_release(ledger, &failed->holds, &told);
     batch_clear(failed);
     holds_release(ledger, &ledger->gather->holds, &told);

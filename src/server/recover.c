@@ -43,7 +43,7 @@ static enum err snapshot_core(struct store *store, uint64_t before, struct core 
     } else if (r == ERR_OK) {
         r = core_decode(bytes, ret, e);
         if (r == ERR_OK && query_seq(*ret) != *ret_seq) {
-            r = fail(e, ERR_CORRUPT, "it holds the state after fact %llu",
+            r = fail(e, ERR_CORRUPT, "the snapshot holds the state after fact %llu",
                      (unsigned long long)query_seq(*ret));
             core_free(*ret);
         }

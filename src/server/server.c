@@ -167,7 +167,7 @@ static void url_write(struct server *server)
     }
     if (server->o.ready_fd >= 0) {
         if (write(server->o.ready_fd, url, (size_t)len) != len) {
-            log_warn("nobody hears that the server is ready");
+            log_warn("cannot write to --ready-fd that the server is ready");
         }
         (void)close(server->o.ready_fd);
     }

@@ -314,8 +314,8 @@ static void table_text(const struct sim_options *options, const struct table_of 
     }
     buf_add_str(out,
                 table->seeds > 1
-                    ? "\n *: less with every seed, or more with every seed; else it may be chance\n"
-                    : "\n one seed says little: --seeds 42-51 tells how much chance is in it\n");
+                    ? "\n *: less with every seed, or more with every seed; others may be chance\n"
+                    : "\n one seed says little: --seeds 42-51 shows how much is chance\n");
 }
 
 static void table_json(const struct sim_options *options, const struct table_of *table,

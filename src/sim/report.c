@@ -87,7 +87,7 @@ static void wait_cards(const struct report_page *report)
                    sim_text_span(result->wait.p99_ms, text));
     card(report->out,
          sim_text_span(waits_on ? result->not_started.max_ms : result->wait.max_ms, value),
-         waits_on ? "longest wait, and not over" : "longest wait", note);
+         waits_on ? "longest wait, not over yet" : "longest wait", note);
 }
 
 static void part(struct buf *note, uint64_t count, const char *what)
@@ -142,7 +142,8 @@ static void promise_card(const struct report_page *report)
         worst = below_ms > (worst == NULL ? 0 : worst->below_longest_ms) ? account : worst;
     }
     if (worst == NULL) {
-        card(report->out, "kept", "guarantees", "nobody was owed a place for longer than a pass");
+        card(report->out, "kept", "guarantees",
+             "no account was owed a place for longer than a pass");
         return;
     }
     (void)snprintf(note, sizeof note, "%s, within its guarantee", worst->name);
@@ -187,7 +188,7 @@ static void title(const struct report_page *report, const char *name)
         buf_addf(report->out, " in %u pools", result->pool_count);
     }
     buf_addf(report->out, "; seed %" PRIu64, scenario->seed);
-    buf_add_str(report->out, result->stopped ? "; stopped before its time" : "");
+    buf_add_str(report->out, result->stopped ? "; stopped before the end" : "");
     if (scenario->rows_bad > 0) {
         buf_addf(report->out, "; %s row%s of the trace left out",
                  sim_text_count(scenario->rows_bad, tasks), scenario->rows_bad == 1 ? "" : "s");

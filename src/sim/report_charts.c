@@ -58,7 +58,7 @@ void report_charts_allocation(const struct report_page *report)
     buf_add_str(out, "<div class=\"legend\">");
     report_key(out, "k0", "allocated");
     report_key(out, "k1", "idle, in pieces too small");
-    report_key(out, "dashes", "there, on nodes that are up");
+    report_key(out, "dashes", "slots of nodes that are up");
     buf_add_str(out, "</div>");
     if (result->pool_count < 2 || result->pool_count > POOL_CHARTS_MAX) {
         allocation_chart(report, -1, "Slots in use over time");

@@ -97,7 +97,7 @@ static void strip_row(const struct engine *engine, const struct account_result *
     if (account->below_ms > 0) {
         buf_addf(out, "owed for %s", sim_text_span(account->below_ms, text));
     } else {
-        buf_add_str(out, account->shortfall_ms > 0 ? "never owed" : "had it always");
+        buf_add_str(out, account->shortfall_ms > 0 ? "never owed" : "always had it");
     }
     buf_add_str(out, "</span></div>");
 }
@@ -152,9 +152,9 @@ void report_promise_table(const struct report_page *report)
     }
     report_section(
         out, "Guarantees",
-        "When an account wanted more and had less than it is guaranteed, and when it was owed a "
-        "place: with work that stays within the guarantee and would fit if others gave back what "
-        "they borrow.");
+        "When an account wanted more and had less than its guarantee, and when it was owed a "
+        "place. An account is owed a place when it has a waiting task that stays within the "
+        "guarantee and would fit if other accounts gave back what they borrow.");
     buf_add_str(out, "<div class=\"legend\">");
     report_key(out, "short", "less than guaranteed");
     report_key(out, "below", "owed a place, promised none");

@@ -125,7 +125,7 @@ static void trace_field_read(struct reader *in, const struct doc_place *place,
     const uint32_t before = in->problems->total;
     fields_read(in, place, doc, trace_fields, &draft->trace);
     if (draft->trace.file == NULL && in->problems->total == before) {
-        fields_problem(in, place, doc, "it has no 'file'");
+        fields_problem(in, place, doc, "'file' is missing");
     }
 }
 

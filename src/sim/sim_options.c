@@ -194,17 +194,19 @@ static must_use enum err together_check(const struct sim_options *options, struc
     const bool of_trace = options->format != NULL || options->columns != NULL || options->skip_bad;
     if (of_trace && options->trace == NULL) {
         return fail(e, ERR_USAGE,
-                    "--%s is about --trace FILE, and there is none; a trace that the "
+                    "--%s needs --trace FILE; a trace that the "
                     "scenario names has its own fields",
                     options->format != NULL    ? "format"
                     : options->columns != NULL ? "columns"
                                                : "skip-bad");
     }
     if (options->runs_ms != 0 && options->state == NULL) {
-        return fail(e, ERR_USAGE, "--runs is about --state FILE, and there is none");
+        return fail(e, ERR_USAGE, "--runs needs --state FILE");
     }
     if (options->json && options->events) {
-        return fail(e, ERR_USAGE, "--json is the summary, --events a story: one of them");
+        return fail(
+            e, ERR_USAGE,
+            "--json and --events cannot be combined: --json prints a summary, --events a log");
     }
     return ERR_OK;
 }

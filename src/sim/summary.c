@@ -42,7 +42,7 @@ static void refused_lines(const struct result *result, struct buf *out)
                  result->refusals[i].text);
     }
     if (result->refused > REFUSALS_TOLD_MAX) {
-        buf_addf(out, "            and %s more; --events tells of all\n",
+        buf_addf(out, "            and %s more; --events shows all\n",
                  sim_text_count(result->refused - REFUSALS_TOLD_MAX, text));
     }
 }
@@ -241,7 +241,7 @@ void summary_text(const struct result *result, const struct scenario *scenario,
     buf_addf(out, "time        %s, seed %" PRIu64 "\n", sim_text_span(result->span_ms, text),
              scenario->seed);
     if (result->stopped) {
-        buf_add_str(out, "stopped     before its time: everything is as of then\n");
+        buf_add_str(out, "stopped     before the end: all figures are as of that moment\n");
     }
     if (scenario->rows_bad > 0) {
         buf_addf(out, "rows        %s left out; the first: %s\n",

@@ -136,7 +136,7 @@ static must_use enum err length_of(const struct trace *trace, struct trace_row *
     }
     enum err r = time_of(trace, ROLE_END, &end_ms, e);
     if (r == ERR_OK && end_ms < from_ms) {
-        return csv_fail(&trace->csv, trace->columns[ROLE_END], e, "it ends before it starts");
+        return csv_fail(&trace->csv, trace->columns[ROLE_END], e, "the task ends before it starts");
     }
     row->runs_ms = r == ERR_OK ? end_ms - from_ms : 0;
     return r == ERR_OK ? span_check(trace, ROLE_END, row->runs_ms, e) : r;
@@ -166,7 +166,7 @@ static must_use enum err size_of(const struct trace *trace, struct trace_row_kin
     }
     if (kind->slots_milli > SLOT_MILLI && kind->slots_milli % SLOT_MILLI != 0) {
         return csv_fail(&trace->csv, trace->columns[ROLE_GPUS], e,
-                        "more than one GPU are whole ones");
+                        "an amount above one GPU must be a whole number");
     }
     return ERR_OK;
 }
@@ -187,7 +187,8 @@ static must_use enum err amounts_of(const struct trace *trace, struct trace_row_
                         (int)(text.len < 40 ? text.len : 40), text.p);
     }
     if (r == ERR_OK && mib / 1000 > AMOUNT_BYTES_MAX >> 20) {
-        return csv_fail(&trace->csv, trace->columns[ROLE_MEMORY_MIB], e, "so much memory is none");
+        return csv_fail(&trace->csv, trace->columns[ROLE_MEMORY_MIB], e,
+                        "the amount of memory is too large");
     }
     kind->cpu_milli = cpu_milli >= 0 ? cpu_milli / 1000 : kind->cpu_milli;
     kind->memory_bytes = mib >= 0 ? mib / 1000 << 20 : kind->memory_bytes;

@@ -58,28 +58,33 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_DEPENDENCY] = "waits for task {task} to end",
     [REASON_POOL_PAUSED] = "pool '{pool}' is paused",
     [REASON_POOL_EMPTY] = "no node has joined pool '{pool}' yet",
-    [REASON_NODES_AWAY] = "of the {need} nodes that could take it {have} {are} up; the others are "
-                          "silent, lost or draining",
+    [REASON_NODES_AWAY] =
+        "of the {need} nodes that could take the task {have} {are} up; the others are "
+        "silent, lost or draining",
     [REASON_NO_ROOM] = "waits for {wanted}; the nearest node {node} has {available} free",
     [REASON_DEVICES_BUSY] = "the devices it asks for are in use on every node that has them",
-    [REASON_AUX_FULL] = "every node of pool '{pool}' runs as many tasks without slots as it takes",
+    [REASON_AUX_FULL] =
+        "every node of pool '{pool}' already runs its maximum number of tasks without slots",
     [REASON_GANG_SHORT] = "waits for {need} places at once; {have} {are} free",
     [REASON_RESERVED] = "what is free is kept for task {task}, which has waited longer than the "
                         "pool's patience",
-    [REASON_PROMISED] = "what is free is promised to task {task}, for which others are leaving",
+    [REASON_PROMISED] =
+        "what is free is promised to task {task}, for which running tasks are leaving",
     [REASON_NEXT] = "fits, and starts with the next pass",
     [REASON_OVER_LIMIT] = "asks for {wanted}; {account} has {available} left of its limit in pool "
                           "'{pool}'",
     [REASON_OVER_GUARANTEE] = "is not preemptible and asks for {wanted}; {account} has {available} "
                               "left of its guarantee in pool '{pool}'",
     [REASON_USER_CAP] = "asks for {wanted}; its user may have {available} more in pool '{pool}'",
-    [REASON_OVER_SHARE] = "asks for {wanted}; {account} has a right to {available} for it in pool "
-                          "'{pool}' while others want the rest",
-    [REASON_VICTIMS_LEAVING] = "has its place, and starts when those who leave it are gone",
-    [REASON_PREEMPTION_DELAY] = "may take its place from others, but its preemption delay has not "
-                                "passed",
-    [REASON_MIN_RUNTIME] = "may take its place from others once they have had their minimum "
-                           "runtime",
+    [REASON_OVER_SHARE] =
+        "asks for {wanted}; {account} has a right to {available} for this task in pool "
+        "'{pool}' while other accounts want the rest",
+    [REASON_VICTIMS_LEAVING] =
+        "has its place, and starts when the tasks that leave this place have ended",
+    [REASON_PREEMPTION_DELAY] = "may take its place from other tasks when its preemption "
+                                "delay has passed",
+    [REASON_MIN_RUNTIME] = "may take its place from other tasks when their minimum "
+                           "runtime has passed",
     [REASON_UNKNOWN_POOL] = "there is no pool '{text}'",
     [REASON_UNKNOWN_PROJECT] = "there is no project '{text}'",
     [REASON_UNKNOWN_RESOURCE] = "no node{of_pool} has the resource '{resource}'",
@@ -89,14 +94,14 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_GANG_TOO_LARGE] = "{need} instances must start together; the nodes of pool '{pool}' "
                               "hold {have}",
     [REASON_NO_DEVICES] = "no node{of_pool} has the devices it asks for",
-    [REASON_COMBINATION] = "no node{of_pool} has all of it together",
+    [REASON_COMBINATION] = "no node{of_pool} has all requested amounts together",
     [REASON_LIMIT] = "the limit on {text} is {count}",
     [REASON_WRONG_STATE] = "not possible while it is {text}",
     [REASON_KEY_REUSED] = "this idempotency key was used for another request",
     [REASON_EXISTS] = "'{text}' exists already",
     [REASON_IN_USE] = "'{text}' is still in use by {need} of its nodes or tasks",
     [REASON_NO_IMAGE] = "the nodes{of_pool} run no containers; leave the image out",
-    [REASON_MANY_POOLS] = "a task goes to one pool for now; name one",
+    [REASON_MANY_POOLS] = "a task can name only one pool for now",
     [REASON_UNKNOWN_OBJECT] = "there is no such {text}",
     [REASON_UNKNOWN_DEPARTMENT] = "there is no department '{text}'",
     [REASON_CYCLE] = "department '{text}' would lie below itself",
@@ -105,12 +110,12 @@ static const char *const sentences[REASON_COUNT] = {
         "task {task} is in another {text}; a task moves inside its pool, project "
         "and priority",
     [REASON_OTHER_PRIORITY] =
-        "the other one has priority {need}; `weir task edit {task} --priority "
-        "{need}` gives it that first",
+        "the other task has priority {need}; first run `weir task edit {task} --priority "
+        "{need}`",
     [REASON_TASK_ENDED] = "task {task} has ended",
     [REASON_MOVE_TOO_FAR] =
         "more than {need} tasks lie between; `weir task edit {task} --priority N` "
-        "brings it ahead of all that have less",
+        "moves the task ahead of all tasks of lower priority",
     [REASON_HOLDS_PLACES] =
         "its {text} cannot change while it runs; `weir task pause {task}` first",
     [REASON_UNKNOWN_NODE] = "avoids node '{text}', and there is no such node",
@@ -120,12 +125,12 @@ static const char *const sentences[REASON_COUNT] = {
                        "instances",
     [REASON_TOPOLOGY] =
         "waits for {need} places close together; {text} comes closest and has {have}",
-    [REASON_NOT_FOUND] = "places for its {need} instances, which are not all alike, were not found",
+    [REASON_NOT_FOUND] = "found no places for its {need} instances, which are not all alike",
     [REASON_UNKNOWN_LEVEL] = "the topology of pool '{pool}' has no level '{text}'",
     [REASON_DOMAIN_TOO_SMALL] = "{need} instances must be close together; {text} comes closest in "
                                 "pool '{pool}' and holds {have}",
     [REASON_HAS_GROUPS] = "its {text} cannot change: each of its groups has its own",
-    [REASON_NOT_EMPTY] = "department '{text}' still has {need} below it: departments or projects",
+    [REASON_NOT_EMPTY] = "department '{text}' still has {need} departments or projects below it",
 };
 
 void reason_text_amount_bare(resource_id resource, int64_t amount, struct buf *out)
@@ -276,7 +281,7 @@ static const char *sentence_of(const struct reason *reason)
         return "depends on task '{text}', which was refused";
     }
     if (reason->code == REASON_NODES_AWAY && reason->need == 1 && reason->have == 0) {
-        return "the only node that could take it is silent, lost or draining";
+        return "the only node that could take the task is silent, lost or draining";
     }
     if (reason->code == REASON_NO_DEVICES && reason->need > 0 && reason->have > 0) {
         return "asks for parts of {need} devices of one node; no node{of_pool} has more than "
@@ -290,10 +295,12 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
     must((unsigned)reason->code < REASON_COUNT);
     if (reason->code == REASON_WRONG_STATE && (reason->pool.v != 0 || reason->account.v != 0)) {
         const bool pool = reason->pool.v != 0;
-        sentence_add(core, reason,
-                     pool ? "pool '{pool}' cannot be deleted: it takes what names no other"
-                          : "{account} cannot be moved or deleted: it has what belongs to no other",
-                     out);
+        sentence_add(
+            core, reason,
+            pool ? "pool '{pool}' cannot be deleted: it takes the tasks and nodes that name no pool"
+                 : "{account} cannot be moved or deleted: tasks and projects that name no other "
+                   "are in it",
+            out);
         return;
     }
     if (reason->running > 0) {

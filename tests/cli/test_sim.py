@@ -148,7 +148,7 @@ def test_who_never_started_is_not_forgotten(tmp_path):
     assert "\nnot started 2 of them, after 50m00s on average, 50m00s at most" in sim(path).stdout
     report = tmp_path / "report.html"
     assert sim(path, "--report", report).returncode == 0
-    assert "<b>50m00s</b><span>longest wait, and not over</span>" in report.read_text()
+    assert "<b>50m00s</b><span>longest wait, not over yet</span>" in report.read_text()
 
 
 def test_the_first_row_left_out_is_shown(tmp_path):
@@ -187,7 +187,7 @@ def test_tasks_that_are_refused_are_named(tmp_path):
     at = next(i for i, line in enumerate(lines) if line.startswith("refused"))
     assert lines[at].split(": ", 1) == ["refused     big1", "asks for 9 slots; the nodes of pool 'default' together have 4; with 4 slots it would be accepted"]
     assert [line.split(":")[0].strip() for line in lines[at + 1:at + 5]] == ["big2", "big3", "big4", "big5"]
-    assert lines[at + 5].strip() == "and 2 more; --events tells of all"
+    assert lines[at + 5].strip() == "and 2 more; --events shows all"
     found = json.loads(sim(path, "--json").stdout)
     assert [(one["task"], one["code"]) for one in found["refusals"]] == [(f"big{i}", "too-large") for i in range(1, 6)]
     assert found["tasks"]["refused"] == 7
@@ -289,9 +289,9 @@ def test_a_state_of_a_server_is_played_on(tmp_path):
     (("x.yaml", "--ratio", "2"), "--ratio is a flag of weir sim openb, not of weir sim"),
     (("x.yaml", "--seeds", "1-3"), "--seeds is a flag of weir sim compare, not of weir sim"),
     (("x.yaml", "--seed", "1-3"), "a seed is a number, not '1-3'; several are for weir sim compare"),
-    (("x.yaml", "--format", "swf"), "--format is about --trace FILE, and there is none"),
-    (("x.yaml", "--runs", "2h"), "--runs is about --state FILE, and there is none"),
-    (("x.yaml", "--json", "--events"), "one of them"),
+    (("x.yaml", "--format", "swf"), "--format needs --trace FILE"),
+    (("x.yaml", "--runs", "2h"), "--runs needs --state FILE"),
+    (("x.yaml", "--json", "--events"), "cannot be combined"),
     (("conpare", "a.yaml", "b.yaml"), "there is no 'conpare'; did you mean weir sim compare?"),
     (("a.yaml", "b.yaml"), "several are for weir sim compare"),
 ])
@@ -392,7 +392,7 @@ def test_ctrl_c_ends_a_run_and_shows_what_there_is(tmp_path):
     assert (run.returncode, err) == (130, "")
     found = json.loads(out)
     assert found["stopped"] and found["tasks"]["submitted"] < 1000000
-    assert "; stopped before its time" in report.read_text()
+    assert "; stopped before the end" in report.read_text()
 
 
 def test_a_comparison_reads_all_files_before_it_runs_one(scenario, tmp_path):

@@ -40,3 +40,14 @@ def test_the_exit_codes_of_help_and_document_are_the_same(weir):
     written = dict(re.findall(r"^\| (\d+) \| (.*) \|$", (USER / "exit-codes.md").read_text(), re.M))
     assert len(helped) == 10
     assert {code: text for code, text in written.items() if int(code) < 10} == helped
+
+
+def test_the_glossary_has_each_word_once_in_order_and_names_files_that_exist():
+    text = (REPOSITORY / "docs" / "dev" / "glossary.md").read_text()
+    rows = re.findall(r"^\| \*\*(.+?)\*\* \| .* \| (.*) \| .* \|$", text, re.M)
+    words = [word.lower() for word, _ in rows]
+    assert len(words) > 200
+    assert words == sorted(set(words))
+    for word, where in rows:
+        for path in re.findall(r"`([a-z_]+/[a-z_/-]*(?:\.[a-z]+)?)`", where):
+            assert any((REPOSITORY / above / path).exists() for above in ("src", ".")), f"{word}: {path}"

@@ -155,7 +155,7 @@ static void problems_name_their_place(void **state)
     refuses("events: [{at: 5m}]", "an event has a time 'at' and one act");
     refuses("events: [{drain: n1}]", "an event has a time 'at' and one act");
     refuses("pools: [{patience: 5m}]", "pools[0]: name: it is missing");
-    refuses("trace: {format: philly}", "it has no 'file'");
+    refuses("trace: {format: philly}", "'file' is missing");
     refuses("- 5", "a map of fields is wanted");
     refuses("faults: {crash_every: 1d}\ntasks: [{runs: forever}]", "until: it is missing");
     refuses("seed: -1", "seed:");

@@ -184,8 +184,8 @@ static void malformed_rows_are_named_by_their_place(void **state)
     refuses("duration\n", "csv", NULL, "--columns submit=NAME");
     refuses("submit,duration\nsoon,5\n", "csv", NULL, "t.csv:2:1: submit:");
     refuses("submit,duration\n1,5\n2,-5\n", "csv", NULL, "t.csv:3:3: duration:");
-    refuses("submit,duration,gpus\n1,5,1.5\n", "csv", NULL, "t.csv:2:5: more than one GPU");
-    refuses("submit,start,end\n1,9,5\n", "csv", NULL, "t.csv:2:5: it ends before it starts");
+    refuses("submit,duration,gpus\n1,5,1.5\n", "csv", NULL, "t.csv:2:5: an amount above one GPU");
+    refuses("submit,start,end\n1,9,5\n", "csv", NULL, "t.csv:2:5: the task ends before it starts");
     refuses("submit,duration,priority\n1,5,101\n", "csv", NULL, "t.csv:2:5: a priority");
     refuses("submit,duration\n1\n", "csv", NULL,
             "t.csv:2:2: the row ends here, with 1 of the 2 columns that the header names");
@@ -235,7 +235,7 @@ static void ages_and_amounts_have_an_end(void **state)
     refuses("submit,duration,time_limit\n1,5,99999999999\n", "csv", NULL, "t.csv:2:5: time_limit");
     refuses("submit,end\n1,9999-01-01 00:00:00\n", "csv", NULL, "t.csv:2:3: end");
     refuses("submit,duration,memory_mib\n1,5,99999999999\n", "csv", NULL,
-            "t.csv:2:5: so much memory is none");
+            "t.csv:2:5: the amount of memory is too large");
     refuses("submit,duration\n1,5\n99999999999,5\n", "csv", NULL, "more than a hundred years");
 }
 

@@ -73,14 +73,14 @@ static void sentences_have_names_and_amounts(void **state)
     says((struct reason){.code = REASON_GANG_SHORT, .have = 2, .need = 4},
          "waits for 4 places at once; 2 are free");
     says((struct reason){.code = REASON_PROMISED, .task = {7}},
-         "what is free is promised to task 7, for which others are leaving");
+         "what is free is promised to task 7, for which running tasks are leaving");
     says((struct reason){.code = REASON_OVER_SHARE,
                          .pool = {1},
                          .account = {1},
                          .wanted = 6000,
                          .available = 4000},
-         "asks for 6 slots; department 'default' has a right to 4 for it in pool 'default' while "
-         "others want the rest");
+         "asks for 6 slots; department 'default' has a right to 4 for this task in pool 'default' "
+         "while other accounts want the rest");
     says((struct reason){.code = REASON_POOL_EMPTY, .pool = {1}},
          "no node has joined pool 'default' yet");
     says((struct reason){.code = REASON_UNKNOWN_RESOURCE, .text = "bar", .pool = {1}},
@@ -116,15 +116,17 @@ static void sentences_have_names_and_amounts(void **state)
                          .resource = {RESOURCE_CPU},
                          .wanted = 9000,
                          .smallest = 1500},
-         "no node of pool 'default' has all of it together; with 1.5 cpu it would be accepted");
+         "no node of pool 'default' has all requested amounts together; with 1.5 cpu it would be "
+         "accepted");
     says((struct reason){.code = REASON_LIMIT, .text = "instances", .available = 10000},
          "the limit on instances is 10000");
     says((struct reason){.code = REASON_WRONG_STATE, .text = "running", .task = {3}},
          "not possible while it is running");
     says((struct reason){.code = REASON_WRONG_STATE, .text = "default", .pool = {1}},
-         "pool 'default' cannot be deleted: it takes what names no other");
+         "pool 'default' cannot be deleted: it takes the tasks and nodes that name no pool");
     says((struct reason){.code = REASON_WRONG_STATE, .account = {2}, .text = "default"},
-         "project 'default' cannot be moved or deleted: it has what belongs to no other");
+         "project 'default' cannot be moved or deleted: tasks and projects that name no other are "
+         "in it");
 }
 
 static void refusals_are_of_their_kind(void **state)
@@ -200,11 +202,12 @@ static void nodes_that_drain_are_named_with_the_way_back(void **state)
     explain_task(site.core, id, &why);
     assert_int_equal(why.reason.code, REASON_NODES_AWAY);
     says(why.reason,
-         "the only node that could take it is silent, lost or draining: n1 is draining");
+         "the only node that could take the task is silent, lost or draining: n1 is draining");
     why.reason.need = 3;
     why.reason.have = 1;
-    says(why.reason, "of the 3 nodes that could take it 1 is up; the others are silent, lost or "
-                     "draining: n1 is draining");
+    says(why.reason,
+         "of the 3 nodes that could take the task 1 is up; the others are silent, lost or "
+         "draining: n1 is draining");
     const char *help[SUGGESTIONS_MAX];
     assert_int_equal(reason_help_suggestions(site.core, id, &why, &site.arena, help), 1);
     assert_string_equal(help[0], "weir node resume n1");
