@@ -57,7 +57,9 @@ static void tasks_submit(struct core *core, uint32_t count)
                                       .preemptible = true,
                                       .repeatable = true,
                                       .priority = PRIORITY_DEFAULT,
-                                      .grace_ms = GRACE_MS_DEFAULT};
+                                      .grace_ms = GRACE_MS_DEFAULT,
+                                      .stale_grace_ms = STALE_GRACE_POOL,
+                                      .preemption_delay_ms = PREEMPTION_DELAY_POOL};
     }
     step(core,
          &(struct input){.type = INPUT_TASK_SUBMIT, .submit = {.specs = specs, .count = count}});

@@ -143,9 +143,9 @@ void world_quota(struct world *world, account_id account, uint32_t gpus, uint32_
                                         .weight = weight};
     const struct quota_spec spec = {.amounts = &amount,
                                     .amount_count = 1,
-                                    .rank = QUOTA_RANK_DEFAULT,
-                                    .preempt_min_runtime_ms = QUOTA_INHERIT,
-                                    .reclaim_min_runtime_ms = QUOTA_INHERIT};
+                                    .rules.rank = QUOTA_RANK_DEFAULT,
+                                    .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
+                                    .rules.reclaim_min_runtime_ms = QUOTA_INHERIT};
     world_do(world,
              (struct input){.type = INPUT_QUOTA_SET, .quota = {account, world->pool, &spec}});
 }
@@ -169,7 +169,9 @@ struct task_spec world_task(const char *project, int64_t gpus_milli)
                               .preemptible = true,
                               .repeatable = true,
                               .priority = PRIORITY_DEFAULT,
-                              .grace_ms = GRACE_MS_DEFAULT};
+                              .grace_ms = GRACE_MS_DEFAULT,
+                              .stale_grace_ms = STALE_GRACE_POOL,
+                              .preemption_delay_ms = PREEMPTION_DELAY_POOL};
 }
 
 void world_submit(struct world *world, const struct task_spec *specs, uint32_t count)

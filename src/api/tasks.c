@@ -6,7 +6,7 @@
 #include "api/history.h"
 #include "io/http_request.h"
 #include "spec/edit.h"
-#include "spec/task_again.h"
+#include "spec/object_again.h"
 #include "spec/task_file.h"
 #include "wire/task_json.h"
 
@@ -362,7 +362,7 @@ static void retry_submit(struct call *call, task_id id, struct str json)
     struct task_spec *spec = arena_new(call_arena(call), struct task_spec, 1);
     struct input in = {.type = INPUT_TASK_SUBMIT, .submit = {.specs = spec, .count = 1}};
     if (doc_json_parse(call_arena(call), json, &doc, &e) != ERR_OK ||
-        task_again_read(doc, call_arena(call), spec, &e) != ERR_OK) {
+        object_again_task(doc, call_arena(call), spec, &e) != ERR_OK) {
         (void)fail_in(&e, "task %llu", (unsigned long long)id.v);
         call_fail(call, &e);
         return;

@@ -5,6 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/item.h"
 #include "cli/list.h"
+#include "cli/object_args.h"
 #include "cli/show.h"
 
 enum { ACCOUNT_JSON_MAX = 1 << 16 };
@@ -83,16 +84,11 @@ static const char *account_path(struct cli *cli, const struct account_words *wor
 static bool account_json(const struct cli *cli, const struct account_words *words,
                          struct json_out *j)
 {
-    const char *const flags[] = {words->parent, "title", "description"};
-    bool any = false;
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        const char *value = args_text(&cli->args, flags[i]);
-        if (value != NULL) {
-            json_out_kv_text(j, flags[i], value);
-            any = true;
-        }
+    const char *parent = args_text(&cli->args, words->parent);
+    if (parent != NULL) {
+        json_out_kv_text(j, words->parent, parent);
     }
-    return any;
+    return object_args_json(&cli->args, object_args_account, GROUP_TOP, j) || parent != NULL;
 }
 
 static int change(struct cli *cli, const struct account_words *words, const char *method,

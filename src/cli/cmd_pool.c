@@ -3,6 +3,7 @@
 #include "cli/api.h"
 #include "cli/cmd.h"
 #include "cli/list.h"
+#include "cli/object_args.h"
 #include "cli/show.h"
 #include "cli/text.h"
 #include "cli/item.h"
@@ -155,59 +156,32 @@ int cmd_pool_show(struct cli *cli)
 /* "history":"off" or {…} from the flags; false when none was given. */
 static bool history_json(const struct cli *cli, struct json_out *j)
 {
-    static const char *const texts[][2] = {
-        {"history", "half_life"}, {"history-window", "window"}, {"history-factor", "factor"}};
     const char *half_life = args_text(&cli->args, "history");
+    struct buf given;
+    struct json_out inner;
     if (half_life != NULL && strcmp(half_life, "off") == 0) {
         json_out_kv_text(j, "history", "off");
         return true;
     }
-    bool any = false;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const char *value = args_text(&cli->args, texts[i][0]);
-        if (value != NULL && !any) {
-            json_out_key(j, "history");
-            json_out_object(j);
-            any = true;
-        }
-        if (value != NULL) {
-            json_out_kv_text(j, texts[i][1], value);
-        }
-    }
+    buf_init(&given, POOL_JSON_MAX);
+    json_out_init(&inner, &given);
+    json_out_object(&inner);
+    const bool any = object_args_json(&cli->args, object_args_pool, GROUP_HISTORY, &inner);
+    json_out_end(&inner);
     if (any) {
-        json_out_end(j);
+        json_out_key(j, "history");
+        json_out_raw(j, (struct str){given.data, given.len});
     }
+    buf_done(&given);
     return any;
 }
 
 /* "scheduler":{…} from the flags; false when none was given. */
 static bool scheduler_json(const struct cli *cli, struct json_out *j)
 {
-    static const char *const texts[][2] = {{"policy", "policy"},
-                                           {"placement", "placement"},
-                                           {"victims", "victims"},
-                                           {"order", "order"},
-                                           {"preemption", "preemption"},
-                                           {"uneven", "uneven"},
-                                           {"stale-grace", "stale_grace"},
-                                           {"preempt-min-runtime", "preempt_min_runtime"},
-                                           {"reclaim-min-runtime", "reclaim_min_runtime"},
-                                           {"preempt-delay", "preempt_delay"},
-                                           {"user-slots", "user_slots"}};
-    bool any = false;
     json_out_key(j, "scheduler");
     json_out_object(j);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const char *value = args_text(&cli->args, texts[i][0]);
-        if (value != NULL) {
-            json_out_kv_text(j, texts[i][1], value);
-            any = true;
-        }
-    }
-    if (args_has(&cli->args, "consolidation")) {
-        json_out_kv_u64(j, "consolidation", args_number(&cli->args, "consolidation", 0));
-        any = true;
-    }
+    bool any = object_args_json(&cli->args, object_args_pool, GROUP_SCHEDULER, j);
     any |= history_json(cli, j);
     json_out_end(j);
     return any;
@@ -236,20 +210,7 @@ static bool list_json(const struct cli *cli, struct json_out *j, const char *nam
 /* The flags of `create` and `edit`; false when none was given. */
 static bool pool_json(const struct cli *cli, struct json_out *j)
 {
-    static const char *const texts[][2] = {
-        {"title", "title"}, {"description", "description"}, {"patience", "patience"}};
-    bool any = false;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const char *value = args_text(&cli->args, texts[i][0]);
-        if (value != NULL) {
-            json_out_kv_text(j, texts[i][1], value);
-            any = true;
-        }
-    }
-    if (args_has(&cli->args, "aux-tasks")) {
-        json_out_kv_u64(j, "aux_tasks", args_number(&cli->args, "aux-tasks", 0));
-        any = true;
-    }
+    bool any = object_args_json(&cli->args, object_args_pool, GROUP_TOP, j);
     any |= list_json(cli, j, "accepts", "all");
     any |= list_json(cli, j, "topology", "none");
     return scheduler_json(cli, j) || any;

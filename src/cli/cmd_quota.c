@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 #include "cli/item.h"
 #include "cli/list.h"
+#include "cli/object_args.h"
 #include "cli/show.h"
 
 #include <string.h>
@@ -279,7 +280,7 @@ static must_use enum err words_read(const struct cli *cli, struct quota_words *w
 }
 
 static void quota_json(const struct cli *cli, const struct quota_words *words, const char *project,
-                       struct json_out *j)
+                       struct json_out *j, bool *ret_rules)
 {
     const char *pool = args_text(&cli->args, "pool");
     json_out_object(j);
@@ -299,17 +300,7 @@ static void quota_json(const struct cli *cli, const struct quota_words *words, c
         json_out_end(j);
     }
     json_out_end(j);
-    if (args_has(&cli->args, "rank")) {
-        json_out_kv_u64(j, "rank", args_number(&cli->args, "rank", 0));
-    }
-    static const char *const runtimes[][2] = {{"preempt-min-runtime", "preempt_min_runtime"},
-                                              {"reclaim-min-runtime", "reclaim_min_runtime"}};
-    for (size_t i = 0; i < 2; i++) {
-        const char *value = args_text(&cli->args, runtimes[i][0]);
-        if (value != NULL) {
-            json_out_kv_text(j, runtimes[i][1], value);
-        }
-    }
+    *ret_rules = object_args_json(&cli->args, object_args_quota, GROUP_TOP, j);
     json_out_end(j);
 }
 
@@ -321,19 +312,18 @@ int cmd_quota_set(struct cli *cli)
     if (words_read(cli, &words, &project, &e) != ERR_OK) {
         return context_fail(cli, &e);
     }
-    bool any = words.count > 0 || args_has(&cli->args, "rank") ||
-               args_has(&cli->args, "preempt-min-runtime") ||
-               args_has(&cli->args, "reclaim-min-runtime");
-    if (!any) {
-        (void)fail(&e, ERR_USAGE, "nothing to set; like gpu=5, --limit gpu=20, --weight 2");
-        return context_fail(cli, &e);
-    }
     struct buf body;
     struct json_out j;
     struct api_reply reply;
     buf_init(&body, QUOTA_JSON_MAX);
     json_out_init(&j, &body);
-    quota_json(cli, &words, project, &j);
+    bool rules = false;
+    quota_json(cli, &words, project, &j, &rules);
+    if (words.count == 0 && !rules) {
+        (void)fail(&e, ERR_USAGE, "nothing to set; like gpu=5, --limit gpu=20, --weight 2");
+        buf_done(&body);
+        return context_fail(cli, &e);
+    }
     enum err r = api_change(cli, &cli->arena, "PATCH", "/quotas",
                             (struct str){.p = body.data, .len = body.len}, &reply, &e);
     buf_done(&body);

@@ -106,67 +106,6 @@ int cmd_task_change_activate(struct cli *cli)
     return each_action(cli, "/activate");
 }
 
-/* What an instance asks for, where a flag says so. */
-static bool asks_json(const struct task_args *asks, struct json_out *j)
-{
-    for (size_t i = 0; i < asks->field_count; i++) {
-        json_out_key(j, asks->fields[i].name);
-        json_out_raw(j, str_of(asks->fields[i].json));
-    }
-    if (asks->resource_count > 0) {
-        json_out_key(j, "resources");
-        json_out_object(j);
-        for (size_t i = 0; i < asks->resource_count; i++) {
-            json_out_key(j, asks->resources[i].name);
-            json_out_raw(j, str_of(asks->resources[i].json));
-        }
-        json_out_end(j);
-    }
-    return asks->field_count > 0 || asks->resource_count > 0;
-}
-
-/* The flags as a PATCH body; false when none was given. */
-static bool edit_json(const struct cli *cli, const struct task_args *asks, struct buf *out)
-{
-    static const char *const texts[][2] = {{"time", "time_limit"},
-                                           {"grace", "grace"},
-                                           {"name", "name"},
-                                           {"pool", "pool"},
-                                           {"project", "project"}};
-    static const char *const numbers[][2] = {{"priority", "priority"}, {"retries", "max_retries"}};
-    const struct args *args = &cli->args;
-    struct json_out j;
-    json_out_init(&j, out);
-    json_out_object(&j);
-    bool any = asks_json(asks, &j);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const char *value = args_text(args, texts[i][0]);
-        if (value != NULL) {
-            json_out_kv_text(&j, texts[i][1], value);
-            any = true;
-        }
-    }
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        if (args_has(args, numbers[i][0])) {
-            json_out_kv_u64(&j, numbers[i][1], args_number(args, numbers[i][0], 0));
-            any = true;
-        }
-    }
-    if (args_has(args, "tag")) {
-        json_out_key(&j, "tags");
-        json_out_array(&j);
-        size_t cursor = 0;
-        const char *tag;
-        while ((tag = args_each(args, "tag", &cursor)) != NULL) {
-            json_out_text(&j, tag);
-        }
-        json_out_end(&j);
-        any = true;
-    }
-    json_out_end(&j);
-    return any;
-}
-
 int cmd_task_change_edit(struct cli *cli)
 {
     struct error e;
@@ -175,8 +114,8 @@ int cmd_task_change_edit(struct cli *cli)
     buf_init(&body, EDIT_MAX);
     struct task_args asks;
     enum err r = ids_read(cli, &ids, &e);
-    r = r != ERR_OK ? r : task_args_asks(cli, &asks, &e);
-    if (r == ERR_OK && !edit_json(cli, &asks, &body)) {
+    r = r != ERR_OK ? r : task_args_read(cli, &asks, &e);
+    if (r == ERR_OK && !task_args_json_edit(&asks, &body)) {
         r = fail(&e, ERR_USAGE, "nothing to change; `weir task edit --help` lists the flags");
     }
     int code = r != ERR_OK

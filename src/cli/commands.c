@@ -79,7 +79,7 @@ const struct command commands_first[] = {
      .examples = "weir run -- echo hello\n"
                  "weir run --gpus 4 --time 2h -- python train.py\n"
                  "weir run --resources 'foo=5' -- ./simulate",
-     .groups = {flags_run, flags_task, flags_json},
+     .groups = {flags_run, flags_asks, flags_task, flags_json},
      .takes_rest = true,
      .run = cmd_run},
     {.name = "submit",
@@ -90,7 +90,7 @@ const struct command commands_first[] = {
                  "weir submit --array 0-99 -- ./sweep.sh\n"
                  "weir submit -f task.yaml -f more.yaml --priority 80\n"
                  "generate-tasks | weir submit -f -",
-     .groups = {flags_submit, flags_task, flags_json},
+     .groups = {flags_submit, flags_asks, flags_task, flags_json},
      .takes_rest = true,
      .run = cmd_submit},
     {0},
@@ -118,39 +118,6 @@ static const struct flag flags_logs[] = {
      "stdout,stderr,both"},
     {"instance", 0, FLAG_NUMBER, "N", "only the output of this instance", COMPLETE_NONE, NULL},
     {"attempt", 0, FLAG_NUMBER, "N", "only the output of this attempt", COMPLETE_NONE, NULL},
-    {0},
-};
-
-static const struct flag flags_edit[] = {
-    {"priority", 0, FLAG_NUMBER, "N", "1 to 100, higher first", COMPLETE_NONE, NULL},
-    {"time", 't', FLAG_DURATION, "2h", "time limit; 0: none", COMPLETE_NONE, NULL},
-    {"grace", 0, FLAG_DURATION, "30s", "from SIGTERM to SIGKILL", COMPLETE_NONE, NULL},
-    {"retries", 0, FLAG_NUMBER, "N", "how often a failed instance is run again", COMPLETE_NONE,
-     NULL},
-    {"name", 0, FLAG_TEXT, "S", "a name for people", COMPLETE_NONE, NULL},
-    {"tag", 0, FLAG_LIST, "T", "replace its tags", COMPLETE_NONE, NULL},
-    {"pool", 'p', FLAG_TEXT, "P", "move the task to this pool; running instances are stopped first",
-     COMPLETE_POOLS, NULL},
-    {"project", 0, FLAG_TEXT, "P", "move the task to this project (not while it runs)",
-     COMPLETE_NONE, NULL},
-    {"slots", 's', FLAG_TEXT, "N", "slots of an instance (not while it runs)", COMPLETE_NONE, NULL},
-    {"gpus", 'g', FLAG_TEXT, "X", "GPUs of an instance (not while it runs)", COMPLETE_NONE, NULL},
-    {"gpu-memory", 0, FLAG_TEXT, "X", "GPU memory of an instance (not while it runs)",
-     COMPLETE_NONE, NULL},
-    {"gpu-devices", 0, FLAG_TEXT, "N", "the requested part, of each of N GPUs (not while it runs)",
-     COMPLETE_NONE, NULL},
-    {"cpu", 0, FLAG_TEXT, "X", "cores of an instance (not while it runs)", COMPLETE_NONE, NULL},
-    {"memory", 0, FLAG_TEXT, "X", "memory of an instance (not while it runs)", COMPLETE_NONE, NULL},
-    {"resources", 'r', FLAG_LIST, "'A=X B=Y'", "named resources of an instance (not while it runs)",
-     COMPLETE_NONE, NULL},
-    {"devices", 0, FLAG_TEXT, "0,1", "these devices of one node (not while it runs)", COMPLETE_NONE,
-     NULL},
-    {"avoid", 0, FLAG_LIST, "N,M", "nodes on which the task must not run (not while it runs)",
-     COMPLETE_NODES, NULL},
-    {"node-label", 0, FLAG_LIST, "K=V",
-     "labels that its nodes must have, or none (not while it runs)", COMPLETE_NONE, NULL},
-    {"topology", 0, FLAG_TEXT, "LEVELS",
-     "how close together a gang is, or none (not while it runs)", COMPLETE_NONE, NULL},
     {0},
 };
 
@@ -242,7 +209,7 @@ const struct command commands_task[] = {
          "that is moved to another pool is stopped with its grace time, and waits in the new\n"
          "pool under the same id.",
      .examples = "weir task edit 12 --priority 80 --time 4h",
-     .groups = {flags_edit, flags_json},
+     .groups = {flags_asks, flags_task_edit, flags_json},
      .args_min = 1,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_TASKS,

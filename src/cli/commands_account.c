@@ -6,16 +6,12 @@
 static const struct flag flags_department[] = {
     {"parent", 0, FLAG_TEXT, "D", "the department above it (empty: none)", COMPLETE_DEPARTMENTS,
      NULL},
-    {"title", 0, FLAG_TEXT, "S", "free text", COMPLETE_NONE, NULL},
-    {"description", 0, FLAG_TEXT, "S", "free text", COMPLETE_NONE, NULL},
     {0},
 };
 
 static const struct flag flags_project[] = {
     {"department", 0, FLAG_TEXT, "D", "the department it is in (default: default)",
      COMPLETE_DEPARTMENTS, NULL},
-    {"title", 0, FLAG_TEXT, "S", "free text", COMPLETE_NONE, NULL},
-    {"description", 0, FLAG_TEXT, "S", "free text", COMPLETE_NONE, NULL},
     {0},
 };
 
@@ -35,13 +31,6 @@ static const struct flag flags_quota_set[] = {
      NULL},
     {"weight", 0, FLAG_LIST, "N", "its part of the surplus (default 1); cpu=2 for another resource",
      COMPLETE_NONE, NULL},
-    {"rank", 0, FLAG_NUMBER, "N", "higher ranks get surplus first (default 100)", COMPLETE_NONE,
-     NULL},
-    {"preempt-min-runtime", 0, FLAG_TEXT, "D",
-     "how long its tasks run before they give way to a higher priority; inherit", COMPLETE_NONE,
-     NULL},
-    {"reclaim-min-runtime", 0, FLAG_TEXT, "D",
-     "how long its tasks run before they give back what they borrow; inherit", COMPLETE_NONE, NULL},
     {0},
 };
 
@@ -65,7 +54,7 @@ const struct command commands_account[] = {
      .args = "PROJECT [flags]",
      .help = "make a project",
      .examples = "weir project create vision --department ml",
-     .groups = {flags_project, flags_json},
+     .groups = {flags_project, flags_account, flags_json},
      .args_min = 1,
      .args_max = 1,
      .run = cmd_account_project_create},
@@ -73,7 +62,7 @@ const struct command commands_account[] = {
      .args = "PROJECT flags",
      .help = "change a project, or move it to another department",
      .examples = "weir project edit vision --department ml",
-     .groups = {flags_project, flags_json},
+     .groups = {flags_project, flags_account, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_PROJECTS,
@@ -106,7 +95,7 @@ const struct command commands_account[] = {
      .args = "DEPARTMENT [flags]",
      .help = "make a department",
      .examples = "weir department create ml --title 'Machine learning'",
-     .groups = {flags_department, flags_json},
+     .groups = {flags_department, flags_account, flags_json},
      .args_min = 1,
      .args_max = 1,
      .run = cmd_account_department_create},
@@ -114,7 +103,7 @@ const struct command commands_account[] = {
      .args = "DEPARTMENT flags",
      .help = "change a department, or move it below another",
      .examples = "weir department edit vision-lab --parent ml",
-     .groups = {flags_department, flags_json},
+     .groups = {flags_department, flags_account, flags_json},
      .args_min = 1,
      .args_max = 1,
      .complete = COMPLETE_DEPARTMENTS,
@@ -143,7 +132,7 @@ const struct command commands_account[] = {
          "what is in use stops no task: `weir quota list` shows the overhang.",
      .examples = "weir quota set vision --pool v100 gpu=5 --limit gpu=20 --weight 2\n"
                  "weir quota set --department ml --pool v100 gpu=40",
-     .groups = {flags_quota_set, flags_json},
+     .groups = {flags_quota_set, flags_quota, flags_json},
      .args_min = 0,
      .args_max = ARGS_ANY,
      .complete = COMPLETE_PROJECTS,

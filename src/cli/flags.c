@@ -55,7 +55,13 @@ const struct flag flags_dir[] = {
 
 #define KINDS "experiment,command,shell,notebook,tensorboard,service"
 
-const struct flag flags_task[] = {
+/* A field's flag as a row, where the field has one. */
+#define NO_FLAG
+#define FLAG(kind, name, letter, value, help, complete, choices)                                   \
+    {name, letter, FLAG_##kind, value, help, COMPLETE_##complete, choices},
+#define FIELD(id, kept, tag, change, place, flag) flag
+
+const struct flag flags_asks[] = {
     {"slots", 's', FLAG_TEXT, "N", "slots per instance (default 1)", COMPLETE_NONE, NULL},
     {"gpus", 'g', FLAG_TEXT, "X", "GPUs per instance: whole, or a part of one (0.5)", COMPLETE_NONE,
      NULL},
@@ -66,93 +72,39 @@ const struct flag flags_task[] = {
     {"memory", 0, FLAG_TEXT, "X", "memory per instance: 64Gi, 500M", COMPLETE_NONE, NULL},
     {"resources", 'r', FLAG_LIST, "'A=X B=Y'", "named amounts per instance: 'foo=5 bar=1'",
      COMPLETE_NONE, NULL},
-    {"devices", 0, FLAG_TEXT, "0,1", "these GPUs, on one node", COMPLETE_NONE, NULL},
-    {"node-label", 0, FLAG_LIST, "K=V", "a label that its nodes must have: gpu.model=A100",
-     COMPLETE_NONE, NULL},
-    {"avoid", 0, FLAG_LIST, "N,M", "nodes on which it must not run", COMPLETE_NODES, NULL},
-    {"instances", 'n', FLAG_NUMBER, "N", "how many instances", COMPLETE_NONE, NULL},
-    {"gang", 0, FLAG_BOOL, NULL, "all instances start together or not at all", COMPLETE_NONE, NULL},
-    {"min-instances", 0, FLAG_NUMBER, "N",
-     "a gang that runs with so many; the others come and go as there is room", COMPLETE_NONE, NULL},
-    {"topology", 0, FLAG_TEXT, "LEVELS",
-     "how close together a gang is to be: required=zone,preferred=rack", COMPLETE_NONE, NULL},
-    {"array", 0, FLAG_TEXT, "0-99", "one independent instance per number", COMPLETE_NONE, NULL},
-    {"pool", 'p', FLAG_LIST, "A,B", "pools, in order of preference", COMPLETE_POOLS, NULL},
-    {"project", 0, FLAG_TEXT, "P", "the project that pays", COMPLETE_PROJECTS, NULL},
-    {"priority", 0, FLAG_NUMBER, "N", "1 to 100, higher first (default 50)", COMPLETE_NONE, NULL},
-    {"preemptible", 0, FLAG_BOOL, NULL, "may be stopped for the owner of what it borrows",
-     COMPLETE_NONE, NULL},
+    {0},
+};
+
+/* clang-format off */
+const struct flag flags_task[] = {
+#include "core/model/task_fields.def"
     {"no-preempt", 0, FLAG_BOOL, NULL, "may not be stopped for others", COMPLETE_NONE, NULL},
-    {"time", 't', FLAG_DURATION, "2h", "time limit", COMPLETE_NONE, NULL},
-    {"grace", 0, FLAG_DURATION, "30s", "from SIGTERM to SIGKILL (default 30s)", COMPLETE_NONE,
-     NULL},
-    {"stale-grace", 0, FLAG_TEXT, "D|never",
-     "how long a gang may be below its minimum after a loss (default: the pool's, where it may "
-     "grow)",
-     COMPLETE_WORDS, "never"},
-    {"preemption-delay", 0, FLAG_DURATION, "D",
-     "how long it waits before others are stopped for it (default: the pool's)", COMPLETE_NONE,
-     NULL},
-    {"retries", 0, FLAG_NUMBER, "N", "run a failed instance again, up to N times", COMPLETE_NONE,
-     NULL},
-    {"no-repeat", 0, FLAG_BOOL, NULL, "never run it again after a lost node", COMPLETE_NONE, NULL},
-    {"kind", 0, FLAG_TEXT, "K", KINDS " (default command)", COMPLETE_WORDS, KINDS},
-    {"name", 0, FLAG_TEXT, "S", "a name for people", COMPLETE_NONE, NULL},
-    {"image", 0, FLAG_TEXT, "I", "container image", COMPLETE_NONE, NULL},
-    {"env", 'e', FLAG_LIST, "K=V", "set a variable; K alone hands on yours", COMPLETE_NONE, NULL},
-    {"workdir", 0, FLAG_TEXT, "D",
-     "where it runs (default: here when the server is this machine, else the job directory)",
-     COMPLETE_DIRS, NULL},
-    {"tag", 0, FLAG_LIST, "T", "a tag, to find it by", COMPLETE_NONE, NULL},
-    {"after", 0, FLAG_LIST, "TASK", "start after these tasks have succeeded; T:any: have ended",
-     COMPLETE_TASKS, NULL},
-    {"stage", 0, FLAG_BOOL, NULL, "do not queue it yet; `weir task start` does", COMPLETE_NONE,
-     NULL},
     {0},
 };
 
 const struct flag flags_pool[] = {
-    {"title", 0, FLAG_TEXT, "S", "free text", COMPLETE_NONE, NULL},
-    {"description", 0, FLAG_TEXT, "S", "free text", COMPLETE_NONE, NULL},
-    {"patience", 0, FLAG_DURATION, "D",
-     "how long the first blocked task may be overtaken (default 60s)", COMPLETE_NONE, NULL},
-    {"accepts", 0, FLAG_TEXT, "K,K", "the task kinds it takes (default: all)", COMPLETE_WORDS,
-     NULL},
-    {"aux-tasks", 0, FLAG_NUMBER, "N", "tasks without slots a node takes (default 100)",
-     COMPLETE_NONE, NULL},
-    {"topology", 0, FLAG_TEXT, "L,L",
-     "node labels that say where a node is, the widest first: zone,rack", COMPLETE_NONE, NULL},
-    {"policy", 0, FLAG_TEXT, "P",
-     "whose turn it is: fair-share (the default), priority, fifo, round-robin", COMPLETE_WORDS,
-     "fair-share,priority,fifo,round-robin"},
-    {"placement", 0, FLAG_TEXT, "P", "which node: tight (the default), pack or spread",
-     COMPLETE_WORDS, "tight,pack,spread"},
-    {"victims", 0, FLAG_TEXT, "V", "who gives way: least-loss (the default) or youngest",
-     COMPLETE_WORDS, "least-loss,youngest"},
-    {"order", 0, FLAG_TEXT, "O",
-     "which task of a project first: submission (the default) or short-first", COMPLETE_WORDS,
-     "submission,short-first"},
-    {"preemption", 0, FLAG_TEXT, "on|off", "may running tasks be stopped for others (default on)",
-     COMPLETE_WORDS, "on,off"},
-    {"uneven", 0, FLAG_TEXT, "on|off",
-     "may a task wider than a node take uneven parts of nodes (default on)", COMPLETE_WORDS,
-     "on,off"},
-    {"consolidation", 0, FLAG_NUMBER, "N", "tasks moved to make room for one (default 16)",
-     COMPLETE_NONE, NULL},
-    {"stale-grace", 0, FLAG_TEXT, "D", "how long a gang may be incomplete (default 60s); never",
-     COMPLETE_NONE, NULL},
-    {"preempt-min-runtime", 0, FLAG_DURATION, "D",
-     "how long tasks run before they give way to a higher priority", COMPLETE_NONE, NULL},
-    {"reclaim-min-runtime", 0, FLAG_DURATION, "D",
-     "how long tasks run before they give back what they borrow", COMPLETE_NONE, NULL},
-    {"preempt-delay", 0, FLAG_DURATION, "D", "how long a task waits before it takes from others",
-     COMPLETE_NONE, NULL},
-    {"history", 0, FLAG_TEXT, "D|off",
-     "shares look back: what was used counts half after D (default off)", COMPLETE_NONE, NULL},
-    {"history-window", 0, FLAG_DURATION, "D", "look back anew every D", COMPLETE_NONE, NULL},
-    {"history-factor", 0, FLAG_TEXT, "K", "how much the past counts, 0 to 10 (default 1)",
-     COMPLETE_NONE, NULL},
-    {"user-slots", 0, FLAG_TEXT, "N", "slots that the tasks of one user may hold; unlimited",
-     COMPLETE_NONE, NULL},
+#include "core/model/pool_fields.def"
+    {"preempt-delay", 0, FLAG_DURATION, "D", "the name of --preemption-delay before", COMPLETE_NONE, NULL},
+    {0},
+};
+
+const struct flag flags_account[] = {
+#include "core/model/account_fields.def"
+    {0},
+};
+
+const struct flag flags_quota[] = {
+#include "core/model/quota_fields.def"
+    {0},
+};
+
+/* The same of a task, where the field can change. */
+#undef FIELD
+#define FIELD(id, kept, tag, change, place, flag) ONLY_##change(flag)
+#define ONLY_FIXED(...)
+#define ONLY_EDIT(bit, when) KEEP
+#define KEEP(...) __VA_ARGS__
+const struct flag flags_task_edit[] = {
+#include "core/model/task_fields.def"
     {0},
 };

@@ -7,6 +7,7 @@
 #include "base/json_out.h"
 #include "base/utf8.h"
 #include "cli/item.h"
+#include "cli/object_args.h"
 #include "spec/resources_text.h"
 #include "cli/topology_arg.h"
 #include "core/model/limits.h"
@@ -39,55 +40,39 @@ static void field_add(struct draft *draft, const char *name, const char *json)
     draft->out->fields[draft->out->field_count++] = (struct task_field){name, json};
 }
 
-/* A flag that becomes a text of the same meaning. */
-static void text_field(struct draft *draft, const char *flag, const char *name)
-{
-    const char *text = args_text(&draft->cli->args, flag);
-    if (text != NULL) {
-        field_add(draft, name, json_of(draft, str_of(text)));
-    }
-}
+/* Writes a value; the field is added with it. */
+typedef void (*value_fn)(struct draft *draft, const struct object_flag *flag, struct json_out *j);
 
-static void number_field(struct draft *draft, const char *flag, const char *name)
+static void value_add(struct draft *draft, const struct object_flag *flag, value_fn write)
 {
-    if (args_has(&draft->cli->args, flag)) {
-        field_add(draft, name,
-                  arena_fmt(&draft->cli->arena, "%llu",
-                            (unsigned long long)args_number(&draft->cli->args, flag, 0)));
-    }
-}
-
-static void switch_field(struct draft *draft, const char *flag, const char *name, const char *value)
-{
-    if (args_has(&draft->cli->args, flag)) {
-        field_add(draft, name, value);
-    }
-}
-
-/* Every value of a flag that may be given again, each a comma-separated list, as a JSON array. */
-static void list_field(struct draft *draft, const char *flag, const char *name, bool numbers)
-{
-    if (!args_has(&draft->cli->args, flag)) {
-        return;
-    }
     struct buf json;
-    buf_init(&json, JSON_MAX);
     struct json_out j;
+    buf_init(&json, JSON_MAX);
     json_out_init(&j, &json);
-    json_out_array(&j);
+    write(draft, flag, &j);
+    field_add(draft, flag->field, arena_strn(&draft->cli->arena, buf_text(&json), json.len));
+    buf_done(&json);
+}
+
+static void regular_value(struct draft *draft, const struct object_flag *flag, struct json_out *j)
+{
+    object_args_value(&draft->cli->args, flag, j);
+}
+
+/* 12,13 or 12:any as a list: numbers are JSON's. */
+static void numbers_value(struct draft *draft, const struct object_flag *flag, struct json_out *j)
+{
     size_t cursor = 0;
     const char *value;
-    while ((value = args_each(&draft->cli->args, flag, &cursor)) != NULL) {
+    json_out_array(j);
+    while ((value = args_each(&draft->cli->args, flag->flag, &cursor)) != NULL) {
         struct str rest = value[0] != '\0' ? str_of(value) : (struct str){0}; /* '': none */
         while (rest.p != NULL) {
             struct str one = str_trim(str_cut(rest, ',', &rest));
-            bool number = numbers && memchr(one.p, ':', one.len) == NULL;
-            number ? json_out_raw(&j, one) : json_out_str(&j, one);
+            memchr(one.p, ':', one.len) == NULL ? json_out_raw(j, one) : json_out_str(j, one);
         }
     }
-    json_out_end(&j);
-    field_add(draft, name, arena_strn(&draft->cli->arena, buf_text(&json), json.len));
-    buf_done(&json);
+    json_out_end(j);
 }
 
 static enum err usage(struct draft *draft, const char *flag)
@@ -260,118 +245,93 @@ static enum err env_pair(struct draft *draft, const char *text, struct json_out 
     return r;
 }
 
-static enum err topology_flag(struct draft *draft)
+/* "none" is no label, and no level, any more. */
+static bool says_none(const struct args *args, const char *flag)
+{
+    size_t cursor = 0;
+    const char *value = args_each(args, flag, &cursor);
+    return value != NULL && strcmp(value, "none") == 0 && args_each(args, flag, &cursor) == NULL;
+}
+
+static enum err topology_flag(struct draft *draft, const char *field)
 {
     const char *text = args_text(&draft->cli->args, "topology");
-    if (text == NULL) {
-        return ERR_OK;
-    }
     enum err r = topology_arg_json(text, &draft->cli->arena, &text, draft->e);
     if (r == ERR_OK) {
-        field_add(draft, "topology", text);
+        field_add(draft, field, text);
     }
     return r;
 }
 
-/* What an edit may change of where a task runs; "none" is no label and no level any more. */
-static enum err nodes_edit(struct draft *draft)
-{
-    const struct args *args = &draft->cli->args;
-    size_t cursor = 0;
-    const char *topology = args_text(args, "topology");
-    const char *label = args_each(args, "node-label", &cursor);
-    enum err r = ERR_OK;
-    if (label != NULL && strcmp(label, "none") == 0 &&
-        args_each(args, "node-label", &cursor) == NULL) {
-        field_add(draft, "node_labels", "{}");
-    } else {
-        r = map_flag(draft, "node-label", "node_labels", label_pair);
-    }
-    if (topology != NULL && strcmp(topology, "none") == 0) {
-        field_add(draft, "topology", "{}");
-        return r;
-    }
-    return r == ERR_OK ? topology_flag(draft) : r;
-}
-
-enum err task_args_asks(struct cli *cli, struct task_args *ret, struct error *e)
-{
-    struct draft draft = {.cli = cli, .out = ret, .e = e};
-    uint64_t mask;
-    const char *devices = args_text(&cli->args, "devices");
-    *ret = (struct task_args){0};
-    if (devices != NULL && resources_text_devices(str_of(devices), &mask, e) != ERR_OK) {
-        return usage(&draft, "devices");
-    }
-    list_field(&draft, "devices", "devices", true);
-    list_field(&draft, "avoid", "avoid", false);
-    enum err r = nodes_edit(&draft);
-    return r == ERR_OK ? resources_read(&draft) : r;
-}
-
-/* Flags whose text has a form of its own. */
-static enum err forms_check(struct draft *draft)
+/* --devices 0,1, --array 0-99 and --after 12:any have forms of their own. */
+static enum err form_check(struct draft *draft, const char *flag)
 {
     uint64_t mask;
     uint32_t first;
     uint32_t count;
     uint64_t number;
-    const struct args *args = &draft->cli->args;
-    const char *devices = args_text(args, "devices");
-    if (devices != NULL && resources_text_devices(str_of(devices), &mask, draft->e) != ERR_OK) {
-        return usage(draft, "devices");
-    }
-    const char *array = args_text(args, "array");
-    if (array != NULL && resources_text_array(str_of(array), &first, &count, draft->e) != ERR_OK) {
-        return usage(draft, "array");
-    }
     size_t cursor = 0;
-    const char *after;
-    while ((after = args_each(args, "after", &cursor)) != NULL) {
-        struct str rest = str_of(after);
+    const char *text = args_text(&draft->cli->args, flag);
+    if (strcmp(flag, "devices") == 0) {
+        enum err r = resources_text_devices(str_of(text), &mask, draft->e);
+        return r == ERR_OK ? r : usage(draft, flag);
+    }
+    if (strcmp(flag, "array") == 0) {
+        enum err r = resources_text_array(str_of(text), &first, &count, draft->e);
+        return r == ERR_OK ? r : usage(draft, flag);
+    }
+    while (strcmp(flag, "after") == 0 &&
+           (text = args_each(&draft->cli->args, flag, &cursor)) != NULL) {
+        struct str rest = str_of(text);
         while (rest.p != NULL) {
-            struct str one = str_trim(str_cut(rest, ',', &rest));
             struct str how;
-            struct str id = str_cut(one, ':', &how);
+            struct str id = str_cut(str_trim(str_cut(rest, ',', &rest)), ':', &how);
             bool known = how.p == NULL || str_is(how, "any") || str_is(how, "success");
             if (!known || !str_to_u64(id, &number) || number == 0) {
                 return fail(draft->e, ERR_USAGE,
-                            "--after is '%.60s'; task ids, like 12,13 or 12:any, would do", after);
+                            "--after is '%.60s'; task ids, like 12,13 or 12:any, would do", text);
             }
         }
     }
-    if (args_has(args, "preemptible") && args_has(args, "no-preempt")) {
-        return fail(draft->e, ERR_USAGE, "--preemptible and --no-preempt exclude each other");
-    }
-    return topology_flag(draft);
+    return ERR_OK;
 }
 
-static void fields_read(struct draft *draft)
+/* One flag that was given, as its field. */
+static enum err flag_read(struct draft *draft, const struct object_flag *flag)
 {
-    text_field(draft, "name", "name");
-    text_field(draft, "kind", "kind");
-    text_field(draft, "image", "image");
-    text_field(draft, "project", "project");
-    text_field(draft, "workdir", "workdir");
-    text_field(draft, "array", "array");
-    text_field(draft, "time", "time_limit");
-    text_field(draft, "grace", "grace");
-    text_field(draft, "stale-grace", "stale_grace");
-    text_field(draft, "preemption-delay", "preemption_delay");
-    list_field(draft, "pool", "pools", false);
-    list_field(draft, "tag", "tags", false);
-    list_field(draft, "devices", "devices", true);
-    list_field(draft, "avoid", "avoid", false);
-    list_field(draft, "after", "depends_on", true);
-    number_field(draft, "instances", "instances");
-    number_field(draft, "min-instances", "min_instances");
-    number_field(draft, "priority", "priority");
-    number_field(draft, "retries", "max_retries");
-    switch_field(draft, "gang", "gang", "true");
-    switch_field(draft, "preemptible", "preemptible", "true");
-    switch_field(draft, "no-preempt", "preemptible", "false");
-    switch_field(draft, "no-repeat", "repeatable", "false");
-    switch_field(draft, "stage", "stage", "true");
+    const bool labels = strcmp(flag->field, "node_labels") == 0;
+    const bool topology = strcmp(flag->field, "topology") == 0;
+    const bool numbers =
+        strcmp(flag->field, "depends_on") == 0 || strcmp(flag->field, "devices") == 0;
+    if ((labels || topology) && says_none(&draft->cli->args, flag->flag)) {
+        field_add(draft, flag->field, "{}");
+        return ERR_OK;
+    }
+    if (labels || strcmp(flag->field, "env") == 0) {
+        return map_flag(draft, flag->flag, flag->field, labels ? label_pair : env_pair);
+    }
+    if (topology) {
+        return topology_flag(draft, flag->field);
+    }
+    enum err r = form_check(draft, flag->flag);
+    if (r == ERR_OK) {
+        value_add(draft, flag, numbers ? numbers_value : regular_value);
+    }
+    return r;
+}
+
+static enum err flags_read(struct draft *draft)
+{
+    enum err r = ERR_OK;
+    const struct args *args = &draft->cli->args;
+    if (object_args_given(args, "preemptible") && object_args_given(args, "no-preempt")) {
+        return fail(draft->e, ERR_USAGE, "--preemptible and --no-preempt exclude each other");
+    }
+    for (const struct object_flag *flag = object_args_task; r == ERR_OK && flag->field != NULL;
+         flag++) {
+        r = object_args_given(args, flag->flag) ? flag_read(draft, flag) : ERR_OK;
+    }
+    return r == ERR_OK ? resources_read(draft) : r;
 }
 
 /* A task is JSON, and JSON is Unicode: other bytes would arrive as something else, so they are
@@ -418,16 +378,11 @@ enum err task_args_read(struct cli *cli, struct task_args *ret, struct error *e)
     *ret = (struct task_args){0};
     struct draft draft = {.cli = cli, .out = ret, .e = e};
     enum err r = unicode_check(&draft);
-    r = r != ERR_OK ? r : forms_check(&draft);
-    r = r != ERR_OK ? r : resources_read(&draft);
-    r = r != ERR_OK ? r : map_flag(&draft, "env", "env", env_pair);
-    r = r != ERR_OK ? r : map_flag(&draft, "node-label", "node_labels", label_pair);
-    if (r != ERR_OK) {
-        return r;
+    r = r != ERR_OK ? r : flags_read(&draft);
+    if (r == ERR_OK) {
+        command_read(&draft);
     }
-    fields_read(&draft);
-    command_read(&draft);
-    return ERR_OK;
+    return r;
 }
 
 void task_args_workdir(struct cli *cli, struct task_args *args)

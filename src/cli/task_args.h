@@ -22,14 +22,14 @@ struct task_args {
     const char *workdir; /* the caller's, where the server is this machine; NULL: none */
 };
 
-/* Reads and checks the flags, without asking anybody; ERR_USAGE names the flag and the place in its value. */
+/* Reads and checks the flags that the command has (those of `task edit` are fewer), without asking anybody; ERR_USAGE names the flag and the place in its value. */
 must_use enum err task_args_read(struct cli *cli, struct task_args *ret, struct error *e);
-
-/* Only what an instance asks for: --slots, --gpus, --cpu, --memory, --resources, --devices, --avoid. */
-must_use enum err task_args_asks(struct cli *cli, struct task_args *ret, struct error *e);
 
 /* With a login: a server on this machine runs the task in the caller's directory. */
 void task_args_workdir(struct cli *cli, struct task_args *args);
+
+/* Appends the body of an edit; false: no flag was given. */
+bool task_args_json_edit(const struct task_args *args, struct buf *out);
 
 /* Appends the task object: the flags, and what `file` (NULL: nothing) says beside them. */
 void task_args_json(const struct task_args *args, const struct doc *file, struct buf *out);

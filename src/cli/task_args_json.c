@@ -4,22 +4,22 @@
 
 #include "base/json_out.h"
 #include "cli/item.h"
+#include "core/model/object.h"
 
 #include <string.h>
 
 /* Fields whose YAML scalars are texts, whatever they look like: `name: 12`. */
 static bool field_is_text(const char *name)
 {
-    static const char *const texts[] = {"name",  "kind",    "command",     "entrypoint",
-                                        "env",   "workdir", "image",       "project",
-                                        "pool",  "pools",   "array",       "time_limit",
-                                        "grace", "tags",    "stale_grace", "preemption_delay"};
+    static const char *const texts[] = {"command", "entrypoint", "env", "pool", "pools", "array"};
+    const struct object_field *row = object_find(&task_object, name);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (strcmp(texts[i], name) == 0) {
             return true;
         }
     }
-    return false;
+    return row != NULL && (row->record.type == RECORD_TEXT || row->record.type == RECORD_TEXTS ||
+                           row->record.type == RECORD_WORD || row->record.type == RECORD_MS);
 }
 
 static bool has_field(const struct task_field *fields, size_t count, struct str name)
@@ -79,4 +79,20 @@ void task_args_json(const struct task_args *args, const struct doc *file, struct
         json_out_raw(&j, str_of(args->workdir));
     }
     json_out_end(&j);
+}
+
+bool task_args_json_edit(const struct task_args *args, struct buf *out)
+{
+    struct json_out j;
+    json_out_init(&j, out);
+    json_out_object(&j);
+    for (size_t i = 0; i < args->field_count; i++) {
+        json_out_key(&j, args->fields[i].name);
+        json_out_raw(&j, str_of(args->fields[i].json));
+    }
+    if (args->resource_count > 0) {
+        resources_json(args, NULL, &j);
+    }
+    json_out_end(&j);
+    return args->field_count > 0 || args->resource_count > 0;
 }

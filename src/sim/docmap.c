@@ -25,14 +25,16 @@ void docmap_add(struct doc *map, const char *name, struct doc *value)
     map->count++;
 }
 
-struct doc *docmap_pick(struct arena *arena, const struct doc *map, const char *const *names)
+void docmap_put(struct arena *arena, struct doc *map, const char *name, const struct doc *value)
 {
-    struct doc *picked = docmap_new(arena, map);
-    for (; *names != NULL; names++) {
-        const struct doc *value = doc_get(map, *names);
-        if (value != NULL && value->kind != DOC_NULL) {
-            docmap_add(picked, *names, arena_dup(arena, value, sizeof *value));
-        }
+    if (value != NULL && value->kind != DOC_NULL) {
+        docmap_add(map, name, arena_dup(arena, value, sizeof *value));
     }
-    return picked;
+}
+
+void docmap_copy(struct arena *arena, struct doc *map, const struct doc *from)
+{
+    for (const struct doc *item = from->first; item != NULL; item = item->next) {
+        docmap_put(arena, map, item->key.p, item);
+    }
 }

@@ -8,9 +8,11 @@
 /* An empty map at the place of `like`. */
 struct doc *docmap_new(struct arena *arena, const struct doc *like);
 
-/* A map with copies of those values of `map` whose names are listed (NULL at the end) and which are
- * not null. */
-struct doc *docmap_pick(struct arena *arena, const struct doc *map, const char *const *names);
+/* The same with a copy of a value; NULL and null: nothing. */
+void docmap_put(struct arena *arena, struct doc *map, const char *name, const struct doc *value);
+
+/* Every value of another map. */
+void docmap_copy(struct arena *arena, struct doc *map, const struct doc *from);
 
 /* `value`, which belongs to no other map, under this name. */
 void docmap_add(struct doc *map, const char *name, struct doc *value);

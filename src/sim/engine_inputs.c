@@ -305,7 +305,8 @@ static must_use enum err task_action(struct engine *engine, const struct scenari
     if (query_task(engine->core, task) == NULL) {
         return ERR_OK; /* it has ended: there is nothing to do */
     }
-    const struct task_edit edit = {.fields = EDIT_PRIORITY, .priority = action->priority};
+    const struct task_edit edit = {.fields = TASK_EDIT_priority,
+                                   .spec = &(struct task_spec){.priority = action->priority}};
     struct input in = {.type = task_input_type(action->type), .actor = "user:sim"};
     in.task.task = task;
     in.task.edit = &edit;

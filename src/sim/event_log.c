@@ -291,8 +291,8 @@ static void task_edited(struct event_log *event_log, const struct engine *engine
 {
     line(event_log, engine, "edited");
     task_text(event_log, engine, fact->task_edited.task);
-    if (fact->task_edited.edit.fields & EDIT_PRIORITY) {
-        buf_addf(event_log->out, ": priority %u", fact->task_edited.edit.priority);
+    if (fact->task_edited.edit.fields & TASK_EDIT_priority) {
+        buf_addf(event_log->out, ": priority %u", fact->task_edited.edit.spec->priority);
     }
     buf_add_char(event_log->out, '\n');
 }

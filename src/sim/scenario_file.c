@@ -94,8 +94,10 @@ static void seed_read(struct reader *in, const struct doc_place *place, const st
 }
 
 static const struct field fault_fields[] = {
-    {"crash_every", fields_duration, offsetof(struct scenario, crash_every_ms), 0, 0, NULL},
-    {"repair", fields_duration, offsetof(struct scenario, repair_ms), 0, 0, NULL},
+    {.name = "crash_every",
+     .read = fields_duration,
+     .offset = offsetof(struct scenario, crash_every_ms)},
+    {.name = "repair", .read = fields_duration, .offset = offsetof(struct scenario, repair_ms)},
     {0},
 };
 
@@ -108,12 +110,28 @@ static void faults_read(struct reader *in, const struct doc_place *place, const 
 }
 
 static const struct field trace_fields[] = {
-    {"file", fields_text, offsetof(struct trace_options, file), 1, TEXT_LEN_MAX, NULL},
-    {"format", fields_text, offsetof(struct trace_options, format), 1, TEXT_LEN_MAX, NULL},
-    {"columns", fields_text, offsetof(struct trace_options, columns), 1, TEXT_LEN_MAX, NULL},
-    {"skip_bad", fields_bool, offsetof(struct trace_options, skip_bad), 0, 0, NULL},
-    {"checkpoint", fields_duration, offsetof(struct trace_options, checkpoint_ms), 0, 0, NULL},
-    {"stops_in", fields_duration, offsetof(struct trace_options, stops_in_ms), 0, 0, NULL},
+    {.name = "file",
+     .read = fields_text,
+     .offset = offsetof(struct trace_options, file),
+     .min = 1,
+     .max = TEXT_LEN_MAX},
+    {.name = "format",
+     .read = fields_text,
+     .offset = offsetof(struct trace_options, format),
+     .min = 1,
+     .max = TEXT_LEN_MAX},
+    {.name = "columns",
+     .read = fields_text,
+     .offset = offsetof(struct trace_options, columns),
+     .min = 1,
+     .max = TEXT_LEN_MAX},
+    {.name = "skip_bad", .read = fields_bool, .offset = offsetof(struct trace_options, skip_bad)},
+    {.name = "checkpoint",
+     .read = fields_duration,
+     .offset = offsetof(struct trace_options, checkpoint_ms)},
+    {.name = "stops_in",
+     .read = fields_duration,
+     .offset = offsetof(struct trace_options, stops_in_ms)},
     {0},
 };
 
@@ -130,21 +148,28 @@ static void trace_field_read(struct reader *in, const struct doc_place *place,
 }
 
 static const struct field scenario_fields[] = {
-    {"name", name_read, offsetof(struct scenario, name), 0, TEXT_LEN_MAX, NULL},
-    {"seed", seed_read, 0, 0, 0, NULL},
-    {"until", setting_read, offsetof(struct scenario, until_ms), 0, 0, NULL},
-    {"start_delay", setting_read, offsetof(struct scenario, start_delay_ms), 0, 0, NULL},
-    {"lost_after", setting_read, offsetof(struct scenario, lost_after_ms), 0, 0, NULL},
-    {"pools", pools_read, 0, 0, 0, NULL},
-    {"departments", scenario_accounts_departments, 0, 0, 0, NULL},
-    {"projects", scenario_accounts_projects, 0, 0, 0, NULL},
-    {"quotas", scenario_accounts_quotas, 0, 0, 0, NULL},
-    {"nodes", scenario_nodes_read, 0, 0, 0, NULL},
-    {"tasks", scenario_tasks_read, 0, 0, 0, NULL},
-    {"streams", scenario_tasks_streams, 0, 0, 0, NULL},
-    {"events", scenario_events_read, 0, 0, 0, NULL},
-    {"faults", faults_read, 0, 0, 0, NULL},
-    {"trace", trace_field_read, 0, 0, 0, NULL},
+    {.name = "name",
+     .read = name_read,
+     .offset = offsetof(struct scenario, name),
+     .max = TEXT_LEN_MAX},
+    {.name = "seed", .read = seed_read},
+    {.name = "until", .read = setting_read, .offset = offsetof(struct scenario, until_ms)},
+    {.name = "start_delay",
+     .read = setting_read,
+     .offset = offsetof(struct scenario, start_delay_ms)},
+    {.name = "lost_after",
+     .read = setting_read,
+     .offset = offsetof(struct scenario, lost_after_ms)},
+    {.name = "pools", .read = pools_read},
+    {.name = "departments", .read = scenario_accounts_departments},
+    {.name = "projects", .read = scenario_accounts_projects},
+    {.name = "quotas", .read = scenario_accounts_quotas},
+    {.name = "nodes", .read = scenario_nodes_read},
+    {.name = "tasks", .read = scenario_tasks_read},
+    {.name = "streams", .read = scenario_tasks_streams},
+    {.name = "events", .read = scenario_events_read},
+    {.name = "faults", .read = faults_read},
+    {.name = "trace", .read = trace_field_read},
     {0},
 };
 
@@ -188,7 +213,7 @@ static must_use enum err trace_load(struct scenario_draft *draft, struct error *
 static void settings_first(const struct doc *doc, const uint64_t *seed, struct scenario *scenario)
 {
     static const struct field until = {
-        "until", fields_duration, offsetof(struct scenario, until_ms), 0, 0, NULL};
+        .name = "until", .read = fields_duration, .offset = offsetof(struct scenario, until_ms)};
     struct problems untold = {0};
     struct reader in = {.arena = &scenario->arena, .problems = &untold};
     const struct doc *given = doc->kind == DOC_MAP ? doc_get(doc, "seed") : NULL;

@@ -96,17 +96,20 @@ static void labels_read(struct reader *in, const struct doc_place *place, const 
 #define IN_NODE(member) offsetof(struct node_draft, member)
 
 static const struct field node_fields[] = {
-    {"name", fields_name, IN_NODE(spec.name), 0, 0, "a node"},
-    {"count", fields_u32, IN_NODE(count), 1, NODES_MAX, NULL},
-    {"pool", fields_name, IN_NODE(spec.pool), 0, 0, "a pool"},
-    {"gpus", fields_u32, IN_NODE(spec.device_count), 0, NODE_DEVICES_MAX, NULL},
-    {"slots", slots_read, IN_NODE(slots), 0, NODE_SLOTS_MAX, NULL},
-    {"cpu", milli_read, IN_NODE(spec.cpu_milli), 0, 0, NULL},
-    {"memory", bytes_read, IN_NODE(spec.memory_bytes), 0, 0, NULL},
-    {"gpu_memory", bytes_read, IN_NODE(spec.gpu_memory_bytes), 0, 0, NULL},
-    {"resources", resources_read, 0, 0, 0, NULL},
-    {"labels", labels_read, 0, 0, 0, NULL},
-    {"later", fields_bool, IN_NODE(later), 0, 0, NULL},
+    {.name = "name", .read = fields_name, .offset = IN_NODE(spec.name), .note = "a node"},
+    {.name = "count", .read = fields_u32, .offset = IN_NODE(count), .min = 1, .max = NODES_MAX},
+    {.name = "pool", .read = fields_name, .offset = IN_NODE(spec.pool), .note = "a pool"},
+    {.name = "gpus",
+     .read = fields_u32,
+     .offset = IN_NODE(spec.device_count),
+     .max = NODE_DEVICES_MAX},
+    {.name = "slots", .read = slots_read, .offset = IN_NODE(slots), .max = NODE_SLOTS_MAX},
+    {.name = "cpu", .read = milli_read, .offset = IN_NODE(spec.cpu_milli)},
+    {.name = "memory", .read = bytes_read, .offset = IN_NODE(spec.memory_bytes)},
+    {.name = "gpu_memory", .read = bytes_read, .offset = IN_NODE(spec.gpu_memory_bytes)},
+    {.name = "resources", .read = resources_read},
+    {.name = "labels", .read = labels_read},
+    {.name = "later", .read = fields_bool, .offset = IN_NODE(later)},
     {0},
 };
 

@@ -36,9 +36,9 @@ struct job_draft {
 /* ---- fields ---- */
 
 static const struct field length_fields[] = {
-    {"mean", fields_duration, offsetof(struct length, mean_ms), 0, 0, NULL},
-    {"from", fields_duration, offsetof(struct length, low_ms), 0, 0, NULL},
-    {"to", fields_duration, offsetof(struct length, high_ms), 0, 0, NULL},
+    {.name = "mean", .read = fields_duration, .offset = offsetof(struct length, mean_ms)},
+    {.name = "from", .read = fields_duration, .offset = offsetof(struct length, low_ms)},
+    {.name = "to", .read = fields_duration, .offset = offsetof(struct length, high_ms)},
     {0},
 };
 
@@ -92,19 +92,26 @@ static void after_read(struct reader *in, const struct doc_place *place, const s
 enum { EXIT_CODE_MAX = 255, PERCENT_MAX = 100 };
 
 static const struct field job_fields[] = {
-    {"at", fields_duration, IN_JOB(at_ms), 0, 0, NULL},
-    {"every", fields_duration, IN_JOB(every_ms), 0, 0, NULL},
-    {"from", fields_duration, IN_JOB(from_ms), 0, 0, NULL},
-    {"until", fields_duration, IN_JOB(until_ms), 0, 0, NULL},
-    {"count", fields_u32, IN_JOB(count), 1, JOBS_OF_ONE_MAX, NULL},
-    {"runs", runs_read, 0, 0, 0, NULL},
-    {"checkpoint", fields_duration, IN_JOB(kind.checkpoint_ms), 0, 0, NULL},
-    {"stops_in", fields_duration, IN_JOB(kind.stops_in_ms), 0, 0, NULL},
-    {"exit", fields_u32, IN_JOB(exit_code), 0, EXIT_CODE_MAX, NULL},
-    {"fails", fields_u32, IN_JOB(kind.fails), 0, RETRIES_MAX + 1, NULL},
-    {"fail_percent", fields_u32, IN_JOB(fail_percent), 0, PERCENT_MAX, NULL},
-    {"after", after_read, 0, 0, 0, NULL},
-    {"user", fields_name, IN_JOB(user), 0, 0, "a user"},
+    {.name = "at", .read = fields_duration, .offset = IN_JOB(at_ms)},
+    {.name = "every", .read = fields_duration, .offset = IN_JOB(every_ms)},
+    {.name = "from", .read = fields_duration, .offset = IN_JOB(from_ms)},
+    {.name = "until", .read = fields_duration, .offset = IN_JOB(until_ms)},
+    {.name = "count",
+     .read = fields_u32,
+     .offset = IN_JOB(count),
+     .min = 1,
+     .max = JOBS_OF_ONE_MAX},
+    {.name = "runs", .read = runs_read},
+    {.name = "checkpoint", .read = fields_duration, .offset = IN_JOB(kind.checkpoint_ms)},
+    {.name = "stops_in", .read = fields_duration, .offset = IN_JOB(kind.stops_in_ms)},
+    {.name = "exit", .read = fields_u32, .offset = IN_JOB(exit_code), .max = EXIT_CODE_MAX},
+    {.name = "fails", .read = fields_u32, .offset = IN_JOB(kind.fails), .max = RETRIES_MAX + 1},
+    {.name = "fail_percent",
+     .read = fields_u32,
+     .offset = IN_JOB(fail_percent),
+     .max = PERCENT_MAX},
+    {.name = "after", .read = after_read},
+    {.name = "user", .read = fields_name, .offset = IN_JOB(user), .note = "a user"},
     {0},
 };
 

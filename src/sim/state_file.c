@@ -10,6 +10,7 @@
 #include "sim/docmap.h"
 #include "sim/state_internal.h"
 #include "spec/account_spec.h"
+#include "spec/object_again.h"
 #include "spec/pool_spec.h"
 #include "wire/state_json.h"
 #include "wire/time_text.h"
@@ -93,64 +94,23 @@ bool state_file_yes(const struct doc *map, const char *name)
 
 /* ---- pools and accounts ---- */
 
-/* In thousandths. What was used before the export is not in it: the simulation looks back on itself only. */
-static uint32_t history_factor(const struct doc *history)
-{
-    const struct doc *factor = doc_get(history, "factor");
-    int64_t milli = HISTORY_FACTOR_DEFAULT;
-    if (factor != NULL &&
-        (factor->kind != DOC_NUMBER || amount_milli(factor->text, &milli, NULL) != ERR_OK ||
-         milli > HISTORY_FACTOR_MAX)) {
-        milli = HISTORY_FACTOR_DEFAULT;
-    }
-    return (uint32_t)milli;
-}
-
+/* What was used before the export is not in it: the simulation looks back on itself only. */
 static enum err pool_read(struct sim_state *state, const struct doc *item, struct error *e)
 {
-    static const char *const same[] = {"name",    "title",     "description", "paused",
-                                       "accepts", "aux_tasks", "topology",    NULL};
-    static const char *const same_scheduler[] = {"policy", "placement",  "victims",
-                                                 "order",  "preemption", "consolidation",
-                                                 "uneven", "user_slots", NULL};
-    const struct doc *scheduler = doc_get(item, "scheduler");
-    struct doc *map = docmap_pick(state->arena, item, same);
-    if (scheduler != NULL && scheduler->kind == DOC_MAP) {
-        docmap_add(map, "scheduler", docmap_pick(state->arena, scheduler, same_scheduler));
-    }
     struct pool_spec spec;
-    enum err r = pool_spec_read(map, state->arena, &spec, e);
-    if (r != ERR_OK) {
-        return r;
+    enum err r =
+        pool_spec_read(object_again(&pool_object, item, state->arena), state->arena, &spec, e);
+    if (r == ERR_OK) {
+        vec_push(&state->scenario->pools, spec);
     }
-    spec.patience_ms = state_file_ms(state, item, "patience_ms", spec.patience_ms);
-    if (scheduler != NULL && scheduler->kind == DOC_MAP) {
-        const struct doc *history = doc_get(scheduler, "history");
-        if (history != NULL && history->kind == DOC_MAP) {
-            spec.history_half_life_ms = state_file_ms(state, history, "half_life_ms", 0);
-            spec.history_window_ms = state_file_ms(state, history, "window_ms", 0);
-            spec.history_factor = history_factor(history);
-        }
-        if (doc_get(scheduler, "stale_grace_ms") != NULL) { /* null: never */
-            spec.stale_grace_ms =
-                state_file_ms(state, scheduler, "stale_grace_ms", STALE_GRACE_NEVER);
-        }
-        spec.preempt_min_runtime_ms = state_file_ms(state, scheduler, "preempt_min_runtime_ms", 0);
-        spec.reclaim_min_runtime_ms = state_file_ms(state, scheduler, "reclaim_min_runtime_ms", 0);
-        spec.preempt_delay_ms = state_file_ms(state, scheduler, "preempt_delay_ms", 0);
-    }
-    vec_push(&state->scenario->pools, spec);
-    return ERR_OK;
+    return r;
 }
 
 static must_use enum err account_read(struct sim_state *state, const struct doc *item,
                                       enum account_kind kind, struct error *e)
 {
-    static const char *const same[] = {"name",  "parent",      "department",
-                                       "title", "description", NULL};
     struct account_spec spec;
-    struct doc *map = docmap_pick(state->arena, item, same);
-    enum err r = account_spec_read(map, kind, state->arena, &spec, e);
+    enum err r = account_spec_again(item, kind, state->arena, &spec, e);
     if (r == ERR_OK) {
         vec_push(&state->scenario->accounts, spec);
     }
@@ -169,21 +129,17 @@ static enum err project_read(struct sim_state *state, const struct doc *item, st
 
 static enum err quota_read(struct sim_state *state, const struct doc *item, struct error *e)
 {
-    static const char *const same[] = {"pool", "resources", "rank", NULL};
-    static const char *const whose[] = {"account", NULL};
-    struct doc *map = docmap_pick(state->arena, item, same);
-    struct doc *account = docmap_pick(state->arena, item, whose)->first;
-    if (account != NULL) {
-        docmap_add(map, state_file_text(item, "kind"), account);
-    }
+    const struct doc *account = doc_get(item, "account");
+    const char *kind = state_file_text(item, "kind");
+    struct doc *map = docmap_new(state->arena, item);
+    docmap_copy(state->arena, map, object_again(&quota_object, item, state->arena));
+    docmap_put(state->arena, map, "pool", doc_get(item, "pool"));
+    docmap_put(state->arena, map, "resources", doc_get(item, "resources"));
+    docmap_put(state->arena, map, strcmp(kind, "department") == 0 ? kind : "project", account);
     struct quota_body *body = arena_new(state->arena, struct quota_body, 1);
     quota_spec_body_init(body);
     enum err r = quota_spec_body_read(map, state->arena, body, e);
     if (r == ERR_OK) {
-        body->spec.preempt_min_runtime_ms =
-            state_file_ms(state, item, "preempt_min_runtime_ms", QUOTA_INHERIT);
-        body->spec.reclaim_min_runtime_ms =
-            state_file_ms(state, item, "reclaim_min_runtime_ms", QUOTA_INHERIT);
         vec_push(&state->scenario->quotas, body);
     }
     return r;

@@ -1,11 +1,10 @@
 /* state_tasks.c - the tasks of an exported state: what is left of each.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/task.h"
-#include "core/model/names.h"
-#include "sim/docmap.h"
 #include "sim/state_internal.h"
-#include "spec/task_file.h"
+#include "spec/object_again.h"
 #include "wire/time_text.h"
+#include "core/model/names.h"
 
 static const char *task_name(struct sim_state *state, uint64_t id, const char *name)
 {
@@ -33,28 +32,25 @@ static const struct doc *task_numbered(const struct doc *tasks, uint64_t wanted)
     return NULL;
 }
 
-/* Tasks that are still there; those that have completed hold nobody up. */
-static must_use enum err after_set(struct sim_state *state, const struct doc *item,
-                                   const struct doc *tasks, struct job_kind *kind, struct error *e)
+/* Dependencies by name: those on tasks that are still there. What has ended holds nobody up. */
+static void after_set(struct sim_state *state, const struct doc *tasks, struct job_kind *kind)
 {
-    const struct doc *depends = doc_get(item, "depends_on");
-    if (depends == NULL || depends->kind != DOC_LIST) {
-        return ERR_OK;
-    }
-    if (depends->count > TASK_DEPENDS_MAX) {
-        return fail(e, ERR_LIMIT, "depends_on: more than %d tasks", TASK_DEPENDS_MAX);
-    }
-    const char **names = arena_new(state->arena, const char *, depends->count + 1);
-    for (const struct doc *on = depends->first; on != NULL; on = on->next) {
-        uint64_t wanted = 0;
-        const struct doc *other = doc_u64(on, &wanted) ? task_numbered(tasks, wanted) : NULL;
+    struct task_spec *spec = &kind->spec;
+    const char **names = arena_new(state->arena, const char *, spec->depends_count + 1);
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < spec->depends_count; i++) {
+        const struct doc *other = task_numbered(tasks, spec->depends_on[i]);
         if (other != NULL) {
-            names[kind->after_count++] = task_name(state, wanted, state_file_text(other, "name"));
+            any |= (spec->depends_any >> i & 1) << kind->after_count;
+            names[kind->after_count++] =
+                task_name(state, spec->depends_on[i], state_file_text(other, "name"));
         }
     }
     kind->after = names;
+    spec->depends_on = NULL; /* the engine fills in the numbers that the tasks have here */
+    spec->depends_count = 0;
+    spec->depends_any = any;
     state->scenario->names_needed |= kind->after_count > 0;
-    return ERR_OK;
 }
 
 /* What is left of it: instances that have ended do not come again. */
@@ -68,15 +64,6 @@ static void rest_set(struct sim_state *state, const struct doc *item, struct tas
             spec->instances = (uint32_t)left;
         }
     }
-    spec->time_limit_ms = state_file_ms(state, item, "time_limit_ms", 0);
-    spec->grace_ms = state_file_ms(state, item, "grace_ms", GRACE_MS_DEFAULT);
-    const int64_t unset = -2; /* a grace may be -1: never */
-    spec->stale_grace_ms = state_file_ms(state, item, "stale_grace_ms", unset);
-    spec->own_stale_grace = spec->stale_grace_ms != unset;
-    spec->stale_grace_ms = spec->own_stale_grace ? spec->stale_grace_ms : 0;
-    spec->preempt_delay_ms = state_file_ms(state, item, "preemption_delay_ms", unset);
-    spec->own_preempt_delay = spec->preempt_delay_ms != unset;
-    spec->preempt_delay_ms = spec->own_preempt_delay ? spec->preempt_delay_ms : 0;
     spec->user = state_file_text(item, "user");
 }
 
@@ -164,46 +151,15 @@ static void avoid_set(const struct sim_state *state, struct task_spec *spec)
     spec->avoid_count = count;
 }
 
-/* What of a task is as a task file has it. Groups say themselves how many instances there are, and
- * only a gang has a least number of them. */
-static struct doc *task_picked(struct sim_state *state, const struct doc *item)
-{
-    static const char *const same[] = {"kind",     "project",     "pools",       "resources",
-                                       "gang",     "priority",    "preemptible", "repeatable",
-                                       "command",  "max_retries", "avoid",       "node_labels",
-                                       "topology", NULL};
-    static const char *const chosen[] = {"devices", NULL};
-    static const char *const grouped[] = {"groups", "min_groups", NULL};
-    static const char *const ganged[] = {"instances", "min_instances", NULL};
-    static const char *const counted[] = {"instances", NULL};
-    struct doc *map = docmap_pick(state->arena, item, same);
-    struct doc *devices = docmap_pick(state->arena, item, chosen)->first;
-    struct doc *count = docmap_pick(state->arena, item, grouped)->first;
-    if (devices != NULL && devices->count > 0) {
-        docmap_add(map, "devices", devices);
-    }
-    if (count == NULL) {
-        count =
-            docmap_pick(state->arena, item, state_file_yes(item, "gang") ? ganged : counted)->first;
-    }
-    while (count != NULL) {
-        struct doc *next = count->next;
-        docmap_add(map, count->key.p, count);
-        count = next;
-    }
-    return map;
-}
-
 static must_use enum err task_read(struct sim_state *state, const struct doc *item,
                                    const struct doc *tasks, struct error *e)
 {
     if (state->scenario->jobs.count >= state->scenario->jobs_max) {
         return fail(e, ERR_LIMIT, "more than %u tasks", state->scenario->jobs_max);
     }
-    struct doc *map = task_picked(state, item);
     state->wrong = NULL;
     struct job_kind *kind = scenario_kind(state->scenario);
-    enum err r = task_file_spec_read(map, state->arena, &kind->spec, e);
+    enum err r = object_again_task(item, state->arena, &kind->spec, e);
     if (r != ERR_OK) {
         return r;
     }
@@ -213,10 +169,7 @@ static must_use enum err task_read(struct sim_state *state, const struct doc *it
                          state_file_text(item, "name"));
     rest_set(state, item, &kind->spec);
     avoid_set(state, &kind->spec);
-    r = after_set(state, item, tasks, kind, e);
-    if (r != ERR_OK) {
-        return r;
-    }
+    after_set(state, tasks, kind);
     kind->spec.stage = strcmp(word, "staged") == 0;
     const int64_t submitted_ms = before_ms(state, item, "submitted_at");
     job.at_ms = submitted_ms == NOT_YET ? 0 : submitted_ms;

@@ -1,9 +1,11 @@
 /* account_spec.c - the fields of departments and projects.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "spec/object_read.h"
 #include "spec/account_spec.h"
 
 #include "core/model/limits.h"
 #include "spec/account_internal.h"
+#include "spec/object_again.h"
 
 #include <string.h>
 
@@ -32,19 +34,26 @@ static void parent_read(struct reader *in, const struct doc_place *place, const 
 
 #define IN_ACCOUNT(member) offsetof(struct account_spec, member)
 
+#define FIELD(id, kept, tag, change, place, flag) ROW_##place(id)
+#define ROW_TOP(id)                                                                                \
+    {.name = #id, .read = object_read_field, .row = &account_object_fields[ACCOUNT_FIELD_##id]},
+#define ROW_OWN(id)
+#define ROW_HIDDEN(id)
+
 static const struct field department_fields[] = {
-    {"name", name_read, IN_ACCOUNT(name), 0, 0, "a department"},
-    {"parent", parent_read, IN_ACCOUNT(parent), 0, 0, "a department"},
-    {"title", fields_text, IN_ACCOUNT(title), 0, TEXT_LEN_MAX, NULL},
-    {"description", fields_text, IN_ACCOUNT(description), 0, TEXT_LEN_MAX, NULL},
+    {.name = "name", .read = name_read, .offset = IN_ACCOUNT(name), .note = "a department"},
+    {.name = "parent", .read = parent_read, .offset = IN_ACCOUNT(parent), .note = "a department"},
+#include "core/model/account_fields.def"
     {0},
 };
 
 static const struct field project_fields[] = {
-    {"name", name_read, IN_ACCOUNT(name), 0, 0, "a project"},
-    {"department", fields_name, IN_ACCOUNT(parent), 0, 0, "a department"},
-    {"title", fields_text, IN_ACCOUNT(title), 0, TEXT_LEN_MAX, NULL},
-    {"description", fields_text, IN_ACCOUNT(description), 0, TEXT_LEN_MAX, NULL},
+    {.name = "name", .read = name_read, .offset = IN_ACCOUNT(name), .note = "a project"},
+    {.name = "department",
+     .read = fields_name,
+     .offset = IN_ACCOUNT(parent),
+     .note = "a department"},
+#include "core/model/account_fields.def"
     {0},
 };
 
@@ -77,7 +86,10 @@ static enum err read_into(const struct doc *doc, struct arena *arena, bool creat
 enum err account_spec_read(const struct doc *doc, enum account_kind kind, struct arena *arena,
                            struct account_spec *ret, struct error *e)
 {
-    struct account_spec spec = {.kind = kind, .parent = "", .title = "", .description = ""};
+    struct account_spec spec;
+    object_init(&account_object, &spec, sizeof spec);
+    spec.kind = kind;
+    spec.name = NULL;
     enum err r = read_into(doc, arena, true, &spec, e);
     if (r == ERR_OK) {
         *ret = spec;
@@ -89,4 +101,13 @@ enum err account_spec_patch(const struct doc *doc, struct arena *arena, struct a
                             struct error *e)
 {
     return read_into(doc, arena, false, spec, e);
+}
+
+enum err account_spec_again(const struct doc *item, enum account_kind kind, struct arena *arena,
+                            struct account_spec *ret, struct error *e)
+{
+    const bool project = kind == ACCOUNT_PROJECT;
+    const struct doc *map =
+        object_again_fields(project ? project_fields : department_fields, item, arena);
+    return account_spec_read(map, kind, arena, ret, e);
 }

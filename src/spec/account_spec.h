@@ -17,3 +17,8 @@ must_use enum err account_spec_read(const struct doc *doc, enum account_kind kin
  * Unchanged on failure. */
 must_use enum err account_spec_patch(const struct doc *doc, struct arena *arena,
                                      struct account_spec *spec, struct error *e);
+
+/* The same out of an object of the API, which has more than these fields. */
+must_use enum err account_spec_again(const struct doc *item, enum account_kind kind,
+                                     struct arena *arena, struct account_spec *ret,
+                                     struct error *e);

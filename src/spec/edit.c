@@ -10,209 +10,81 @@
 
 #include <string.h>
 
-/* An edit while it is read; the task has what an instance asks for. */
-struct edit_draft {
-    struct task_edit edit;
-    struct task_draft task;
-};
-
-static void priority_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                          const struct field *field, void *object)
-{
-    struct task_edit *edit = &((struct edit_draft *)object)->edit;
-    edit->fields |= EDIT_PRIORITY;
-    fields_u32(in, place, doc, field, object);
-}
-
-static void retries_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                         const struct field *field, void *object)
-{
-    struct task_edit *edit = &((struct edit_draft *)object)->edit;
-    edit->fields |= EDIT_RETRIES;
-    fields_u32(in, place, doc, field, object);
-}
-
-static void time_limit_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                            const struct field *field, void *object)
-{
-    struct task_edit *edit = &((struct edit_draft *)object)->edit;
-    edit->fields |= EDIT_TIME_LIMIT;
-    fields_duration(in, place, doc, field, object);
-}
-
-static void grace_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       const struct field *field, void *object)
-{
-    struct task_edit *edit = &((struct edit_draft *)object)->edit;
-    edit->fields |= EDIT_GRACE;
-    fields_duration(in, place, doc, field, object);
-}
-
-static void edit_name_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                           const struct field *field, void *object)
-{
-    struct task_edit *edit = &((struct edit_draft *)object)->edit;
-    edit->fields |= EDIT_NAME;
-    fields_text(in, place, doc, field, object);
-}
-
-static void pool_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      const struct field *field, void *object)
-{
-    struct task_edit *edit = &((struct edit_draft *)object)->edit;
-    edit->fields |= EDIT_POOL;
-    fields_name(in, place, doc, field, object);
-}
-
-static void edit_tags_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                           const struct field *field, void *object)
-{
-    struct task_edit *edit = &((struct edit_draft *)object)->edit;
-    if (doc->kind != DOC_LIST || doc->count > field->max) {
-        fields_problem(in, place, doc, "a list of at most %d texts is wanted, not %s",
-                       (int)field->max, doc->kind == DOC_LIST ? "a longer one" : fields_what(doc));
-        return;
-    }
-    const char **tags = arena_new(in->arena, const char *, doc->count + 1);
-    uint32_t count = 0;
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .index = count};
-        if (!fields_value_text(in, &at, item, TEXT_LEN_MAX, &tags[count])) {
-            return;
-        }
-        if (tags[count][0] == '\0') {
-            fields_problem(in, &at, item, "a tag is not empty");
-            return;
-        }
-        count++;
-    }
-    edit->fields |= EDIT_TAGS;
-    edit->tags = tags;
-    edit->tag_count = count;
-}
-
-static void project_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                         const struct field *field, void *object)
-{
-    struct edit_draft *draft = object;
-    draft->edit.fields |= EDIT_PROJECT;
-    fields_name(in, place, doc, field, object);
-}
-
-static void asks_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      const struct field *field, void *object)
-{
-    struct edit_draft *draft = object;
-    draft->edit.fields |= EDIT_RESOURCES;
-    task_resources_read(in, place, doc, field, &draft->task);
-}
-
-static void asked_devices_read(struct reader *in, const struct doc_place *place,
-                               const struct doc *doc, const struct field *field, void *object)
-{
-    struct edit_draft *draft = object;
-    draft->edit.fields |= EDIT_RESOURCES;
-    task_resources_devices_read(in, place, doc, field, &draft->task);
-}
-
-static void edit_avoid_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                            const struct field *field, void *object)
-{
-    struct edit_draft *draft = object;
-    task_resources_avoid_read(in, place, doc, field, &draft->task);
-    draft->edit.fields |= EDIT_AVOID;
-    draft->edit.avoid = draft->task.spec.avoid;
-    draft->edit.avoid_count = draft->task.spec.avoid_count;
-}
-
-static void edit_labels_read(struct reader *in, const struct doc_place *place,
-                             const struct doc *doc, const struct field *field, void *object)
-{
-    struct edit_draft *draft = object;
-    task_resources_node_labels_read(in, place, doc, field, &draft->task);
-    draft->edit.fields |= EDIT_LABELS;
-    draft->edit.node_labels = draft->task.spec.node_labels;
-    draft->edit.node_label_count = draft->task.spec.node_label_count;
-}
-
-/* {}: none any more. */
-static void edit_topology_read(struct reader *in, const struct doc_place *place,
-                               const struct doc *doc, const struct field *field, void *object)
-{
-    struct edit_draft *draft = object;
-    draft->edit.fields |= EDIT_TOPOLOGY;
-    if (doc->kind != DOC_MAP || doc->count > 0) {
-        task_groups_topology_read(in, place, doc, field, object);
-    }
-}
-
 /* What an instance asks for: all of it anew. */
-static void asks_finish(struct reader *in, const struct doc *doc, struct edit_draft *draft)
+static void asks_finish(struct reader *in, const struct doc *doc, struct task_draft *draft)
 {
-    if (draft->task.pools != NULL) {
+    const struct doc *resources = doc_get(doc, "resources");
+    if (resources != NULL && resources->kind == DOC_MAP &&
+        doc_get(resources, "resource_pool") != NULL) {
         struct doc_place pool = {.key = "resources.resource_pool"};
-        fields_problem(in, &pool, draft->task.pools, "the pool is changed by 'pool'");
+        fields_problem(in, &pool, resources, "the pool is changed by 'pool'");
         return;
     }
-    task_resources_finish(in, NULL, doc, &draft->task);
-    draft->edit.asks = arena_dup(in->arena, &draft->task.spec, sizeof draft->task.spec);
+    task_resources_finish(in, NULL, doc, draft);
 }
 
-#define IN_EDIT(member) offsetof(struct edit_draft, edit.member)
-#define NOT_EDITED "it cannot change; `weir task retry` or a new task would do"
+/* One field of the body into the draft: the field's bit. */
+static uint32_t edit_field(struct reader *in, const struct doc *doc, struct task_draft *draft)
+{
+    const struct doc_place place = {.key = doc->key.p};
+    const struct field *field = fields_find(in, &place, doc, task_file_fields);
+    if (field == NULL) {
+        return 0;
+    }
+    if (field->row == NULL || field->row->edit == EDIT_NEVER) {
+        fields_problem(in, &place, doc,
+                       "it cannot change; `weir task retry` or a new task would do");
+        return 0;
+    }
+    if (str_is(doc->key, "pools") && doc->kind == DOC_LIST && doc->count != 1) {
+        fields_problem(in, &place, doc, "a task is moved to one pool");
+        return 0;
+    }
+    const bool none = str_is(doc->key, "topology") && doc->kind == DOC_MAP && doc->count == 0;
+    if (!none) { /* {}: no level any more */
+        field->read(in, &place, doc, field, draft);
+    }
+    return (uint32_t)1 << field->row->bit;
+}
 
-static const struct field task_edit_fields[] = {
-    {"priority", priority_read, IN_EDIT(priority), PRIORITY_MIN, PRIORITY_MAX, NULL},
-    {"time_limit", time_limit_read, IN_EDIT(time_limit_ms), 0, 0, NULL},
-    {"max_retries", retries_read, IN_EDIT(max_retries), 0, RETRIES_MAX, NULL},
-    {"grace", grace_read, IN_EDIT(grace_ms), 0, 0, NULL},
-    {"name", edit_name_read, IN_EDIT(name), 0, TEXT_LEN_MAX, NULL},
-    {"tags", edit_tags_read, 0, 0, TASK_TAGS_MAX, NULL},
-    {"pool", pool_read, IN_EDIT(pool), 0, 0, "a pool"},
-    {"project", project_read, IN_EDIT(project), 0, 0, "a project"},
-    {"resources", asks_read, 0, 0, 0, NULL},
-    {"devices", asked_devices_read, 0, 0, 0, NULL},
-    {"avoid", edit_avoid_read, 0, 0, TASK_AVOID_MAX, NULL},
-    {"node_labels", edit_labels_read, 0, 0, TASK_LABELS_MAX, NULL},
-    {"topology", edit_topology_read, IN_EDIT(topology), 0, 0, NULL},
-    {"command", NULL, 0, 0, 0, NOT_EDITED},
-    {"entrypoint", NULL, 0, 0, 0, NOT_EDITED},
-    {"env", NULL, 0, 0, 0, NOT_EDITED},
-    {"workdir", NULL, 0, 0, 0, NOT_EDITED},
-    {"image", NULL, 0, 0, 0, NOT_EDITED},
-    {"kind", NULL, 0, 0, 0, NOT_EDITED},
-    {"user", NULL, 0, 0, 0, NOT_EDITED},
-    {"instances", NULL, 0, 0, 0, NOT_EDITED},
-    {"min_instances", NULL, 0, 0, 0, NOT_EDITED},
-    {"min_groups", NULL, 0, 0, 0, NOT_EDITED},
-    {"groups", NULL, 0, 0, 0, NOT_EDITED},
-    {"array", NULL, 0, 0, 0, NOT_EDITED},
-    {"gang", NULL, 0, 0, 0, NOT_EDITED},
-    {"preemptible", NULL, 0, 0, 0, NOT_EDITED},
-    {"repeatable", NULL, 0, 0, 0, NOT_EDITED},
-    {"depends_on", NULL, 0, 0, 0, NOT_EDITED},
-    {0},
-};
+/* "priority, time_limit, …": the fields that can change. */
+static const char *edit_names(struct arena *arena)
+{
+    const char *names = "";
+    for (uint32_t i = 0; i < task_object.count; i++) {
+        const struct object_field *row = &task_object.fields[i];
+        if (row->edit != EDIT_NEVER && i != TASK_FIELD_pools) {
+            names =
+                arena_fmt(arena, "%s%s%s", names, names[0] != '\0' ? ", " : "", row->record.name);
+        }
+    }
+    return names;
+}
 
 enum err edit_task_read(const struct doc *doc, struct arena *arena, struct task_edit *ret,
                         struct error *e)
 {
     struct problems problems = {0};
     struct reader in = {.arena = arena, .problems = &problems};
-    struct edit_draft draft = {0};
-    task_file_spec_init(&draft.task.spec);
-    fields_read(&in, NULL, doc, task_edit_fields, &draft);
-    if (problems.total == 0 && draft.edit.fields & EDIT_RESOURCES) {
-        asks_finish(&in, doc, &draft);
+    struct task_draft *draft = arena_new(arena, struct task_draft, 1);
+    uint32_t fields = 0;
+    task_file_spec_init(&draft->spec);
+    if (doc->kind != DOC_MAP) {
+        fields_problem(&in, NULL, doc, "a map of fields is wanted, not %s", fields_what(doc));
     }
-    if (problems.total == 0 && draft.edit.fields == 0) {
-        fields_problem(&in, NULL, doc,
-                       "nothing to change; give some of priority, time_limit, max_retries, grace, "
-                       "name, tags, pool, project, resources, avoid, node_labels, topology");
+    for (const struct doc *item = doc->kind == DOC_MAP ? doc->first : NULL; item != NULL;
+         item = item->next) {
+        fields |= item->kind != DOC_NULL ? edit_field(&in, item, draft) : 0;
+    }
+    if (problems.total == 0 && fields & TASK_EDIT_resources) {
+        asks_finish(&in, doc, draft);
+    }
+    if (problems.total == 0 && fields == 0) {
+        fields_problem(&in, NULL, doc, "nothing to change; give some of %s", edit_names(arena));
     }
     enum err r = problem_error(&problems, e);
     if (r == ERR_OK) {
-        *ret = draft.edit;
+        *ret = (struct task_edit){.fields = fields, .spec = &draft->spec};
     }
     return r;
 }
@@ -256,8 +128,8 @@ static void labels_read(struct reader *in, const struct doc_place *place, const 
 }
 
 static const struct field node_edit_fields[] = {
-    {"draining", draining_read, offsetof(struct node_edit, drain), 0, 0, NULL},
-    {"labels", labels_read, 0, 0, NODE_LABELS_MAX, NULL},
+    {.name = "draining", .read = draining_read, .offset = offsetof(struct node_edit, drain)},
+    {.name = "labels", .read = labels_read, .max = NODE_LABELS_MAX},
     {0},
 };
 

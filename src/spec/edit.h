@@ -7,8 +7,8 @@
 #include "base/fail.h"
 #include "core/model/input.h"
 
-/* {priority, time_limit, max_retries, grace, name, tags, pool, project, resources, devices}; at least
- * one. resources and devices replace all that an instance asked for. */
+/* Those fields of a task that can change (task_fields.def), at least one; what is read is in the arena. resources and
+ * devices replace all that an instance asked for. */
 must_use enum err edit_task_read(const struct doc *doc, struct arena *arena, struct task_edit *ret,
                                  struct error *e);
 

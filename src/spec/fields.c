@@ -136,6 +136,16 @@ static const struct field *field_find(const struct field *fields, struct str nam
     return NULL;
 }
 
+const struct field *fields_find(struct reader *in, const struct doc_place *place,
+                                const struct doc *doc, const struct field *fields)
+{
+    const struct field *field = field_find(fields, doc->key);
+    if (field == NULL) {
+        unknown_field(in, place, doc, fields);
+    }
+    return field;
+}
+
 void fields_read(struct reader *in, const struct doc_place *place, const struct doc *map,
                  const struct field *fields, void *object)
 {
@@ -145,10 +155,11 @@ void fields_read(struct reader *in, const struct doc_place *place, const struct 
     }
     for (const struct doc *doc = map->first; doc != NULL; doc = doc->next) {
         struct doc_place at = {.up = place, .key = doc->key.p};
-        const struct field *field = field_find(fields, doc->key);
+        const struct field *field = fields_find(in, &at, doc, fields);
         if (field == NULL) {
-            unknown_field(in, &at, doc, fields);
-        } else if (field->read == NULL) {
+            continue;
+        }
+        if (field->read == NULL) {
             fields_problem(in, &at, doc, "%s", field->note);
         } else if (doc->kind != DOC_NULL) {
             field->read(in, &at, doc, field, object);

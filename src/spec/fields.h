@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/object.h"
 #include "spec/problem.h"
 
 #include <stddef.h>
@@ -33,6 +34,7 @@ struct field {
     int64_t min;   /* of numbers; of texts the shortest length */
     int64_t max;   /* of numbers; of texts the longest length */
     const char *note;
+    const struct object_field *row; /* of object_read_field() */
 };
 
 /* Notes a problem with `doc` (for its line and column) at `place`. */
@@ -43,6 +45,10 @@ void fields_problem(struct reader *in, const struct doc_place *place, const stru
  * known one. Values that are null count as not given. */
 void fields_read(struct reader *in, const struct doc_place *place, const struct doc *map,
                  const struct field *fields, void *object);
+
+/* The field that a value's key names; NULL: a problem was noted that names the nearest known one. */
+const struct field *fields_find(struct reader *in, const struct doc_place *place,
+                                const struct doc *doc, const struct field *fields);
 
 /* "a list", "a number": for messages. */
 const char *fields_what(const struct doc *doc);

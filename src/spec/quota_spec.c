@@ -1,5 +1,6 @@
 /* quota_spec.c - the fields of a quota.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "spec/object_read.h"
 #include "spec/quota_spec.h"
 
 #include "base/amount.h"
@@ -13,9 +14,7 @@ static const char slots_name[] = "slots";
 
 void quota_spec_body_init(struct quota_body *body)
 {
-    *body = (struct quota_body){.spec = {.rank = QUOTA_RANK_DEFAULT,
-                                         .preempt_min_runtime_ms = QUOTA_INHERIT,
-                                         .reclaim_min_runtime_ms = QUOTA_INHERIT}};
+    *body = (struct quota_body){.spec = {.rules = quota_rules_none}};
 }
 
 void quota_spec_body_from(struct quota_body *body, const struct quota_spec *spec)
@@ -77,13 +76,11 @@ static void weight_read(struct reader *in, const struct doc_place *place, const 
 {
     (void)field;
     struct quota_amount *amount = object;
-    struct error e;
     int64_t milli;
-    if (doc->kind != DOC_NUMBER && doc->kind != DOC_STRING) {
-        fields_problem(in, place, doc, "a number is wanted, not %s", fields_what(doc));
-    } else if (amount_milli(doc->text, &milli, &e) != ERR_OK) {
-        fields_problem(in, place, doc, "%s", e.text);
-    } else if (milli > QUOTA_WEIGHT_MAX) {
+    if (!object_read_milli(in, place, doc, &milli)) {
+        return;
+    }
+    if (milli > QUOTA_WEIGHT_MAX) {
         fields_problem(in, place, doc, "a weight is at most %d", QUOTA_WEIGHT_MAX / 1000);
     } else {
         amount->weight = (uint32_t)milli;
@@ -91,9 +88,9 @@ static void weight_read(struct reader *in, const struct doc_place *place, const 
 }
 
 static const struct field amount_fields[] = {
-    {"guaranteed", guaranteed_read, 0, 0, 0, NULL},
-    {"limit", limit_read, 0, 0, 0, NULL},
-    {"weight", weight_read, 0, 0, 0, NULL},
+    {.name = "guaranteed", .read = guaranteed_read},
+    {.name = "limit", .read = limit_read},
+    {.name = "weight", .read = weight_read},
     {0},
 };
 
@@ -172,17 +169,6 @@ static void account_read(struct reader *in, const struct doc_place *place, const
     body->kind = (enum account_kind)field->max;
 }
 
-/* A duration, or 'inherit'. */
-static void runtime_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                         const struct field *field, void *object)
-{
-    if (doc->kind == DOC_STRING && str_is(doc->text, "inherit")) {
-        *(int64_t *)(void *)((char *)object + field->offset) = QUOTA_INHERIT;
-        return;
-    }
-    fields_duration(in, place, doc, field, object);
-}
-
 /* Read before, by quota_spec_body_whose(). */
 static void passed_over(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         const struct field *field, void *object)
@@ -197,24 +183,27 @@ static void passed_over(struct reader *in, const struct doc_place *place, const 
 #define IN_QUOTA(member) offsetof(struct quota_body, member)
 
 static const struct field whose_fields[] = {
-    {"project", account_read, 0, 0, ACCOUNT_PROJECT, "a project"},
-    {"department", account_read, 0, 0, ACCOUNT_DEPARTMENT, "a department"},
-    {"pool", fields_name, IN_QUOTA(pool), 0, 0, "a pool"},
-    {"resources", passed_over, 0, 0, 0, NULL},
-    {"rank", passed_over, 0, 0, 0, NULL},
-    {"preempt_min_runtime", passed_over, 0, 0, 0, NULL},
-    {"reclaim_min_runtime", passed_over, 0, 0, 0, NULL},
+    {.name = "project", .read = account_read, .max = ACCOUNT_PROJECT, .note = "a project"},
+    {.name = "department", .read = account_read, .max = ACCOUNT_DEPARTMENT, .note = "a department"},
+    {.name = "pool", .read = fields_name, .offset = IN_QUOTA(pool), .note = "a pool"},
+    {.name = "resources", .read = passed_over},
+#define FIELD(id, kept, tag, change, place, flag) {.name = #id, .read = passed_over},
+#include "core/model/quota_fields.def"
+#undef FIELD
     {0},
 };
 
 static const struct field quota_fields[] = {
-    {"project", passed_over, 0, 0, 0, NULL},
-    {"department", passed_over, 0, 0, 0, NULL},
-    {"pool", passed_over, 0, 0, 0, NULL},
-    {"resources", resources_read, 0, 0, 0, NULL},
-    {"rank", fields_u32, IN_QUOTA(spec.rank), 0, QUOTA_RANK_MAX, NULL},
-    {"preempt_min_runtime", runtime_read, IN_QUOTA(spec.preempt_min_runtime_ms), 0, 0, NULL},
-    {"reclaim_min_runtime", runtime_read, IN_QUOTA(spec.reclaim_min_runtime_ms), 0, 0, NULL},
+    {.name = "project", .read = passed_over},
+    {.name = "department", .read = passed_over},
+    {.name = "pool", .read = passed_over},
+    {.name = "resources", .read = resources_read},
+#define FIELD(id, kept, tag, change, place, flag)                                                  \
+    {.name = #id,                                                                                  \
+     .read = object_read_field,                                                                    \
+     .offset = IN_QUOTA(spec.rules),                                                               \
+     .row = &quota_object_fields[QUOTA_FIELD_##id]},
+#include "core/model/quota_fields.def"
     {0},
 };
 

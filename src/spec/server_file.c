@@ -90,14 +90,22 @@ static void keep_facts_read(struct reader *in, const struct doc_place *place, co
 }
 
 static const struct field retention_fields[] = {
-    {"tasks", fields_duration, offsetof(struct server_file, history_keep_ms), 0, 0, NULL},
-    {"facts", keep_facts_read, 0, 0, 0, NULL},
+    {.name = "tasks",
+     .read = fields_duration,
+     .offset = offsetof(struct server_file, history_keep_ms)},
+    {.name = "facts", .read = keep_facts_read},
     {0},
 };
 
 static const struct field defaults_fields[] = {
-    {"gpu_pool", fields_name, offsetof(struct server_file, gpu_pool), 0, 0, "a pool"},
-    {"cpu_pool", fields_name, offsetof(struct server_file, cpu_pool), 0, 0, "a pool"},
+    {.name = "gpu_pool",
+     .read = fields_name,
+     .offset = offsetof(struct server_file, gpu_pool),
+     .note = "a pool"},
+    {.name = "cpu_pool",
+     .read = fields_name,
+     .offset = offsetof(struct server_file, cpu_pool),
+     .note = "a pool"},
     {0},
 };
 
@@ -165,17 +173,21 @@ static void pools_read(struct reader *in, const struct doc_place *place, const s
 #define IN_FILE(member) offsetof(struct server_file, member)
 
 static const struct field server_fields[] = {
-    {"listen", listen_read, 0, 0, 0, NULL},
-    {"data", fields_text, IN_FILE(data_dir), 1, PATH_LEN_MAX, NULL},
-    {"defaults", defaults_read, 0, 0, 0, NULL},
-    {"pools", pools_read, 0, 0, POOLS_MAX, NULL},
-    {"departments", server_accounts_departments, 0, 0, ACCOUNT_CHILDREN_MAX, NULL},
-    {"projects", server_accounts_projects, 0, 0, ACCOUNT_CHILDREN_MAX, NULL},
-    {"quotas", server_accounts_quotas, 0, 0, QUOTAS_MAX, NULL},
-    {"lost_after", fields_duration, IN_FILE(lost_after_ms), 0, 0, NULL},
-    {"retention", retention_read, 0, 0, 0, NULL},
-    {"tls", NULL, 0, 0, 0, "TLS does not exist yet; listen on loopback, or behind a proxy"},
-    {"store", NULL, 0, 0, 0, "SQLite under 'data' is the only store for now"},
+    {.name = "listen", .read = listen_read},
+    {.name = "data",
+     .read = fields_text,
+     .offset = IN_FILE(data_dir),
+     .min = 1,
+     .max = PATH_LEN_MAX},
+    {.name = "defaults", .read = defaults_read},
+    {.name = "pools", .read = pools_read, .max = POOLS_MAX},
+    {.name = "departments", .read = server_accounts_departments, .max = ACCOUNT_CHILDREN_MAX},
+    {.name = "projects", .read = server_accounts_projects, .max = ACCOUNT_CHILDREN_MAX},
+    {.name = "quotas", .read = server_accounts_quotas, .max = QUOTAS_MAX},
+    {.name = "lost_after", .read = fields_duration, .offset = IN_FILE(lost_after_ms)},
+    {.name = "retention", .read = retention_read},
+    {.name = "tls", .note = "TLS does not exist yet; listen on loopback, or behind a proxy"},
+    {.name = "store", .note = "SQLite under 'data' is the only store for now"},
     {0},
 };
 

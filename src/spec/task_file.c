@@ -1,5 +1,6 @@
 /* task_file.c - the fields of a task.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "spec/object_read.h"
 #include "spec/task_file.h"
 
 #include "base/amount.h"
@@ -11,22 +12,10 @@
 
 void task_file_spec_init(struct task_spec *spec)
 {
-    *spec = (struct task_spec){
-        .kind = TASK_COMMAND,
-        .name = "",
-        .user = "",
-        .project = "default",
-        .image = "",
-        .workdir = "",
-        .slots_milli = ASK_NOTHING,
-        .cpu_milli = ASK_NOTHING,
-        .memory_bytes = ASK_NOTHING,
-        .instances = 1,
-        .repeatable = true,
-        .priority = PRIORITY_DEFAULT,
-        .grace_ms = GRACE_MS_DEFAULT,
-    };
-    spec->preemptible = task_file_kind_preemptible(spec->kind);
+    object_init(&task_object, spec, sizeof *spec);
+    spec->slots_milli = ASK_NOTHING;
+    spec->cpu_milli = ASK_NOTHING;
+    spec->memory_bytes = ASK_NOTHING;
 }
 
 bool task_file_kind_preemptible(enum task_kind kind)
@@ -36,19 +25,20 @@ bool task_file_kind_preemptible(enum task_kind kind)
 
 /* ---- lists of texts ---- */
 
-/* A list of `min` to `max` texts of at most `len_max` bytes; NULL: a problem was noted. */
+/* A list of 1 to the row's `high` texts; NULL: a problem was noted. `hint` ends the message for what is no list. */
 static const char *const *texts_read(struct reader *in, const struct doc_place *place,
                                      const struct doc *doc, const struct field *field,
-                                     uint32_t *ret_count)
+                                     const char *hint, uint32_t *ret_count)
 {
+    const int64_t most = field->row->record.high;
     if (doc->kind != DOC_LIST) {
         fields_problem(in, place, doc, "a list of texts is wanted, not %s%s", fields_what(doc),
-                       field->note);
+                       hint);
         return NULL;
     }
-    if (doc->count < field->min || doc->count > field->max) {
-        fields_problem(in, place, doc, "a list of %d to %d texts is wanted, this one has %u",
-                       (int)field->min, (int)field->max, doc->count);
+    if (doc->count < 1 || doc->count > most) {
+        fields_problem(in, place, doc, "a list of 1 to %d texts is wanted, this one has %u",
+                       (int)most, doc->count);
         return NULL;
     }
     const char **texts = arena_new(in->arena, const char *, doc->count + 1);
@@ -74,7 +64,9 @@ static void command_read(struct reader *in, const struct doc_place *place, const
     struct task_draft *draft = object;
     draft->command = doc;
     uint32_t count;
-    const char *const *argv = texts_read(in, place, doc, field, &count);
+    const char *const *argv =
+        texts_read(in, place, doc, field,
+                   ", like [python, train.py]; a shell line goes into 'entrypoint'", &count);
     if (argv == NULL) {
         return;
     }
@@ -91,9 +83,11 @@ static void command_read(struct reader *in, const struct doc_place *place, const
 static void entrypoint_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                             const struct field *field, void *object)
 {
+    (void)field;
     struct task_draft *draft = object;
     if (doc->kind == DOC_LIST) {
-        command_read(in, place, doc, field, object);
+        const struct field command = {.row = &task_object_fields[TASK_FIELD_command]};
+        command_read(in, place, doc, &command, object);
         draft->command = NULL;
         draft->entrypoint = doc;
         return;
@@ -115,27 +109,6 @@ static void entrypoint_read(struct reader *in, const struct doc_place *place, co
     draft->spec.argv_count = 3;
 }
 
-static void tags_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      const struct field *field, void *object)
-{
-    struct task_draft *draft = object;
-    uint32_t count;
-    const char *const *tags = texts_read(in, place, doc, field, &count);
-    if (tags == NULL) {
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        struct doc_place at = {.up = place, .index = i};
-        size_t len = strlen(tags[i]);
-        if (len == 0 || len > TEXT_LEN_MAX) {
-            fields_problem(in, &at, doc, "a tag has 1 to %d bytes, not %zu", TEXT_LEN_MAX, len);
-            return;
-        }
-    }
-    draft->spec.tags = tags;
-    draft->spec.tag_count = count;
-}
-
 static void pools_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        const struct field *field, void *object)
 {
@@ -151,7 +124,7 @@ static void pools_read(struct reader *in, const struct doc_place *place, const s
     }
     draft->pools = doc;
     uint32_t count;
-    const char *const *pools = texts_read(in, place, doc, field, &count);
+    const char *const *pools = texts_read(in, place, doc, field, "", &count);
     uint32_t index = 0;
     for (const struct doc *item = doc->first; pools != NULL && item != NULL; item = item->next) {
         struct doc_place at = {.up = place, .index = index++};
@@ -195,9 +168,10 @@ static void env_read(struct reader *in, const struct doc_place *place, const str
                      const struct field *field, void *object)
 {
     struct task_draft *draft = object;
-    if (doc->kind != DOC_MAP || doc->count > field->max) {
+    (void)field;
+    if (doc->kind != DOC_MAP || doc->count > TASK_ENV_MAX) {
         fields_problem(in, place, doc, "a map of at most %d names and values is wanted, not %s",
-                       (int)field->max, doc->kind == DOC_MAP ? "a larger one" : fields_what(doc));
+                       TASK_ENV_MAX, doc->kind == DOC_MAP ? "a larger one" : fields_what(doc));
         return;
     }
     const char **env = arena_new(in->arena, const char *, doc->count + 1);
@@ -225,30 +199,12 @@ static void env_read(struct reader *in, const struct doc_place *place, const str
     draft->spec.env_count = count;
 }
 
-static void kind_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                      const struct field *field, void *object)
-{
-    (void)field;
-    struct task_draft *draft = object;
-    const char *name;
-    if (!fields_value_text(in, place, doc, SIZE_MAX, &name)) {
-        return;
-    }
-    if (!names_task_kind_parse(name, &draft->spec.kind)) {
-        fields_problem(
-            in, place, doc,
-            "a kind is experiment, command, shell, notebook, tensorboard or service, not "
-            "'%.40s'",
-            name);
-    }
-}
-
 static void preemptible_read(struct reader *in, const struct doc_place *place,
                              const struct doc *doc, const struct field *field, void *object)
 {
     struct task_draft *draft = object;
     draft->preemptible = doc;
-    fields_bool(in, place, doc, field, object);
+    object_read_field(in, place, doc, field, object);
 }
 
 static void instances_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
@@ -256,15 +212,34 @@ static void instances_read(struct reader *in, const struct doc_place *place, con
 {
     struct task_draft *draft = object;
     draft->instances = doc;
-    fields_u32(in, place, doc, field, object);
+    object_read_field(in, place, doc, field, object);
+}
+
+static void count_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                       uint32_t most, uint32_t *ret)
+{
+    uint64_t value;
+    if (fields_value_u64(in, place, doc, 1, most, &value)) {
+        *ret = (uint32_t)value;
+    }
 }
 
 static void min_instances_read(struct reader *in, const struct doc_place *place,
                                const struct doc *doc, const struct field *field, void *object)
 {
+    (void)field;
     struct task_draft *draft = object;
     draft->min_instances = doc;
-    fields_u32(in, place, doc, field, object);
+    count_read(in, place, doc, TASK_INSTANCES_MAX, &draft->spec.min_instances);
+}
+
+static void gang_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                      const struct field *field, void *object)
+{
+    (void)field;
+    if (!doc_bool(doc, &((struct task_draft *)object)->spec.gang)) {
+        fields_problem(in, place, doc, "true or false is wanted, not %s", fields_what(doc));
+    }
 }
 
 static void array_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
@@ -308,9 +283,10 @@ static void depends_read(struct reader *in, const struct doc_place *place, const
                          const struct field *field, void *object)
 {
     struct task_draft *draft = object;
-    if (doc->kind != DOC_LIST || doc->count > field->max) {
+    (void)field;
+    if (doc->kind != DOC_LIST || doc->count > TASK_DEPENDS_MAX) {
         fields_problem(in, place, doc, "a list of at most %d task numbers is wanted, not %s",
-                       (int)field->max, doc->kind == DOC_LIST ? "a longer one" : fields_what(doc));
+                       TASK_DEPENDS_MAX, doc->kind == DOC_LIST ? "a longer one" : fields_what(doc));
         return;
     }
     uint64_t *ids = arena_new(in->arena, uint64_t, doc->count + 1);
@@ -329,48 +305,38 @@ static void depends_read(struct reader *in, const struct doc_place *place, const
 
 /* ---- the table ---- */
 
-#define IN_SPEC(member) offsetof(struct task_draft, spec.member)
+/* Fields that have a form of their own, and what reads them. */
+#define READ_command command_read
+#define READ_env env_read
+#define READ_pools pools_read
+#define READ_depends_on depends_read
+#define READ_resources task_resources_read
+#define READ_instances instances_read
+#define READ_array array_read
+#define READ_gang gang_read
+#define READ_preemptible preemptible_read
+#define READ_groups task_groups_read
+#define READ_topology task_groups_topology_read
+#define READ_devices task_resources_devices_read
+#define READ_min_instances min_instances_read
+#define READ_min_groups task_groups_min_read
+#define READ_pool task_resources_pool_read
+#define READ_entrypoint entrypoint_read
 
-static const struct field task_fields[] = {
-    {"command", command_read, 0, 1, TASK_ARGS_MAX,
-     ", like [python, train.py]; a shell line goes into 'entrypoint'"},
-    {"resources", task_resources_read, 0, 0, 0, NULL},
-    {"name", fields_text, IN_SPEC(name), 0, TEXT_LEN_MAX, NULL},
-    {"kind", kind_read, 0, 0, 0, NULL},
-    {"env", env_read, 0, 0, TASK_ENV_MAX, NULL},
-    {"entrypoint", entrypoint_read, 0, 1, TASK_ARGS_MAX, ""},
-    {"workdir", fields_text, IN_SPEC(workdir), 0, TASK_PATH_MAX, NULL},
-    {"image", fields_text, IN_SPEC(image), 0, TASK_PATH_MAX, NULL},
-    {"project", fields_name, IN_SPEC(project), 0, 0, "a project"},
-    {"pools", pools_read, 0, 1, TASK_POOLS_MAX, ""},
-    {"pool", task_resources_pool_read, 0, 0, 0, NULL},
-    {"devices", task_resources_devices_read, 0, 0, 0, NULL},
-    {"avoid", task_resources_avoid_read, 0, 0, TASK_AVOID_MAX, NULL},
-    {"node_labels", task_resources_node_labels_read, 0, 0, TASK_LABELS_MAX, NULL},
-    {"instances", instances_read, IN_SPEC(instances), 1, TASK_INSTANCES_MAX, NULL},
-    {"array", array_read, 0, 0, 0, NULL},
-    {"gang", fields_bool, IN_SPEC(gang), 0, 0, NULL},
-    {"priority", fields_u32, IN_SPEC(priority), PRIORITY_MIN, PRIORITY_MAX, NULL},
-    {"preemptible", preemptible_read, IN_SPEC(preemptible), 0, 0, NULL},
-    {"repeatable", fields_bool, IN_SPEC(repeatable), 0, 0, NULL},
-    {"time_limit", fields_duration, IN_SPEC(time_limit_ms), 0, 0, NULL},
-    {"grace", fields_duration, IN_SPEC(grace_ms), 0, 0, NULL},
-    {"stale_grace", task_times_stale_grace_read, 0, 0, 0, NULL},
-    {"preemption_delay", task_times_preemption_delay_read, 0, 0, 0, NULL},
-    {"max_retries", fields_u32, IN_SPEC(max_retries), 0, RETRIES_MAX, NULL},
-    {"depends_on", depends_read, 0, 0, TASK_DEPENDS_MAX, NULL},
-    {"tags", tags_read, 0, 0, TASK_TAGS_MAX, ""},
-    {"stage", fields_bool, IN_SPEC(stage), 0, 0, NULL},
-    {"min_instances", min_instances_read, IN_SPEC(min_instances), 1, TASK_INSTANCES_MAX, NULL},
-    {"groups", task_groups_read, 0, 0, 0, NULL},
-    {"min_groups", task_groups_min_read, IN_SPEC(min_groups), 1, TASK_GROUPS_MAX, NULL},
-    {"topology", task_groups_topology_read, IN_SPEC(topology), 0, 0, NULL},
-    {"fallback", NULL, 0, 0, 0, "a task goes to one pool for now; fallback is not possible yet"},
-    {"user", NULL, 0, 0, 0, "the user is the one whose token is used; it cannot be given"},
-    {"slots", NULL, 0, 0, 0, "it belongs under resources, like resources: {slots: 1}"},
-    {"gpu", NULL, 0, 0, 0, "it belongs under resources, like resources: {gpu: 1}"},
-    {"cpu", NULL, 0, 0, 0, "it belongs under resources, like resources: {cpu: 2}"},
-    {"memory", NULL, 0, 0, 0, "it belongs under resources, like resources: {memory: 4Gi}"},
+#define ROW_TOP(id)                                                                                \
+    {.name = #id, .read = object_read_field, .row = &task_object_fields[TASK_FIELD_##id]},
+#define ROW_OWN(id) {.name = #id, .read = READ_##id, .row = &task_object_fields[TASK_FIELD_##id]},
+#define ROW_HIDDEN(id)
+#define FIELD(id, kept, tag, change, place, flag) ROW_##place(id)
+
+const struct field task_file_fields[] = {
+#include "core/model/task_fields.def"
+    {.name = "fallback", .note = "a task goes to one pool for now; fallback is not possible yet"},
+    {.name = "user", .note = "the user is the one whose token is used; it cannot be given"},
+    {.name = "slots", .note = "it belongs under resources, like resources: {slots: 1}"},
+    {.name = "gpu", .note = "it belongs under resources, like resources: {gpu: 1}"},
+    {.name = "cpu", .note = "it belongs under resources, like resources: {cpu: 2}"},
+    {.name = "memory", .note = "it belongs under resources, like resources: {memory: 4Gi}"},
     {0},
 };
 
@@ -419,7 +385,7 @@ static void task_read(struct reader *in, const struct doc_place *place, const st
     struct task_draft draft = {0};
     task_file_spec_init(&draft.spec);
     in->text_bytes = 0;
-    fields_read(in, place, doc, task_fields, &draft);
+    fields_read(in, place, doc, task_file_fields, &draft);
     if (doc->kind == DOC_MAP) {
         task_finish(in, place, doc, &draft);
     }

@@ -1,5 +1,6 @@
 /* task_groups.c - how close together the instances of a gang are to be, and groups of them that ask for different things.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "spec/object_read.h"
 #include "spec/task_file.h"
 #include "spec/resources_text.h"
 #include "spec/task_internal.h"
@@ -36,22 +37,28 @@ static void level_field(struct reader *in, const struct doc_place *place, const 
 }
 
 static const struct field topology_fields[] = {
-    {"required", level_field, offsetof(struct topology_spec, required), 0, 0, NULL},
-    {"preferred", level_field, offsetof(struct topology_spec, preferred), 0, 0, NULL},
+    {.name = "required", .read = level_field, .offset = offsetof(struct topology_spec, required)},
+    {.name = "preferred", .read = level_field, .offset = offsetof(struct topology_spec, preferred)},
     {0},
 };
 
-/* `topology: {required: zone, preferred: rack}`. */
-void task_groups_topology_read(struct reader *in, const struct doc_place *place,
-                               const struct doc *doc, const struct field *field, void *object)
+/* `{required: zone, preferred: rack}`. */
+static void topology_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                          struct topology_spec *topology)
 {
-    struct topology_spec *topology = (struct topology_spec *)((char *)object + field->offset);
     const uint32_t before = in->problems->total;
     fields_read(in, place, doc, topology_fields, topology);
     if (in->problems->total == before && topology->required == NULL &&
         topology->preferred == NULL) {
         fields_problem(in, place, doc, "it names no level, like {required: rack}");
     }
+}
+
+void task_groups_topology_read(struct reader *in, const struct doc_place *place,
+                               const struct doc *doc, const struct field *field, void *object)
+{
+    (void)field;
+    topology_read(in, place, doc, &((struct task_draft *)object)->spec.topology);
 }
 
 /* ---- groups ---- */
@@ -65,6 +72,13 @@ struct group_draft {
     const struct doc *min;        /* of these the last that was given */
     const struct doc *min_groups; /* both are spec.min */
 };
+
+static void group_topology(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                           const struct field *field, void *object)
+{
+    (void)field;
+    topology_read(in, place, doc, &((struct group_draft *)object)->spec.topology);
+}
 
 static void keep_doc(struct reader *in, const struct doc_place *place, const struct doc *doc,
                      const struct field *field, void *object)
@@ -100,20 +114,33 @@ static void group_node_labels(struct reader *in, const struct doc_place *place,
 {
     (void)field;
     struct group_spec *spec = &((struct group_draft *)object)->spec;
-    spec->node_label_count = task_resources_labels_read(in, place, doc, &spec->node_labels);
+    (void)object_read_labels(in, place, doc, TASK_LABELS_MAX, &spec->node_labels,
+                             &spec->node_label_count);
 }
 
 #define IN_GROUP(member) offsetof(struct group_draft, member)
 
 static const struct field group_fields[] = {
-    {"name", fields_name, IN_GROUP(spec.name), 0, 0, "a group"},
-    {"instances", group_instances, IN_GROUP(spec.instances), 1, TASK_INSTANCES_MAX, NULL},
-    {"min", group_min, IN_GROUP(spec.min), 1, TASK_INSTANCES_MAX, NULL},
-    {"resources", keep_doc, IN_GROUP(resources), 0, 0, NULL},
-    {"node_labels", group_node_labels, 0, 0, 0, NULL},
-    {"topology", task_groups_topology_read, IN_GROUP(spec.topology), 0, 0, NULL},
-    {"groups", keep_doc, IN_GROUP(groups), 0, 0, NULL},
-    {"min_groups", group_min_groups, IN_GROUP(spec.min), 1, TASK_GROUPS_MAX, NULL},
+    {.name = "name", .read = fields_name, .offset = IN_GROUP(spec.name), .note = "a group"},
+    {.name = "instances",
+     .read = group_instances,
+     .offset = IN_GROUP(spec.instances),
+     .min = 1,
+     .max = TASK_INSTANCES_MAX},
+    {.name = "min",
+     .read = group_min,
+     .offset = IN_GROUP(spec.min),
+     .min = 1,
+     .max = TASK_INSTANCES_MAX},
+    {.name = "resources", .read = keep_doc, .offset = IN_GROUP(resources)},
+    {.name = "node_labels", .read = group_node_labels},
+    {.name = "topology", .read = group_topology},
+    {.name = "groups", .read = keep_doc, .offset = IN_GROUP(groups)},
+    {.name = "min_groups",
+     .read = group_min_groups,
+     .offset = IN_GROUP(spec.min),
+     .min = 1,
+     .max = TASK_GROUPS_MAX},
     {0},
 };
 
@@ -252,8 +279,13 @@ void task_groups_read(struct reader *in, const struct doc_place *place, const st
 void task_groups_min_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                           const struct field *field, void *object)
 {
-    ((struct task_draft *)object)->min_groups = doc;
-    fields_u32(in, place, doc, field, object);
+    (void)field;
+    struct task_draft *draft = object;
+    uint64_t value;
+    draft->min_groups = doc;
+    if (fields_value_u64(in, place, doc, 1, TASK_GROUPS_MAX, &value)) {
+        draft->spec.min_groups = (uint32_t)value;
+    }
 }
 
 /* Those of the task count for each group. */

@@ -5,7 +5,8 @@
 #include "core/model/spec.h"
 #include "spec/fields.h"
 
-enum { TASK_PATH_MAX = 4096 };
+/* Every field of a task file, and why some names cannot be given. */
+extern const struct field task_file_fields[];
 
 struct task_draft {
     struct task_spec spec;
@@ -35,28 +36,11 @@ void task_resources_read(struct reader *in, const struct doc_place *place, const
 void task_resources_devices_read(struct reader *in, const struct doc_place *place,
                                  const struct doc *doc, const struct field *field, void *draft);
 
-/* `node_labels: {gpu.model: A100}`, of a task or a group: how many; 0 where a problem was noted, too. */
-uint32_t task_resources_labels_read(struct reader *in, const struct doc_place *place,
-                                    const struct doc *doc, const struct label **ret);
-void task_resources_node_labels_read(struct reader *in, const struct doc_place *place,
-                                     const struct doc *doc, const struct field *field, void *draft);
-
-/* A duration, or 'never'; a duration. */
-void task_times_stale_grace_read(struct reader *in, const struct doc_place *place,
-                                 const struct doc *doc, const struct field *field, void *object);
-void task_times_preemption_delay_read(struct reader *in, const struct doc_place *place,
-                                      const struct doc *doc, const struct field *field,
-                                      void *object);
-
-/* `avoid: [node1, node2]`. */
-void task_resources_avoid_read(struct reader *in, const struct doc_place *place,
-                               const struct doc *doc, const struct field *field, void *draft);
-
 /* One pool's name, from `pool` or `resources.resource_pool`. */
 void task_resources_pool_read(struct reader *in, const struct doc_place *place,
                               const struct doc *doc, const struct field *field, void *draft);
 
-/* `topology: {required: zone, preferred: rack}`, into the struct topology_spec at the field's offset. */
+/* `topology: {required: zone, preferred: rack}`. */
 void task_groups_topology_read(struct reader *in, const struct doc_place *place,
                                const struct doc *doc, const struct field *field, void *object);
 

@@ -15,7 +15,7 @@
 enum { WHOLE = 1000 };
 
 /* An amount in thousandths: a JSON number or a plain YAML scalar. */
-static bool value_milli(struct reader *in, const struct doc_place *place, const struct doc *doc,
+static bool asked_milli(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         int64_t *ret)
 {
     struct error e;
@@ -57,7 +57,7 @@ static bool value_slots(struct reader *in, const struct doc_place *place, const 
                         int64_t *ret)
 {
     int64_t milli;
-    if (!value_milli(in, place, doc, &milli)) {
+    if (!asked_milli(in, place, doc, &milli)) {
         return false;
     }
     if (milli > WHOLE && milli % WHOLE != 0) {
@@ -80,7 +80,7 @@ static void named_add(struct reader *in, const struct doc_place *place, const st
         return;
     }
     int64_t milli;
-    if (!value_milli(in, place, doc, &milli)) {
+    if (!asked_milli(in, place, doc, &milli)) {
         return;
     }
     struct task_spec *spec = &draft->spec;
@@ -110,7 +110,7 @@ static void resource_read(struct reader *in, const struct doc_place *place, cons
             draft->gpu = doc;
         }
     } else if (str_is(doc->key, "cpu")) {
-        (void)value_milli(in, place, doc, &spec->cpu_milli);
+        (void)asked_milli(in, place, doc, &spec->cpu_milli);
     } else if (str_is(doc->key, "memory")) {
         (void)value_bytes(in, place, doc, &spec->memory_bytes);
     } else if (str_is(doc->key, "gpu_memory")) {
@@ -172,66 +172,6 @@ void task_resources_devices_read(struct reader *in, const struct doc_place *plac
     }
     draft->spec.device_mask = mask;
     draft->devices = mask != 0 ? doc : NULL;
-}
-
-void task_resources_avoid_read(struct reader *in, const struct doc_place *place,
-                               const struct doc *doc, const struct field *field, void *object)
-{
-    struct task_draft *draft = object;
-    if (doc->kind != DOC_LIST || doc->count > field->max) {
-        fields_problem(in, place, doc,
-                       "a list of at most %d nodes is wanted, like [n1, n2], not %s",
-                       (int)field->max, doc->kind == DOC_LIST ? "a longer one" : fields_what(doc));
-        return;
-    }
-    const char **names = arena_new(in->arena, const char *, doc->count + 1);
-    uint32_t count = 0;
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .index = count};
-        if (!fields_value_name(in, &at, item, "a node", &names[count])) {
-            return;
-        }
-        count++;
-    }
-    draft->spec.avoid = names;
-    draft->spec.avoid_count = count;
-}
-
-uint32_t task_resources_labels_read(struct reader *in, const struct doc_place *place,
-                                    const struct doc *doc, const struct label **ret)
-{
-    if (doc->kind != DOC_MAP || doc->count > TASK_LABELS_MAX) {
-        fields_problem(in, place, doc,
-                       "a map of at most %d labels is wanted, like {gpu.model: A100}, not %s",
-                       TASK_LABELS_MAX, doc->kind == DOC_MAP ? "a larger one" : fields_what(doc));
-        return 0;
-    }
-    struct label *labels = arena_new(in->arena, struct label, doc->count + 1);
-    uint32_t count = 0;
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .key = item->key.p};
-        struct error e;
-        labels[count].key = item->key.p;
-        if (!fields_value_text(in, &at, item, TEXT_LEN_MAX, &labels[count].value)) {
-            return 0;
-        }
-        if (resources_text_label_check(item->key, str_of(labels[count].value), &e) != ERR_OK) {
-            fields_problem(in, &at, item, "%s", e.text);
-            return 0;
-        }
-        count++;
-        in->text_bytes += item->key.len + 1;
-    }
-    *ret = labels;
-    return count;
-}
-
-void task_resources_node_labels_read(struct reader *in, const struct doc_place *place,
-                                     const struct doc *doc, const struct field *field, void *object)
-{
-    (void)field;
-    struct task_spec *spec = &((struct task_draft *)object)->spec;
-    spec->node_label_count = task_resources_labels_read(in, place, doc, &spec->node_labels);
 }
 
 void task_resources_pool_read(struct reader *in, const struct doc_place *place,

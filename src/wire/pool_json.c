@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/pool_json.h"
 
+#include "wire/object_json.h"
 #include "wire/part_json.h"
 #include "wire/time_text.h"
 
@@ -11,61 +12,33 @@ static const char *slot_type_name(enum slot_type type)
     return type == SLOTS_CPU ? "cpu" : type == SLOTS_GPU ? "gpu" : NULL;
 }
 
-static void accepts_json(struct json_out *j, uint32_t accepts)
-{
-    json_out_key(j, "accepts");
-    json_out_array(j);
-    for (int kind = 0; kind < TASK_KIND_COUNT; kind++) {
-        if ((accepts >> kind & 1) != 0) {
-            json_out_text(j, names_task_kind((enum task_kind)kind));
-        }
-    }
-    json_out_end(j);
-}
-
 /* null: its shares do not look back. */
-static void history_json(struct json_out *j, const struct pool *pool)
+static void history_json(struct json_out *j, const struct pool_spec *spec)
 {
     json_out_key(j, "history");
-    if (pool->history_half_life_ms == 0 && pool->history_window_ms == 0) {
+    if (spec->history_half_life_ms == 0 && spec->history_window_ms == 0) {
         json_out_null(j);
         return;
     }
     json_out_object(j);
-    json_out_kv_i64(j, "half_life_ms", pool->history_half_life_ms);
-    json_out_kv_i64(j, "window_ms", pool->history_window_ms);
-    json_out_kv_milli(j, "factor", pool->history_factor);
+    object_json_fields(j, &pool_object, GROUP_HISTORY, spec);
     json_out_end(j);
 }
 
-static void scheduler_json(struct json_out *j, const struct pool *pool)
+/* What users say of a pool. */
+static void said_json(struct json_out *j, const struct pool_spec *spec)
 {
+    json_out_kv_text(j, "name", spec->name);
+    object_json_fields(j, &pool_object, GROUP_TOP, spec);
+    object_json_accepts(j, spec->accepts);
+    part_json_texts(j, "topology", spec->topology, spec->topology_count);
     json_out_key(j, "scheduler");
     json_out_object(j);
-    json_out_kv_text(j, "policy", names_pool_policy(pool->policy));
-    json_out_kv_text(j, "placement", names_pool_placement(pool->placement));
-    json_out_kv_text(j, "victims", names_pool_victims(pool->victims));
-    json_out_kv_text(j, "order", names_pool_order(pool->order));
-    json_out_kv_text(j, "preemption", pool->preemption_off ? "off" : "on");
-    json_out_kv_text(j, "uneven", pool->uneven_off ? "off" : "on");
-    json_out_kv_u64(j, "consolidation", pool->consolidation_max);
-    json_out_key(j, "stale_grace_ms");
-    if (pool->stale_grace_ms == STALE_GRACE_NEVER) {
-        json_out_null(j);
-    } else {
-        json_out_i64(j, pool->stale_grace_ms);
-    }
-    json_out_kv_i64(j, "preempt_min_runtime_ms", pool->preempt_min_runtime_ms);
-    json_out_kv_i64(j, "reclaim_min_runtime_ms", pool->reclaim_min_runtime_ms);
-    json_out_kv_i64(j, "preempt_delay_ms", pool->preempt_delay_ms);
-    json_out_key(j, "user_slots");
-    if (pool->user_slots_max == 0) {
-        json_out_null(j);
-    } else {
-        json_out_milli(j, pool->user_slots_max);
-    }
-    history_json(j, pool);
+    object_json_fields(j, &pool_object, GROUP_SCHEDULER, spec);
+    history_json(j, spec);
     json_out_end(j);
+    json_out_key(j, "spec");
+    object_json_pool(j, spec);
 }
 
 void pool_json(struct json_out *j, const struct core *core, const struct pool *pool,
@@ -76,15 +49,7 @@ void pool_json(struct json_out *j, const struct core *core, const struct pool *p
     query_pool_figures(core, pool->id, &figures);
     query_pool_spec(core, pool->id, arena, &spec);
     json_out_object(j);
-    json_out_kv_text(j, "name", query_pool_name(core, pool->id));
-    json_out_kv_text(j, "title", spec.title);
-    json_out_kv_text(j, "description", spec.description);
-    json_out_kv_bool(j, "paused", pool->paused != 0);
-    accepts_json(j, pool->accepts);
-    json_out_kv_i64(j, "patience_ms", pool->patience_ms);
-    json_out_kv_u64(j, "aux_tasks", pool->aux_tasks);
-    part_json_texts(j, "topology", spec.topology, spec.topology_count);
-    scheduler_json(j, pool);
+    said_json(j, &spec);
     json_out_key(j, "nodes");
     json_out_object(j);
     json_out_kv_u64(j, "total", figures.nodes_total);

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/quota_json.h"
 
+#include "wire/object_json.h"
+
 #include "core/sched/order/shares.h"
 #include "core/state/history.h"
 #include "wire/account_json.h"
@@ -16,16 +18,6 @@ static void amount_json(struct json_out *j, const char *key, resource_id resourc
         json_out_kv_i64(j, key, amount);
     } else {
         json_out_kv_milli(j, key, amount);
-    }
-}
-
-static void runtime_json(struct json_out *j, const char *key, int64_t runtime_ms)
-{
-    json_out_key(j, key);
-    if (runtime_ms == QUOTA_INHERIT) {
-        json_out_null(j);
-    } else {
-        json_out_i64(j, runtime_ms);
     }
 }
 
@@ -66,9 +58,7 @@ void quota_json(struct json_out *j, const struct core *core, account_id account,
         set_json(j, core, &spec.amounts[i]);
     }
     json_out_end(j);
-    json_out_kv_u64(j, "rank", spec.rank);
-    runtime_json(j, "preempt_min_runtime_ms", spec.preempt_min_runtime_ms);
-    runtime_json(j, "reclaim_min_runtime_ms", spec.reclaim_min_runtime_ms);
+    object_json_fields(j, &quota_object, GROUP_TOP, &spec.rules);
     json_out_end(j);
 }
 
@@ -101,7 +91,7 @@ void quota_json_line(struct json_out *j, const struct core *core, account_id acc
     json_out_kv_bool(j, "computed", query_quota_computed(core, account, pool, resource));
     amount_json(j, "limit", resource, quota.limit.at[dim]);
     json_out_kv_milli(j, "weight", quota.weight[dim]);
-    json_out_kv_u64(j, "rank", quota.rank);
+    json_out_kv_u64(j, "rank", quota.rules.rank);
     amount_json(j, "share", resource, shares_of(core, account, pool, dim));
     history_json(j, core, account, pool, dim);
     amount_json(j, "allocated", resource, usage.allocated.at[dim]);

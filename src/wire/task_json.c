@@ -6,6 +6,7 @@
 #include "base/must.h"
 #include "core/sched/explain/explain.h"
 #include "wire/attempt_key.h"
+#include "wire/object_json.h"
 #include "wire/part_json.h"
 #include "wire/reason_text.h"
 #include "wire/time_text.h"
@@ -98,39 +99,24 @@ static struct reason reason_of(struct task_writer *writer, const struct task *ta
     return why.reason;
 }
 
-/* What a task has of its own; null: the pool's counts. */
-static void own_json(struct json_out *j, const char *key, bool own, int64_t ms)
-{
-    json_out_key(j, key);
-    if (own) {
-        json_out_i64(j, ms);
-    } else {
-        json_out_null(j);
-    }
-}
-
 /* The fields that are as they were submitted. */
 static void asked_json(struct task_writer *writer, struct json_out *j, const struct task *task,
-                       const struct task_spec *spec)
+                       const struct task_spec *spec, bool env)
 {
     const struct core *core = writer->core;
     const char *pool = query_pool_name(core, task->pool);
     const struct shape *shape = query_task_shape(core, task->shape);
     must(shape != NULL);
+    object_json_fields(j, &task_object, GROUP_TOP, spec);
     json_out_kv_text(j, "user", spec->user);
-    json_out_kv_text(j, "project", spec->project);
     json_out_kv_text(j, "pool", pool);
     part_json_texts(j, "pools", spec->pool_count > 0 ? spec->pools : &pool,
                     spec->pool_count > 0 ? spec->pool_count : 1);
     part_json_texts(j, "command", spec->argv, spec->argv_count);
     part_json_env(j, spec);
-    json_out_kv_text(j, "workdir", spec->workdir);
-    json_out_kv_text(j, "image", spec->image);
     json_out_key(j, "resources");
     part_json_request(j, core, &shape->request);
     part_json_devices(j, "devices", spec->device_mask);
-    part_json_texts(j, "avoid", spec->avoid, spec->avoid_count);
-    part_json_labels(j, "node_labels", spec->node_labels, spec->node_label_count);
     json_out_kv_u64(j, "instances", task->instance_count);
     json_out_kv_u64(j, "array_first", task->array_first);
     json_out_kv_bool(j, "gang", task->gang != 0);
@@ -138,16 +124,10 @@ static void asked_json(struct task_writer *writer, struct json_out *j, const str
     json_out_key(j, "topology");
     part_json_topology(j, &spec->topology);
     part_json_groups(j, spec);
-    json_out_kv_u64(j, "priority", task->priority);
-    json_out_kv_bool(j, "preemptible", task->preemptible != 0);
-    json_out_kv_bool(j, "repeatable", task->repeatable != 0);
-    json_out_kv_i64(j, "time_limit_ms", task->time_limit_ms);
-    json_out_kv_i64(j, "grace_ms", task->grace_ms);
-    own_json(j, "stale_grace_ms", task->own_stale_grace != 0, task->stale_grace_ms);
-    own_json(j, "preemption_delay_ms", task->own_preempt_delay != 0, task->preempt_delay_ms);
-    json_out_kv_u64(j, "max_retries", task->max_retries);
+    json_out_kv_bool(j, "preemptible", spec->preemptible);
     part_json_depends(j, spec);
-    part_json_texts(j, "tags", spec->tags, spec->tag_count);
+    json_out_key(j, "spec");
+    object_json_task(j, spec, env);
 }
 
 /* A code, or null while there is none. */
@@ -257,10 +237,8 @@ void task_json(struct task_writer *writer, struct json_out *j, const struct task
     }
     json_out_object(j);
     json_out_kv_u64(j, "id", task->id.v);
-    json_out_kv_text(j, "name", spec.name);
-    json_out_kv_text(j, "kind", names_task_kind((enum task_kind)task->kind));
     json_out_kv_text(j, "state", names_task_state((enum task_state)task->state));
-    asked_json(writer, j, task, &spec);
+    asked_json(writer, j, task, &spec, (parts & TASK_JSON_NO_ENV) == 0);
     course_json(j, task);
     eviction_json_evicted(j, writer->core, task);
     part_json_u64_or_null(j, "position", reasons ? position_of(writer, task) : 0);

@@ -145,14 +145,14 @@ def test_bounds_of_accounts_and_users(s):
 
 
 def test_what_was_lent_on_its_way_back(s):
-    s.weir("pool", "edit", "default", "--preempt-delay", "1h")
+    s.weir("pool", "edit", "default", "--preemption-delay", "1h")
     gate = s.root / "gate"
     borrower = s.submit("sh", "-c", STUBBORN, "sh", str(gate), project="speech", resources={"gpu": 4}, grace="1h", kind="experiment")
     s.wait_until(lambda: s.api("GET", f"tasks/{borrower}/logs?stream=stdout&format=raw").body, "the borrower to run")
     [owner] = s.stay("vision", gpus=2)
     waits(s, owner, "preemption-delay")
     assert field(s.weir("explain", owner).stdout, "moves on").startswith("at the latest in ")
-    s.weir("pool", "edit", "default", "--preempt-delay", "0")
+    s.weir("pool", "edit", "default", "--preemption-delay", "0")
     waits(s, owner, "victims-leaving")
     assert field(s.weir("explain", owner).stdout, "moves on").startswith("at the latest in ")
     gate.touch()

@@ -10,41 +10,47 @@
 #include "spec/pool_spec.h"
 #include "spec/server_file.h"
 #include "spec/task_file.h"
-#include "wire/submit_json.h"
+#include "wire/object_json.h"
 
 #include <string.h>
 
 enum { OUT_MAX = 64 << 20 };
 
-static void spec_write(const struct task_spec *spec, struct buf *out)
+/* What `spec` of the API says of a task or a pool is read back as the same. */
+static const struct doc *written(struct buf *out, struct arena *arena)
 {
-    struct json_out j;
-    json_out_init(&j, out);
-    submit_json(&j, spec);
+    struct doc *doc;
+    struct error e = {0};
+    must(doc_json_parse(arena, (struct str){out->data, out->len}, &doc, &e) == ERR_OK);
+    return doc;
 }
 
-static void spec_again(const struct task_spec *spec)
+static void task_again(const struct task_spec *spec, struct arena *arena)
 {
-    struct arena arena;
-    struct buf first;
-    struct buf second;
-    struct doc *doc;
+    struct buf out;
+    struct json_out j;
     struct task_spec back;
     struct error e = {0};
-    arena_init(&arena);
-    buf_init(&first, OUT_MAX);
-    buf_init(&second, OUT_MAX);
-    spec_write(spec, &first);
-    must(doc_json_parse(&arena, (struct str){first.data, first.len}, &doc, &e) == ERR_OK);
-    must(task_file_spec_read(doc, &arena, &back, &e) == ERR_OK);
-    spec_write(&back, &second);
-    must(first.len == second.len);
-    must(memcmp(first.data, second.data, first.len) == 0);
-    must(back.needs_gpu == spec->needs_gpu);
-    must(back.device_mask == spec->device_mask);
-    buf_done(&first);
-    buf_done(&second);
-    arena_done(&arena);
+    buf_init(&out, OUT_MAX);
+    json_out_init(&j, &out);
+    object_json_task(&j, spec, true);
+    must(task_file_spec_read(written(&out, arena), arena, &back, &e) == ERR_OK);
+    must(object_equal(&task_object, spec, &back));
+    buf_done(&out);
+}
+
+static void pool_again(const struct pool_spec *spec, struct arena *arena)
+{
+    struct buf out;
+    struct json_out j;
+    struct pool_spec back;
+    struct error e = {0};
+    buf_init(&out, OUT_MAX);
+    json_out_init(&j, &out);
+    object_json_pool(&j, spec);
+    must(pool_spec_read(written(&out, arena), arena, &back, &e) == ERR_OK);
+    must(object_equal(&pool_object, spec, &back));
+    buf_done(&out);
 }
 
 static void tasks_try(const struct doc *doc, struct arena *arena)
@@ -60,7 +66,7 @@ static void tasks_try(const struct doc *doc, struct arena *arena)
         must(specs[i].instances >= 1);
         must(specs[i].argv_count >= 1);
         must(specs[i].slots_milli >= ASK_NOTHING);
-        spec_again(&specs[i]);
+        task_again(&specs[i], arena);
     }
 }
 
@@ -72,6 +78,7 @@ static void others_try(const struct doc *doc, struct arena *arena)
     struct node_edit node;
     if (pool_spec_read(doc, arena, &pool, &e) == ERR_OK) {
         must(pool.name[0] != '\0');
+        pool_again(&pool, arena);
     }
     if (edit_task_read(doc, arena, &task, &e) == ERR_OK) {
         must(task.fields != 0);

@@ -123,6 +123,8 @@ static task_id task_submit(struct history *h, int64_t foo_milli, uint32_t instan
         .priority = PRIORITY_DEFAULT,
         .time_limit_ms = 60000,
         .grace_ms = GRACE_MS_DEFAULT,
+        .stale_grace_ms = STALE_GRACE_POOL,
+        .preemption_delay_ms = PREEMPTION_DELAY_POOL,
     };
     struct input in = {
         .type = INPUT_TASK_SUBMIT,
@@ -168,7 +170,7 @@ static void accounts(struct history *h)
     static const struct account_spec gone = {ACCOUNT_PROJECT, "gone", "", "", ""};
     static const struct quota_amount amounts[] = {{"slots", 1000, 8000, 2000},
                                                   {"foo", 0, 5000, 1000}};
-    static const struct quota_spec quota = {amounts, 2, 200, QUOTA_INHERIT, 60000};
+    static const struct quota_spec quota = {amounts, 2, {200, QUOTA_INHERIT, 60000}};
     const struct account_spec *specs[] = {&department, &project, &gone};
     for (unsigned i = 0; i < 3; i++) {
         step(h, (struct input){.type = INPUT_ACCOUNT_SET, .account = {.spec = specs[i]}});
@@ -193,8 +195,8 @@ static void tasks(struct history *h)
     pass(h);
     step(h, (struct input){.type = INPUT_TASK_START, .task = {.task = staged}});
     step(h, (struct input){.type = INPUT_TASK_PAUSE, .task = {.task = second}});
-    const struct task_edit edit = {
-        .fields = EDIT_PRIORITY | EDIT_NAME, .priority = 60, .name = "n"};
+    const struct task_edit edit = {.fields = TASK_EDIT_priority | TASK_EDIT_name,
+                                   .spec = &(struct task_spec){.priority = 60, .name = "n"}};
     step(h, (struct input){.type = INPUT_TASK_EDIT, .task = {.task = second, .edit = &edit}});
     report(h, first, REPORT_STARTED);
     snapshot_keep(h);

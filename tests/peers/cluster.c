@@ -114,7 +114,9 @@ struct task_spec cluster_task(const char *name)
                               .repeatable = true,
                               .stage = true,
                               .priority = PRIORITY_DEFAULT,
-                              .grace_ms = GRACE_MS_DEFAULT};
+                              .grace_ms = GRACE_MS_DEFAULT,
+                              .stale_grace_ms = STALE_GRACE_POOL,
+                              .preemption_delay_ms = PREEMPTION_DELAY_POOL};
 }
 
 task_id cluster_stage(struct cluster *cluster, struct task_spec spec)

@@ -111,8 +111,9 @@ static const struct queued *job_of(const struct queued *jobs, uint32_t count,
 static bool job_move(struct cluster *cluster, const struct queued *job, const struct queued *anchor,
                      bool ahead)
 {
-    const struct task_edit edit = {.fields = EDIT_PRIORITY,
-                                   .priority = (uint32_t)(DET_PRIORITY_TOP - anchor->priority)};
+    const struct task_edit edit = {
+        .fields = TASK_EDIT_priority,
+        .spec = &(struct task_spec){.priority = (uint32_t)(DET_PRIORITY_TOP - anchor->priority)}};
     struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = job->task, .edit = &edit}};
     if (job->priority != anchor->priority && cluster_do(cluster, in) != VERDICT_OK) {
         return false;

@@ -126,9 +126,9 @@ static bool group_open(struct det_case *det, const char *name, const struct doc 
     };
     const struct quota_spec quota = {.amounts = &slots,
                                      .amount_count = 1,
-                                     .rank = QUOTA_RANK_DEFAULT,
-                                     .preempt_min_runtime_ms = QUOTA_INHERIT,
-                                     .reclaim_min_runtime_ms = QUOTA_INHERIT};
+                                     .rules.rank = QUOTA_RANK_DEFAULT,
+                                     .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
+                                     .rules.reclaim_min_runtime_ms = QUOTA_INHERIT};
     if (query_account_named(det->cluster.core, ACCOUNT_PROJECT, name) != NULL) {
         return true;
     }

@@ -148,9 +148,9 @@ static void quota_set(struct action_case *action, const struct doc *queue, enum 
     (void)doc_u64(doc_get(queue, "priority"), &rank);
     const struct quota_spec spec = {.amounts = amounts,
                                     .amount_count = count,
-                                    .rank = (uint32_t)rank,
-                                    .preempt_min_runtime_ms = QUOTA_INHERIT,
-                                    .reclaim_min_runtime_ms = QUOTA_INHERIT};
+                                    .rules.rank = (uint32_t)rank,
+                                    .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
+                                    .rules.reclaim_min_runtime_ms = QUOTA_INHERIT};
     cluster_quota(&action->cluster, account->id, &spec);
 }
 

@@ -274,7 +274,8 @@ static void pool_open(struct action_case *action)
     const struct doc *jobs = doc_get(test, "jobs");
     for (const struct doc *job = jobs->first; job != NULL; job = job->next) {
         const int64_t delay_ms = whole(job, "preemption_delay_s") * MILLI;
-        pool.preempt_delay_ms = delay_ms > pool.preempt_delay_ms ? delay_ms : pool.preempt_delay_ms;
+        pool.preemption_delay_ms =
+            delay_ms > pool.preemption_delay_ms ? delay_ms : pool.preemption_delay_ms;
     }
     topology_read(doc_get(test, "topologies"), &pool, levels);
     cluster_pool_set(&action->cluster, &pool);

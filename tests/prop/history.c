@@ -90,7 +90,7 @@ static void pool_spec_roll(struct world *world, const char *name, struct pool_sp
         .stale_grace_ms = graces_ms[dice_roll(dice, 4)],
         .preempt_min_runtime_ms = dice_once_in(dice, 6) ? 2000 : 0,
         .reclaim_min_runtime_ms = dice_once_in(dice, 6) ? 3000 : 0,
-        .preempt_delay_ms = dice_once_in(dice, 6) ? 2000 : 0,
+        .preemption_delay_ms = dice_once_in(dice, 6) ? 2000 : 0,
         .user_slots_max = dice_once_in(dice, 8) ? 4 * SLOT_MILLI : 0,
         .uneven_off = dice_once_in(dice, 4),
         .history_half_life_ms = dice_once_in(dice, 4) ? 1000 + dice_roll(dice, 100000) : 0,
@@ -351,14 +351,16 @@ static void spec_roll(struct world *world, struct task_spec *ret)
         .max_retries = dice_roll(dice, 3),
         .time_limit_ms = limits[dice_roll(dice, 5)],
         .grace_ms = 1000,
+        .stale_grace_ms = STALE_GRACE_POOL,
+        .preemption_delay_ms = PREEMPTION_DELAY_POOL,
     };
     ret->gang = ret->instances > 1 && dice_once_in(dice, 2);
     ret->min_instances =
         ret->gang && dice_once_in(dice, 2) ? 1 + dice_roll(dice, ret->instances) : 0;
-    ret->own_stale_grace = dice_once_in(dice, 6);
-    ret->stale_grace_ms = ret->own_stale_grace ? 3000 * (int64_t)dice_roll(dice, 3) : 0;
-    ret->own_preempt_delay = dice_once_in(dice, 8);
-    ret->preempt_delay_ms = ret->own_preempt_delay ? 2000 * (int64_t)dice_roll(dice, 3) : 0;
+    ret->stale_grace_ms =
+        dice_once_in(dice, 6) ? 3000 * (int64_t)dice_roll(dice, 3) : STALE_GRACE_POOL;
+    ret->preemption_delay_ms =
+        dice_once_in(dice, 8) ? 2000 * (int64_t)dice_roll(dice, 3) : PREEMPTION_DELAY_POOL;
     ask_roll(world, ret, amounts);
     ret->avoid = avoid_roll(world, &ret->avoid_count);
     ret->node_labels = zone_label;
@@ -481,20 +483,21 @@ static void task_change(struct world *world)
     static const enum input_type types[] = {
         INPUT_TASK_START, INPUT_TASK_PAUSE, INPUT_TASK_PAUSE, INPUT_TASK_ACTIVATE, INPUT_TASK_KILL,
         INPUT_TASK_EDIT,  INPUT_TASK_EDIT,  INPUT_TASK_EDIT,  INPUT_TASK_MOVE,     INPUT_TASK_MOVE};
-    static const uint32_t fields[] = {EDIT_PRIORITY,
-                                      EDIT_TIME_LIMIT,
-                                      EDIT_POOL,
-                                      EDIT_RETRIES,
-                                      EDIT_PRIORITY | EDIT_POOL,
-                                      EDIT_NAME,
-                                      EDIT_RESOURCES,
-                                      EDIT_PROJECT,
-                                      EDIT_AVOID,
-                                      EDIT_AVOID | EDIT_RESOURCES,
-                                      EDIT_LABELS,
-                                      EDIT_TOPOLOGY,
-                                      EDIT_TOPOLOGY | EDIT_LABELS | EDIT_RESOURCES,
-                                      EDIT_PROJECT | EDIT_RESOURCES | EDIT_POOL};
+    static const uint32_t fields[] = {TASK_EDIT_priority,
+                                      TASK_EDIT_time_limit,
+                                      TASK_EDIT_pools,
+                                      TASK_EDIT_max_retries,
+                                      TASK_EDIT_priority | TASK_EDIT_pools,
+                                      TASK_EDIT_name,
+                                      TASK_EDIT_resources,
+                                      TASK_EDIT_project,
+                                      TASK_EDIT_avoid,
+                                      TASK_EDIT_avoid | TASK_EDIT_resources,
+                                      TASK_EDIT_node_labels,
+                                      TASK_EDIT_topology,
+                                      TASK_EDIT_topology | TASK_EDIT_node_labels |
+                                          TASK_EDIT_resources,
+                                      TASK_EDIT_project | TASK_EDIT_resources | TASK_EDIT_pools};
     const struct task *task = pick_task(world);
     if (task == NULL) {
         return;
@@ -506,22 +509,23 @@ static void task_change(struct world *world)
     };
     uint32_t avoid_count;
     const char *const *avoid = avoid_roll(world, &avoid_count);
-    const struct task_edit edit = {
-        .avoid = avoid,
-        .avoid_count = avoid_count,
-        .node_labels = zone_label,
-        .node_label_count = dice_roll(&world->dice, 2),
-        .topology = {dice_once_in(&world->dice, 2) ? "rack" : NULL,
-                     dice_once_in(&world->dice, 2) ? "zone" : NULL},
-        .fields = fields[dice_roll(&world->dice, sizeof fields / sizeof fields[0])],
-        .priority = 40 + 10 * dice_roll(&world->dice, 3),
-        .max_retries = dice_roll(&world->dice, 3),
-        .time_limit_ms = 1000 * dice_roll(&world->dice, 20),
-        .name = "edited",
-        .pool = pool_names[dice_roll(&world->dice, POOLS)],
-        .project = pick_project(world),
-        .asks = &asks,
-    };
+    const char *const pools[] = {pool_names[dice_roll(&world->dice, POOLS)]};
+    struct task_spec spec = asks;
+    spec.avoid = avoid;
+    spec.avoid_count = avoid_count;
+    spec.node_labels = zone_label;
+    spec.node_label_count = dice_roll(&world->dice, 2);
+    spec.topology = (struct topology_spec){dice_once_in(&world->dice, 2) ? "rack" : NULL,
+                                           dice_once_in(&world->dice, 2) ? "zone" : NULL};
+    const uint32_t mask = fields[dice_roll(&world->dice, sizeof fields / sizeof fields[0])];
+    spec.priority = 40 + 10 * dice_roll(&world->dice, 3);
+    spec.max_retries = dice_roll(&world->dice, 3);
+    spec.time_limit_ms = 1000 * dice_roll(&world->dice, 20);
+    spec.name = "edited";
+    spec.pools = pools;
+    spec.pool_count = 1;
+    spec.project = pick_project(world);
+    const struct task_edit edit = {.fields = mask, .spec = &spec};
     struct input in = {.type = types[dice_roll(&world->dice, sizeof types / sizeof types[0])]};
     in.task.task = task->id;
     in.task.edit = &edit;

@@ -74,9 +74,9 @@ void quota_set(struct world *world)
     struct quota_amount amounts[5];
     struct quota_spec spec = {
         .amounts = amounts,
-        .rank = dice_once_in(&world->dice, 4) ? 200 : QUOTA_RANK_DEFAULT,
-        .preempt_min_runtime_ms = QUOTA_INHERIT,
-        .reclaim_min_runtime_ms = dice_once_in(&world->dice, 6) ? 5000 : QUOTA_INHERIT,
+        .rules.rank = dice_once_in(&world->dice, 4) ? 200 : QUOTA_RANK_DEFAULT,
+        .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
+        .rules.reclaim_min_runtime_ms = dice_once_in(&world->dice, 6) ? 5000 : QUOTA_INHERIT,
     };
     for (uint32_t i = 0; i < 5; i++) {
         if (dice_once_in(&world->dice, i < 3 ? 2 : 4)) {
@@ -114,9 +114,9 @@ static void project_make(struct world *world, enum account_kind kind, const char
     const struct quota_spec quota = {
         .amounts = &amount,
         .amount_count = 1,
-        .rank = QUOTA_RANK_DEFAULT,
-        .preempt_min_runtime_ms = QUOTA_INHERIT,
-        .reclaim_min_runtime_ms = QUOTA_INHERIT,
+        .rules.rank = QUOTA_RANK_DEFAULT,
+        .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
+        .rules.reclaim_min_runtime_ms = QUOTA_INHERIT,
     };
     in = (struct input){.type = INPUT_QUOTA_SET};
     in.quota.account = query_account_named(world->core, kind, name)->id;

@@ -25,7 +25,7 @@ static bool copy_step(struct world *world, struct core *copy, struct input in, s
 static bool starts_with(struct world *world, const struct task *task, const struct task_spec *asks)
 {
     struct core *copy = core_copy(world->core);
-    const struct task_edit edit = {.fields = EDIT_RESOURCES, .asks = asks};
+    const struct task_edit edit = {.fields = TASK_EDIT_resources, .spec = asks};
     struct input in = {.type = INPUT_TASK_EDIT};
     in.task.task = task->id;
     in.task.edit = &edit;
@@ -78,7 +78,8 @@ static void until_check(struct world *world, const struct task *task, int64_t un
 static void priority_check(struct world *world, const struct task *task, uint32_t priority)
 {
     struct core *copy = core_copy(world->core);
-    const struct task_edit edit = {.fields = EDIT_PRIORITY, .priority = priority};
+    const struct task_edit edit = {.fields = TASK_EDIT_priority,
+                                   .spec = &(struct task_spec){.priority = priority}};
     struct input in = {.type = INPUT_TASK_EDIT};
     struct input pass = {.type = INPUT_PASS};
     struct facts facts;

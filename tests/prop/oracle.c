@@ -225,8 +225,9 @@ void oracle_gangs_in_time(const struct core *core, int64_t now_ms)
         if (!task->gang || stay == 0 || !broken) {
             continue;
         }
-        const bool may = task->own_stale_grace || task->min_count < task->instance_count;
-        const int64_t grace_ms = task->own_stale_grace
+        const bool may =
+            task->stale_grace_ms != STALE_GRACE_POOL || task->min_count < task->instance_count;
+        const int64_t grace_ms = task->stale_grace_ms != STALE_GRACE_POOL
                                      ? task->stale_grace_ms
                                      : query_pool(core, task->pool)->stale_grace_ms;
         law(may, "P2: a gang that needs all of its instances runs whole");

@@ -92,7 +92,9 @@ static void submit(struct world *world)
                              .preemptible = true,
                              .repeatable = true,
                              .priority = PRIORITY_DEFAULT,
-                             .grace_ms = 1000};
+                             .grace_ms = 1000,
+                             .stale_grace_ms = STALE_GRACE_POOL,
+                             .preemption_delay_ms = PREEMPTION_DELAY_POOL};
     world_do(world,
              (struct input){.type = INPUT_TASK_SUBMIT, .submit = {.specs = &spec, .count = 1}});
 }

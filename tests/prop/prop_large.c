@@ -117,9 +117,9 @@ static void quota_give(struct run *run, enum account_kind kind, const char *name
     const struct quota_spec quota = {
         .amounts = &amount,
         .amount_count = 1,
-        .rank = QUOTA_RANK_DEFAULT,
-        .preempt_min_runtime_ms = QUOTA_INHERIT,
-        .reclaim_min_runtime_ms = QUOTA_INHERIT,
+        .rules.rank = QUOTA_RANK_DEFAULT,
+        .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
+        .rules.reclaim_min_runtime_ms = QUOTA_INHERIT,
     };
     struct input in = {.type = INPUT_QUOTA_SET};
     in.quota.account = query_account_named(run->world.core, kind, name)->id;
@@ -182,6 +182,8 @@ static struct task_spec spec_roll(struct run *run, uint32_t project)
         .time_limit_ms = limits_ms[dice_roll(dice, 4)],
         .max_retries = 3,
         .grace_ms = 1000,
+        .stale_grace_ms = STALE_GRACE_POOL,
+        .preemption_delay_ms = PREEMPTION_DELAY_POOL,
     };
     spec.gang = spec.instances > 1 && !dice_once_in(dice, 3);
     spec.min_instances =
@@ -294,8 +296,9 @@ static void task_changes(struct run *run)
     if (task == NULL) {
         return;
     }
-    const struct task_edit edit = {.fields = EDIT_PRIORITY,
-                                   .priority = 40 + 10 * dice_roll(dice, 3)};
+    const struct task_edit edit = {
+        .fields = TASK_EDIT_priority,
+        .spec = &(struct task_spec){.priority = 40 + 10 * dice_roll(dice, 3)}};
     struct input in = {.type = types[dice_roll(dice, 5)]};
     in.task.task = task->id;
     in.task.edit = &edit;

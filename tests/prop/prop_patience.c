@@ -51,6 +51,8 @@ static struct task_spec spec_of(int64_t slots, uint32_t instances)
         .repeatable = true,
         .priority = PRIORITY_DEFAULT,
         .grace_ms = 1000,
+        .stale_grace_ms = STALE_GRACE_POOL,
+        .preemption_delay_ms = PREEMPTION_DELAY_POOL,
     };
 }
 

@@ -54,7 +54,7 @@ static void pool_make(struct run *run)
         .consolidation_max = dice_roll(dice, 5),
         .stale_grace_ms = STALE_GRACE_MS_DEFAULT,
         .reclaim_min_runtime_ms = dice_once_in(dice, 5) ? 5000 : 0,
-        .preempt_delay_ms = dice_once_in(dice, 5) ? 3000 : 0,
+        .preemption_delay_ms = dice_once_in(dice, 5) ? 3000 : 0,
     };
     struct input in = {.type = INPUT_POOL_EDIT};
     in.pool.pool = pool;
@@ -106,9 +106,9 @@ static void account_make(struct run *run, enum account_kind kind, const char *na
     const struct quota_spec quota = {
         .amounts = &amount,
         .amount_count = 1,
-        .rank = QUOTA_RANK_DEFAULT + dice_roll(dice, 6) / 5,
-        .preempt_min_runtime_ms = QUOTA_INHERIT,
-        .reclaim_min_runtime_ms = QUOTA_INHERIT,
+        .rules.rank = QUOTA_RANK_DEFAULT + dice_roll(dice, 6) / 5,
+        .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
+        .rules.reclaim_min_runtime_ms = QUOTA_INHERIT,
     };
     in = (struct input){.type = INPUT_QUOTA_SET};
     in.quota.account = query_account_named(run->world.core, kind, name)->id;
@@ -183,6 +183,8 @@ static void task_arrives(struct run *run)
         .preemptible = !dice_once_in(dice, 6),
         .priority = dice_once_in(dice, 3) ? 1 + dice_roll(dice, 100) : PRIORITY_DEFAULT,
         .grace_ms = 1000,
+        .stale_grace_ms = STALE_GRACE_POOL,
+        .preemption_delay_ms = PREEMPTION_DELAY_POOL,
     };
     spec.gang = dice_once_in(dice, 2);
     spec.min_instances =

@@ -58,6 +58,8 @@ static task_id submit(struct run *run, uint32_t project, int64_t slots, uint32_t
         .repeatable = true,
         .priority = PRIORITY_DEFAULT,
         .grace_ms = 1000,
+        .stale_grace_ms = STALE_GRACE_POOL,
+        .preemption_delay_ms = PREEMPTION_DELAY_POOL,
     };
     struct input in = {.type = INPUT_TASK_SUBMIT};
     in.submit = (struct submission){.specs = &spec, .count = 1};
@@ -126,9 +128,9 @@ static void account_make(struct run *run, enum account_kind kind, const char *na
                                         .weight = QUOTA_WEIGHT_DEFAULT};
     const struct quota_spec quota = {.amounts = &amount,
                                      .amount_count = 1,
-                                     .rank = QUOTA_RANK_DEFAULT,
-                                     .preempt_min_runtime_ms = QUOTA_INHERIT,
-                                     .reclaim_min_runtime_ms = QUOTA_INHERIT};
+                                     .rules.rank = QUOTA_RANK_DEFAULT,
+                                     .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
+                                     .rules.reclaim_min_runtime_ms = QUOTA_INHERIT};
     in = (struct input){.type = INPUT_QUOTA_SET};
     in.quota.account = query_account_named(run->world.core, kind, name)->id;
     in.quota.pool = query_pool_named(run->world.core, "default")->id;

@@ -54,25 +54,15 @@ void apply_task_submitted(struct core *core, const struct fact *fact)
     task->instance_first = core->instances.last + 1;
     task->instance_count = spec->instances;
     task->waiting_count = spec->instances;
-    task->array_first = spec->array_first;
-    task->priority = spec->priority;
-    task->max_retries = spec->max_retries;
     task->rank = (int64_t)core->seq;
     task->submitted_ms = fact->time_ms;
     task->queued_ms = fact->time_ms;
-    task->time_limit_ms = spec->time_limit_ms;
-    task->grace_ms = spec->grace_ms;
     task->state = spec->stage ? TASK_STAGED : TASK_PENDING;
-    task->kind = (uint8_t)spec->kind;
-    task->gang = spec->gang;
     task->min_count = spec->gang && spec->min_instances > 0 ? spec->min_instances : spec->instances;
     if (form_grouped(fact->task_submitted.form)) {
         task->min_count = form_min(fact->task_submitted.form);
         task->by_groups = form_grow_elastic(fact->task_submitted.form);
     }
-    task->preemptible = spec->preemptible;
-    task->repeatable = spec->repeatable;
-    change_task_own_set(task, spec);
     change_task_spec_set(task, spec);
     instances_add(core, task);
     depends_add(core, task, spec);

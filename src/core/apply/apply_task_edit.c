@@ -8,33 +8,25 @@
 #include "core/model/resource.h"
 #include "core/model/shape.h"
 #include "core/model/spec.h"
-#include "core/model/spec_edit.h"
 #include "core/model/task.h"
 #include "core/state/change.h"
 #include "core/state/fact.h"
 #include "core/state/lengths.h"
+#include "core/model/object.h"
+#include "core/model/spec_codec.h"
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-enum {
-    EDIT_SPEC = EDIT_NAME | EDIT_TAGS | EDIT_POOL | EDIT_PROJECT | EDIT_REQUEST | EDIT_TOPOLOGY
-};
-
-/* What of it is in the blob. */
-static void spec_edit(struct core *core, struct task *task, const struct task_edit *edit)
+/* The spec with the fields that the edit sets, into the task's blob. */
+static void spec_edit(struct core *core, struct task *task, const struct task_edit *edit,
+                      struct arena *arena, struct task_spec *ret)
 {
-    if ((edit->fields & EDIT_SPEC) == 0) {
-        return;
+    query_task_spec(core, task->id, arena, ret);
+    object_edit(&task_object, edit->fields, ret, edit->spec);
+    if (edit->fields & TASK_EDIT_pools) {
+        ret->pool_count = 1;
     }
-    struct arena arena;
-    arena_init(&arena);
-    struct task_spec spec;
-    query_task_spec(core, task->id, &arena, &spec);
-    struct task_edit kept = *edit; /* the rest is in the row */
-    kept.fields &= EDIT_SPEC;
-    spec_edit_task(&spec, &kept);
-    change_task_spec_set(task, &spec);
-    arena_done(&arena);
+    change_task_spec_set(task, ret);
 }
 
 static void time_limit_edit(struct core *core, struct task *task, int64_t time_limit_ms)
@@ -102,43 +94,51 @@ static void project_change(struct core *core, struct task *task, struct task_mar
     change_account_count(core, to, 1);
 }
 
+/* Where the task goes, now or once its instances have left. */
+static void pool_edit_apply(struct core *core, struct task *task, pool_id to)
+{
+    task->pool_next = to.v == task->pool.v ? (pool_id){0} : to;
+    if (task->active_count == 0) {
+        apply_task_edit_arrive(core, task);
+    }
+}
+
 void apply_task_edit(struct core *core, const struct fact *fact)
 {
+    enum {
+        LENGTH = TASK_EDIT_time_limit | TASK_EDIT_name | TASK_EDIT_resources | TASK_EDIT_project
+    };
     const struct task_edit *edit = &fact->task_edited.edit;
     struct task_mark mark;
     struct task *task = change_task_open(core, fact->task_edited.task, &mark);
-    spec_edit(core, task, edit);
-    if (edit->fields & EDIT_PRIORITY) {
-        task->priority = edit->priority;
-    }
-    if (edit->fields & EDIT_RETRIES) {
-        task->max_retries = edit->max_retries;
-    }
-    if (edit->fields & EDIT_GRACE) {
-        task->grace_ms = edit->grace_ms;
-    }
-    if (edit->fields & EDIT_TIME_LIMIT) {
-        time_limit_edit(core, task, edit->time_limit_ms);
+    const int64_t time_limit_ms = task->time_limit_ms;
+    struct arena arena;
+    struct task_spec spec;
+    arena_init(&arena);
+    spec_edit(core, task, edit, &arena, &spec);
+    if (edit->fields & TASK_EDIT_time_limit) {
+        task->time_limit_ms = time_limit_ms; /* what follows from the old one is taken away first */
+        time_limit_edit(core, task, spec.time_limit_ms);
         change_pool_due(core, task->pool); /* it may now end before a reservation begins */
     }
-    if (edit->fields & (EDIT_REQUEST | EDIT_TOPOLOGY)) {
-        const bool asks = (edit->fields & EDIT_REQUEST) != 0;
+    if (edit->fields & (TASK_EDIT_REQUEST | TASK_EDIT_topology)) {
+        const bool asks = (edit->fields & TASK_EDIT_REQUEST) != 0;
         shape_change(core, task, &mark, asks ? fact->task_edited.request : NULL);
     }
-    if (edit->fields & EDIT_PROJECT && fact->task_edited.account.v != task->account.v) {
+    if (edit->fields & TASK_EDIT_project && fact->task_edited.account.v != task->account.v) {
         project_change(core, task, &mark, fact->task_edited.account);
     }
-    if (edit->fields & EDIT_POOL) {
-        bool stays = fact->task_edited.pool.v == task->pool.v;
-        task->pool_next = stays ? (pool_id){0} : fact->task_edited.pool;
-        if (task->active_count == 0) {
-            apply_task_edit_arrive(core, task);
-        }
+    if (edit->fields & TASK_EDIT_pools) {
+        pool_edit_apply(core, task, fact->task_edited.pool);
     }
-    if (edit->fields & (EDIT_TIME_LIMIT | EDIT_NAME | EDIT_RESOURCES | EDIT_PROJECT)) {
+    if (edit->fields & LENGTH) {
         lengths_expect(core, task);
         change_task_ends_moved(core, task);
     }
+    if (edit->fields & TASK_EDIT_preemption_delay) {
+        change_pool_due(core, task->pool); /* it may take from others earlier now */
+    }
+    arena_done(&arena);
     change_task_close(core, task, &mark);
 }
 

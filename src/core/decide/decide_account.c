@@ -2,6 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
 #include "base/arena.h"
+#include "base/must.h"
+#include "core/model/object.h"
+#include "core/model/spec_codec.h"
 #include "core/decide/decide.h"
 #include "core/decide/step.h"
 #include "core/model/account.h"
@@ -244,18 +247,12 @@ static enum verdict term_add(struct step *step, struct quota_row *row,
 static enum verdict row_resolve(struct step *step, const struct quota_spec *spec,
                                 struct quota_row *ret)
 {
-    if (spec->rank > QUOTA_RANK_MAX) {
-        return step_refuse_limit(step, "rank", QUOTA_RANK_MAX);
+    const char *limit;
+    int64_t max;
+    if (!object_bounded(&quota_object, &spec->rules, &limit, &max)) {
+        return step_refuse_limit(step, limit, max);
     }
-    if (spec->preempt_min_runtime_ms < QUOTA_INHERIT ||
-        spec->preempt_min_runtime_ms > AMOUNT_MS_MAX ||
-        spec->reclaim_min_runtime_ms < QUOTA_INHERIT ||
-        spec->reclaim_min_runtime_ms > AMOUNT_MS_MAX) {
-        return step_refuse_limit(step, "minimum runtime", AMOUNT_MS_MAX);
-    }
-    ret->rank = spec->rank;
-    ret->preempt_min_runtime_ms = spec->preempt_min_runtime_ms;
-    ret->reclaim_min_runtime_ms = spec->reclaim_min_runtime_ms;
+    ret->rules = spec->rules;
     enum verdict verdict = VERDICT_OK;
     for (uint32_t i = 0; i < spec->amount_count && verdict == VERDICT_OK; i++) {
         struct quota_term term;
@@ -265,6 +262,12 @@ static enum verdict row_resolve(struct step *step, const struct quota_spec *spec
         }
     }
     return verdict;
+}
+
+static bool row_equal(const struct quota_row *a, const struct quota_row *b)
+{
+    return a->term_count == b->term_count && object_equal(&quota_object, &a->rules, &b->rules) &&
+           memcmp(a->terms, b->terms, a->term_count * sizeof a->terms[0]) == 0;
 }
 
 enum verdict decide_account_quota(struct step *step)
@@ -289,7 +292,7 @@ enum verdict decide_account_quota(struct step *step)
         return step_refuse_limit(step, "named resources with quotas",
                                  QUOTA_DIMS_MAX - DIM_NAMED_FIRST);
     }
-    bool same = now != NULL ? memcmp(now, row, sizeof *row) == 0 : quota_row_default(row);
+    bool same = now != NULL ? row_equal(now, row) : quota_row_default(row);
     if (same) {
         return VERDICT_OK;
     }

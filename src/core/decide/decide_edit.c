@@ -8,12 +8,14 @@
 #include "core/model/form.h"
 #include "core/model/input.h"
 #include "core/model/label.h"
+#include "core/model/object.h"
+#include "core/model/spec_codec.h"
+
 #include "core/model/pool.h"
 #include "core/model/reason.h"
 #include "core/model/resource.h"
 #include "core/model/shape.h"
 #include "core/model/spec.h"
-#include "core/model/spec_edit.h"
 #include "core/model/spec_limits.h"
 #include "core/model/task.h"
 #include "core/model/verdict.h"
@@ -23,17 +25,14 @@
 
 #include <string.h>
 
-enum {
-    EDIT_FORM = EDIT_REQUEST | EDIT_TOPOLOGY,
-    EDIT_NEEDS_REST = EDIT_FORM | EDIT_PROJECT,
-};
+enum { TASK_EDIT_FORM = TASK_EDIT_REQUEST | TASK_EDIT_topology };
 
 /* The task as it would be: every limit of a new task holds for an edited one. */
 static enum verdict edit_limits(struct step *step, const struct task *task,
                                 const struct task_edit *edit, struct task_spec *ret)
 {
     query_task_spec(step->core, task->id, step->out->arena, ret);
-    spec_edit_task(ret, edit);
+    object_edit(&task_object, edit->fields, ret, edit->spec);
     const char *limit;
     int64_t max;
     return spec_limits_task(ret, &limit, &max) ? VERDICT_OK : step_refuse_limit(step, limit, max);
@@ -43,9 +42,10 @@ static enum verdict edit_limits(struct step *step, const struct task *task,
 static enum verdict edit_request(struct step *step, const struct task_edit *edit,
                                  const struct request *now, struct request *ret)
 {
+    const struct task_spec *spec = edit->spec;
     enum verdict verdict = VERDICT_OK;
-    if (edit->fields & EDIT_RESOURCES) {
-        verdict = decide_submit_request(step, edit->asks, ret);
+    if (edit->fields & TASK_EDIT_resources) {
+        verdict = decide_submit_request(step, edit->spec, ret);
         ret->avoid_count = now->avoid_count;
         memcpy(ret->avoid, now->avoid, sizeof ret->avoid);
         ret->label_count = now->label_count;
@@ -53,12 +53,12 @@ static enum verdict edit_request(struct step *step, const struct task_edit *edit
     } else {
         *ret = *now;
     }
-    if (edit->fields & EDIT_LABELS) {
+    if (edit->fields & TASK_EDIT_node_labels) {
         memset(ret->labels, 0, sizeof ret->labels);
-        ret->label_count = label_marks(edit->node_labels, edit->node_label_count, ret->labels);
+        ret->label_count = label_marks(spec->node_labels, spec->node_label_count, ret->labels);
     }
-    if (verdict == VERDICT_OK && edit->fields & EDIT_AVOID) {
-        verdict = decide_submit_avoid(step, edit->avoid, edit->avoid_count, ret);
+    if (verdict == VERDICT_OK && edit->fields & TASK_EDIT_avoid) {
+        verdict = decide_submit_avoid(step, spec->avoid, spec->avoid_count, ret);
     }
     return verdict;
 }
@@ -73,22 +73,22 @@ static enum verdict edit_place(struct step *step, const struct task *task,
     const struct form *form = shape_form(shape);
     const struct request *request = &shape->request;
     enum verdict verdict = VERDICT_OK;
-    if (edit->fields & EDIT_POOL) {
-        pool = query_pool_named(step->core, edit->pool);
+    if (edit->fields & TASK_EDIT_pools) {
+        pool = query_pool_named(step->core, edit->spec->pools[0]);
         if (pool == NULL) {
-            step_refuse(step, REASON_UNKNOWN_POOL, edit->pool);
+            step_refuse(step, REASON_UNKNOWN_POOL, edit->spec->pools[0]);
             return VERDICT_REFUSED;
         }
         fact->task_edited.pool = pool->id;
         verdict = decide_submit_accepts(step, pool, task->kind);
     }
-    if (verdict == VERDICT_OK && edit->fields & EDIT_REQUEST) {
+    if (verdict == VERDICT_OK && edit->fields & TASK_EDIT_REQUEST) {
         struct request *next = arena_new(step->out->arena, struct request, 1);
         verdict = edit_request(step, edit, request, next);
         fact->task_edited.request = next;
         request = next;
     }
-    if (verdict == VERDICT_OK && edit->fields & EDIT_FORM) {
+    if (verdict == VERDICT_OK && edit->fields & TASK_EDIT_FORM) {
         form = form_of_topology(spec, request, step->out->arena);
     }
     if (verdict == VERDICT_OK && pool != NULL) {
@@ -98,24 +98,14 @@ static enum verdict edit_place(struct step *step, const struct task *task,
     return verdict;
 }
 
-/* The first of the fields that do not change at any time. */
-static const char *edit_what(uint32_t fields)
-{
-    return fields & EDIT_RESOURCES  ? "resources"
-           : fields & EDIT_AVOID    ? "nodes to avoid"
-           : fields & EDIT_LABELS   ? "node labels"
-           : fields & EDIT_TOPOLOGY ? "topology"
-                                    : "project";
-}
-
 static enum reason_code edit_hindrance(const struct core *core, const struct task *task,
                                        uint32_t fields)
 {
-    if (fields & EDIT_NEEDS_REST && task->active_count > 0) {
+    if (object_at_rest(&task_object, fields) != NULL && task->active_count > 0) {
         return REASON_HOLDS_PLACES;
     }
     const bool grouped = form_grouped(shape_form(query_task_shape(core, task->shape)));
-    return fields & EDIT_FORM && grouped ? REASON_HAS_GROUPS : REASON_NONE;
+    return fields & TASK_EDIT_FORM && grouped ? REASON_HAS_GROUPS : REASON_NONE;
 }
 
 enum verdict decide_edit(struct step *step)
@@ -128,16 +118,17 @@ enum verdict decide_edit(struct step *step)
     const struct task_edit *edit = step->in->task.edit;
     const enum reason_code hindrance = edit_hindrance(step->core, task, edit->fields);
     if (hindrance != REASON_NONE) {
-        step_refuse(step, hindrance, edit_what(edit->fields))->task = task->id;
+        step_refuse(step, hindrance, object_at_rest(&task_object, edit->fields)->record.name)
+            ->task = task->id;
         return VERDICT_CONFLICT;
     }
     struct task_spec spec;
     struct fact would = {.task_edited = {.task = task->id, .edit = *edit, .pool = task->pool}};
     verdict = edit_limits(step, task, edit, &spec);
-    if (verdict == VERDICT_OK && edit->fields & EDIT_PROJECT) {
-        verdict = decide_submit_project(step, edit->project, &would.task_edited.account);
+    if (verdict == VERDICT_OK && edit->fields & TASK_EDIT_project) {
+        verdict = decide_submit_project(step, edit->spec->project, &would.task_edited.account);
     }
-    if (verdict == VERDICT_OK && edit->fields & (EDIT_POOL | EDIT_FORM)) {
+    if (verdict == VERDICT_OK && edit->fields & (TASK_EDIT_pools | TASK_EDIT_FORM)) {
         verdict = edit_place(step, task, &spec, &would);
     }
     if (verdict != VERDICT_OK || edit->fields == 0) {
@@ -145,7 +136,7 @@ enum verdict decide_edit(struct step *step)
     }
     pool_id pool = would.task_edited.pool;
     step_fact(step, FACT_TASK_EDITED)->task_edited = would.task_edited;
-    if (edit->fields & EDIT_POOL && pool.v != task->pool.v) {
+    if (edit->fields & TASK_EDIT_pools && pool.v != task->pool.v) {
         settle_stop(step, task->id, END_MOVED, true);
     }
     return VERDICT_OK;

@@ -66,44 +66,23 @@ struct report {
     bool workdir_missed; /* REPORT_STARTED: in its job directory, not where it was asked to run */
 };
 
-/* Which fields of a task_edit or node_edit are set. */
+/* The bit of each field of a task in a mask of edits; 0: the field cannot change (task_fields.def). */
+#define EDIT_BIT_FIXED 0
+#define EDIT_BIT_EDIT(bit, when) (1 << (bit))
+#define FIELD(id, kept, tag, change, place, flag) TASK_EDIT_##id = EDIT_BIT_##change,
 enum {
-    EDIT_PRIORITY = 1,
-    EDIT_TIME_LIMIT = 2,
-    EDIT_RETRIES = 4,
-    EDIT_GRACE = 8,
-    EDIT_NAME = 16,
-    EDIT_TAGS = 32,
-    EDIT_POOL = 64,
-    EDIT_RESOURCES = 128,
-    EDIT_PROJECT = 256,
-    EDIT_AVOID = 512,
-    EDIT_LABELS = 1024,
-    EDIT_TOPOLOGY = 2048
+#include "core/model/task_fields.def"
 };
-enum { EDIT_FIELDS_ALL = EDIT_TOPOLOGY * 2 - 1 };
+#undef FIELD
+
 /* What of them changes the request of an instance. */
-enum { EDIT_REQUEST = EDIT_RESOURCES | EDIT_AVOID | EDIT_LABELS };
+enum { TASK_EDIT_REQUEST = TASK_EDIT_resources | TASK_EDIT_avoid | TASK_EDIT_node_labels };
 enum { NODE_EDIT_DRAIN = 1, NODE_EDIT_LABELS = 2 };
 
+/* `fields` are the bits of those fields of `spec` that count; nothing else of it does. Of `pools` only the first counts. */
 struct task_edit {
     uint32_t fields;
-    uint32_t priority;
-    uint32_t max_retries;
-    int64_t time_limit_ms;
-    int64_t grace_ms;
-    const char *name;
-    const char *const *tags;
-    uint32_t tag_count;
-    const char *pool;    /* running ones stop first */
-    const char *project; /* those that hold nothing only, as for the next */
-    const struct task_spec
-        *asks;                /* what an instance asks for from now on; nothing else of it counts */
-    const char *const *avoid; /* names of nodes, as for the project */
-    uint32_t avoid_count;
-    const struct label *node_labels; /* likewise, as what follows */
-    uint32_t node_label_count;
-    struct topology_spec topology; /* of a gang; no level: none any more */
+    const struct task_spec *spec;
 };
 
 /* A task's new place: directly ahead of another one, or behind it. */

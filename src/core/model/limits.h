@@ -28,6 +28,7 @@ enum {
     TASK_POOLS_MAX = 16,
     TASK_AVOID_MAX = 16,                             /* nodes that one task avoids */
     TASK_LABELS_MAX = 8,                             /* labels that one task asks of its nodes */
+    TASK_PATH_MAX = 4096,                            /* working directories and images */
     TASK_SPEC_BYTES_MAX = 256 * 1024,                /* all texts of one task together */
     TASK_SPEC_STORED_MAX = TASK_SPEC_BYTES_MAX + 64, /* one of an older version grows when read */
     NAME_LEN_MAX = 63,

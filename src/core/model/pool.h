@@ -59,7 +59,7 @@ struct pool {
     int64_t stale_grace_ms;
     int64_t preempt_min_runtime_ms;
     int64_t reclaim_min_runtime_ms;
-    int64_t preempt_delay_ms;
+    int64_t preemption_delay_ms;
     int64_t user_slots_max;
     int64_t history_half_life_ms;
     int64_t history_window_ms;

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/quota.h"
 
+#include "core/model/object.h"
+
 #include "core/model/resource.h"
 
 int64_t quota_demand(const struct usage *usage, uint32_t dim)
@@ -28,9 +30,7 @@ int64_t quota_overhang(const struct quota *quota, const struct usage *usage, uin
 
 bool quota_row_default(const struct quota_row *row)
 {
-    return row->term_count == 0 && row->rank == QUOTA_RANK_DEFAULT &&
-           row->preempt_min_runtime_ms == QUOTA_INHERIT &&
-           row->reclaim_min_runtime_ms == QUOTA_INHERIT;
+    return row->term_count == 0 && object_equal(&quota_object, &row->rules, &quota_rules_none);
 }
 
 bool quota_term_default(const struct quota_term *term)

@@ -21,15 +21,23 @@ enum {
     QUOTA_INHERIT = -1, /* of a minimum runtime: the parent's, at the top the pool's */
 };
 
+/* What a quota says beside its amounts (quota_fields.def). */
+struct quota_rules {
+    uint32_t rank;                  /* surplus goes to higher ranks first */
+    int64_t preempt_min_runtime_ms; /* QUOTA_INHERIT, or what its tasks run before they lose to a */
+    int64_t
+        reclaim_min_runtime_ms; /* higher priority of their own project, or to another account */
+};
+
+/* As nobody set them. */
+extern const struct quota_rules quota_rules_none;
+
 /* What holds, with every default filled in. Amounts are 0 or more, or QUOTA_UNLIMITED. */
 struct quota {
     struct vector guaranteed;
     struct vector limit;
     uint32_t weight[QUOTA_DIMS_MAX];
-    uint32_t rank;                  /* surplus goes to higher ranks first */
-    int64_t preempt_min_runtime_ms; /* QUOTA_INHERIT, or what its tasks run before they lose to a */
-    int64_t
-        reclaim_min_runtime_ms; /* higher priority of their own project, or to another account */
+    struct quota_rules rules;
 };
 
 /* What the tasks of an account (its whole subtree) hold and want in a pool. Kept by apply. */
@@ -65,17 +73,13 @@ struct quota_term {
 struct quota_spec {
     const struct quota_amount *amounts;
     uint32_t amount_count;
-    uint32_t rank;
-    int64_t preempt_min_runtime_ms;
-    int64_t reclaim_min_runtime_ms;
+    struct quota_rules rules;
 };
 
 /* The row of a quota that differs from the default; terms ascend by resource. */
 struct quota_row {
     uint32_t term_count;
-    uint32_t rank;
-    int64_t preempt_min_runtime_ms;
-    int64_t reclaim_min_runtime_ms;
+    struct quota_rules rules;
     struct quota_term terms[QUOTA_DIMS_MAX];
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "core/model/ids.h"
+#include "core/model/shape.h"
 
 enum record_type {
     RECORD_UINT,  /* uint8_t to uint64_t, or an id made of one. Bytes: u; JSON: a number */
@@ -32,8 +33,8 @@ enum record_type {
 /* `high` of an unsigned number that may have any value. */
 enum { RECORD_ANY = -1 };
 
-struct record_source;
 struct record_json_form;
+struct record_source;
 
 /* A struct, described. */
 struct record_table {

@@ -101,10 +101,14 @@ struct task_spec {
     uint32_t max_retries;
     int64_t time_limit_ms; /* 0: none */
     int64_t grace_ms;
-    bool own_stale_grace; /* else the pool's, for gangs that may grow */
-    int64_t stale_grace_ms;
-    bool own_preempt_delay; /* else the pool's */
-    int64_t preempt_delay_ms;
+    int64_t stale_grace_ms;      /* or STALE_GRACE_NEVER, STALE_GRACE_POOL */
+    int64_t preemption_delay_ms; /* or PREEMPTION_DELAY_POOL */
+};
+
+enum {
+    STALE_GRACE_NEVER = -1,     /* a gang below its minimum is stopped at no time */
+    STALE_GRACE_POOL = -2,      /* of a task: the pool's, for gangs that may grow */
+    PREEMPTION_DELAY_POOL = -1, /* of a task: the pool's */
 };
 
 /* Whose turn it is. */
@@ -123,8 +127,6 @@ enum { POOL_VICTIMS_COUNT = VICTIMS_YOUNGEST + 1 };
 enum pool_order { QUEUE_SUBMISSION, QUEUE_SHORT_FIRST };
 enum { POOL_ORDER_COUNT = QUEUE_SHORT_FIRST + 1 };
 
-enum { STALE_GRACE_NEVER = -1 };
-
 struct pool_spec {
     const char *name;
     const char *title;
@@ -142,8 +144,8 @@ struct pool_spec {
     int64_t stale_grace_ms;     /* how long a gang may be below its minimum; STALE_GRACE_NEVER */
     int64_t preempt_min_runtime_ms; /* where no quota says otherwise */
     int64_t reclaim_min_runtime_ms;
-    int64_t preempt_delay_ms; /* how long a task waits before it may take from others */
-    int64_t user_slots_max;   /* thousandths that the tasks of one user may hold; 0: no cap */
+    int64_t preemption_delay_ms; /* how long a task waits before it may take from others */
+    int64_t user_slots_max;      /* thousandths that the tasks of one user may hold; 0: no cap */
     int64_t
         history_half_life_ms; /* the past counts half after this long; 0: as long as the window */
     int64_t

@@ -19,11 +19,6 @@ void spec_codec_account_encode(const struct account_spec *spec,
                                struct buf *out); /* without the parent */
 void spec_codec_quota_encode(const struct quota_row *row, struct buf *out);
 
-/* The part of a task that says what an instance asks for, slots to named resources. */
-void spec_codec_asks_encode(const struct task_spec *spec, struct buf *out);
-void spec_codec_asks_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
-void spec_codec_asks_copy(struct task_spec *to, const struct task_spec *from);
-
 /* Everything bounded by limits.h; what is wrong marks the reader bad. Pointers go into the arena. */
 void spec_codec_task_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
 void spec_codec_pool_decode(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret);

@@ -3,6 +3,8 @@
 #include "core/model/spec_limits.h"
 
 #include "base/amount.h"
+#include "core/model/object.h"
+#include "core/model/task_parts.h"
 #include "base/buf.h"
 #include "core/model/group_codec.h"
 #include "core/model/limits.h"
@@ -39,15 +41,6 @@ static bool bounds_hold(const struct bound *bounds, size_t count, const char **r
 static int64_t text_len(const char *text)
 {
     return text != NULL ? (int64_t)strlen(text) : 0;
-}
-
-static int64_t texts_len_max(const char *const *texts, uint32_t count)
-{
-    int64_t longest = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        longest = text_len(texts[i]) > longest ? text_len(texts[i]) : longest;
-    }
-    return longest;
 }
 
 static bool labels_in_limits(const struct label *labels, uint32_t count, const char **ret_limit,
@@ -95,13 +88,8 @@ static int64_t task_spec_bytes(const struct task_spec *spec)
 /* What each instance asks for. */
 static bool asks_in_limits(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
-    return BOUNDS_HOLD(
-               {"slots", spec->slots_milli, ASK_NOTHING, AMOUNT_MILLI_MAX},
-               {"cpu", spec->cpu_milli, ASK_NOTHING, AMOUNT_MILLI_MAX},
-               {"memory", spec->memory_bytes, ASK_NOTHING, AMOUNT_BYTES_MAX},
-               {"gpu memory", spec->gpu_memory_bytes, 0, AMOUNT_BYTES_MAX},
-               {"devices", spec->gpu_devices, 0, NODE_DEVICES_MAX},
-               {"named resources of a task", spec->resource_count, 0, TASK_RESOURCES_MAX}) &&
+    return BOUNDS_HOLD({"gpu_devices", spec->gpu_devices, 0, NODE_DEVICES_MAX}) &&
+           task_parts_asks_bounded(spec, ret_limit, ret_max) &&
            amounts_in_limits(spec->resources, spec->resource_count, ret_limit, ret_max);
 }
 
@@ -149,92 +137,32 @@ static bool groups_in_limits(const struct task_spec *spec, const char **ret_limi
 
 bool spec_limits_task(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
-    if (!BOUNDS_HOLD({"arguments", spec->argv_count, 0, TASK_ARGS_MAX},
-                     {"environment variables", spec->env_count, 0, TASK_ENV_MAX},
-                     {"tags", spec->tag_count, 0, TASK_TAGS_MAX},
-                     {"pools of a task", spec->pool_count, 0, TASK_POOLS_MAX},
-                     {"dependencies", spec->depends_count, 0, TASK_DEPENDS_MAX},
-                     {"nodes to avoid", spec->avoid_count, 0, TASK_AVOID_MAX},
-                     {"labels of its nodes", spec->node_label_count, 0, TASK_LABELS_MAX},
-                     {"instances", spec->instances, 1, TASK_INSTANCES_MAX},
-                     {"min_instances", spec->min_instances, 0, spec->instances},
-                     {"first array index", spec->array_first, 0, UINT32_MAX - TASK_INSTANCES_MAX},
-                     {"priority", spec->priority, PRIORITY_MIN, PRIORITY_MAX},
-                     {"retries", spec->max_retries, 0, RETRIES_MAX},
-                     {"kind", spec->kind, 0, TASK_KIND_COUNT - 1})) {
-        return false;
-    }
-    if (!BOUNDS_HOLD(
-            {"time limit", spec->time_limit_ms, 0, AMOUNT_MS_MAX},
-            {"grace time", spec->grace_ms, 0, AMOUNT_MS_MAX},
-            {"stale grace", spec->stale_grace_ms, STALE_GRACE_NEVER, AMOUNT_MS_MAX},
-            {"preemption delay", spec->preempt_delay_ms, 0, AMOUNT_MS_MAX},
-            {"name length", text_len(spec->name), 0, TEXT_LEN_MAX},
-            {"user length", text_len(spec->user), 0, TEXT_LEN_MAX},
-            {"project length", text_len(spec->project), 0, NAME_LEN_MAX},
-            {"tag length", texts_len_max(spec->tags, spec->tag_count), 0, TEXT_LEN_MAX},
-            {"node name length", texts_len_max(spec->avoid, spec->avoid_count), 0, NAME_LEN_MAX},
-            {"pool name length", texts_len_max(spec->pools, spec->pool_count), 0, NAME_LEN_MAX},
-            {"task size in bytes", task_spec_bytes(spec), 0, TASK_SPEC_BYTES_MAX})) {
-        return false;
-    }
-    return labels_in_limits(spec->node_labels, spec->node_label_count, ret_limit, ret_max) &&
+    return object_bounded(&task_object, spec, ret_limit, ret_max) &&
+           BOUNDS_HOLD({"dependencies", spec->depends_count, 0, TASK_DEPENDS_MAX},
+                       {"min_instances", spec->min_instances, 0, spec->instances},
+                       {"task size in bytes", task_spec_bytes(spec), 0, TASK_SPEC_BYTES_MAX}) &&
+           labels_in_limits(spec->node_labels, spec->node_label_count, ret_limit, ret_max) &&
            asks_in_limits(spec, ret_limit, ret_max) && groups_in_limits(spec, ret_limit, ret_max);
 }
 
 bool spec_limits_pool(const struct pool_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
+    if (!object_bounded(&pool_object, spec, ret_limit, ret_max)) {
+        return false;
+    }
     *ret_limit = "times that a topology level is named";
     *ret_max = 1;
-    return BOUNDS_HOLD({"pool name length", text_len(spec->name), 1, NAME_LEN_MAX},
-                       {"title length", text_len(spec->title), 0, TEXT_LEN_MAX},
-                       {"description length", text_len(spec->description), 0, TEXT_LEN_MAX},
-                       {"patience", spec->patience_ms, 0, AMOUNT_MS_MAX},
-                       {"kinds", spec->accepts, 0, (1 << TASK_KIND_COUNT) - 1},
-                       {"zero-slot tasks", spec->aux_tasks, 0, AUX_TASKS_MAX},
-                       {"policy", spec->policy, 0, POOL_POLICY_COUNT - 1},
-                       {"placement", spec->placement, 0, POOL_PLACEMENT_COUNT - 1},
-                       {"victims", spec->victims, 0, POOL_VICTIMS_COUNT - 1},
-                       {"order", spec->order, 0, POOL_ORDER_COUNT - 1},
-                       {"consolidation", spec->consolidation_max, 0, CONSOLIDATION_MAX},
-                       {"stale grace", spec->stale_grace_ms, STALE_GRACE_NEVER, AMOUNT_MS_MAX},
-                       {"minimum runtime", spec->preempt_min_runtime_ms, 0, AMOUNT_MS_MAX},
-                       {"minimum runtime", spec->reclaim_min_runtime_ms, 0, AMOUNT_MS_MAX},
-                       {"preemption delay", spec->preempt_delay_ms, 0, AMOUNT_MS_MAX},
-                       {"half-life", spec->history_half_life_ms, 0, AMOUNT_MS_MAX},
-                       {"window", spec->history_window_ms, 0, AMOUNT_MS_MAX},
-                       {"history factor", spec->history_factor, 0, HISTORY_FACTOR_MAX},
-                       {"slots of one user", spec->user_slots_max, 0, AMOUNT_MILLI_MAX},
-                       {"topology levels", spec->topology_count, 0, TOPOLOGY_LEVELS_MAX},
-                       {"topology level length",
-                        texts_len_max(spec->topology, spec->topology_count), 0, NAME_LEN_MAX}) &&
-           group_codec_levels_differ(spec);
+    return group_codec_levels_differ(spec);
 }
 
 bool spec_limits_account(const struct account_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
-    return BOUNDS_HOLD({"name length", text_len(spec->name), 1, NAME_LEN_MAX},
-                       {"title length", text_len(spec->title), 0, TEXT_LEN_MAX},
-                       {"description length", text_len(spec->description), 0, TEXT_LEN_MAX},
-                       {"kind", spec->kind, 0, ACCOUNT_KIND_COUNT - 1});
+    return object_bounded(&account_object, spec, ret_limit, ret_max);
 }
 
 bool spec_limits_node(const struct node_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
-    if (!BOUNDS_HOLD({"node name length", text_len(spec->name), 1, NAME_LEN_MAX},
-                     {"pool name length", text_len(spec->pool), 0, NAME_LEN_MAX},
-                     {"labels", spec->label_count, 0, NODE_LABELS_MAX},
-                     {"slots", spec->slots_milli, 0, (int64_t)NODE_SLOTS_MAX * 1000},
-                     {"cpu", spec->cpu_milli, 0, AMOUNT_MILLI_MAX},
-                     {"memory", spec->memory_bytes, 0, AMOUNT_BYTES_MAX},
-                     {"gpu memory", spec->gpu_memory_bytes, 0, AMOUNT_BYTES_MAX},
-                     {"devices", spec->device_count, 0, NODE_DEVICES_MAX},
-                     {"named resources of a node", spec->resource_count, 0, NODE_RESOURCES_MAX},
-                     {"boot id length", text_len(spec->boot_id), 0, TEXT_LEN_MAX},
-                     {"address length", text_len(spec->address), 0, TEXT_LEN_MAX},
-                     {"version length", text_len(spec->version), 0, TEXT_LEN_MAX})) {
-        return false;
-    }
-    return labels_in_limits(spec->labels, spec->label_count, ret_limit, ret_max) &&
+    return object_bounded(&node_object, spec, ret_limit, ret_max) &&
+           labels_in_limits(spec->labels, spec->label_count, ret_limit, ret_max) &&
            amounts_in_limits(spec->resources, spec->resource_count, ret_limit, ret_max);
 }

@@ -1,6 +1,7 @@
 /* task.c - what follows from the row of a task alone.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/task.h"
+#include "core/model/spec.h"
 
 bool task_state_ended(enum task_state state)
 {
@@ -42,7 +43,8 @@ bool task_gang_broken(const struct task *task)
 
 bool task_gang_may_wait(const struct task *task)
 {
-    return task->gang && (task->own_stale_grace || task->min_count < task->instance_count);
+    return task->gang &&
+           (task->stale_grace_ms != STALE_GRACE_POOL || task->min_count < task->instance_count);
 }
 
 uint32_t task_stage(const struct task *task)

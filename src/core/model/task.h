@@ -69,12 +69,13 @@ struct task {
     int64_t queued_ms;  /* last time it became pending */
     int64_t started_ms; /* first attempt's start, 0 before */
     int64_t ended_ms;
-    int64_t running_ms;       /* since when something of it runs, 0: nothing does */
-    int64_t ran_ms;           /* how long something of it ran before that */
-    int64_t evicted_ms;       /* the last time it was told to make room, 0: never */
-    int64_t stale_ms;         /* since when a gang has been below its minimum, 0: it is not */
-    int64_t stale_grace_ms;   /* how long it may be, where it has a grace of its own */
-    int64_t preempt_delay_ms; /* how long it waits before it may take, where that is its own */
+    int64_t running_ms;     /* since when something of it runs, 0: nothing does */
+    int64_t ran_ms;         /* how long something of it ran before that */
+    int64_t evicted_ms;     /* the last time it was told to make room, 0: never */
+    int64_t stale_ms;       /* since when a gang has been below its minimum, 0: it is not */
+    int64_t stale_grace_ms; /* how long it may be; or STALE_GRACE_NEVER, STALE_GRACE_POOL */
+    int64_t
+        preemption_delay_ms; /* how long it waits before it may take; or PREEMPTION_DELAY_POOL */
     int64_t time_limit_ms;
     int64_t
         expect_ms; /* how long a run is expected to take, as known when it was queued; 0: unknown */
@@ -101,11 +102,9 @@ struct task {
     uint8_t gang;
     uint8_t preemptible;
     uint8_t repeatable;
-    uint8_t cause;       /* enum end_cause: why it ended, or why it is pending again */
-    uint8_t queued;      /* it stands in its pool's queue (query_queue_next) */
-    uint8_t pause_asked; /* it is paused, or will be once its instances have left */
-    uint8_t own_stale_grace;
-    uint8_t own_preempt_delay;
+    uint8_t cause;        /* enum end_cause: why it ended, or why it is pending again */
+    uint8_t queued;       /* it stands in its pool's queue (query_queue_next) */
+    uint8_t pause_asked;  /* it is paused, or will be once its instances have left */
     uint8_t expect_from;  /* enum length_source */
     uint8_t by_length;    /* it stands in the queue by its expected length */
     uint8_t reserved;     /* it is among its pool's reservations */

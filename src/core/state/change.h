@@ -101,11 +101,8 @@ void change_task_give_up(struct core *core, struct task *task, enum end_cause ca
 /* waiting_from is the lowest waiting index from `from` on. */
 void change_task_waiting_from(const struct core *core, struct task *task, uint32_t from);
 
-/* The blob of its texts. */
+/* The spec as the blob of the task, and those of its fields that the row has as well. */
 void change_task_spec_set(struct task *task, const struct task_spec *spec);
-
-/* What it has of its own instead of the pool's. */
-void change_task_own_set(struct task *task, const struct task_spec *spec);
 
 /* One more (one less) task has this request and form; the row comes and goes with its tasks. */
 shape_id change_shape_take(struct core *core, pool_id pool, uint32_t gang_size,

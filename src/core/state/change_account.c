@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/must.h"
+#include "core/model/spec_codec.h"
 #include "core/model/account.h"
 #include "core/model/blob.h"
 #include "core/model/limits.h"
@@ -42,8 +43,7 @@ void change_account_text_set(struct account *account, const struct account_spec 
     struct buf text;
     buf_init(&text, TASK_SPEC_BYTES_MAX);
     buf_add(&text, spec->name, strlen(spec->name) + 1);
-    bytes_put_text(&text, spec->title);
-    bytes_put_text(&text, spec->description);
+    spec_codec_account_encode(spec, &text);
     must(!text.full);
     blob_unref(account->text);
     account->text = blob_new(text.data, text.len);
@@ -200,9 +200,7 @@ void change_account_remove(struct core *core, account_id id)
     must(account != NULL);
     must(account->child_count == 0);
     must(account->task_count == 0);
-    static const struct quota_row none = {.rank = QUOTA_RANK_DEFAULT,
-                                          .preempt_min_runtime_ms = QUOTA_INHERIT,
-                                          .reclaim_min_runtime_ms = QUOTA_INHERIT};
+    const struct quota_row none = {.rules = quota_rules_none};
     for (uint64_t pool = table_next(&core->pools, 0); pool != 0;
          pool = table_next(&core->pools, pool)) {
         change_account_quota_put(core, id, (pool_id){(uint32_t)pool}, &none);

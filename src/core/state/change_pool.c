@@ -212,7 +212,7 @@ void change_pool_set(struct core *core, const struct fact *fact)
     gang_pool_grace_set(core, pool, spec->stale_grace_ms);
     pool->preempt_min_runtime_ms = spec->preempt_min_runtime_ms;
     pool->reclaim_min_runtime_ms = spec->reclaim_min_runtime_ms;
-    pool->preempt_delay_ms = spec->preempt_delay_ms;
+    pool->preemption_delay_ms = spec->preemption_delay_ms;
     pool->user_slots_max = spec->user_slots_max;
     pool->uneven_off = spec->uneven_off;
     pool->history_half_life_ms = spec->history_half_life_ms;

@@ -200,14 +200,6 @@ static void stale_update(struct core *core, struct task *task, const struct task
     must(!stale || oindex_insert(order, key));
 }
 
-void change_task_own_set(struct task *task, const struct task_spec *spec)
-{
-    task->own_stale_grace = spec->own_stale_grace;
-    task->stale_grace_ms = spec->stale_grace_ms;
-    task->own_preempt_delay = spec->own_preempt_delay;
-    task->preempt_delay_ms = spec->preempt_delay_ms;
-}
-
 void change_task_close(struct core *core, struct task *task, const struct task_mark *mark)
 {
     gang_count(core, task);
@@ -330,6 +322,17 @@ void change_task_spec_set(struct task *task, const struct task_spec *spec)
     must(!text.full);
     blob_unref(task->spec);
     task->spec = blob_new(text.data, text.len);
-    task->name_hash = lengths_name_hash(spec->name != NULL ? spec->name : "");
     buf_done(&text);
+    task->name_hash = lengths_name_hash(spec->name != NULL ? spec->name : "");
+    task->kind = (uint8_t)spec->kind;
+    task->array_first = spec->array_first;
+    task->gang = spec->gang;
+    task->preemptible = spec->preemptible;
+    task->repeatable = spec->repeatable;
+    task->priority = spec->priority;
+    task->max_retries = spec->max_retries;
+    task->time_limit_ms = spec->time_limit_ms;
+    task->grace_ms = spec->grace_ms;
+    task->stale_grace_ms = spec->stale_grace_ms;
+    task->preemption_delay_ms = spec->preemption_delay_ms;
 }

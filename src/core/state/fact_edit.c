@@ -1,6 +1,7 @@
 /* fact_edit.c - the body of the fact that a user changed a task.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
+#include "core/model/object.h"
 #include "core/model/codec.h"
 #include "core/model/input.h"
 #include "core/model/limits.h"
@@ -10,135 +11,91 @@
 #include "core/model/task.h"
 #include "core/state/fact_internal.h"
 
-enum { EDIT_FIELDS_V2 = EDIT_AVOID * 2 - 1 };
+/* Bits that an edit of these versions can have. */
+enum { EDIT_BITS_V2 = (1 << 10) - 1, EDIT_BITS_V3 = (1 << 12) - 1, EDIT_BITS_MAX = 32 };
 
-/* The request stands with the resources, where they change, too. */
-static bool request_alone(uint32_t fields)
+/* The row of the field with this bit. */
+static const struct object_field *field_of_bit(uint32_t bit)
 {
-    return (fields & EDIT_REQUEST) != 0 && (fields & EDIT_RESOURCES) == 0;
+    for (uint32_t i = 0; i < task_object.count; i++) {
+        const struct object_field *field = &task_object.fields[i];
+        if (field->edit != EDIT_NEVER && field->bit == bit) {
+            return field;
+        }
+    }
+    return NULL;
 }
 
-/* Only the fields that the edit sets are written. */
+/* The request stands behind the resources where they change, else behind the labels. */
+static bool request_behind(uint32_t fields, uint32_t bit)
+{
+    const uint32_t last = (fields & TASK_EDIT_resources) != 0 ? TASK_EDIT_resources
+                          : (fields & TASK_EDIT_REQUEST) != 0 ? TASK_EDIT_node_labels
+                                                              : 0;
+    return (uint32_t)1 << bit == last;
+}
+
+/* Only the fields that the edit sets are written, by ascending bit, and behind each what its name was resolved to. */
 void fact_edit_task_put(const struct fact *fact, struct buf *out)
 {
     const struct task_edit *edit = &fact->task_edited.edit;
     bytes_put_u64(out, fact->task_edited.task.v);
     bytes_put_u64(out, edit->fields);
-    if (edit->fields & EDIT_PRIORITY) {
-        bytes_put_u64(out, edit->priority);
-    }
-    if (edit->fields & EDIT_TIME_LIMIT) {
-        bytes_put_i64(out, edit->time_limit_ms);
-    }
-    if (edit->fields & EDIT_RETRIES) {
-        bytes_put_u64(out, edit->max_retries);
-    }
-    if (edit->fields & EDIT_GRACE) {
-        bytes_put_i64(out, edit->grace_ms);
-    }
-    if (edit->fields & EDIT_NAME) {
-        bytes_put_text(out, edit->name);
-    }
-    if (edit->fields & EDIT_TAGS) {
-        codec_put_texts(out, edit->tags, edit->tag_count);
-    }
-    if (edit->fields & EDIT_POOL) {
-        bytes_put_text(out, edit->pool);
-        bytes_put_u64(out, fact->task_edited.pool.v);
-    }
-    if (edit->fields & EDIT_RESOURCES) {
-        spec_codec_asks_encode(edit->asks, out);
-        codec_put_request(out, fact->task_edited.request);
-    }
-    if (edit->fields & EDIT_PROJECT) {
-        bytes_put_text(out, edit->project);
-        bytes_put_u64(out, fact->task_edited.account.v);
-    }
-    if (edit->fields & EDIT_AVOID) {
-        codec_put_texts(out, edit->avoid, edit->avoid_count);
-    }
-    if (edit->fields & EDIT_LABELS) {
-        codec_put_labels(out, edit->node_labels, edit->node_label_count);
-    }
-    if (request_alone(edit->fields)) {
-        codec_put_request(out, fact->task_edited.request);
-    }
-    if (edit->fields & EDIT_TOPOLOGY) {
-        bytes_put_text(out, edit->topology.required);
-        bytes_put_text(out, edit->topology.preferred);
-    }
-}
-
-static void get_resources(struct bytes_reader *in, struct arena *arena, struct fact *ret)
-{
-    struct task_spec *asks = arena_new(arena, struct task_spec, 1);
-    struct request *request = arena_new(arena, struct request, 1);
-    spec_codec_asks_decode(in, arena, asks);
-    codec_get_request(in, RESOURCES_MAX, request);
-    ret->task_edited.edit.asks = asks;
-    ret->task_edited.request = request;
-}
-
-/* On which nodes, and how close together. */
-static void get_nodes(struct bytes_reader *in, struct arena *arena, struct fact *ret)
-{
-    struct task_edit *edit = &ret->task_edited.edit;
-    if (edit->fields & EDIT_AVOID) {
-        edit->avoid = codec_get_texts(in, arena, TASK_AVOID_MAX, NAME_LEN_MAX, &edit->avoid_count);
-    }
-    if (edit->fields & EDIT_LABELS) {
-        edit->node_labels = codec_get_labels(in, arena, NODE_LABELS_MAX, &edit->node_label_count);
-        if (edit->node_label_count > TASK_LABELS_MAX) {
-            codec_bad(in);
+    for (uint32_t bit = 0; bit < EDIT_BITS_MAX; bit++) {
+        const uint32_t mask = edit->fields & (uint32_t)1 << bit;
+        if (mask == TASK_EDIT_pools) {
+            bytes_put_text(out, edit->spec->pools[0]);
+            bytes_put_u64(out, fact->task_edited.pool.v);
+        } else if (mask != 0) {
+            record_put_field(&field_of_bit(bit)->record, edit->spec, out);
+        }
+        if (mask == TASK_EDIT_project) {
+            bytes_put_u64(out, fact->task_edited.account.v);
+        }
+        if (request_behind(edit->fields, bit)) {
+            codec_put_request(out, fact->task_edited.request);
         }
     }
-    if (request_alone(edit->fields)) {
-        struct request *request = arena_new(arena, struct request, 1);
-        codec_get_request(in, RESOURCES_MAX, request);
-        ret->task_edited.request = request;
-    }
-    if (edit->fields & EDIT_TOPOLOGY) {
-        edit->topology.required = bytes_get_text(in, arena, NAME_LEN_MAX);
-        edit->topology.preferred = bytes_get_text(in, arena, NAME_LEN_MAX);
-    }
+}
+
+static void pool_get(struct bytes_reader *in, struct arena *arena, struct task_spec *spec,
+                     struct fact *ret)
+{
+    const char **pools = arena_new(arena, const char *, 1);
+    pools[0] = bytes_get_text(in, arena, NAME_LEN_MAX);
+    spec->pools = pools;
+    spec->pool_count = 1;
+    ret->task_edited.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
 }
 
 void fact_edit_task_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
 {
-    struct task_edit *edit = &ret->task_edited.edit;
+    struct task_spec *spec = arena_new(arena, struct task_spec, 1);
+    const uint32_t newest = object_edit_bits(&task_object);
+    const uint32_t known = ret->version < 3    ? EDIT_BITS_V2
+                           : ret->version == 3 ? EDIT_BITS_V3
+                                               : newest;
+    object_init(&task_object, spec, sizeof *spec);
     ret->task_edited.task.v = bytes_get_u64(in);
-    edit->fields = (uint32_t)bytes_get_max(in, ret->version < 3 ? EDIT_FIELDS_V2 : EDIT_FIELDS_ALL);
-    if (edit->fields & EDIT_PRIORITY) {
-        edit->priority = (uint32_t)bytes_get_max(in, PRIORITY_MAX);
-        if (edit->priority < PRIORITY_MIN) {
+    const uint32_t fields = (uint32_t)bytes_get_max(in, known);
+    for (uint32_t bit = 0; bit < EDIT_BITS_MAX && !in->bad; bit++) {
+        const uint32_t mask = fields & (uint32_t)1 << bit;
+        const struct object_field *field = mask != 0 ? field_of_bit(bit) : NULL;
+        if (mask == TASK_EDIT_pools) {
+            pool_get(in, arena, spec, ret);
+        } else if (field != NULL) {
+            record_get_field(&field->record, in, arena, spec);
+        } else if (mask != 0) {
             codec_bad(in);
         }
+        if (mask == TASK_EDIT_project) {
+            ret->task_edited.account.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
+        }
+        if (request_behind(fields, bit)) {
+            struct request *request = arena_new(arena, struct request, 1);
+            codec_get_request(in, RESOURCES_MAX, request);
+            ret->task_edited.request = request;
+        }
     }
-    if (edit->fields & EDIT_TIME_LIMIT) {
-        edit->time_limit_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
-    }
-    if (edit->fields & EDIT_RETRIES) {
-        edit->max_retries = (uint32_t)bytes_get_max(in, RETRIES_MAX);
-    }
-    if (edit->fields & EDIT_GRACE) {
-        edit->grace_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
-    }
-    if (edit->fields & EDIT_NAME) {
-        edit->name = bytes_get_text(in, arena, TEXT_LEN_MAX);
-    }
-    if (edit->fields & EDIT_TAGS) {
-        edit->tags = codec_get_texts(in, arena, TASK_TAGS_MAX, TEXT_LEN_MAX, &edit->tag_count);
-    }
-    if (edit->fields & EDIT_POOL) {
-        edit->pool = bytes_get_text(in, arena, NAME_LEN_MAX);
-        ret->task_edited.pool.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
-    }
-    if (edit->fields & EDIT_RESOURCES) {
-        get_resources(in, arena, ret);
-    }
-    if (edit->fields & EDIT_PROJECT) {
-        edit->project = bytes_get_text(in, arena, NAME_LEN_MAX);
-        ret->task_edited.account.v = (uint32_t)bytes_get_max(in, UINT32_MAX);
-    }
-    get_nodes(in, arena, ret);
+    ret->task_edited.edit = (struct task_edit){.fields = fields, .spec = spec};
 }

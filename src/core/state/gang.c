@@ -11,6 +11,7 @@
 
 #include "base/checked.h"
 #include "base/must.h"
+
 #include "core/model/form.h"
 #include "core/model/form_grow.h"
 #include "core/model/instance.h"
@@ -29,7 +30,7 @@ int64_t gang_grace_ms(const struct core *core, const struct task *task)
     }
     const struct pool *pool = table_get(&core->pools, task->pool.v);
     must(pool != NULL);
-    return task->own_stale_grace ? task->stale_grace_ms : pool->stale_grace_ms;
+    return task->stale_grace_ms != STALE_GRACE_POOL ? task->stale_grace_ms : pool->stale_grace_ms;
 }
 
 /* ---- what it has ---- */

@@ -13,6 +13,9 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
+#include "core/model/object.h"
+#include "core/model/spec_codec.h"
+#include "core/model/codec.h"
 #include <string.h>
 
 const struct account *query_account(const struct core *core, account_id id)
@@ -66,10 +69,7 @@ void query_account_spec(const struct core *core, account_id id, struct arena *ar
     size_t skip = strlen(bytes.p) + 1;
     struct bytes_reader in;
     bytes_reader_init(&in, bytes.p + skip, bytes.len - skip);
-    ret->kind = account->kind;
-    ret->name = query_account_name(core, id);
-    ret->parent = query_account_name(core, account->parent);
-    ret->title = bytes_get_text(&in, arena, TEXT_LEN_MAX);
-    ret->description = bytes_get_text(&in, arena, TEXT_LEN_MAX);
+    spec_codec_account_decode(&in, arena, ret);
     must(bytes_reader_ok(&in));
+    ret->parent = query_account_name(core, account->parent);
 }

@@ -131,9 +131,7 @@ static void terms_fill(const struct core *core, const struct quota_row *row, str
         ret->limit.at[dim] = term->limit;
         ret->weight[dim] = term->weight;
     }
-    ret->rank = row->rank;
-    ret->preempt_min_runtime_ms = row->preempt_min_runtime_ms;
-    ret->reclaim_min_runtime_ms = row->reclaim_min_runtime_ms;
+    ret->rules = row->rules;
 }
 
 /* Has nobody set the guarantee? `row` may be NULL. */
@@ -149,9 +147,7 @@ static bool row_computes(const struct quota_row *row, resource_id resource)
 
 void query_quota(const struct core *core, account_id account, pool_id pool, struct quota *ret)
 {
-    *ret = (struct quota){.rank = QUOTA_RANK_DEFAULT,
-                          .preempt_min_runtime_ms = QUOTA_INHERIT,
-                          .reclaim_min_runtime_ms = QUOTA_INHERIT};
+    *ret = (struct quota){.rules = quota_rules_none};
     for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
         ret->guaranteed.at[dim] = QUOTA_UNLIMITED;
         ret->limit.at[dim] = QUOTA_UNLIMITED;
@@ -186,9 +182,7 @@ bool query_quota_next(const struct core *core, account_id *account, pool_id *poo
 void query_quota_spec(const struct core *core, account_id account, pool_id pool,
                       struct arena *arena, struct quota_spec *ret)
 {
-    *ret = (struct quota_spec){.rank = QUOTA_RANK_DEFAULT,
-                               .preempt_min_runtime_ms = QUOTA_INHERIT,
-                               .reclaim_min_runtime_ms = QUOTA_INHERIT};
+    *ret = (struct quota_spec){.rules = quota_rules_none};
     const struct quota_row *row = quota_row(core, account, pool);
     if (row == NULL) {
         return;
@@ -203,7 +197,5 @@ void query_quota_spec(const struct core *core, account_id account, pool_id pool,
     }
     ret->amounts = amounts;
     ret->amount_count = row->term_count;
-    ret->rank = row->rank;
-    ret->preempt_min_runtime_ms = row->preempt_min_runtime_ms;
-    ret->reclaim_min_runtime_ms = row->reclaim_min_runtime_ms;
+    ret->rules = row->rules;
 }

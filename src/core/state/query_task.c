@@ -48,11 +48,6 @@ void query_task_spec(const struct core *core, task_id id, struct arena *arena,
     bytes_reader_init(&in, bytes.p, bytes.len);
     spec_codec_task_decode(&in, arena, ret);
     must(bytes_reader_ok(&in));
-    /* Edits change the row; only texts are written back to the blob. */
-    ret->priority = task->priority;
-    ret->max_retries = task->max_retries;
-    ret->time_limit_ms = task->time_limit_ms;
-    ret->grace_ms = task->grace_ms;
 }
 
 const struct shape *query_task_shape(const struct core *core, shape_id id)

@@ -31,7 +31,9 @@ enum {
     STATE_VERSION_LENGTHS = 8,  /* reservations with a time, expected lengths */
     STATE_VERSION_CHECKPOINT = 9, /* what instances have saved, what evictions cost */
     STATE_VERSION_RAN = 10,       /* since when tasks run, and how long they ran before */
-    STATE_VERSION = 10,
+    STATE_VERSION_GROWTH =
+        11, /* nodes, accounts and quotas end with later fields, too; edits are in the blob */
+    STATE_VERSION = 11,
 };
 
 /* Far above any number that is ever given, far below where sums of numbers wrap. */

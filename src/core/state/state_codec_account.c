@@ -2,18 +2,18 @@
  *
  * An account may lie below a younger one, so the rows come first and the tree is made of them.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/state/change.h"
+#include "core/model/spec_codec.h"
+#include "core/state/state_codec.h"
+#include "core/state/query.h"
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "core/model/account.h"
 #include "core/model/oindex.h"
 #include "core/model/quota.h"
-#include "core/model/spec_codec.h"
 #include "core/model/table.h"
-#include "core/state/change.h"
 #include "core/state/key.h"
-#include "core/state/query.h"
 #include "core/state/state.h"
-#include "core/state/state_codec.h"
 
 #include <string.h>
 
@@ -33,10 +33,9 @@ static const struct record_table account_table = RECORD_TABLE(struct account, ac
 
 void state_codec_account_put(const struct core *core, const void *row, struct buf *out)
 {
+    (void)core;
     const struct account *account = row;
     record_write(&account_table, account, out);
-    bytes_put_u64(out, account->kind);
-    bytes_put_text(out, query_account_name(core, account->id));
     state_codec_put_text(account->text, out);
 }
 
@@ -45,7 +44,9 @@ bool state_codec_account_get(struct state_reader *r, uint64_t id)
     struct account read = {0};
     struct account_spec spec;
     state_codec_read(r, &account_table, &read);
+    r->in.plain = r->version < STATE_VERSION_GROWTH;
     spec_codec_account_decode(&r->in, &r->arena, &spec);
+    r->in.plain = r->version < STATE_VERSION_TAGS;
     if (r->in.bad || r->core->accounts.count >= ACCOUNTS_MAX ||
         query_account_named(r->core, spec.kind, spec.name) != NULL) {
         return false;
@@ -124,7 +125,9 @@ bool state_codec_account_quota_get(struct state_reader *r, uint64_t key)
     const pool_id pool = {(uint32_t)(key >> 32)};
     const account_id account = {(uint32_t)key};
     struct quota_row row;
+    r->in.plain = r->version < STATE_VERSION_GROWTH;
     spec_codec_quota_decode(&r->in, r->core->resource_count, &row);
+    r->in.plain = r->version < STATE_VERSION_TAGS;
     if (r->in.bad || quota_row_default(&row) || query_account(r->core, account) == NULL ||
         table_get(&r->core->pools, pool.v) == NULL || !query_quota_dims_fit(r->core, NULL, &row)) {
         return false;

@@ -7,6 +7,7 @@
 #include "core/state/fact_internal.h"
 #include "core/state/space_later.h"
 #include "core/state/state_codec.h"
+#include "core/state/query.h"
 
 static const struct record_field claim_fields[] = {
     STATE_BELOW(struct claim, node, nodes),

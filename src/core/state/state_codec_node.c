@@ -8,6 +8,8 @@
 #include "core/state/change.h"
 #include "core/state/fact.h"
 #include "core/state/state_codec.h"
+#include "core/state/query.h"
+#include "core/model/shape.h"
 
 #include <string.h>
 
@@ -46,7 +48,9 @@ bool state_codec_node_get(struct state_reader *r, uint64_t id)
     struct node read = {0};
     struct node_spec spec;
     state_codec_read(r, &node_table, &read);
+    r->in.plain = r->version < STATE_VERSION_GROWTH;
     spec_codec_node_decode(&r->in, &r->arena, &spec);
+    r->in.plain = r->version < STATE_VERSION_TAGS;
     const bool pool_there = read.state == NODE_REMOVED
                                 ? table_get(&r->core->pools, read.pool.v) != NULL
                                 : query_pool(r->core, read.pool) != NULL;

@@ -8,6 +8,7 @@
 #include "core/state/fact.h"
 #include "core/state/history.h"
 #include "core/state/state_codec.h"
+#include "core/state/query.h"
 #include "core/state/typical.h"
 
 #include <string.h>

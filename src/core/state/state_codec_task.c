@@ -2,18 +2,20 @@
  * outcomes, run lengths.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
-#include "core/model/account.h"
-#include "core/model/blob.h"
-#include "core/model/form.h"
-#include "core/model/form_grow.h"
+#include "core/state/query.h"
 #include "core/model/instance.h"
+#include "core/model/blob.h"
+#include "core/state/depends.h"
+#include "core/model/shape.h"
+#include "core/model/form_grow.h"
+#include "core/state/gang.h"
+#include "core/model/account.h"
+#include "core/model/form.h"
 #include "core/model/length.h"
 #include "core/model/node.h"
 #include "core/model/resource.h"
 #include "core/model/spec_codec.h"
 #include "core/state/change.h"
-#include "core/state/depends.h"
-#include "core/state/gang.h"
 #include "core/state/lengths.h"
 #include "core/state/state_codec.h"
 
@@ -302,14 +304,23 @@ static bool task_spec_get(struct state_reader *r, struct task *task, struct task
     }
     change_task_spec_set(task, ret); /* as it is written now */
     task->instance_count = ret->instances;
-    task->array_first = ret->array_first;
-    task->kind = (uint8_t)ret->kind;
-    task->gang = ret->gang;
     task->min_count = ret->gang && ret->min_instances > 0 ? ret->min_instances : ret->instances;
-    task->preemptible = ret->preemptible;
-    task->repeatable = ret->repeatable;
-    change_task_own_set(task, ret);
     return true;
+}
+
+/* Row and blob say the same. Edits of earlier versions changed the row alone: the blob follows. */
+static bool edits_settled(const struct state_reader *r, struct task *task, struct task_spec *spec)
+{
+    if (spec->priority == task->priority && spec->max_retries == task->max_retries &&
+        spec->time_limit_ms == task->time_limit_ms && spec->grace_ms == task->grace_ms) {
+        return true;
+    }
+    spec->priority = task->priority;
+    spec->max_retries = task->max_retries;
+    spec->time_limit_ms = task->time_limit_ms;
+    spec->grace_ms = task->grace_ms;
+    change_task_spec_set(task, spec);
+    return r->version < STATE_VERSION_GROWTH;
 }
 
 bool state_codec_task_get(struct state_reader *r, uint64_t id)
@@ -322,7 +333,7 @@ bool state_codec_task_get(struct state_reader *r, uint64_t id)
         return false;
     }
     state_codec_read(r, &task_table, task);
-    if (task->instance_first <= r->instance_end) {
+    if (task->instance_first <= r->instance_end || !edits_settled(r, task, &spec)) {
         return false;
     }
     r->instance_end = task->instance_first + task->instance_count - 1;

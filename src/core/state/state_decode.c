@@ -3,10 +3,11 @@
  * Whatever the bytes are, the result is a state that every function can work on (whose rows, sums
  * and orders agree), or ERR_CORRUPT naming the section: each row is looked at before anything is derived from it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/fail.h"
-#include "core/model/blob.h"
-#include "core/model/resource.h"
 #include "core/state/state_codec.h"
+#include "core/state/query.h"
+#include "core/model/blob.h"
+#include "base/fail.h"
+#include "core/model/resource.h"
 
 #include <string.h>
 

@@ -2,6 +2,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/model/resource.h"
+#include "core/model/shape.h"
+#include "core/model/spec_codec.h"
+#include "core/model/table.h"
+#include "core/model/task.h"
+#include "core/model/typical.h"
+#include "core/model/vector.h"
+#include "core/state/fact_internal.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 #include "core/state/state_codec.h"
 
 static void head_put(const struct core *core, struct buf *out)

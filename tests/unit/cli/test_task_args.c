@@ -58,8 +58,8 @@ static void flags_become_fields(void **state)
         "\"bar\":0.5}}");
     assert_string_equal(TASK(NULL, W("--pool"), W("a,b"), W("--after"), W("1,2"), W("--no-preempt"),
                              W("--time"), W("2h"), W("--no-repeat"), W("x")),
-                        "{\"time_limit\":\"2h\",\"pools\":[\"a\",\"b\"],\"depends_on\":[1,2],"
-                        "\"preemptible\":false,\"repeatable\":false,\"command\":[\"x\"]}");
+                        "{\"pools\":[\"a\",\"b\"],\"depends_on\":[1,2],\"repeatable\":false,"
+                        "\"time_limit\":\"2h\",\"preemptible\":false,\"command\":[\"x\"]}");
     assert_string_equal(TASK(NULL, W("-e"), W("A=1=2"), W("-e"), W("B="), W("x")),
                         "{\"env\":{\"A\":\"1=2\",\"B\":\"\"},\"command\":[\"x\"]}");
 }

@@ -129,7 +129,9 @@ struct task_spec rig_spec(void)
                               .repeatable = true,
                               .preemptible = true,
                               .priority = PRIORITY_DEFAULT,
-                              .grace_ms = 10000};
+                              .grace_ms = 10000,
+                              .stale_grace_ms = STALE_GRACE_POOL,
+                              .preemption_delay_ms = PREEMPTION_DELAY_POOL};
 }
 
 enum verdict rig_try_submit(struct rig *rig, struct task_spec spec)

@@ -83,10 +83,10 @@ static inline void org_quota(struct org *org, account_id account, struct org_quo
     struct quota_spec spec = {
         .amounts = &amount,
         .amount_count = 1,
-        .rank = quota.rank == 0 ? QUOTA_RANK_DEFAULT : quota.rank,
-        .preempt_min_runtime_ms =
+        .rules.rank = quota.rank == 0 ? QUOTA_RANK_DEFAULT : quota.rank,
+        .rules.preempt_min_runtime_ms =
             quota.preempt_min_runtime_ms == 0 ? QUOTA_INHERIT : quota.preempt_min_runtime_ms,
-        .reclaim_min_runtime_ms =
+        .rules.reclaim_min_runtime_ms =
             quota.reclaim_min_runtime_ms == 0 ? QUOTA_INHERIT : quota.reclaim_min_runtime_ms,
     };
     struct input in = {.type = INPUT_QUOTA_SET};

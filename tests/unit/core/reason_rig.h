@@ -94,7 +94,7 @@ static inline void ask_slots(struct org *org, task_id task, int64_t milli)
 {
     struct task_spec asks = rig_spec();
     asks.slots_milli = milli;
-    edit(org, task, (struct task_edit){.fields = EDIT_RESOURCES, .asks = &asks});
+    edit(org, task, (struct task_edit){.fields = TASK_EDIT_resources, .spec = &asks});
 }
 
 static inline void pool_new(struct org *org, const char *name)
@@ -136,7 +136,7 @@ static inline void pool_user_two(struct pool_spec *spec)
 
 static inline void pool_delays(struct pool_spec *spec)
 {
-    spec->preempt_delay_ms = 60000;
+    spec->preemption_delay_ms = 60000;
 }
 
 static inline void pool_services_only(struct pool_spec *spec)

@@ -157,7 +157,7 @@ void lower_priorities_have_their_runtime_too(void **state)
 static void pool_moves_late(struct pool_spec *spec)
 {
     spec->patience_ms = 600 * MINUTE_MS;
-    spec->preempt_delay_ms = MINUTE_MS;
+    spec->preemption_delay_ms = MINUTE_MS;
     spec->consolidation_max = 16;
     spec->placement = PLACEMENT_SPREAD;
 }
@@ -190,7 +190,7 @@ void the_delay_counts_for_every_way(void **state)
 static void pool_delay_and_hour(struct pool_spec *spec)
 {
     spec->patience_ms = 600 * MINUTE_MS;
-    spec->preempt_delay_ms = MINUTE_MS;
+    spec->preemption_delay_ms = MINUTE_MS;
     spec->reclaim_min_runtime_ms = 60 * MINUTE_MS;
 }
 
@@ -272,7 +272,9 @@ void a_priority_that_helps(void **state)
     assert_int_equal(priority, PRIORITY_DEFAULT + 1);
     assert_int_equal(explain_time_priority(org.rig.core, gang), 0); /* one of the four stays */
     assert_int_equal(explain_time_priority(org.rig.core, guest), 0);
-    edit(&org, task, (struct task_edit){.fields = EDIT_PRIORITY, .priority = priority});
+    edit(&org, task,
+         (struct task_edit){.fields = TASK_EDIT_priority,
+                            .spec = &(struct task_spec){.priority = priority}});
     starts(&org, task);
     org_done(&org);
 }

@@ -145,6 +145,8 @@ static inline task_id yard_task(struct yard *yard, struct ask ask)
         .priority = ask.priority > 0 ? ask.priority : PRIORITY_DEFAULT,
         .time_limit_ms = ask.limit_ms,
         .grace_ms = GRACE_MS_DEFAULT,
+        .stale_grace_ms = STALE_GRACE_POOL,
+        .preemption_delay_ms = PREEMPTION_DELAY_POOL,
     };
     struct fact fact = yard_fact(yard, FACT_TASK_SUBMITTED);
     fact.task_submitted.task = (task_id){++yard->tasks};

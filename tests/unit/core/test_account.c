@@ -38,9 +38,9 @@ static enum verdict try_quota(struct rig *rig, account_id account, struct quota_
 {
     struct quota_spec spec = {.amounts = &amount,
                               .amount_count = 1,
-                              .rank = QUOTA_RANK_DEFAULT,
-                              .preempt_min_runtime_ms = QUOTA_INHERIT,
-                              .reclaim_min_runtime_ms = QUOTA_INHERIT};
+                              .rules.rank = QUOTA_RANK_DEFAULT,
+                              .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
+                              .rules.reclaim_min_runtime_ms = QUOTA_INHERIT};
     struct input in = {.type = INPUT_QUOTA_SET};
     in.quota.account = account;
     in.quota.pool = pool;
@@ -258,8 +258,8 @@ static void what_nobody_set_has_its_default(void **state)
     assert_true(quota.guaranteed.at[DIM_MEMORY] == QUOTA_UNLIMITED);
     assert_true(quota.limit.at[DIM_SLOTS] == QUOTA_UNLIMITED);
     assert_int_equal(quota.weight[DIM_SLOTS], 1000);
-    assert_int_equal(quota.rank, 100);
-    assert_true(quota.reclaim_min_runtime_ms == QUOTA_INHERIT);
+    assert_int_equal(quota.rules.rank, 100);
+    assert_true(quota.rules.reclaim_min_runtime_ms == QUOTA_INHERIT);
 }
 
 /* ---- refusals ---- */
@@ -281,7 +281,7 @@ static void a_malformed_quota_changes_nothing(void **state)
     heavy.weight = QUOTA_WEIGHT_MAX + 1;
     assert_int_equal(try_quota(rig, vision, heavy), VERDICT_REFUSED);
     assert_int_equal(try_quota(rig, (account_id){99}, of("slots", 1, -1)), VERDICT_NOT_FOUND);
-    struct quota_spec spec = {.rank = QUOTA_RANK_DEFAULT};
+    struct quota_spec spec = {.rules.rank = QUOTA_RANK_DEFAULT};
     struct input in = {.type = INPUT_QUOTA_SET, .quota = {vision, {99}, &spec}};
     assert_int_equal(rig_do(rig, in), VERDICT_NOT_FOUND);
     struct quota_amount twice[] = {of("slots", 1, -1), of("slots", 2, -1)};

@@ -276,11 +276,11 @@ static void an_edited_time_limit_counts_from_the_start(void **state)
     task_id id = start(rig, spec);
     int64_t started_ms = rig->now_ms;
     rig->now_ms += 10;
-    struct task_edit edit = {.fields = EDIT_TIME_LIMIT | EDIT_NAME | EDIT_TAGS,
-                             .time_limit_ms = 90000,
-                             .name = "renamed",
-                             .tags = (const char *const[]){"x"},
-                             .tag_count = 1};
+    struct task_edit edit = {.fields = TASK_EDIT_time_limit | TASK_EDIT_name | TASK_EDIT_tags,
+                             .spec = &(struct task_spec){.time_limit_ms = 90000,
+                                                         .name = "renamed",
+                                                         .tags = (const char *const[]){"x"},
+                                                         .tag_count = 1}};
     struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = id, .edit = &edit}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     assert_int_equal(query_deadline(rig->core), started_ms + 90000);

@@ -126,7 +126,6 @@ static void a_task_may_have_a_grace_of_its_own(void **state)
     struct yard yard;
     yard_open(&yard);
     struct task_spec spec = gang_spec(0);
-    spec.own_stale_grace = true;
     spec.stale_grace_ms = 5000;
     const task_id gang = gang_run(&yard, spec);
     lose_in_vain(&yard, gang);
@@ -142,7 +141,6 @@ static void never_is_never(void **state)
     struct yard yard;
     yard_open(&yard);
     struct task_spec spec = gang_spec(0);
-    spec.own_stale_grace = true;
     spec.stale_grace_ms = STALE_GRACE_NEVER;
     const task_id gang = gang_run(&yard, spec);
     lose_in_vain(&yard, gang);

@@ -3,6 +3,7 @@
 #include "core_rig.h"
 
 #include "base/mem.h"
+#include "core/model/object.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static const struct pool_spec pool_spec = {.name = "p",
                                            .stale_grace_ms = STALE_GRACE_NEVER,
                                            .preempt_min_runtime_ms = 8,
                                            .reclaim_min_runtime_ms = 9,
-                                           .preempt_delay_ms = 10,
+                                           .preemption_delay_ms = 10,
                                            .user_slots_max = 4000,
                                            .uneven_off = true,
                                            .history_half_life_ms = 11,
@@ -40,9 +41,9 @@ static const struct account_spec account_spec = {
     .kind = ACCOUNT_PROJECT, .name = "vision", .title = "V", .description = "d"};
 static const struct quota_row quota_row = {
     .term_count = 3,
-    .rank = 200,
-    .preempt_min_runtime_ms = QUOTA_INHERIT,
-    .reclaim_min_runtime_ms = 60000,
+    .rules.rank = 200,
+    .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
+    .rules.reclaim_min_runtime_ms = 60000,
     .terms = {{.resource = {0}, .weight = 2000, .guaranteed = 5000, .limit = 20000},
               {.resource = {1}, .weight = 1000, .guaranteed = QUOTA_UNSET, .limit = 0},
               {.resource = {7}, .weight = 0, .guaranteed = QUOTA_UNLIMITED, .limit = 1}}};
@@ -99,7 +100,9 @@ static const struct task_spec task_spec = {.kind = TASK_SHELL,
                                            .priority = 99,
                                            .max_retries = 3,
                                            .time_limit_ms = 1,
-                                           .grace_ms = 2};
+                                           .grace_ms = 2,
+                                           .stale_grace_ms = STALE_GRACE_POOL,
+                                           .preemption_delay_ms = PREEMPTION_DELAY_POOL};
 static const struct request request = {.slots_milli = 2000,
                                        .cpu_milli = -1,
                                        .memory_bytes = 5,
@@ -189,22 +192,26 @@ static void fill_task_edited(struct fact *fact)
     fact->task_edited.pool.v = 2;
     fact->task_edited.account.v = 4;
     fact->task_edited.request = &request;
-    fact->task_edited.edit = (struct task_edit){.fields = EDIT_FIELDS_ALL,
-                                                .priority = 10,
-                                                .max_retries = 2,
-                                                .time_limit_ms = 3,
-                                                .grace_ms = 4,
-                                                .name = "new",
-                                                .tags = texts,
-                                                .tag_count = 2,
-                                                .pool = "p",
-                                                .project = "q",
-                                                .asks = &task_spec,
-                                                .avoid = texts,
-                                                .avoid_count = 1,
-                                                .node_labels = labels,
-                                                .node_label_count = 1,
-                                                .topology = {"zone", "rack"}};
+    static const char *const pool[] = {"p"};
+    static struct task_spec spec;
+    spec = task_spec;
+    spec.priority = 10;
+    spec.max_retries = 2;
+    spec.time_limit_ms = 3;
+    spec.grace_ms = 4;
+    spec.name = "new";
+    spec.tags = texts;
+    spec.tag_count = 2;
+    spec.pools = pool;
+    spec.pool_count = 1;
+    spec.project = "q";
+    spec.avoid = texts;
+    spec.avoid_count = 1;
+    spec.node_labels = labels;
+    spec.node_label_count = 1;
+    spec.topology = (struct topology_spec){"zone", "rack"};
+    fact->task_edited.edit =
+        (struct task_edit){.fields = object_edit_bits(&task_object), .spec = &spec};
 }
 
 static void fill_task_moved(struct fact *fact)
@@ -629,7 +636,7 @@ static void rig_accounts(struct rig *rig)
         in.account.spec = &specs[i];
         assert_int_equal(rig_do(rig, in), VERDICT_OK);
     }
-    struct quota_spec spec = {.amounts = of, .amount_count = 2, .rank = 300};
+    struct quota_spec spec = {.amounts = of, .amount_count = 2, .rules.rank = 300};
     struct input in = {.type = INPUT_QUOTA_SET};
     in.quota.account = query_account_named(rig->core, ACCOUNT_PROJECT, "vision")->id;
     in.quota.pool.v = 1;

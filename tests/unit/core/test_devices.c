@@ -195,9 +195,9 @@ static void limit_set(struct rig *rig)
         .resource = "slots", .guaranteed = 500, .limit = 500, .weight = 1000};
     struct quota_spec spec = {.amounts = &amount,
                               .amount_count = 1,
-                              .rank = QUOTA_RANK_DEFAULT,
-                              .preempt_min_runtime_ms = QUOTA_INHERIT,
-                              .reclaim_min_runtime_ms = QUOTA_INHERIT};
+                              .rules.rank = QUOTA_RANK_DEFAULT,
+                              .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
+                              .rules.reclaim_min_runtime_ms = QUOTA_INHERIT};
     struct input in = {.type = INPUT_QUOTA_SET};
     in.quota.account = ACCOUNT_DEFAULT_PROJECT;
     in.quota.pool = query_pool_named(rig->core, "default")->id;

@@ -228,7 +228,9 @@ static void a_running_task_changes_its_pool_after_its_grace(void **state)
     rig_node(rig, "n1", 1, 0, 1);
     task_id a = rig_submit(rig, rig_spec());
     rig_pass(rig);
-    struct task_edit to = {.fields = EDIT_POOL, .pool = "p"};
+    struct task_edit to = {
+        .fields = TASK_EDIT_pools,
+        .spec = &(struct task_spec){.pools = (const char *const[]){"p"}, .pool_count = 1}};
     assert_int_equal(edit(rig, a, to), VERDICT_OK);
     assert_int_equal(rig_fact(rig, FACT_ATTEMPT_STOPPING)->attempt_stopping.cause, END_MOVED);
     assert_int_equal(rig_state(rig, a), TASK_STOPPING);
@@ -236,7 +238,8 @@ static void a_running_task_changes_its_pool_after_its_grace(void **state)
     assert_int_equal(rig_state(rig, a), TASK_PENDING);
     assert_string_equal(query_pool_name(rig->core, query_task(rig->core, a)->pool), "p");
     assert_int_equal(query_instance(rig->core, a, 0)->retries, 0);
-    to.pool = POOL_DEFAULT_NAME;
+    to.spec =
+        &(struct task_spec){.pools = (const char *const[]){POOL_DEFAULT_NAME}, .pool_count = 1};
     assert_int_equal(edit(rig, a, to), VERDICT_OK); /* pending: in place */
     rig_pass(rig);
     assert_int_equal(rig_state(rig, a), TASK_STARTING);
@@ -249,8 +252,12 @@ static void a_pool_that_goes_meanwhile_is_not_reached(void **state)
     rig_node(rig, "n1", 1, 0, 1);
     task_id a = rig_submit(rig, rig_spec());
     rig_pass(rig);
-    assert_int_equal(edit(rig, a, (struct task_edit){.fields = EDIT_POOL, .pool = "p"}),
-                     VERDICT_OK);
+    assert_int_equal(
+        edit(rig, a,
+             (struct task_edit){.fields = TASK_EDIT_pools,
+                                .spec = &(struct task_spec){.pools = (const char *const[]){"p"},
+                                                            .pool_count = 1}}),
+        VERDICT_OK);
     struct input in = {.type = INPUT_POOL_DELETE,
                        .pool = {.pool = query_pool_named(rig->core, "p")->id}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
@@ -270,7 +277,7 @@ static void resources_of_a_waiting_task_change(void **state)
     rig_pass(rig);
     assert_int_equal(rig_state(rig, a), TASK_PENDING);
     spec.slots_milli = 3000;
-    struct task_edit change = {.fields = EDIT_RESOURCES, .asks = &spec};
+    struct task_edit change = {.fields = TASK_EDIT_resources, .spec = &spec};
     assert_int_equal(edit(rig, a, change), VERDICT_REFUSED); /* P9 */
     assert_int_equal(rig->facts.refusal.code, REASON_TOO_LARGE);
     spec.slots_milli = 1000;
@@ -289,10 +296,11 @@ static void the_project_of_a_waiting_task_changes(void **state)
     struct rig *rig = *state;
     project_make(rig, "q");
     task_id a = rig_submit(rig, rig_spec());
-    struct task_edit change = {.fields = EDIT_PROJECT, .project = "nobody"};
+    struct task_edit change = {.fields = TASK_EDIT_project,
+                               .spec = &(struct task_spec){.project = "nobody"}};
     assert_int_equal(edit(rig, a, change), VERDICT_REFUSED);
     assert_int_equal(rig->facts.refusal.code, REASON_UNKNOWN_PROJECT);
-    change.project = "q";
+    change.spec = &(struct task_spec){.project = "q"};
     assert_int_equal(edit(rig, a, change), VERDICT_OK);
     account_id q = query_account_named(rig->core, ACCOUNT_PROJECT, "q")->id;
     struct usage usage;
@@ -302,7 +310,7 @@ static void the_project_of_a_waiting_task_changes(void **state)
     assert_int_equal(usage.pending_count, 0);
     rig_node(rig, "n1", 1, 0, 1);
     rig_pass(rig);
-    change.project = ACCOUNT_DEFAULT_NAME;
+    change.spec = &(struct task_spec){.project = ACCOUNT_DEFAULT_NAME};
     assert_int_equal(edit(rig, a, change), VERDICT_CONFLICT);
 }
 

@@ -378,7 +378,9 @@ static void tasks_of_a_deleted_pool_are_unavailable_until_moved(void **state)
     in.pool.force = true;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     assert_int_equal(rig_state(rig, id), TASK_UNAVAILABLE);
-    struct task_edit edit = {.fields = EDIT_POOL, .pool = "default"};
+    struct task_edit edit = {
+        .fields = TASK_EDIT_pools,
+        .spec = &(struct task_spec){.pools = (const char *const[]){"default"}, .pool_count = 1}};
     in = (struct input){.type = INPUT_TASK_EDIT, .task = {.task = id, .edit = &edit}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     assert_int_equal(rig_state(rig, id), TASK_PENDING);

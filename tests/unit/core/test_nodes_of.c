@@ -147,7 +147,7 @@ static void labels_are_kept_when_the_amounts_change(void **state)
     spec.stage = true;
     const task_id task = rig_submit(rig, spec);
     const struct task_spec more = asks(2);
-    const struct task_edit edit = {.fields = EDIT_RESOURCES, .asks = &more};
+    const struct task_edit edit = {.fields = TASK_EDIT_resources, .spec = &more};
     struct input in = {.type = INPUT_TASK_EDIT};
     in.task.task = task;
     in.task.edit = &edit;
@@ -171,11 +171,12 @@ static void labels_change_while_it_waits(void **state)
     const task_id first = rig_submit(rig, spec);
     const task_id second = rig_submit(rig, spec);
     rig_pass(rig);
-    struct task_edit edit = {.fields = EDIT_LABELS, .node_labels = b, .node_label_count = 1};
+    struct task_spec with = {.node_labels = b, .node_label_count = 1};
+    struct task_edit edit = {.fields = TASK_EDIT_node_labels, .spec = &with};
     struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = first, .edit = &edit}};
     assert_int_equal(rig_do(rig, in), VERDICT_CONFLICT); /* it runs */
     assert_int_equal(rig->facts.refusal.code, REASON_HOLDS_PLACES);
-    assert_string_equal(rig->facts.refusal.text, "node labels");
+    assert_string_equal(rig->facts.refusal.text, "node_labels");
     in.task.task = second;
     assert_int_equal(rig_do(rig, in), VERDICT_REFUSED); /* no node is so */
     assert_int_equal(rig->facts.refusal.code, REASON_OTHER_LABELS);
@@ -184,7 +185,7 @@ static void labels_change_while_it_waits(void **state)
     rig_pass(rig);
     assert_string_equal(node_of(rig, second), "n2");
     const task_id third = rig_submit(rig, spec);
-    edit.node_label_count = 0;
+    with.node_label_count = 0;
     in.task.task = third;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     struct task_spec now;
@@ -236,7 +237,8 @@ static void nodes_to_avoid_change_while_it_waits(void **state)
     const task_id second = rig_submit(rig, asks(1));
     rig_pass(rig);
     rig_node(rig, "n2", 1, 0, 2);
-    const struct task_edit edit = {.fields = EDIT_AVOID, .avoid = away, .avoid_count = 1};
+    const struct task_edit edit = {.fields = TASK_EDIT_avoid,
+                                   .spec = &(struct task_spec){.avoid = away, .avoid_count = 1}};
     struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = first, .edit = &edit}};
     assert_int_equal(rig_do(rig, in), VERDICT_CONFLICT); /* it runs there */
     assert_int_equal(rig->facts.refusal.code, REASON_HOLDS_PLACES);

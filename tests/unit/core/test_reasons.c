@@ -64,12 +64,18 @@ static void a_task_on_its_way_to_another_pool(void **state)
     struct task_spec spec = slots(1);
     spec.instances = 3; /* two run, one waits */
     const task_id task = submit(&org, spec);
-    edit(&org, task, (struct task_edit){.fields = EDIT_POOL, .pool = "blue"});
+    edit(&org, task,
+         (struct task_edit){
+             .fields = TASK_EDIT_pools,
+             .spec = &(struct task_spec){.pools = (const char *const[]){"blue"}, .pool_count = 1}});
     const struct reason why = waits(&org, task, REASON_CHANGING_POOL);
     assert_string_equal(query_pool_name(org.rig.core, why.pool), "blue");
     org_settle(&org);
     (void)waits(&org, task, REASON_POOL_EMPTY);
-    edit(&org, task, (struct task_edit){.fields = EDIT_POOL, .pool = "default"});
+    edit(&org, task,
+         (struct task_edit){.fields = TASK_EDIT_pools,
+                            .spec = &(struct task_spec){.pools = (const char *const[]){"default"},
+                                                        .pool_count = 1}});
     rig_node(&org.rig, "more", 1, 0, 9);
     starts(&org, task);
     org_done(&org);
@@ -206,9 +212,9 @@ static void a_limit_on_what_comes_with_slots(void **state)
                                .weight = QUOTA_WEIGHT_DEFAULT};
     struct quota_spec quota = {.amounts = &cpu,
                                .amount_count = 1,
-                               .rank = QUOTA_RANK_DEFAULT,
-                               .preempt_min_runtime_ms = QUOTA_INHERIT,
-                               .reclaim_min_runtime_ms = QUOTA_INHERIT};
+                               .rules.rank = QUOTA_RANK_DEFAULT,
+                               .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
+                               .rules.reclaim_min_runtime_ms = QUOTA_INHERIT};
     struct input in = {.type = INPUT_QUOTA_SET,
                        .quota = {.account = department, .pool = org_pool_id, .spec = &quota}};
     assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
@@ -332,7 +338,7 @@ static void objects_that_cannot_be_had(void **state)
     (void)refuses(&org, (struct input){.type = INPUT_TASK_START, .task = {.task = task}},
                   REASON_WRONG_STATE);
     struct task_spec asks = slots(2);
-    struct task_edit change = {.fields = EDIT_RESOURCES, .asks = &asks};
+    struct task_edit change = {.fields = TASK_EDIT_resources, .spec = &asks};
     (void)refuses(&org,
                   (struct input){.type = INPUT_TASK_EDIT, .task = {.task = task, .edit = &change}},
                   REASON_HOLDS_PLACES);
@@ -441,7 +447,7 @@ static void instances_that_are_not_alike(void **state)
     gang.group_count = 2;
     const task_id task = submit(&org, gang);
     (void)waits(&org, task, REASON_NOT_FOUND); /* each group has room, both have not */
-    const struct task_edit less = {.fields = EDIT_RESOURCES, .asks = &two};
+    const struct task_edit less = {.fields = TASK_EDIT_resources, .spec = &two};
     (void)refuses(&org, (struct input){.type = INPUT_TASK_EDIT, .task = {task, .edit = &less}},
                   REASON_HAS_GROUPS);
     (void)rig_node(&org.rig, "more", 3, 0, 9);

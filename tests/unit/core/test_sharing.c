@@ -41,9 +41,9 @@ static void quota(struct rig *rig, account_id account, struct deal deal)
                                   .weight = deal.weight > 0 ? deal.weight : QUOTA_WEIGHT_DEFAULT};
     struct quota_spec spec = {.amounts = &amount,
                               .amount_count = 1,
-                              .rank = QUOTA_RANK_DEFAULT,
-                              .preempt_min_runtime_ms = QUOTA_INHERIT,
-                              .reclaim_min_runtime_ms = QUOTA_INHERIT};
+                              .rules.rank = QUOTA_RANK_DEFAULT,
+                              .rules.preempt_min_runtime_ms = QUOTA_INHERIT,
+                              .rules.reclaim_min_runtime_ms = QUOTA_INHERIT};
     struct input in = {.type = INPUT_QUOTA_SET};
     in.quota.account = account;
     in.quota.pool = pool;
@@ -294,7 +294,7 @@ static void a_user_has_no_more_than_the_pools_cap(void **state)
 
 static void delay_minute(struct pool_spec *spec)
 {
-    spec->preempt_delay_ms = 60000;
+    spec->preemption_delay_ms = 60000;
 }
 
 static void who_may_take_back_waits_for_the_delay_first(void **state)

@@ -256,7 +256,8 @@ static void the_queue_is_priority_then_submission(void **state)
     assert_int_equal(query_queue_next(rig->core, pool, b).v, 0);
     assert_int_equal(query_queue_position(rig->core, b, 100), 3);
     assert_int_equal(query_queue_position(rig->core, b, 2), 2);
-    struct task_edit edit = {.fields = EDIT_PRIORITY, .priority = 95};
+    struct task_edit edit = {.fields = TASK_EDIT_priority,
+                             .spec = &(struct task_spec){.priority = 95}};
     struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = b, .edit = &edit}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     assert_int_equal(query_queue_position(rig->core, b, 100), 1);

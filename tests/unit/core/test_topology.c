@@ -248,7 +248,7 @@ static void resources_change_and_the_topology_stays(void **state)
     const task_id task = rig_submit(&rig, spec);
     struct task_spec asks = rig_spec();
     asks.slots_milli = 2000;
-    const struct task_edit edit = {.fields = EDIT_RESOURCES, .asks = &asks};
+    const struct task_edit edit = {.fields = TASK_EDIT_resources, .spec = &asks};
     struct input in = {.type = INPUT_TASK_EDIT};
     in.task.task = task;
     in.task.edit = &edit;
@@ -273,14 +273,15 @@ static void the_topology_changes_while_it_waits(void **state)
     struct task_spec spec = gang_of(3, "zone", "");
     spec.stage = true;
     const task_id task = rig_submit(&rig, spec);
-    struct task_edit edit = {.fields = EDIT_TOPOLOGY, .topology = {"rack", ""}};
+    struct task_spec with = {.topology = {"rack", ""}};
+    struct task_edit edit = {.fields = TASK_EDIT_topology, .spec = &with};
     struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = task, .edit = &edit}};
     assert_int_equal(rig_do(&rig, in), VERDICT_REFUSED);
     assert_int_equal(rig.facts.refusal.code, REASON_DOMAIN_TOO_SMALL);
-    edit.topology = (struct topology_spec){NULL, NULL};
+    with.topology = (struct topology_spec){NULL, NULL};
     assert_int_equal(rig_do(&rig, in), VERDICT_OK);
     assert_null(shape_form(query_task_shape(rig.core, query_task(rig.core, task)->shape)));
-    edit.topology = (struct topology_spec){"zone", "rack"};
+    with.topology = (struct topology_spec){"zone", "rack"};
     assert_int_equal(rig_do(&rig, in), VERDICT_OK);
     core_check(rig.core);
     assert_int_equal(rig_task(&rig, INPUT_TASK_START, task), VERDICT_OK);

@@ -75,13 +75,13 @@ static void objects_before_the_later_fields_have_none(void **state)
     assert_int_equal(fact_decode(sample(&arena, "fact-task-edited-v1"), &arena, &fact, &e), ERR_OK);
     assert_int_equal(fact.version, 1);
     assert_int_equal(fact.task_edited.request->slots_milli, 2000);
-    assert_string_equal(fact.task_edited.edit.project, "q");
+    assert_string_equal(fact.task_edited.edit.spec->project, "q");
     assert_int_equal(fact_decode(sample(&arena, "fact-task-edited-v2"), &arena, &fact, &e), ERR_OK);
     assert_int_equal(fact.version, 2);
-    assert_int_equal(fact.task_edited.edit.fields, EDIT_PROJECT | EDIT_AVOID);
-    assert_string_equal(fact.task_edited.edit.avoid[1], "n7");
+    assert_int_equal(fact.task_edited.edit.fields, TASK_EDIT_project | TASK_EDIT_avoid);
+    assert_string_equal(fact.task_edited.edit.spec->avoid[1], "n7");
     assert_int_equal(fact.task_edited.request->avoid_count, 2);
-    assert_int_equal(fact.task_edited.edit.node_label_count, 0);
+    assert_int_equal(fact.task_edited.edit.spec->node_label_count, 0);
     arena_done(&arena);
 }
 

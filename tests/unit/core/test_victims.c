@@ -51,7 +51,7 @@ static void protected(struct pool_spec *spec)
 
 static void delayed(struct pool_spec *spec)
 {
-    spec->preempt_delay_ms = 600000;
+    spec->preemption_delay_ms = 600000;
 }
 
 static void by_priority(struct pool_spec *spec)
@@ -317,8 +317,7 @@ static void a_claimant_may_have_a_delay_of_its_own(void **state)
     org_settle(&two.org);
     struct task_spec spec = rig_spec();
     spec.project = "taker";
-    spec.own_preempt_delay = true;
-    spec.preempt_delay_ms = 20000;
+    spec.preemption_delay_ms = 20000;
     const task_id claimant = rig_submit(&two.org.rig, spec);
     const int64_t due_ms = query_task(two.org.rig.core, claimant)->submitted_ms + 20000;
     (void)org_pass(&two.org);

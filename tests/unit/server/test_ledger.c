@@ -93,6 +93,8 @@ static void submit(void)
         .repeatable = true,
         .priority = PRIORITY_DEFAULT,
         .grace_ms = GRACE_MS_DEFAULT,
+        .stale_grace_ms = STALE_GRACE_POOL,
+        .preemption_delay_ms = PREEMPTION_DELAY_POOL,
     };
     struct input in = {.type = INPUT_TASK_SUBMIT, .submit = {.specs = &spec, .count = 1}};
     assert_int_equal(give(&in), VERDICT_OK);

@@ -68,6 +68,8 @@ static void submit(struct world *w, uint32_t count)
             .repeatable = true,
             .priority = 1 + i % 100,
             .grace_ms = GRACE_MS_DEFAULT,
+            .stale_grace_ms = STALE_GRACE_POOL,
+            .preemption_delay_ms = PREEMPTION_DELAY_POOL,
         };
     }
     struct input in = {

@@ -67,7 +67,8 @@ static void settings_of_a_pool_are_as_they_were(void **state)
     reads(
         "{\"name\":\"default\",\"patience_ms\":5000,\"topology\":[\"zone\",\"rack\"],"
         "\"scheduler\":{\"stale_grace_ms\":null,\"user_slots\":4,\"order\":\"short-first\","
-        "\"preempt_delay_ms\":7,\"history\":{\"half_life_ms\":9,\"window_ms\":0,\"factor\":1.5}}},"
+        "\"preemption_delay_ms\":7,\"history\":{\"half_life_ms\":9,\"window_ms\":0,\"factor\":1.5}}"
+        "},"
         "{\"name\":\"b\",\"scheduler\":{\"stale_grace_ms\":8,\"user_slots\":null,\"history\":null}"
         "}",
         "", "");
@@ -79,7 +80,7 @@ static void settings_of_a_pool_are_as_they_were(void **state)
     assert_int_equal(first->stale_grace_ms, STALE_GRACE_NEVER);
     assert_int_equal(first->user_slots_max, 4000);
     assert_int_equal(first->order, QUEUE_SHORT_FIRST);
-    assert_int_equal(first->preempt_delay_ms, 7);
+    assert_int_equal(first->preemption_delay_ms, 7);
     assert_int_equal(first->history_half_life_ms, 9);
     assert_int_equal(first->history_factor, 1500);
     assert_int_equal(scenario.pools.at[1].stale_grace_ms, 8);
@@ -147,17 +148,40 @@ static void a_task_waits_for_those_that_are_there(void **state)
     const struct job_kind *last = scenario.jobs.at[3].kind;
     assert_int_equal(last->after_count, 1);
     assert_string_equal(last->after[0], "#1 a");
+    assert_int_equal(last->spec.depends_any, 0);
+}
+
+static void how_a_dependency_may_end_is_kept(void **state)
+{
+    (void)state;
+    reads("", "", TASK("1", "") "," TASK("2", "") "," TASK("3", ",\"depends_on\":[1,\"2:any\"]"));
+    const struct job_kind *last = scenario.jobs.at[2].kind;
+    assert_int_equal(last->after_count, 2);
+    assert_string_equal(last->after[1], "#2 a");
+    assert_int_equal(last->spec.depends_any, 2);
+}
+
+static void a_task_is_read_from_its_spec(void **state)
+{
+    (void)state;
+    reads("", "",
+          TASK("1", ",\"priority\":1,\"spec\":{\"command\":[\"x\"],\"priority\":77,"
+                    "\"stale_grace\":\"never\",\"preemption_delay\":\"90s\"}"));
+    const struct task_spec *spec = &scenario.jobs.at[0].kind->spec;
+    assert_int_equal(spec->priority, 77);
+    assert_int_equal(spec->stale_grace_ms, STALE_GRACE_NEVER);
+    assert_int_equal(spec->preemption_delay_ms, 90000);
 }
 
 static void numbers_have_their_bounds(void **state)
 {
     (void)state;
     refuses("", "", TASK("1", ",\"time_limit_ms\":9223372036854775807"),
-            "tasks[0]: time_limit_ms is no number of 0 to");
-    refuses("", "", TASK("1", ",\"grace_ms\":-1"), "grace_ms is no number");
+            "tasks[0]: time_limit: a duration is at most 100 years");
+    refuses("", "", TASK("1", ",\"grace_ms\":-1"), "tasks[0]: grace: ");
     refuses("", "", TASK("1", ",\"counts\":{\"waiting\":9223372036854775807,\"active\":1}"),
             "waiting is no number");
-    refuses("{\"name\":\"p\",\"patience_ms\":-5}", "", "", "pools[0]: patience_ms is no number");
+    refuses("{\"name\":\"p\",\"patience_ms\":-5}", "", "", "pools[0]: patience: ");
     refuses("", "{\"name\":\"n\",\"resources\":{\"slots\":{\"total\":100000000}}}", "",
             "nodes[0]: slots: at most");
     refuses("", "{\"name\":\"\",\"resources\":{}}", "", "nodes[0]: ");
@@ -315,6 +339,8 @@ int main(void)
         WITH_SCENARIO(settings_of_a_pool_are_as_they_were),
         WITH_SCENARIO(gangs_keep_their_minimum_and_their_groups),
         WITH_SCENARIO(a_task_waits_for_those_that_are_there),
+        WITH_SCENARIO(how_a_dependency_may_end_is_kept),
+        WITH_SCENARIO(a_task_is_read_from_its_spec),
         WITH_SCENARIO(numbers_have_their_bounds),
         WITH_SCENARIO(waiting_for_a_refused_task_is_refused),
         WITH_SCENARIO(what_runs_keeps_its_place_and_its_time),

@@ -81,16 +81,16 @@ static void a_quota_has_amounts_by_resource(void **state)
     assert_int_equal(body.amounts[0].weight, 2500);
     assert_true(body.amounts[1].guaranteed == (int64_t)64 << 30);
     assert_true(body.amounts[2].guaranteed == QUOTA_UNLIMITED);
-    assert_int_equal(body.spec.rank, 7);
-    assert_true(body.spec.preempt_min_runtime_ms == QUOTA_INHERIT);
-    assert_true(body.spec.reclaim_min_runtime_ms == 300000);
+    assert_int_equal(body.spec.rules.rank, 7);
+    assert_true(body.spec.rules.preempt_min_runtime_ms == QUOTA_INHERIT);
+    assert_true(body.spec.rules.reclaim_min_runtime_ms == 300000);
 }
 
 static void a_change_leaves_the_rest_as_it_was(void **state)
 {
     (void)state;
     struct quota_amount present[] = {{"slots", 5000, 20000, 2000}, {"cpu", 1000, -1, 1000}};
-    struct quota_spec spec = {present, 2, 50, QUOTA_INHERIT, 1000};
+    struct quota_spec spec = {present, 2, {50, QUOTA_INHERIT, 1000}};
     struct quota_body body;
     quota_spec_body_from(&body, &spec);
     const struct doc *change =
@@ -102,8 +102,8 @@ static void a_change_leaves_the_rest_as_it_was(void **state)
     assert_true(body.amounts[0].guaranteed == QUOTA_UNSET);
     assert_true(body.amounts[0].limit == 20000);
     assert_true(body.amounts[1].guaranteed == 1000);
-    assert_int_equal(body.spec.rank, 50);
-    assert_true(body.spec.reclaim_min_runtime_ms == QUOTA_INHERIT);
+    assert_int_equal(body.spec.rules.rank, 50);
+    assert_true(body.spec.rules.reclaim_min_runtime_ms == QUOTA_INHERIT);
 }
 
 static void malformed_quotas_name_the_place(void **state)

@@ -118,10 +118,9 @@ static void all_problems_are_told_at_once(void **state)
         {1, "listen: an address and a port are wanted, like 127.0.0.1:8080 or [::1]:8080, not "
             "'nowhere'"},
         {3, "lost_afterr: unknown field; did you mean 'lost_after'?"},
-        {6, "pools[0].scheduler.policy: 'lottery' does not exist yet; there is: fair-share "
-            "priority fifo round-robin"},
-        {6,
-         "pools[0].scheduler.placement: 'loose' does not exist yet; there is: tight pack spread"},
+        {6, "pools[0].scheduler.policy: fair-share, priority, fifo or round-robin is wanted, not "
+            "'lottery'"},
+        {6, "pools[0].scheduler.placement: pack, spread or tight is wanted, not 'loose'"},
         {7, "pools[0].provider.type: 'slurm' does not exist yet; there is: static local"},
         {8, "pools[1].name: a second pool 'a'"},
         {9, "pools[2].name: it is missing"},
@@ -216,17 +215,18 @@ static void an_edit_says_which_fields_it_sets(void **state)
         document("{\"priority\":7,\"time_limit\":\"1m\",\"max_retries\":2,\"grace\":5,"
                  "\"name\":\"n\",\"tags\":[\"a\"],\"pool\":\"p\"}");
     assert_int_equal(edit_task_read(doc, &arena, &edit, &e), ERR_OK);
-    assert_int_equal(edit.fields, EDIT_PRIORITY | EDIT_TIME_LIMIT | EDIT_RETRIES | EDIT_GRACE |
-                                      EDIT_NAME | EDIT_TAGS | EDIT_POOL);
-    assert_int_equal(edit.priority, 7);
-    assert_true(edit.time_limit_ms == 60000);
-    assert_int_equal(edit.max_retries, 2);
-    assert_true(edit.grace_ms == 5000);
-    assert_string_equal(edit.name, "n");
-    assert_string_equal(edit.tags[0], "a");
-    assert_string_equal(edit.pool, "p");
+    assert_int_equal(edit.fields, TASK_EDIT_priority | TASK_EDIT_time_limit |
+                                      TASK_EDIT_max_retries | TASK_EDIT_grace | TASK_EDIT_name |
+                                      TASK_EDIT_tags | TASK_EDIT_pools);
+    assert_int_equal(edit.spec->priority, 7);
+    assert_true(edit.spec->time_limit_ms == 60000);
+    assert_int_equal(edit.spec->max_retries, 2);
+    assert_true(edit.spec->grace_ms == 5000);
+    assert_string_equal(edit.spec->name, "n");
+    assert_string_equal(edit.spec->tags[0], "a");
+    assert_string_equal(edit.spec->pools[0], "p");
     assert_int_equal(edit_task_read(document("{\"priority\":3}"), &arena, &edit, &e), ERR_OK);
-    assert_int_equal(edit.fields, EDIT_PRIORITY);
+    assert_int_equal(edit.fields, TASK_EDIT_priority);
     assert_int_equal(edit_task_read(document("{}"), &arena, &edit, &e), ERR_INVALID);
     assert_int_equal(edit_task_read(document("{\"command\":[\"x\"]}"), &arena, &edit, &e),
                      ERR_INVALID);
@@ -234,21 +234,21 @@ static void an_edit_says_which_fields_it_sets(void **state)
                         "command: it cannot change; `weir task retry` or a new task would do");
     doc = document("{\"project\":\"q\",\"resources\":{\"gpu\":2,\"foo\":5}}");
     assert_int_equal(edit_task_read(doc, &arena, &edit, &e), ERR_OK);
-    assert_int_equal(edit.fields, EDIT_PROJECT | EDIT_RESOURCES);
-    assert_string_equal(edit.project, "q");
-    assert_int_equal(edit.asks->slots_milli, 2000);
-    assert_true(edit.asks->needs_gpu);
-    assert_string_equal(edit.asks->resources[0].name, "foo");
+    assert_int_equal(edit.fields, TASK_EDIT_project | TASK_EDIT_resources);
+    assert_string_equal(edit.spec->project, "q");
+    assert_int_equal(edit.spec->slots_milli, 2000);
+    assert_true(edit.spec->needs_gpu);
+    assert_string_equal(edit.spec->resources[0].name, "foo");
     doc = document("{\"node_labels\":{\"zone\":\"a\"},\"topology\":{\"required\":\"rack\"}}");
     assert_int_equal(edit_task_read(doc, &arena, &edit, &e), ERR_OK);
-    assert_int_equal(edit.fields, EDIT_LABELS | EDIT_TOPOLOGY);
-    assert_string_equal(edit.node_labels[0].value, "a");
-    assert_string_equal(edit.topology.required, "rack");
+    assert_int_equal(edit.fields, TASK_EDIT_node_labels | TASK_EDIT_topology);
+    assert_string_equal(edit.spec->node_labels[0].value, "a");
+    assert_string_equal(edit.spec->topology.required, "rack");
     doc = document("{\"node_labels\":{},\"topology\":{}}");
     assert_int_equal(edit_task_read(doc, &arena, &edit, &e), ERR_OK);
-    assert_int_equal(edit.fields, EDIT_LABELS | EDIT_TOPOLOGY);
-    assert_int_equal(edit.node_label_count, 0);
-    assert_null(edit.topology.required);
+    assert_int_equal(edit.fields, TASK_EDIT_node_labels | TASK_EDIT_topology);
+    assert_int_equal(edit.spec->node_label_count, 0);
+    assert_null(edit.spec->topology.required);
     assert_int_equal(
         edit_task_read(document("{\"resources\":{\"resource_pool\":\"p\"}}"), &arena, &edit, &e),
         ERR_INVALID);

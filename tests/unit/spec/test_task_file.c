@@ -185,13 +185,11 @@ static void gpus_are_slots_that_need_devices(void **state)
     spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu\":2,\"gpu_memory\":\"16Gi\"}}");
     assert_true(spec.slots_milli == 2000);
     assert_true(spec.gpu_memory_bytes == (int64_t)16 << 30);
-    assert_false(spec.own_stale_grace);
-    assert_false(spec.own_preempt_delay);
+    assert_int_equal(spec.stale_grace_ms, STALE_GRACE_POOL);
+    assert_int_equal(spec.preemption_delay_ms, PREEMPTION_DELAY_POOL);
     spec = reads("command: [x]\nstale_grace: never\npreemption_delay: 90s\n");
-    assert_true(spec.own_stale_grace);
     assert_true(spec.stale_grace_ms == STALE_GRACE_NEVER);
-    assert_true(spec.own_preempt_delay);
-    assert_true(spec.preempt_delay_ms == 90000);
+    assert_true(spec.preemption_delay_ms == 90000);
     spec = reads("command: [x]\nstale_grace: 2m\n");
     assert_true(spec.stale_grace_ms == 120000);
     spec = reads("{\"command\":[\"x\"],\"avoid\":[\"n1\",\"n2\"]}");
@@ -284,8 +282,7 @@ static void wrong_amounts_are_refused_by_path(void **state)
     refuses_field("preemption_delay: -1s", "preemption_delay",
                   "preemption_delay: a duration is like 2h, 1h30m, 90s or 250ms, or a number "
                   "of seconds, not '-1s'");
-    refuses_field("avoid: n1", "avoid",
-                  "avoid: a list of at most 16 nodes is wanted, like [n1, n2], not a text");
+    refuses_field("avoid: n1", "avoid", "avoid: a list of at most 16 names is wanted, not a text");
     refuses_field("avoid: [n1, '']", "avoid[1]", "avoid[1]: the name of a node is empty");
     refuses_field("devices: [64]", "devices[0]",
                   "devices[0]: a whole number from 0 to 63 is wanted, not 64");
@@ -342,7 +339,7 @@ static void wrong_kinds_of_values_are_refused(void **state)
                   "priority: a whole number from 1 to 100 is wanted, not the text '50'");
     refuses_field("gang: maybe", "gang", "gang: true or false is wanted, not a text");
     refuses_field("kind: job", "kind",
-                  "kind: a kind is experiment, command, shell, notebook, tensorboard or service, "
+                  "kind: experiment, command, shell, notebook, tensorboard or service is wanted, "
                   "not 'job'");
     refuses_field("time_limit: soon", "time_limit",
                   "time_limit: a duration is like 2h, 1h30m, 90s or 250ms, or a number of seconds, "
@@ -355,7 +352,7 @@ static void wrong_kinds_of_values_are_refused(void **state)
                   "starts with a letter or digit, not 'a b'");
     refuses_field("depends_on: [0]", "depends_on[0]",
                   "depends_on[0]: a whole number from 1 to 9223372036854775807 is wanted, not 0");
-    refuses_field("tags: ['']", "tags[0]", "tags[0]: a tag has 1 to 255 bytes, not 0");
+    refuses_field("tags: ['']", "tags[0]", "tags[0]: it is empty");
     refuses_field("name: \"a\\nb\"", "name",
                   "name: control characters (line breaks too) are not possible here");
 }

@@ -88,6 +88,8 @@ task_id site_submit(struct site *site, int64_t foo_milli)
         .repeatable = true,
         .priority = PRIORITY_DEFAULT,
         .grace_ms = GRACE_MS_DEFAULT,
+        .stale_grace_ms = STALE_GRACE_POOL,
+        .preemption_delay_ms = PREEMPTION_DELAY_POOL,
     };
     struct input in = {.type = INPUT_TASK_SUBMIT, .submit = {.specs = &spec, .count = 1}};
     if (site_step(site, in) != VERDICT_OK) {

@@ -30,37 +30,39 @@ static const struct doc *task_written(task_id id, unsigned parts)
 
 /* The keys of the task object, in the order of docs/api/objects.md. */
 static const char *const task_keys[] = {"id",
-                                        "name",
-                                        "kind",
                                         "state",
-                                        "user",
+                                        "kind",
+                                        "name",
                                         "project",
+                                        "image",
+                                        "workdir",
+                                        "tags",
+                                        "repeatable",
+                                        "stage",
+                                        "priority",
+                                        "max_retries",
+                                        "time_limit_ms",
+                                        "grace_ms",
+                                        "avoid",
+                                        "node_labels",
+                                        "stale_grace_ms",
+                                        "preemption_delay_ms",
+                                        "user",
                                         "pool",
                                         "pools",
                                         "command",
                                         "env",
-                                        "workdir",
-                                        "image",
                                         "resources",
                                         "devices",
-                                        "avoid",
-                                        "node_labels",
                                         "instances",
                                         "array_first",
                                         "gang",
                                         "min_instances",
                                         "topology",
                                         "groups",
-                                        "priority",
                                         "preemptible",
-                                        "repeatable",
-                                        "time_limit_ms",
-                                        "grace_ms",
-                                        "stale_grace_ms",
-                                        "preemption_delay_ms",
-                                        "max_retries",
                                         "depends_on",
-                                        "tags",
+                                        "spec",
                                         "submitted_at",
                                         "queued_at",
                                         "started_at",
@@ -104,6 +106,8 @@ static void a_task_has_exactly_the_documented_fields(void **state)
     doc = task_written(id, TASK_JSON_NO_ENV);
     assert_string_equal(value_at(doc, "reason"), "null");
     assert_string_equal(value_at(doc, "env"), "{}");
+    assert_null(doc_get(doc_get(doc, "spec"), "env"));
+    assert_string_equal(value_at(doc, "spec.resources.foo"), "5");
     assert_null(doc_get(doc, "attempts"));
 }
 

@@ -20,7 +20,8 @@ bool explain_group(const struct core *core, const struct task *task, struct expl
                                   .priority = task->priority,
                                   .preemptible = task->preemptible != 0};
     if (pool == NULL || !task->queued || task->claimed_count > 0 || task->active_count > 0 ||
-        task->reserved || task->own_preempt_delay || pool->preempt_delay_ms > 0) {
+        task->reserved || task->preemption_delay_ms != PREEMPTION_DELAY_POOL ||
+        pool->preemption_delay_ms > 0) {
         return false;
     }
     const struct okey key = key_account_queue(task);

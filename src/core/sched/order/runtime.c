@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/must.h"
+#include "core/model/spec.h"
 
 #include <stddef.h>
 
@@ -44,7 +45,8 @@ bool runtime_protected(int64_t started_ms, int64_t min_ms, int64_t now_ms)
 
 int64_t runtime_delay_ms(const struct task *task, const struct pool *pool)
 {
-    return task->own_preempt_delay ? task->preempt_delay_ms : pool->preempt_delay_ms;
+    return task->preemption_delay_ms != PREEMPTION_DELAY_POOL ? task->preemption_delay_ms
+                                                              : pool->preemption_delay_ms;
 }
 
 int64_t runtime_evict_from_ms(int64_t submitted_ms, int64_t evicted_ms, int64_t delay_ms)

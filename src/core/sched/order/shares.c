@@ -80,9 +80,9 @@ static void pool_fill(const struct core *core, pool_id id, struct account_pool *
 static void view_fill(const struct core *core, const struct quota *quota, const struct usage *usage,
                       struct account_view *ret)
 {
-    ret->rank = quota->rank;
-    ret->preempt_min_runtime_ms = quota->preempt_min_runtime_ms;
-    ret->reclaim_min_runtime_ms = quota->reclaim_min_runtime_ms;
+    ret->rank = quota->rules.rank;
+    ret->preempt_min_runtime_ms = quota->rules.preempt_min_runtime_ms;
+    ret->reclaim_min_runtime_ms = quota->rules.reclaim_min_runtime_ms;
     ret->guaranteed = quota->guaranteed;
     ret->limit = quota->limit;
     ret->allocated = usage->allocated;

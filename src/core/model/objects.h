@@ -1,0 +1,6 @@
+/* objects.h - words that the tables of objects use.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* The word of a switch that is kept as "off": "on" for 0, "off" for 1. */
+const char *objects_switch_name(unsigned off);

@@ -1,0 +1,73 @@
+"""Compares the tables of fields (src/core/model/*_fields.def) with docs/api/openapi.yaml and the pages of the file formats.
+
+Each field of a table that users can see has its property in the API's description and its row in the page. A difference
+is named with the field and the place where it is missing.
+"""
+import re
+
+OPENAPI = "docs/api/openapi.yaml"
+# object: (schemas of what users send, schema of an edit, schema of what the API shows, page)
+OBJECTS = {
+    "task": (["TaskSubmit"], "TaskEdit", "Task", "docs/dev/formats/task-file.md"),
+    "pool": (["PoolCreate"], None, "Pool", "docs/dev/formats/server-file.md"),
+    "account": (["DepartmentCreate", "ProjectCreate"], None, None, "docs/dev/formats/server-file.md"),
+    "quota": (["QuotaSet"], None, "Quota", "docs/dev/formats/server-file.md"),
+}
+# What the API's object has in another form, or what is one of two spellings.
+NOT_SHOWN = {"entrypoint", "array", "parent"}
+
+
+def arguments(text):
+    """The arguments of one FIELD(…), split at the commas of its own level."""
+    parts, depth, part = [], 0, ""
+    for c in text:
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            parts.append(part.strip())
+            part = ""
+        else:
+            part += c
+    return parts + [part.strip()]
+
+
+def fields_of(text):
+    """[(name, kind of value, change, group)] of a table."""
+    rows = []
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    for begun in re.finditer(r"\bFIELD\(", text):
+        depth, end = 1, begun.end()
+        while depth > 0:
+            depth += (text[end] == "(") - (text[end] == ")")
+            end += 1
+        name, kept, _, change, group, _ = arguments(text[begun.end():end - 1])
+        rows.append((name, kept.split("(")[0], change, group))
+    return rows
+
+
+def schema_of(openapi, name):
+    """The text of one schema; those that it takes over by a YAML anchor are not followed."""
+    found = re.search(rf"^    {name}:.*?(?=^    [A-Z]\w*:|\Z)", openapi, flags=re.M | re.S)
+    return found.group(0) if found else ""
+
+
+def has(schema, name):
+    return re.search(rf"^\s+{name}:", schema, flags=re.M) is not None
+
+
+def differences(read):
+    """What is missing where; `read` gives the text of a file of the repository."""
+    found, openapi = [], read(OPENAPI)
+    for thing, (sent, edit, shown, page) in OBJECTS.items():
+        text = read(page)
+        for name, kind, change, group in fields_of(read(f"src/core/model/{thing}_fields.def")):
+            if group == "HIDDEN":
+                continue
+            label = f"{name}_ms" if kind == "DURATION" else name
+            places = [(schema, name) for schema in sent if not (thing == "account" and name == "parent")]
+            places += [(edit, name)] if edit and change.startswith("EDIT") else []
+            places += [(shown, label)] if shown and name not in NOT_SHOWN else []
+            found += [f"{OPENAPI}: the schema {schema} has no '{key}', a field of a {thing}"
+                      for schema, key in places if not has(schema_of(openapi, schema), key)]
+            if not re.search(rf"\b{name}\b", text):
+                found.append(f"{page}: no word about '{name}', a field of a {thing}")
+    return found
