@@ -6,6 +6,22 @@
 #include "io/http_request.h"
 #include "wire/time_text.h"
 
+/* The texts of wire/task_filters.def, and where the filter keeps each. */
+#define WORDS(id, letter, value, help, complete)
+#define TEXT(id, letter, value, help, complete) {#id, offsetof(struct task_filter, id)},
+static const struct {
+    const char *name;
+    size_t at;
+} texts[] = {
+#include "wire/task_filters.def"
+};
+enum { TEXTS = sizeof texts / sizeof texts[0] };
+
+static const char **text_of(struct task_filter *filter, size_t i)
+{
+    return (const char **)(void *)((char *)filter + texts[i].at);
+}
+
 /* Ended for good; the complement lives. */
 static uint64_t ended_states(void)
 {
@@ -81,13 +97,10 @@ static bool ended_read(struct call *call, struct task_filter *filter)
 
 bool task_filter_read(struct call *call, struct task_filter *ret, const char **ret_question)
 {
-    *ret = (struct task_filter){
-        .pool = http_request_query(call->request, "pool"),
-        .user = http_request_query(call->request, "user"),
-        .project = http_request_query(call->request, "project"),
-        .name = http_request_query(call->request, "name"),
-        .tag = http_request_query(call->request, "tag"),
-    };
+    *ret = (struct task_filter){0};
+    for (size_t i = 0; i < TEXTS; i++) {
+        *text_of(ret, i) = http_request_query(call->request, texts[i].name);
+    }
     if (!words_read(call, "state", state_word, &ret->states) ||
         !words_read(call, "kind", kind_word, &ret->kinds) || !ended_read(call, ret)) {
         return false;
@@ -98,21 +111,22 @@ bool task_filter_read(struct call *call, struct task_filter *ret, const char **r
                    "'since' must be a time such as 2026-11-15T12:00:00Z, not '%.60s'", since);
         return false;
     }
-    *ret_question =
-        arena_fmt(call_arena(call), "tasks %llx %llx %lld\n%s\n%s\n%s\n%s\n%s",
-                  (unsigned long long)ret->states, (unsigned long long)ret->kinds,
-                  (long long)ret->since_ms, ret->pool != NULL ? ret->pool : "",
-                  ret->user != NULL ? ret->user : "", ret->project != NULL ? ret->project : "",
-                  ret->name != NULL ? ret->name : "", ret->tag != NULL ? ret->tag : "");
+    const char *question =
+        arena_fmt(call_arena(call), "tasks %llx %llx %lld", (unsigned long long)ret->states,
+                  (unsigned long long)ret->kinds, (long long)ret->since_ms);
+    for (size_t i = 0; i < TEXTS; i++) {
+        const char *text = *text_of(ret, i);
+        question = arena_fmt(call_arena(call), "%s\n%s", question, text != NULL ? text : "");
+    }
+    *ret_question = question;
     return true;
 }
 
 void task_filter_keep(struct task_filter *filter, struct arena *arena)
 {
-    const char **texts[] = {&filter->pool, &filter->user, &filter->project, &filter->name,
-                            &filter->tag};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        *texts[i] = *texts[i] != NULL ? arena_str(arena, *texts[i]) : NULL;
+    for (size_t i = 0; i < TEXTS; i++) {
+        const char **text = text_of(filter, i);
+        *text = *text != NULL ? arena_str(arena, *text) : NULL;
     }
 }
 

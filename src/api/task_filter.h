@@ -7,11 +7,12 @@
 struct task_filter {
     uint64_t states; /* bit per task_state; 0: all */
     uint64_t kinds;
-    const char *pool; /* NULL: any */
-    const char *user;
-    const char *project;
-    const char *name;
-    const char *tag;
+    /* The texts of wire/task_filters.def; NULL: any. */
+#define WORDS(id, letter, value, help, complete)
+#define TEXT(id, letter, value, help, complete) const char *id;
+#include "wire/task_filters.def"
+#undef WORDS
+#undef TEXT
     int64_t since_ms; /* ended tasks: not before */
 };
 

@@ -80,8 +80,11 @@ static const struct list_def task_list = {
 
 int cmd_task_list(struct cli *cli)
 {
-    static const char *const filters[] = {"state",   "kind", "pool", "user",
-                                          "project", "name", "tag"};
+#define WORDS(id, letter, value, help, complete) #id,
+#define TEXT WORDS
+    static const char *const filters[] = {
+#include "wire/task_filters.def"
+    };
     struct arena *arena = &cli->arena;
     struct error e;
     const char *path = "/tasks?";

@@ -97,13 +97,10 @@ const struct command commands_first[] = {
 };
 
 static const struct flag flags_task_list[] = {
-    {"state", 0, FLAG_TEXT, "S", "only tasks in this state", COMPLETE_WORDS, NULL},
-    {"kind", 0, FLAG_TEXT, "K", "only this kind", COMPLETE_NONE, NULL},
-    {"pool", 'p', FLAG_TEXT, "P", "only in this pool", COMPLETE_POOLS, NULL},
-    {"user", 'u', FLAG_TEXT, "U", "only this user's", COMPLETE_NONE, NULL},
-    {"project", 0, FLAG_TEXT, "P", "only this project's", COMPLETE_PROJECTS, NULL},
-    {"name", 0, FLAG_TEXT, "S", "only with this name", COMPLETE_NONE, NULL},
-    {"tag", 0, FLAG_TEXT, "T", "only with this tag", COMPLETE_NONE, NULL},
+#define WORDS(id, letter, value, help, complete)                                                   \
+    {#id, letter, FLAG_TEXT, value, help, COMPLETE_##complete, NULL},
+#define TEXT WORDS
+#include "wire/task_filters.def"
     {"since", 0, FLAG_TEXT, "2h", "only tasks submitted since then: a duration ago, or a time",
      COMPLETE_NONE, NULL},
     {"active", 'a', FLAG_BOOL, NULL, "only tasks that have not ended", COMPLETE_NONE, NULL},
