@@ -16,6 +16,7 @@
 #define COUNTED(counter) .record.count_offset = offsetof(OBJECT, counter)
 
 #define TEXT(member, least, most) KEPT(RECORD_TEXT, member), BOUNDS(least, most)
+#define PATH TEXT /* a text that is shown in a form of its own */
 #define NAME(member, least, none, thing)                                                           \
     KEPT(RECORD_TEXT, member), BOUNDS(least, NAME_LEN_MAX), .otherwise_text = (none),              \
                                                             .what = (thing)
