@@ -146,6 +146,11 @@ static bool text_is(const char *asked, const char *text)
     return asked == NULL || strcmp(asked, text) == 0;
 }
 
+static bool text_has(const char *asked, const char *text)
+{
+    return asked == NULL || strstr(text, asked) != NULL;
+}
+
 bool task_filter_matches(const struct task_filter *filter, const struct core *core,
                          const struct task *task, struct arena *arena)
 {
@@ -155,7 +160,7 @@ bool task_filter_matches(const struct task_filter *filter, const struct core *co
         return false;
     }
     if (filter->user == NULL && filter->project == NULL && filter->name == NULL &&
-        filter->tag == NULL) {
+        filter->tag == NULL && filter->description == NULL) {
         return true;
     }
     struct task_spec spec;
@@ -165,24 +170,25 @@ bool task_filter_matches(const struct task_filter *filter, const struct core *co
         tagged = strcmp(spec.tags[i], filter->tag) == 0;
     }
     return tagged && text_is(filter->user, spec.user) && text_is(filter->project, spec.project) &&
-           text_is(filter->name, spec.name);
+           text_is(filter->name, spec.name) && text_has(filter->description, spec.description);
 }
 
 bool task_filter_tagged(const struct task_filter *filter, struct str json, struct arena *arena)
 {
     struct doc *task;
     struct error e;
-    if (filter->tag == NULL) {
+    if (filter->tag == NULL && filter->description == NULL) {
         return true;
     }
     if (doc_json_parse(arena, json, &task, &e) != ERR_OK) {
         return false;
     }
+    const struct doc *about = doc_get(task, "description"); /* older tasks have none */
+    const bool text = about != NULL && about->kind == DOC_STRING;
     const struct doc *tags = doc_get(task, "tags");
+    bool tagged = filter->tag == NULL;
     for (const struct doc *tag = tags != NULL ? tags->first : NULL; tag != NULL; tag = tag->next) {
-        if (str_is(tag->text, filter->tag)) {
-            return true;
-        }
+        tagged = tagged || str_is(tag->text, filter->tag);
     }
-    return false;
+    return tagged && text_has(filter->description, text ? about->text.p : "");
 }

@@ -133,6 +133,38 @@ def test_edit(server):
     assert server.get(f"tasks/{task}") == edited
 
 
+def test_a_description_is_kept_changed_and_found(server):
+    about = "ablation of the third layer"
+    [task] = server.submit({"command": ["true"], "description": about})
+    [other] = server.submit({"command": ["true"]})
+    found = lambda text: [t["id"] for t in server.get(f"tasks?description={text}")["items"]]  # noqa: E731
+    assert server.get(f"tasks/{task}")["description"] == about
+    assert server.get(f"tasks/{other}")["spec"].get("description") is None
+    assert found("third") == [task] and found("fourth") == []
+    assert server.call("PATCH", f"tasks/{task}", {"description": "fourth layer"}).status == 200
+    server.stop(signal.SIGKILL)
+    server.start()
+    assert server.get(f"tasks/{task}")["spec"]["description"] == "fourth layer"
+    assert found("fourth") == [task]
+    assert server.call("POST", f"tasks/{task}/kill").status == 200
+    assert found("fourth") == [task]  # also in history
+    answer = server.call("PATCH", f"tasks/{other}", {"description": "x" * 1001})
+    assert error(answer) == (400, "invalid", "description")
+
+
+def test_times_of_a_gang_are_edited_at_any_time(server):
+    [task] = server.submit({"command": ["true"], "instances": 2, "min_instances": 1})
+    assert server.get(f"tasks/{task}")["stale_grace_ms"] is None
+    answer = server.call("PATCH", f"tasks/{task}", {"stale_grace": "never", "preemption_delay": "90s"})
+    assert answer.status == 200
+    shown = server.get(f"tasks/{task}")
+    assert (shown["stale_grace_ms"], shown["preemption_delay_ms"]) == (-1, 90000)
+    assert (shown["spec"]["stale_grace"], shown["spec"]["preemption_delay"]) == ("never", "1m30s")
+    assert server.call("PATCH", f"tasks/{task}", {"stale_grace": "pool", "preemption_delay": "pool"}).status == 200
+    shown = server.get(f"tasks/{task}")
+    assert (shown["stale_grace_ms"], shown["preemption_delay_ms"]) == (None, None)
+
+
 def test_wait_is_answered_by_the_end(server, agent):
     [task] = server.submit()
     got = []

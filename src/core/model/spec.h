@@ -103,7 +103,10 @@ struct task_spec {
     int64_t grace_ms;
     int64_t stale_grace_ms;      /* or STALE_GRACE_NEVER, STALE_GRACE_POOL */
     int64_t preemption_delay_ms; /* or PREEMPTION_DELAY_POOL */
+    const char *description;     /* free text */
 };
+
+enum { TASK_DESCRIPTION_MAX = 1000 };
 
 enum {
     STALE_GRACE_NEVER = -1,     /* a gang below its minimum is stopped at no time */
