@@ -100,6 +100,7 @@ static const struct list_column pool_fields[] = {
     {"name", "pool", COLUMN_TEXT, "name", COLUMN_ALWAYS, NULL},
     {"title", "title", COLUMN_TEXT, "title", COLUMN_ALWAYS, NULL},
     {"description", "about", COLUMN_TEXT, "description", COLUMN_ALWAYS, NULL},
+    {"contact", "contact", COLUMN_TEXT, "contact", COLUMN_ALWAYS, NULL},
     {"state", "state", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_state},
     {"nodes", "nodes up", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_nodes},
     {"draining", "draining", COLUMN_NUMBER, "nodes.draining", COLUMN_ALWAYS, NULL},

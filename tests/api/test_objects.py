@@ -23,6 +23,15 @@ def test_pools_are_made_changed_and_deleted(server):
     assert server.call("DELETE", "pools/gpu").status == 404
 
 
+def test_whom_to_ask_about_a_pool(server):
+    assert server.get("pools/default")["contact"] == ""
+    assert server.call("PATCH", "pools/default", {"contact": "ops, room 12"}).status == 200
+    server.stop(signal.SIGKILL)
+    server.start()
+    pool = server.get("pools/default")
+    assert (pool["contact"], pool["spec"]["contact"]) == ("ops, room 12", "ops, room 12")
+
+
 def test_a_pool_with_tasks_is_not_deleted_without_force(server):
     server.call("POST", "pools", {"name": "p"})
     server.submit({"command": ["true"], "pool": "p"})

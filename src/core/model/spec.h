@@ -155,6 +155,7 @@ struct pool_spec {
         history_window_ms; /* counting starts anew so often; 0: never. Both 0: shares do not look back */
     uint32_t history_factor; /* how much the past counts, in thousandths */
     bool uneven_off; /* a task wider than a node takes equal parts of whole nodes, or is refused */
+    const char *contact;         /* whom to ask about the pool */
     const char *const *topology; /* keys of node labels, the widest level first */
     uint32_t topology_count;
 };
