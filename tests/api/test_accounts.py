@@ -80,6 +80,9 @@ def test_quotas_are_set_and_shown_with_what_is_used(server):
     patched = server.call("PATCH", "quotas", {"project": "vision", "pool": "default", "resources": {"slots": {"limit": "unlimited"}}, "rank": 7})
     assert patched.json["resources"]["slots"] == {"guaranteed": 1, "limit": None, "weight": 2}
     assert patched.json["rank"] == 7
+    assert patched.json["ticket"] == 0
+    asked = {"project": "vision", "pool": "default", "ticket": 4711}
+    assert server.call("PATCH", "quotas", asked).json["ticket"] == 4711
     rest = line(server, "default")
     assert (rest["guaranteed"], rest["computed"]) == (1, True)
     server.submit([{"command": ["true"], "project": "vision", "resources": {"slots": 1}}] * 3)

@@ -170,7 +170,7 @@ static void accounts(struct history *h)
     static const struct account_spec gone = {ACCOUNT_PROJECT, "gone", "", "", ""};
     static const struct quota_amount amounts[] = {{"slots", 1000, 8000, 2000},
                                                   {"foo", 0, 5000, 1000}};
-    static const struct quota_spec quota = {amounts, 2, {200, QUOTA_INHERIT, 60000}};
+    static const struct quota_spec quota = {amounts, 2, {200, QUOTA_INHERIT, 60000, 0}};
     const struct account_spec *specs[] = {&department, &project, &gone};
     for (unsigned i = 0; i < 3; i++) {
         step(h, (struct input){.type = INPUT_ACCOUNT_SET, .account = {.spec = specs[i]}});

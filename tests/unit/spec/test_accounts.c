@@ -90,7 +90,7 @@ static void a_change_leaves_the_rest_as_it_was(void **state)
 {
     (void)state;
     struct quota_amount present[] = {{"slots", 5000, 20000, 2000}, {"cpu", 1000, -1, 1000}};
-    struct quota_spec spec = {present, 2, {50, QUOTA_INHERIT, 1000}};
+    struct quota_spec spec = {present, 2, {50, QUOTA_INHERIT, 1000, 0}};
     struct quota_body body;
     quota_spec_body_from(&body, &spec);
     const struct doc *change =
