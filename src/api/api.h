@@ -7,6 +7,19 @@
 #include "api/token.h"
 
 struct api;
+struct route;
+
+/* The routes of another system's interface (src/compat), under a prefix of their own. */
+struct route_mount {
+    const char *prefix; /* "/qarnot": begins with a slash and does not end with one */
+    const struct route *rows;
+    size_t count;
+};
+
+struct route_mounts {
+    const struct route_mount *at;
+    size_t count;
+};
 
 struct api_options {
     const struct api_host *host; /* lives as long as the API */
@@ -16,6 +29,7 @@ struct api_options {
         *listen_host;     /* accepted as Host: besides localhost and address literals; NULL: none */
     const char *gpu_pool; /* where tasks that name no pool go: with slots */
     const char *cpu_pool; /* … and without */
+    struct route_mounts mounts; /* other systems' interfaces (src/compat); none: zeroed */
 };
 
 struct api *api_new(const struct api_options *options);
