@@ -1,7 +1,7 @@
 /* api.c - from a request's head to its handler: whose it is, whether it may, whether there is room.
  *
- * A1 no row in routes.def, no route; A2 everything but health needs a token, checked before anything
- * is said about the path, and the token's holder must reach the object of the path (call_run());
+ * A1 no row in routes.def, no route; A2 everything but health and assets needs a token, checked
+ * before anything is said about the path, and the token's holder must reach the object of the path (call_run());
  * A3 a browser page of another origin gets nothing: Host must be a loopback name, an address literal
  * or the configured name (against DNS rebinding), Origin must match Host.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -201,7 +201,7 @@ size_t api_on_head(void *ctx, struct http_request *request)
         return 0;
     }
     const struct store_token *token = token_of(api, request);
-    bool open = route != NULL && route->permission == PERMIT_NONE;
+    bool open = route != NULL && route_is_open(route);
     if (!open && token == NULL) {
         return refuse_token(api, request);
     }
@@ -238,7 +238,7 @@ void api_on_request(void *ctx, struct http_request *request)
     struct api *api = ctx;
     struct call *call = http_data(request);
     must(call != NULL);
-    bool open = call->route->permission == PERMIT_NONE;
+    bool open = route_is_open(call->route);
     if ((!open && !admitted(call)) || !call_query_known(call)) {
         return;
     }

@@ -1,5 +1,5 @@
-/* call.c - answering. Every answer goes through call_answer(), so that nothing uncommitted is shown
- * and every audited call leaves its line in the log.
+/* call.c - answering. Every answer that shows the state goes through call_answer(), so that nothing
+ * uncommitted is shown; every audited call leaves its line in the log.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/call.h"
 
@@ -150,6 +150,14 @@ void call_answer(struct call *call, unsigned status, const char *content_type)
     call->status = status;
     call->content_type = content_type;
     call_when_stored(call, give);
+}
+
+void call_answer_at_once(struct call *call, unsigned status, const char *content_type)
+{
+    must(call->route->whose == ACCESS_NOBODY);
+    call->status = status;
+    call->content_type = content_type;
+    give(call);
 }
 
 void call_answer_json(struct call *call, unsigned status)

@@ -49,6 +49,9 @@ void call_answer_json(struct call *call, unsigned status);
 /* The same for any text. */
 void call_answer(struct call *call, unsigned status, const char *content_type);
 
+/* The same at once: for what shows nothing of the state. `content_type` NULL: none. */
+void call_answer_at_once(struct call *call, unsigned status, const char *content_type);
+
 /* Go on with `then` when all that was decided so far is on disk; a failed commit is answered here. */
 void call_when_stored(struct call *call, void (*then)(struct call *call));
 

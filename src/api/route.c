@@ -102,10 +102,16 @@ bool route_takes(const struct route *route, const char *parameter)
     return false;
 }
 
+bool route_is_open(const struct route *route)
+{
+    return route->permission == PERMIT_NONE || route->permission == PERMIT_ASSET;
+}
+
 bool route_permits(enum route_permission permission, enum token_scope scope)
 {
     switch (permission) {
     case PERMIT_NONE:
+    case PERMIT_ASSET:
         return true;
     case PERMIT_READ:
         return scope == SCOPE_ADMIN || scope == SCOPE_READ;

@@ -8,6 +8,7 @@
 
 enum route_permission {
     PERMIT_NONE,  /* no token needed: health only */
+    PERMIT_ASSET, /* no token needed: files of the program, the same for everybody (asset.h) */
     PERMIT_READ,  /* admin and read tokens */
     PERMIT_WRITE, /* admin tokens (every user's, until there are roles) */
     PERMIT_ADMIN, /* admin tokens */
@@ -44,5 +45,8 @@ const struct route *route_find(const struct route_mounts *mounts, const char *me
 
 /* Is it one of the route's query parameters? */
 bool route_takes(const struct route *route, const char *parameter);
+
+/* Is it called without a token? */
+bool route_is_open(const struct route *route);
 
 bool route_permits(enum route_permission permission, enum token_scope scope);

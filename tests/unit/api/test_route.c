@@ -46,7 +46,10 @@ static void near_misses_find_nothing(void **state)
     (void)state;
     static const char *const paths[] = {
         "",
-        "/",
+        "//",
+        "/assets",
+        "/assets/",
+        "/assets/a/b",
         "/api/v1/tasks/",
         "/api/v1/tasks//kill",
         "/api/v1",
@@ -76,7 +79,7 @@ static void another_method_is_told_which_there_are(void **state)
     assert_string_equal(allow, "GET");
 }
 
-/* Only health is open; whatever changes something needs more than a reader's token. */
+/* Only health and the files of web/ are open; whatever changes something needs more than a reader's token. */
 static void every_row_has_a_fitting_permission(void **state)
 {
     (void)state;
@@ -85,6 +88,10 @@ static void every_row_has_a_fitting_permission(void **state)
         bool health =
             strcmp(route->pattern, "/healthz") == 0 || strcmp(route->pattern, "/readyz") == 0;
         assert_true((route->permission == PERMIT_NONE) == health);
+        bool asset =
+            strcmp(route->pattern, "/") == 0 || strcmp(route->pattern, "/assets/{name}") == 0;
+        assert_true((route->permission == PERMIT_ASSET) == asset);
+        assert_true(route_is_open(route) == (health || asset));
         bool agents = strncmp(route->pattern, "/api/v1/agent/", 14) == 0;
         assert_true((route->permission == PERMIT_NODE || route->permission == PERMIT_JOIN) ==
                     agents);
@@ -153,7 +160,7 @@ static void every_row_says_whose_object_it_is_about(void **state)
         bool department = strncmp(route->pattern, "/api/v1/departments/{", 21) == 0;
         assert_true((route->whose == ACCESS_DEPARTMENT && named) == department);
         /* Without a token there is no principal: such a row shows nobody's objects. */
-        assert_true(route->permission != PERMIT_NONE || route->whose == ACCESS_NOBODY);
+        assert_true(!route_is_open(route) || route->whose == ACCESS_NOBODY);
         /* Nodes reach their own objects alone. */
         bool agents = route->permission == PERMIT_NODE || route->permission == PERMIT_JOIN;
         assert_true(!agents || (route->whose == ACCESS_OWN && !named));
@@ -165,6 +172,7 @@ static void scopes_open_what_is_theirs(void **state)
     (void)state;
     static const bool want[][TOKEN_SCOPE_COUNT] = {
         [PERMIT_NONE] = {true, true, true, true},
+        [PERMIT_ASSET] = {true, true, true, true},
         [PERMIT_READ] = {[SCOPE_ADMIN] = true, [SCOPE_READ] = true},
         [PERMIT_WRITE] = {[SCOPE_ADMIN] = true},
         [PERMIT_ADMIN] = {[SCOPE_ADMIN] = true},
