@@ -26,9 +26,7 @@ struct api_options {
     struct tokens *tokens;       /* the server's; changed by it alone, after commits */
     struct loop *loop;
     const char
-        *listen_host;     /* accepted as Host: besides localhost and address literals; NULL: none */
-    const char *gpu_pool; /* where tasks that name no pool go: with slots */
-    const char *cpu_pool; /* … and without */
+        *listen_host; /* accepted as Host: besides localhost and address literals; NULL: none */
     struct route_mounts mounts; /* other systems' interfaces (src/compat); none: zeroed */
 };
 

@@ -131,6 +131,7 @@ void core_apply(struct core *core, const struct fact *fact)
         [FACT_POOL_WAKE] = apply_pool_wake,
         [FACT_HISTORY_TICKED] = apply_history_ticked,
         [FACT_ATTEMPT_CHECKPOINT] = apply_attempt_checkpoint,
+        [FACT_DEFAULTS_SET] = apply_defaults_set,
         [FACT_TASK_MOVED] = apply_task_moved,
         [FACT_DEPENDENTS_RELEASED] = apply_dependents_released,
         [FACT_ACCOUNT_SET] = apply_account_set,

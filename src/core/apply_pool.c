@@ -186,3 +186,13 @@ void core_pass_idle(struct core *core, pool_id pool)
         pass_settle(core, pool);
     }
 }
+
+void apply_defaults_set(struct core *core, const struct fact *fact)
+{
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
+        const char *name = fact->defaults_set.pools[i];
+        must(name[0] != '\0');
+        blob_unref(core->default_pools[i]);
+        core->default_pools[i] = blob_new(name, strlen(name) + 1);
+    }
+}

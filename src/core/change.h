@@ -200,6 +200,7 @@ void apply_evicted(struct core *core, const struct fact *fact);
 void apply_pool_wake(struct core *core, const struct fact *fact);
 void apply_history_ticked(struct core *core, const struct fact *fact);
 void apply_attempt_checkpoint(struct core *core, const struct fact *fact);
+void apply_defaults_set(struct core *core, const struct fact *fact);
 
 void apply_pool_set(struct core *core, const struct fact *fact);
 void apply_pool_deleted(struct core *core, const struct fact *fact);

@@ -164,6 +164,9 @@ struct core *core_new(void)
         const char *name = known[core->resource_count];
         core->resources[core->resource_count] = blob_new(name, strlen(name) + 1);
     }
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
+        core->default_pools[i] = blob_new(POOL_DEFAULT_NAME, sizeof POOL_DEFAULT_NAME);
+    }
     for (; core->dim_count < DIM_NAMED_FIRST; core->dim_count++) {
         core->dims[core->dim_count].v = (uint16_t)core->dim_count;
     }
@@ -189,6 +192,9 @@ void core_free(struct core *core)
     for (uint32_t i = 0; i < core->resource_count; i++) {
         blob_unref(core->resources[i]);
     }
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
+        blob_unref(core->default_pools[i]);
+    }
     capacity_free(core->capacity);
     shares_cache_free(core->shares);
     free(core);
@@ -208,6 +214,9 @@ struct core *core_scratch(const struct core *from)
     }
     for (uint32_t i = 0; i < core->resource_count; i++) {
         (void)blob_ref(core->resources[i]);
+    }
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
+        (void)blob_ref(core->default_pools[i]);
     }
     core->capacity = NULL;
     core->shares = NULL;

@@ -90,6 +90,8 @@ void core_pass_idle(struct core *core, pool_id pool);
 
 const struct pool *core_pool(const struct core *core, pool_id id); /* NULL: none */
 const struct pool *core_pool_named(const struct core *core, const char *name);
+/* The name of the pool for tasks that name none; there may be no pool of that name any more. */
+const char *core_default_pool(const struct core *core, enum pool_default which);
 /* Do its queues go by expected length? Not where first come is first served. */
 bool pool_by_length(const struct pool *pool);
 

@@ -194,6 +194,7 @@ struct core {
     struct oindex orders[ORDER_COUNT];
     struct blob *resources[RESOURCES_MAX]; /* names, NUL-terminated; by resource_id */
     uint32_t resource_count;
+    struct blob *default_pools[POOL_DEFAULT_COUNT]; /* names, NUL-terminated */
     resource_id dims[QUOTA_DIMS_MAX]; /* the accounted ones, ascending: derived from quotas */
     uint32_t dim_count;
     uint32_t quota_mentions[RESOURCES_MAX]; /* how many quotas name it: derived */

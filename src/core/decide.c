@@ -68,6 +68,7 @@ enum verdict core_decide(const struct core *core, const struct input *in, struct
         [INPUT_ACCOUNT_DELETE] = decide_account_delete,
         [INPUT_QUOTA_SET] = decide_quota_set,
         [INPUT_TASK_ADOPT] = decide_task_adopt,
+        [INPUT_DEFAULTS_SET] = decide_defaults_set,
     };
     must((unsigned)in->type < INPUT_TYPE_COUNT);
     must(in->now_ms >= core->time_ms);

@@ -1,4 +1,4 @@
-/* decide_pool.c - server starts and pools.
+/* decide_pool.c - server starts, pools, and the pools for tasks that name none.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/step.h"
 
@@ -134,5 +134,23 @@ enum verdict decide_pool_delete(struct step *step)
         return pool_in_use(step, pool, pool->task_count);
     }
     step_fact(step, FACT_POOL_DELETED)->pool_deleted.pool = pool->id;
+    return VERDICT_OK;
+}
+
+enum verdict decide_defaults_set(struct step *step)
+{
+    const char *const *pools = step->in->defaults.pools;
+    bool same = true;
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
+        if (core_pool_named(step->core, pools[i]) == NULL) {
+            step_refuse(step, REASON_UNKNOWN_POOL, pools[i]);
+            return VERDICT_NOT_FOUND;
+        }
+        same = same && strcmp(core_default_pool(step->core, (enum pool_default)i), pools[i]) == 0;
+    }
+    if (!same) {
+        struct fact *fact = step_fact(step, FACT_DEFAULTS_SET);
+        memcpy(fact->defaults_set.pools, pools, sizeof fact->defaults_set.pools);
+    }
     return VERDICT_OK;
 }

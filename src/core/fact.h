@@ -57,8 +57,9 @@ enum fact_type {
     FACT_DEPENDENTS_RELEASED = 32,
     FACT_HISTORY_TICKED = 33,
     FACT_ATTEMPT_CHECKPOINT = 34,
+    FACT_DEFAULTS_SET = 35,
 };
-enum { FACT_TYPE_MAX = FACT_ATTEMPT_CHECKPOINT };
+enum { FACT_TYPE_MAX = FACT_DEFAULTS_SET };
 
 /* A task's new rank. */
 struct task_rank {
@@ -219,6 +220,9 @@ struct fact {
         struct {
             account_id account;
         } account_deleted;
+        struct {
+            const char *pools[POOL_DEFAULT_COUNT];
+        } defaults_set;
         struct {
             account_id account;
             pool_id pool;

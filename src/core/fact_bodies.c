@@ -479,6 +479,7 @@ const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1] = {
     [FACT_POOL_WAKE] = {pool_wake_put, pool_wake_get, NULL, 0, 0},
     [FACT_HISTORY_TICKED] = {history_ticked_put, history_ticked_get, NULL, 0, 0},
     [FACT_ATTEMPT_CHECKPOINT] = {attempt_checkpoint_put, attempt_checkpoint_get, NULL, 0, 0},
+    [FACT_DEFAULTS_SET] = {defaults_set_put, defaults_set_get, NULL, 0, 0},
     [FACT_TASK_MOVED] = {task_moved_put, task_moved_get, NULL, 0, 0},
     [FACT_DEPENDENTS_RELEASED] = {released_put, released_get, NULL, 0, 0},
 };

@@ -100,3 +100,20 @@ void attempt_checkpoint_get(struct bytes_reader *in, struct arena *arena, struct
     ret->attempt_checkpoint.key = codec_get_key(in);
     ret->attempt_checkpoint.at_ms = codec_get_range(in, 0, TIME_MS_MAX);
 }
+
+void defaults_set_put(const struct fact *fact, struct buf *out)
+{
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
+        bytes_put_text(out, fact->defaults_set.pools[i]);
+    }
+}
+
+void defaults_set_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+{
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
+        ret->defaults_set.pools[i] = bytes_get_text(in, arena, NAME_LEN_MAX);
+        if (ret->defaults_set.pools[i][0] == '\0') {
+            codec_bad(in);
+        }
+    }
+}

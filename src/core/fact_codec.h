@@ -37,6 +37,9 @@ void attempt_checkpoint_get(struct bytes_reader *in, struct arena *arena, struct
 void history_ticked_put(const struct fact *fact, struct buf *out);
 void history_ticked_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
 
+void defaults_set_put(const struct fact *fact, struct buf *out);
+void defaults_set_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
+
 /* Why somebody was told to leave: in facts and in the state. */
 void eviction_put(const struct eviction *why, struct buf *out);
 void eviction_get(struct bytes_reader *in, struct eviction *why);

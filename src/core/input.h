@@ -35,9 +35,10 @@ enum input_type {
     INPUT_ACCOUNT_DELETE,
     INPUT_QUOTA_SET,
     INPUT_TASK_ADOPT, /* instances that hold places already, elsewhere: a state that is taken over */
+    INPUT_DEFAULTS_SET, /* where tasks go that name no pool */
 };
 
-enum { INPUT_TYPE_COUNT = INPUT_TASK_ADOPT + 1 };
+enum { INPUT_TYPE_COUNT = INPUT_DEFAULTS_SET + 1 };
 
 enum report_type {
     REPORT_STARTED,
@@ -176,6 +177,9 @@ struct input {
             pool_id pool;
             const struct quota_spec *spec; /* the whole definition, read-modify-write by the API */
         } quota;
+        struct {
+            const char *pools[POOL_DEFAULT_COUNT]; /* names of pools that exist */
+        } defaults;
         struct {
             pool_id pool;
             uint64_t work_max; /* budget in units of work */

@@ -16,7 +16,8 @@ enum {
     STATE_VERSION_LENGTHS = 8, /* reservations with a time, expected lengths */
     STATE_VERSION_CHECKPOINT = 9, /* what instances have saved, what evictions cost */
     STATE_VERSION_RAN = 10,       /* since when tasks run, and how long they ran before */
-    STATE_VERSION = 10,
+    STATE_VERSION_DEFAULTS = 11,  /* ends with the pools for tasks that name none */
+    STATE_VERSION = 11,
 };
 
 /* How an instance is stored: one that never ran is a single number. */

@@ -5,6 +5,7 @@
  * their references, so that each may look at those before it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/change.h"
+#include "core/fact_codec.h"
 #include "core/lengths.h"
 #include "core/model/codec.h"
 #include "core/model/spec_codec.h"
@@ -329,6 +330,20 @@ static bool lengths_get(struct decode *d)
     return !d->in.bad;
 }
 
+static bool defaults_get(struct decode *d)
+{
+    if (d->version < STATE_VERSION_DEFAULTS) {
+        return true;
+    }
+    struct fact fact = {0};
+    defaults_set_get(&d->in, &d->arena, &fact);
+    if (!d->in.bad) {
+        apply_defaults_set(d->core, &fact);
+    }
+    arena_clear(&d->arena);
+    return !d->in.bad;
+}
+
 /* The blocked and the reserved tasks stand in the pool's queue. */
 static bool heads_sound(struct decode *d)
 {
@@ -382,6 +397,8 @@ enum err core_decode(struct str bytes, struct core **ret, struct error *e)
         bad = "typical requests";
     } else if (!lengths_get(&d)) {
         bad = "run lengths";
+    } else if (!defaults_get(&d)) {
+        bad = "default pools";
     } else if (!heads_sound(&d)) {
         bad = "blocked tasks";
     } else if (!bytes_reader_ok(&d.in)) {

@@ -316,6 +316,13 @@ static void lengths_put_all(const struct core *core, struct buf *out)
     }
 }
 
+static void defaults_put(const struct core *core, struct buf *out)
+{
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
+        bytes_put_text(out, core_default_pool(core, (enum pool_default)i));
+    }
+}
+
 void core_encode(const struct core *core, struct buf *out)
 {
     head_put(core, out);
@@ -331,4 +338,5 @@ void core_encode(const struct core *core, struct buf *out)
     evictions_put(core, out);
     typicals_put(core, out);
     lengths_put_all(core, out);
+    defaults_put(core, out);
 }

@@ -52,6 +52,7 @@ enum verdict decide_account_set(struct step *step);
 enum verdict decide_account_delete(struct step *step);
 enum verdict decide_quota_set(struct step *step);
 enum verdict decide_task_adopt(struct step *step);
+enum verdict decide_defaults_set(struct step *step);
 
 /* ---- shared by them ---- */
 

@@ -129,12 +129,29 @@ static void trace_field_read(struct reader *in, const struct place *place, const
     }
 }
 
+static const struct field default_fields[] = {
+    {"gpu_pool", field_name, offsetof(struct scenario, default_pools[POOL_DEFAULT_GPU]), 0, 0,
+     "a pool"},
+    {"cpu_pool", field_name, offsetof(struct scenario, default_pools[POOL_DEFAULT_CPU]), 0, 0,
+     "a pool"},
+    {0},
+};
+
+static void defaults_read(struct reader *in, const struct place *place, const struct doc *doc,
+                          const struct field *field, void *object)
+{
+    (void)field;
+    struct scenario_draft *draft = object;
+    fields_read(in, place, doc, default_fields, draft->scenario);
+}
+
 static const struct field scenario_fields[] = {
     {"name", name_read, offsetof(struct scenario, name), 0, TEXT_LEN_MAX, NULL},
     {"seed", seed_read, 0, 0, 0, NULL},
     {"until", setting_read, offsetof(struct scenario, until_ms), 0, 0, NULL},
     {"start_delay", setting_read, offsetof(struct scenario, start_delay_ms), 0, 0, NULL},
     {"lost_after", setting_read, offsetof(struct scenario, lost_after_ms), 0, 0, NULL},
+    {"defaults", defaults_read, 0, 0, 0, NULL},
     {"pools", pools_read, 0, 0, 0, NULL},
     {"departments", scenario_departments_read, 0, 0, 0, NULL},
     {"projects", scenario_projects_read, 0, 0, 0, NULL},

@@ -61,6 +61,7 @@ static task_id task_of(const struct fact *fact)
     case FACT_QUOTA_SET:
     case FACT_POOL_WAKE:
     case FACT_HISTORY_TICKED:
+    case FACT_DEFAULTS_SET:
         break;
     }
     return (task_id){0};
@@ -252,6 +253,21 @@ static void pool_times_json(struct json_out *j, const struct fact *fact)
     json_out_end(j);
 }
 
+static void node_details_json(struct json_out *j, const struct fact *fact)
+{
+    if (fact->type == FACT_NODE_SET) {
+        json_out_kv_u64(j, "incarnation", fact->node_set.incarnation);
+    } else {
+        json_out_kv_text(j, "state", node_state_name(fact->node_state.state));
+    }
+}
+
+static void defaults_details_json(struct json_out *j, const struct fact *fact)
+{
+    json_out_kv_text(j, "gpu_pool", fact->defaults_set.pools[POOL_DEFAULT_GPU]);
+    json_out_kv_text(j, "cpu_pool", fact->defaults_set.pools[POOL_DEFAULT_CPU]);
+}
+
 /* What the type adds. */
 static void details_json(struct json_out *j, const struct core *core, const struct fact *fact)
 {
@@ -263,10 +279,8 @@ static void details_json(struct json_out *j, const struct core *core, const stru
         json_out_kv_text(j, "resource", fact->resource_defined.name);
         break;
     case FACT_NODE_SET:
-        json_out_kv_u64(j, "incarnation", fact->node_set.incarnation);
-        break;
     case FACT_NODE_STATE:
-        json_out_kv_text(j, "state", node_state_name(fact->node_state.state));
+        node_details_json(j, fact);
         break;
     case FACT_TASK_SUBMITTED:
         submitted_json(j, core, fact);
@@ -309,6 +323,9 @@ static void details_json(struct json_out *j, const struct core *core, const stru
     case FACT_POOL_WAKE:
     case FACT_RESERVED:
         pool_times_json(j, fact);
+        break;
+    case FACT_DEFAULTS_SET:
+        defaults_details_json(j, fact);
         break;
     case FACT_HISTORY_TICKED:
     case FACT_POOL_SET:

@@ -237,6 +237,12 @@ static void fill_claim_dropped(struct fact *fact)
     fact->claim_dropped.index = 3;
 }
 
+static void fill_defaults_set(struct fact *fact)
+{
+    fact->defaults_set.pools[POOL_DEFAULT_GPU] = "v100";
+    fact->defaults_set.pools[POOL_DEFAULT_CPU] = "cpu";
+}
+
 static void fill_history_ticked(struct fact *fact)
 {
     fact->history_ticked.pool = (pool_id){2};
@@ -381,6 +387,7 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_POOL_WAKE] = fill_pool_wake,
         [FACT_HISTORY_TICKED] = fill_history_ticked,
         [FACT_ATTEMPT_CHECKPOINT] = fill_attempt_checkpoint,
+        [FACT_DEFAULTS_SET] = fill_defaults_set,
         [FACT_TASK_MOVED] = fill_task_moved,
         [FACT_DEPENDENTS_RELEASED] = fill_released,
     };
