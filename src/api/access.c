@@ -24,33 +24,33 @@ static void owners_of_task(const struct core *core, const char *param, struct ac
 {
     uint64_t id;
     const struct task *task =
-        str_to_u64(str_of(param), &id) ? core_task(core, (task_id){id}) : NULL;
+        str_to_u64(str_of(param), &id) ? query_task(core, (task_id){id}) : NULL;
     if (task == NULL) {
         return;
     }
-    const struct account *project = core_account(core, task->account);
+    const struct account *project = query_account(core, task->account);
     must(project != NULL); /* every task is in a project */
-    object->user = core_user_name(core, task->user);
-    object->project = core_account_name(core, project->id);
-    object->department = core_account_name(core, project->parent);
+    object->user = query_usage_user_name(core, task->user);
+    object->project = query_account_name(core, project->id);
+    object->department = query_account_name(core, project->parent);
 }
 
 static void owners_of_project(const struct core *core, const char *param,
                               struct access_object *object)
 {
-    const struct account *project = core_account_named(core, ACCOUNT_PROJECT, param);
+    const struct account *project = query_account_named(core, ACCOUNT_PROJECT, param);
     if (project != NULL) {
-        object->project = core_account_name(core, project->id);
-        object->department = core_account_name(core, project->parent);
+        object->project = query_account_name(core, project->id);
+        object->department = query_account_name(core, project->parent);
     }
 }
 
 static void owners_of_department(const struct core *core, const char *param,
                                  struct access_object *object)
 {
-    const struct account *department = core_account_named(core, ACCOUNT_DEPARTMENT, param);
+    const struct account *department = query_account_named(core, ACCOUNT_DEPARTMENT, param);
     if (department != NULL) {
-        object->department = core_account_name(core, department->id);
+        object->department = query_account_name(core, department->id);
     }
 }
 

@@ -75,24 +75,24 @@ static void give_asset(struct call *call, const struct asset *asset)
 {
     struct http_request *request = call->request;
     bool packed = asset->packed_len < asset->plain_len &&
-                  asset_takes_gzip(http_header(request, "Accept-Encoding"));
+                  asset_takes_gzip(http_request_header(request, "Accept-Encoding"));
     const char *tag = arena_fmt(call_arena(call), "\"%s%s\"", asset->hash, packed ? "-gzip" : "");
-    http_answer_header(request, "ETag", tag);
-    http_answer_header(request, "Vary", "Accept-Encoding");
-    http_answer_header(request, "X-Content-Type-Options", "nosniff");
-    http_answer_header(request, "Cache-Control",
-                       asset->page ? "no-cache" : "public, max-age=31536000, immutable");
+    http_request_answer_header(request, "ETag", tag);
+    http_request_answer_header(request, "Vary", "Accept-Encoding");
+    http_request_answer_header(request, "X-Content-Type-Options", "nosniff");
+    http_request_answer_header(request, "Cache-Control",
+                               asset->page ? "no-cache" : "public, max-age=31536000, immutable");
     if (asset->page) {
-        http_answer_header(request, "Content-Security-Policy", page_policy);
-        http_answer_header(request, "Referrer-Policy", "no-referrer");
+        http_request_answer_header(request, "Content-Security-Policy", page_policy);
+        http_request_answer_header(request, "Referrer-Policy", "no-referrer");
     }
     buf_clear(&call->out);
-    if (asset_is_known(http_header(request, "If-None-Match"), tag)) {
+    if (asset_is_known(http_request_header(request, "If-None-Match"), tag)) {
         call_answer_at_once(call, 304, NULL);
         return;
     }
     if (packed) {
-        http_answer_header(request, "Content-Encoding", "gzip");
+        http_request_answer_header(request, "Content-Encoding", "gzip");
     }
     buf_add(&call->out, packed ? asset->packed : asset->plain,
             packed ? asset->packed_len : asset->plain_len);
@@ -101,10 +101,10 @@ static void give_asset(struct call *call, const struct asset *asset)
 
 void asset_show(struct call *call)
 {
-    const struct asset *asset = asset_find(http_path(call->request));
+    const struct asset *asset = asset_find(http_request_path(call->request));
     if (asset == NULL) {
         struct error e;
-        (void)fail(&e, ERR_NOT_FOUND, "no such file '%.120s'", http_path(call->request));
+        (void)fail(&e, ERR_NOT_FOUND, "no such file '%.120s'", http_request_path(call->request));
         call_fail(call, &e);
         return;
     }

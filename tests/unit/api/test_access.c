@@ -27,7 +27,7 @@ static account_id account(struct rig *rig, enum account_kind kind, const char *n
     struct input in = {.type = INPUT_ACCOUNT_SET};
     in.account.spec = &spec;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    return core_account_named(rig->core, kind, name)->id;
+    return query_account_named(rig->core, kind, name)->id;
 }
 
 static task_id task(struct rig *rig, const char *user, const char *project)
@@ -162,7 +162,7 @@ static const struct core *host_core(void *ctx)
     return ((struct rig *)ctx)->core;
 }
 
-static void host_hold(void *ctx, struct hold *hold)
+static void host_hold(void *ctx, struct parked_answer *hold)
 {
     (void)ctx;
     answered = (struct call *)hold;

@@ -7,7 +7,7 @@
 static void add_pool(struct rig *rig, const char *name)
 {
     struct pool_spec spec;
-    core_pool_spec(rig->core, (pool_id){1}, &rig->arena, &spec);
+    query_pool_spec(rig->core, (pool_id){1}, &rig->arena, &spec);
     spec.name = name;
     struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
@@ -42,10 +42,10 @@ static int end(void **state)
 static const char *goes_to(struct rig *rig, struct task_spec spec)
 {
     const task_id id = rig_submit(rig, spec);
-    const struct task *task = core_task(rig->core, id);
+    const struct task *task = query_task(rig->core, id);
     struct task_spec stored;
-    core_task_spec(rig->core, id, &rig->arena, &stored);
-    const char *name = core_pool_name(rig->core, task->pool);
+    query_task_spec(rig->core, id, &rig->arena, &stored);
+    const char *name = query_pool_name(rig->core, task->pool);
     assert_int_equal(stored.pool_count, 1);
     assert_string_equal(stored.pools[0], name);
     return name;
@@ -127,7 +127,7 @@ static void a_deleted_default_pool_is_missed(void **state)
     struct rig *rig = *state;
     assert_int_equal(set(rig, "gpus", "cpus"), VERDICT_OK);
     struct input in = {.type = INPUT_POOL_DELETE};
-    in.pool.pool = core_pool_named(rig->core, "gpus")->id;
+    in.pool.pool = query_pool_named(rig->core, "gpus")->id;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     assert_int_equal(rig_try_submit(rig, rig_spec()), VERDICT_REFUSED);
     assert_int_equal(rig->facts.refusal.code, REASON_UNKNOWN_POOL);
