@@ -102,20 +102,31 @@ static void domain_row_unref(void *row)
     blob_unref(((struct domain *)row)->value);
 }
 
+static void launch_row_ref(void *row)
+{
+    (void)blob_ref(((struct launch *)row)->text);
+}
+
+static void launch_row_unref(void *row)
+{
+    blob_unref(((struct launch *)row)->text);
+}
+
+static const struct table_hooks launch_hooks = {launch_row_ref, launch_row_unref};
 static const struct table_hooks domain_hooks = {domain_row_ref, domain_row_unref};
 static const struct table_hooks shape_hooks = {shape_row_ref, shape_row_unref};
 static const struct table_hooks account_hooks = {account_row_ref, account_row_unref};
 static const struct table_hooks user_hooks = {user_row_ref, user_row_unref};
 
 /* All tables, for what is done to each. */
-enum { TABLE_COUNT = 18 };
+enum { TABLE_COUNT = 19 };
 static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
 {
     struct table *tables[TABLE_COUNT] = {
         &core->pools,   &core->nodes,    &core->tasks,    &core->instances, &core->shapes,
         &core->keys,    &core->outcomes, &core->accounts, &core->quotas,    &core->usages,
         &core->users,   &core->holds,    &core->claims,   &core->histories, &core->evictions,
-        &core->domains, &core->typicals, &core->lengths};
+        &core->domains, &core->typicals, &core->lengths,  &core->launches};
     memcpy(ret, tables, sizeof tables);
 }
 
@@ -154,6 +165,7 @@ struct core *core_new(void)
     table_init(&core->quotas, sizeof(struct quota_row), CHUNK_QUOTAS, NULL);
     table_init(&core->usages, sizeof(struct usage_row), CHUNK_USAGES, NULL);
     table_init(&core->histories, sizeof(struct history_row), CHUNK_HISTORIES, NULL);
+    table_init(&core->launches, sizeof(struct launch), CHUNK_KEYS, &launch_hooks);
     table_init(&core->domains, sizeof(struct domain), CHUNK_USERS, &domain_hooks);
     table_init(&core->users, sizeof(struct user_row), CHUNK_USERS, &user_hooks);
     table_init(&core->holds, sizeof(struct user_usage), CHUNK_HOLDS, NULL);

@@ -15,6 +15,7 @@
 #include "core/model/effect.h"
 #include "core/state/fact.h"
 #include "core/model/input.h"
+#include "core/model/launch.h"
 #include "core/model/account.h"
 #include "core/model/claim.h"
 #include "core/model/node.h"
@@ -60,6 +61,10 @@ void core_react(const struct core *core, const struct fact *fact, struct effects
  * the server to report (REPORT_UNKNOWN). */
 void core_orders_for(const struct core *core, node_id node, struct effects *out);
 
+/* A server has started: every order that its providers should have. Launches for what no provider
+ * has answered yet, ends for what is to end; the providers know repeated ones by their numbers. */
+void core_launch_orders(const struct core *core, struct effects *out);
+
 /* Every invariant of the state, by number; aborts on a breach. Between steps, not between the facts
  * of one. */
 void core_check(const struct core *core);
@@ -91,7 +96,7 @@ void core_pass_idle(struct core *core, pool_id pool);
 const struct pool *query_pool(const struct core *core, pool_id id); /* NULL: none */
 const struct pool *query_pool_named(const struct core *core, const char *name);
 /* The name of the pool for tasks that name none; there may be no pool of that name any more. */
-const char *core_default_pool(const struct core *core, enum pool_default which);
+const char *query_default_pool(const struct core *core, enum pool_default which);
 /* Do its queues go by expected length? Not where first come is first served. */
 bool pool_by_length(const struct pool *pool);
 
@@ -158,6 +163,15 @@ uint32_t query_resource_count(const struct core *core);
 /* How a task ended that has left the tables: TASK_COMPLETED, FAILED, KILLED or UNKNOWN;
  * TASK_PENDING: never existed or lives. */
 enum task_state query_task_outcome(const struct core *core, task_id id);
+
+/* ---- launches ---- */
+
+const struct launch *query_launch(const struct core *core,
+                                  launch_id id); /* NULL: none (any more) */
+const struct launch *query_launch_next(const struct core *core,
+                                       launch_id after);     /* in order of id */
+const char *query_launch_name(const struct launch *launch);  /* the provider's for the machine */
+const char *query_launch_words(const struct launch *launch); /* the provider's last ones */
 
 /* ---- accounts ---- */
 

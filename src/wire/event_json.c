@@ -62,6 +62,9 @@ static task_id task_of(const struct fact *fact)
     case FACT_POOL_WAKE:
     case FACT_HISTORY_TICKED:
     case FACT_DEFAULTS_SET:
+    case FACT_LAUNCH_ASKED:
+    case FACT_LAUNCH_CHANGED:
+    case FACT_LAUNCH_ENDED:
         break;
     }
     return (task_id){0};
@@ -77,6 +80,9 @@ static node_id node_of(const struct fact *fact)
     }
     if (fact->type == FACT_NODE_EDITED) {
         return fact->node_edited.node;
+    }
+    if (fact->type == FACT_LAUNCH_CHANGED) {
+        return fact->launch.node;
     }
     bool placed = fact->type == FACT_ALLOCATED || fact->type == FACT_CLAIMED;
     return placed ? fact->allocated.node : (node_id){0};
@@ -114,6 +120,10 @@ static pool_id pool_named(const struct fact *fact)
     }
     if (fact->type == FACT_RESERVED) {
         return fact->reserved.pool;
+    }
+    if (fact->type == FACT_LAUNCH_ASKED || fact->type == FACT_LAUNCH_CHANGED ||
+        fact->type == FACT_LAUNCH_ENDED) {
+        return fact->launch.pool;
     }
     return fact->type == FACT_HEAD_BLOCKED ? fact->head.pool : (pool_id){0};
 }
@@ -262,10 +272,34 @@ static void node_details_json(struct json_out *j, const struct fact *fact)
     }
 }
 
-static void defaults_details_json(struct json_out *j, const struct fact *fact)
+static void server_details_json(struct json_out *j, const struct fact *fact)
 {
-    json_out_kv_text(j, "gpu_pool", fact->defaults_set.pools[POOL_DEFAULT_GPU]);
-    json_out_kv_text(j, "cpu_pool", fact->defaults_set.pools[POOL_DEFAULT_CPU]);
+    if (fact->type == FACT_SERVER_STARTED) {
+        json_out_kv_u64(j, "epoch", fact->server_started.epoch);
+    } else if (fact->type == FACT_RESOURCE_DEFINED) {
+        json_out_kv_text(j, "resource", fact->resource_defined.name);
+    } else if (fact->type == FACT_SUBMIT_KEY) {
+        json_out_kv_u64(j, "first", fact->submit_key.first.v);
+        json_out_kv_u64(j, "count", fact->submit_key.count);
+    } else {
+        json_out_kv_text(j, "gpu_pool", fact->defaults_set.pools[POOL_DEFAULT_GPU]);
+        json_out_kv_text(j, "cpu_pool", fact->defaults_set.pools[POOL_DEFAULT_CPU]);
+    }
+}
+
+static void launch_details_json(struct json_out *j, const struct fact *fact)
+{
+    json_out_kv_u64(j, "launch", fact->launch.launch.v);
+    if (fact->type == FACT_LAUNCH_CHANGED) {
+        json_out_kv_text(j, "state", names_launch_state(fact->launch.state));
+        json_out_kv_text(j, "machine", fact->launch.name);
+    }
+    if (fact->type == FACT_LAUNCH_ENDED) {
+        json_out_kv_bool(j, "failed", fact->launch.failed);
+    }
+    if (fact->type != FACT_LAUNCH_ASKED) {
+        json_out_kv_text(j, "message", fact->launch.words);
+    }
 }
 
 /* What the type adds. */
@@ -273,10 +307,10 @@ static void details_json(struct json_out *j, const struct core *core, const stru
 {
     switch (fact->type) {
     case FACT_SERVER_STARTED:
-        json_out_kv_u64(j, "epoch", fact->server_started.epoch);
-        break;
     case FACT_RESOURCE_DEFINED:
-        json_out_kv_text(j, "resource", fact->resource_defined.name);
+    case FACT_SUBMIT_KEY:
+    case FACT_DEFAULTS_SET:
+        server_details_json(j, fact);
         break;
     case FACT_NODE_SET:
     case FACT_NODE_STATE:
@@ -311,10 +345,6 @@ static void details_json(struct json_out *j, const struct core *core, const stru
     case FACT_TASK_ENDED:
         task_ended_json(j, fact);
         break;
-    case FACT_SUBMIT_KEY:
-        json_out_kv_u64(j, "first", fact->submit_key.first.v);
-        json_out_kv_u64(j, "count", fact->submit_key.count);
-        break;
     case FACT_ACCOUNT_SET:
     case FACT_ACCOUNT_DELETED:
     case FACT_QUOTA_SET:
@@ -324,8 +354,10 @@ static void details_json(struct json_out *j, const struct core *core, const stru
     case FACT_RESERVED:
         pool_times_json(j, fact);
         break;
-    case FACT_DEFAULTS_SET:
-        defaults_details_json(j, fact);
+    case FACT_LAUNCH_ASKED:
+    case FACT_LAUNCH_CHANGED:
+    case FACT_LAUNCH_ENDED:
+        launch_details_json(j, fact);
         break;
     case FACT_HISTORY_TICKED:
     case FACT_POOL_SET:

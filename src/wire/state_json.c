@@ -23,8 +23,8 @@ static void defaults_json(struct json_out *j, const struct core *core)
 {
     json_out_key(j, "defaults");
     json_out_object(j);
-    json_out_kv_text(j, "gpu_pool", core_default_pool(core, POOL_DEFAULT_GPU));
-    json_out_kv_text(j, "cpu_pool", core_default_pool(core, POOL_DEFAULT_CPU));
+    json_out_kv_text(j, "gpu_pool", query_default_pool(core, POOL_DEFAULT_GPU));
+    json_out_kv_text(j, "cpu_pool", query_default_pool(core, POOL_DEFAULT_CPU));
     json_out_end(j);
 }
 

@@ -187,7 +187,7 @@ void core_pass_idle(struct core *core, pool_id pool)
     }
 }
 
-void apply_defaults_set(struct core *core, const struct fact *fact)
+void apply_pool_defaults(struct core *core, const struct fact *fact)
 {
     for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
         const char *name = fact->defaults_set.pools[i];

@@ -117,6 +117,17 @@ enum verdict decide_pool_edit(struct step *step)
     return VERDICT_OK;
 }
 
+/* Nodes that the pool's provider was asked for. A look at every launch, for a rare act. */
+static uint32_t launches_of(const struct core *core, pool_id pool)
+{
+    uint32_t count = 0;
+    for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
+         launch = query_launch_next(core, launch->id)) {
+        count += launch->pool.v == pool.v;
+    }
+    return count;
+}
+
 enum verdict decide_pool_delete(struct step *step)
 {
     const struct pool *pool = query_pool(step->core, step->in->pool.pool);
@@ -130,6 +141,10 @@ enum verdict decide_pool_delete(struct step *step)
     if (pool->node_count > 0) {
         return pool_in_use(step, pool, pool->node_count);
     }
+    const uint32_t launches = launches_of(step->core, pool->id);
+    if (launches > 0) {
+        return pool_in_use(step, pool, launches);
+    }
     if (pool->task_count > 0 && !step->in->pool.force) {
         return pool_in_use(step, pool, pool->task_count);
     }
@@ -137,7 +152,7 @@ enum verdict decide_pool_delete(struct step *step)
     return VERDICT_OK;
 }
 
-enum verdict decide_defaults_set(struct step *step)
+enum verdict decide_pool_defaults(struct step *step)
 {
     const char *const *pools = step->in->defaults.pools;
     bool same = true;
@@ -146,7 +161,7 @@ enum verdict decide_defaults_set(struct step *step)
             step_refuse(step, REASON_UNKNOWN_POOL, pools[i]);
             return VERDICT_NOT_FOUND;
         }
-        same = same && strcmp(core_default_pool(step->core, (enum pool_default)i), pools[i]) == 0;
+        same = same && strcmp(query_default_pool(step->core, (enum pool_default)i), pools[i]) == 0;
     }
     if (!same) {
         struct fact *fact = step_fact(step, FACT_DEFAULTS_SET);

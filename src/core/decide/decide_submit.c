@@ -154,7 +154,7 @@ static const char *pool_chosen(const struct core *core, const struct task_spec *
 {
     const bool slots = slots_asked(spec) > 0 || spec->needs_gpu;
     const bool gpu = slots && spec->kind != TASK_TENSORBOARD;
-    return core_default_pool(core, gpu ? POOL_DEFAULT_GPU : POOL_DEFAULT_CPU);
+    return query_default_pool(core, gpu ? POOL_DEFAULT_GPU : POOL_DEFAULT_CPU);
 }
 
 static enum verdict pool_resolve(struct step *step, const struct task_spec *spec,

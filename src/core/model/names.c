@@ -44,6 +44,13 @@ static const char *const node_state_names[NODE_STATE_COUNT] = {
     [NODE_REMOVED] = "removed",
 };
 
+static const char *const launch_state_names[LAUNCH_STATE_COUNT] = {
+    [LAUNCH_ASKED] = "asked",
+    [LAUNCH_REQUESTED] = "requested",
+    [LAUNCH_RUNNING] = "running",
+    [LAUNCH_ENDING] = "ending",
+};
+
 static const char *const fact_names[FACT_TYPE_MAX + 1] = {
     [FACT_SERVER_STARTED] = "server-started",
     [FACT_RESOURCE_DEFINED] = "resource-defined",
@@ -78,6 +85,9 @@ static const char *const fact_names[FACT_TYPE_MAX + 1] = {
     [FACT_HISTORY_TICKED] = "history-ticked",
     [FACT_ATTEMPT_CHECKPOINT] = "attempt-checkpoint",
     [FACT_DEFAULTS_SET] = "defaults-set",
+    [FACT_LAUNCH_ASKED] = "launch-asked",
+    [FACT_LAUNCH_CHANGED] = "launch-changed",
+    [FACT_LAUNCH_ENDED] = "launch-ended",
     [FACT_TASK_MOVED] = "task-moved",
     [FACT_DEPENDENTS_RELEASED] = "dependents-released",
 };
@@ -245,6 +255,12 @@ const char *names_node_state(enum node_state state)
 {
     must((unsigned)state < NODE_STATE_COUNT);
     return node_state_names[state];
+}
+
+const char *names_launch_state(enum launch_state state)
+{
+    must((unsigned)state < LAUNCH_STATE_COUNT);
+    return launch_state_names[state];
 }
 
 const char *names_fact_type(enum fact_type type)

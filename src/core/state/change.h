@@ -207,7 +207,10 @@ void apply_claim_evicted(struct core *core, const struct fact *fact);
 void apply_pool_wake(struct core *core, const struct fact *fact);
 void apply_history_ticked(struct core *core, const struct fact *fact);
 void apply_checkpoint(struct core *core, const struct fact *fact);
-void apply_defaults_set(struct core *core, const struct fact *fact);
+void apply_pool_defaults(struct core *core, const struct fact *fact);
+void apply_launch_asked(struct core *core, const struct fact *fact);
+void apply_launch_changed(struct core *core, const struct fact *fact);
+void apply_launch_ended(struct core *core, const struct fact *fact);
 
 void apply_pool_set(struct core *core, const struct fact *fact);
 void apply_pool_deleted(struct core *core, const struct fact *fact);

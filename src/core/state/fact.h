@@ -58,8 +58,11 @@ enum fact_type {
     FACT_HISTORY_TICKED = 33,
     FACT_ATTEMPT_CHECKPOINT = 34,
     FACT_DEFAULTS_SET = 35,
+    FACT_LAUNCH_ASKED = 36,
+    FACT_LAUNCH_CHANGED = 37,
+    FACT_LAUNCH_ENDED = 38,
 };
-enum { FACT_TYPE_MAX = FACT_DEFAULTS_SET };
+enum { FACT_TYPE_MAX = FACT_LAUNCH_ENDED };
 
 /* A task's new rank. */
 struct task_rank {
@@ -223,6 +226,15 @@ struct fact {
         struct {
             const char *pools[POOL_DEFAULT_COUNT];
         } defaults_set;
+        struct {
+            launch_id launch;
+            pool_id pool;
+            enum launch_state state; /* changed */
+            node_id node;            /* changed: as which the machine has joined, or 0 */
+            bool failed;             /* ended: there never was a machine */
+            const char *name;        /* changed: the provider's for the machine */
+            const char *words;       /* changed, ended: the provider's */
+        } launch;                    /* asked, changed, ended */
         struct {
             account_id account;
             pool_id pool;

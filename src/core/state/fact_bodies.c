@@ -479,7 +479,10 @@ const struct fact_codec fact_codecs[FACT_TYPE_MAX + 1] = {
     [FACT_POOL_WAKE] = {fact_sched_wake_put, fact_sched_wake_get, NULL, 0, 0},
     [FACT_HISTORY_TICKED] = {fact_sched_history_put, fact_sched_history_get, NULL, 0, 0},
     [FACT_ATTEMPT_CHECKPOINT] = {fact_sched_checkpoint_put, fact_sched_checkpoint_get, NULL, 0, 0},
-    [FACT_DEFAULTS_SET] = {defaults_set_put, defaults_set_get, NULL, 0, 0},
+    [FACT_DEFAULTS_SET] = {fact_sched_defaults_put, fact_sched_defaults_get, NULL, 0, 0},
+    [FACT_LAUNCH_ASKED] = {fact_launch_asked_put, fact_launch_asked_get, NULL, 0, 0},
+    [FACT_LAUNCH_CHANGED] = {fact_launch_changed_put, fact_launch_changed_get, NULL, 0, 0},
+    [FACT_LAUNCH_ENDED] = {fact_launch_ended_put, fact_launch_ended_get, NULL, 0, 0},
     [FACT_TASK_MOVED] = {fact_edit_moved_put, fact_edit_moved_get, NULL, 0, 0},
     [FACT_DEPENDENTS_RELEASED] = {fact_edit_released_put, fact_edit_released_get, NULL, 0, 0},
 };

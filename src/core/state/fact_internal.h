@@ -36,9 +36,14 @@ void fact_sched_checkpoint_put(const struct fact *fact, struct buf *out);
 void fact_sched_checkpoint_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
 void fact_sched_history_put(const struct fact *fact, struct buf *out);
 void fact_sched_history_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
-
-void defaults_set_put(const struct fact *fact, struct buf *out);
-void defaults_set_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
+void fact_sched_defaults_put(const struct fact *fact, struct buf *out);
+void fact_sched_defaults_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
+void fact_launch_asked_put(const struct fact *fact, struct buf *out);
+void fact_launch_asked_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
+void fact_launch_changed_put(const struct fact *fact, struct buf *out);
+void fact_launch_changed_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
+void fact_launch_ended_put(const struct fact *fact, struct buf *out);
+void fact_launch_ended_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);
 
 /* Why somebody was told to leave: in facts and in the state. */
 void fact_sched_eviction_put(const struct eviction *why, struct buf *out);

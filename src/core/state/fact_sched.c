@@ -101,14 +101,14 @@ void fact_sched_checkpoint_get(struct bytes_reader *in, struct arena *arena, str
     ret->attempt_checkpoint.at_ms = codec_get_range(in, 0, TIME_MS_MAX);
 }
 
-void defaults_set_put(const struct fact *fact, struct buf *out)
+void fact_sched_defaults_put(const struct fact *fact, struct buf *out)
 {
     for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
         bytes_put_text(out, fact->defaults_set.pools[i]);
     }
 }
 
-void defaults_set_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
+void fact_sched_defaults_get(struct bytes_reader *in, struct arena *arena, struct fact *ret)
 {
     for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
         ret->defaults_set.pools[i] = bytes_get_text(in, arena, NAME_LEN_MAX);

@@ -165,7 +165,7 @@ const struct pool *query_pool_named(const struct core *core, const char *name)
     return NULL;
 }
 
-const char *core_default_pool(const struct core *core, enum pool_default which)
+const char *query_default_pool(const struct core *core, enum pool_default which)
 {
     must((unsigned)which < POOL_DEFAULT_COUNT);
     return blob_bytes(core->default_pools[which]).p;

@@ -187,6 +187,7 @@ struct core {
     struct table quotas;    /* struct quota_row, by ACCOUNT_KEY; no row: all defaults */
     struct table usages;    /* struct usage_row, by ACCOUNT_KEY, derived; no row: all zero */
     struct table histories; /* struct history_row, by ACCOUNT_KEY, of pools that look back */
+    struct table launches;  /* struct launch, by launch_id; ended ones leave */
     struct table domains;   /* struct domain, by domain_id, derived */
     struct table users;     /* struct user_row, by user_id, derived */
     struct table

@@ -337,9 +337,9 @@ static bool defaults_get(struct decode *d)
         return true;
     }
     struct fact fact = {0};
-    defaults_set_get(&d->in, &d->arena, &fact);
+    fact_sched_defaults_get(&d->in, &d->arena, &fact);
     if (!d->in.bad) {
-        apply_defaults_set(d->core, &fact);
+        apply_pool_defaults(d->core, &fact);
     }
     arena_clear(&d->arena);
     return !d->in.bad;
@@ -400,6 +400,8 @@ enum err core_decode(struct str bytes, struct core **ret, struct error *e)
         bad = "run lengths";
     } else if (!defaults_get(&d)) {
         bad = "default pools";
+    } else if (!state_decode_launch(&d)) {
+        bad = "launches";
     } else if (!blocked_sound(&d)) {
         bad = "blocked tasks";
     } else if (!bytes_reader_ok(&d.in)) {

@@ -48,6 +48,9 @@ bool state_decode_claim_evictions(struct decode *d, const struct lasts *lasts);
 /* The section of what is usually asked of the pools; versions before 7 have none. */
 bool state_decode_typical(struct decode *d, const struct lasts *lasts);
 
+/* The section of launches; versions before 11 have none. */
+bool state_decode_launch(struct decode *d);
+
 /* Is it what decide would have made of any task? */
 bool state_decode_request_sound(const struct request *request);
 

@@ -319,7 +319,24 @@ static void lengths_put_all(const struct core *core, struct buf *out)
 static void defaults_put(const struct core *core, struct buf *out)
 {
     for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
-        bytes_put_text(out, core_default_pool(core, (enum pool_default)i));
+        bytes_put_text(out, query_default_pool(core, (enum pool_default)i));
+    }
+}
+
+static void launches_put(const struct core *core, struct buf *out)
+{
+    bytes_put_u64(out, core->launches.last);
+    bytes_put_u64(out, core->launches.count);
+    for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
+         launch = query_launch_next(core, launch->id)) {
+        bytes_put_u64(out, launch->id.v);
+        bytes_put_u64(out, launch->pool.v);
+        bytes_put_u64(out, launch->state);
+        bytes_put_u64(out, launch->node.v);
+        bytes_put_i64(out, launch->asked_ms);
+        bytes_put_i64(out, launch->changed_ms);
+        bytes_put_text(out, query_launch_name(launch));
+        bytes_put_text(out, query_launch_words(launch));
     }
 }
 
@@ -339,4 +356,5 @@ void core_encode(const struct core *core, struct buf *out)
     typicals_put(core, out);
     lengths_put_all(core, out);
     defaults_put(core, out);
+    launches_put(core, out);
 }

@@ -118,7 +118,7 @@ static void an_unknown_pool_is_refused(void **state)
     assert_int_equal(set(rig, "gpus", "nix"), VERDICT_NOT_FOUND);
     assert_int_equal(rig->facts.refusal.code, REASON_UNKNOWN_POOL);
     assert_string_equal(rig->facts.refusal.text, "nix");
-    assert_string_equal(core_default_pool(rig->core, POOL_DEFAULT_GPU), "default");
+    assert_string_equal(query_default_pool(rig->core, POOL_DEFAULT_GPU), "default");
 }
 
 /* The name stays when its pool goes; a pool of that name is the default one again. */
@@ -142,9 +142,9 @@ static void copies_have_their_own(void **state)
     struct rig *rig = *state;
     struct core *copy = core_copy(rig->core);
     assert_int_equal(set(rig, "gpus", "cpus"), VERDICT_OK);
-    assert_string_equal(core_default_pool(copy, POOL_DEFAULT_GPU), "default");
+    assert_string_equal(query_default_pool(copy, POOL_DEFAULT_GPU), "default");
     core_free(copy);
-    assert_string_equal(core_default_pool(rig->core, POOL_DEFAULT_CPU), "cpus");
+    assert_string_equal(query_default_pool(rig->core, POOL_DEFAULT_CPU), "cpus");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)

@@ -206,8 +206,8 @@ static void in_a_state_of_version_10_default_is_the_pool_for_all(void **state)
     struct arena arena;
     arena_init(&arena);
     struct core *core = state_of(&arena, "state-v10-ended");
-    assert_string_equal(core_default_pool(core, POOL_DEFAULT_GPU), "default");
-    assert_string_equal(core_default_pool(core, POOL_DEFAULT_CPU), "default");
+    assert_string_equal(query_default_pool(core, POOL_DEFAULT_GPU), "default");
+    assert_string_equal(query_default_pool(core, POOL_DEFAULT_CPU), "default");
     assert_int_equal(query_task(core, (task_id){1})->state, TASK_RUNNING);
     assert_int_equal(query_instance(core, (task_id){1}, 0)->state, INSTANCE_ENDED);
     assert_int_equal(query_task(core, (task_id){2})->state, TASK_PENDING);
