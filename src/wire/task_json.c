@@ -98,12 +98,12 @@ static struct reason reason_of(struct task_writer *writer, const struct task *ta
     return why.reason;
 }
 
-/* What a task has of its own; null: the pool's counts. */
-static void own_json(struct json_out *j, const char *key, bool own, int64_t ms)
+/* A number where there is one (a setting of the task's own, what an attempt used), else null. */
+static void own_json(struct json_out *j, const char *key, bool own, int64_t value)
 {
     json_out_key(j, key);
     if (own) {
-        json_out_i64(j, ms);
+        json_out_i64(j, value);
     } else {
         json_out_null(j);
     }
@@ -183,6 +183,8 @@ static void course_json(struct json_out *j, const struct task *task)
     time_text_json(j, "ended_at", task->ended_ms);
     time_text_json(j, "running_since", task->running_ms);
     json_out_kv_i64(j, "ran_ms", task->ran_ms);
+    json_out_kv_i64(j, "cpu_ms", task->cpu_ms);
+    json_out_kv_i64(j, "memory_peak", task->memory_peak_bytes);
     /* A program that could not be started has the code a shell would give. */
     bool has_code = task->started_ms != 0 || task->cause == END_SPAWN;
     exit_code_json(j, has_code && task_state_ended((enum task_state)task->state), task->exit_code);
@@ -201,6 +203,14 @@ static void message_json(struct json_out *j, const char *program, const struct i
     struct error e;
     (void)fail_errno(&e, ERR_IO, instance->exit_code, "cannot execute '%s'", program);
     json_out_text(j, e.text);
+}
+
+/* What the attempt used; null until it has ended, and where nobody saw that. */
+static void use_json(struct json_out *j, const struct instance *instance)
+{
+    const bool known = instance->cpu_ms != 0 || instance->memory_peak_bytes != 0;
+    own_json(j, "cpu_ms", known, instance->cpu_ms);
+    own_json(j, "memory_peak", known, instance->memory_peak_bytes);
 }
 
 static void attempt_json(struct json_out *j, const struct core *core, const struct task *task,
@@ -225,6 +235,7 @@ static void attempt_json(struct json_out *j, const struct core *core, const stru
     time_text_json(j, "started_at", instance->started_ms);
     time_text_json(j, "checkpoint_at", instance->checkpoint_ms);
     time_text_json(j, "ended_at", instance->ended_ms);
+    use_json(j, instance);
     json_out_end(j);
 }
 

@@ -18,6 +18,7 @@ enum {
     STATE_VERSION_RAN = 10,       /* since when tasks run, and how long they ran before */
     STATE_VERSION_DEFAULTS = 11,  /* ends with the pools for tasks that name none */
     STATE_VERSION_LAUNCHES = 11,  /* … and with the nodes that providers were asked for */
+    STATE_VERSION_USE = 11,       /* what attempts used of cpu and memory */
     STATE_VERSION = 11,
 };
 

@@ -8,6 +8,15 @@
 
 #include "base/must.h"
 
+/* What attempts used; versions before 11 do not say. */
+static void use_get(struct decode *d, int64_t *ret_cpu_ms, int64_t *ret_memory_peak)
+{
+    if (d->version >= STATE_VERSION_USE) {
+        *ret_cpu_ms = codec_get_range(&d->in, 0, INT64_MAX);
+        *ret_memory_peak = codec_get_range(&d->in, 0, INT64_MAX);
+    }
+}
+
 static void instance_get(struct decode *d, struct instance *ret)
 {
     uint64_t form = bytes_get_max(&d->in, INSTANCE_STATE_FIRST + (uint64_t)INSTANCE_ENDED);
@@ -34,6 +43,7 @@ static void instance_get(struct decode *d, struct instance *ret)
         ret->workdir_missed = codec_get_bool(&d->in);
     }
     ret->checkpoint_ms = d->version >= STATE_VERSION_CHECKPOINT ? state_decode_time(d) : 0;
+    use_get(d, &ret->cpu_ms, &ret->memory_peak_bytes);
     if (ret->attempt == 0 && ret->state != INSTANCE_ENDED) {
         codec_bad(&d->in);
     }
@@ -158,6 +168,7 @@ static void task_fields_get(struct decode *d, struct task *task, uint64_t pools)
     task->stale_ms = d->version >= STATE_VERSION_STALE ? state_decode_time(d) : 0;
     task->running_ms = d->version >= STATE_VERSION_RAN ? state_decode_time(d) : 0;
     task->ran_ms = d->version >= STATE_VERSION_RAN ? state_decode_time(d) : 0;
+    use_get(d, &task->cpu_ms, &task->memory_peak_bytes);
     task->time_limit_ms = state_decode_time(d);
     task->grace_ms = state_decode_time(d);
     if (d->version >= STATE_VERSION_LENGTHS) {

@@ -136,6 +136,8 @@ static void instance_put(const struct instance *instance, struct buf *out)
     bytes_put_u64(out, instance->cause);
     codec_put_bool(out, instance->workdir_missed != 0);
     bytes_put_i64(out, instance->checkpoint_ms);
+    bytes_put_i64(out, instance->cpu_ms);
+    bytes_put_i64(out, instance->memory_peak_bytes);
 }
 
 static void task_put(const struct core *core, const struct task *task, struct buf *out)
@@ -159,6 +161,8 @@ static void task_put(const struct core *core, const struct task *task, struct bu
     bytes_put_i64(out, task->stale_ms);
     bytes_put_i64(out, task->running_ms);
     bytes_put_i64(out, task->ran_ms);
+    bytes_put_i64(out, task->cpu_ms);
+    bytes_put_i64(out, task->memory_peak_bytes);
     bytes_put_i64(out, task->time_limit_ms);
     bytes_put_i64(out, task->grace_ms);
     bytes_put_i64(out, task->expect_ms);

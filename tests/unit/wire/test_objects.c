@@ -65,6 +65,8 @@ static const char *const task_keys[] = {"id",
                                         "ended_at",
                                         "running_since",
                                         "ran_ms",
+                                        "cpu_ms",
+                                        "memory_peak",
                                         "exit_code",
                                         "cause",
                                         "counts",
@@ -221,6 +223,10 @@ static void ended_look(const struct fact *fact)
     assert_string_equal(text_at(doc, "cause"), "exit");
     assert_string_equal(text_at(doc, "attempts[0].state"), "ended");
     assert_string_equal(value_at(doc, "attempts[0].exit_code"), "7");
+    assert_string_equal(value_at(doc, "attempts[0].cpu_ms"), "1500");
+    assert_string_equal(value_at(doc, "attempts[0].memory_peak"), "4096");
+    assert_string_equal(value_at(doc, "cpu_ms"), "1500");
+    assert_string_equal(value_at(doc, "memory_peak"), "4096");
 }
 
 static void a_run_task_shows_its_attempt(void **state)
@@ -257,6 +263,9 @@ static void a_run_task_shows_its_attempt(void **state)
     assert_string_equal(text_at(doc, "attempts[0].state"), "running");
     assert_string_equal(text_at(doc, "attempts[0].node"), "n1");
     assert_string_equal(value_at(doc, "attempts[0].exit_code"), "null");
+    assert_string_equal(value_at(doc, "attempts[0].cpu_ms"), "null");
+    assert_string_equal(value_at(doc, "attempts[0].memory_peak"), "null");
+    assert_string_equal(value_at(doc, "cpu_ms"), "0");
 
     ended = (task_id){0};
     site.on_fact = ended_look;
