@@ -70,7 +70,10 @@ void buf_add_str(struct buf *buf, const char *text)
 
 void buf_add_char(struct buf *buf, char c)
 {
-    buf_add(buf, &c, 1);
+    if (room_make(buf, 1)) {
+        buf->data[buf->len++] = c;
+        buf->data[buf->len] = '\0';
+    }
 }
 
 void buf_addf(struct buf *buf, const char *format, ...)

@@ -8,6 +8,10 @@ enum { VARINT_BYTES_MAX = 10 };
 
 void bytes_put_u64(struct buf *out, uint64_t value)
 {
+    if (value < 0x80) { /* most numbers are small */
+        buf_add_char(out, (char)value);
+        return;
+    }
     unsigned char text[VARINT_BYTES_MAX];
     size_t len = 0;
     while (value >= 0x80) {
@@ -42,6 +46,11 @@ void bytes_reader_init(struct bytes_reader *reader, const void *data, size_t len
 uint64_t bytes_get_u64(struct bytes_reader *reader)
 {
     uint64_t value = 0;
+    if (reader->left > 0 && *reader->p < 0x80) { /* most numbers are small */
+        value = *reader->p++;
+        reader->left--;
+        return reader->bad ? 0 : value;
+    }
     for (unsigned shift = 0; shift < 64; shift += 7) {
         if (reader->left == 0) {
             break;
