@@ -7,6 +7,7 @@
 
 #include "api/call.h"
 #include "api/handlers.h"
+#include "io/http_request.h"
 
 #include <strings.h>
 

@@ -4,9 +4,16 @@
  * the table makes no fact. A machine whose launch has ended is not ended again from here: whoever
  * compares the provider's list with the table (the rule that grows and shrinks pools) does that.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
+#include "core/decide/decide.h"
 #include "core/decide/step.h"
+#include "core/model/launch.h"
+#include "core/model/limits.h"
+#include "core/model/verdict.h"
+#include "core/state/fact.h"
+#include "core/state/query.h"
 
-#include "base/must.h"
+#include <string.h>
 
 static enum verdict unknown(struct step *step, const char *what)
 {

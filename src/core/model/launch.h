@@ -18,9 +18,6 @@ enum launch_state {
 };
 enum { LAUNCH_STATE_COUNT = LAUNCH_ENDING + 1 };
 
-/* "asked", "requested" …; NULL beyond the last. */
-const char *names_launch_state(enum launch_state state);
-
 struct blob;
 
 struct launch {

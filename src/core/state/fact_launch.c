@@ -1,5 +1,10 @@
 /* fact_launch.c - bodies of the facts about nodes that providers are asked for.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/bytes.h"
+#include "core/model/codec.h"
+#include "core/model/launch.h"
+#include "core/model/limits.h"
+#include "core/state/fact.h"
 #include "core/state/fact_internal.h"
 
 static void head_put(const struct fact *fact, struct buf *out)

@@ -1,6 +1,12 @@
 /* query_launch.c - reading the table of launches.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/blob.h"
+#include "core/model/launch.h"
+#include "core/model/table.h"
+#include "core/state/query.h"
 #include "core/state/state.h"
+
+#include <string.h>
 
 const struct launch *query_launch(const struct core *core, launch_id id)
 {

@@ -1,6 +1,14 @@
 /* state_decode_launch.c - the section of launches.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
+#include "core/model/codec.h"
+#include "core/model/launch.h"
+#include "core/model/limits.h"
+#include "core/model/table.h"
 #include "core/state/change.h"
+#include "core/state/fact.h"
+#include "core/state/query.h"
+#include "core/state/state_codec.h"
 #include "core/state/state_decode.h"
 
 /* A row through the facts that would have made it. */
@@ -26,10 +34,10 @@ static bool launch_get(struct decode *d, uint64_t id)
     }
     d->core->launches.last = id - 1;
     fact.time_ms = asked_ms;
-    apply_launch_asked(d->core, &fact);
+    change_launch_asked(d->core, &fact);
     fact.time_ms = changed_ms;
     if (!fresh) {
-        apply_launch_changed(d->core, &fact);
+        change_launch_changed(d->core, &fact);
     }
     return true;
 }

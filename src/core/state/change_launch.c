@@ -1,8 +1,16 @@
-/* apply_launch.c - facts of nodes that providers are asked for.
+/* change_launch.c - the rows of launches, which their facts write.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-
+#include "base/buf.h"
 #include "base/must.h"
+#include "core/model/blob.h"
+#include "core/model/launch.h"
+#include "core/model/limits.h"
+#include "core/model/table.h"
+#include "core/state/change.h"
+#include "core/state/fact.h"
+#include "core/state/query.h"
+
+#include <string.h>
 
 /* The provider's name for the machine and its last words, each with its NUL. */
 static void text_set(struct launch *launch, const char *name, const char *words)
@@ -17,7 +25,7 @@ static void text_set(struct launch *launch, const char *name, const char *words)
     buf_done(&text);
 }
 
-void apply_launch_asked(struct core *core, const struct fact *fact)
+void change_launch_asked(struct core *core, const struct fact *fact)
 {
     must(fact->launch.launch.v == core->launches.last + 1);
     must(query_pool(core, fact->launch.pool) != NULL);
@@ -30,7 +38,7 @@ void apply_launch_asked(struct core *core, const struct fact *fact)
     text_set(launch, "", "");
 }
 
-void apply_launch_changed(struct core *core, const struct fact *fact)
+void change_launch_changed(struct core *core, const struct fact *fact)
 {
     struct launch *launch = table_edit(&core->launches, fact->launch.launch.v);
     must(launch != NULL);
@@ -41,7 +49,7 @@ void apply_launch_changed(struct core *core, const struct fact *fact)
     text_set(launch, fact->launch.name, fact->launch.words);
 }
 
-void apply_launch_ended(struct core *core, const struct fact *fact)
+void change_launch_ended(struct core *core, const struct fact *fact)
 {
     table_remove(&core->launches, fact->launch.launch.v);
 }
