@@ -245,5 +245,3 @@ void help_man(const struct command *command, FILE *out)
 {
     command == NULL ? man_all(out) : man_command(command, out);
 }
-
-/* ---- weir help ---- */

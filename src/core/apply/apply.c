@@ -4,7 +4,6 @@
  * damaged store) and aborts. SPDX-License-Identifier: Apache-2.0 */
 #include "core/apply/apply.h"
 
-#include "base/mem.h"
 #include "base/must.h"
 #include "core/model/blob.h"
 #include "core/model/limits.h"

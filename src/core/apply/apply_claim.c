@@ -16,8 +16,6 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* ---- facts ---- */
-
 void apply_claim_made(struct core *core, const struct fact *fact)
 {
     const struct attempt_key key = fact->allocated.key;

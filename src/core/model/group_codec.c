@@ -3,7 +3,6 @@
 #include "core/model/group_codec.h"
 
 #include "base/must.h"
-#include "base/str.h"
 #include "core/model/codec.h"
 #include "core/model/form.h"
 #include "core/model/limits.h"

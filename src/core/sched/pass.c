@@ -14,7 +14,6 @@
  * README.md. SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/pass.h"
 
-#include "base/checked.h"
 #include "base/must.h"
 #include "core/model/fit.h"
 #include "core/model/form.h"

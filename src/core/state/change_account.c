@@ -1,7 +1,4 @@
-/* change_account.c - what accounts and users hold and want, kept with the rows of tasks and instances.
- *
- * Every account on the way from a project to the top counts what its tasks hold. Sums are wide enough
- * for any number of amounts, so nothing here can wrap; a row that is all zero is not there.
+/* change_account.c - rows of accounts and quotas: a tree, its depths, and the accounted resources that follow from quotas.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 #include "base/bytes.h"
@@ -39,8 +36,6 @@ void change_account_count(struct core *core, account_id id, int sign)
         id = account->parent;
     }
 }
-
-/* ---- users ---- */
 
 void change_account_text_set(struct account *account, const struct account_spec *spec)
 {

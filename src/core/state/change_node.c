@@ -1,4 +1,4 @@
-/* change_node.c - opening and closing node and pool rows.
+/* change_node.c - opening and closing node rows; the facts that set a node and its state.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 #include "base/checked.h"
@@ -24,8 +24,6 @@
 #include "core/state/topology.h"
 
 #include <string.h>
-
-/* ---- nodes ---- */
 
 struct node *change_node_open(struct core *core, node_id id, struct node *ret_before)
 {

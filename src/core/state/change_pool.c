@@ -1,4 +1,4 @@
-/* change_pool.c - opening and closing pool rows.
+/* change_pool.c - pool rows: blocked and reserved tasks, wake-ups; the facts that set and delete a pool.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 #include "base/must.h"

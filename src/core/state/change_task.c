@@ -4,7 +4,6 @@
  * task_may_queue(). Its state follows from its instances: state_derive().
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
-#include "base/hash.h"
 #include "base/must.h"
 #include "core/model/blob.h"
 #include "core/model/instance.h"
@@ -322,8 +321,6 @@ void change_task_ends_moved(struct core *core, const struct task *task)
         change_task_end_moved(core, query_instance_row(core, task->instance_first + i));
     }
 }
-
-/* ---- shapes ---- */
 
 void change_task_spec_set(struct task *task, const struct task_spec *spec)
 {

@@ -1,4 +1,7 @@
-/* change_usage.c - what accounts hold and want, kept as sums.
+/* change_usage.c - what accounts and users hold and want, kept with the rows of tasks and instances.
+ *
+ * Every account on the way from a project to the top counts what its tasks hold. Sums are wide enough
+ * for any number of amounts, so nothing here can wrap; a row that is all zero is not there.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/model/form.h"

@@ -4,8 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/fact.h"
 
-#include "base/amount.h"
-#include "base/mem.h"
 #include "core/model/codec.h"
 #include "core/model/limits.h"
 #include "core/state/fact_internal.h"

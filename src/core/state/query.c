@@ -3,7 +3,6 @@
 #include "core/state/query.h"
 
 #include "base/bytes.h"
-#include "base/hash.h"
 #include "base/must.h"
 #include "base/str.h"
 #include "core/model/blob.h"

@@ -1,8 +1,7 @@
-/* query_task.c - reading tasks, instances, queues and deadlines.
+/* query_task.c - reading tasks.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/bytes.h"
-#include "base/checked.h"
 #include "base/must.h"
 #include "base/str.h"
 #include "core/model/blob.h"
@@ -85,8 +84,6 @@ enum task_state query_task_outcome(const struct core *core, task_id id)
     const struct outcome_row *row = table_get(&core->outcomes, id.v / OUTCOMES_PER_ROW + 1);
     return outcomes[row != NULL ? row->bits >> id.v % OUTCOMES_PER_ROW * 2 & 3 : 0];
 }
-
-/* ---- what is due ---- */
 
 const struct eviction_note *query_task_eviction(const struct core *core, task_id id)
 {

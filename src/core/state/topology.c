@@ -9,7 +9,6 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/hash.h"
 #include "base/must.h"
 #include "base/str.h"
 #include "core/model/blob.h"

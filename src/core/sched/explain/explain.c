@@ -8,7 +8,6 @@
 #include "core/sched/explain/explain.h"
 
 #include "base/arena.h"
-#include "base/checked.h"
 #include "base/str.h"
 #include "core/model/fit.h"
 #include "core/model/space.h"

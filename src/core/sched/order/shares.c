@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/shares.h"
 
-#include "base/mem.h"
 #include "base/must.h"
 #include "core/model/account.h"
 #include "core/model/node.h"

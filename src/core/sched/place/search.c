@@ -7,7 +7,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/search.h"
 
-#include "base/checked.h"
 #include "base/must.h"
 #include "core/model/fit.h"
 #include "core/model/limits.h"
