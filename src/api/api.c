@@ -1,8 +1,9 @@
 /* api.c - from a request's head to its handler: whose it is, whether it may, whether there is room.
  *
- * A1 no row in routes.def, no route; A2 everything but health needs a token, checked before anything
- * is said about the path; A3 a browser page of another origin gets nothing: Host must be a loopback
- * name, an address literal or the configured name (against DNS rebinding), Origin must match it.
+ * A1 no row in routes.def, no route; A2 everything but health and assets needs a token, checked
+ * before anything is said about the path, and the token's holder must reach the object of the path (call_run());
+ * A3 a browser page of another origin gets nothing: Host must be a loopback name, an address literal
+ * or the configured name (against DNS rebinding), Origin must match Host.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
 
@@ -171,6 +172,7 @@ static void call_begin(struct api *api, struct http_request *request, const stru
     call->name = "";
     call->actor = "nobody";
     call->token = "";
+    call->principal = (struct access_principal){.reach = ACCESS_NOBODY};
     if (token != NULL) {
         must(token_scope_parse(token->scope, &call->scope));
         const char *what = call->scope == SCOPE_NODE   ? "node"
@@ -178,6 +180,7 @@ static void call_begin(struct api *api, struct http_request *request, const stru
                                                        : "user";
         call->name = arena_str(arena, token->name);
         call->token = arena_str(arena, token->id);
+        call->principal = access_principal_of(call->scope, call->name);
         call->actor = arena_fmt(arena, "%s:%.*s", what, ACTOR_LEN_MAX - 5, token->name);
     }
     const char *cause = http_request_header(request, "X-Request-Id");
@@ -194,13 +197,14 @@ size_t api_on_head(void *ctx, struct http_request *request)
     struct api *api = ctx;
     const char *params[CALL_PARAMS_MAX] = {NULL};
     const char *allow;
-    const struct route *route = route_find(http_request_method(request), http_request_path(request),
-                                           http_request_arena(request), params, &allow);
+    const struct route *route =
+        route_find(&api->o.mounts, http_request_method(request), http_request_path(request),
+                   http_request_arena(request), params, &allow);
     if (!same_site(api, request)) {
         return 0;
     }
     const struct store_token *token = token_of(api, request);
-    bool open = route != NULL && route->permission == PERMIT_NONE;
+    bool open = route != NULL && route_is_open(route);
     if (!open && token == NULL) {
         return refuse_token(api, request);
     }
@@ -237,14 +241,14 @@ void api_on_request(void *ctx, struct http_request *request)
     struct api *api = ctx;
     struct call *call = http_request_data(request);
     must(call != NULL);
-    bool open = call->route->permission == PERMIT_NONE;
+    bool open = route_is_open(call->route);
     if ((!open && !admitted(call)) || !call_query_known(call)) {
         return;
     }
     if (!open && api->o.host->core(api->o.host->ctx) == NULL) {
         call_await_core(call);
     } else {
-        call->route->handler(call);
+        call_run(call);
     }
 }
 

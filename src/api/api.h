@@ -7,15 +7,27 @@
 #include "api/token.h"
 
 struct api;
+struct route;
+
+/* The routes of another system's interface (src/compat), under a prefix of their own. */
+struct route_mount {
+    const char *prefix; /* "/qarnot": begins with a slash and does not end with one */
+    const struct route *rows;
+    size_t count;
+};
+
+struct route_mounts {
+    const struct route_mount *at;
+    size_t count;
+};
 
 struct api_options {
     const struct api_host *host; /* lives as long as the API */
     struct tokens *tokens;       /* the server's; changed by it alone, after commits */
     struct loop *loop;
     const char
-        *listen_host;     /* accepted as Host: besides localhost and address literals; NULL: none */
-    const char *gpu_pool; /* where tasks that name no pool go: with slots */
-    const char *cpu_pool; /* … and without */
+        *listen_host; /* accepted as Host: besides localhost and address literals; NULL: none */
+    struct route_mounts mounts; /* other systems' interfaces (src/compat); none: zeroed */
 };
 
 struct api *api_new(const struct api_options *options);

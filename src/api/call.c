@@ -1,5 +1,5 @@
-/* call.c - answering. Every answer goes through call_answer(), so that nothing uncommitted is shown
- * and every audited call leaves its line in the log.
+/* call.c - answering. Every answer that shows the state goes through call_answer(), so that nothing
+ * uncommitted is shown; every audited call leaves its line in the log.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/call.h"
 
@@ -86,9 +86,28 @@ bool call_reads(const struct call *call)
     return strcmp(call->route->method, "GET") == 0;
 }
 
-static void call_again(struct call *call)
+/* Does the caller reach the object of the path? Objects are looked up only for principals that do
+ * not reach all of them. */
+static bool reached(const struct call *call)
 {
-    call->route->handler(call);
+    enum access_whose whose = call->route->whose;
+    if (call->principal.reach == ACCESS_SERVER || whose == ACCESS_NOBODY) {
+        return true;
+    }
+    struct access_object object =
+        access_object_of(call_core(call), whose, call->params[0], &call->principal);
+    return access_reaches(&call->principal, &object);
+}
+
+void call_run(struct call *call)
+{
+    if (reached(call)) {
+        call->route->handler(call);
+        return;
+    }
+    /* The same words whether the object exists or not: a stranger learns nothing. */
+    call_failf(call, ERR_DENIED, "", "'%s' may not %s %.120s", call->actor, call->route->method,
+               http_request_path(call->request));
 }
 
 static void hold_released(struct parked_answer *hold, const struct error *failure)
@@ -123,7 +142,7 @@ void call_await_core(struct call *call)
 {
     const struct api_host *host = call->api->o.host;
     call->awaited = true;
-    call->stored = call_again;
+    call->stored = call_run;
     call->hold.fn = hold_released;
     host->await_core(host->ctx, &call->hold);
 }
@@ -133,6 +152,14 @@ void call_answer(struct call *call, unsigned status, const char *content_type)
     call->status = status;
     call->content_type = content_type;
     call_when_stored(call, give);
+}
+
+void call_answer_at_once(struct call *call, unsigned status, const char *content_type)
+{
+    must(call->route->whose == ACCESS_NOBODY);
+    call->status = status;
+    call->content_type = content_type;
+    give(call);
 }
 
 void call_answer_json(struct call *call, unsigned status)

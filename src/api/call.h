@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "api/access.h"
 #include "api/api.h"
 #include "api/token.h"
 #include "base/json_out.h"
@@ -19,11 +20,12 @@ struct call {
     const struct route *route;
     const char *params[CALL_PARAMS_MAX]; /* what stood for {name} in the path */
     enum token_scope scope;
-    const char *name;  /* the token's user or node; "" without a token */
-    const char *actor; /* "user:root" */
-    const char *token; /* its id, which is no secret; "" without one */
-    const char *cause; /* request id */
-    struct buf out;    /* the answer under construction; freed with the call */
+    struct access_principal principal; /* what the token's holder reaches */
+    const char *name;                  /* the token's user or node; "" without a token */
+    const char *actor;                 /* "user:root" */
+    const char *token;                 /* its id, which is no secret; "" without one */
+    const char *cause;                 /* request id */
+    struct buf out;                    /* the answer under construction; freed with the call */
     unsigned status;
     const char *content_type;
     void (*stored)(struct call *call); /* what to do when the disk has it */
@@ -47,11 +49,18 @@ void call_answer_json(struct call *call, unsigned status);
 /* The same for any text. */
 void call_answer(struct call *call, unsigned status, const char *content_type);
 
+/* The same at once: for what shows nothing of the state. `content_type` NULL: none. */
+void call_answer_at_once(struct call *call, unsigned status, const char *content_type);
+
 /* Go on with `then` when all that was decided so far is on disk; a failed commit is answered here. */
 void call_when_stored(struct call *call, void (*then)(struct call *call));
 
 /* Does it only look? */
 bool call_reads(const struct call *call);
+
+/* Runs the route's handler, or answers 403 when the caller does not reach the object of the path.
+ * The one place where handlers are called. Needs a core, unless the object is nobody's. */
+void call_run(struct call *call);
 
 /* A read while there is no core: its handler runs when there is one again. */
 void call_await_core(struct call *call);

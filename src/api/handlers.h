@@ -4,7 +4,7 @@
 
 struct call;
 
-#define ROUTE(method, pattern, permission, body, room, audited, handler, query)                    \
+#define ROUTE(method, pattern, permission, whose, body, room, audited, handler, query)             \
     void handler(struct call *call);
 #include "api/routes.def"
 #undef ROUTE

@@ -12,8 +12,7 @@ enum {
 };
 
 const struct route routes[] = {
-#define ROUTE(method, pattern, permission, body, room, audited, handler, query)                    \
-    {#method, pattern, PERMIT_##permission, body, ROOM_##room, audited, handler, query},
+#define ROUTE ROUTE_ROW
 #include "api/routes.def"
 #undef ROUTE
 };
@@ -42,34 +41,51 @@ static bool path_matches(const char *pattern, const char *path, struct arena *ar
     return pattern_rest.p == NULL && path_rest.p == NULL;
 }
 
-/* Is there a row for this very path? It hides those with a parameter in that place. */
-static bool path_is_literal(const char *path)
+/* Is there a row for this very path? Such a row hides the rows with a parameter in that place. */
+static bool path_is_literal(const struct route_mount *mount, const char *path)
 {
-    for (size_t i = 0; i < routes_count; i++) {
-        if (strcmp(routes[i].pattern, path) == 0) {
+    for (size_t i = 0; i < mount->count; i++) {
+        if (strcmp(mount->rows[i].pattern, path) == 0) {
             return true;
         }
     }
     return false;
 }
 
-const struct route *route_find(const char *method, const char *path, struct arena *arena,
-                               const char **params, const char **ret_allow)
+/* The table that a path belongs to: that of the prefix it begins with, else the server's own. */
+static struct route_mount mount_of(const struct route_mounts *mounts, const char *path)
+{
+    for (size_t i = 0; i < mounts->count; i++) {
+        size_t len = strlen(mounts->at[i].prefix);
+        if (strncmp(path, mounts->at[i].prefix, len) == 0 &&
+            (path[len] == '/' || path[len] == '\0')) {
+            return mounts->at[i];
+        }
+    }
+    return (struct route_mount){.prefix = "", .rows = routes, .count = routes_count};
+}
+
+const struct route *route_find(const struct route_mounts *mounts, const char *method,
+                               const char *path, struct arena *arena, const char **params,
+                               const char **ret_allow)
 {
     *ret_allow = NULL;
     const char *unused[CALL_PARAMS_MAX];
-    bool literal = path_is_literal(path);
-    for (size_t i = 0; i < routes_count; i++) {
-        if ((literal && strcmp(routes[i].pattern, path) != 0) ||
-            !path_matches(routes[i].pattern, path, NULL, unused)) {
+    struct route_mount mount = mount_of(mounts, path);
+    const char *rest = path + strlen(mount.prefix);
+    bool literal = path_is_literal(&mount, rest);
+    for (size_t i = 0; i < mount.count; i++) {
+        const struct route *row = &mount.rows[i];
+        if ((literal && strcmp(row->pattern, rest) != 0) ||
+            !path_matches(row->pattern, rest, NULL, unused)) {
             continue;
         }
-        if (strcmp(routes[i].method, method) == 0) {
-            (void)path_matches(routes[i].pattern, path, arena, params);
-            return &routes[i];
+        if (strcmp(row->method, method) == 0) {
+            (void)path_matches(row->pattern, rest, arena, params);
+            return row;
         }
-        *ret_allow = *ret_allow == NULL ? routes[i].method
-                                        : arena_fmt(arena, "%s, %s", *ret_allow, routes[i].method);
+        *ret_allow =
+            *ret_allow == NULL ? row->method : arena_fmt(arena, "%s, %s", *ret_allow, row->method);
     }
     return NULL;
 }
@@ -86,10 +102,16 @@ bool route_takes(const struct route *route, const char *parameter)
     return false;
 }
 
+bool route_is_open(const struct route *route)
+{
+    return route->permission == PERMIT_NONE || route->permission == PERMIT_ASSET;
+}
+
 bool route_permits(enum route_permission permission, enum token_scope scope)
 {
     switch (permission) {
     case PERMIT_NONE:
+    case PERMIT_ASSET:
         return true;
     case PERMIT_READ:
         return scope == SCOPE_ADMIN || scope == SCOPE_READ;

@@ -1,11 +1,14 @@
-/* route.h - the one table of what can be called: routes.def. No row, no route.
+/* route.h - what can be called: routes.def, and the table of each facade under the facade's prefix.
+ * No row, no route.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "api/access.h"
 #include "api/call.h"
 
 enum route_permission {
     PERMIT_NONE,  /* no token needed: health only */
+    PERMIT_ASSET, /* no token needed: files of the program, the same for everybody (asset.h) */
     PERMIT_READ,  /* admin and read tokens */
     PERMIT_WRITE, /* admin tokens (every user's, until there are roles) */
     PERMIT_ADMIN, /* admin tokens */
@@ -17,22 +20,33 @@ struct route {
     const char *method;
     const char *pattern; /* "/api/v1/tasks/{id}/kill" */
     enum route_permission permission;
-    size_t body_max; /* bytes; 0: takes no body */
+    enum access_whose whose; /* asked before the handler runs, in call_run() */
+    size_t body_max;         /* bytes; 0: takes no body */
     enum room_class room;
     bool audited; /* a line in the log for every call, with who and what came of it */
     void (*handler)(struct call *call);
     const char *query; /* the names of the query parameters it takes, with a space between */
 };
 
+/* One row of a .def file; the file that includes the .def says `#define ROUTE ROUTE_ROW` before. */
+#define ROUTE_ROW(method, pattern, permission, whose, body, room, audited, handler, query)         \
+    {#method, pattern, PERMIT_##permission, ACCESS_##whose, body, ROOM_##room, audited,            \
+     handler, query},
+
 extern const struct route routes[];
 extern const size_t routes_count;
 
-/* The row for a method and path; params are filled (in `arena`). NULL: none; *ret_path_known says
- * whether the path has another method (405), and ret_allow then lists those. */
-const struct route *route_find(const char *method, const char *path, struct arena *arena,
-                               const char **params, const char **ret_allow);
+/* The row for a method and path; params are filled (in `arena`). A path below a mount's prefix is
+ * looked for in that mount's rows alone, without the prefix. NULL: there is none; *ret_allow then
+ * lists the methods that the path does have (405), NULL when the path is unknown (404). */
+const struct route *route_find(const struct route_mounts *mounts, const char *method,
+                               const char *path, struct arena *arena, const char **params,
+                               const char **ret_allow);
 
 /* Is it one of the route's query parameters? */
 bool route_takes(const struct route *route, const char *parameter);
+
+/* Is it called without a token? */
+bool route_is_open(const struct route *route);
 
 bool route_permits(enum route_permission permission, enum token_scope scope);

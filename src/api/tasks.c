@@ -56,22 +56,6 @@ static bool submission_key(struct call *call, struct submission *submission)
     return true;
 }
 
-/* A task that names no pool goes to the GPU pool when it wants slots, else to the CPU pool. */
-static void pool_default(const struct api *api, struct task_spec *spec, struct arena *arena)
-{
-    if (spec->pool_count > 0) {
-        return;
-    }
-    bool names_nothing = spec->cpu_milli == ASK_NOTHING && spec->memory_bytes == ASK_NOTHING &&
-                         spec->resource_count == 0;
-    bool slots = spec->needs_gpu || spec->slots_milli > 0 ||
-                 (spec->slots_milli == ASK_NOTHING && names_nothing);
-    const char **pools = arena_new(arena, const char *, 1);
-    pools[0] = slots && spec->kind != TASK_TENSORBOARD ? api->o.gpu_pool : api->o.cpu_pool;
-    spec->pools = pools;
-    spec->pool_count = 1;
-}
-
 static bool submission_read(struct call *call, struct submission *submission)
 {
     struct error e;
@@ -88,7 +72,6 @@ static bool submission_read(struct call *call, struct submission *submission)
     struct task_spec *own = arena_dup(arena, specs, sizeof *specs * submission->count);
     for (uint32_t i = 0; i < submission->count; i++) {
         own[i].user = call->name;
-        pool_default(call->api, &own[i], arena);
     }
     submission->specs = own;
     return true;

@@ -311,6 +311,8 @@ static const struct list_column task_fields[] = {
     {"started", "started", COLUMN_TIME, "started_at", COLUMN_ALWAYS, NULL},
     {"ended", "ended", COLUMN_TIME, "ended_at", COLUMN_ALWAYS, NULL},
     {"runtime", "runtime", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_runtime},
+    {"cpu_time", "cpu time", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, task_text_cpu},
+    {"memory_peak", "peak memory", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, task_text_memory},
     {0},
 };
 
@@ -323,13 +325,16 @@ static const struct list_column attempt_columns[] = {
     {"started", "STARTED", COLUMN_TIME, "started_at", COLUMN_ALWAYS, NULL},
     {"checkpoint", "CHECKPOINT", COLUMN_TIME, "checkpoint_at", COLUMN_ALWAYS, NULL},
     {"ended", "ENDED", COLUMN_TIME, "ended_at", COLUMN_ALWAYS, NULL},
+    {"cpu_time", "CPU", COLUMN_CUSTOM_NUMBER, "cpu_ms", COLUMN_SPARE, task_text_cpu},
+    {"memory_peak", "MEMORY", COLUMN_CUSTOM_NUMBER, "memory_peak", COLUMN_SPARE, task_text_memory},
     {0},
 };
 
-/* Most tasks never say that they have saved something: then there is no such column. */
+/* Most tasks never say that they have saved something, and none says what it used before it has
+ * ended: then there is no such column. */
 static bool column_used(const struct list_column *column, const struct doc *attempts)
 {
-    if (strcmp(column->name, "checkpoint") != 0) {
+    if (strcmp(column->name, "checkpoint") != 0 && column->when != COLUMN_SPARE) {
         return true;
     }
     for (const struct doc *d = attempts->first; d != NULL; d = d->next) {
@@ -352,7 +357,8 @@ static void attempts_show(const struct cli *cli, const struct doc *doc)
     size_t used_count = 0;
     for (const struct list_column *c = attempt_columns; c->name != NULL; c++) {
         if (column_used(c, attempts)) {
-            table_column(table, c->title, c->kind == COLUMN_NUMBER);
+            table_column(table, c->title,
+                         c->kind == COLUMN_NUMBER || c->kind == COLUMN_CUSTOM_NUMBER);
             used[used_count++] = c;
         }
     }

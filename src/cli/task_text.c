@@ -5,6 +5,7 @@
 #include "cli/cells.h"
 #include "cli/item.h"
 #include "cli/list.h"
+#include "cli/text.h"
 
 #include <string.h>
 
@@ -116,5 +117,24 @@ void task_text_work_lost(struct buf *out, const struct doc *task, int64_t now_ms
     (void)now_ms;
     if (!work_text(out, item_text(task, "evicted.work_lost.slot_seconds"), "slot")) {
         (void)work_text(out, item_text(task, "evicted.work_lost.cpu_seconds"), "cpu");
+    }
+}
+
+void task_text_cpu(struct buf *out, const struct doc *used, int64_t now_ms)
+{
+    (void)now_ms;
+    if (item_number(used, "memory_peak", 0) > 0) { /* an attempt has ended, however short it was */
+        text_span(out, item_number(used, "cpu_ms", 0));
+    }
+}
+
+void task_text_memory(struct buf *out, const struct doc *used, int64_t now_ms)
+{
+    (void)now_ms;
+    const int64_t bytes = item_number(used, "memory_peak", 0);
+    if (bytes > 0) {
+        char text[AMOUNT_TEXT_MAX];
+        amount_bytes_text(bytes, text);
+        buf_add_str(out, text);
     }
 }

@@ -18,5 +18,9 @@ void task_text_instances(struct buf *out, const struct doc *task, int64_t now_ms
 void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms);
 void task_text_workdir(struct buf *out, const struct doc *task, int64_t now_ms);
 
+/* The CPU time and the peak memory of a task or an attempt; nothing where nobody has said. */
+void task_text_cpu(struct buf *out, const struct doc *used, int64_t now_ms);
+void task_text_memory(struct buf *out, const struct doc *used, int64_t now_ms);
+
 /* What its evictions have cost it: "1.5 slot-hours"; nothing where they cost nothing. */
 void task_text_work_lost(struct buf *out, const struct doc *task, int64_t now_ms);

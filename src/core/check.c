@@ -1,7 +1,7 @@
 /* check.c - every invariant of the state, recomputed from the rows and compared.
  *
  * K1 sums of nodes (P1), K2 gangs (P2), K3 counts of tasks, K4 counts of pools, K5 each order holds
- * exactly what the rows say, K6 heads, K7 what has come to its end has ended, K11 claims find what they were promised, K13 domains (topology.c). K2 and K7 hold between
+ * exactly what the rows say, K6 heads, K7 what has come to its end has ended, K11 claims find what they were promised, K13 domains (topology.c), K14 launches. K2 and K7 hold between
  * steps (an input with all its facts); the facts of one step may lie between a gang's first start
  * and its last. SPDX-License-Identifier: Apache-2.0 */
 #include "core/check.h"
@@ -10,7 +10,9 @@
 #include "base/must.h"
 #include "core/model/claim.h"
 #include "core/model/instance.h"
+#include "core/model/launch.h"
 #include "core/model/length.h"
+#include "core/model/limits.h"
 #include "core/model/node.h"
 #include "core/model/oindex.h"
 #include "core/model/pool.h"
@@ -421,6 +423,20 @@ static void check_keys(struct expected *expected)
     }
 }
 
+/* K14: a launch is of a pool that exists; only a machine that was up has joined as a node. */
+static void check_launches(const struct core *core)
+{
+    must(core->launches.count <= LAUNCHES_MAX);
+    for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
+         launch = query_launch_next(core, launch->id)) {
+        must(query_pool(core, launch->pool) != NULL);
+        must(launch->state < LAUNCH_STATE_COUNT);
+        must(launch->node.v == 0 || table_get(&core->nodes, launch->node.v) != NULL);
+        must(launch->node.v == 0 || launch->state >= LAUNCH_RUNNING);
+        must(launch->changed_ms >= launch->asked_ms);
+    }
+}
+
 void check(const struct core *core)
 {
     check_rows(core);
@@ -439,6 +455,7 @@ void check_rows(const struct core *core)
     check_shapes(&expected);
     check_lengths(&expected);
     check_keys(&expected);
+    check_launches(core);
     check_account_all(core, expected.counts);
     check_topology(core, expected.counts);
     for (unsigned i = 0; i < ORDER_COUNT; i++) {

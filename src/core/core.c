@@ -51,6 +51,11 @@ void core_orders_for(const struct core *core, node_id node, struct effects *out)
     react_orders(core, node, out);
 }
 
+void core_launch_orders(const struct core *core, struct effects *out)
+{
+    react_launches(core, out);
+}
+
 void core_check(const struct core *core)
 {
     check(core);

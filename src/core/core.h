@@ -45,6 +45,10 @@ void core_react(const struct core *core, const struct fact *fact, struct effects
  * the server to report (REPORT_UNKNOWN). */
 void core_orders_for(const struct core *core, node_id node, struct effects *out);
 
+/* A server has started: every order that its providers should have. Launches for what no provider
+ * has answered yet, ends for what is to end; the providers know repeated ones by their numbers. */
+void core_launch_orders(const struct core *core, struct effects *out);
+
 /* Every invariant of the state, by number; aborts on a breach. Between steps, not between the facts
  * of one. */
 void core_check(const struct core *core);

@@ -330,8 +330,6 @@ static enum err server_open(struct server *server, struct error *e)
         .tokens = server->tokens,
         .loop = server->loop,
         .listen_host = server->o.address,
-        .gpu_pool = server->o.file.gpu_pool,
-        .cpu_pool = server->o.file.cpu_pool,
     });
     server->prune = loop_timer_new(server->loop, prune_due, server);
     server->stop = loop_timer_new(server->loop, stop_due, server);

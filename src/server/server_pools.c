@@ -6,6 +6,17 @@
 #include "server/server_internal.h"
 #include "wire/reason_text.h"
 
+/* Says in the log why something of the file was not done. */
+static void refusal_log(const struct core *core, const char *message, const char *what,
+                        const struct reason *reason)
+{
+    struct buf text;
+    buf_init(&text, ERROR_TEXT_MAX);
+    reason_text(core, reason, &text);
+    log_warn_always(message, kv_str("pool", what), kv_str("reason", buf_text(&text)));
+    buf_done(&text);
+}
+
 static void pool_reconcile(struct server *server, const struct pool_spec *want, struct arena *arena)
 {
     const struct core *core = ledger_core(server->ledger);
@@ -24,12 +35,21 @@ static void pool_reconcile(struct server *server, const struct pool_spec *want, 
     struct facts facts;
     fact_list_init(&facts, arena);
     if (ledger_input(server->ledger, &in, &facts) != VERDICT_OK) {
-        struct buf text;
-        buf_init(&text, ERROR_TEXT_MAX);
-        reason_text(core, &facts.refusal, &text);
-        log_warn_always("the pool stays as it is", kv_str("pool", want->name),
-                        kv_str("reason", buf_text(&text)));
-        buf_done(&text);
+        refusal_log(core, "the pool stays as it is", want->name, &facts.refusal);
+    }
+}
+
+static void defaults_reconcile(struct server *server, const struct server_file *file,
+                               struct arena *arena)
+{
+    struct input in = {.type = INPUT_DEFAULTS_SET, .actor = "server", .cause = "config"};
+    in.defaults.pools[POOL_DEFAULT_GPU] = file->gpu_pool;
+    in.defaults.pools[POOL_DEFAULT_CPU] = file->cpu_pool;
+    struct facts facts;
+    fact_list_init(&facts, arena);
+    if (ledger_input(server->ledger, &in, &facts) != VERDICT_OK) {
+        refusal_log(ledger_core(server->ledger), "the default pools stay as they are",
+                    file->gpu_pool, &facts.refusal);
     }
 }
 
@@ -40,5 +60,6 @@ void server_pools_reconcile(struct server *server, const struct server_file *fil
     for (uint32_t i = 0; i < file->pool_count; i++) {
         pool_reconcile(server, &file->pools[i], &arena);
     }
+    defaults_reconcile(server, file, &arena);
     arena_done(&arena);
 }

@@ -190,6 +190,9 @@ void engine_agents_effect(struct engine *engine, const struct effect *effect)
         return;
     case EFFECT_ARCHIVE:
         return; /* the book has it */
+    case EFFECT_LAUNCH:
+    case EFFECT_TERMINATE:
+        return; /* a scenario says itself which nodes there are */
     }
 }
 

@@ -56,6 +56,24 @@ static must_use enum err projects_of_jobs(struct engine *engine, struct error *e
     return ERR_OK;
 }
 
+/* Where tasks go that name no pool. */
+static must_use enum err defaults_declared(struct engine *engine, struct error *e)
+{
+    struct input in = {.type = INPUT_DEFAULTS_SET, .actor = "user:sim"};
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
+        const char *name = engine->scenario->default_pools[i];
+        in.defaults.pools[i] = name != NULL ? name : POOL_DEFAULT_NAME;
+    }
+    struct facts facts;
+    if (engine_input(engine, &in, &facts) != VERDICT_OK) {
+        (void)engine_edits_refused(engine, &facts.refusal, e);
+        (void)fail_in(e, "defaults");
+        return scenario_check_fail_in(engine->scenario,
+                                      scenario_check_value(engine->scenario->doc, "defaults"), e);
+    }
+    return ERR_OK;
+}
+
 enum err engine_inputs_begin(struct engine *engine, struct error *e)
 {
     struct input start = {.type = INPUT_SERVER_START, .actor = "server"};
@@ -69,7 +87,8 @@ enum err engine_inputs_begin(struct engine *engine, struct error *e)
                 e);
         }
     }
-    enum err r = accounts_declared(engine, e);
+    enum err r = defaults_declared(engine, e);
+    r = r == ERR_OK ? accounts_declared(engine, e) : r;
     return r == ERR_OK ? projects_of_jobs(engine, e) : r;
 }
 

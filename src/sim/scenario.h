@@ -108,6 +108,8 @@ struct scenario {
     int64_t lost_after_ms;
     int64_t crash_every_ms; /* mean time between crashes of one node; 0: none */
     int64_t repair_ms;      /* mean time until it is back */
+    const char
+        *default_pools[POOL_DEFAULT_COUNT]; /* for tasks that name no pool; NULL: `default` */
     VEC(struct pool_spec) pools;
     VEC(struct cluster_node) nodes;
     VEC(struct account_spec) accounts;   /* departments above projects */

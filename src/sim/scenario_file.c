@@ -147,6 +147,26 @@ static void trace_field_read(struct reader *in, const struct doc_place *place,
     }
 }
 
+static const struct field default_fields[] = {
+    {.name = "gpu_pool",
+     .read = fields_name,
+     .offset = offsetof(struct scenario, default_pools[POOL_DEFAULT_GPU]),
+     .note = "a pool"},
+    {.name = "cpu_pool",
+     .read = fields_name,
+     .offset = offsetof(struct scenario, default_pools[POOL_DEFAULT_CPU]),
+     .note = "a pool"},
+    {0},
+};
+
+static void defaults_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                          const struct field *field, void *object)
+{
+    (void)field;
+    struct scenario_draft *draft = object;
+    fields_read(in, place, doc, default_fields, draft->scenario);
+}
+
 static const struct field scenario_fields[] = {
     {.name = "name",
      .read = name_read,
@@ -160,6 +180,7 @@ static const struct field scenario_fields[] = {
     {.name = "lost_after",
      .read = setting_read,
      .offset = offsetof(struct scenario, lost_after_ms)},
+    {.name = "defaults", .read = defaults_read},
     {.name = "pools", .read = pools_read},
     {.name = "departments", .read = scenario_accounts_departments},
     {.name = "projects", .read = scenario_accounts_projects},

@@ -235,6 +235,29 @@ static enum err node_read(struct sim_state *state, const struct doc *item, struc
     return ERR_OK;
 }
 
+static bool pool_exists(const struct scenario *scenario, const char *name)
+{
+    for (size_t i = 0; i < scenario->pools.count; i++) {
+        if (strcmp(scenario->pools.at[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where tasks go that name no pool. It is `default` where the state does not say (an older server
+ * wrote it), and where that pool was deleted. */
+static void defaults_read(struct sim_state *state, const struct doc *doc)
+{
+    static const char *const names[POOL_DEFAULT_COUNT] = {
+        [POOL_DEFAULT_GPU] = "gpu_pool", [POOL_DEFAULT_CPU] = "cpu_pool"};
+    const struct doc *defaults = doc_get(doc, "defaults");
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT && defaults != NULL; i++) {
+        const char *name = state_file_text(defaults, names[i]);
+        state->scenario->default_pools[i] = pool_exists(state->scenario, name) ? name : NULL;
+    }
+}
+
 enum err state_file_read(struct str text, const char *file, int64_t runs_ms,
                          struct scenario *scenario, struct error *e)
 {
@@ -248,6 +271,7 @@ enum err state_file_read(struct str text, const char *file, int64_t runs_ms,
     if (r == ERR_OK) {
         (void)time_text_parse(str_of(state_file_text(doc, "time")), &state.time_ms);
         r = list_each(&state, doc, "pools", pool_read, e);
+        defaults_read(&state, doc);
     }
     r = r == ERR_OK ? list_each(&state, doc, "departments", department_read, e) : r;
     r = r == ERR_OK ? list_each(&state, doc, "projects", project_read, e) : r;

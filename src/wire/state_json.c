@@ -21,6 +21,15 @@ static void pools_json(struct json_out *j, const struct core *core, struct arena
     json_out_end(j);
 }
 
+static void defaults_json(struct json_out *j, const struct core *core)
+{
+    json_out_key(j, "defaults");
+    json_out_object(j);
+    json_out_kv_text(j, "gpu_pool", query_default_pool(core, POOL_DEFAULT_GPU));
+    json_out_kv_text(j, "cpu_pool", query_default_pool(core, POOL_DEFAULT_CPU));
+    json_out_end(j);
+}
+
 static void nodes_json(struct json_out *j, const struct core *core, struct arena *arena)
 {
     json_out_key(j, "nodes");
@@ -85,6 +94,7 @@ void state_json(const struct core *core, int64_t now_ms, struct buf *out)
     json_out_kv_u64(&j, "version", STATE_JSON_VERSION);
     json_out_kv_u64(&j, "seq", query_seq(core));
     time_text_json(&j, "time", now_ms);
+    defaults_json(&j, core);
     pools_json(&j, core, &arena);
     nodes_json(&j, core, &arena);
     accounts_json(&j, core, ACCOUNT_DEPARTMENT, &arena);

@@ -163,6 +163,8 @@ static void course_json(struct json_out *j, const struct task *task)
     time_text_json(j, "ended_at", task->ended_ms);
     time_text_json(j, "running_since", task->running_ms);
     json_out_kv_i64(j, "ran_ms", task->ran_ms);
+    json_out_kv_i64(j, "cpu_ms", task->cpu_ms);
+    json_out_kv_i64(j, "memory_peak", task->memory_peak_bytes);
     /* A program that could not be started has the code a shell would give. */
     bool has_code = task->started_ms != 0 || task->cause == END_SPAWN;
     exit_code_json(j, has_code && task_state_ended((enum task_state)task->state), task->exit_code);
@@ -181,6 +183,24 @@ static void message_json(struct json_out *j, const char *program, const struct i
     struct error e;
     (void)fail_errno(&e, ERR_IO, instance->exit_code, "cannot execute '%s'", program);
     json_out_text(j, e.text);
+}
+
+static void number_or_null(struct json_out *j, const char *key, bool known, int64_t value)
+{
+    json_out_key(j, key);
+    if (known) {
+        json_out_i64(j, value);
+    } else {
+        json_out_null(j);
+    }
+}
+
+/* What the attempt used; null until it has ended, and where nobody saw that. */
+static void use_json(struct json_out *j, const struct instance *instance)
+{
+    const bool known = instance->cpu_ms != 0 || instance->memory_peak_bytes != 0;
+    number_or_null(j, "cpu_ms", known, instance->cpu_ms);
+    number_or_null(j, "memory_peak", known, instance->memory_peak_bytes);
 }
 
 static void attempt_json(struct json_out *j, const struct core *core, const struct task *task,
@@ -205,6 +225,7 @@ static void attempt_json(struct json_out *j, const struct core *core, const stru
     time_text_json(j, "started_at", instance->started_ms);
     time_text_json(j, "checkpoint_at", instance->checkpoint_ms);
     time_text_json(j, "ended_at", instance->ended_ms);
+    use_json(j, instance);
     json_out_end(j);
 }
 

@@ -9,7 +9,9 @@ import pytest
 import yaml
 
 SPEC = yaml.safe_load((pathlib.Path(__file__).parents[2] / "docs/api/openapi.yaml").read_text())
-OPEN = {"/healthz", "/readyz"}
+HEALTH = {"/healthz", "/readyz"}
+PAGES = {"/", "/assets/{name}"}  # files of the program, the same for everybody: test_web.py
+OPEN = HEALTH | PAGES
 ROUTES = [
     (method.upper(), path)
     for path, item in SPEC["paths"].items()
@@ -32,7 +34,15 @@ def test_nothing_is_open_without_a_valid_token(shared, method, path, token):
     assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize("path", sorted(OPEN))
+def test_open_is_what_the_table_says_and_no_more():
+    rows = (pathlib.Path(__file__).parents[2] / "src/api/routes.def").read_text()
+    assert set(re.findall(r'^ROUTE\(\w+, *"([^"]+)", *NONE,', rows, re.M)) == HEALTH
+    assert set(re.findall(r'^ROUTE\(GET, *"([^"]+)", *ASSET,', rows, re.M)) == PAGES
+    assert not re.search(r'^ROUTE\((?!GET)\w+, *"[^"]+", *(NONE|ASSET),', rows, re.M)
+    assert {path for path, item in SPEC["paths"].items() for op in item.values() if "security" in op} == OPEN
+
+
+@pytest.mark.parametrize("path", sorted(HEALTH))
 def test_health_needs_no_token(shared, path):
     assert shared.call("GET", path, token="").status == 200
 

@@ -45,6 +45,12 @@ def test_the_table_and_the_file_name_the_same_query_parameters():
         assert set(query.split()) == described, (method, path)
 
 
+def test_every_type_of_event_is_described():
+    names = set(re.findall(r'^    \[FACT_\w+\] = "([\w-]+)",$', (ROOT / "src/core/state/fact.c").read_text(), re.M))
+    assert len(names) >= 35
+    assert set(schema.raw_schema["components"]["schemas"]["EventType"]["enum"]) == names
+
+
 @pytest.fixture(scope="module")
 def credential(shared):
     from server_process import FakeAgent

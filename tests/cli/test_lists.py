@@ -127,6 +127,7 @@ def test_show_is_for_people(filled):
     ):
         text = re.sub(rf"(?<!\S){re.escape(found)}(?!\S)", mark, text)
     text = re.sub(r"\b\d+\.\ds\b", "<span>", text)
+    text = re.sub(r"\b\d+(\.\d)?Mi\b", "<memory>", text)
     # Columns are as wide as what they hold, which differs.
     golden.check("task-show-pipe", re.sub(r" {2,}", "  ", text))
 

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 
 import pytest
 
@@ -326,3 +327,38 @@ def test_edit_resources_and_after_any(weir):
     assert (weir.task(3)["topology"], weir.task(3)["node_labels"]) == (None, {})
     assert weir.weir("task", "edit", 3, "--topology", "rack", check=False).returncode == 2
     assert weir.weir("submit", "--after", "1:never", "--", "true", check=False).returncode == 2
+
+
+BURN = "import time\nkeep = bytearray(64 << 20)\nwhile time.process_time() < 0.6: pass"
+
+
+def test_what_a_task_used_is_shown_while_and_after_it_runs(weir):
+    """Two instances burn CPU and hold memory; the first fails once and burns again."""
+    script = '/usr/bin/env python3 -c "$0" && [ "$WEIR_INDEX:$WEIR_ATTEMPT" != 0:1 ]'
+    command = ["sh", "-c", script, BURN]
+    (task_id,) = ids_of(weir.weir("submit", "--instances", "2", "--retries", "1", "--", *command))
+    weir.weir("task", "wait", task_id)
+    task = weir.task(task_id)
+    used = {attempt["index"]: attempt for attempt in task["attempts"]}
+    assert used[0]["attempt"] == 2
+    for attempt in used.values():
+        assert 600 <= attempt["cpu_ms"] < 30000
+        assert 64 << 20 <= attempt["memory_peak"] < 1 << 30
+    newest = used[0]["cpu_ms"] + used[1]["cpu_ms"]
+    assert newest + 600 <= task["cpu_ms"] < newest + 30000  # the attempt that failed counts, too
+    assert task["memory_peak"] >= max(used[0]["memory_peak"], used[1]["memory_peak"])
+    shown = weir.weir("task", "show", task_id).stdout
+    assert re.search(r"^cpu time +\d+(\.\d)?s$", shown, re.M), shown
+    assert re.search(r"^peak memory +\d+(\.\d)?Mi$", shown, re.M), shown
+    assert re.search(r"^ATTEMPT.* CPU +MEMORY", shown, re.M), shown
+
+
+def test_a_task_that_runs_has_used_nothing_yet(weir):
+    (task_id,) = ids_of(weir.weir("submit", "--", "sleep", "60"))
+    weir.wait_state(task_id, "running")
+    task = weir.task(task_id)
+    assert (task["cpu_ms"], task["memory_peak"]) == (0, 0)
+    assert (task["attempts"][0]["cpu_ms"], task["attempts"][0]["memory_peak"]) == (None, None)
+    shown = weir.weir("task", "show", task_id).stdout
+    assert "cpu time" not in shown and "MEMORY" not in shown
+    weir.weir("task", "kill", task_id)

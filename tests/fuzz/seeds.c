@@ -209,6 +209,22 @@ static void tasks(struct history *h)
     step(h, (struct input){.type = INPUT_TICK});
 }
 
+/* Nodes that a provider was asked for: one joined, one to end, one failed; and other default pools. */
+static void launches(struct history *h)
+{
+    const pool_id pool = query_pool_named(h->core, "default")->id;
+    const struct provider_answer answers[] = {
+        {{1}, PROVIDER_RUNNING, "i-1", "n1", ""},
+        {{3}, PROVIDER_FAILED, "", "", "no capacity"},
+    };
+    step(h, (struct input){.type = INPUT_LAUNCH_ASK, .launch = {.pool = pool, .count = 3}});
+    step(h, (struct input){.type = INPUT_LAUNCH_STOP, .launch = {.launch = {2}}});
+    step(h, (struct input){.type = INPUT_PROVIDER, .provider = {.answers = answers, .count = 2}});
+    const struct pool_spec spec = {.name = "other", .title = "", .description = ""};
+    step(h, (struct input){.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}});
+    step(h, (struct input){.type = INPUT_DEFAULTS_SET, .defaults = {{"default", "other"}}});
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -228,6 +244,7 @@ int main(int argc, char **argv)
     pools(&h);
     accounts(&h);
     tasks(&h);
+    launches(&h);
     snapshot_keep(&h);
     core_free(h.core);
     arena_done(&h.arena);

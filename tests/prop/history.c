@@ -3,6 +3,7 @@
 #include "history.h"
 
 #include "history_account.h"
+#include "history_launch.h"
 #include "history_saved.h"
 #include "history_wait.h"
 #include "oracle.h"
@@ -638,4 +639,5 @@ void history_step(struct world *world)
     arena_clear(&world->arena);
     things[at].happen(world);
     saved_roll(world);
+    launch_roll(world);
 }

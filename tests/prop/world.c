@@ -35,6 +35,7 @@ void world_init(struct world *world, uint64_t seed, enum world_kind kind)
 {
     *world = (struct world){.dice = {seed},
                             .saves = {~seed},
+                            .launches = {~seed * 3},
                             .core = core_new(),
                             .kind = kind,
                             .now_ms = 1000,
@@ -125,6 +126,8 @@ static void states_compare(struct world *world)
 static void fact_apply(struct world *world, const struct fact *fact)
 {
     const struct fact *stored = fact_through_bytes(world, fact);
+    const bool launch = fact->type == FACT_LAUNCH_ASKED || fact->type == FACT_LAUNCH_CHANGED ||
+                        fact->type == FACT_LAUNCH_ENDED;
     if (fact->type == FACT_ALLOCATED) {
         attempt_note(world, &fact->allocated.key);
     } else if (fact->type == FACT_ATTEMPT_CHECKPOINT) {
@@ -145,7 +148,7 @@ static void fact_apply(struct world *world, const struct fact *fact)
     if (world->kind == WORLD_THOROUGH) {
         states_compare(world);
     }
-    world->fact_count++;
+    world->fact_count += !launch;
     world->evicted_count += fact->type == FACT_EVICTED;
 }
 

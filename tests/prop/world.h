@@ -30,7 +30,8 @@ enum world_kind {
 
 struct world {
     struct dice dice;
-    struct dice saves; /* of checkpoints alone */
+    struct dice saves;    /* of checkpoints alone */
+    struct dice launches; /* of launches alone */
     struct core *core;
     struct core *plain;     /* caches off */
     struct core *restarted; /* decoded again and again */

@@ -69,6 +69,8 @@ void apply_attempt_allocated(struct core *core, const struct fact *fact)
     instance->started_ms = 0;
     instance->checkpoint_ms = 0;
     instance->ended_ms = 0;
+    instance->cpu_ms = 0;
+    instance->memory_peak_bytes = 0;
     instance->stop_deadline_ms = 0;
     instance->exit_code = 0;
     instance->workdir_missed = 0;
@@ -259,6 +261,20 @@ static void spell_end(struct task *task, int64_t at_ms)
     task->running_ms = 0;
 }
 
+/* What the attempt used, for the instance and for the task. Agents have said otherwise: what is below
+ * 0 counts as nothing, and a sum beyond its type stays at the largest number. */
+static void use_count(struct task *task, struct instance *instance, const struct report *report)
+{
+    instance->cpu_ms = report->cpu_ms > 0 ? report->cpu_ms : 0;
+    instance->memory_peak_bytes = report->memory_peak_bytes > 0 ? report->memory_peak_bytes : 0;
+    if (__builtin_add_overflow(task->cpu_ms, instance->cpu_ms, &task->cpu_ms)) {
+        task->cpu_ms = INT64_MAX;
+    }
+    if (instance->memory_peak_bytes > task->memory_peak_bytes) {
+        task->memory_peak_bytes = instance->memory_peak_bytes;
+    }
+}
+
 void apply_attempt_ended(struct core *core, const struct fact *fact)
 {
     const struct report *report = &fact->attempt_ended.report;
@@ -282,6 +298,7 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
     instance->exit_code = report->exit_code;
     instance->ended_ms = report->at_ms;
     instance->stop_deadline_ms = 0;
+    use_count(task, instance, report);
     run_learn(core, task, instance, fact->attempt_ended.cause);
     if (fact->attempt_ended.cause == END_PREEMPTED) {
         apply_checkpoint_lost(core, instance);

@@ -82,6 +82,10 @@ enum verdict decide(const struct core *core, const struct input *in, struct fact
         [INPUT_ACCOUNT_DELETE] = decide_account_delete,
         [INPUT_QUOTA_SET] = decide_account_quota,
         [INPUT_TASK_ADOPT] = decide_adopt,
+        [INPUT_DEFAULTS_SET] = decide_pool_defaults,
+        [INPUT_LAUNCH_ASK] = decide_launch_ask,
+        [INPUT_LAUNCH_STOP] = decide_launch_stop,
+        [INPUT_PROVIDER] = decide_launch_provider,
     };
     must((unsigned)in->type < INPUT_TYPE_COUNT);
     must(in->now_ms >= core->time_ms);

@@ -43,6 +43,10 @@ enum verdict decide_account_set(struct step *step);
 enum verdict decide_account_delete(struct step *step);
 enum verdict decide_account_quota(struct step *step);
 enum verdict decide_adopt(struct step *step);
+enum verdict decide_pool_defaults(struct step *step);
+enum verdict decide_launch_ask(struct step *step);
+enum verdict decide_launch_stop(struct step *step);
+enum verdict decide_launch_provider(struct step *step);
 
 /* ---- shared by them ---- */
 

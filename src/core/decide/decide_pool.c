@@ -1,4 +1,4 @@
-/* decide_pool.c - pools.
+/* decide_pool.c - pools, and the pools for tasks that name none.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "core/decide/decide.h"
@@ -95,6 +95,17 @@ enum verdict decide_pool_edit(struct step *step)
     return VERDICT_OK;
 }
 
+/* Nodes that the pool's provider was asked for. A look at every launch, for a rare act. */
+static uint32_t launches_of(const struct core *core, pool_id pool)
+{
+    uint32_t count = 0;
+    for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
+         launch = query_launch_next(core, launch->id)) {
+        count += launch->pool.v == pool.v;
+    }
+    return count;
+}
+
 enum verdict decide_pool_delete(struct step *step)
 {
     const struct pool *pool = query_pool(step->core, step->in->pool.pool);
@@ -108,9 +119,31 @@ enum verdict decide_pool_delete(struct step *step)
     if (pool->node_count > 0) {
         return pool_in_use(step, pool, pool->node_count);
     }
+    const uint32_t launches = launches_of(step->core, pool->id);
+    if (launches > 0) {
+        return pool_in_use(step, pool, launches);
+    }
     if (pool->task_count > 0 && !step->in->pool.force) {
         return pool_in_use(step, pool, pool->task_count);
     }
     step_fact(step, FACT_POOL_DELETED)->pool_deleted.pool = pool->id;
+    return VERDICT_OK;
+}
+
+enum verdict decide_pool_defaults(struct step *step)
+{
+    const char *const *pools = step->in->defaults.pools;
+    bool same = true;
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
+        if (query_pool_named(step->core, pools[i]) == NULL) {
+            step_refuse(step, REASON_UNKNOWN_POOL, pools[i]);
+            return VERDICT_NOT_FOUND;
+        }
+        same = same && strcmp(query_default_pool(step->core, (enum pool_default)i), pools[i]) == 0;
+    }
+    if (!same) {
+        struct fact *fact = step_fact(step, FACT_DEFAULTS_SET);
+        memcpy(fact->defaults_set.pools, pools, sizeof fact->defaults_set.pools);
+    }
     return VERDICT_OK;
 }

@@ -171,13 +171,22 @@ enum verdict decide_submit_request(struct step *step, const struct task_spec *sp
 
 /* ---- where and after what ---- */
 
+/* The pool of a task that names none: one with slots goes to the GPU pool, one without to the CPU
+ * pool. A TensorBoard needs no slots, whatever it asks for. */
+static const char *pool_chosen(const struct core *core, const struct task_spec *spec)
+{
+    const bool slots = slots_asked(spec) > 0 || spec->needs_gpu;
+    const bool gpu = slots && spec->kind != TASK_TENSORBOARD;
+    return query_default_pool(core, gpu ? POOL_DEFAULT_GPU : POOL_DEFAULT_CPU);
+}
+
 static enum verdict pool_resolve(struct step *step, const struct task_spec *spec,
                                  const struct pool **ret)
 {
     if (spec->pool_count > 1) {
         return refuse(step, REASON_MANY_POOLS, spec->pools[1]);
     }
-    const char *name = spec->pool_count == 1 ? spec->pools[0] : POOL_DEFAULT_NAME;
+    const char *name = spec->pool_count == 1 ? spec->pools[0] : pool_chosen(step->core, spec);
     *ret = query_pool_named(step->core, name);
     if (*ret == NULL) {
         return refuse(step, REASON_UNKNOWN_POOL, name);
@@ -286,6 +295,26 @@ static uint32_t gang_size(const struct task_spec *spec)
     return spec->min_instances > 0 ? spec->min_instances : spec->instances;
 }
 
+/* The spec with the project and the pool that were chosen for it, where it names none: a later
+ * look at the task, or a retry of it, shall not choose anew. */
+static const struct task_spec *spec_completed(struct step *step, const struct task_spec *spec,
+                                              const struct pool *pool)
+{
+    const bool project_named = spec->project != NULL && spec->project[0] != '\0';
+    if (project_named && spec->pool_count > 0) {
+        return spec;
+    }
+    struct task_spec *copy = arena_dup(step->out->arena, spec, sizeof *spec);
+    copy->project = project_named ? spec->project : ACCOUNT_DEFAULT_NAME;
+    if (spec->pool_count == 0) {
+        const char **pools = arena_new(step->out->arena, const char *, 1);
+        pools[0] = arena_str(step->out->arena, query_pool_name(step->core, pool->id));
+        copy->pools = pools;
+        copy->pool_count = 1;
+    }
+    return copy;
+}
+
 static enum verdict submit_one(struct task_submission *submit, const struct task_spec *spec,
                                task_id id)
 {
@@ -322,11 +351,7 @@ static enum verdict submit_one(struct task_submission *submit, const struct task
     if (verdict != VERDICT_OK) {
         return verdict;
     }
-    if (spec->project == NULL || spec->project[0] == '\0') {
-        struct task_spec *copy = arena_dup(step->out->arena, spec, sizeof *spec);
-        copy->project = ACCOUNT_DEFAULT_NAME;
-        spec = copy;
-    }
+    spec = spec_completed(step, spec, pool);
     struct fact *fact = step_fact(step, FACT_TASK_SUBMITTED);
     fact->task_submitted.task = id;
     fact->task_submitted.pool = pool->id;

@@ -10,10 +10,12 @@
 #include <stdint.h>
 
 enum effect_type {
-    EFFECT_START,   /* tell the node to start this attempt */
-    EFFECT_STOP,    /* tell the node to end it: SIGTERM, SIGKILL after grace_ms */
-    EFFECT_ARCHIVE, /* write the ended task to history now, in the commit of this fact; its row is
+    EFFECT_START,     /* tell the node to start this attempt */
+    EFFECT_STOP,      /* tell the node to end it: SIGTERM, SIGKILL after grace_ms */
+    EFFECT_ARCHIVE,   /* write the ended task to history now, in the commit of this fact; its row is
                        dropped by the next one */
+    EFFECT_LAUNCH,    /* ask the pool's provider for the node of this launch */
+    EFFECT_TERMINATE, /* tell the provider to end it */
 };
 
 struct effect {
@@ -23,6 +25,9 @@ struct effect {
     struct attempt_key key;
     int64_t grace_ms;
     enum end_cause cause;
+    launch_id launch; /* EFFECT_LAUNCH, EFFECT_TERMINATE: the number that makes a repeated order the
+                         same order */
+    pool_id pool;     /* likewise: whose provider */
 };
 
 struct effects {

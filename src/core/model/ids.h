@@ -39,6 +39,11 @@ typedef struct resource_id {
     uint16_t v;
 } resource_id;
 
+/* Of a node that a provider was asked for. */
+typedef struct launch_id {
+    uint64_t v;
+} launch_id;
+
 /* One try at one instance of a task, written `1234.0:2`: the key of every order and report (P11).
  */
 struct attempt_key {

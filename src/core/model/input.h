@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/model/ids.h"
+#include "core/model/launch.h"
 #include "core/model/spec.h"
 
 #include <stdbool.h>
@@ -37,9 +38,13 @@ enum input_type {
     INPUT_ACCOUNT_DELETE,
     INPUT_QUOTA_SET,
     INPUT_TASK_ADOPT, /* instances that hold places already, elsewhere: a state that is taken over */
+    INPUT_DEFAULTS_SET, /* where tasks go that name no pool */
+    INPUT_LAUNCH_ASK,   /* nodes are wanted of a pool's provider */
+    INPUT_LAUNCH_STOP,  /* one of them is to end */
+    INPUT_PROVIDER,     /* a provider says what became of launches */
 };
 
-enum { INPUT_TYPE_COUNT = INPUT_TASK_ADOPT + 1 };
+enum { INPUT_TYPE_COUNT = INPUT_PROVIDER + 1 };
 
 enum report_type {
     REPORT_STARTED,
@@ -157,6 +162,18 @@ struct input {
             pool_id pool;
             const struct quota_spec *spec; /* the whole definition, read-modify-write by the API */
         } quota;
+        struct {
+            const char *pools[POOL_DEFAULT_COUNT]; /* names of pools that exist */
+        } defaults;
+        struct {
+            pool_id pool; /* ask */
+            uint32_t count;
+            launch_id launch; /* stop */
+        } launch;
+        struct {
+            const struct provider_answer *answers;
+            uint32_t count;
+        } provider;
         struct {
             pool_id pool;
             uint64_t work_max; /* budget in units of work */

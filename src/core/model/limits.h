@@ -9,6 +9,7 @@
 enum {
     POOLS_MAX = 1024,
     NODES_MAX = 100000,
+    LAUNCHES_MAX = NODES_MAX, /* nodes that providers are asked for and that have not ended */
     RESOURCES_MAX = 256,      /* names a server knows */
     TASK_RESOURCES_MAX = 16,  /* named resources one task asks for */
     NODE_RESOURCES_MAX = 32,  /* named resources one node offers */

@@ -37,6 +37,13 @@ static const char *const cause_names[END_CAUSE_COUNT] = {
     [END_MOVED] = "moved",
 };
 
+static const char *const launch_state_names[LAUNCH_STATE_COUNT] = {
+    [LAUNCH_ASKED] = "asked",
+    [LAUNCH_REQUESTED] = "requested",
+    [LAUNCH_RUNNING] = "running",
+    [LAUNCH_ENDING] = "ending",
+};
+
 static const char *const node_state_names[NODE_STATE_COUNT] = {
     [NODE_UP] = "up",
     [NODE_SILENT] = "silent",
@@ -195,6 +202,12 @@ const char *names_end_cause(enum end_cause cause)
 {
     must((unsigned)cause < END_CAUSE_COUNT);
     return cause_names[cause];
+}
+
+const char *names_launch_state(enum launch_state state)
+{
+    must((unsigned)state < LAUNCH_STATE_COUNT);
+    return launch_state_names[state];
 }
 
 const char *names_node_state(enum node_state state)

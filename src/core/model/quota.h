@@ -27,7 +27,7 @@ struct quota_rules {
     int64_t preempt_min_runtime_ms; /* QUOTA_INHERIT, or what its tasks run before they lose to a */
     int64_t
         reclaim_min_runtime_ms; /* higher priority of their own project, or to another account */
-    uint32_t ticket; /* the number of the request that the quota answers; 0: none */
+    uint32_t ticket;            /* the number of the request that the quota answers; 0: none */
 };
 
 /* As nobody set them. */

@@ -27,6 +27,10 @@ struct label {
     const char *value;
 };
 
+/* A task that names no pool goes to one of these: to the first with slots, to the second without. */
+enum pool_default { POOL_DEFAULT_GPU, POOL_DEFAULT_CPU };
+enum { POOL_DEFAULT_COUNT = POOL_DEFAULT_CPU + 1 };
+
 enum { ASK_NOTHING = -1 }; /* for slots, cpu and memory: the user named none */
 
 /* How close together the instances of a gang, or of a group of it, are to be: levels of the pool's

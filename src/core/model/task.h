@@ -69,11 +69,13 @@ struct task {
     int64_t queued_ms;  /* last time it became pending */
     int64_t started_ms; /* first attempt's start, 0 before */
     int64_t ended_ms;
-    int64_t running_ms;     /* since when something of it runs, 0: nothing does */
-    int64_t ran_ms;         /* how long something of it ran before that */
-    int64_t evicted_ms;     /* the last time it was told to make room, 0: never */
-    int64_t stale_ms;       /* since when a gang has been below its minimum, 0: it is not */
-    int64_t stale_grace_ms; /* how long it may be; or STALE_GRACE_NEVER, STALE_GRACE_POOL */
+    int64_t running_ms;        /* since when something of it runs, 0: nothing does */
+    int64_t ran_ms;            /* how long something of it ran before that */
+    int64_t cpu_ms;            /* that all attempts used that have ended, together */
+    int64_t memory_peak_bytes; /* the most that one of them used */
+    int64_t evicted_ms;        /* the last time it was told to make room, 0: never */
+    int64_t stale_ms;          /* since when a gang has been below its minimum, 0: it is not */
+    int64_t stale_grace_ms;    /* how long it may be; or STALE_GRACE_NEVER, STALE_GRACE_POOL */
     int64_t
         preemption_delay_ms; /* how long it waits before it may take; or PREEMPTION_DELAY_POOL */
     int64_t time_limit_ms;
@@ -136,6 +138,8 @@ struct instance {
     int64_t started_ms;
     int64_t checkpoint_ms; /* what it had done then is saved; 0: this attempt has saved nothing */
     int64_t ended_ms;
+    int64_t cpu_ms; /* what the newest attempt used, once it has ended and said so; else 0 */
+    int64_t memory_peak_bytes; /* likewise */
     int64_t stop_deadline_ms;
     uint32_t retries;
     int32_t exit_code;

@@ -5,6 +5,7 @@
 #include "base/must.h"
 #include "base/vec.h"
 #include "core/model/effect.h"
+#include "core/model/launch.h"
 #include "core/model/task.h"
 #include "core/state/fact.h"
 #include "core/state/query.h"
@@ -37,6 +38,14 @@ static const struct instance *attempt_of(const struct core *core, struct attempt
     return instance;
 }
 
+static void effect_launch(const struct launch *launch, struct effects *out)
+{
+    const bool end = launch->state == LAUNCH_ENDING;
+    vec_push(out, ((struct effect){.type = end ? EFFECT_TERMINATE : EFFECT_LAUNCH,
+                                   .launch = launch->id,
+                                   .pool = launch->pool}));
+}
+
 void react(const struct core *core, const struct fact *fact, struct effects *out)
 {
     /* All other facts are of nobody's concern outside. */
@@ -49,6 +58,21 @@ void react(const struct core *core, const struct fact *fact, struct effects *out
     } else if (fact->type == FACT_TASK_ENDED) {
         struct effect effect = {.type = EFFECT_ARCHIVE, .key = {.task = fact->task_ended.task}};
         vec_push(out, effect);
+    } else if (fact->type == FACT_LAUNCH_ASKED ||
+               (fact->type == FACT_LAUNCH_CHANGED && fact->launch.state == LAUNCH_ENDING)) {
+        const struct launch *launch = query_launch(core, fact->launch.launch);
+        must(launch != NULL);
+        effect_launch(launch, out);
+    }
+}
+
+void react_launches(const struct core *core, struct effects *out)
+{
+    for (const struct launch *launch = query_launch_next(core, (launch_id){0}); launch != NULL;
+         launch = query_launch_next(core, launch->id)) {
+        if (launch->state == LAUNCH_ASKED || launch->state == LAUNCH_ENDING) {
+            effect_launch(launch, out);
+        }
     }
 }
 

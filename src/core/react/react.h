@@ -11,5 +11,8 @@ struct fact;
 /* What must the outside now do because of this fact? */
 void react(const struct core *core, const struct fact *fact, struct effects *out);
 
+/* A server has started: every order that its providers should have. */
+void react_launches(const struct core *core, struct effects *out);
+
 /* A node has (re)connected: every order it should have. */
 void react_orders(const struct core *core, node_id node, struct effects *out);

@@ -31,6 +31,9 @@ struct pool *change_pool_edit(struct core *core, pool_id id); /* must exist */
 void change_pool_set(struct core *core, const struct fact *fact);
 void change_pool_delete(struct core *core, const struct fact *fact);
 
+/* The fact of that name: the pools for tasks that name none. */
+void change_pool_defaults(struct core *core, const struct fact *fact);
+
 /* Something a pass could use has happened. */
 void change_pool_due(struct core *core, pool_id id);
 
@@ -49,6 +52,13 @@ void change_pool_wake_set(struct core *core, struct pool *pool, int64_t at_ms);
 /* The deadline of a pool's patience, before and after a change of it. */
 void change_pool_patience_drop(struct core *core, const struct pool *pool);
 void change_pool_patience_put(struct core *core, const struct pool *pool);
+
+/* ---- launches ---- */
+
+/* The facts of that name. Used to read a state from bytes, too. */
+void change_launch_asked(struct core *core, const struct fact *fact);
+void change_launch_changed(struct core *core, const struct fact *fact);
+void change_launch_ended(struct core *core, const struct fact *fact);
 
 /* ---- tasks ---- */
 

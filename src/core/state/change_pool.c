@@ -268,3 +268,13 @@ void change_pool_delete(struct core *core, const struct fact *fact)
         }
     }
 }
+
+void change_pool_defaults(struct core *core, const struct fact *fact)
+{
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
+        const char *name = fact->defaults_set.pools[i];
+        must(name[0] != '\0');
+        blob_unref(core->default_pools[i]);
+        core->default_pools[i] = blob_new(name, strlen(name) + 1);
+    }
+}

@@ -43,6 +43,10 @@ static const char *const fact_names[FACT_TYPE_MAX + 1] = {
     [FACT_POOL_WAKE] = "pool-wake",
     [FACT_HISTORY_TICKED] = "history-ticked",
     [FACT_ATTEMPT_CHECKPOINT] = "attempt-checkpoint",
+    [FACT_DEFAULTS_SET] = "defaults-set",
+    [FACT_LAUNCH_ASKED] = "launch-asked",
+    [FACT_LAUNCH_CHANGED] = "launch-changed",
+    [FACT_LAUNCH_ENDED] = "launch-ended",
     [FACT_TASK_MOVED] = "task-moved",
     [FACT_DEPENDENTS_RELEASED] = "dependents-released",
 };

@@ -65,8 +65,12 @@ enum fact_type {
     FACT_DEPENDENTS_RELEASED = 32,
     FACT_HISTORY_TICKED = 33,
     FACT_ATTEMPT_CHECKPOINT = 34,
+    FACT_DEFAULTS_SET = 35,
+    FACT_LAUNCH_ASKED = 36,
+    FACT_LAUNCH_CHANGED = 37,
+    FACT_LAUNCH_ENDED = 38,
 };
-enum { FACT_TYPE_MAX = FACT_ATTEMPT_CHECKPOINT };
+enum { FACT_TYPE_MAX = FACT_LAUNCH_ENDED };
 
 /* A task's new rank. */
 struct task_rank {
@@ -230,6 +234,18 @@ struct fact {
         struct {
             account_id account;
         } account_deleted;
+        struct {
+            const char *pools[POOL_DEFAULT_COUNT];
+        } defaults_set;
+        struct {
+            launch_id launch;
+            pool_id pool;
+            enum launch_state state; /* changed */
+            node_id node;            /* changed: as which the machine has joined, or 0 */
+            bool failed;             /* ended: there never was a machine */
+            const char *name;        /* changed: the provider's for the machine */
+            const char *words;       /* changed, ended: the provider's */
+        } launch;                    /* asked, changed, ended */
         struct {
             account_id account;
             pool_id pool;

@@ -73,6 +73,12 @@ const struct pool *query_pool_named(const struct core *core, const char *name)
     return NULL;
 }
 
+const char *query_default_pool(const struct core *core, enum pool_default which)
+{
+    must((unsigned)which < POOL_DEFAULT_COUNT);
+    return blob_bytes(core->default_pools[which]).p;
+}
+
 const struct pool *query_pool_next(const struct core *core, pool_id after)
 {
     for (uint64_t id = table_next(&core->pools, after.v); id != 0;

@@ -6,6 +6,7 @@
 #include "core/model/account.h"
 #include "core/model/claim.h"
 #include "core/model/ids.h"
+#include "core/model/launch.h"
 #include "core/model/node.h"
 #include "core/model/pool.h"
 #include "core/model/quota.h"
@@ -35,6 +36,8 @@ bool query_pass_due(const struct core *core, int64_t now_ms, pool_id *ret);
 
 const struct pool *query_pool(const struct core *core, pool_id id); /* NULL: none */
 const struct pool *query_pool_named(const struct core *core, const char *name);
+/* The name of the pool for tasks that name none; there may be no pool of that name any more. */
+const char *query_default_pool(const struct core *core, enum pool_default which);
 const struct pool *query_pool_next(const struct core *core, pool_id after); /* in order of id */
 const char *query_pool_name(const struct core *core, pool_id id);           /* "" for none */
 void query_pool_spec(const struct core *core, pool_id id, struct arena *arena,
@@ -50,6 +53,11 @@ const struct node *query_node_next(const struct core *core, node_id after);
 const char *query_node_name(const struct core *core, node_id id);
 void query_node_spec(const struct core *core, node_id id, struct arena *arena,
                      struct node_spec *ret); /* with labels */
+
+const struct launch *query_launch(const struct core *core, launch_id id);         /* NULL: none */
+const struct launch *query_launch_next(const struct core *core, launch_id after); /* by id */
+const char *query_launch_name(const struct launch *launch);  /* the provider's for the machine */
+const char *query_launch_words(const struct launch *launch); /* the provider's last ones */
 
 const struct task *query_task(const struct core *core, task_id id);
 const struct task *query_task_next(const struct core *core,

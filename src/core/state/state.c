@@ -6,6 +6,7 @@
 #include "core/model/account.h"
 #include "core/model/blob.h"
 #include "core/model/claim.h"
+#include "core/model/launch.h"
 #include "core/model/length.h"
 #include "core/model/node.h"
 #include "core/model/pool.h"
@@ -115,20 +116,31 @@ static void domain_row_unref(void *row)
     blob_unref(((struct domain *)row)->value);
 }
 
+static void launch_row_ref(void *row)
+{
+    (void)blob_ref(((struct launch *)row)->text);
+}
+
+static void launch_row_unref(void *row)
+{
+    blob_unref(((struct launch *)row)->text);
+}
+
+static const struct table_hooks launch_hooks = {launch_row_ref, launch_row_unref};
 static const struct table_hooks domain_hooks = {domain_row_ref, domain_row_unref};
 static const struct table_hooks shape_hooks = {shape_row_ref, shape_row_unref};
 static const struct table_hooks account_hooks = {account_row_ref, account_row_unref};
 static const struct table_hooks user_hooks = {user_row_ref, user_row_unref};
 
 /* All tables, for what is done to each. */
-enum { TABLE_COUNT = 18 };
+enum { TABLE_COUNT = 19 };
 static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
 {
     struct table *tables[TABLE_COUNT] = {
         &core->pools,   &core->nodes,       &core->tasks,    &core->instances, &core->shapes,
         &core->keys,    &core->outcomes,    &core->accounts, &core->quotas,    &core->usages,
         &core->users,   &core->user_usages, &core->claims,   &core->histories, &core->evictions,
-        &core->domains, &core->typicals,    &core->lengths};
+        &core->domains, &core->typicals,    &core->lengths,  &core->launches};
     memcpy(ret, tables, sizeof tables);
 }
 
@@ -162,6 +174,7 @@ struct core *state_new(void)
     table_init(&core->quotas, sizeof(struct quota_row), CHUNK_QUOTAS, NULL);
     table_init(&core->usages, sizeof(struct usage_row), CHUNK_USAGES, NULL);
     table_init(&core->histories, sizeof(struct history_row), CHUNK_HISTORIES, NULL);
+    table_init(&core->launches, sizeof(struct launch), CHUNK_KEYS, &launch_hooks);
     table_init(&core->domains, sizeof(struct domain), CHUNK_USERS, &domain_hooks);
     table_init(&core->users, sizeof(struct user_row), CHUNK_USERS, &user_hooks);
     table_init(&core->user_usages, sizeof(struct user_usage), CHUNK_USER_USAGES, NULL);
@@ -171,6 +184,9 @@ struct core *state_new(void)
     for (; core->resource_count < RESOURCE_NAMED_FIRST; core->resource_count++) {
         const char *name = known[core->resource_count];
         core->resources[core->resource_count] = blob_new(name, strlen(name) + 1);
+    }
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
+        core->default_pools[i] = blob_new(POOL_DEFAULT_NAME, sizeof POOL_DEFAULT_NAME);
     }
     for (; core->dim_count < DIM_NAMED_FIRST; core->dim_count++) {
         core->dims[core->dim_count].v = (uint16_t)core->dim_count;
@@ -197,6 +213,9 @@ void state_free(struct core *core)
     for (uint32_t i = 0; i < core->resource_count; i++) {
         blob_unref(core->resources[i]);
     }
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
+        blob_unref(core->default_pools[i]);
+    }
     capacity_free(core->capacity);
     shares_cache_free(core->shares);
     free(core);
@@ -216,6 +235,9 @@ struct core *state_scratch(const struct core *from)
     }
     for (uint32_t i = 0; i < core->resource_count; i++) {
         (void)blob_ref(core->resources[i]);
+    }
+    for (unsigned i = 0; i < POOL_DEFAULT_COUNT; i++) {
+        (void)blob_ref(core->default_pools[i]);
     }
     core->capacity = NULL;
     core->shares = NULL;

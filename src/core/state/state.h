@@ -10,6 +10,7 @@
 #include "core/model/ids.h"
 #include "core/model/limits.h"
 #include "core/model/oindex.h"
+#include "core/model/spec.h"
 #include "core/model/table.h"
 #include "core/model/task.h"
 #include "core/model/vector.h"
@@ -101,6 +102,7 @@ struct core {
     struct table quotas;    /* struct quota_row, by ACCOUNT_KEY; no row: all defaults */
     struct table usages;    /* struct usage_row, by ACCOUNT_KEY, derived; no row: all zero */
     struct table histories; /* struct history_row, by ACCOUNT_KEY, of pools that look back */
+    struct table launches;  /* struct launch, by launch_id; ended ones leave */
     struct table domains;   /* struct domain, by domain_id, derived */
     struct table users;     /* struct user_row, by user_id, derived */
     struct table
@@ -108,6 +110,7 @@ struct core {
     struct oindex orders[ORDER_COUNT];
     struct blob *resources[RESOURCES_MAX]; /* names, NUL-terminated; by resource_id */
     uint32_t resource_count;
+    struct blob *default_pools[POOL_DEFAULT_COUNT]; /* names, NUL-terminated */
     resource_id dims[QUOTA_DIMS_MAX]; /* the accounted ones, ascending: derived from quotas */
     uint32_t dim_count;
     uint32_t quota_mentions[RESOURCES_MAX]; /* how many quotas name it: derived */

@@ -37,6 +37,10 @@ const struct state_section state_codec_sections[] = {
      .get = state_codec_pool_typicals_get},
     {"run lengths", STATE_VERSION_LENGTHS, .put_all = state_codec_task_lengths_put,
      .end = state_codec_task_lengths_get},
+    {"default pools", STATE_VERSION_GROWTH, .put_all = state_codec_launch_defaults_put,
+     .end = state_codec_launch_defaults_get},
+    {"launches", STATE_VERSION_GROWTH, ROWS(launches, launches), .put = state_codec_launch_put,
+     .get = state_codec_launch_get},
     {"blocked tasks", .end = state_codec_pool_blocked_sound},
 };
 const uint32_t state_codec_section_count =
@@ -65,6 +69,7 @@ static const struct record_field numbers[] = {
     NUMBER(task_counts[TASK_FAILED], STATE_ROW_MAX),
     NUMBER(task_counts[TASK_KILLED], STATE_ROW_MAX),
     NUMBER(task_counts[TASK_UNKNOWN], STATE_ROW_MAX),
+    NUMBER(launches.last, STATE_ROW_MAX, .since = STATE_VERSION_GROWTH),
 };
 const struct record_table state_codec_numbers = RECORD_TABLE(struct core, numbers);
 

@@ -32,7 +32,8 @@ enum {
     STATE_VERSION_CHECKPOINT = 9, /* what instances have saved, what evictions cost */
     STATE_VERSION_RAN = 10,       /* since when tasks run, and how long they ran before */
     STATE_VERSION_GROWTH =
-        11, /* nodes, accounts and quotas end with later fields, too; edits are in the blob */
+        11, /* nodes, accounts and quotas end with later fields, too; edits are in the blob; what attempts
+               used, default pools, launches */
     STATE_VERSION = 11,
 };
 
@@ -131,3 +132,9 @@ extern const struct record_table state_codec_claim_fields;
 bool state_codec_claim_get(struct state_reader *r, uint64_t id);
 extern const struct record_table state_codec_claim_eviction_fields;
 bool state_codec_claim_eviction_get(struct state_reader *r, uint64_t id);
+
+/* The pools of tasks that name none, and the nodes that providers were asked for. */
+void state_codec_launch_defaults_put(const struct core *core, struct buf *out);
+bool state_codec_launch_defaults_get(struct state_reader *r);
+void state_codec_launch_put(const struct core *core, const void *row, struct buf *out);
+bool state_codec_launch_get(struct state_reader *r, uint64_t id);

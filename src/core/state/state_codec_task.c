@@ -43,6 +43,9 @@ static const struct record_field instance_fields[] = {
     STATE_FIELD(struct instance, UINT, cause, 0, END_CAUSE_COUNT - 1),
     STATE_YES(struct instance, workdir_missed, .since = STATE_VERSION_ACCOUNTS),
     INSTANCE_TIME(checkpoint_ms, .since = STATE_VERSION_CHECKPOINT),
+    STATE_FIELD(struct instance, MS, cpu_ms, 0, INT64_MAX, .since = STATE_VERSION_GROWTH),
+    STATE_FIELD(struct instance, MEMORY, memory_peak_bytes, 0, INT64_MAX,
+                .since = STATE_VERSION_GROWTH),
 };
 static const struct record_table instance_table = RECORD_TABLE(struct instance, instance_fields);
 
@@ -220,6 +223,8 @@ static const struct record_field task_fields[] = {
     TASK_TIME(stale_ms, .since = STATE_VERSION_STALE),
     TASK_TIME(running_ms, .since = STATE_VERSION_RAN),
     TASK_TIME(ran_ms, .since = STATE_VERSION_RAN),
+    TASK_FIELD(MS, cpu_ms, 0, INT64_MAX, .since = STATE_VERSION_GROWTH),
+    TASK_FIELD(MEMORY, memory_peak_bytes, 0, INT64_MAX, .since = STATE_VERSION_GROWTH),
     TASK_TIME(time_limit_ms),
     TASK_TIME(grace_ms),
     TASK_TIME(expect_ms, .since = STATE_VERSION_LENGTHS),

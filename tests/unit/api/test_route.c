@@ -12,7 +12,7 @@ static const struct route *found(const char *method, const char *path, const cha
 {
     static struct arena arena;
     arena_clear(&arena);
-    return route_find(method, path, &arena, params, allow);
+    return route_find(&(struct route_mounts){0}, method, path, &arena, params, allow);
 }
 
 static void a_path_with_a_row_of_its_own_is_nobody_elses_parameter(void **state)
@@ -46,7 +46,10 @@ static void near_misses_find_nothing(void **state)
     (void)state;
     static const char *const paths[] = {
         "",
-        "/",
+        "//",
+        "/assets",
+        "/assets/",
+        "/assets/a/b",
         "/api/v1/tasks/",
         "/api/v1/tasks//kill",
         "/api/v1",
@@ -76,7 +79,7 @@ static void another_method_is_told_which_there_are(void **state)
     assert_string_equal(allow, "GET");
 }
 
-/* Only health is open; whatever changes something needs more than a reader's token. */
+/* Only health and the files of web/ are open; whatever changes something needs more than a reader's token. */
 static void every_row_has_a_fitting_permission(void **state)
 {
     (void)state;
@@ -85,6 +88,10 @@ static void every_row_has_a_fitting_permission(void **state)
         bool health =
             strcmp(route->pattern, "/healthz") == 0 || strcmp(route->pattern, "/readyz") == 0;
         assert_true((route->permission == PERMIT_NONE) == health);
+        bool asset =
+            strcmp(route->pattern, "/") == 0 || strcmp(route->pattern, "/assets/{name}") == 0;
+        assert_true((route->permission == PERMIT_ASSET) == asset);
+        assert_true(route_is_open(route) == (health || asset));
         bool agents = strncmp(route->pattern, "/api/v1/agent/", 14) == 0;
         assert_true((route->permission == PERMIT_NODE || route->permission == PERMIT_JOIN) ==
                     agents);
@@ -108,11 +115,64 @@ static void no_row_stands_twice(void **state)
     }
 }
 
+/* A facade's table answers below its prefix, and nowhere else. */
+static void a_mounted_table_answers_below_its_prefix_alone(void **state)
+{
+    (void)state;
+    static const struct route rows[] = {
+        {.method = "GET", .pattern = "/pools/{uuid}"},
+        {.method = "POST", .pattern = "/healthz"},
+    };
+    static const struct route_mount mount = {"/other", rows, sizeof rows / sizeof rows[0]};
+    static const struct route_mounts mounts = {&mount, 1};
+    struct arena arena = {0};
+    const char *params[CALL_PARAMS_MAX] = {NULL};
+    const char *allow;
+    assert_ptr_equal(route_find(&mounts, "GET", "/other/pools/7", &arena, params, &allow), rows);
+    assert_string_equal(params[0], "7");
+    /* A path of the server is not found below the prefix, nor a path of the mount without it. */
+    assert_null(route_find(&mounts, "GET", "/other/readyz", &arena, params, &allow));
+    assert_null(route_find(&mounts, "GET", "/pools/7", &arena, params, &allow));
+    assert_null(route_find(&mounts, "GET", "/other", &arena, params, &allow));
+    assert_null(route_find(&mounts, "GET", "/othe/pools/7", &arena, params, &allow));
+    assert_null(route_find(&mounts, "GET", "/otherpools/7", &arena, params, &allow));
+    assert_null(allow);
+    /* The same path in both tables: each has its own methods. */
+    assert_null(route_find(&mounts, "GET", "/other/healthz", &arena, params, &allow));
+    assert_string_equal(allow, "POST");
+    const struct route *own = route_find(&mounts, "GET", "/healthz", &arena, params, &allow);
+    assert_non_null(own);
+    assert_true(own >= routes && own < routes + routes_count);
+    arena_done(&arena);
+}
+
+/* What call_run() takes for granted: an object of a user that a path names is a task. */
+static void every_row_says_whose_object_it_is_about(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < routes_count; i++) {
+        const struct route *route = &routes[i];
+        bool named = strchr(route->pattern, '{') != NULL;
+        bool task = strncmp(route->pattern, "/api/v1/tasks/{", 15) == 0;
+        assert_true((route->whose == ACCESS_OWN && named) == task);
+        bool project = strncmp(route->pattern, "/api/v1/projects/{", 18) == 0;
+        assert_true((route->whose == ACCESS_PROJECT && named) == project);
+        bool department = strncmp(route->pattern, "/api/v1/departments/{", 21) == 0;
+        assert_true((route->whose == ACCESS_DEPARTMENT && named) == department);
+        /* Without a token there is no principal: such a row shows nobody's objects. */
+        assert_true(!route_is_open(route) || route->whose == ACCESS_NOBODY);
+        /* Nodes reach their own objects alone. */
+        bool agents = route->permission == PERMIT_NODE || route->permission == PERMIT_JOIN;
+        assert_true(!agents || (route->whose == ACCESS_OWN && !named));
+    }
+}
+
 static void scopes_open_what_is_theirs(void **state)
 {
     (void)state;
     static const bool want[][TOKEN_SCOPE_COUNT] = {
         [PERMIT_NONE] = {true, true, true, true},
+        [PERMIT_ASSET] = {true, true, true, true},
         [PERMIT_READ] = {[SCOPE_ADMIN] = true, [SCOPE_READ] = true},
         [PERMIT_WRITE] = {[SCOPE_ADMIN] = true},
         [PERMIT_ADMIN] = {[SCOPE_ADMIN] = true},
@@ -136,6 +196,8 @@ int main(void)
         cmocka_unit_test(another_method_is_told_which_there_are),
         cmocka_unit_test(every_row_has_a_fitting_permission),
         cmocka_unit_test(no_row_stands_twice),
+        cmocka_unit_test(a_mounted_table_answers_below_its_prefix_alone),
+        cmocka_unit_test(every_row_says_whose_object_it_is_about),
         cmocka_unit_test(scopes_open_what_is_theirs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,6 +37,69 @@ static int64_t slots_free(const struct rig *rig)
     return query_pool_named(rig->core, "default")->slots_free;
 }
 
+/* The newest attempt ends, having used so much. */
+static void ends(struct rig *rig, task_id id, uint32_t index, int code, int64_t cpu_ms,
+                 int64_t memory_peak)
+{
+    const struct instance *instance = query_instance(rig->core, id, index);
+    const struct report report = {.type = REPORT_ENDED,
+                                  .key = {id, index, instance->attempt},
+                                  .incarnation = instance->incarnation,
+                                  .exit_code = code,
+                                  .at_ms = rig->now_ms,
+                                  .cpu_ms = cpu_ms,
+                                  .memory_peak_bytes = memory_peak};
+    struct input in = {.type = INPUT_REPORT,
+                       .report = {.node = instance->node, .reports = &report, .count = 1}};
+    assert_int_equal(rig_do(rig, in), VERDICT_OK);
+}
+
+static void assert_used(const struct rig *rig, task_id id, int64_t cpu_ms, int64_t memory_peak)
+{
+    assert_int_equal(query_task(rig->core, id)->cpu_ms, cpu_ms);
+    assert_int_equal(query_task(rig->core, id)->memory_peak_bytes, memory_peak);
+}
+
+static void what_attempts_use_is_counted(void **state)
+{
+    struct rig *rig = *state;
+    struct task_spec spec = rig_spec();
+    spec.instances = 2;
+    spec.max_retries = 1;
+    const task_id id = start(rig, spec);
+    assert_used(rig, id, 0, 0);
+    ends(rig, id, 0, 1, 700, 5000);
+    assert_used(rig, id, 700, 5000);
+    assert_int_equal(query_instance(rig->core, id, 0)->cpu_ms, 700);
+    assert_int_equal(query_instance(rig->core, id, 0)->memory_peak_bytes, 5000);
+    assert_int_equal(query_instance(rig->core, id, 1)->cpu_ms, 0);
+
+    rig_pass(rig); /* the next attempt has used nothing yet; what the first used stays counted */
+    assert_int_equal(query_instance(rig->core, id, 0)->attempt, 2);
+    assert_int_equal(query_instance(rig->core, id, 0)->cpu_ms, 0);
+    assert_int_equal(query_instance(rig->core, id, 0)->memory_peak_bytes, 0);
+    assert_used(rig, id, 700, 5000);
+    ends(rig, id, 0, 0, 50, 4000);
+    assert_used(rig, id, 750, 5000);
+    assert_int_equal(query_instance(rig->core, id, 0)->cpu_ms, 50);
+    assert_int_equal(query_instance(rig->core, id, 0)->memory_peak_bytes, 4000);
+}
+
+/* Whatever an agent says, the numbers stay numbers. */
+static void impossible_use_does_no_harm(void **state)
+{
+    struct rig *rig = *state;
+    struct task_spec spec = rig_spec();
+    spec.instances = 4;
+    const task_id id = start(rig, spec);
+    ends(rig, id, 0, 0, -5, -9);
+    assert_used(rig, id, 0, 0);
+    ends(rig, id, 1, 0, INT64_MAX, INT64_MAX);
+    assert_used(rig, id, INT64_MAX, INT64_MAX);
+    ends(rig, id, 2, 0, 10, 10);
+    assert_used(rig, id, INT64_MAX, INT64_MAX);
+}
+
 static void a_task_runs_and_completes(void **state)
 {
     struct rig *rig = *state;
@@ -497,6 +560,8 @@ int main(void)
 #define RIG_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         RIG_TEST(a_task_runs_and_completes),
+        RIG_TEST(what_attempts_use_is_counted),
+        RIG_TEST(impossible_use_does_no_harm),
         RIG_TEST(an_end_without_a_start_report_counts),
         RIG_TEST(an_end_is_when_the_agent_saw_it),
         RIG_TEST(repeated_and_stale_reports_change_nothing),

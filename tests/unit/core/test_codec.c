@@ -244,6 +244,23 @@ static void fill_claim_dropped(struct fact *fact)
     fact->claim_dropped.index = 3;
 }
 
+static void fill_defaults_set(struct fact *fact)
+{
+    fact->defaults_set.pools[POOL_DEFAULT_GPU] = "v100";
+    fact->defaults_set.pools[POOL_DEFAULT_CPU] = "cpu";
+}
+
+static void fill_launch(struct fact *fact)
+{
+    fact->launch.launch.v = 70;
+    fact->launch.pool.v = 2;
+    fact->launch.state = LAUNCH_RUNNING;
+    fact->launch.node.v = 9;
+    fact->launch.failed = true;
+    fact->launch.name = "i-0abc";
+    fact->launch.words = "InsufficientInstanceCapacity";
+}
+
 static void fill_history_ticked(struct fact *fact)
 {
     fact->history_ticked.pool = (pool_id){2};
@@ -388,6 +405,10 @@ static void fact_of(enum fact_type type, struct fact *fact)
         [FACT_POOL_WAKE] = fill_pool_wake,
         [FACT_HISTORY_TICKED] = fill_history_ticked,
         [FACT_ATTEMPT_CHECKPOINT] = fill_attempt_checkpoint,
+        [FACT_DEFAULTS_SET] = fill_defaults_set,
+        [FACT_LAUNCH_ASKED] = fill_launch,
+        [FACT_LAUNCH_CHANGED] = fill_launch,
+        [FACT_LAUNCH_ENDED] = fill_launch,
         [FACT_TASK_MOVED] = fill_task_moved,
         [FACT_DEPENDENTS_RELEASED] = fill_released,
     };
@@ -654,6 +675,19 @@ static void rig_look_back(struct rig *rig)
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
 }
 
+/* Three nodes asked for: one answered and joined, one to end, one fresh. */
+static void rig_launches(struct rig *rig)
+{
+    struct input ask = {.type = INPUT_LAUNCH_ASK, .launch = {.pool = {1}, .count = 3}};
+    struct input stop = {.type = INPUT_LAUNCH_STOP, .launch = {.launch = {2}}};
+    const struct provider_answer up = {
+        .launch = {1}, .says = PROVIDER_RUNNING, .name = "i-1", .node = "n1", .words = "ok"};
+    struct input said = {.type = INPUT_PROVIDER, .provider = {.answers = &up, .count = 1}};
+    assert_int_equal(rig_do(rig, ask), VERDICT_OK);
+    assert_int_equal(rig_do(rig, stop), VERDICT_OK);
+    assert_int_equal(rig_do(rig, said), VERDICT_OK);
+}
+
 /* A state with something in every section and in every state of an instance. */
 static void rich_state(struct rig *rig)
 {
@@ -661,6 +695,7 @@ static void rich_state(struct rig *rig)
     rig_accounts(rig);
     rig_look_back(rig);
     rig_node(rig, "n1", 4, 9000, 1);
+    rig_launches(rig);
     node_id gone = rig_node(rig, "n2", 1, 0, 1);
     rig_on_node(rig, INPUT_NODE_REMOVE, gone);
     struct named_amount foo = {"foo", 5000};

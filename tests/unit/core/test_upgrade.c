@@ -199,6 +199,27 @@ static void a_state_of_version_9_runs_since_its_attempts(void **state)
     arena_done(&arena);
 }
 
+/* Version 11 brought the pools for tasks that name none, launches, and what attempts used. */
+static void a_state_of_version_10_is_read(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena);
+    struct core *core = state_of(&arena, "state-v10-ended");
+    assert_string_equal(query_default_pool(core, POOL_DEFAULT_GPU), "default");
+    assert_string_equal(query_default_pool(core, POOL_DEFAULT_CPU), "default");
+    assert_int_equal(query_task(core, (task_id){1})->state, TASK_RUNNING);
+    assert_int_equal(query_instance(core, (task_id){1}, 0)->state, INSTANCE_ENDED);
+    assert_int_equal(query_task(core, (task_id){2})->state, TASK_PENDING);
+    /* Nor is known what attempts used. */
+    assert_int_equal(query_task(core, (task_id){1})->cpu_ms, 0);
+    assert_int_equal(query_instance(core, (task_id){1}, 0)->cpu_ms, 0);
+    assert_int_equal(query_instance(core, (task_id){1}, 0)->memory_peak_bytes, 0);
+    assert_null(query_launch_next(core, (launch_id){0}));
+    state_stays(core);
+    arena_done(&arena);
+}
+
 static void where_an_attempt_runs_is_kept(void **state)
 {
     (void)state;
@@ -254,6 +275,7 @@ int main(void)
         cmocka_unit_test(states_of_versions_6_and_7_have_groups),
         cmocka_unit_test(in_a_state_of_version_8_nothing_is_saved),
         cmocka_unit_test(a_state_of_version_9_runs_since_its_attempts),
+        cmocka_unit_test(a_state_of_version_10_is_read),
         cmocka_unit_test(where_an_attempt_runs_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,31 @@
 
 #include <cmocka.h>
 
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Every reading of a fact goes through here (--wrap): counted, and made to fail. */
+static unsigned facts_read;
+static bool fact_unreadable;
+
+enum err __real_fact_decode(struct str bytes, struct arena *arena, struct fact *ret,
+                            struct error *e);
+enum err __wrap_fact_decode(struct str bytes, struct arena *arena, struct fact *ret,
+                            struct error *e);
+
+enum err __wrap_fact_decode(struct str bytes, struct arena *arena, struct fact *ret,
+                            struct error *e)
+{
+    facts_read++;
+    if (fact_unreadable) {
+        *e = (struct error){.code = ERR_CORRUPT};
+        return ERR_CORRUPT;
+    }
+    return __real_fact_decode(bytes, arena, ret, e);
+}
+
 struct world {
     struct loop *loop;
     struct ledger *ledger;
@@ -150,6 +175,39 @@ static int teardown(void **state)
     arena_done(&w->arena);
     free(w);
     return 0;
+}
+
+/* In every build, the release one, too. */
+static void a_fact_is_read_back_before_it_is_committed(void **state)
+{
+    (void)state;
+    facts_read = 0;
+    submit();
+    submit();
+    assert_int_equal(facts_read, 2);
+    ledger_hand_over(world->ledger);
+    job_ends(ERR_OK, NULL);
+    assert_int_equal(world->facts_committed, 2);
+}
+
+/* The server ends, and the next one finds the state without it. */
+static void a_fact_that_cannot_be_read_back_reaches_no_disk(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+        (void)signal(SIGABRT, SIG_DFL);
+        (void)close(STDERR_FILENO);
+        fact_unreadable = true;
+        submit();
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
 static void a_read_of_what_is_on_disk_is_answered_at_once(void **state)
@@ -405,6 +463,8 @@ static void what_was_done_before_the_first_turn_moves_no_clock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        LEDGER_TEST(a_fact_is_read_back_before_it_is_committed),
+        LEDGER_TEST(a_fact_that_cannot_be_read_back_reaches_no_disk),
         LEDGER_TEST(a_read_of_what_is_on_disk_is_answered_at_once),
         LEDGER_TEST(an_answer_waits_for_its_commit),
         LEDGER_TEST(a_read_waits_for_what_it_could_see),

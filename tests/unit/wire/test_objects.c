@@ -70,6 +70,8 @@ static const char *const task_keys[] = {"id",
                                         "ended_at",
                                         "running_since",
                                         "ran_ms",
+                                        "cpu_ms",
+                                        "memory_peak",
                                         "exit_code",
                                         "cause",
                                         "counts",
@@ -228,6 +230,10 @@ static void ended_look(const struct fact *fact)
     assert_string_equal(text_at(doc, "cause"), "exit");
     assert_string_equal(text_at(doc, "attempts[0].state"), "ended");
     assert_string_equal(value_at(doc, "attempts[0].exit_code"), "7");
+    assert_string_equal(value_at(doc, "attempts[0].cpu_ms"), "1500");
+    assert_string_equal(value_at(doc, "attempts[0].memory_peak"), "4096");
+    assert_string_equal(value_at(doc, "cpu_ms"), "1500");
+    assert_string_equal(value_at(doc, "memory_peak"), "4096");
 }
 
 static void a_run_task_shows_its_attempt(void **state)
@@ -264,6 +270,9 @@ static void a_run_task_shows_its_attempt(void **state)
     assert_string_equal(text_at(doc, "attempts[0].state"), "running");
     assert_string_equal(text_at(doc, "attempts[0].node"), "n1");
     assert_string_equal(value_at(doc, "attempts[0].exit_code"), "null");
+    assert_string_equal(value_at(doc, "attempts[0].cpu_ms"), "null");
+    assert_string_equal(value_at(doc, "attempts[0].memory_peak"), "null");
+    assert_string_equal(value_at(doc, "cpu_ms"), "0");
 
     ended = (task_id){0};
     site.on_fact = ended_look;
@@ -434,6 +443,40 @@ static void events_are_about_their_subject(void **state)
     assert_string_equal(text_at(site_written(&site), "node"), "n1");
 }
 
+/* The only fact of a step, as an event. */
+static const struct doc *only_event(struct input in)
+{
+    assert_int_equal(site_step(&site, in), VERDICT_OK);
+    assert_int_equal(site.facts.count, 1);
+    event_json(&site.j, site.core, 1, &site.facts.at[0]);
+    const struct doc *doc = site_written(&site);
+    assert_string_equal(text_at(doc, "pool"), "default");
+    assert_string_equal(value_at(doc, "launch"), "1");
+    return doc;
+}
+
+static void launches_are_events_with_the_providers_words(void **state)
+{
+    (void)state;
+    struct input ask = {.type = INPUT_LAUNCH_ASK, .launch = {.pool = {1}, .count = 1}};
+    assert_string_equal(text_at(only_event(ask), "type"), "launch-asked");
+    struct provider_answer said = {
+        .launch = {1}, .says = PROVIDER_RUNNING, .name = "i-0abc", .node = "n1", .words = "hello"};
+    const struct input in = {.type = INPUT_PROVIDER, .provider = {.answers = &said, .count = 1}};
+    const struct doc *doc = only_event(in);
+    assert_string_equal(text_at(doc, "type"), "launch-changed");
+    assert_string_equal(text_at(doc, "state"), "running");
+    assert_string_equal(text_at(doc, "machine"), "i-0abc");
+    assert_string_equal(text_at(doc, "node"), "n1");
+    assert_string_equal(text_at(doc, "message"), "hello");
+    said.says = PROVIDER_FAILED;
+    said.words = "no capacity";
+    doc = only_event(in);
+    assert_string_equal(text_at(doc, "type"), "launch-ended");
+    assert_string_equal(value_at(doc, "failed"), "true");
+    assert_string_equal(text_at(doc, "message"), "no capacity");
+}
+
 static void the_whole_state_is_one_document(void **state)
 {
     (void)state;
@@ -445,6 +488,7 @@ static void the_whole_state_is_one_document(void **state)
     assert_null(strstr(buf_text(&site.out), "SECRET"));
     const struct doc *doc = site_written(&site);
     assert_string_equal(value_at(doc, "version"), "1");
+    assert_string_equal(text_at(doc_get(doc, "defaults"), "gpu_pool"), "default");
     assert_int_equal(doc_get(doc, "pools")->count, 1);
     assert_int_equal(doc_get(doc, "nodes")->count, 1);
     assert_int_equal(doc_get(doc, "tasks")->count, 50);
@@ -481,6 +525,7 @@ int main(void)
         TEST(errors_are_one_object),
         TEST(facts_are_events_without_secrets),
         TEST(events_are_about_their_subject),
+        TEST(launches_are_events_with_the_providers_words),
         TEST(the_whole_state_is_one_document),
     };
     return cmocka_run_group_tests_name("objects", tests, NULL, NULL);

@@ -1,0 +1,145 @@
+/* decide_launch.c - nodes that providers are asked for, and what the providers say of them.
+ *
+ * Answers are idempotent: one that says nothing new, comes late, or is about a launch that is not in
+ * the table makes no fact. A machine whose launch has ended is not ended again from here: whoever
+ * compares the provider's list with the table (the rule that grows and shrinks pools) does that.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
+#include "core/decide/decide.h"
+#include "core/decide/step.h"
+#include "core/model/launch.h"
+#include "core/model/limits.h"
+#include "core/model/verdict.h"
+#include "core/state/fact.h"
+#include "core/state/query.h"
+
+#include <string.h>
+
+static enum verdict unknown(struct step *step, const char *what)
+{
+    step_refuse(step, REASON_UNKNOWN_OBJECT, what);
+    return VERDICT_NOT_FOUND;
+}
+
+enum verdict decide_launch_ask(struct step *step)
+{
+    const struct pool *pool = query_pool(step->core, step->in->launch.pool);
+    const uint32_t count = step->in->launch.count;
+    if (pool == NULL) {
+        return unknown(step, "pool");
+    }
+    if (step->core->launches.count + count > LAUNCHES_MAX) {
+        return step_refuse_limit(step, "launches", LAUNCHES_MAX);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct fact *fact = step_fact(step, FACT_LAUNCH_ASKED);
+        fact->launch.launch.v = step->core->launches.last + 1 + i;
+        fact->launch.pool = pool->id;
+    }
+    return VERDICT_OK;
+}
+
+/* A fact about a launch that says what its row says; the caller changes what is new. */
+static struct fact *changed(struct step *step, const struct launch *launch)
+{
+    /* The row may go with the next fact: texts are kept. */
+    const char *name = arena_str(step->out->arena, query_launch_name(launch));
+    const char *words = arena_str(step->out->arena, query_launch_words(launch));
+    const struct launch row = *launch;
+    struct fact *fact = step_fact(step, FACT_LAUNCH_CHANGED);
+    fact->launch.launch = row.id;
+    fact->launch.pool = row.pool;
+    fact->launch.node = row.node;
+    fact->launch.state = (enum launch_state)row.state;
+    fact->launch.name = name;
+    fact->launch.words = words;
+    return fact;
+}
+
+enum verdict decide_launch_stop(struct step *step)
+{
+    const struct launch *launch = query_launch(step->core, step->in->launch.launch);
+    if (launch == NULL) {
+        return unknown(step, "launch");
+    }
+    if (launch->state != LAUNCH_ENDING) {
+        changed(step, launch)->launch.state = LAUNCH_ENDING;
+    }
+    return VERDICT_OK;
+}
+
+/* A provider's text, cut where it is too long: between characters. */
+static const char *text_fit(struct step *step, const char *text)
+{
+    size_t len = text != NULL ? strlen(text) : 0;
+    if (len <= TEXT_LEN_MAX) {
+        return text != NULL ? text : "";
+    }
+    len = TEXT_LEN_MAX;
+    while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80) {
+        len--;
+    }
+    return arena_strn(step->out->arena, text, len);
+}
+
+static void ended(struct step *step, const struct launch *launch,
+                  const struct provider_answer *answer)
+{
+    const struct launch row = *launch;
+    struct fact *fact = step_fact(step, FACT_LAUNCH_ENDED);
+    fact->launch.launch = row.id;
+    fact->launch.pool = row.pool;
+    fact->launch.failed = answer->says == PROVIDER_FAILED;
+    fact->launch.words = text_fit(step, answer->words);
+}
+
+/* The machine is on its way or up. Makes no fact where the row says all of this already. */
+static void alive(struct step *step, const struct core *core, const struct launch *launch,
+                  const struct provider_answer *answer)
+{
+    const enum launch_state said =
+        answer->says == PROVIDER_RUNNING ? LAUNCH_RUNNING : LAUNCH_REQUESTED;
+    if (said < (enum launch_state)launch->state) {
+        return; /* late, or the machine is to end anyway */
+    }
+    const bool up = said == LAUNCH_RUNNING && answer->node != NULL && answer->node[0] != '\0';
+    const struct node *node = up ? query_node_named(core, answer->node) : NULL;
+    const node_id joined = node != NULL ? node->id : launch->node;
+    const char *name = text_fit(step, answer->name);
+    const char *words = text_fit(step, answer->words);
+    name = name[0] != '\0' ? name : query_launch_name(launch);
+    if (said == (enum launch_state)launch->state && joined.v == launch->node.v &&
+        strcmp(name, query_launch_name(launch)) == 0 &&
+        strcmp(words, query_launch_words(launch)) == 0) {
+        return;
+    }
+    name = arena_str(step->out->arena, name);
+    struct fact *fact = changed(step, launch);
+    fact->launch.state = said;
+    fact->launch.node = joined;
+    fact->launch.name = name;
+    fact->launch.words = words;
+}
+
+enum verdict decide_launch_provider(struct step *step)
+{
+    for (uint32_t i = 0; i < step->in->provider.count; i++) {
+        const struct provider_answer *answer = &step->in->provider.answers[i];
+        const struct core *core = step_state(step); /* the answers before it count */
+        const struct launch *launch = query_launch(core, answer->launch);
+        if (launch == NULL) {
+            continue;
+        }
+        switch (answer->says) {
+        case PROVIDER_REQUESTED:
+        case PROVIDER_RUNNING:
+            alive(step, core, launch, answer);
+            break;
+        case PROVIDER_FAILED:
+        case PROVIDER_GONE:
+            ended(step, launch, answer);
+            break;
+        }
+    }
+    return VERDICT_OK;
+}

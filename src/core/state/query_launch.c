@@ -1,0 +1,30 @@
+/* query_launch.c - reading the table of launches.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/blob.h"
+#include "core/model/launch.h"
+#include "core/model/table.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+
+#include <string.h>
+
+const struct launch *query_launch(const struct core *core, launch_id id)
+{
+    return table_get(&core->launches, id.v);
+}
+
+const struct launch *query_launch_next(const struct core *core, launch_id after)
+{
+    return table_get(&core->launches, table_next(&core->launches, after.v));
+}
+
+const char *query_launch_name(const struct launch *launch)
+{
+    return blob_bytes(launch->text).p;
+}
+
+const char *query_launch_words(const struct launch *launch)
+{
+    const char *name = query_launch_name(launch);
+    return name + strlen(name) + 1;
+}

@@ -1,0 +1,77 @@
+/* provider.h - what brings nodes up and down for a pool: launch, list, terminate, nothing more. A
+ * node is whatever runs `weir agent` and joins with the pool's join token.
+ *
+ *   EFFECT_LAUNCH, EFFECT_TERMINATE ─▶ launch(), terminate() ─▶ the outside
+ *                                      list(), now and then      │
+ *   INPUT_PROVIDER ◀── provider_answer_of() ◀── report ◀─────────┘
+ *
+ * Every call is keyed. The key follows from the server's uuid and the number of the launch, so an
+ * order that is repeated after a crash is the same order, and a machine that somebody else made is
+ * never taken for ours.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/must.h"
+#include "core/model/launch.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PROVIDER_KEY_MAX = 64 };
+
+/* What a provider says of the machine of one key. All texts are borrowed for the call. */
+struct provider_report {
+    const char *key;
+    enum provider_says says;
+    const char *name;  /* the provider's own for the machine; "": unknown */
+    const char *node;  /* as which its agent has joined, where the provider knows; "": not yet */
+    const char *words; /* why it takes long, or why there is no machine; "": nothing */
+};
+
+struct provider_sink {
+    void *ctx;
+    void (*report)(void *ctx, const struct provider_report *report);
+};
+
+/* One machine to bring up. */
+struct provider_order {
+    const char *key;
+    const char *pool;
+    const char *server;     /* where its agent connects to */
+    const char *join_token; /* with which it joins the pool; a secret: never logged */
+};
+
+struct provider;
+
+/* None of these blocks or fails: an order is taken, and what becomes of it is told to the sink, at
+ * once or later, from the thread that calls. Reports may come twice and in any order. */
+struct provider_ops {
+    /* Bring up one machine. A key that is known already makes no second machine: its state is
+     * reported again. */
+    void (*launch)(struct provider *provider, const struct provider_order *order);
+
+    /* Report every machine that has one of our keys, then call `done`. One request to the outside,
+     * however many machines there are. */
+    void (*list)(struct provider *provider, void (*done)(void *ctx), void *ctx);
+
+    /* End the machine of the key, whatever its state; PROVIDER_GONE follows, also for a key that is
+     * not known. */
+    void (*terminate)(struct provider *provider, const char *key);
+
+    /* Forget everything; the machines stay. */
+    void (*free)(struct provider *provider);
+};
+
+/* The first member of every provider. */
+struct provider {
+    const struct provider_ops *ops;
+    struct provider_sink sink;
+};
+
+/* The key of a launch of this server: "weir-", the uuid in hexadecimal, "-", the number. `ret` has
+ * PROVIDER_KEY_MAX. */
+void provider_key(const uint8_t *server_uuid, launch_id launch, char *ret);
+
+/* The answer for the core that a report amounts to. False: the key is none of this server's. */
+must_use bool provider_answer_of(const uint8_t *server_uuid, const struct provider_report *report,
+                                 struct provider_answer *ret);
