@@ -47,6 +47,7 @@ struct start_order {
     uint64_t output_max; /* bytes of each output stream */
 };
 
+/* A message. The comment of a member names the types of messages that have the member. */
 struct frame {
     enum frame_type type;
     struct attempt_key key;              /* ATTEMPT, STOP */

@@ -16,6 +16,7 @@ struct hardware {
     const char *arch;            /* for example "x86_64" */
 };
 
-/* With fake_gpus -1 the real GPUs are read, else so many are pretended. Texts are in the arena. */
+/* With fake_gpus -1 the real GPUs are read, else fake_gpus GPUs are pretended. Texts are in the
+ * arena. */
 must_use enum err hardware_read(int64_t fake_gpus, struct arena *arena, struct hardware *ret,
                                 struct error *e);

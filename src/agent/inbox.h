@@ -18,6 +18,7 @@ enum inbox_type {
     INBOX_CROSSED,
 };
 
+/* A message. The comment of a member names the types of messages that have the member. */
 struct inbox_message {
     enum inbox_type type;
     struct arena arena; /* holds the texts of the message */

@@ -29,8 +29,8 @@ must_use enum err jobdir_take(struct jobdirs *dirs, uint64_t task, uint64_t inst
 /* The instance has ended: its directory returns to the pool when empty, else it stays. */
 void jobdir_give(struct jobdirs *dirs, uint64_t task, uint64_t instance);
 
-/* Makes one ready directory if the pool is short. True: more are missing. Call when the loop is
- * idle. */
+/* Makes one ready directory if the pool is short. True: more are missing. Call at the end of a loop
+ * turn. */
 bool jobdir_refill(struct jobdirs *dirs);
 
 /* How many directories are ready. */

@@ -27,6 +27,7 @@ enum record_kind {
 };
 enum { RECORD_TYPE_LAST = RECORD_CHECKPOINT };
 
+/* A record. The comment of a member names the types of records that have the member. */
 struct record {
     enum record_kind type;
     struct attempt_key key;

@@ -35,6 +35,7 @@ enum {
 
 enum note_type { NOTE_GROWN, NOTE_PING, NOTE_SESSION, NOTE_TELL, NOTE_DIED };
 
+/* A note from the loop. The comment of a member names the types of notes that have the member. */
 struct report_note {
     enum note_type type;
     struct agent_report report; /* TELL */

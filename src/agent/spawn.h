@@ -33,7 +33,7 @@ struct spawn_result {
 };
 
 /* The memory for the child's stack until the child has executed the program. Each thread that
- * starts programs needs one. */
+ * starts programs needs a stack of its own. */
 struct spawn_stack;
 struct spawn_stack *spawn_stack_new(void);
 void spawn_stack_free(struct spawn_stack *stack);

@@ -15,7 +15,7 @@
 
 enum {
     RECEIVE_BYTES = 64 * 1024,
-    READY_FD = 3, /* the child's number for the pipe's end */
+    READY_FD = 3, /* number of the ready pipe's end in the new supervisor */
     LAUNCH_MS_MAX = 20000,
     LAUNCH_ARGS_MAX = 8,
 };

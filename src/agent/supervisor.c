@@ -149,8 +149,8 @@ static void old_key_add(struct supervisor *sup, const struct attempt_key *key,
 }
 
 /* Reads the keys of earlier supervisors' attempts that the server may not know of yet. Such an
- * attempt must never start again (P11). Its key is known until that part of the spool is
- * acknowledged. */
+ * attempt must never start again (P11). The key of such an attempt is known until its part of the
+ * spool is acknowledged. */
 static void old_keys_read(struct supervisor *sup, uint64_t low, uint64_t high)
 {
     if (low == 0) {

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 
 #define TASKENV_PATH_DEFAULT "/usr/local/bin:/usr/bin:/bin"
-#define CHECKPOINT_FILE "checkpoint" /* in the job directory */
+#define CHECKPOINT_FILE "checkpoint" /* a file in the job directory */
 
 struct taskenv_input {
     const struct start_order *order;

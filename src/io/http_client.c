@@ -1,9 +1,9 @@
 /* http_client.c - libcurl behind our own header.
  *
  * Holds (see README.md): C1 a call that may not be repeated is sent at most once. Such a call is
- * tried again only when no connection was made. It never uses a kept connection, because libcurl
- * itself would send it a second time there. C2 no call outlives its time-outs by more than one
- * poll. SPDX-License-Identifier: Apache-2.0 */
+ * tried again only when no connection was made. Such a call never uses a kept connection, on which
+ * libcurl itself would send the call a second time. C2 no call outlives its time-outs by more than
+ * one poll. SPDX-License-Identifier: Apache-2.0 */
 #include "io/http_client.h"
 
 #include "base/buf.h"

@@ -64,7 +64,8 @@ must_use enum err http_client_call(struct http_client *client, const struct http
                                    struct arena *arena, struct http_reply *ret, struct error *e);
 
 /* A long answer that is passed on line by line, without the newlines. `timeout_ms` and `retry_ms`
- * hold only until the answer's head has come. The caller opens a stream that breaks later again. */
+ * hold only until the answer's head has come. A stream that breaks later is not retried; the caller
+ * must open it again. */
 struct http_stream_call {
     struct http_call call;
     int64_t idle_ms; /* silence after which the stream ends with ERR_TIMEOUT; 0: never */

@@ -1,9 +1,10 @@
 /* http_conn.c - the server's connections, and clients that leave without libmicrohttpd noticing.
  *
- * libmicrohttpd does not look at suspended connections. It also misses an end of input that arrives
- * together with the last bytes: after a short read it waits for another edge, which never comes. So
- * our own loop watches the socket of a stream, and notices the client's end at once. All other
- * sockets are looked at once a second with a single poll(). SPDX-License-Identifier: Apache-2.0 */
+ * libmicrohttpd does not look at suspended connections. The library also misses an end of input
+ * that arrives together with the last bytes: after a short read the library waits for another edge,
+ * which never comes. So our own loop watches the socket of a stream, and notices the client's end
+ * at once. All other sockets are looked at once a second with a single poll().
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem.h"
 #include "io/http_internal.h"
 

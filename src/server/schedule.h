@@ -13,5 +13,5 @@ void schedule_free(struct schedule *schedule);
  * timer for the next deadline. Does nothing while the ledger is not open. */
 void schedule_turn_end(struct schedule *schedule);
 
-uint64_t schedule_passes(const struct schedule *schedule); /* that changed something */
-uint64_t schedule_tries(const struct schedule *schedule);  /* all, since the start */
+uint64_t schedule_passes(const struct schedule *schedule); /* passes that changed something */
+uint64_t schedule_tries(const struct schedule *schedule);  /* all passes since the start */

@@ -1,6 +1,6 @@
 /* server_accounts.c - departments, projects and quotas declared in the configuration file. At the
- * start and on SIGHUP each of them becomes what the file says. Accounts and quotas that the file
- * does not name stay.
+ * start and on SIGHUP each declared account and quota becomes what the file says. Accounts and
+ * quotas that the file does not name stay.
  *
  * The core refuses a quota of a named resource that no node has brought yet. The next start or
  * SIGHUP after such a node has joined sets the quota. SPDX-License-Identifier: Apache-2.0 */

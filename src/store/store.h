@@ -110,7 +110,8 @@ must_use enum err store_commit_tend(struct store *store, struct error *e);
 
 /* Loads the newest snapshot below fact `before` (UINT64_MAX: of all) into `arena`. *ret_seq is its
  * fact number; 0: there is none. ERR_CORRUPT names the damaged file and sets *ret_seq, so that the
- * caller may ask for the snapshot before it: with more facts that one gives the same state. */
+ * caller may ask for the snapshot before it: with more facts the older snapshot gives the same
+ * state. */
 must_use enum err store_snapshot_load(struct store *store, uint64_t before, struct arena *arena,
                                       uint64_t *ret_seq, struct str *ret, struct error *e);
 

@@ -1,4 +1,4 @@
-/* store_check_internal.h - shared by the parts of store_check().
+/* store_check_internal.h - the struct and functions that the parts of store_check() share.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

@@ -81,7 +81,7 @@ enum err store_prune_snapshot_taken(struct store *store, uint64_t seq, struct er
                           path.text);
     }
     if (seq > store->last_seq) {
-        /* Its facts were never stored, and other facts will get their numbers. */
+        /* The snapshot's facts were never stored, and other facts will get their numbers. */
         (void)unlink(path.text);
         return fail(e, ERR_CONFLICT,
                     "snapshot of fact %" PRIu64 " is ahead of the last stored one, %" PRIu64, seq,
