@@ -136,8 +136,8 @@ void attempt_free(struct attempt *attempt)
     free(attempt);
 }
 
-/* Records the end of an attempt that never ran. The supervisor still knows the attempt's key, as
- * after any other end. */
+/* Adds an attempt that never ran to the ended attempts. The supervisor still knows the attempt's
+ * key, as after any other end. */
 static void ended_keep(struct attempt *attempt)
 {
     struct supervisor *sup = attempt->sup;

@@ -19,8 +19,8 @@ void cgroup_free(struct cgroups *groups);
 /* A cgroup without processes, or NULL. */
 struct cgroup *cgroup_take(struct cgroups *groups);
 
-/* Returns the cgroup to the pool, or removes a cgroup that was killed. The cgroup must have no
- * processes. */
+/* Returns the cgroup to the pool. Removes a cgroup that was killed, or for which the pool has no
+ * room. The cgroup must have no processes. */
 void cgroup_give(struct cgroups *groups, struct cgroup *group);
 
 /* Does not return the cgroup to the pool, because the kernel refused to start a process in it. */

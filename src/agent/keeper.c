@@ -152,8 +152,8 @@ static void supervisor_ready_fd(void *ctx, uint32_t events)
     keeper_flush(agent);
 }
 
-/* Waits for the supervisor's HELLO, which comes at once. The ATTEMPTs behind it are asked for again
- * later. */
+/* Waits for the supervisor's HELLO, which comes at once. The ATTEMPTs behind the HELLO are asked
+ * for again later. */
 static must_use enum err hello_take(struct supclient *client, struct frame *ret, struct error *e)
 {
     enum { HELLO_TRIES_MAX = 5000, HELLO_WAIT_US = 1000 };

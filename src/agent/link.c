@@ -35,8 +35,8 @@ static void link_drop(struct supervisor *sup)
     supervisor_idle_check(sup);
 }
 
-/* Chooses what to watch the socket for. Nothing is read while enough messages wait, or while
- * messages cannot be done. */
+/* Chooses what to watch the socket for. Nothing is read while enough messages wait, or while the
+ * spool cannot be written. */
 static void link_events(struct supervisor *sup)
 {
     struct link *link = &sup->link;

@@ -103,7 +103,7 @@ static void welcome(struct agent *agent, const struct inbox_message *message)
     }
 }
 
-/* Is the order for our current epoch and incarnation? Reports an order that is not as refused. */
+/* Is the order for our current epoch and incarnation? Reports any other order as refused. */
 static bool order_is_current(struct agent *agent, const struct agent_order *order,
                              const struct attempt_key *key)
 {

@@ -13,5 +13,5 @@ void session_listed(struct agent *agent);
 /* Handles one message of the stream or reporter thread. Frees the message. */
 void session_take(struct agent *agent, struct inbox_message *message);
 
-/* Drops the connection and says hello anew at once. */
+/* Drops the connection, if there is one, and says hello anew after a short wait at most. */
 void session_restart(struct agent *agent);

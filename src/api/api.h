@@ -20,7 +20,7 @@ struct api_options {
 
 struct api *api_new(const struct api_options *options);
 
-/* Ends every stream. */
+/* Ends every event stream. No watch may be left. */
 void api_free(struct api *api);
 
 /* For http_server_options; `ctx` is the API. */

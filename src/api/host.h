@@ -16,7 +16,8 @@ struct call;
  * owner. */
 struct parked_answer {
     TAILQ_ENTRY(parked_answer) link;
-    /* `failure` NULL: everything is on disk. Otherwise nothing of it will ever be. */
+    /* `failure` NULL: everything is on disk. Otherwise nothing that was decided will ever be on
+     * disk. */
     void (*fn)(struct parked_answer *hold, const struct error *failure);
     struct parked_list *list; /* the list in which the answer waits; NULL: it does not wait */
 };

@@ -57,7 +57,7 @@ static bool submission_key(struct call *call, struct submission *submission)
 }
 
 /* Chooses the pool of a task that names none: the GPU pool when the task requests slots, else the
- * CPU pool. A tensorboard always goes to the CPU pool. */
+ * CPU pool. A task of kind tensorboard always goes to the CPU pool. */
 static void pool_default(const struct api *api, struct task_spec *spec, struct arena *arena)
 {
     if (spec->pool_count > 0) {

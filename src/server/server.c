@@ -110,7 +110,7 @@ static void turn_end(void *ctx)
 
 /* ---- signals ---- */
 
-/* Makes the loop turn, at whose end the loop stops. */
+/* The timer only makes the loop turn. The loop stops at the end of that turn. */
 static void stop_due(void *ctx)
 {
     (void)ctx;

@@ -16,7 +16,7 @@ enum {
 struct snapshots {
     struct snapshots_options o;
     uint64_t seq;     /* of the newest snapshot */
-    int64_t taken_ms; /* boot time of the newest snapshot */
+    int64_t taken_ms; /* boot time at which the last snapshot was written or failed */
     uint64_t count;
     bool running;
 };

@@ -108,10 +108,10 @@ uint64_t store_commit_last_seq(const struct store *store);
  * batches, after the answers to the last batch were sent. Usually does nothing. */
 must_use enum err store_commit_tend(struct store *store, struct error *e);
 
-/* Loads the newest snapshot below fact `before` (UINT64_MAX: of all) into `arena`. *ret_seq is its
- * fact number; 0: there is none. ERR_CORRUPT names the damaged file and sets *ret_seq, so that the
- * caller may ask for the snapshot before it: with more facts the older snapshot gives the same
- * state. */
+/* Loads the newest snapshot below fact `before` (UINT64_MAX: of all) into `arena`. *ret_seq is the
+ * snapshot's fact number; 0: there is none. ERR_CORRUPT names the damaged file and sets *ret_seq,
+ * so that the caller may ask for the next older one: with more facts the older snapshot gives the
+ * same state. */
 must_use enum err store_snapshot_load(struct store *store, uint64_t before, struct arena *arena,
                                       uint64_t *ret_seq, struct str *ret, struct error *e);
 
