@@ -1,6 +1,9 @@
-/* floor_commit.c - raw SQLite group commit (WAL, synchronous=FULL): the limit for batched durable submissions.
- *   floor_commit FILE ROWS_PER_COMMIT SECONDS      prints one number, rows per second; FILE must not exist
- * SPDX-License-Identifier: Apache-2.0 */
+/* floor_commit.c - raw SQLite group commit (WAL, synchronous=FULL): the limit for batched durable
+ * submissions.
+ *
+ *   floor_commit FILE ROWS_PER_COMMIT SECONDS      prints one number, rows per second
+ *
+ * FILE must not exist. SPDX-License-Identifier: Apache-2.0 */
 #include <sqlite3.h>
 #include <stdint.h>
 #include <stdio.h>

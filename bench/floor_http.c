@@ -1,6 +1,9 @@
-/* floor_http.c - the barest HTTP server that keeps a promise: one thread, epoll, one record appended and flushed per loop turn
- * before the answers go out. The limit for durable submissions.
+/* floor_http.c - the smallest HTTP server whose answers are durable: one thread, epoll, one record
+ * appended and flushed per loop turn before the answers are sent. The limit for durable
+ * submissions.
+ *
  *   floor_http FILE      prints its port, serves on loopback until its standard input closes
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -75,7 +78,7 @@ static void accept_one(int epoll, int listener)
     }
 }
 
-/* Reads what is there; false when the connection is gone. */
+/* Reads the bytes that have come. False: the connection has ended. */
 static bool take(struct connection *c)
 {
     ssize_t got = read(c->fd, c->data + c->len, sizeof c->data - c->len);

@@ -1,5 +1,8 @@
-/* floor_spawn.c - how many processes a second this machine starts and reaps: the limit for process tasks.
+/* floor_spawn.c - how many processes a second this computer starts and reaps: the limit for process
+ * tasks.
+ *
  *   floor_spawn THREADS IN_FLIGHT SECONDS PROGRAM      prints one number, starts per second
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <pthread.h>

@@ -16,25 +16,25 @@
 
 enum { GPUS_MAX = 8, MODELS_MAX = 32, GPU_MILLI = 1000 };
 
-/* A machine, or a task that asks for one. */
+/* A node of the experiment. */
 struct machine {
     const char *name;
     int64_t cpu_milli;
     int64_t memory_bytes;
     int gpus;
-    int left[GPUS_MAX]; /* thousandths */
-    uint32_t model;     /* bit */
-    double fragments;   /* of no use to the typical task, thousandths */
-    uint32_t version;   /* of what is on it: scores of older ones are stale */
+    int left[GPUS_MAX]; /* free thousandths of each GPU */
+    uint32_t model;     /* the bit of the GPU model */
+    double fragments;   /* free thousandths that typical tasks cannot use */
+    uint32_t version;   /* grows with each change of the node; scores of older versions are stale */
 };
 
 struct ask {
     int64_t cpu_milli;
     int64_t memory_bytes;
     int gpus;
-    int milli;       /* of each GPU */
-    uint32_t models; /* bits of those that will do */
-    uint32_t shape;  /* asks of one shape have one score on a machine */
+    int milli;       /* thousandths of each GPU */
+    uint32_t models; /* bits of the models that fit */
+    uint32_t shape;  /* requests of one shape have one score on a node */
 };
 
 struct score {
@@ -45,17 +45,17 @@ struct score {
 
 struct typical {
     struct ask ask;
-    double part; /* of all tasks */
+    double part; /* its part of all typical tasks */
 };
 
 struct world {
     struct scenario scenario;
     VEC(const char *) models;
-    VEC(struct machine) machines; /* by name */
-    VEC(struct ask) asks;         /* by job */
+    VEC(struct machine) machines; /* in order of names */
+    VEC(struct ask) asks;         /* in order of jobs */
     VEC(struct typical) typical;
     uint32_t shape_count;
-    struct score *scores; /* by machine and shape */
+    struct score *scores; /* by node and shape */
     bool fgd;
 };
 
@@ -138,7 +138,7 @@ static bool same_shape(const struct ask *a, const struct ask *b)
            a->models == b->models;
 }
 
-/* The commonest shapes that make up 95 % of the list. */
+/* Finds the commonest shapes that make up 95 % of the list. */
 static void typical_make(struct world *world)
 {
     for (size_t i = 0; i < world->asks.count; i++) {
@@ -213,7 +213,8 @@ static double fragments(const struct world *world, const struct machine *machine
     return sum;
 }
 
-/* The machine with the task on it: on GPU `gpu` for a part of one, else on the first that do. */
+/* Puts the task on the node: a task of one GPU, or a part of one, on GPU `gpu`; a larger task on
+ * the first GPUs that fit. */
 static void take(struct machine *machine, const struct ask *ask, int gpu)
 {
     machine->cpu_milli -= ask->cpu_milli;
@@ -231,7 +232,7 @@ static void take(struct machine *machine, const struct ask *ask, int gpu)
     }
 }
 
-/* The fullest GPU that has room for a part. */
+/* The fullest GPU that has room for the requested part. */
 static int tightest(const struct machine *machine, const struct ask *ask)
 {
     int best = -1;
@@ -287,7 +288,7 @@ static double bestfit_score(const struct machine *machine, const struct ask *ask
     return floor(100 * (1 - cpu / 2 - gpu / 2));
 }
 
-/* The score of a machine as it is now; remembered until something changes on it. */
+/* The score of a node as it is now, remembered until the node changes. */
 static const struct score *score_of(struct world *world, size_t index, const struct ask *ask)
 {
     const struct machine *machine = &world->machines.at[index];
@@ -300,7 +301,7 @@ static const struct score *score_of(struct world *world, size_t index, const str
     return score;
 }
 
-/* False: it fits nowhere. */
+/* False: the request fits no node. */
 static bool place(struct world *world, const struct ask *ask)
 {
     struct machine *best = NULL;
@@ -312,7 +313,7 @@ static bool place(struct world *world, const struct ask *ask)
             continue;
         }
         const struct score *score = score_of(world, i, ask);
-        if (score->value > best_score) { /* the first of equals: the smallest name */
+        if (score->value > best_score) { /* of equal scores the first: the smallest name */
             best = machine;
             best_score = score->value;
             best_gpu = score->gpu;

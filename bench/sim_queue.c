@@ -3,11 +3,12 @@
  *
  *   sim_queue TRACE.csv FORMAT NODES GPUS POLICY       POLICY: fifo | fifo-fit | sjf-fit | least
  *
- * Jobs of at most one node's GPUs go to the fullest node that has room; larger ones take whole idle
- * nodes and, for the rest, the emptiest other. At each moment everything that fits starts, in order of
- * arrival (fifo-fit) or of true length (sjf-fit); with fifo nobody is overtaken. Prints mean, p50, p99 and
- * longest wait and the mean completion time, in seconds. `least` prints only a longest wait: none that stops
- * nobody has a shorter one, whatever it knows. SPDX-License-Identifier: Apache-2.0 */
+ * A job that fits one node goes to the fullest node that has room. A larger job takes whole idle
+ * nodes and, for the rest, the emptiest other node. At each moment every job that fits starts, in
+ * order of arrival (fifo-fit) or of true length (sjf-fit). With fifo no job is overtaken. Prints
+ * mean, p50, p99 and longest wait and the mean completion time, in seconds. `least` prints a lower
+ * bound for the longest wait: no schedule without preemption has a shorter longest wait.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/heap.h"
 #include "base/str.h"
 #include "sim/sim_file.h"
@@ -17,7 +18,7 @@
 enum { NODES_MOST = 4096, GPUS_MOST = 4096, PARTS_MAX = 64 };
 
 struct waiting {
-    struct heap_entry end; /* first */
+    struct heap_entry end; /* the first member, so that a heap entry can be cast to its job */
     const struct job *job;
     int gpus;
     int parts;
@@ -53,7 +54,7 @@ static void parts_give(struct pool *pool, struct waiting *waiting)
     waiting->parts = 0;
 }
 
-/* The fullest node with room, or (emptiest) the one with most; -1: none. */
+/* The fullest node with room, or (emptiest) the node with most room; -1: none. */
 static int node_for(const struct pool *pool, int gpus, bool emptiest)
 {
     int best = -1;
@@ -87,9 +88,9 @@ static bool place(struct pool *pool, struct waiting *waiting)
 /* ---- the queue ---- */
 
 static bool shorter_first;
-static bool nobody_overtaken;
+static bool no_overtaking;
 
-/* qsort has no context; one policy is played at a time. */
+/* Compares by global flags, because qsort has no context. One policy is played at a time. */
 static int in_order(const void *a, const void *b)
 {
     const struct waiting *first = *(struct waiting *const *)a;
@@ -100,8 +101,8 @@ static int in_order(const void *a, const void *b)
     return first < second ? -1 : first > second;
 }
 
-/* Starts what fits; a size that did not fit, and every larger one, is not tried again in this round.
- * Returns how many still wait. */
+/* Starts the jobs that fit. After a job did not fit, jobs of its size and larger are not tried
+ * again in this round. Returns how many jobs still wait. */
 static size_t round_run(struct pool *pool, struct waiting **queue, size_t count, int64_t now_ms)
 {
     int too_large = INT32_MAX;
@@ -114,7 +115,7 @@ static size_t round_run(struct pool *pool, struct waiting **queue, size_t count,
             continue;
         }
         if (waiting->gpus < too_large) {
-            too_large = nobody_overtaken ? 0 : waiting->gpus;
+            too_large = no_overtaking ? 0 : waiting->gpus;
         }
         queue[kept++] = waiting;
     }
@@ -176,7 +177,7 @@ static void print(const char *policy, const struct waiting *all, size_t count)
 
 /* ---- the least longest wait ---- */
 
-/* GPUs that are in use from, or to, a moment on. */
+/* GPUs that come into use (above 0) or become free (below 0) at a moment. */
 struct change {
     int64_t at_ms;
     int64_t gpus;
@@ -189,11 +190,12 @@ static int change_order(const void *a, const void *b)
     if (first->at_ms != second->at_ms) {
         return first->at_ms < second->at_ms ? -1 : 1;
     }
-    return first->gpus < second->gpus ? -1 : first->gpus > second->gpus; /* what ends, ends first */
+    /* Ends come before starts of the same moment. */
+    return first->gpus < second->gpus ? -1 : first->gpus > second->gpus;
 }
 
-/* Could nobody wait longer than this? Then every job has begun by its arrival + wait_ms, and cannot end before its arrival + its
- * length: in between it runs for certain, whatever the schedule. */
+/* Could all jobs wait no longer than wait_ms? Then every job has begun at its arrival + wait_ms. No
+ * job can end before its arrival + its length. In between a job certainly runs, in any schedule. */
 static bool wait_possible(const struct waiting *all, size_t count, int gpus, int64_t wait_ms)
 {
     struct change *changes = xcalloc(2 * count + 1, sizeof *changes);
@@ -219,7 +221,7 @@ static bool wait_possible(const struct waiting *all, size_t count, int gpus, int
 static void least_print(const struct waiting *all, size_t count, int gpus)
 {
     int64_t low_ms = 0;
-    int64_t high_ms = 0; /* nobody runs for certain */
+    int64_t high_ms = 0; /* with this wait no job runs for certain */
     for (size_t i = 0; i < count; i++) {
         high_ms = all[i].job->runs_ms > high_ms ? all[i].job->runs_ms : high_ms;
     }
@@ -270,7 +272,7 @@ int main(int argc, char **argv)
         all[i].gpus = (int)(spec->slots_milli / 1000 * spec->instances);
     }
     shorter_first = strcmp(argv[5], "sjf-fit") == 0;
-    nobody_overtaken = strcmp(argv[5], "fifo") == 0;
+    no_overtaking = strcmp(argv[5], "fifo") == 0;
     if (strcmp(argv[5], "least") == 0) {
         least_print(all, scenario.jobs.count, pool.left_all);
     } else {

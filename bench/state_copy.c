@@ -1,6 +1,8 @@
-/* state_copy.c - what a copy of the whole state costs, with many waiting tasks: the copy itself, the first write to each
- * of many tasks after it, and the memory of a waiting task.
+/* state_copy.c - the cost of a copy of the whole state with many waiting tasks: the copy itself,
+ * the first write to each of many tasks after it, and the memory of a waiting task.
+ *
  *   state_copy TASKS      prints "copy_us bytes_per_task"
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/core.h"
 

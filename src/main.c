@@ -1,6 +1,6 @@
-/* main.c - one program: the roles `weir server`, `weir agent`, `weir supervisor` and `weir sim`;
- * everything else is a command of the CLI. Roles meet only by running the program again.
- * SPDX-License-Identifier: Apache-2.0 */
+/* main.c - one program: the roles `weir server`, `weir agent`, `weir supervisor` and `weir sim`.
+ * Every other word is a command of the CLI. A role starts another role only by running the program
+ * again. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
 #include "agent/supervisor.h"
 #include "cli/cli.h"
@@ -21,14 +21,15 @@ int main(int argc, char **argv)
         {"supervisor", supervisor_main},
         {"sim", sim_main},
     };
-    /* Help on every command, roles too, comes from the CLI's command table. */
+    /* The CLI's command table has the help on every command and every role. */
     bool help = false;
     for (int i = 2; i < argc; i++) {
         help |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
     }
     for (size_t i = 0; argc > 1 && !help && i < sizeof roles / sizeof roles[0]; i++) {
         if (strcmp(argv[1], roles[i].name) == 0) {
-            /* They are started as /proc/self/exe, and would be called so in ps and top. */
+            /* A role is started as /proc/self/exe; without this call ps and top would show the name
+             * `exe`. */
             (void)prctl(PR_SET_NAME, "weir");
             return roles[i].role_main(argc - 1, argv + 1);
         }

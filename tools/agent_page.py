@@ -1,14 +1,14 @@
 """Compares docs/dev/formats/agent-protocol.md with the tables of the agent's messages (src/wire/agent_*.c).
 
-Every field of a table stands in the page's example of that message; a field that a message may leave out may stand in
-the page's text instead. Every field of an example is in the table.
+Every field of a table must stand in the page's example of the table's message. A field that a message may leave out may stand in
+the page's text instead. Every field of an example must be in the table.
 """
 import re
 
 PAGE = "docs/dev/formats/agent-protocol.md"
 TABLE = re.compile(r"(?:\b(\w+)_table|\[AGENT_(\w+)\]) = RECORD_JSON_TABLE\(")
 ROW = re.compile(r'RECORD_JSON_ROW\((\w+), [\w.]+, "(\w+)"(.*)')
-# The table with the fields that all messages of one struct have beside their own.
+# struct: the table with the fields that all messages of the struct share
 HEADS = {"agent_order": "order", "agent_report": "report"}
 
 
@@ -27,7 +27,7 @@ def tables_of(sources):
 
 
 def examples_of(page):
-    """The page's JSON objects, also those within others: (type, key it stands under, its fields, is it shortened by …)."""
+    """The page's JSON objects, nested objects included: type, key under which the object stands, its fields, whether … shortens it."""
     found, stack = [], []
     for token in re.finditer(r'"([^"]*)"(:?)|[{}]|, …', page):
         text = token.group(0)
@@ -46,7 +46,7 @@ def examples_of(page):
 
 
 def example_for(name, fields, examples):
-    """By its type, by the key it stands under, or else the object without a type that has most of the fields."""
+    """The example of a message: found by its type or by its key, else the object without a type that has most of the fields."""
     named = [e for e in examples if e["type"] == name or e["under"] in (name, name + "s")]
     loose = sorted((e for e in examples if not e["type"]), key=lambda e: -len(set(fields) & set(e["fields"])))
     return (named or loose)[0]

@@ -1,24 +1,24 @@
 """Compares the tables of fields (src/core/model/*_fields.def) with docs/api/openapi.yaml and the pages of the file formats.
 
-Each field of a table that users can see has its property in the API's description and its row in the page. A difference
-is named with the field and the place where it is missing.
+Each field of a table that users can see must have its property in the API's description and its row in the page. A finding
+names the field and the place where the field is missing.
 """
 import re
 
 OPENAPI = "docs/api/openapi.yaml"
-# object: (schemas of what users send, schema of an edit, schema of what the API shows, page)
+# object: (schemas that users send, schema of an edit, schema that the API shows, page)
 OBJECTS = {
     "task": (["TaskSubmit"], "TaskEdit", "Task", "docs/dev/formats/task-file.md"),
     "pool": (["PoolCreate"], None, "Pool", "docs/dev/formats/server-file.md"),
     "account": (["DepartmentCreate", "ProjectCreate"], None, None, "docs/dev/formats/server-file.md"),
     "quota": (["QuotaSet"], None, "Quota", "docs/dev/formats/server-file.md"),
 }
-# What the API's object has in another form, or what is one of two spellings.
+# Fields that the API shows in another form, or that are the second spelling of another field.
 NOT_SHOWN = {"entrypoint", "array", "parent"}
 
 
 def arguments(text):
-    """The arguments of one FIELD(…), split at the commas of its own level."""
+    """The arguments of one FIELD(…), split at the commas outside inner parentheses."""
     parts, depth, part = [], 0, ""
     for c in text:
         depth += (c == "(") - (c == ")")
@@ -31,7 +31,7 @@ def arguments(text):
 
 
 def fields_of(text):
-    """[(name, kind of value, change, group)] of a table."""
+    """The rows of a table: [(name, kind of value, change, group)]."""
     rows = []
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     for begun in re.finditer(r"\bFIELD\(", text):
@@ -45,7 +45,7 @@ def fields_of(text):
 
 
 def schema_of(openapi, name):
-    """The text of one schema; those that it takes over by a YAML anchor are not followed."""
+    """The text of one schema. Schemas that it includes by a YAML anchor are not followed."""
     found = re.search(rf"^    {name}:.*?(?=^    [A-Z]\w*:|\Z)", openapi, flags=re.M | re.S)
     return found.group(0) if found else ""
 
@@ -55,7 +55,7 @@ def has(schema, name):
 
 
 def differences(read):
-    """What is missing where; `read` gives the text of a file of the repository."""
+    """The findings: which field is missing where. `read` gives the text of a file of the repository."""
     found, openapi = [], read(OPENAPI)
     for thing, (sent, edit, shown, page) in OBJECTS.items():
         text = read(page)

@@ -1,8 +1,7 @@
 /* kai.c - KAI's benchmark shapes: allocate, full cycle, many queues, gangs.
  *
- * Its own sizes are 10, 50 and 100 nodes of eight GPUs; what is kept of them is the number of tasks
- * for each node and the form of the tree of accounts.
- * SPDX-License-Identifier: Apache-2.0 */
+ * KAI's own sizes are 10, 50 and 100 nodes of eight GPUs. These shapes keep KAI's number of tasks
+ * per node and the form of its tree of accounts. SPDX-License-Identifier: Apache-2.0 */
 #include "shapes.h"
 #include "world.h"
 
@@ -21,7 +20,8 @@ enum { SIZE_COUNT = sizeof sizes / sizeof sizes[0] };
 
 static const char *const project_names[PROJECTS] = {"queue-0", "queue-1", "queue-2", "queue-3"};
 
-/* Two departments with half of the GPUs each, two projects with half of that below each. */
+/* Makes two departments with half of the GPUs each, and below each two projects with a quarter of
+ * the GPUs each. */
 static void org_make(struct world *world, uint32_t nodes)
 {
     static const char *const departments[] = {"dept-a", "dept-b"};
@@ -35,7 +35,7 @@ static void org_make(struct world *world, uint32_t nodes)
     }
 }
 
-/* `count` tasks of `gang` instances with one GPU each, the projects in turn. */
+/* Submits `count` tasks of `gang` instances with one GPU each. The projects take turns. */
 static void tasks_submit(struct world *world, uint32_t count, uint32_t gang)
 {
     struct task_spec *specs = xcalloc(count, sizeof *specs);
@@ -55,7 +55,7 @@ static struct spend settle_spend(struct world *world)
     return world->spend;
 }
 
-/* ---- the shapes, once ---- */
+/* ---- one run of each shape ---- */
 
 static struct spend allocate_once(uint32_t nodes)
 {
@@ -68,7 +68,7 @@ static struct spend allocate_once(uint32_t nodes)
     return spend;
 }
 
-/* Half of the tasks run, half wait. */
+/* Half of the tasks run and half wait. */
 static struct spend full_cycle_once(uint32_t nodes)
 {
     struct world world;
@@ -123,7 +123,7 @@ static struct spend many_queues_once(uint32_t nodes)
     return spend;
 }
 
-/* ---- their lines ---- */
+/* ---- the lines of the shapes ---- */
 
 struct kai_shape {
     const char *name;

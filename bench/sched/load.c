@@ -1,5 +1,5 @@
-/* load.c - many waiting tasks onto empty nodes, a cluster that lives, and what memory it takes.
- * SPDX-License-Identifier: Apache-2.0 */
+/* load.c - many waiting tasks on empty nodes, a cluster in a steady state, and the memory of
+ * waiting tasks. SPDX-License-Identifier: Apache-2.0 */
 #include "shapes.h"
 #include "world.h"
 
@@ -12,24 +12,24 @@ enum {
     FILL_TASKS = 100000,
     FILL_NODES = 10000,
     EVENTS = 4000, /* of the steady state: arrivals and ends in turn */
-    BLOCK = 100,   /* of them, before the next cluster has its turn */
+    BLOCK = 100,   /* events before the next cluster has its turn */
     BLOCKS = EVENTS / BLOCK,
-    EVENT_GAP_MS = 20, /* between two of them */
-    VISITED_MAX = 64,  /* nodes, for one decision */
-    BYTES_MAX = 1024,  /* for one waiting task */
+    EVENT_GAP_MS = 20, /* between two events */
+    VISITED_MAX = 64,  /* nodes visited for one decision */
+    BYTES_MAX = 1024,  /* bytes of memory for one waiting task */
     NAME_SIZE = 32,
 };
 
 #define MS INT64_C(1000000)
 
-/* One run is enough when it takes longer. */
+/* A run that takes longer is not repeated. */
 #define FILL_NS_MAX (5000 * MS)
 
-/* No more events once they have taken this long. */
+/* No further events once the events have taken this long. */
 #define STEADY_NS_MAX (5000 * MS)
 
-/* GPUs in thousandths and CPUs of each shape (-1: what comes with the GPUs): tasks without GPU, shares
- * of one, whole ones. */
+/* GPUs in thousandths and CPUs of each shape (-1: the CPUs that come with the GPUs): tasks without
+ * GPU, with a part of a GPU, with whole GPUs. */
 static const struct {
     int64_t gpus_milli;
     int64_t cpu_milli;
@@ -46,7 +46,7 @@ struct mix {
     uint64_t seed;
 };
 
-/* The accounts, each with its part of the GPUs guaranteed. */
+/* Makes the accounts. Each account's guarantee is an equal part of the GPUs. */
 static void mix_init(struct mix *mix, struct world *world, uint32_t nodes, uint32_t accounts)
 {
     static char names[ACCOUNTS_MANY][NAME_SIZE];
@@ -77,7 +77,7 @@ static void mix_submit(struct mix *mix, struct world *world, uint32_t count)
     free(specs);
 }
 
-/* ---- many at once ---- */
+/* ---- many waiting tasks at once ---- */
 
 static struct spend fill_once(uint32_t nodes)
 {
@@ -112,25 +112,25 @@ void load_fill(struct bench *bench)
                 "nodes", VISITED_MAX, NULL);
 }
 
-/* ---- a cluster that lives ---- */
+/* ---- a cluster in a steady state ---- */
 
 struct steady {
     uint32_t nodes;
     uint32_t accounts;
-    uint32_t filled_percent; /* of the GPUs that tasks ask for at the start */
-    bool impatient;          /* who is blocked first holds a reservation at once */
+    uint32_t filled_percent; /* GPUs requested at the start, in percent of all GPUs */
+    bool impatient;          /* the first blocked task gets a reservation at once */
 };
 
 struct samples {
     int64_t ns[EVENTS];
     int64_t visited[EVENTS];
     uint32_t count;
-    uint32_t held; /* of them: those with a reservation held */
+    uint32_t held; /* samples that were taken while a reservation was held */
 };
 
 typedef VEC(uint64_t) running_list;
 
-/* The agents answer; what they started is running. */
+/* The agents answer. Adds the tasks that they started to `running`. */
 static void running_note(struct world *world, running_list *running)
 {
     for (size_t i = 0; i < world->orders.count; i++) {
@@ -142,7 +142,7 @@ static void running_note(struct world *world, running_list *running)
     world_settle(world);
 }
 
-/* Tasks until those that run and those that wait together ask for so much. */
+/* Submits tasks until running and waiting tasks together request filled_percent of the GPUs. */
 static void steady_fill(const struct steady *steady, struct mix *mix, struct world *world,
                         running_list *running)
 {
@@ -156,7 +156,7 @@ static void steady_fill(const struct steady *steady, struct mix *mix, struct wor
     running_note(world, running);
 }
 
-/* One of those that run, out of the list; 0: there is none. Those that had to go since are passed by. */
+/* Takes a running task out of the list; 0: there is none. Skips tasks that no longer run. */
 static task_id running_take(struct mix *mix, const struct world *world, running_list *running)
 {
     while (running->count > 0) {
@@ -185,7 +185,7 @@ static void steady_event(struct mix *mix, struct world *world, running_list *run
     world_settle(world);
 }
 
-/* One cluster under way. */
+/* One cluster in its steady state. */
 struct live {
     struct steady steady;
     struct world world;
@@ -194,7 +194,7 @@ struct live {
     struct samples samples;
     int64_t block_ns[BLOCKS]; /* the median of each block */
     uint32_t blocks;
-    int64_t events_ns; /* of the thread, spent on events so far */
+    int64_t events_ns; /* CPU time of the thread, spent on events so far */
 };
 
 static void live_init(struct live *live, const struct steady *steady)
@@ -224,7 +224,7 @@ static bool live_over(const struct live *live)
     return live->blocks == BLOCKS || live->events_ns >= STEADY_NS_MAX;
 }
 
-/* The next events of the cluster. */
+/* Runs the next block of events of the cluster. */
 static void live_block(struct live *live)
 {
     struct samples *samples = &live->samples;
@@ -280,8 +280,8 @@ static void steady_lines(struct bench *bench, const char *name, struct live *liv
 static const uint32_t steady_sizes[] = {1000, 10000};
 enum { STEADY_SIZES = sizeof steady_sizes / sizeof steady_sizes[0] };
 
-/* How many hundredths a decision of the last costs of what one of the first does: the median over pairs of blocks that followed each
- * other; 0: there is one cluster only. */
+/* The cost of a decision in the last cluster, in percent of the cost in the first cluster: the
+ * median over pairs of blocks that followed each other. 0: there is one cluster only. */
 static int64_t lives_growth(const struct live *lives, size_t count)
 {
     int64_t growth[BLOCKS];
@@ -296,8 +296,8 @@ static int64_t lives_growth(const struct live *lives, size_t count)
     return measure_percentile(growth, pairs, 50);
 }
 
-/* The clusters of all sizes live at the same time and take turns, block by block: what else the machine does meets all of them, and
- * hardly counts in what one costs of the other. */
+/* The clusters of all sizes take turns, block by block. So other work on the computer slows all
+ * clusters alike, and hardly changes the ratio of their costs. */
 static int64_t steady_sized(struct bench *bench, const char *name, struct steady steady)
 {
     static struct live lives[STEADY_SIZES];
@@ -341,7 +341,7 @@ void load_steady_accounts(struct bench *bench)
     (void)steady_sized(bench, "90 % asked, 1,000 accounts", steady);
 }
 
-/* One account, so that the reservation binds all. */
+/* One account, so that the reservation binds all tasks. */
 void load_steady_held(struct bench *bench)
 {
     const struct steady steady = {.accounts = 1, .filled_percent = 120, .impatient = true};
@@ -382,8 +382,8 @@ static void growth_line(struct bench *bench, const char *name, int64_t hundredth
 
 void load_growth(struct bench *bench)
 {
-    /* Ten times the nodes: n log n is 10 x 4 / 3. One decision does not grow, but for caches that
-     * hold a smaller part of ten times the memory. */
+    /* From 1,000 to 10,000 nodes, n log n grows by 10 x 4 / 3. One decision does not grow, except
+     * that caches hold a smaller part of ten times the memory. */
     enum { PASS_PERCENT_MAX = 1333, DECISION_PERCENT_MAX = 150 };
     const int64_t *pass_ns = bench->allocate_ns;
     growth_line(bench, "a full pass (allocate)", pass_ns[0] > 0 ? 100 * pass_ns[1] / pass_ns[0] : 0,

@@ -64,13 +64,13 @@ struct spend measure_median(struct spend *runs, size_t count)
 enum { FLOOR_NODES = 10000, FLOOR_GPUS = 8, FLOOR_TASKS = 400000, FLOOR_WORDS = 157 };
 
 struct floor {
-    uint64_t bits[FLOOR_GPUS + 1][FLOOR_WORDS]; /* by number of free GPUs: the nodes that have it */
+    uint64_t bits[FLOOR_GPUS + 1][FLOOR_WORDS]; /* nodes by their number of free GPUs */
     uint32_t count[FLOOR_GPUS + 1];
-    uint32_t hint[FLOOR_GPUS + 1]; /* the word where a node was found last */
+    uint32_t hint[FLOOR_GPUS + 1]; /* the word in which a node was found last */
     uint8_t free[FLOOR_NODES];
-    uint16_t node_of[FLOOR_TASKS]; /* where each task runs */
+    uint16_t node_of[FLOOR_TASKS]; /* the node of each task */
     uint8_t gpus[FLOOR_TASKS];
-    size_t oldest; /* the next to end when nothing is free */
+    size_t oldest; /* the next task to end when no GPU is free */
 };
 
 static void floor_move(struct floor *floor, uint32_t node, uint32_t to)
@@ -84,7 +84,7 @@ static void floor_move(struct floor *floor, uint32_t node, uint32_t to)
     floor->free[node] = (uint8_t)to;
 }
 
-/* The first node with the fewest free GPUs that are enough; FLOOR_NODES: none. */
+/* The first node with enough free GPUs, from the fewest free GPUs up; FLOOR_NODES: none. */
 static uint32_t floor_find(struct floor *floor, uint32_t gpus)
 {
     while (gpus <= FLOOR_GPUS && floor->count[gpus] == 0) {
@@ -159,7 +159,7 @@ static const char *mark(struct bench *bench, double value, double bar)
     return value > bar ? "SHORT" : "ok";
 }
 
-/* "1.23 ms": into `text`. */
+/* Writes a time such as "1.23 ms" to `text`. */
 static void time_text(double ns, char text[32])
 {
     static const struct {

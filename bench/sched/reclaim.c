@@ -1,9 +1,9 @@
-/* reclaim.c - shapes in which running tasks must give way: one huge gang, a gang that is one GPU
- * short, and thousands of single tasks.
+/* reclaim.c - shapes in which running tasks must leave: one huge gang, a gang that lacks one GPU,
+ * and thousands of single tasks.
  *
- * Timed is everything from the first pass until nobody can do more: the evictions, the reports of the
- * agents whose tasks have left, and the starts on what they left. Agents answer at once.
- * SPDX-License-Identifier: Apache-2.0 */
+ * The time counts from the first pass until no further pass decides anything: the evictions, the
+ * reports of the agents whose tasks have left, and the starts on the freed places. Agents answer at
+ * once. SPDX-License-Identifier: Apache-2.0 */
 #include "shapes.h"
 #include "world.h"
 
@@ -22,7 +22,7 @@ struct contest {
     uint32_t gang;       /* 0: single tasks */
 };
 
-/* All GPUs are taken by one-GPU tasks of one account; then comes the other. */
+/* One-GPU tasks of one account hold all GPUs. Then the tasks of the other account come. */
 static void contest_make(struct world *world, const struct contest *contest)
 {
     const uint32_t gpus = contest->nodes * NODE_GPUS;
@@ -44,7 +44,7 @@ static void contest_make(struct world *world, const struct contest *contest)
     world->spend = (struct spend){0};
 }
 
-/* `ret_decided`: the same up to the first answer of an agent. */
+/* `ret_decided` is the spend up to the first answer of an agent. */
 static struct spend contest_run(const struct contest *contest, struct spend *ret_decided)
 {
     struct world world;
@@ -72,7 +72,7 @@ static struct spend contest_median(const struct bench *bench, const struct conte
     return measure_median(runs, bench->runs);
 }
 
-/* Does the scheduler take back at all? */
+/* Does the scheduler reclaim at all? */
 static bool reclaims(void)
 {
     const struct contest contest = {.nodes = 1, .taker_gpus = NODE_GPUS, .gang = 1};

@@ -1,7 +1,9 @@
-/* sched_bench.c - make bench-sched: the scheduler alone, in one process, on clusters that exist only
- * in its state.
+/* sched_bench.c - make bench-sched: measures the scheduler alone, in one process, on clusters that
+ * exist only in the core's state.
+ *
  *   sched_bench [--runs N] [--nodes-max N] [NAME ...]
- * Prints a table; ends with 1 when a figure is short of its bar. What the lines mean: bench/README.md.
+ *
+ * Prints a table. Ends with 1 when a figure misses its bar. bench/README.md explains the lines.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "shapes.h"
 
@@ -47,7 +49,7 @@ static bool number_read(const char *text, uint64_t max, uint64_t *ret)
     return text != NULL && str_to_u64(str_of(text), ret) && *ret >= 1 && *ret <= max;
 }
 
-/* The options; `ret_first` is the first name. */
+/* Reads the options; `ret_first` is the first name. */
 static bool options_read(char **argv, struct bench *bench, char ***ret_first)
 {
     for (; *argv != NULL && strncmp(*argv, "--", 2) == 0; argv += 2) {
@@ -98,7 +100,7 @@ int main(int argc, char **argv)
             return usage();
         }
     }
-    (void)measure_floor_ns(); /* warms up */
+    (void)measure_floor_ns(); /* a first run warms the caches */
     bench.floor_ns = measure_floor_ns();
     table_head(&bench);
     for (size_t i = 0; i < SHAPE_COUNT; i++) {

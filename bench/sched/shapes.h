@@ -4,23 +4,23 @@
 
 #include "measure.h"
 
-/* KAI's benchmark shapes at its ratios of tasks to nodes, on 100, 1,000 and 10,000 nodes. */
+/* KAI's benchmark shapes with KAI's ratios of tasks to nodes, on 100, 1,000 and 10,000 nodes. */
 void kai_allocate(struct bench *bench);
 void kai_full_cycle(struct bench *bench);
 void kai_many_queues(struct bench *bench);
 void kai_gangs(struct bench *bench);
 
-/* Those in which somebody must give. */
+/* The shapes in which running tasks must leave. */
 void reclaim_huge_gang(struct bench *bench);
 void reclaim_unschedulable_gang(struct bench *bench);
 void reclaim_one_by_one(struct bench *bench);
 
-/* Many waiting tasks, a cluster that lives, and what memory that takes. */
+/* Many waiting tasks, a cluster in a steady state, and the memory of waiting tasks. */
 void load_fill(struct bench *bench);
 void load_steady(struct bench *bench);
 void load_steady_full(struct bench *bench);
 void load_steady_accounts(struct bench *bench);
 void load_steady_held(struct bench *bench);
 void load_memory(struct bench *bench);
-/* The ratios between 1,000 and 10,000 nodes, of what was measured. */
+/* The ratios of the figures at 10,000 nodes to the figures at 1,000 nodes. */
 void load_growth(struct bench *bench);

@@ -7,7 +7,7 @@
 
 enum {
     PASS_WORK_MAX = 20000, /* as in the server */
-    PASSES_MAX = 100000,   /* more for one settling: the scheduler does not come to rest */
+    PASSES_MAX = 100000, /* with more passes in one settling, the scheduler does not come to rest */
     SUBMIT_BATCH = 10000,
 };
 
@@ -62,7 +62,7 @@ void world_do(struct world *world, struct input in)
     orders_add(world);
 }
 
-/* ---- making it ---- */
+/* ---- making a cluster ---- */
 
 static void node_join(struct world *world, uint32_t number)
 {
@@ -81,7 +81,7 @@ static void node_join(struct world *world, uint32_t number)
     world_do(world, (struct input){.type = INPUT_NODE_JOIN, .node = {.spec = &spec}});
 }
 
-/* Whatever a server's first pool is like: here tasks may take back what is theirs. */
+/* Sets the pool's fields, whatever the defaults of a first pool are, so that tasks may reclaim. */
 void world_patience(struct world *world, int64_t patience_ms)
 {
     const struct pool_spec spec = {.name = POOL_DEFAULT_NAME,
@@ -194,7 +194,7 @@ void world_submit_equal(struct world *world, struct task_spec spec, uint32_t cou
     free(specs);
 }
 
-/* ---- letting it run ---- */
+/* ---- running a cluster ---- */
 
 void world_settle(struct world *world)
 {

@@ -1,5 +1,5 @@
-/* agent.c - the life of the agent: one loop between the server and the supervisor. It holds nothing
- * that must survive it; kill it at any moment and start another.
+/* agent.c - the life of the agent: one loop between the server and the supervisor. The agent holds
+ * nothing that must survive a kill: kill an agent at any moment and start another.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
 
@@ -20,7 +20,8 @@
 #define LOCK_NAME "agent.lock"
 
 enum {
-    REPLACE_TERM_TRIES = 250, /* for the other to end by itself, then to be gone after a kill */
+    /* Tries until the old agent ends by itself, and again after SIGKILL. */
+    REPLACE_TERM_TRIES = 250,
     REPLACE_KILL_TRIES = 250,
     REPLACE_WAIT_US = 20000,
     INBOX_TURN_MAX = 1024,
@@ -57,7 +58,8 @@ static void ignore(void *ctx)
     (void)ctx;
 }
 
-/* The directory's lock; with --replace the agent that holds it is asked to go, then made to. */
+/* Takes the directory's lock. With --replace the agent that holds the lock is asked to end, then
+ * killed. */
 static must_use enum err lock_take(const struct agent_options *options, int *ret_fd,
                                    struct error *e)
 {
@@ -87,8 +89,8 @@ static must_use enum err signals_take(struct agent *agent, struct error *e)
     return r == ERR_OK ? loop_signal(agent->loop, SIGHUP, ignore, agent, e) : r;
 }
 
-/* Who will run the tasks is settled before anything begins; a directory he cannot reach is worth a
- * word, for his job directory lies below it. */
+/* Settles the account that runs the tasks before anything begins. Warns when the account cannot
+ * reach the node's directory, because the job directories lie below that directory. */
 static must_use enum err run_as_check(const struct agent_options *options, struct error *e)
 {
     struct runas_account account;
@@ -136,7 +138,8 @@ static must_use enum err agent_begin(struct agent *agent, struct error *e)
     return ERR_OK;
 }
 
-/* False: a thread is stuck in a call; leave everything to the kernel. */
+/* False: a thread is stuck in a call; the caller must free nothing and leave the memory to the
+ * kernel. */
 static bool agent_end(struct agent *agent)
 {
     bool clean = stream_free(agent->stream);

@@ -1,5 +1,6 @@
-/* agent.h - the role of a node that talks to the server; the other is the supervisor (supervisor.h). SPDX-License-Identifier: Apache-2.0 */
+/* agent.h - the role `weir agent`: the process of a node that talks to the server. The node's other
+ * process is the supervisor (supervisor.h). SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* `weir agent …`; argv[0] is the role's name. The exit status of the process. */
+/* Runs `weir agent …`; argv[0] is the role's name. Returns the exit status of the process. */
 int agent_main(int argc, char **argv);

@@ -1,6 +1,7 @@
-/* agent_internal.h - the agent's loop: between the stream thread (orders), the reporter thread
- * (reports) and the supervisor. Private to agent.c (life), keeper.c (the supervisor), session.c
- * (the server). SPDX-License-Identifier: Apache-2.0 */
+/* agent_internal.h - the agent's loop, which stands between the stream thread (orders), the
+ * reporter thread (reports) and the supervisor. Private to agent.c (life of the agent), keeper.c
+ * (talks to the supervisor) and session.c (talks to the server).
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "agent/inbox.h"
@@ -11,7 +12,7 @@
 #include "base/vec.h"
 #include "io/loop.h"
 
-/* Why the supervisor was asked for its attempts; bits. */
+/* Why the agent asked the supervisor for its list of attempts. The values are bits. */
 enum listing { LISTING_HELLO = 1, LISTING_CUT_OFF = 2 };
 
 struct agent {
@@ -24,28 +25,29 @@ struct agent {
     struct reporter *reporter;
     struct stream *stream;
 
-    /* keeper.c */
-    struct supclient *supervisor; /* NULL: none */
+    /* Members of keeper.c. */
+    struct supclient *supervisor; /* NULL: no supervisor is connected */
     struct loop_fd *supervisor_watch;
     uint32_t supervisor_events;
     struct loop_timer *launch_timer;
     unsigned char supervisor_id[SUPERVISOR_ID_LEN];
-    unsigned listing;                   /* bits of enum listing; 0: not asked */
-    VEC(struct agent_attempt) attempts; /* as listed */
-    VEC(struct attempt_key) ordered;    /* starts sent, not yet known to be in the spool */
-    uint64_t ordered_seen;              /* how many of this connection are */
-    /* In whose name we speak: the supervisor whose part of the spool is being told. While that is
-     * a dead one, nothing is started. */
+    unsigned listing;                   /* bits of enum listing; 0: no list is asked for */
+    VEC(struct agent_attempt) attempts; /* the attempts that the supervisor listed */
+    /* Starts sent to the supervisor and not yet known to be in the spool. */
+    VEC(struct attempt_key) ordered;
+    uint64_t ordered_seen; /* how many starts of this connection are in the spool */
+    /* The supervisor in whose name the agent speaks: the writer of the part of the spool that is
+     * being reported. While that supervisor is dead, the agent passes no starts on. */
     unsigned char speaking_id[SUPERVISOR_ID_LEN];
 
-    /* session.c */
+    /* Members of session.c. */
     struct loop_timer *connect_timer;
     struct loop_timer *cut_off_timer;
     bool streaming; /* the stream thread is at work */
     bool welcomed;
-    bool refused; /* the server will not have us: the agent ends */
+    bool refused; /* the server does not let this node join: the agent ends */
     bool ready_told;
     uint64_t epoch;
     uint32_t incarnation;
-    unsigned failures; /* in a row */
+    unsigned failures; /* failed connections in a row */
 };

@@ -1,5 +1,6 @@
-/* agent_options.c - the command lines of both roles, and the agent's file. One table serves line and
- * file: `--join-token-file X` is `join_token_file: X`. SPDX-License-Identifier: Apache-2.0 */
+/* agent_options.c - the command lines of both roles, and the agent's configuration file. One table
+ * serves command line and file: `--join-token-file X` is `join_token_file: X`.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent_options.h"
 
 #include "agent/dirs.h"
@@ -56,7 +57,7 @@ struct option_table {
     size_t count;
 };
 
-/* The row of a name; the file writes `_` where the line has `-`. */
+/* The table's row of a name. The file writes `_` where the command line has `-`. */
 static const struct option_row *row_find(struct option_table table, struct str name)
 {
     for (size_t i = 0; i < table.count; i++) {
@@ -231,7 +232,7 @@ static must_use enum err file_read(struct option_table table, const char *path, 
     return ERR_OK;
 }
 
-/* As root a system directory, else one of the user's. */
+/* A system directory for root, else a directory in the user's home. */
 static const char *dir_default(struct arena *arena)
 {
     const char *data = getenv("XDG_DATA_HOME");

@@ -1,4 +1,4 @@
-/* agent_options.h - the command lines of both roles, and the agent's file.
+/* agent_options.h - the command lines of both roles, and the agent's configuration file.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -12,37 +12,38 @@
 
 struct supervisor_options {
     const char *dir;
-    const char *run_as; /* NULL: as runas.h chooses */
-    int ready_fd;       /* -1: none; one line is written when it serves, empty or an error */
+    const char *run_as; /* NULL: runas.h chooses the account */
+    int ready_fd; /* -1: none; gets one line when the supervisor serves: empty, or the error */
 };
 
-/* Texts are argv's. */
+/* The texts of *ret are argv's own. */
 must_use enum err agent_options_supervisor_parse(int argc, char **argv,
                                                  struct supervisor_options *ret, struct error *e);
 
-/* Writes the text and a newline to `fd` and closes it; -1: nothing. */
+/* Writes the text and a newline to `fd` and closes `fd`. Does nothing when `fd` is -1. */
 void agent_options_supervisor_ready(int fd, const char *text);
 
 struct agent_options {
     const char *config;
-    const char *server; /* NULL: as D/server.url says */
+    const char *server; /* NULL: the address stands in D/server.url */
     const char *pool;
     const char *join_token;
     const char *join_token_file;
     const char *dir;
-    const char *name; /* NULL: the host's */
+    const char *name; /* NULL: the host's name */
     const char *run_as;
-    const char *resources;               /* "foo=7 bar=1" */
-    const char *address;                 /* where other nodes reach this one; NULL: found out */
-    const char *labels[NODE_LABELS_MAX]; /* k=v */
+    const char *resources; /* as written, for example "foo=7 bar=1" */
+    const char *address;   /* where other nodes reach this node; NULL: the agent finds out */
+    const char *labels[NODE_LABELS_MAX]; /* each "key=value" */
     size_t label_count;
     int64_t slots;         /* -1: as the hardware says */
-    int64_t fake_gpus;     /* -1: real ones */
-    int64_t stop_after_ms; /* cut off for so long: stop the tasks; 0: never */
-    int ready_fd;          /* -1: none; the line "ready" once the server has welcomed us */
+    int64_t fake_gpus;     /* -1: the real GPUs are used */
+    int64_t stop_after_ms; /* stop the tasks after so long without the server; 0: never */
+    int ready_fd; /* -1: none; gets the line "ready" once the server has welcomed the agent */
     bool replace;
 };
 
-/* The command line over the file it names with --config. Texts are argv's or in the arena. */
+/* Reads the command line and the file that --config names; the command line wins. The texts of *ret
+ * are argv's or in the arena. */
 must_use enum err agent_options_parse(int argc, char **argv, struct arena *arena,
                                       struct agent_options *ret, struct error *e);

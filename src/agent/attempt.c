@@ -2,8 +2,8 @@
  *
  *   STARTING ─▶ RUNNING ─first process ends─▶ CLOSING ─all gone, pipes empty─▶ ENDED ─ack─▶ forgotten
  *
- * Holds (README.md): A2 a key is started at most once; A3 `ended` is recorded after the last byte
- * of output and after the last process is gone. SPDX-License-Identifier: Apache-2.0 */
+ * Holds (README.md): A2 a key is started at most once; A3 `ended` is recorded after the attempt's
+ * last byte of output and after its last process has ended. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/attempt.h"
 #include "agent/checkpoint.h"
 #include "agent/reaper.h"
@@ -35,7 +35,7 @@ static void started_record(const struct attempt *attempt)
     spool_put(attempt->sup->spool, &record);
 }
 
-/* Behind the cap: what comes is thrown away, after one line that says so. */
+/* Throws output behind the task's limit away, after one line in the output that says so. */
 static long stream_discard(struct attempt_stream *stream)
 {
     struct attempt *attempt = stream->attempt;
@@ -58,8 +58,8 @@ static long stream_discard(struct attempt_stream *stream)
     return got;
 }
 
-/* One helping of at most READ_CHUNK, so that a noisy task has its turn like any other. The result
- * of read(): 0 at the end, -1 and EAGAIN when there is nothing. */
+/* Reads at most READ_CHUNK bytes, so that a noisy task has its turn like any other task. Returns
+ * what read() returned: 0 at the end, -1 and EAGAIN when the pipe is empty. */
 static long stream_read(struct attempt_stream *stream)
 {
     struct attempt *attempt = stream->attempt;
@@ -136,7 +136,8 @@ void attempt_free(struct attempt *attempt)
     free(attempt);
 }
 
-/* Records the end of what never ran; the key stays known like any other. */
+/* Adds an attempt that never ran to the ended attempts. The supervisor still knows the attempt's
+ * key, as after any other end. */
 static void ended_keep(struct attempt *attempt)
 {
     struct supervisor *sup = attempt->sup;
@@ -159,7 +160,7 @@ static void start_failed(struct attempt *attempt, int error_number, const char *
     ended_keep(attempt);
 }
 
-/* Both pipes; the ends the task gets are put into `give`. */
+/* Opens both pipes and puts the task's ends of the pipes into `give`. */
 static bool streams_open(struct attempt *attempt, int give[STREAM_COUNT])
 {
     for (size_t i = 0; i < STREAM_COUNT; i++) {
@@ -172,14 +173,14 @@ static bool streams_open(struct attempt *attempt, int give[STREAM_COUNT])
             errno = why;
             return false;
         }
-        (void)fcntl(ends[0], F_SETFL, O_NONBLOCK); /* our end alone; the task's stays plain */
+        (void)fcntl(ends[0], F_SETFL, O_NONBLOCK); /* only our end; the task's end stays blocking */
         attempt->streams[i] = (struct attempt_stream){.attempt = attempt, .fd = ends[0]};
         give[i] = ends[1];
     }
     return true;
 }
 
-/* Everything the start needs, in the job's own memory. */
+/* Copies everything that the start needs into the job's own memory. */
 static struct spawn_job *job_make(struct attempt *attempt, const struct start_order *order,
                                   const int give[STREAM_COUNT])
 {
@@ -211,7 +212,7 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
     return job;
 }
 
-/* It never ran: records why. `step` is what could not be done for `program`. */
+/* Records why an attempt never ran. `step` is what could not be done for `program`. */
 static void run_failed(struct attempt *attempt, int error_number, const char *step,
                        const char *program)
 {
@@ -227,7 +228,8 @@ static void run_failed(struct attempt *attempt, int error_number, const char *st
     supervisor_idle_check(sup);
 }
 
-/* Its directory, group and pipes; then the start is on its way, or its failure is recorded. */
+/* Takes the attempt's directory, cgroup and pipes, then hands the start to the spawner. Records the
+ * failure where one of these steps fails. */
 static void run(struct attempt *attempt, const struct start_order *order)
 {
     struct supervisor *sup = attempt->sup;
@@ -253,7 +255,7 @@ bool attempt_started(struct spawn_job *job)
     struct supervisor *sup = attempt->sup;
     must(attempt->state == ATTEMPT_STARTING);
     if (job->result.no_process && attempt->cgroup != NULL) {
-        /* Somebody may have removed the group under us: this one does without. */
+        /* A person may have removed the cgroup: this attempt starts without a cgroup. */
         cgroup_drop(sup->cgroups, attempt->cgroup);
         attempt->cgroup = NULL;
         job->order.cgroup_fd = -1;
@@ -283,7 +285,8 @@ bool attempt_started(struct spawn_job *job)
     return false;
 }
 
-/* A start that was asked before: say again what became of it. */
+/* Answers a start order that came before: records the outcome of the attempt again. False: the key
+ * is unknown. */
 static bool known_answer(struct supervisor *sup, const struct attempt_key *key)
 {
     const struct attempt *known = map_get(sup->attempts, key, sizeof *key);
@@ -291,7 +294,8 @@ static bool known_answer(struct supervisor *sup, const struct attempt_key *key)
         if (known->state == ATTEMPT_RUNNING || known->state == ATTEMPT_CLOSING) {
             started_record(known);
         }
-        return true; /* a start under way will say so; an end not yet acknowledged is in the spool */
+        /* The record of a start under way, or of an unacknowledged end, is still to be reported. */
+        return true;
     }
     if (keyring_has(sup->recent, key)) {
         struct record record = {.type = RECORD_LOST, .key = *key};
@@ -331,8 +335,8 @@ void attempt_start(struct supervisor *sup, const struct start_order *order)
     run(attempt, order);
 }
 
-/* To every process of the group. The leader is our child and not yet reaped, so its number cannot
- * have passed to another. */
+/* Signals every process of the attempt's process group. The group leader is our child and not yet
+ * reaped, so its pid cannot belong to another process. */
 static void group_signal(const struct attempt *attempt, int signal_number)
 {
     must(attempt->state == ATTEMPT_RUNNING);
@@ -392,7 +396,8 @@ void attempt_leader_ended(struct attempt *attempt, int status, const struct rusa
     attempt->kill_timer = NULL;
 }
 
-/* Takes all that is in the pipe. False: the spool cannot be written, so there may be more. */
+/* Takes all output that is in the pipe. False: the spool cannot be written, so the pipe may still
+ * hold output. */
 static bool stream_drain(struct attempt_stream *stream)
 {
     long got = 1;
@@ -410,8 +415,9 @@ bool attempt_finish(struct attempt *attempt)
 {
     struct supervisor *sup = attempt->sup;
     must(attempt->state == ATTEMPT_CLOSING);
-    /* Every writer is gone, so what is in the pipe is all there will be; should somebody outside
-     * hold it open, the end of file would never come, and is not waited for. */
+    /* Every process of the attempt has ended, so the pipe holds all the output there will be. A
+     * process outside the attempt may hold the pipe open; so the loop does not wait for the end of
+     * file. */
     for (size_t i = 0; i < STREAM_COUNT; i++) {
         if (!stream_drain(&attempt->streams[i])) {
             return false;

@@ -4,29 +4,32 @@
 
 #include "agent/supervisor_internal.h"
 
-/* Is the key new? What is to be started is recorded as accepted before. */
+/* Is the key new? Before a new key is started, the spool must hold its record `accepted`. */
 bool attempt_is_new(const struct supervisor *sup, const struct attempt_key *key);
 
-/* Starts it, unless its key is known; the outcome is in the spool. */
+/* Starts the attempt unless its key is known. The spool gets the outcome. */
 void attempt_start(struct supervisor *sup, const struct start_order *order);
 
-/* The start of an attempt is done, for better or worse. True: to be tried without its cgroup. */
+/* The spawner calls this when a start is done or has failed. True: try the start again without a
+ * cgroup. */
 bool attempt_started(struct spawn_job *job);
 
-/* SIGTERM now and SIGKILL after the grace time; grace 0: SIGKILL now. Again: the shorter holds. */
+/* Sends SIGTERM now and SIGKILL after the grace time; with grace 0 sends SIGKILL now. A second call
+ * can only bring the SIGKILL forward. */
 void attempt_stop(struct attempt *attempt, int64_t grace_ms);
 
-/* Its first process has ended (wait status and use); the group it leads is ended with it. */
+/* The attempt's first process has ended with this wait status and resource use. Ends the process
+ * group that the first process led. */
 void attempt_leader_ended(struct attempt *attempt, int status, const struct rusage *use);
 
-/* All its processes are gone: take what is left in its pipes and record the end. False: the spool
- * cannot be written just now; call again. */
+/* Takes the output left in the pipes and records the end. All processes of the attempt must have
+ * ended. False: the spool cannot be written now; call again. */
 must_use bool attempt_finish(struct attempt *attempt);
 
-/* The server has everything before `at`: forget what ended before. */
+/* The server has every record before `at`: forgets the attempts whose end lies before `at`. */
 void attempt_forget(struct supervisor *sup, struct spool_position at);
 
-/* Watch all pipes, or none. */
+/* Stops reading the pipes of all attempts, or reads them again. */
 void attempt_pause(struct supervisor *sup, bool paused);
 
 void attempt_free(struct attempt *attempt);

@@ -1,8 +1,8 @@
 /* cgroup.c - the pool of cgroups.
  *
- * Groups are made when first needed and kept: making one costs more than starting a task. A task is
- * born in its group (clone3), because moving a running process takes a lock of the whole machine.
- * SPDX-License-Identifier: Apache-2.0 */
+ * A cgroup is made when it is first needed, and kept: making a cgroup costs more than starting a
+ * task. A task is born in its cgroup (clone3), because moving a running process takes a lock of the
+ * whole node. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/cgroup.h"
 
 #include "agent/limits.h"
@@ -33,7 +33,7 @@ struct cgroups {
     VEC(struct cgroup *) ready;
 };
 
-/* The mount point of the cgroup2 file system, as /proc/self/mountinfo tells. */
+/* Finds the mount point of the cgroup2 file system in /proc/self/mountinfo. */
 static bool mount_find(char *out)
 {
     FILE *file = fopen("/proc/self/mountinfo", "re");
@@ -58,7 +58,7 @@ static bool mount_find(char *out)
     return found;
 }
 
-/* Our own group in it: the line "0::/path" of /proc/self/cgroup. */
+/* Finds the caller's own cgroup: the line "0::/path" of /proc/self/cgroup. */
 static bool own_find(char *out)
 {
     FILE *file = fopen("/proc/self/cgroup", "re");
@@ -156,8 +156,9 @@ struct cgroup *cgroup_take(struct cgroups *groups)
 
 void cgroup_give(struct cgroups *groups, struct cgroup *group)
 {
-    /* Since Linux 6.11 each use of cgroup.kill is counted, and a child that is born into another
-     * group than its parent's dies at once where the two counts differ. */
+    /* A killed cgroup is never used again. Since Linux 6.11 the kernel counts each use of
+     * cgroup.kill, and a child dies at once when it is born into a cgroup whose count differs from
+     * the count of the parent's cgroup. */
     if (!group->killed && groups->ready.count < CGROUPS_READY_MAX) {
         vec_push(&groups->ready, group);
     } else {

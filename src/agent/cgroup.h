@@ -1,6 +1,7 @@
-/* cgroup.h - one cgroup (v2) for each attempt, out of a pool: whatever a task starts stays in it,
- * and all of it ends by one write. Used where the unified tree is there and writable; elsewhere
- * strays.h finds what a task left behind. SPDX-License-Identifier: Apache-2.0 */
+/* cgroup.h - one cgroup (v2) for each attempt, out of a pool. Whatever a task starts stays in the
+ * task's cgroup, and one write ends all of it. Cgroups are used where the unified tree exists and
+ * is writable; elsewhere strays.h finds the processes that a task left behind.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include <stdbool.h>
@@ -8,30 +9,32 @@
 struct cgroups;
 struct cgroup;
 
-/* Below the caller's own cgroup: weir-HEX/N. NULL where there is no such tree, or not for us. */
+/* The cgroups are weir-HEX/N below the caller's own cgroup. NULL: there is no cgroup2 tree, or this
+ * process may not write to the tree. */
 struct cgroups *cgroup_new(const char *supervisor_hex);
 
-/* Removes the groups; those still populated stay. */
+/* Removes the cgroups. Cgroups that still have processes stay. */
 void cgroup_free(struct cgroups *groups);
 
-/* A group without processes, or NULL. */
+/* A cgroup without processes, or NULL. */
 struct cgroup *cgroup_take(struct cgroups *groups);
 
-/* Back into the pool, unless it was killed; must be empty of processes. */
+/* Returns the cgroup to the pool. Removes a cgroup that was killed, or for which the pool has no
+ * room. The cgroup must have no processes. */
 void cgroup_give(struct cgroups *groups, struct cgroup *group);
 
-/* Not back into the pool: the kernel would not have it. */
+/* Does not return the cgroup to the pool, because the kernel refused to start a process in it. */
 void cgroup_drop(struct cgroups *groups, struct cgroup *group);
 
-/* The descriptor to be born into it with. */
+/* The descriptor that clone3 needs to start a process in the cgroup. */
 int cgroup_fd(const struct cgroup *group);
 
-/* Are there living processes in it? */
+/* Are there living processes in the cgroup? */
 bool cgroup_populated(const struct cgroup *group);
 
-/* SIGKILL to all of it. */
+/* Sends SIGKILL to all processes of the cgroup. */
 void cgroup_kill(struct cgroup *group);
 
-/* All groups of a dead supervisor: SIGKILL to everything in them, then remove what is empty. False:
- * something in them takes its time to die; call again. */
+/* Sends SIGKILL to all processes in the cgroups of a dead supervisor, then removes the empty
+ * cgroups. False: some process has not ended yet; call again. */
 bool cgroup_end(const char *supervisor_hex);

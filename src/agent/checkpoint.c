@@ -1,4 +1,5 @@
-/* checkpoint.c - has a task touched its $WEIR_CHECKPOINT_FILE? SPDX-License-Identifier: Apache-2.0 */
+/* checkpoint.c - finds out whether a task has changed its $WEIR_CHECKPOINT_FILE.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/checkpoint.h"
 
 #include "agent/supervisor_internal.h"
@@ -9,7 +10,7 @@
 
 enum { NS_PER_S = 1000000000, NS_PER_MS = 1000000 };
 
-/* When the file was changed last; 0: there is none. */
+/* When the checkpoint file was last changed; 0: there is no file. */
 static int64_t changed_ns(const struct attempt *attempt)
 {
     struct stat info;
@@ -32,7 +33,7 @@ void checkpoint_look(struct attempt *attempt)
     if (seen_ns == 0 || seen_ns == attempt->checkpoint_seen_ns) {
         return;
     }
-    /* The wall clock may have been set back since. */
+    /* The file's time may lie in the future, because the wall clock may have been set back. */
     const int64_t now_ms = supervisor_wall_ms();
     const int64_t at_ms = seen_ns / NS_PER_MS < now_ms ? seen_ns / NS_PER_MS : now_ms;
     if (attempt->checkpoint_ms > 0 && at_ms - attempt->checkpoint_ms < CHECKPOINT_INTERVAL_MS) {
@@ -56,7 +57,7 @@ void checkpoint_round(struct supervisor *sup)
     const struct attempt *first = NULL;
     for (unsigned i = 0; i < CHECKPOINT_LOOKS_MAX; i++) {
         struct attempt *attempt = map_next(sup->attempts, &sup->look_cursor);
-        if (attempt == NULL) { /* from the beginning again */
+        if (attempt == NULL) { /* the cursor is at the end: begin again at the first attempt */
             sup->look_cursor = 0;
             attempt = map_next(sup->attempts, &sup->look_cursor);
         }

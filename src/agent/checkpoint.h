@@ -1,21 +1,23 @@
-/* checkpoint.h - has a task touched its $WEIR_CHECKPOINT_FILE? Part of the supervisor.
+/* checkpoint.h - has a task changed its $WEIR_CHECKPOINT_FILE? Part of the supervisor.
  *
- * Looked at, not watched: a watch costs something for every file that a task makes in its directory, a look only for tasks that are
- * looked at, and those are at most CHECKPOINT_LOOKS_MAX a round, however many run. What counts is when the file was changed, by the
- * kernel's own stamp, which no task can set; so a late look tells the same. SPDX-License-Identifier: Apache-2.0 */
+ * The supervisor looks at the files and does not watch them: a watch costs something for every file
+ * that a task makes in its directory. One round looks at CHECKPOINT_LOOKS_MAX attempts at most,
+ * however many run. The kernel's time of the last change counts, which no task can set; so a late
+ * look gives the same result. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 struct attempt;
 struct supervisor;
 
-/* The attempt is about to start: what an earlier one left there does not count. */
+/* Call before the attempt starts: a file that an earlier attempt left does not count. */
 void checkpoint_begin(struct attempt *attempt);
 
-/* Records a checkpoint if there is a new one, and none of the last CHECKPOINT_INTERVAL_MS before it was recorded. */
+/* Records a checkpoint if the file has changed, and the last recorded checkpoint is at least
+ * CHECKPOINT_INTERVAL_MS older. */
 void checkpoint_look(struct attempt *attempt);
 
-/* Something runs: rounds are made as long as anything does. */
+/* An attempt runs: begins the rounds, which go on as long as an attempt is open. */
 void checkpoint_watch(struct supervisor *sup);
 
-/* Looks at some of those that run. */
+/* Looks at the next CHECKPOINT_LOOKS_MAX attempts. */
 void checkpoint_round(struct supervisor *sup);

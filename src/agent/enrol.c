@@ -1,4 +1,4 @@
-/* enrol.c - where the server is, and who we are to it. SPDX-License-Identifier: Apache-2.0 */
+/* enrol.c - the server's address, and the node's credential. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/enrol.h"
 
 #include "agent/dirs.h"
@@ -21,7 +21,8 @@ enum {
 #define FILE_EPOCH "epoch"
 #define FILE_URL "server.url"
 
-/* Was the file written after we began? Then whoever did it knows better than our command line. */
+/* Was the file written after this agent started? Then the file is newer than our command line and
+ * wins. */
 static bool url_is_younger(const char *dir, struct timespec started)
 {
     char path[AGENT_PATH_MAX];
@@ -96,7 +97,8 @@ static must_use enum err join(const struct agent_options *options, const struct 
     r = http_client_call(client, &call, arena, &reply, e);
     http_client_free(client);
     buf_done(&body);
-    if (r == ERR_DENIED) { /* the certificate, which may be put right */
+    /* The server's certificate is not accepted; an admin may still mend that. */
+    if (r == ERR_DENIED) {
         e->code = ERR_UNREACHABLE;
         return ERR_UNREACHABLE;
     }

@@ -1,4 +1,4 @@
-/* frame.c - coding of the messages between agent and supervisor.
+/* frame.c - encoding of the messages between agent and supervisor.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/frame.h"
 

@@ -1,7 +1,8 @@
-/* frame.h - the messages between agent and supervisor on D/supervisor.sock: a length of four bytes,
- * little end first, then the message in base/bytes.h coding. The supervisor speaks first: HELLO,
- * one ATTEMPT for each it knows, READY. What happened to tasks never travels here: it is in the
- * spool, and GROWN says how far. SPDX-License-Identifier: Apache-2.0 */
+/* frame.h - the messages between agent and supervisor on D/supervisor.sock. A message is a length
+ * of four bytes, least significant byte first, then the content in the encoding of base/bytes.h.
+ * The supervisor speaks first: HELLO, one ATTEMPT for each attempt it knows, READY. Reports about
+ * tasks never travel here: they stand in the spool, and GROWN says how far the spool goes.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "agent/limits.h"
@@ -15,37 +16,38 @@ enum { FRAME_VERSION = 1, FRAME_HEAD_LEN = 4 };
 enum frame_type {
     FRAME_NONE,
     FRAME_HELLO,   /* supervisor: version, id, pid, acknowledged and written positions */
-    FRAME_ATTEMPT, /* supervisor: key, running or ended */
-    FRAME_READY,   /* supervisor: all ATTEMPTs have been said */
-    FRAME_GROWN,   /* supervisor: the spool goes up to `at`, and the first `starts` STARTs of this
-                      connection are in it */
-    FRAME_START,   /* agent */
-    FRAME_STOP,    /* agent: key, grace */
-    FRAME_ACK,     /* agent: the server has everything before `at` */
-    FRAME_LIST,    /* agent: say all ATTEMPTs and READY again */
+    FRAME_ATTEMPT, /* supervisor: key; whether the attempt has ended */
+    FRAME_READY,   /* supervisor: all ATTEMPTs have been sent */
+    /* Supervisor: the spool goes up to `at` and holds the first `starts` STARTs of the connection. */
+    FRAME_GROWN,
+    FRAME_START, /* agent: a start order */
+    FRAME_STOP,  /* agent: key, grace */
+    FRAME_ACK,   /* agent: the server has every record before `at` */
+    FRAME_LIST,  /* agent: send all ATTEMPTs and READY again */
 };
 
-/* Everything needed to start one attempt. Texts are borrowed. */
+/* Everything needed to start one attempt. The texts are borrowed. */
 struct start_order {
     struct attempt_key key;
-    uint64_t instance; /* INSTANCE_ID */
+    uint64_t instance; /* the value of INSTANCE_ID */
     const char *const *argv;
     size_t argv_count;
-    const char *const *env; /* the task's own, K=V */
+    const char *const *env; /* the task's own variables, each "K=V" */
     size_t env_count;
-    const char *workdir; /* "": the job directory */
+    const char *workdir; /* "": run in the job directory */
     const char *pool;
     const char *node;
     uint64_t slots_milli;
     const uint32_t *devices;
     size_t device_count;
     uint64_t rank;
-    uint64_t world_size; /* above 1: a gang */
+    uint64_t world_size; /* above 1: the task is a gang */
     const char *master_addr;
     uint64_t master_port;
-    uint64_t output_max; /* bytes of each stream */
+    uint64_t output_max; /* bytes of each output stream */
 };
 
+/* A message. The comment of a member names the types of messages that have the member. */
 struct frame {
     enum frame_type type;
     struct attempt_key key;              /* ATTEMPT, STOP */
@@ -57,12 +59,13 @@ struct frame {
     uint64_t pid;                        /* HELLO */
     unsigned char id[SUPERVISOR_ID_LEN]; /* HELLO */
     uint64_t starts;                     /* GROWN */
-    struct start_order start;            /* START, in the decoder's arena */
+    struct start_order start;            /* START; the texts are in the decoder's arena */
 };
 
-/* Appends one whole message, length included. */
+/* Appends one whole message, its length included. */
 void frame_put(struct buf *out, const struct frame *frame);
 
-/* Takes the first whole message off data: its full length, 0 when it is not all there yet, or -1
- * when it is malformed or over FRAME_BYTES_MAX. Texts of *ret are in the arena. */
+/* Decodes the first message of `data`. Returns the message's full length, 0 when the message is not
+ * complete, or -1 when it is malformed or longer than FRAME_BYTES_MAX. Texts of *ret are in the
+ * arena. */
 long frame_get(const char *data, size_t len, struct arena *arena, struct frame *ret);

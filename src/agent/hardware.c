@@ -1,4 +1,4 @@
-/* hardware.c - cores by hwloc, memory by the kernel. SPDX-License-Identifier: Apache-2.0 */
+/* hardware.c - reads cores by hwloc, memory from the kernel. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/hardware.h"
 #include "agent/nvml.h"
 
@@ -22,8 +22,9 @@ must_use enum err hardware_read(int64_t fake_gpus, struct arena *arena, struct h
     struct hardware hardware = {.device_model = "", .arch = ""};
     hardware.threads = threads > 0 ? (uint32_t)threads : 1;
     hardware.cores = cores > 0 ? (uint32_t)cores : hardware.threads;
-    /* The kernel's own figure: hwloc adds up what the firmware's tables say of each NUMA node, which
-     * on virtual machines with a balloon is what they had at that moment. */
+    /* The memory is the kernel's own figure. hwloc adds up what the firmware says of each NUMA
+     * node, and on a virtual machine with a balloon the firmware's figure is the memory of the
+     * moment. */
     hardware.memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
     hwloc_topology_destroy(topology);
     struct utsname system;

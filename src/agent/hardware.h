@@ -1,4 +1,4 @@
-/* hardware.h - what the machine has: cores and memory by hwloc, GPUs by NVML or made up.
+/* hardware.h - what the node has: cores and memory, and GPUs found by NVML or pretended.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -8,14 +8,15 @@
 
 struct hardware {
     uint32_t cores;
-    uint32_t threads; /* that may be used */
+    uint32_t threads; /* hardware threads that this process may use */
     int64_t memory_bytes;
     uint32_t device_count;
-    int64_t device_memory_bytes; /* of the smallest; 0: unknown */
-    const char *device_model;    /* of the first; "": none */
-    const char *arch;            /* x86_64 … */
+    int64_t device_memory_bytes; /* of the smallest GPU; 0: unknown */
+    const char *device_model;    /* of the first GPU; "": no GPU */
+    const char *arch;            /* for example "x86_64" */
 };
 
-/* fake_gpus: -1 for the real ones. Texts in the arena. */
+/* With fake_gpus -1 the real GPUs are read, else fake_gpus GPUs are pretended. Texts are in the
+ * arena. */
 must_use enum err hardware_read(int64_t fake_gpus, struct arena *arena, struct hardware *ret,
                                 struct error *e);

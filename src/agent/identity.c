@@ -1,4 +1,5 @@
-/* identity.c - what a node says of itself. SPDX-License-Identifier: Apache-2.0 */
+/* identity.c - finds out the node's name, labels and capacity.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/identity.h"
 
 #include "agent/dirs.h"
@@ -40,7 +41,8 @@ static void label_add(struct label *labels, uint32_t *count, const char *key, co
 {
     for (uint32_t i = 0; i < *count; i++) {
         if (strcmp(labels[i].key, key) == 0) {
-            labels[i].value = value; /* the site's word holds over what the machine says */
+            /* A label from the command line wins over a label from the hardware. */
+            labels[i].value = value;
             return;
         }
     }
@@ -72,7 +74,7 @@ static void labels_fill(const struct agent_options *options, const struct hardwa
     ret->label_count = count;
 }
 
-/* The host's name up to its first dot, made of the characters a node's name may have. */
+/* The host's name up to its first dot, with only characters that a node name may have. */
 static const char *name_default(struct arena *arena)
 {
     char host[HOST_BYTES_MAX] = "";
@@ -107,7 +109,7 @@ must_use enum err identity_read(const struct agent_options *options, struct aren
     if (r != ERR_OK) {
         return r;
     }
-    if (spec.device_count > 0) { /* there a slot is a device */
+    if (spec.device_count > 0) { /* on a GPU node a slot is a device */
         spec.slots_milli = (int64_t)spec.device_count * MILLI;
     }
     labels_fill(options, &hardware, arena, &spec);
@@ -121,7 +123,7 @@ must_use enum err identity_read(const struct agent_options *options, struct aren
     return ERR_OK;
 }
 
-/* "http://host:port" -> host and port. */
+/* Splits "http://host:port" into host and port. */
 static bool url_split(const char *url, char *host, char *port)
 {
     const char *from = strstr(url, "://");
@@ -145,7 +147,7 @@ void identity_address(const char *url, char *out, size_t size)
     if (!url_split(url, host, port) || getaddrinfo(host, port, &hints, &found) != 0) {
         return;
     }
-    /* Connecting a datagram socket sends nothing; it makes the kernel choose our address. */
+    /* Connecting a datagram socket sends nothing. The call makes the kernel choose our address. */
     int sock = socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     struct sockaddr_storage mine;
     socklen_t len = sizeof mine;

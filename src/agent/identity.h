@@ -1,4 +1,4 @@
-/* identity.h - what a node says of itself: name, labels, capacity. Found out once, at the start.
+/* identity.h - what a node says of itself: name, labels, capacity. Read once, at the agent's start.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -7,14 +7,15 @@
 #include "base/fail.h"
 #include "core/model/spec.h"
 
-/* Texts and lists in the arena; the supervisor's id and the address are left empty. */
+/* Texts and lists are in the arena. The supervisor's id and the address are left empty. */
 must_use enum err identity_read(const struct agent_options *options, struct arena *arena,
                                 struct node_spec *ret, struct error *e);
 
-/* "foo=7 bar=0.5 memory=8Gi", blanks or commas between; slots, cpu and memory replace what `ret`
- * has. ERR_INVALID says what is wrong with which. */
+/* Reads "foo=7 bar=0.5 memory=8Gi", separated by blanks or commas. The names slots, cpu and memory
+ * replace the values of `ret`. ERR_INVALID names the wrong entry. */
 must_use enum err identity_resources(const char *text, struct arena *arena, struct node_spec *ret,
                                      struct error *e);
 
-/* The address by which the server (a URL) reaches back to us, in `out`; 127.0.0.1 when unknown. */
+/* Writes the address by which the server (a URL) reaches this node to `out`; 127.0.0.1 when
+ * unknown. */
 void identity_address(const char *url, char *out, size_t size);

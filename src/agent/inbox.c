@@ -1,4 +1,5 @@
-/* inbox.c - what the agent's threads tell its loop. SPDX-License-Identifier: Apache-2.0 */
+/* inbox.c - the messages from the agent's threads to the agent's loop.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/inbox.h"
 
 #include "base/mem.h"
@@ -23,8 +24,9 @@ void inbox_message_free(struct inbox_message *message)
 
 void inbox_send(struct mailbox *inbox, struct inbox_message *message)
 {
-    /* Only threads that may block send here: a full box slows the server's stream down. After a
-     * minute without room the loop is gone or stuck, and orders are repeated at the next hello. */
+    /* Only threads that may block send here, so a full mailbox slows the server's stream down. A
+     * mailbox that is full for a minute means that the loop has ended or is stuck. The server
+     * repeats lost orders after the next hello. */
     for (int i = 0; i < FULL_TRIES_MAX; i++) {
         bool sent = message->type == INBOX_ORDER ? mailbox_send(inbox, message)
                                                  : mailbox_send_reserved(inbox, message);

@@ -1,9 +1,10 @@
 /* jobdir.c - the pool of job directories.
  *
- * A ready one is a shell with a directory in it: .ready/17/0. For the first instance of a task the
- * whole shell becomes job/TASK; for further ones only the inside moves, and the shell stays behind
- * as an empty one that takes a returned inside later. So neither a task nor an array makes
- * directories while it runs. SPDX-License-Identifier: Apache-2.0 */
+ * A ready job directory is an outer directory, called shell, with one directory in it, called
+ * inside: .ready/17/0. For the first instance of a task the whole shell becomes job/TASK. For a
+ * further instance only the inside moves, and the empty shell later takes a returned inside. So
+ * neither a task nor an array makes directories while it runs.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/jobdir.h"
 
 #include "agent/limits.h"
@@ -27,9 +28,10 @@ struct jobdirs {
     int ready_fd;
     struct runas_account account;
     uint64_t shell_next;
-    VEC(uint64_t) full;  /* shells with a ready inside */
-    VEC(uint64_t) empty; /* shells whose inside is in use */
-    struct map *live;    /* task -> count of its instances here, as a pointer's value */
+    VEC(uint64_t) full;  /* shells that have an inside */
+    VEC(uint64_t) empty; /* shells without an inside */
+    /* Task -> count of the task's instances on this node, stored as a pointer's value. */
+    struct map *live;
 };
 
 void jobdir_path(const struct jobdirs *dirs, uint64_t task, uint64_t instance, char *out)
@@ -69,7 +71,7 @@ static void live_set(struct jobdirs *dirs, uint64_t task, uintptr_t count)
     }
 }
 
-/* A new directory for a task's user. */
+/* Makes one inside and gives it to the account that runs tasks. */
 static must_use enum err inside_make(struct jobdirs *dirs, int at_fd, const char *name,
                                      struct error *e)
 {
@@ -99,7 +101,7 @@ static must_use enum err shell_make(struct jobdirs *dirs, struct error *e)
     return r;
 }
 
-/* Take over what an earlier supervisor left ready: its shells, whole or empty. */
+/* Takes over the shells that an earlier supervisor left, with or without an inside. */
 static void shells_find(struct jobdirs *dirs)
 {
     int fd = openat(dirs->ready_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -200,7 +202,7 @@ size_t jobdir_ready(const struct jobdirs *dirs)
     return dirs->full.count;
 }
 
-/* The whole shell becomes the task's directory. False: the task has one already. */
+/* Renames the whole shell to the task's directory. False: the task has a directory already. */
 static bool take_whole(struct jobdirs *dirs, uint64_t shell, uint64_t task, uint64_t instance)
 {
     char from[NAME_MAX_LEN];
@@ -241,7 +243,8 @@ must_use enum err jobdir_take(struct jobdirs *dirs, uint64_t task, uint64_t inst
     if (renameat(dirs->ready_fd, from, dirs->job_fd, to) == 0) {
         dirs->full.count--;
         vec_push(&dirs->empty, shell);
-    } else if (errno != ENOTEMPTY && errno != EEXIST) { /* those: an earlier attempt left files */
+        /* With these two errors the directory exists, with files of an earlier attempt. */
+    } else if (errno != ENOTEMPTY && errno != EEXIST) {
         return fail_errno(e, ERR_IO, errno, "cannot make the job directory '%s'", to);
     }
     live_set(dirs, task, live + 1);
@@ -250,7 +253,8 @@ must_use enum err jobdir_take(struct jobdirs *dirs, uint64_t task, uint64_t inst
 
 enum content { CONTENT_NONE, CONTENT_ONE, CONTENT_MORE };
 
-/* How many entries the directory has. Makes it 0700 again, should its owner have opened it. */
+/* Counts the directory's entries. Sets the mode to 0700 again, because the owner may have changed
+ * it. */
 static enum content content_of(int at_fd, const char *name, bool is_inside)
 {
     int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -274,7 +278,7 @@ static enum content content_of(int at_fd, const char *name, bool is_inside)
     return count == 0 ? CONTENT_NONE : count == 1 ? CONTENT_ONE : CONTENT_MORE;
 }
 
-/* job/TASK with its one empty inside becomes a ready shell again. */
+/* Renames job/TASK with its one empty inside back to a ready shell. */
 static bool give_whole(struct jobdirs *dirs, uint64_t task, uint64_t instance)
 {
     char from[NAME_MAX_LEN];
@@ -297,7 +301,7 @@ static bool give_whole(struct jobdirs *dirs, uint64_t task, uint64_t instance)
     return true;
 }
 
-/* The inside goes to a shell without one, or away. */
+/* Moves the inside to an empty shell, or removes the inside. */
 static void give_inside(struct jobdirs *dirs, const char *inside)
 {
     if (dirs->empty.count == 0 || dirs->full.count >= SHELLS_MAX) {
@@ -331,6 +335,7 @@ void jobdir_give(struct jobdirs *dirs, uint64_t task, uint64_t instance)
     }
     give_inside(dirs, inside);
     if (live == 1) {
-        (void)unlinkat(dirs->job_fd, outer, AT_REMOVEDIR); /* fails when others left files there */
+        /* Fails when other instances left files there. */
+        (void)unlinkat(dirs->job_fd, outer, AT_REMOVEDIR);
     }
 }

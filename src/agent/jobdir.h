@@ -1,10 +1,11 @@
-/* jobdir.h - job directories D/job/TASK/INSTANCE, out of a pool of ready ones by rename.
+/* jobdir.h - job directories D/job/TASK/INSTANCE. A job directory comes out of a pool of ready
+ * directories by a rename.
  *
- *   job/.ready/17/0  ──rename──▶  job/TASK/INSTANCE     (the task's user's, 0700)
- *                    ◀─rename──   when the task left nothing in it
+ *   job/.ready/17/0  ──rename──▶  job/TASK/INSTANCE     (owned by the task's account, mode 0700)
+ *                    ◀─rename──   when the task left no file in it
  *
- * What a task wrote stays: a later attempt of the same instance finds it, and nobody removes it
- * here. SPDX-License-Identifier: Apache-2.0 */
+ * Files that a task wrote stay: a later attempt of the same instance finds them. Weir never removes
+ * them. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "agent/runas.h"
@@ -16,27 +17,29 @@
 
 struct jobdirs;
 
-/* Makes D/job and JOBDIR_READY ready directories owned by the account. */
+/* Makes D/job and JOBDIR_READY ready directories that the account owns. */
 must_use enum err jobdir_new(const char *dir, const struct runas_account *account,
                              struct jobdirs **ret, struct error *e);
 void jobdir_free(struct jobdirs *dirs);
 
-/* D/job/TASK/INSTANCE exists and belongs to the task's user. */
+/* Makes D/job/TASK/INSTANCE, owned by the account that runs tasks. */
 must_use enum err jobdir_take(struct jobdirs *dirs, uint64_t task, uint64_t instance,
                               struct error *e);
 
-/* The instance is over: back into the pool when empty, else it stays. */
+/* The instance has ended: its directory returns to the pool when empty, else it stays. */
 void jobdir_give(struct jobdirs *dirs, uint64_t task, uint64_t instance);
 
-/* Makes one ready directory if some are missing; true when more are. Called when there is time. */
+/* Makes one ready directory if the pool is short. True: more are missing. Call at the end of a loop
+ * turn. */
 bool jobdir_refill(struct jobdirs *dirs);
 
-/* How many are ready. */
+/* How many directories are ready. */
 size_t jobdir_ready(const struct jobdirs *dirs);
 
-/* What is there under this name in the instance's directory, links not followed; false: nothing. */
+/* Stats the file of this name in the instance's directory, without following links. False: there is
+ * no such file. */
 bool jobdir_stat(const struct jobdirs *dirs, uint64_t task, uint64_t instance, const char *name,
                  struct stat *ret);
 
-/* The path; `out` has AGENT_PATH_MAX. */
+/* Writes the path of the instance's directory to `out`, which has AGENT_PATH_MAX bytes. */
 void jobdir_path(const struct jobdirs *dirs, uint64_t task, uint64_t instance, char *out);

@@ -1,5 +1,5 @@
-/* keeper.c - the agent's loop and the supervisor: finding one or starting one, passing orders on,
- * and what follows when it dies. SPDX-License-Identifier: Apache-2.0 */
+/* keeper.c - the agent's side of the supervisor: finds a supervisor or starts one, passes orders
+ * on, and handles the supervisor's death. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/keeper.h"
 
 #include "agent/agent_internal.h"
@@ -16,7 +16,7 @@
 
 enum {
     LAUNCH_RETRY_MS = 1000,
-    STRAY_ROUNDS_MAX = 100, /* looks for what a dead supervisor left, STRAY_ROUND_MS apart */
+    STRAY_ROUNDS_MAX = 100, /* looks for the processes of a dead supervisor, STRAY_ROUND_MS apart */
 };
 
 static void hex_of(const unsigned char *id, char *out)
@@ -26,8 +26,8 @@ static void hex_of(const unsigned char *id, char *out)
     }
 }
 
-/* Everything a dead supervisor left running ends before anything new begins: its direct children
- * ended with it, their children did not. */
+/* Ends the processes of a dead supervisor's tasks before the next supervisor begins. The direct
+ * children ended with the supervisor; their own children did not. */
 static void leftovers_end(const unsigned char *id)
 {
     char hex[SUPERVISOR_HEX_LEN + 1];
@@ -41,7 +41,7 @@ static void leftovers_end(const unsigned char *id)
     }
 }
 
-/* The supervisor that wrote this segment of the spool. */
+/* Reads which supervisor wrote this segment of the spool. */
 static bool writer_of(const char *dir, uint64_t segment, unsigned char *ret_id)
 {
     struct spool_reader *reader = spool_reader_new(dir, segment);
@@ -54,7 +54,7 @@ static bool writer_of(const char *dir, uint64_t segment, unsigned char *ret_id)
     return found;
 }
 
-/* The supervisor that wrote the newest one. */
+/* Reads which supervisor wrote the newest segment. */
 static bool last_writer(const char *dir, unsigned char *ret_id)
 {
     uint64_t low;
@@ -72,7 +72,7 @@ static void attempt_listed(struct agent *agent, const struct frame *frame)
     vec_push(&agent->attempts, attempt);
 }
 
-/* Cut off from the server for longer than allowed: the tasks stop. */
+/* Stops all tasks, because the server was out of reach for longer than --stop-after allows. */
 static void all_stop(struct agent *agent)
 {
     for (size_t i = 0; i < agent->attempts.count; i++) {
@@ -92,7 +92,8 @@ static void listed(struct agent *agent)
     }
 }
 
-/* The first starts of this connection are in the spool: they need no watching any more. */
+/* The first `frame->starts` starts of this connection are in the spool, so the agent need not
+ * remember them. */
 static void grown(struct agent *agent, const struct frame *frame)
 {
     size_t done = (size_t)(frame->starts - agent->ordered_seen);
@@ -151,7 +152,8 @@ static void supervisor_ready_fd(void *ctx, uint32_t events)
     keeper_flush(agent);
 }
 
-/* Waits for the greeting, which comes at once; the attempts in it are asked for again later. */
+/* Waits for the supervisor's HELLO, which comes at once. The ATTEMPTs behind the HELLO are asked
+ * for again later. */
 static must_use enum err hello_take(struct supclient *client, struct frame *ret, struct error *e)
 {
     enum { HELLO_TRIES_MAX = 5000, HELLO_WAIT_US = 1000 };
@@ -161,7 +163,7 @@ static must_use enum err hello_take(struct supclient *client, struct frame *ret,
     *ret = frame;
     for (int i = 0; i < HELLO_TRIES_MAX && frame.type != FRAME_READY;) {
         enum supclient_got got = supclient_get(client, &arena, &frame);
-        if (got == SUPCLIENT_GONE) { /* it was just ending */
+        if (got == SUPCLIENT_GONE) { /* the supervisor was just ending */
             arena_done(&arena);
             return fail(e, ERR_UNREACHABLE, "the supervisor went away");
         }
@@ -185,7 +187,7 @@ static must_use enum err hello_take(struct supclient *client, struct frame *ret,
     return ERR_OK;
 }
 
-/* Connects to the supervisor of the directory and takes its greeting. */
+/* Connects to the directory's supervisor and takes its HELLO. */
 static must_use enum err supervisor_greet(const char *dir, struct supclient **ret_client,
                                           struct frame *ret_hello, struct error *e)
 {
@@ -200,7 +202,7 @@ static must_use enum err supervisor_greet(const char *dir, struct supclient **re
     return r;
 }
 
-/* The supervisor that is there, or a new one where none answers. */
+/* Reaches the supervisor that serves the directory, or starts a supervisor where none answers. */
 static must_use enum err supervisor_reach(struct agent *agent, struct frame *ret_hello,
                                           struct error *e)
 {
@@ -242,7 +244,7 @@ static void launch(void *ctx)
         loop_timer_set(agent->launch_timer, loop_now_ms(agent->loop) + LAUNCH_RETRY_MS);
         return;
     }
-    reporter_grown(agent->reporter); /* the new segment tells that the old supervisor is no more */
+    reporter_grown(agent->reporter); /* the new segment says that the old supervisor is dead */
     if (!agent->streaming) {
         session_restart(agent);
     }
@@ -261,7 +263,8 @@ static void supervisor_died(struct agent *agent)
 {
     log_error("the supervisor is gone; what it ran is lost");
     supervisor_drop(agent);
-    while (waitpid(-1, NULL, WNOHANG) > 0) { /* it is our only child, if we started it */
+    /* A supervisor that this agent started is its only child. */
+    while (waitpid(-1, NULL, WNOHANG) > 0) {
     }
     leftovers_end(agent->supervisor_id);
     reporter_supervisor_died(agent->reporter, agent->ordered.at, agent->ordered.count);
@@ -320,7 +323,7 @@ void keeper_flush(struct agent *agent)
     }
 }
 
-/* Bits to indices. */
+/* Turns bits into indices. */
 static size_t devices_of(uint64_t bits, uint32_t *out)
 {
     size_t count = 0;

@@ -4,24 +4,25 @@
 
 #include "agent/agent_internal.h"
 
-/* Connects to the supervisor that is there, or starts one. */
+/* Connects to the supervisor that serves the directory, or starts a supervisor. */
 must_use enum err keeper_begin(struct agent *agent, struct error *e);
 void keeper_end(struct agent *agent);
 
-/* Do we still speak in the name of a supervisor that is gone? */
+/* Does the agent still speak in the name of a dead supervisor? */
 bool keeper_closing(const struct agent *agent);
 
-/* The spool goes on with this supervisor: speak in its name. */
+/* The spool goes on with this supervisor: the agent speaks in its name from now on. */
 void keeper_crossed(struct agent *agent, const unsigned char *id);
 
-/* Pass on to the supervisor. While a dead one's part of the spool is told, starts are dropped: the
- * hello in the living one's name makes the server think again. */
+/* Passes an order on to the supervisor. While the part of a dead supervisor is reported, starts are
+ * dropped: the next hello, in the living supervisor's name, makes the server decide anew. */
 void keeper_start(struct agent *agent, const struct agent_start *start);
 void keeper_stop(struct agent *agent, const struct attempt_key *key, int64_t grace_ms);
 void keeper_ack(struct agent *agent, struct spool_position at);
 
-/* Ask for its attempts; session_listed() or the stop of all of them follows. */
+/* Asks the supervisor for its attempts. The answer leads to session_listed(), or to the stop of all
+ * attempts. */
 void keeper_list(struct agent *agent, enum listing why);
 
-/* What was gathered in this turn goes out. */
+/* Sends what was gathered in this loop turn. */
 void keeper_flush(struct agent *agent);

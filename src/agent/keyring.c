@@ -1,4 +1,4 @@
-/* keyring.c - a ring of keys with an index. SPDX-License-Identifier: Apache-2.0 */
+/* keyring.c - a ring of attempt keys with an index. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/keyring.h"
 
 #include "agent/limits.h"

@@ -1,5 +1,5 @@
-/* keyring.h - the keys of attempts that are over and acknowledged, the last RECENT_KEYS_MAX of
- * them: an order still under way for one of these must not start it again (P11).
+/* keyring.h - the keys of the last RECENT_KEYS_MAX attempts whose end the server has acknowledged.
+ * An order still under way for such a key must not start the attempt again (P11).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

@@ -1,6 +1,6 @@
-/* link.c - the supervisor's connection with the agent. One at a time: a new agent takes the place
- * of the old one. Everything said here may be said again; keys and positions make it harmless.
- * SPDX-License-Identifier: Apache-2.0 */
+/* link.c - the supervisor's connection with the agent. There is one connection at a time: a new
+ * agent replaces the old agent. Every message may come twice; keys and positions make the
+ * repetition harmless. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/link.h"
 
 #include "agent/attempt.h"
@@ -15,7 +15,8 @@
 
 enum {
     LINK_READ_BYTES = 64 * 1024,
-    LINK_FRAMES_TURN = 32, /* then the tasks' ends and output have their turn */
+    /* Messages done in one loop turn; then ends and output of tasks have their turn. */
+    LINK_FRAMES_TURN = 32,
 };
 
 static void link_drop(struct supervisor *sup)
@@ -34,7 +35,8 @@ static void link_drop(struct supervisor *sup)
     supervisor_idle_check(sup);
 }
 
-/* Watch for what can be used: nothing is read while enough waits, or cannot be done. */
+/* Chooses what to watch the socket for. Nothing is read while enough messages wait, or while the
+ * spool cannot be written. */
 static void link_events(struct supervisor *sup)
 {
     struct link *link = &sup->link;
@@ -123,8 +125,8 @@ static void frame_do(struct supervisor *sup, const struct frame *frame)
     }
 }
 
-/* The starts among the first messages of `in` go on file as accepted before any of them is begun:
- * whoever reads the spool after a kill knows that they may have run (P11). */
+/* Records each START among the first messages of `in` as accepted, before any of the attempts
+ * begins. So the spool says after a kill which attempts may have run (P11). */
 static bool starts_accept(struct supervisor *sup, struct arena *arena)
 {
     const struct buf *in = &sup->link.in;
@@ -147,7 +149,7 @@ static bool starts_accept(struct supervisor *sup, struct arena *arena)
     return !any || spool_flush(sup->spool, NULL) == ERR_OK;
 }
 
-/* Does what is in `in`, a bounded number at a time. */
+/* Carries out the messages in `in`, at most LINK_FRAMES_TURN at a time. */
 static void frames_do(void *ctx)
 {
     struct supervisor *sup = ctx;
@@ -165,7 +167,8 @@ static void frames_do(void *ctx)
             frame_do(sup, &frame);
             done += (size_t)len;
         }
-        if (link->fd < 0) { /* it was dropped in doing so, and `in` with it */
+        /* A message made the supervisor drop the connection, and `in` with it. */
+        if (link->fd < 0) {
             arena_done(&arena);
             return;
         }

@@ -7,5 +7,5 @@
 must_use enum err link_listen(struct supervisor *sup, struct error *e);
 void link_close(struct supervisor *sup);
 
-/* Say how far the spool goes; called when it was written. */
+/* Tells the agent how far the spool goes. Call after the spool was written. */
 void link_grown(struct supervisor *sup);

@@ -1,5 +1,5 @@
-/* nvml.c - NVIDIA's GPUs through libnvidia-ml.so.1, loaded where it is there; nothing is linked
- * against it. SPDX-License-Identifier: Apache-2.0 */
+/* nvml.c - reads NVIDIA GPUs through libnvidia-ml.so.1. The library is loaded at run time where it
+ * exists; nothing is linked against it. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/nvml.h"
 
 #include "agent/hardware.h"
@@ -11,7 +11,7 @@
 
 enum { NVML_OK = 0, NVML_NAME_MAX = 96 };
 
-/* As in nvml.h. */
+/* The layout is that of nvmlMemory_t in NVIDIA's nvml.h. */
 struct nvml_memory {
     unsigned long long total;
     unsigned long long free;
@@ -35,7 +35,7 @@ struct nvml {
 
 static bool symbols_load(void *library, struct nvml *ret)
 {
-    /* POSIX's way of making a function of dlsym()'s pointer. */
+    /* POSIX's way to make a function pointer of dlsym()'s pointer. */
     *(void **)(void *)&ret->init = dlsym(library, "nvmlInit_v2");
     *(void **)(void *)&ret->shutdown = dlsym(library, "nvmlShutdown");
     *(void **)(void *)&ret->count = dlsym(library, "nvmlDeviceGetCount_v2");

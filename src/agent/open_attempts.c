@@ -1,13 +1,14 @@
-/* open_attempts.c - attempts without a recorded end. SPDX-License-Identifier: Apache-2.0 */
+/* open_attempts.c - the set of attempts without a recorded end.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/open_attempts.h"
 
 #include "base/map.h"
 #include "base/mem.h"
 
 struct open_attempts {
-    struct map *open; /* key -> a copy of it */
+    struct map *open; /* attempt key -> a copy of the key */
     unsigned char id[SUPERVISOR_ID_LEN];
-    bool known; /* `id` is */
+    bool known; /* whether `id` is known */
 };
 
 struct open_attempts *open_attempts_new(void)

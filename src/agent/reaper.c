@@ -1,9 +1,10 @@
-/* reaper.c - children that ended, and what they left behind.
+/* reaper.c - ended children, and the processes that tasks left behind.
  *
- * The supervisor is a subreaper: whoever loses his parent below it becomes its child. So strays are
- * either in the attempt's cgroup, or (without cgroups) our children that lead no attempt. One that
- * hides its environment cannot be attributed; it is ended when everything that ran when it was
- * first seen has ended. SPDX-License-Identifier: Apache-2.0 */
+ * The supervisor is a subreaper: a process below it that loses its parent becomes the
+ * supervisor's child. So a stray is either in the attempt's cgroup or, without cgroups, a child
+ * of the supervisor that leads no attempt. A stray whose environment names no attempt is ended
+ * when all attempts that ran when the stray was first seen have ended.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/reaper.h"
 
 #include "agent/attempt.h"
@@ -15,7 +16,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* The next child that ended, without reaping it: 0 when there is none. */
+/* The pid of the next child that ended, without reaping the child; 0: no child has ended. */
 static pid_t ended_peek(void)
 {
     siginfo_t info = {0};
@@ -30,7 +31,7 @@ static void child_reap(struct supervisor *sup, pid_t pid)
     struct attempt *attempt = map_get(sup->by_pid, &pid, sizeof pid);
     const struct spawn_job *job = attempt == NULL ? spawner_find(sup->spawner, pid) : NULL;
     if (attempt != NULL || job != NULL) {
-        /* While its leader is not reaped the group's number is its own. */
+        /* Until its leader is reaped, the process group's number cannot belong to another group. */
         (void)kill(-pid, SIGKILL);
     }
     int status = 0;
@@ -40,7 +41,7 @@ static void child_reap(struct supervisor *sup, pid_t pid)
     }
     if (attempt != NULL) {
         reaper_leader_ended(sup, attempt, status, &use);
-    } else if (job != NULL) { /* it ended before we heard that it had begun */
+    } else if (job != NULL) { /* the child ended before its spawner reported the start */
         struct attempt *starting = job->ctx;
         starting->leader_ended = true;
         starting->leader_status = status;
@@ -59,7 +60,7 @@ void reaper_leader_ended(struct supervisor *sup, struct attempt *attempt, int st
     sup->closing = attempt;
 }
 
-/* The lowest count of starts among attempts that still run. */
+/* The lowest start number among the running attempts. */
 static uint64_t sequence_oldest(const struct supervisor *sup)
 {
     uint64_t oldest = UINT64_MAX;
@@ -72,18 +73,18 @@ static uint64_t sequence_oldest(const struct supervisor *sup)
 }
 
 struct reaper_look {
-    bool unowned; /* somebody's, but it does not say whose */
-    bool dying;   /* one that is just ending may still hand us its children */
+    bool unowned; /* a stray names no attempt */
+    bool dying;   /* a stray is just ending; its children may still become ours */
 };
 
-/* What to do with a child that leads no attempt. */
+/* Decides what to do with a child that leads no attempt. */
 static void stray_judge(struct supervisor *sup, pid_t pid, struct reaper_look *look)
 {
     struct attempt_key key;
     if (strays_owner(pid, sup->hex, &key)) {
         struct attempt *owner = map_get(sup->attempts, &key, sizeof key);
         if (owner != NULL && owner->state <= ATTEMPT_RUNNING) {
-            return; /* it may have daemons as long as it runs */
+            return; /* a running attempt may have daemons */
         }
         (void)kill(pid, SIGKILL);
         if (owner != NULL) {
@@ -104,8 +105,8 @@ static void stray_judge(struct supervisor *sup, pid_t pid, struct reaper_look *l
     }
 }
 
-/* Without cgroups: end the strays among our children, and mark their attempts. True: look again
- * before anything is finished. */
+/* Without cgroups: ends the strays among our children and marks their attempts. True: look again
+ * before any attempt is finished. */
 static bool strays_look(struct supervisor *sup)
 {
     auto_free(freep) pid_t *children = xcalloc(ORPHANS_MAX, sizeof *children);
@@ -122,7 +123,8 @@ static bool strays_look(struct supervisor *sup)
     return look.dying;
 }
 
-/* Finish those of which nothing is left; keep the others for another look. */
+/* Finishes the closing attempts that have no process left. The other closing attempts stay for
+ * another look. */
 static void closing_look(struct supervisor *sup, bool dying)
 {
     struct attempt *left = NULL;

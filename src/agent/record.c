@@ -1,7 +1,7 @@
-/* record.c - coding of the spool's records.
+/* record.c - encoding of the spool's records.
  *
  * Surprising: the fields of an OUTPUT record stand behind its data, so that a pipe can be read
- * straight into the spool's buffer before its length is known.
+ * straight into the spool's buffer before the length is known.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/record.h"
 

@@ -1,8 +1,8 @@
-/* reporter.c - the thread that reads the spool and ships it to the server.
+/* reporter.c - the thread that reads the spool and sends reports to the server.
  *
- * At once when idle; what happens while a batch is under way goes into the next one. A batch that
- * was not acknowledged is read from the spool again, so nothing is kept but a position, the book
- * and the few reports that are in no spool. Holds (README.md): A4.
+ * An idle reporter sends at once. Events that come while a batch is under way go into the next
+ * batch. A batch that was not acknowledged is read from the spool again. So the reporter keeps only
+ * a position, the open attempts, and the few reports that stand in no spool. Holds (README.md): A4.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/reporter.h"
 
@@ -23,8 +23,8 @@ enum {
     BACKOFF_MS_MIN = 50,
     BACKOFF_MS_MAX = 5000,
     EXTRAS_MAX = 65536,
-    BATCH_SLACK = 64 * 1024, /* room for the frame around the reports */
-    REPORT_OVERHEAD = 512,   /* of one report beside its data */
+    BATCH_SLACK = 64 * 1024, /* room for the JSON around the reports */
+    REPORT_OVERHEAD = 512,   /* bytes of one report beside its data */
     JOIN_WAIT_S = 2,
     TEXT_BYTES_MAX = 1024,
     STATUS_OK = 200,
@@ -35,6 +35,7 @@ enum {
 
 enum note_type { NOTE_GROWN, NOTE_PING, NOTE_SESSION, NOTE_TELL, NOTE_DIED };
 
+/* A note from the loop. The comment of a member names the types of notes that have the member. */
 struct report_note {
     enum note_type type;
     struct agent_report report; /* TELL */
@@ -55,14 +56,14 @@ struct reporter {
     struct spool_reader *reader;
     struct spool_position acked;
     struct open_attempts *open_attempts;
-    VEC(struct agent_report) extras; /* in no spool: lost, refused */
-    struct http_client *client;      /* NULL: no session */
+    VEC(struct agent_report) extras; /* reports that stand in no spool: lost, refused */
+    struct http_client *client;      /* NULL: the server has not welcomed the agent */
     struct reporter_session session;
     uint64_t batch;
     size_t bytes_max;
-    bool more; /* the spool may have more */
-    bool ping; /* an empty batch will do */
-    bool hold; /* another supervisor begins: nothing is told before a hello in its name */
+    bool more; /* the spool may have more records */
+    bool ping; /* the loop asked for a batch, be it empty */
+    bool hold; /* another supervisor begins: nothing is sent before a hello in its name */
     int64_t backoff_ms;
     struct buf body;
 };
@@ -72,7 +73,7 @@ struct report_batch {
     struct json_out json;
     struct arena arena;
     uint32_t count;
-    size_t extras; /* how many of them are in it */
+    size_t extras; /* how many of the reporter's extras are in the batch */
     struct spool_position end;
 };
 
@@ -118,8 +119,9 @@ static void report_of(const struct record *record, struct arena *arena, struct a
     }
 }
 
-/* Another supervisor begins here: what the one before left open is lost. Its reports are all taken,
- * in its name; those of the next wait for a hello in the next one's, which tells the server too. */
+/* The spool passes to another supervisor. All reports of the last supervisor were taken, so its
+ * open attempts are lost. Reports of the next supervisor wait for a hello in that supervisor's
+ * name, which INBOX_CROSSED leads to. */
 static void cross(struct reporter *reporter, const struct record *record)
 {
     struct attempt_key key;
@@ -134,8 +136,9 @@ static void cross(struct reporter *reporter, const struct record *record)
     inbox_send(reporter->inbox, message);
 }
 
-/* Records from the spool until the batch is full, the spool is at its end, or another supervisor
- * begins. That last is never inside a batch: reading it again would find the book changed. */
+/* Adds records from the spool until the batch is full, the spool is at its end, or another
+ * supervisor begins. A batch never spans two supervisors: cross() changes the open attempts, so the
+ * records could not be read a second time. */
 static void records_add(struct reporter *reporter, struct report_batch *batch)
 {
     spool_reader_seek(reporter->reader, reporter->acked);
@@ -184,7 +187,8 @@ static void extras_add(struct reporter *reporter, struct report_batch *batch)
     }
 }
 
-/* The server has it: forget it here, and let the supervisor forget it. */
+/* The server has acknowledged the batch. Drops the batch here, and lets the supervisor forget its
+ * part of the spool. */
 static void batch_done(struct reporter *reporter, const struct report_batch *batch)
 {
     if (batch->extras > 0) {
@@ -205,7 +209,8 @@ static void session_end(struct reporter *reporter)
     reporter->client = NULL;
 }
 
-/* Full jitter: many agents that lost one server do not come back at one moment. */
+/* Doubles the range of the wait, out of which jitter() chooses. So many agents that lost one server
+ * do not come back at one moment. */
 static void back_off(struct reporter *reporter)
 {
     int64_t ms = reporter->backoff_ms == 0 ? BACKOFF_MS_MIN : reporter->backoff_ms * 2;
@@ -237,7 +242,7 @@ static void answer_take(struct reporter *reporter, const struct report_batch *ba
     back_off(reporter);
 }
 
-/* One batch, made and sent. */
+/* Makes one batch and sends it. */
 static void ship(struct reporter *reporter)
 {
     struct report_batch batch = {.end = reporter->acked};
@@ -328,8 +333,8 @@ static int jitter(int64_t ms)
     return (int)((int64_t)(random % 1000) * ms / 1000) + 1;
 }
 
-/* The next note: without waiting when there is work, else until one comes. NULL: none, or the end.
- */
+/* The next note. Waits for a note only when there is no work. NULL: no note, or the thread must
+ * end. */
 static struct report_note *note_next(struct reporter *reporter)
 {
     if (!work_is_there(reporter)) {
@@ -359,7 +364,7 @@ static void *run(void *ctx)
     return NULL;
 }
 
-/* What the server has of the segment we begin in: for the book only. */
+/* Notes the acknowledged records of the first segment, so that the open attempts are known. */
 static void open_attempts_begin(struct reporter *reporter)
 {
     struct record record;
@@ -426,8 +431,9 @@ static struct report_note *note_new(enum note_type type)
     return note;
 }
 
-/* Notes that must not be missed use the reserved room; if even that is full the thread is stuck in
- * a call of POST_MS_MAX at most, and the server asks again. */
+/* Uses the reserved room of the mailbox, because a note must not be missed. When even the
+ * reserved room is full, the thread has been stuck in a call for up to POST_MS_MAX; the server
+ * asks again. */
 static bool note_send(struct reporter *reporter, struct report_note *note)
 {
     if (mailbox_send_reserved(reporter->notes, note)) {

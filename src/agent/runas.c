@@ -1,6 +1,7 @@
-/* runas.c - the account tasks run as.
+/* runas.c - the account that tasks run as.
  *
- * Holds (README.md): A1 no task ever runs as uid 0. SPDX-License-Identifier: Apache-2.0 */
+ * Holds (README.md): A1 no task runs as uid 0, nor with group 0.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/runas.h"
 
 #include "base/mem.h"
@@ -72,10 +73,10 @@ static void account_fill(const struct passwd *entry, struct runas_account *ret)
     (void)str_copy(ret->home, sizeof ret->home, entry->pw_dir);
     int count = RUNAS_GROUPS_MAX;
     if (getgrouplist(entry->pw_name, entry->pw_gid, ret->groups, &count) < 0) {
-        count = 0; /* more than the limit: the main group alone is the safe side */
+        count = 0; /* too many groups: the main group alone is the safe choice */
     }
     for (int i = 0; i < count; i++) {
-        if (ret->groups[i] != 0) { /* group root would be a way back */
+        if (ret->groups[i] != 0) { /* a task in group 0 could get root's rights back */
             ret->groups[ret->group_count++] = ret->groups[i];
         }
     }

@@ -1,4 +1,5 @@
-/* runas.h - as whom tasks run: never as root. SPDX-License-Identifier: Apache-2.0 */
+/* runas.h - the account that tasks run as, which is never root.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/fail.h"
@@ -16,23 +17,24 @@ struct runas_account {
     char home[RUNAS_TEXT_MAX];
     gid_t groups[RUNAS_GROUPS_MAX];
     size_t group_count;
-    bool switch_user; /* started as root: become this account before each task */
+    bool switch_user; /* the supervisor runs as root: each task's process becomes this account */
 };
 
-/* What the choice depends on; tests give their own. */
+/* The facts on which the choice depends. Tests give their own. */
 struct runas_input {
     const char *wanted;    /* --run-as, or NULL */
     const char *sudo_user; /* SUDO_USER, or NULL */
-    uid_t uid;             /* of this process */
-    /* Fills in the account of a name; false: there is none. */
+    uid_t uid;             /* the uid of this process */
+    /* Looks up the account of a name. False: there is no such account. */
     bool (*by_name)(const char *name, struct runas_account *ret);
     bool (*by_uid)(uid_t uid, struct runas_account *ret);
 };
 
-/* Started as root: the wanted account, else the one behind sudo, else `weir`, else `nobody`; an
- * account of uid 0 is refused. Not started as root: oneself; wanting another is refused. */
+/* As root: chooses the wanted account, else the account behind sudo, else `weir`, else `nobody`,
+ * and refuses an account of uid 0. Not as root: chooses the own account, and refuses a wanted
+ * account that is another. */
 must_use enum err runas_choose(const struct runas_input *input, struct runas_account *ret,
                                struct error *e);
 
-/* The same with the system's accounts and this process's uid and environment. */
+/* Calls runas_choose() with the system's accounts and this process's uid and environment. */
 must_use enum err runas_system(const char *wanted, struct runas_account *ret, struct error *e);

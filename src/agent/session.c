@@ -1,4 +1,4 @@
-/* session.c - the agent's loop and the server: when to connect, which orders to follow.
+/* session.c - the agent's side of the server: when to connect, and which orders to follow.
  *
  * Holds (README.md): A7 orders of another incarnation or a lower epoch are refused.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -15,7 +15,7 @@
 
 enum {
     BACKOFF_MS_MIN = 100,
-    BACKOFF_MS_LOCAL_MAX = 5000, /* a server on this machine is back soon or not at all */
+    BACKOFF_MS_LOCAL_MAX = 5000, /* a server on this node is back soon or not at all */
     BACKOFF_MS_MAX = 30000,
     BACKOFF_DOUBLINGS_MAX = 16,
 };
@@ -103,7 +103,7 @@ static void welcome(struct agent *agent, const struct inbox_message *message)
     }
 }
 
-/* Is this order for who we are now? Refuses it where it is not. */
+/* Is the order for our current epoch and incarnation? Reports any other order as refused. */
 static bool order_is_current(struct agent *agent, const struct agent_order *order,
                              const struct attempt_key *key)
 {
@@ -152,8 +152,8 @@ static bool is_local(const char *url)
            strstr(url, "://[::1]") != NULL;
 }
 
-/* Exponential, full jitter: the whole range down to nothing, so that a thousand agents do not come
- * back together. */
+/* Exponential with full jitter: the wait is a random part of the whole range, so that a thousand
+ * agents do not come back together. */
 static int64_t back_off_ms(const struct agent *agent, const char *url)
 {
     unsigned doublings =
@@ -170,7 +170,7 @@ static void stream_ended(struct agent *agent, const struct inbox_message *messag
 {
     agent->streaming = false;
     if (message->refused) {
-        /* The tasks stay with their supervisor; an agent that may join takes them over. */
+        /* The tasks stay with their supervisor. An agent that may join takes the tasks over. */
         log_error("the server no longer knows this node and does not let it join, ending",
                   kv_error(&message->error));
         agent->refused = true;

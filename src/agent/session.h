@@ -7,11 +7,11 @@
 void session_begin(struct agent *agent);
 void session_end(struct agent *agent);
 
-/* The supervisor has said what it has: say hello. */
+/* The supervisor has listed its attempts: says hello to the server. */
 void session_listed(struct agent *agent);
 
-/* A message of one of the threads. */
+/* Handles one message of the stream or reporter thread. Frees the message. */
 void session_take(struct agent *agent, struct inbox_message *message);
 
-/* Drop the connection and say hello anew at once. */
+/* Drops the connection, if there is one, and says hello anew after a short wait at most. */
 void session_restart(struct agent *agent);

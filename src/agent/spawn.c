@@ -1,10 +1,10 @@
-/* spawn.c - clone, become the task's user, execute.
+/* spawn.c - makes a process, changes to the task's user, executes the program.
  *
  * The child runs in the parent's memory (CLONE_VM) while the parent waits (CLONE_VFORK): a fork of
- * a process with much memory is sixty times slower. So the child may only make system calls, and
- * must not use libc's setuid family, which would tell the parent's threads. It has a stack of its
- * own. Most of what a task must inherit is set once in the supervisor itself (spawn_prepare).
- * Holds (README.md): A1 never uid 0. SPDX-License-Identifier: Apache-2.0 */
+ * a process with much memory is sixty times slower. So the child may only make system calls. The
+ * child must not use libc's setuid family, which would change the parent's threads too. The child
+ * has a stack of its own. Most settings that a task inherits are made once in the supervisor
+ * (spawn_prepare). Holds (README.md): A1 never uid 0. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/spawn.h"
 
 #include "base/must.h"
@@ -24,11 +24,12 @@
 
 enum { CHILD_STACK_BYTES = 64 * 1024, KERNEL_SIGSET_BYTES = 8, NICE_AHEAD = 10 };
 
-/* What tasks run at. The supervisor itself runs ahead of them where it may: with hundreds of short
- * tasks in flight on few cores each start would otherwise wait behind all of them. */
+/* The nice value of tasks. The supervisor gives itself a better value where it may. Otherwise, with
+ * hundreds of short tasks on few cores, each start would wait behind all the tasks. */
 static int task_nice;
 
-/* The sanitizers keep books about stacks and functions that do not hold in a borrowed memory. */
+/* The sanitizers track stacks and functions, and their notes are wrong for code that runs in
+ * borrowed memory. */
 #define CHILD_CODE __attribute__((no_sanitize("address", "undefined", "thread"), noinline))
 
 struct spawn_child {
@@ -83,8 +84,9 @@ static CHILD_CODE bool become_user(struct spawn_child *child)
 static CHILD_CODE bool set_up(struct spawn_child *child)
 {
     const struct spawn_order *order = child->order;
-    /* A group, not a session: the kernel schedules sessions as units (autogroup), and among hundreds
-     * of units of one short process each the supervisor would wait milliseconds for every turn. */
+    /* The child gets a process group and no session. The kernel schedules sessions as units
+     * (autogroup); among hundreds of sessions of one short process each, the supervisor would wait
+     * milliseconds for every turn. */
     if (syscall(SYS_setpgid, 0, 0) < 0) {
         return failed(child, "make a process group");
     }
@@ -93,7 +95,7 @@ static CHILD_CODE bool set_up(struct spawn_child *child)
         return failed(child, "set up output");
     }
     (void)syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, order->files, NULL);
-    /* As root first: the directory's parents may be closed to the user. */
+    /* Tried as root first, because the user may not be allowed to pass the directory's parents. */
     long in_job_dir = syscall(SYS_chdir, order->job_dir);
     if (!become_user(child)) {
         return false;
@@ -102,8 +104,8 @@ static CHILD_CODE bool set_up(struct spawn_child *child)
         return failed(child, "enter the job directory");
     }
     child->workdir_used = order->workdir[0] == '\0' || syscall(SYS_chdir, order->workdir) == 0;
-    /* After the change of user, which clears it. Should the parent be gone already, nobody would
-     * send the signal. */
+    /* Set after the change of user, because that change clears the setting. A parent that is dead
+     * already would never send the signal. */
     if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 ||
         syscall(SYS_getppid) != child->parent) {
         return failed(child, "tie it to the supervisor");
@@ -120,13 +122,14 @@ static CHILD_CODE void execute(struct spawn_child *child)
     int worst = ENOENT;
     for (const char **path = order->candidates; *path != NULL; path++) {
         (void)syscall(SYS_execve, *path, order->argv + 1, order->env);
-        if (errno == ENOEXEC) { /* a script that does not say by what: the shell's, as in execvp */
+        /* A script without an interpreter line: run by the shell, as execvp does. */
+        if (errno == ENOEXEC) {
             order->argv[0] = (char *)(uintptr_t) "sh";
             order->argv[1] = (char *)(uintptr_t)*path;
             (void)syscall(SYS_execve, "/bin/sh", order->argv, order->env);
         }
         if (errno != ENOENT && errno != ENOTDIR) {
-            worst = errno; /* found but not to be executed says more than not found */
+            worst = errno; /* an error other than "not found" says more to the user */
         }
     }
     errno = worst;
@@ -145,8 +148,8 @@ static CHILD_CODE void child_run(void *arg)
 }
 
 #if defined(__x86_64__)
-/* clone3 with a function to run on the new stack: libc has no such call, and the cgroup to be born
- * in cannot be told to clone(). */
+/* Calls clone3 with a function to run on the new stack. libc has no such call, and clone() takes no
+ * cgroup to start the process in. */
 static long clone_call(struct clone_args *args, void (*run)(void *), void *arg)
 {
     long result;
@@ -221,7 +224,7 @@ void spawn_prepare(int keep_fd)
     for (int i = 1; i <= SIGRTMAX; i++) {
         struct sigaction now;
         if (sigaction(i, NULL, &now) == 0 && now.sa_handler == SIG_IGN) {
-            (void)signal(i, SIG_DFL); /* handlers end at exec by themselves, ignoring does not */
+            (void)signal(i, SIG_DFL); /* exec resets handlers, but not an ignored signal */
         }
     }
     (void)umask(022);

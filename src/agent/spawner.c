@@ -1,6 +1,5 @@
-/* spawner.c - see spawner.h. Jobs go to the threads and come back through mailboxes; the list of those
- * under way belongs to the loop's thread alone.
- * SPDX-License-Identifier: Apache-2.0 */
+/* spawner.c - see spawner.h. Jobs go to the threads and come back through mailboxes. The list of
+ * jobs under way belongs to the loop's thread alone. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/spawner.h"
 
 #include "agent/limits.h"
@@ -65,7 +64,7 @@ must_use enum err spawner_new(struct loop *loop, spawner_done_fn done, struct sp
 {
     struct spawner *spawner = xcalloc(1, sizeof *spawner);
     spawner->done_fn = done;
-    /* Never full: no more starts are under way than attempts may be open. */
+    /* The mailbox is never full: no more starts are under way than attempts may be open. */
     spawner->jobs = mailbox_new(2 * ATTEMPTS_MAX);
     spawner->done = mailbox_new(2 * ATTEMPTS_MAX);
     spawner->watch = loop_fd_add(loop, mailbox_fd(spawner->done), EPOLLIN, some_done, spawner);

@@ -1,7 +1,7 @@
 /* spool.c - the writing end of the spool.
  *
- * Holds (README.md): A4 what is in the spool stays until acknowledged; A5 each segment begins by
- * saying whose it is and what was open. SPDX-License-Identifier: Apache-2.0 */
+ * Holds (README.md): A4 a record stays until it is acknowledged; A5 each segment begins with its
+ * supervisor's id and the open attempts. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/spool.h"
 
 #include "base/mem.h"
@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Gathered records beyond what is written: only a full disk lets it come near. */
+/* Limits of gathered records that are not written yet. Only a full disk lets the gathered records
+ * come near GATHER_BYTES_MAX. */
 enum { GATHER_BYTES_MAX = 64 * 1024 * 1024, GATHER_KEEP = 1024 * 1024, GATHER_FLUSH = 256 * 1024 };
 
 struct spool {
@@ -21,10 +22,10 @@ struct spool {
     char *dir;
     int fd;
     uint64_t segment;
-    uint64_t written;     /* bytes of the segment in the file */
-    uint64_t head_len;    /* of its first record */
+    uint64_t written;     /* bytes of this segment that are in the file */
+    uint64_t head_len;    /* length of the segment's first record */
     uint64_t low;         /* lowest segment not yet deleted */
-    uint64_t older_bytes; /* of segments below `segment`, not acknowledged */
+    uint64_t older_bytes; /* unacknowledged bytes of the segments below `segment` */
     struct spool_position acked;
     struct buf gathered;
 };
@@ -158,7 +159,8 @@ void spool_remove_acked(struct spool *spool)
     }
 }
 
-/* A full segment is closed and the next one begun; when that fails the old one just grows on. */
+/* Closes a full segment and begins the next one. When the next segment cannot be made, the old
+ * segment grows on. */
 static void roll_when_full(struct spool *spool)
 {
     if (spool->written + spool->gathered.len < SPOOL_SEGMENT_BYTES) {
@@ -183,7 +185,7 @@ long spool_put_from(struct spool *spool, const struct record *record, int fd, si
     roll_when_full(spool);
     struct error e;
     if (spool->gathered.len > GATHER_FLUSH && spool_flush(spool, &e) != ERR_OK) {
-        errno = ENOSPC; /* leave it in the pipe */
+        errno = ENOSPC; /* leaves the output in the pipe */
         return -1;
     }
     char *room = record_output_begin(&spool->gathered, max);

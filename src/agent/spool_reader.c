@@ -1,7 +1,7 @@
 /* spool_reader.c - the reading end of the spool.
  *
- * Surprising: a record that is not whole at the end of the newest segment is one that is just being
- * written; the same in an older segment is what a killed supervisor left, and is skipped.
+ * Surprising: an incomplete record at the end of the newest segment is still being written. An
+ * incomplete record at the end of an older segment was left by a killed supervisor, and is skipped.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/spool_reader.h"
 
@@ -15,9 +15,9 @@ enum { WINDOW_BYTES = 2 * (SPOOL_RECORD_MAX + RECORD_HEAD_LEN) };
 
 struct spool_reader {
     char *dir;
-    int fd; /* -1: not open yet */
+    int fd; /* -1: the segment is not open yet */
     uint64_t segment;
-    uint64_t offset;     /* of the next record */
+    uint64_t offset;     /* where the next record begins */
     uint64_t window_off; /* file offset of window[0] */
     size_t window_len;
     struct arena arena;
@@ -78,7 +78,7 @@ static int segment_try(const struct spool_reader *reader, uint64_t segment)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* The record at `offset` out of the window, or 0 or -1 as record_decode(). */
+/* Decodes the record at `offset` from the window. Returns 0 or -1 as record_decode() does. */
 static long window_get(struct spool_reader *reader, struct record *ret)
 {
     if (reader->offset < reader->window_off ||
@@ -90,7 +90,7 @@ static long window_get(struct spool_reader *reader, struct record *ret)
     return record_decode(reader->window + skip, reader->window_len - skip, &reader->arena, ret);
 }
 
-/* Read the file anew from `offset`. */
+/* Reads the file anew from `offset`. */
 static void window_fill(struct spool_reader *reader)
 {
     ssize_t got = pread(reader->fd, reader->window, sizeof reader->window, (off_t)reader->offset);
@@ -112,7 +112,7 @@ static bool record_here(struct spool_reader *reader, struct record *ret)
     return true;
 }
 
-/* On to the next segment, when there is one and this one has no more. */
+/* Goes on to the next segment, when it exists and the current segment has no more records. */
 static bool segment_next(struct spool_reader *reader)
 {
     int fd = segment_try(reader, reader->segment + 1);
@@ -138,8 +138,8 @@ bool spool_reader_next(struct spool_reader *reader, struct record *ret)
         if (record_here(reader, ret)) {
             return true;
         }
-        /* The writer may have added to this segment and begun the next one since we looked: look
-         * once more after the next one is known to exist. */
+        /* Since the last read, the writer may have added to this segment and begun the next. So the
+         * reader reads this segment once more after it knows that the next segment exists. */
         int next = segment_try(reader, reader->segment + 1);
         if (next < 0) {
             return false;

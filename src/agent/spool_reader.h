@@ -1,5 +1,5 @@
-/* spool_reader.h - the reading end of the spool: records in order over all segments, while another
- * process may still be writing. SPDX-License-Identifier: Apache-2.0 */
+/* spool_reader.h - the reading end of the spool: returns records in order over all segments, while
+ * another process may still be writing. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "agent/spool.h"
@@ -10,12 +10,12 @@ struct spool_reader;
 struct spool_reader *spool_reader_new(const char *dir, uint64_t segment);
 void spool_reader_free(struct spool_reader *reader);
 
-/* The next record; its texts are borrowed until the next call. False: nothing more for now. A torn
- * end of a segment behind which another begins is skipped. */
+/* Returns the next record, whose texts are borrowed until the next call. False: there is no further
+ * record for now. An incomplete record is skipped when another segment follows. */
 bool spool_reader_next(struct spool_reader *reader, struct record *ret);
 
-/* Behind the record returned last. */
+/* The place behind the record that was returned last. */
 struct spool_position spool_reader_at(const struct spool_reader *reader);
 
-/* Back to a place spool_reader_at() gave; it must not lie before the last acknowledged segment. */
+/* Goes back to a place that spool_reader_at() returned. The place's segment must still exist. */
 void spool_reader_seek(struct spool_reader *reader, struct spool_position at);

@@ -1,4 +1,4 @@
-/* strays.c - what /proc knows of processes left behind.
+/* strays.c - finds processes that tasks left behind, in /proc.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/strays.h"
 
@@ -17,7 +17,8 @@ enum {
     CHILDREN_BYTES_MAX = ORPHANS_MAX * 12
 };
 
-/* A whole small file of /proc; NUL-terminated, freed by the caller. NULL when unreadable. */
+/* Reads a whole small file of /proc. The caller frees the text, which ends in NUL. NULL:
+ * unreadable. */
 static char *file_read(const char *path, size_t max, size_t *ret_len)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -99,7 +100,7 @@ bool strays_owner(pid_t pid, const char *supervisor_hex, struct attempt_key *ret
 
 bool strays_dying(pid_t pid)
 {
-    enum { FLAGS_FIELD = 6, FLAG_EXITING = 4 }; /* counted from the state, as in proc(5) */
+    enum { FLAGS_FIELD = 6, FLAG_EXITING = 4 }; /* as in proc(5), counted from the field `state` */
     char path[64];
     size_t len;
     (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);

@@ -1,6 +1,6 @@
-/* strays.h - processes a task left behind, found through /proc: where there are no cgroups, and for
- * what a dead supervisor left. Attributed by the WEIR_ names in their environment.
- * SPDX-License-Identifier: Apache-2.0 */
+/* strays.h - processes that a task left behind, found through /proc. Used where there are no
+ * cgroups, and for the processes of a dead supervisor. The WEIR_ names in its environment say to
+ * which attempt a process belongs. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/model/ids.h"
@@ -9,14 +9,17 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The children of this (single-threaded) process, at most `max`; how many. */
+/* Writes the children of this process's main thread to `out`, at most `max`, and returns how many.
+ * Orphans become children of the main thread. */
 size_t strays_children(pid_t *out, size_t max);
 
-/* Whose is it? False: it does not say, or names another supervisor. */
+/* Which attempt does the process belong to? False: its environment does not say, or names another
+ * supervisor. */
 bool strays_owner(pid_t pid, const char *supervisor_hex, struct attempt_key *ret);
 
-/* It has begun to end: no use looking into it. */
+/* Has the process begun to end? Then its environment cannot be read any more. */
 bool strays_dying(pid_t pid);
 
-/* SIGKILL to every process that names this supervisor; how many there were. */
+/* Sends SIGKILL to every process that names this supervisor. Returns how many processes there
+ * were. */
 size_t strays_end(const char *supervisor_hex);

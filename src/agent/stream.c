@@ -1,5 +1,5 @@
-/* stream.c - the thread that holds the connection on which orders come. One connection for each
- * request of the loop; when to try again is the loop's affair.
+/* stream.c - the thread that holds the connection on which orders come. The thread makes one
+ * connection for each request of the loop. The loop decides when to try again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/stream.h"
 
@@ -14,7 +14,7 @@
 
 enum {
     CONNECT_MS_MAX = 15000,
-    STREAM_IDLE_MS = 35000, /* three heartbeats and a half */
+    STREAM_IDLE_MS = 35000, /* three and a half heartbeats */
     JOIN_WAIT_S = 1,
     ADDRESS_BYTES_MAX = 128,
     STATUS_OK = 200,
@@ -36,7 +36,7 @@ struct stream_request {
     struct stream_hello hello;
 };
 
-/* What one connection knows. */
+/* The state of one connection. */
 struct connection {
     struct stream *stream;
     const char *url;
@@ -45,7 +45,7 @@ struct connection {
     struct error error;
 };
 
-/* The first line: who the server is. False: we will not work for it. */
+/* Checks the server's first message. False: the agent will not work for this server. */
 static bool welcome_check(struct connection *connection, const struct agent_order *order)
 {
     struct stream *stream = connection->stream;
@@ -126,7 +126,7 @@ static must_use enum err orders_take(struct connection *connection, const struct
     struct http_reply reply = {0};
     enum err r = http_client_stream(client, &call, arena, &reply, e);
     http_client_free(client);
-    /* Revoked, or of a node that was removed: the next try joins anew. */
+    /* The credential is revoked, or its node was removed: the next try joins anew. */
     if (r == ERR_OK && (reply.status == STATUS_UNAUTHORIZED || reply.status == STATUS_NOT_FOUND)) {
         enrol_forget(stream->options.options);
     }

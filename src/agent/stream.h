@@ -8,7 +8,8 @@
 struct stream;
 
 struct stream_options {
-    const struct agent_options *options; /* both outlive the stream and do not change */
+    /* `options` and `node` outlive the stream and do not change. */
+    const struct agent_options *options;
     const struct node_spec *node;
     struct mailbox *inbox;
 };
@@ -16,19 +17,19 @@ struct stream_options {
 must_use enum err stream_new(const struct stream_options *options, struct stream **ret,
                              struct error *e);
 
-/* Ends the thread; false: it did not end within a second, and its memory is left alone. */
+/* Ends the thread. False: the thread did not end within a second, and its memory is not freed. */
 bool stream_free(struct stream *stream);
 
 struct stream_hello {
     unsigned char supervisor[SUPERVISOR_ID_LEN];
-    bool closing; /* it is gone; this connection only tells what it left */
+    bool closing; /* the supervisor is dead; this connection only reports its attempts */
     const struct agent_attempt *attempts;
     size_t attempt_count;
 };
 
-/* Connect once and pass on orders until it ends (INBOX_STREAM_ENDED). Only when none is under way.
- * Everything is copied. */
+/* Connects once and passes orders on until the connection ends (INBOX_STREAM_ENDED). Only one
+ * connection may be under way. Everything is copied. */
 void stream_connect(struct stream *stream, const struct stream_hello *hello);
 
-/* End the connection under way; INBOX_STREAM_ENDED follows. */
+/* Ends the connection under way; INBOX_STREAM_ENDED follows. */
 void stream_stop(struct stream *stream);

@@ -15,14 +15,14 @@
 
 enum {
     RECEIVE_BYTES = 64 * 1024,
-    READY_FD = 3, /* in the child */
+    READY_FD = 3, /* number of the ready pipe's end in the new supervisor */
     LAUNCH_MS_MAX = 20000,
     LAUNCH_ARGS_MAX = 8,
 };
 
 struct supclient {
     int fd;
-    size_t taken; /* of `in` */
+    size_t taken; /* bytes of `in` that were decoded */
     struct buf in;
     struct buf out;
 };
@@ -110,7 +110,8 @@ enum supclient_got supclient_get(struct supclient *client, struct arena *arena, 
     }
 }
 
-/* The one line the new supervisor says: empty, or why it could not. */
+/* Reads the one line that the new supervisor writes: empty, or why the supervisor could not
+ * begin. */
 static must_use enum err ready_wait(int fd, struct error *e)
 {
     char line[ERROR_TEXT_MAX];
@@ -166,7 +167,7 @@ must_use enum err supclient_launch(const char *dir, const char *run_as, struct e
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return fail_errno(e, ERR_IO, errno, "cannot make a pipe");
     }
-    /* READY_FD itself must be free in the child: move our end up. */
+    /* The child needs the number READY_FD for the pipe, so our end moves up. */
     int up = fcntl(ends[1], F_DUPFD_CLOEXEC, READY_FD + 1);
     (void)close(ends[1]);
     struct arena arena;

@@ -1,5 +1,5 @@
-/* supclient.h - the agent's side of the connection with the supervisor, and how one is started.
- * SPDX-License-Identifier: Apache-2.0 */
+/* supclient.h - the agent's side of the connection with the supervisor, and the start of a
+ * supervisor. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "agent/frame.h"
@@ -12,21 +12,21 @@ must_use enum err supclient_connect(const char *dir, struct supclient **ret, str
 void supclient_free(struct supclient *client);
 
 /* Starts a supervisor by running this program anew (/proc/self/exe) in a session of its own, and
- * waits until it serves. run_as may be NULL. */
+ * waits until the supervisor serves. run_as may be NULL. */
 must_use enum err supclient_launch(const char *dir, const char *run_as, struct error *e);
 
 int supclient_fd(const struct supclient *client);
 
-/* Queue a message; supclient_flush() sends. */
+/* Queues a message; supclient_flush() sends. */
 void supclient_put(struct supclient *client, const struct frame *frame);
 
-/* Sends what the socket takes. False: the supervisor is gone. */
+/* Sends as much as the socket takes. False: the supervisor has ended. */
 must_use bool supclient_flush(struct supclient *client);
 
-/* Is there more to send than the socket took? */
+/* Are queued bytes left that the socket did not take? */
 bool supclient_pending(const struct supclient *client);
 
 enum supclient_got { SUPCLIENT_FRAME, SUPCLIENT_NOTHING, SUPCLIENT_GONE };
 
-/* The next message, without waiting; its texts are in the arena. */
+/* Returns the next message without waiting. The message's texts are in the arena. */
 enum supclient_got supclient_get(struct supclient *client, struct arena *arena, struct frame *ret);

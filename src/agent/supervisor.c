@@ -1,5 +1,5 @@
-/* supervisor.c - the life of the supervisor: small, outlives the agent, ends by itself
- * when it has neither tasks nor an agent. SPDX-License-Identifier: Apache-2.0 */
+/* supervisor.c - the life of the supervisor. The supervisor is small, outlives the agent, and ends
+ * by itself when it has neither tasks nor an agent. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/supervisor.h"
 
 #include "agent/supervisor_internal.h"
@@ -79,7 +79,7 @@ static void ignore(void *ctx)
     (void)ctx;
 }
 
-/* Everything that happened in this turn goes out in one write. */
+/* Writes everything that happened in this loop turn to the spool in one write. */
 static void turn_end(void *ctx)
 {
     struct supervisor *sup = ctx;
@@ -103,7 +103,8 @@ static void turn_end(void *ctx)
     }
 }
 
-/* The disk may have room again: the turn's end tries, and waiting messages go on. */
+/* The disk may have room again. The end of this loop turn writes the spool, and the waiting
+ * messages are done. */
 static void retry(void *ctx)
 {
     struct supervisor *sup = ctx;
@@ -147,8 +148,9 @@ static void old_key_add(struct supervisor *sup, const struct attempt_key *key,
     sup->ended_last = attempt;
 }
 
-/* What an earlier supervisor had and the server may not know of yet: never to be started again
- * (P11), known until that part of the spool is acknowledged. */
+/* Reads the keys of earlier supervisors' attempts that the server may not know of yet. Such an
+ * attempt must never start again (P11). The key of such an attempt is known until its part of the
+ * spool is acknowledged. */
 static void old_keys_read(struct supervisor *sup, uint64_t low, uint64_t high)
 {
     if (low == 0) {
@@ -263,7 +265,8 @@ static void supervisor_done(struct supervisor *sup)
     free(sup->dir);
 }
 
-/* One supervisor per directory; one that is just ending is waited for. */
+/* Takes the lock that allows one supervisor per directory. Waits for a supervisor that is just
+ * ending. */
 static must_use enum err lock_take(const char *dir, int *ret_fd, struct error *e)
 {
     enum err r = dirs_lock(dir, "supervisor.lock", ret_fd, e);

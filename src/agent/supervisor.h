@@ -2,5 +2,5 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* `weir supervisor --dir D [--run-as USER]`; started by the agent through /proc/self/exe. */
+/* Runs `weir supervisor --dir D [--run-as USER]`. The agent starts it through /proc/self/exe. */
 int supervisor_main(int argc, char **argv);

@@ -1,6 +1,7 @@
-/* supervisor_internal.h - the supervisor's parts and what they share. Private to its files: supervisor.c
- * (life), attempt.c (one attempt from start to end), reaper.c (children that ended, strays),
- * link.c (the agent), checkpoint.c (what tasks have saved). SPDX-License-Identifier: Apache-2.0 */
+/* supervisor_internal.h - the supervisor's parts and the structs that they share. Private to
+ * supervisor.c (life), attempt.c (one attempt from start to end), reaper.c (ended children,
+ * strays), link.c (connection with the agent), checkpoint.c (checkpoint files).
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "agent/cgroup.h"
@@ -18,19 +19,19 @@
 enum { STREAM_COUNT = 2 };
 
 enum attempt_state {
-    ATTEMPT_STARTING, /* its program is being started */
+    ATTEMPT_STARTING, /* the attempt's program is being started */
     ATTEMPT_RUNNING,
-    ATTEMPT_CLOSING, /* its first process has ended; what it left behind is being ended */
-    ATTEMPT_ENDED,   /* recorded; known until the server has acknowledged it */
+    ATTEMPT_CLOSING, /* the first process has ended; the processes it left behind are being ended */
+    ATTEMPT_ENDED, /* the end is recorded; the key is known until the server has acknowledged it */
 };
 
 struct supervisor;
 
 struct attempt_stream {
     struct attempt *attempt;
-    int fd; /* -1: closed */
+    int fd; /* our end of the pipe; -1: closed */
     struct loop_fd *watch;
-    uint64_t offset; /* bytes recorded */
+    uint64_t offset; /* bytes recorded so far */
     bool capped;
 };
 
@@ -39,40 +40,41 @@ struct attempt {
     struct attempt_key key;
     enum attempt_state state;
     uint64_t instance;
-    uint64_t sequence; /* counts starts */
+    uint64_t sequence; /* the attempt's number in the order of starts */
     uint64_t output_max;
-    pid_t pid; /* group leader */
+    pid_t pid; /* of the first process, which leads the process group */
     bool workdir_used;
     int64_t started_ms;
     int exit_code;
     uint64_t cpu_ms;
     uint64_t memory_peak;
     struct attempt_stream streams[STREAM_COUNT];
-    struct cgroup *cgroup;         /* NULL: none */
-    struct loop_timer *kill_timer; /* NULL: not asked to stop */
+    struct cgroup *cgroup;         /* NULL: no cgroup */
+    struct loop_timer *kill_timer; /* NULL: the attempt was not told to stop */
     int64_t kill_at_ms;
-    int64_t stop_grace_ms; /* STARTING: asked to stop with this grace; -1: not asked */
-    bool leader_ended;     /* STARTING: its first process has ended already, so: */
+    int64_t stop_grace_ms; /* STARTING: told to stop with this grace time; -1: not told */
+    bool leader_ended;     /* STARTING: the first process has already ended, with: */
     int leader_status;
     struct rusage leader_use;
-    struct spool_position end; /* ENDED: behind its last record */
+    struct spool_position end; /* ENDED: the place behind the attempt's last record */
     struct attempt *ended_next;
     struct attempt *closing_next;
-    bool stray_seen;            /* in this look */
-    int64_t checkpoint_seen_ns; /* the stamp of its checkpoint file, as far as it counts; 0: none */
-    int64_t checkpoint_ms;      /* the last one recorded; 0: none */
+    bool stray_seen; /* a stray of this attempt was found in the current look */
+    /* Change time of the checkpoint file that was last counted; 0: no file. */
+    int64_t checkpoint_seen_ns;
+    int64_t checkpoint_ms; /* time of the last recorded checkpoint; 0: none */
 };
 
-/* The connection with the agent; fd -1: none. */
+/* The connection with the agent; fd -1: no agent is connected. */
 struct link {
     int fd;
     struct loop_fd *watch;
-    uint32_t events; /* what is watched */
+    uint32_t events; /* the events that the loop watches for */
     struct buf in;
     struct buf out;
-    struct loop_timer *more;    /* messages that came with others still wait in `in` */
-    uint64_t starts;            /* START messages of this connection */
-    struct spool_position told; /* GROWN said up to here */
+    struct loop_timer *more;    /* due while messages that were read still wait in `in` */
+    uint64_t starts;            /* START messages of this connection so far */
+    struct spool_position told; /* the last GROWN named this position */
 };
 
 struct supervisor {
@@ -84,33 +86,34 @@ struct supervisor {
     struct rlimit task_files;
     struct spool *spool;
     struct jobdirs *jobdirs;
-    struct cgroups *cgroups; /* NULL: no cgroups here */
+    struct cgroups *cgroups; /* NULL: no cgroups on this node */
     struct spawner *spawner;
     struct keyring *recent;
-    struct map *attempts; /* by key: all known */
-    struct map *by_pid;   /* running ones */
-    size_t open_count;    /* starting, running and closing */
+    struct map *attempts; /* by key: all known attempts */
+    struct map *by_pid;   /* running attempts */
+    size_t open_count;    /* attempts that are starting, running or closing */
     uint64_t start_count;
-    struct attempt *ended_first; /* in order of their ends */
+    struct attempt *ended_first; /* ended attempts in the order of their ends */
     struct attempt *ended_last;
-    struct attempt *closing; /* their first process has ended */
+    struct attempt *closing; /* attempts in state ATTEMPT_CLOSING */
     int null_fd;
     int listen_fd;
     struct loop_fd *listen_watch;
     struct link link;
     struct loop_timer *idle_timer;
     struct loop_timer *stray_timer;
-    struct loop_timer *retry_timer; /* the spool could not be written */
-    struct loop_timer *look_timer;  /* at checkpoints, while something runs */
-    size_t look_cursor;             /* among the attempts */
+    struct loop_timer *retry_timer; /* due when the spool could not be written */
+    struct loop_timer *look_timer;  /* looks at checkpoint files while an attempt is open */
+    size_t look_cursor;             /* where the next round begins in `attempts` */
     bool spool_stuck;
-    bool paused;              /* the tasks' pipes are not read: the spool is full */
-    bool ending;              /* SIGTERM: end when the last attempt has */
-    uint64_t orphan_sequence; /* strays nobody owns up to were first seen at this count of starts */
+    bool paused; /* the tasks' pipes are not read, because the spool is full or cannot be written */
+    bool ending; /* SIGTERM came: end after the last open attempt */
+    /* start_count when strays that name no attempt were first seen; 0: no such stray. */
+    uint64_t orphan_sequence;
 };
 
-/* Wall clock, for the records. */
+/* The wall clock, for the records. */
 int64_t supervisor_wall_ms(void);
 
-/* Something changed that may make the supervisor idle or busy. */
+/* Call after a change that may make the supervisor idle or busy. */
 void supervisor_idle_check(struct supervisor *sup);

@@ -1,7 +1,7 @@
-/* taskenv.c - a task's environment, built from nothing.
+/* taskenv.c - builds a task's environment from nothing.
  *
- * Surprising: relative entries of PATH are not searched; the working directory of a task is no
- * place to find programs by accident. SPDX-License-Identifier: Apache-2.0 */
+ * Surprising: relative entries of PATH are not searched, so that no program is found by accident in
+ * a task's working directory. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/taskenv.h"
 
 #include "base/amount.h"
@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Weir's own names, and the defaults before the task's. */
+/* OWN_NAMES_MAX counts Weir's own names and the defaults. */
 enum { OWN_NAMES_MAX = 32, PATH_DIRS_MAX = 64 };
 
 struct env_list {
@@ -27,7 +27,7 @@ static size_t name_len(const char *entry)
     return equals == NULL ? 0 : (size_t)(equals - entry);
 }
 
-/* Adds "K=V", or puts it in the place of an earlier K. Entries without a name are dropped. */
+/* Adds "K=V", or replaces an earlier entry of the same name. Entries without a name are dropped. */
 static void list_set(struct env_list *list, char *entry)
 {
     size_t len = name_len(entry);
@@ -54,7 +54,8 @@ static void set_number(struct env_list *list, const char *name, uint64_t value)
     list_set(list, arena_fmt(list->arena, "%s=%" PRIu64, name, value));
 }
 
-/* "0,2", or empty: a task without devices sees none. */
+/* Sets the list of devices, for example "0,2". The list is empty for a task without devices, which
+ * then sees no device. */
 static void set_devices(struct env_list *list, const struct start_order *order)
 {
     struct buf text;

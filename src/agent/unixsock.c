@@ -1,5 +1,6 @@
-/* unixsock.c - a unix socket in a directory of any length: reached through /proc/self/fd, because
- * the address has room for 107 characters only. SPDX-License-Identifier: Apache-2.0 */
+/* unixsock.c - a unix socket in a directory whose path may be long. The socket is reached through
+ * /proc/self/fd, because a socket address has room for 107 characters only.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/unixsock.h"
 
 #include <errno.h>

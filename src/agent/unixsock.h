@@ -1,11 +1,11 @@
-/* unixsock.h - the socket D/supervisor.sock, however long D is.
+/* unixsock.h - the socket D/supervisor.sock, however long the path of D is.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/fail.h"
 
-/* A listening socket, mode 0600; what was there is replaced. */
+/* Makes a listening socket with mode 0600, in place of an old socket. */
 must_use enum err unixsock_listen(const char *dir, int *ret_fd, struct error *e);
 
-/* A connection. ERR_UNREACHABLE when nobody answers. */
+/* Connects to the socket. ERR_UNREACHABLE: no process answers. */
 must_use enum err unixsock_connect(const char *dir, int *ret_fd, struct error *e);

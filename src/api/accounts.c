@@ -16,13 +16,13 @@ static void account_answer(struct call *call, unsigned status, const struct acco
     call_answer_json(call, status);
 }
 
-/* The account of the path, or NULL: answered 404. */
+/* The account that the path names. NULL: the call was answered with 404. */
 static const struct account *account_of(struct call *call, enum account_kind kind)
 {
     return named_account(call, "", kind, call->params[0]);
 }
 
-/* `filter`: the kind. */
+/* `filter` is the kind of account. */
 static uint64_t account_next(const struct core *core, const void *filter, uint64_t after)
 {
     const enum account_kind *kind = filter;

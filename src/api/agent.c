@@ -1,6 +1,5 @@
-/* agent.c - the agents' three routes. Joining makes a credential; stream and reports belong to the
- * host, which keeps the links.
- * SPDX-License-Identifier: Apache-2.0 */
+/* agent.c - the agents' three routes. Joining makes a credential. The host, which keeps the links,
+ * handles stream and reports. SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/call.h"
 #include "api/handlers.h"
@@ -8,7 +7,7 @@
 #include "io/http_request.h"
 #include "wire/agent.h"
 
-/* The node's earlier credential ends with the commit that brings the new one. */
+/* The commit that stores the new credential also revokes the node's earlier credential. */
 static void credential_replace(struct call *call, const char *node, const struct store_token *token)
 {
     const struct api_host *host = call->api->o.host;

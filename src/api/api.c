@@ -1,10 +1,10 @@
-/* api.c - from a request's head to its handler: whose it is, whether it may, whether there is room.
+/* api.c - takes a request from its head to its handler: which token it has, whether the token
+ * permits it, whether there is room.
  *
- * A1 no row in routes.def, no route; A2 everything but health and assets needs a token, checked
- * before anything is said about the path, and the token's holder must reach the object of the path (call_run());
- * A3 a browser page of another origin gets nothing: Host must be a loopback name, an address literal
- * or the configured name (against DNS rebinding), Origin must match Host.
- * SPDX-License-Identifier: Apache-2.0 */
+ * A1 a path without a row in routes.def is no route; A2 every route except health needs a token,
+ * which is checked before anything is said about the path; A3 a browser page of another origin gets
+ * nothing: Host must be a loopback name, an address literal or the configured name (against DNS
+ * rebinding), and Origin must match Host. SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
 
 #include "api/api_internal.h"
@@ -45,9 +45,9 @@ void api_count_answer(struct api *api, unsigned status)
     api->answers[class < STATUS_CLASSES ? class : 0]++;
 }
 
-/* ---- may it? ---- */
+/* ---- permission ---- */
 
-/* The name or address of "name:port", "[v6]:port" or "name", lower-cased by the comparison later. */
+/* The name or address of "name:port", "[v6]:port" or "name". The comparison later ignores case. */
 static bool host_name(const char *header, char *out, size_t size)
 {
     size_t len = strcspn(header, ":");
@@ -158,7 +158,7 @@ static bool same_site(struct api *api, struct http_request *request)
     return false;
 }
 
-/* ---- the three callbacks ---- */
+/* ---- the three callbacks of the HTTP server ---- */
 
 static void call_begin(struct api *api, struct http_request *request, const struct route *route,
                        const char *const *params, const struct store_token *token)
@@ -220,7 +220,7 @@ size_t api_on_head(void *ctx, struct http_request *request)
     return route->body_max;
 }
 
-/* May the state be changed, is there room? Answers when not. */
+/* May the state be changed, and is there room? Answers the call when not. */
 static bool admitted(struct call *call)
 {
     const struct api_host *host = call->api->o.host;
@@ -294,7 +294,7 @@ static void uses_cut(struct api *api, const char *token)
 void api_committed(struct api *api, const struct store_batch *batch)
 {
     for (size_t i = 0; i < batch->log_count; i++) {
-        /* Pieces of one task come in a row: one wake-up does. */
+        /* Pieces of one task come in a row, so one wake-up is enough. */
         uint64_t task = batch->logs[i].task;
         if (i + 1 == batch->log_count || batch->logs[i + 1].task != task) {
             watches_tell(api->watches, (task_id){task}, WATCH_OUTPUT, (struct str){0});

@@ -1,5 +1,5 @@
-/* api.h - the HTTP interface: routes, tokens, handlers, live streams. The server gives it a host
- * (host.h), hands it requests, and tells it what was committed.
+/* api.h - the HTTP interface: routes, tokens, handlers, live streams. The server gives the API a
+ * host (host.h), hands requests to the API, and tells the API what was committed.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -22,8 +22,8 @@ struct route_mounts {
 };
 
 struct api_options {
-    const struct api_host *host; /* lives as long as the API */
-    struct tokens *tokens;       /* the server's; changed by it alone, after commits */
+    const struct api_host *host; /* outlives the API */
+    struct tokens *tokens;       /* owned by the server, which alone changes it, after commits */
     struct loop *loop;
     const char
         *listen_host; /* accepted as Host: besides localhost and address literals; NULL: none */
@@ -32,13 +32,14 @@ struct api_options {
 
 struct api *api_new(const struct api_options *options);
 
-/* Ends every stream. */
+/* Ends every event stream. No watch may be left. */
 void api_free(struct api *api);
 
-/* For http_server_options; `ctx` is the api. */
+/* For http_server_options; `ctx` is the API. */
 size_t api_on_head(void *ctx, struct http_request *request);
 void api_on_request(void *ctx, struct http_request *request);
 void api_on_gone(void *ctx, struct http_request *request);
 
-/* These facts, ended tasks and pieces of output are on disk: wake those who wait for them. */
+/* These facts, ended tasks and pieces of output are on disk: wakes the requests that wait for
+ * them. */
 void api_committed(struct api *api, const struct store_batch *batch);

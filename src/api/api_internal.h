@@ -10,17 +10,18 @@ struct event_streams;
 
 enum { STATUS_CLASSES = 6 };
 
-/* An answer that does not end, and the token it was opened with. */
+/* An answer that stays open, and the token with which it was opened. */
 struct token_use {
     LIST_ENTRY(token_use) link;
     char token[sizeof((struct store_token){0}.id)];
-    void (*cut)(struct token_use *use); /* the token is revoked: end the stream, and the use */
+    /* Called when the token is revoked: ends the stream and the use. */
+    void (*cut)(struct token_use *use);
 };
 LIST_HEAD(token_uses, token_use);
 
 struct call;
 
-/* From here on, until api_token_end(), revoking the call's token cuts the stream. */
+/* From now until api_token_end(), revoking the call's token cuts the stream. */
 void api_token_begin(const struct call *call, struct token_use *use,
                      void (*cut)(struct token_use *use));
 void api_token_end(struct token_use *use);
@@ -30,9 +31,9 @@ struct api {
     struct token_uses uses;
     struct watches *watches;
     struct event_streams *events;
-    uint64_t answers[STATUS_CLASSES]; /* by hundreds of the status */
-    uint64_t submitted;               /* tasks */
+    uint64_t answers[STATUS_CLASSES]; /* by the first digit of the status */
+    uint64_t submitted;               /* tasks submitted so far */
 };
 
-/* Metrics: an answer or stream with this status was begun. */
+/* Counts, for the metrics, an answer or stream that was begun with this status. */
 void api_count_answer(struct api *api, unsigned status);

@@ -1,5 +1,5 @@
-/* call.c - answering. Every answer that shows the state goes through call_answer(), so that nothing
- * uncommitted is shown; every audited call leaves its line in the log.
+/* call.c - answers calls. Every answer that shows the state goes through call_answer(), so that
+ * nothing uncommitted is shown. Every audited call leaves a line in the log.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/call.h"
 
@@ -70,7 +70,7 @@ static void give(struct call *call)
     buf_done(&out);
 }
 
-/* Given without waiting: errors that show nothing of the state. */
+/* Answers without waiting for the disk, because such an error shows nothing of the state. */
 static void give_busy(struct call *call, unsigned status, const struct error *e)
 {
     buf_clear(&call->out);
@@ -116,7 +116,8 @@ static void hold_released(struct parked_answer *hold, const struct error *failur
     const struct api_host *host = call->api->o.host;
     bool fallen = failure != NULL && host->core(host->ctx) == NULL;
     if (fallen && call_reads(call) && !call->awaited && call->gone == NULL) {
-        /* What it saw was never stored: it looks again. */
+        /* The call saw facts that were never stored, so its handler runs again on the rebuilt
+         * core. */
         call_await_core(call);
         return;
     }

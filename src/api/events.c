@@ -1,10 +1,10 @@
 /* events.c - see events.h.
  *
  *   open ─▶ behind ──pages from the reader──▶ live ──facts as they are committed──▶ …
- *             └─ asked-for past is gone, or the client does not read: one `reset`, then the end
+ *             └─ the facts asked for were pruned, or the client does not read: one `reset`, the end
  *
- * E1 a stream sees every fact once and in order: it becomes live only when it has been sent the
- * last committed one; E2 a slow client costs at most EVENT_BYTES_MAX.
+ * E1 a stream sees every fact once and in order: a stream becomes live only when it has been sent
+ * the last committed fact; E2 a slow client costs at most EVENT_BYTES_MAX.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/events.h"
 
@@ -18,29 +18,30 @@
 
 enum {
     EVENT_STREAMS_MAX = 2000,
-    EVENT_BYTES_MAX = 1024 * 1024, /* not yet read by one client */
-    EVENT_RESET_BYTES = 256,       /* room kept for the last word */
+    EVENT_BYTES_MAX = 1024 * 1024, /* bytes that one client has not read yet */
+    EVENT_RESET_BYTES = 256,       /* room kept for the reset */
     EVENT_PAGE_FACTS = 1000,
-    EVENT_TEXT_MAX = 256 * 1024, /* of one event */
-    EVENT_COMMENT_MS = 15000,    /* so that proxies and clients see that the line is alive */
-    EVENT_DRAIN_MS = 20,         /* a catching-up client is given time to read */
+    EVENT_TEXT_MAX = 256 * 1024, /* bytes of one event */
+    EVENT_COMMENT_MS = 15000,    /* so that proxies and clients see that the connection is alive */
+    EVENT_DRAIN_MS = 20,         /* time to read for a client that is catching up */
 };
 
 struct event_filter {
-    task_id task; /* 0: any */
+    task_id task; /* 0: any task */
     char pool[NAME_LEN_MAX + 1];
     char type[NAME_LEN_MAX + 1];
 };
 
 struct event_stream {
-    struct token_use use; /* first */
+    struct token_use use; /* the first member, so that a use can be cast to its stream */
     LIST_ENTRY(event_stream) link;
     struct event_streams *owner;
-    struct http_stream *http; /* NULL: the client has gone; freed when its page is back */
+    struct http_stream
+        *http; /* NULL: the client has left; the stream is freed when its page is back */
     struct event_filter filter;
-    uint64_t seq; /* last fact sent or passed over */
+    uint64_t seq; /* the last fact that was sent or skipped */
     bool live;
-    struct event_page *page; /* being read, or NULL */
+    struct event_page *page; /* the page being read, or NULL */
     struct loop_timer *drain;
 };
 
@@ -51,14 +52,14 @@ struct event_streams {
     struct event_list list;
     size_t count;
     struct loop_timer *comment;
-    struct arena arena; /* of one event */
+    struct arena arena; /* memory of one event */
     struct buf text;
 };
 
 /* Facts read on the reader thread. */
 struct event_page {
     struct work work;
-    struct event_stream *stream; /* NULL: gone meanwhile */
+    struct event_stream *stream; /* NULL: the stream has ended meanwhile */
     uint64_t after;
     struct arena arena;
     VEC(struct store_fact) facts;
@@ -85,7 +86,7 @@ size_t events_streams_count(const struct event_streams *streams)
     return streams->count;
 }
 
-/* The connection is over, from whichever side. */
+/* The connection has ended, from either side. */
 static void stream_free(struct event_stream *stream)
 {
     if (stream->page != NULL) {
@@ -126,14 +127,14 @@ void events_streams_free(struct event_streams *streams)
     free(streams);
 }
 
-/* One reset, and the end: the client starts over from the present. */
+/* Sends one reset and ends the stream. The client begins again from the present. */
 static void stream_reset(struct event_stream *stream, const char *why)
 {
     struct buf *text = &stream->owner->text;
     buf_clear(text);
     buf_addf(text, "event: reset\ndata: {\"reason\":\"%s\"}\n\n", why);
     bool told = http_stream_write(stream->http, (struct str){text->data, text->len});
-    (void)told; /* room for it was kept; a client that is gone needs no last word */
+    (void)told; /* room for the reset was kept; a client that has left needs none */
     stream_end(stream);
 }
 
@@ -158,7 +159,7 @@ static const struct core *core_of(const struct event_streams *streams)
     return streams->api->o.host->core(streams->api->o.host->ctx);
 }
 
-/* The event's text into streams->text; false when the stored fact cannot be read. */
+/* Writes the event's text into streams->text. False: the stored fact cannot be read. */
 static bool event_text(struct event_streams *streams, const struct core *core,
                        const struct store_fact *stored, struct event_json_subject *ret_about)
 {
@@ -193,7 +194,7 @@ static bool wanted(const struct event_filter *filter, const struct core *core,
            strcmp(filter->type, fact_type_name((enum fact_type)fact->type)) == 0;
 }
 
-/* False when the stream is no more. */
+/* False: the stream was ended. */
 static bool stream_send(struct event_stream *stream, const struct store_fact *fact,
                         const struct event_json_subject *about)
 {
@@ -262,7 +263,8 @@ static uint64_t seq_committed(const struct event_streams *streams)
     return numbers.seq_committed;
 }
 
-/* Live at the end of the past (E1), else another page once the client has read most of this one. */
+/* Becomes live when all stored facts were sent (E1). Otherwise asks for another page, once the
+ * client has read most of the last page. */
 static void stream_go_on(struct event_stream *stream)
 {
     if (stream->seq >= seq_committed(stream->owner)) {
@@ -325,7 +327,7 @@ static void page_ask(struct event_stream *stream)
 
 /* ---- opening ---- */
 
-/* What is asked for, kept between the check and the commit. */
+/* The request's filter and position, kept between the check and the commit. */
 struct event_ask {
     struct event_filter filter;
     uint64_t after;

@@ -1,4 +1,4 @@
-/* explain.c - GET /tasks/{id}/explain and GET /queue: why things wait, and in which order.
+/* explain.c - GET /tasks/{id}/explain and GET /queue: why tasks wait, and in which order.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/handlers.h"
@@ -51,7 +51,7 @@ void explain_queue(struct call *call)
     uint64_t next = 0;
     struct task_writer writer;
     task_json_writer_init(&writer, core, call_arena(call));
-    /* A cursor goes on after a task; where that one stands now is counted once. */
+    /* The cursor names a task. The present position of that task in the queue is counted once. */
     uint32_t position = 0;
     if (page.after != 0) {
         position = query_queue_position(core, (task_id){page.after}, UINT32_MAX);

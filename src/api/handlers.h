@@ -1,4 +1,4 @@
-/* handlers.h - every handler of routes.def, from the table itself.
+/* handlers.h - declares every handler of routes.def, from the table itself.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

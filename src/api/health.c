@@ -1,6 +1,5 @@
-/* health.c - is it alive, and may it be sent work? The two answers that need no token; they say
- * nothing of what the server holds.
- * SPDX-License-Identifier: Apache-2.0 */
+/* health.c - is the server alive, and may it be sent work? These two answers need no token and say
+ * nothing about the server's state. SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/call.h"
 #include "api/handlers.h"

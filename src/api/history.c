@@ -1,6 +1,5 @@
 /* history.c - see history.h. The task may have ended a moment ago and not be on disk yet, so the
- * question goes out only after the commit.
- * SPDX-License-Identifier: Apache-2.0 */
+ * reader is asked only after the commit. SPDX-License-Identifier: Apache-2.0 */
 #include "api/history.h"
 
 #include "api/api_internal.h"
@@ -8,7 +7,7 @@
 
 struct history_get {
     struct work work;
-    struct call *call; /* NULL: the client has gone */
+    struct call *call; /* NULL: the client has left */
     history_fn then;
     task_id id;
     struct arena arena;

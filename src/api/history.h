@@ -1,10 +1,11 @@
-/* history.h - ended tasks: read on the reader thread, answered when they are back.
+/* history.h - ended tasks: the reader thread reads them, and the loop answers.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "api/call.h"
 
-/* The ended task as it is stored goes to `then`, on the loop; where there is none, the answer is 404. `json` is good until it returns. */
+/* Reads an ended task and calls `then` on the loop with its stored JSON. Answers 404 when there is
+ * none. `json` is valid until `then` returns. */
 typedef void (*history_fn)(struct call *call, task_id id, struct str json);
 void history_read(struct call *call, task_id id, history_fn then);
 

@@ -1,5 +1,5 @@
-/* http_status.h - failures and refusals as HTTP statuses: the one place that says which is which.
- * SPDX-License-Identifier: Apache-2.0 */
+/* http_status.h - the HTTP status of each failure and refusal. No other file chooses a status for
+ * them. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/fail.h"
@@ -7,5 +7,5 @@
 
 unsigned http_status_of(enum err code);
 
-/* Of a "no" of the core. */
+/* The status of a refusal by the core. */
 unsigned http_status_of_refusal(enum verdict verdict, const struct reason *reason);

@@ -1,6 +1,6 @@
-/* logs.c - GET /tasks/{id}/logs: what the task wrote, as lines of JSON or as bytes, now or followed
- * to its end. Pieces are read on the reader thread; the next ones are asked for when the client has
- * taken most of the last, so a slow client costs LOG_BYTES_MAX and no more.
+/* logs.c - GET /tasks/{id}/logs: a task's output, as lines of JSON or as bytes, once or followed to
+ * the task's end. The reader thread reads the pieces. The next pieces are read when the client has
+ * taken most of the last ones, so a slow client costs at most LOG_BYTES_MAX.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/call.h"
@@ -14,36 +14,36 @@
 #include "wire/time_text.h"
 
 enum {
-    LOG_READ_BYTES = 256 * 1024,     /* of one read */
-    LOG_BYTES_MAX = 8 * 1024 * 1024, /* not yet taken by one client */
-    LOG_BYTES_LOW = 512 * 1024,      /* below this more is read */
+    LOG_READ_BYTES = 256 * 1024,     /* bytes of one read */
+    LOG_BYTES_MAX = 8 * 1024 * 1024, /* bytes that one client has not taken yet */
+    LOG_BYTES_LOW = 512 * 1024,      /* with fewer untaken bytes, more is read */
     LOG_DRAIN_MS = 10,
 };
 
 struct log_stream {
-    struct watch watch; /* first */
+    struct watch watch; /* the first member, so that a watch can be cast to its stream */
     struct token_use use;
     struct api *api;
     struct http_stream *http;
     struct store_log_filter filter;
     struct loop_timer *drain;
-    struct log_read *read; /* under way, or NULL */
+    struct log_read *read; /* the read under way, or NULL */
     bool follow;
     bool raw;
     bool watching;
-    bool news; /* something came while a read was under way */
+    bool news; /* news came while a read was under way */
 };
 
 struct log_read {
     struct work work;
-    struct log_stream *stream; /* NULL: gone meanwhile */
+    struct log_stream *stream; /* NULL: the stream has ended meanwhile */
     struct store_log_filter filter;
     bool raw;
     struct arena arena;
     struct buf out;
     uint64_t last;
     bool any;
-    bool ended; /* the task is in history: `end` is the last line */
+    bool ended; /* the task is in the history: `end` is the last line */
     struct buf end;
     enum err err;
     struct error error;
@@ -64,7 +64,7 @@ static void piece_json(struct buf *out, const struct store_log_piece *piece)
     json_out_kv_text(&j, "stream", piece->stream == 2 ? "stderr" : "stdout");
     json_out_kv_u64(&j, "offset", piece->offset);
     time_text_json(&j, "at", piece->time_ms);
-    /* JSON strings of ours carry no NUL. */
+    /* A JSON string of Weir holds no NUL. */
     if (utf8_valid(piece->data.p, piece->data.len) &&
         memchr(piece->data.p, '\0', piece->data.len) == NULL) {
         json_out_key(&j, "data");
@@ -93,7 +93,7 @@ static void piece_read(void *ctx, const struct store_log_piece *piece)
     }
 }
 
-/* {"end":true,"state":…,"exit_code":…} from the task as history has it. */
+/* Writes {"end":true,"state":…,"exit_code":…} from the task in the history. */
 static void end_read(struct log_read *read, struct store_reader *reader)
 {
     struct str json;
@@ -122,7 +122,8 @@ static void end_read(struct log_read *read, struct store_reader *reader)
     read->ended = true;
 }
 
-/* History first: a task that is there wrote nothing afterwards, so an empty read is the end. */
+/* Looks into the history first. A task that is in the history writes no more output, so an empty
+ * read after that is the end. */
 static void read_run(struct work *work, struct store_reader *reader)
 {
     struct log_read *read = (struct log_read *)work;
@@ -179,7 +180,8 @@ static void stream_more(struct log_stream *stream)
     }
 }
 
-/* News may have led to a read since the timer was set: one at a time, as only one is told when the stream goes. */
+/* News may have begun a read since the timer was set. Only one read may be under way, because the
+ * stream tells only one read that it has ended. */
 static void drain_due(void *ctx)
 {
     struct log_stream *stream = ctx;

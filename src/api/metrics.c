@@ -1,6 +1,5 @@
-/* metrics.c - GET /metrics, the text form of Prometheus. Every metric is described in
- * docs/user/metrics.md.
- * SPDX-License-Identifier: Apache-2.0 */
+/* metrics.c - GET /metrics, in the text form of Prometheus. docs/user/metrics.md describes every
+ * metric. SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/call.h"
 #include "api/events.h"
@@ -47,7 +46,7 @@ static void tasks_and_nodes(struct buf *out, const struct core *core)
     }
 }
 
-/* Pool names are letters, digits, '-', '_' and '.': nothing to escape. */
+/* Pool names are letters, digits, '-', '_' and '.', so nothing needs escaping. */
 static void pools(struct buf *out, const struct core *core)
 {
     static const struct {

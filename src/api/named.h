@@ -1,10 +1,10 @@
-/* named.h - objects by the names that a request has for them.
- * SPDX-License-Identifier: Apache-2.0 */
+/* named.h - finds objects by the names in a request. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "api/call.h"
 
-/* The pool or account of this name; NULL: answered 404. `path` says where the name stands in the request ("": in its path). */
+/* The pool or account of this name. NULL: the call was answered with 404. `path` says where the
+ * name stands in the request ("": in the request's path). */
 const struct pool *named_pool(struct call *call, const char *path, const char *name);
 const struct account *named_account(struct call *call, const char *path, enum account_kind kind,
                                     const char *name);

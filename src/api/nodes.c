@@ -1,4 +1,4 @@
-/* nodes.c - /nodes: list, show, drain and label, remove. Nodes come by joining, not by POST.
+/* nodes.c - /nodes: list, show, drain and label, remove. A node comes by joining, not by POST.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/body.h"
@@ -27,7 +27,7 @@ static const struct node *node_of(struct call *call)
     return node;
 }
 
-/* `filter`: the name of a pool, or NULL for all. */
+/* `filter` is the name of a pool, or NULL for all pools. */
 static uint64_t node_next(const struct core *core, const void *filter, uint64_t after)
 {
     const char *pool = filter;
@@ -105,7 +105,7 @@ void nodes_remove(struct call *call)
     if (!call_input(call, &in, &facts)) {
         return;
     }
-    /* It must join again: its credential goes with it. */
+    /* The credential is revoked too, so that the removed node must join again. */
     const struct api_host *host = call->api->o.host;
     const struct store_token *token =
         token_set_named(call->api->o.tokens, SCOPE_NODE, call->params[0]);

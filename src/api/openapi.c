@@ -1,4 +1,4 @@
-/* openapi.c - GET /openapi.yaml: the description that the tests hold the server to.
+/* openapi.c - GET /openapi.yaml: the description of the API. The tests compare the server with it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/openapi.h"
 

@@ -1,4 +1,4 @@
-/* openapi.h - docs/api/openapi.yaml, as the build puts it into the program.
+/* openapi.h - docs/api/openapi.yaml, which the build embeds in the program.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

@@ -1,5 +1,5 @@
-/* page.c - see page.h. The cursor is text of two numbers, "KEY-QUESTION" in hex: opaque to clients,
- * checked when it comes back.
+/* page.c - see page.h. The text of a cursor is two numbers, "KEY-QUESTION" in hex. Clients treat
+ * the cursor as opaque, and the server checks it when it comes back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/page.h"
 

@@ -1,5 +1,5 @@
-/* page.h - lists by pages: {"items":[…],"next":"<cursor>"|null}. A cursor says after which key to go
- * on and for which question it was made, so that it cannot be used for another.
+/* page.h - lists in pages: {"items":[…],"next":"<cursor>"|null}. A cursor says after which key to
+ * go on, and for which list and filters it was made, so that it cannot be used for another list.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -14,22 +14,23 @@ struct page {
     struct arena *arena;
 };
 
-/* Reads ?limit= and ?cursor=. `question` names the list and its filters. False: answered. */
+/* Reads ?limit= and ?cursor=. `question` names the list and its filters. False: the call was
+ * answered. */
 must_use bool page_read(struct call *call, const char *question, struct page *ret);
 
-/* {"items":[ */
+/* Writes {"items":[ */
 void page_begin(struct json_out *j);
 
-/* ],"next":…}; `next` 0: this was the last page. */
+/* Writes ],"next":…}. `next` 0: this was the last page. */
 void page_end(struct json_out *j, const struct page *page, uint64_t next);
 
-/* What a list is made of: objects with keys above 0, in their order. `filter` is the caller's. */
+/* The objects of a list: their keys are above 0 and in order. `filter` belongs to the caller. */
 struct page_source {
     uint64_t (*next)(const struct core *core, const void *filter,
-                     uint64_t after); /* the key of the next to be listed; 0: there is none */
+                     uint64_t after); /* the key of the next object to list; 0: there is none */
     void (*write)(struct json_out *j, const struct core *core, uint64_t key, struct arena *arena);
 };
 
-/* Answers with the page that the call asks for, or that it asks wrongly. */
+/* Answers with the page that the call asks for, or with the error in the question. */
 void page_answer(struct call *call, const char *question, const struct page_source *source,
                  const void *filter);

@@ -16,7 +16,7 @@ static void pool_answer(struct call *call, unsigned status, const struct pool *p
     call_answer_json(call, status);
 }
 
-/* The pool of the path, or NULL: answered 404. */
+/* The pool that the path names. NULL: the call was answered with 404. */
 static const struct pool *pool_of(struct call *call)
 {
     return named_pool(call, "", call->params[0]);

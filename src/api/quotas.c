@@ -1,5 +1,5 @@
-/* quotas.c - /quotas: what each account is promised in each pool and what it uses of it; set (PUT: the
- * whole, PATCH: what the body names).
+/* quotas.c - /quotas: each account's guarantee, limit and weight in each pool, and its usage.
+ * PUT sets the whole quota, PATCH the fields that the body names.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/body.h"
@@ -13,7 +13,7 @@
 
 /* ---- the list ---- */
 
-/* Lines are in order of pool, account and dim; a cursor is those three. */
+/* Lines are in order of pool, account and dimension. A cursor is these three numbers. */
 enum { DIM_BITS = 3, ACCOUNT_BITS = 32 };
 _Static_assert(QUOTA_DIMS_MAX <= 1 << DIM_BITS, "a dim fits its bits");
 
@@ -27,7 +27,7 @@ struct line_filter {
     const char *pool;
     const char *project;
     const char *department;
-    bool all; /* also what is all default */
+    bool all; /* also lines that have only default values */
 };
 
 static uint64_t line_key(struct quota_page line)
@@ -58,7 +58,7 @@ static bool account_wanted(const struct core *core, const struct line_filter *fi
     return wanted != NULL && strcmp(wanted, query_account_name(core, account->id)) == 0;
 }
 
-/* The next account of the pool, or the first of the next pool; false: there is none. */
+/* The next account of the pool, or the first account of the next pool. False: there is none. */
 static bool account_step(const struct core *core, const struct line_filter *filter,
                          struct quota_page *line)
 {
@@ -82,7 +82,7 @@ static bool account_step(const struct core *core, const struct line_filter *filt
     }
 }
 
-/* The line after `line` that is shown; false: there is none. */
+/* The next line that is shown. False: there is none. */
 static bool line_next(const struct core *core, const struct line_filter *filter,
                       struct quota_page *line)
 {
@@ -100,7 +100,8 @@ static bool line_next(const struct core *core, const struct line_filter *filter,
     }
 }
 
-/* Does every name exist? An empty list would hide a slip. False: answered. */
+/* Does every name in the filter exist? An empty list would hide a typing error. False: the call was
+ * answered. */
 static bool filter_known(struct call *call, const struct line_filter *filter)
 {
     return (filter->pool == NULL || named_pool(call, "pool", filter->pool) != NULL) &&
@@ -110,7 +111,7 @@ static bool filter_known(struct call *call, const struct line_filter *filter)
             named_account(call, "department", ACCOUNT_DEPARTMENT, filter->department) != NULL);
 }
 
-/* False: answered. */
+/* False: the call was answered. */
 static bool filter_read(struct call *call, struct line_filter *ret)
 {
     *ret = (struct line_filter){.pool = http_request_query(call->request, "pool"),
@@ -149,7 +150,7 @@ void quotas_list(struct call *call)
 
 /* ---- setting ---- */
 
-/* The account and the pool that the body names; false: answered. */
+/* The account and the pool that the body names. False: the call was answered. */
 static bool whose_find(struct call *call, const struct quota_body *body, account_id *ret_account,
                        pool_id *ret_pool)
 {

@@ -1,5 +1,4 @@
-/* route.h - what can be called: routes.def, and the table of each facade under the facade's prefix.
- * No row, no route.
+/* route.h - routes.def is the only table of routes. A path without a row is no route.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -18,14 +17,14 @@ enum route_permission {
 
 struct route {
     const char *method;
-    const char *pattern; /* "/api/v1/tasks/{id}/kill" */
+    const char *pattern; /* for example "/api/v1/tasks/{id}/kill" */
     enum route_permission permission;
     enum access_whose whose; /* asked before the handler runs, in call_run() */
     size_t body_max;         /* bytes; 0: takes no body */
     enum room_class room;
-    bool audited; /* a line in the log for every call, with who and what came of it */
+    bool audited; /* every call leaves a line in the log, with its actor and its outcome */
     void (*handler)(struct call *call);
-    const char *query; /* the names of the query parameters it takes, with a space between */
+    const char *query; /* names of the query parameters, with a space between */
 };
 
 /* One row of a .def file; the file that includes the .def says `#define ROUTE ROUTE_ROW` before. */
@@ -43,7 +42,7 @@ const struct route *route_find(const struct route_mounts *mounts, const char *me
                                const char *path, struct arena *arena, const char **params,
                                const char **ret_allow);
 
-/* Is it one of the route's query parameters? */
+/* Is `parameter` one of the route's query parameters? */
 bool route_takes(const struct route *route, const char *parameter);
 
 /* Is it called without a token? */

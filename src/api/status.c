@@ -7,7 +7,7 @@
 #include "wire/state_json.h"
 #include "wire/time_text.h"
 
-/* Those that ended are counted from the first task on. */
+/* Counts of ended states include every task since the first. */
 static void tasks_count(struct json_out *j, const struct core *core)
 {
     json_out_key(j, "tasks");
@@ -84,13 +84,13 @@ void status_show(struct call *call)
     call_answer_json(call, 200);
 }
 
-/* ---- GET /state: on a worker, from a copy ---- */
+/* ---- GET /state: on a worker, from a copy of the state ---- */
 
 #define STATE_BYTES_MAX ((size_t)2 << 30)
 
 struct state_work {
     struct work work;
-    struct call *call; /* NULL: the client has gone */
+    struct call *call; /* NULL: the client has left */
     struct core *copy;
     int64_t now_ms;
     struct buf out;

@@ -22,7 +22,7 @@ static const char **text_of(struct task_filter *filter, size_t i)
     return (const char **)(void *)((char *)filter + texts[i].at);
 }
 
-/* Ended for good; the complement lives. */
+/* The states of ended tasks. All other states are live. */
 static uint64_t ended_states(void)
 {
     uint64_t bits = 0;
@@ -37,7 +37,7 @@ static uint64_t all_states(void)
     return (UINT64_C(1) << TASK_STATE_COUNT) - 1;
 }
 
-/* ?state=pending,running: any of them. */
+/* Reads words such as ?state=pending,running: any of them matches. */
 static bool words_read(struct call *call, const char *name, bool (*parse)(const char *, unsigned *),
                        uint64_t *ret)
 {
@@ -90,7 +90,7 @@ static bool ended_read(struct call *call, struct task_filter *filter)
     }
     uint64_t side = ended ? ended_states() : all_states() & ~ended_states();
     uint64_t asked = filter->states != 0 ? filter->states : all_states();
-    /* Contradictory questions match nothing: a bit beyond the last state. */
+    /* A contradictory filter matches nothing: it gets a bit beyond the last state. */
     filter->states = (asked & side) != 0 ? asked & side : UINT64_C(1) << TASK_STATE_COUNT;
     return true;
 }
@@ -132,7 +132,8 @@ void task_filter_keep(struct task_filter *filter, struct arena *arena)
 
 bool task_filter_live(const struct task_filter *filter)
 {
-    /* An ended task is among the live ones for a moment, so that is no reason to skip them. */
+    /* A task stays among the live tasks for a moment after its end, so a filter for ended tasks
+     * must look there too. */
     return filter->states != UINT64_C(1) << TASK_STATE_COUNT;
 }
 

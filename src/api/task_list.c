@@ -1,12 +1,12 @@
-/* task_list.c - GET /tasks: live tasks from the core and ended ones from history, as one list, newest
- * first. Ids only grow, so "older than the last one shown" is a cursor that neither repeats nor
- * skips a task, whatever happens between two pages.
+/* task_list.c - GET /tasks: live tasks from the core and ended tasks from the history, as one list,
+ * newest first. Task ids only grow, so "older than the last task shown" is a cursor that neither
+ * repeats nor skips a task, whatever happens between two pages.
  *
  *   now:           live matches below the cursor      (at most SCAN_MAX tasks looked at)
  *   after commit:  history matches below the cursor   (reader thread)
  *   then:          both merged by id; a task that is in both is shown once, as history has it
  *
- * A page may be short when much had to be passed over; `next` is null only at the very end.
+ * A page may be short when many tasks were skipped; `next` is null only at the very end.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/handlers.h"
@@ -19,7 +19,7 @@
 enum {
     SCAN_MAX = 50000,                 /* live tasks looked at for one page */
     SCAN_ROWS_MAX = 5000,             /* ended tasks looked at, where SQL cannot filter (tags) */
-    PAGE_BYTES_MAX = 8 * 1024 * 1024, /* a page ends early when it is so large */
+    PAGE_BYTES_MAX = 8 * 1024 * 1024, /* a page ends early when it is this large */
 };
 
 struct task_list_row {
@@ -29,14 +29,14 @@ struct task_list_row {
 
 struct task_list {
     struct work work;
-    struct call *call; /* NULL: the client has gone */
+    struct call *call; /* NULL: the client has left */
     struct arena arena;
     struct page page;
     struct task_filter filter;
     VEC(struct task_list_row) live;
     VEC(struct task_list_row) ended;
     uint64_t live_floor;  /* live tasks below this id were not looked at; 0: all were */
-    uint64_t ended_floor; /* likewise */
+    uint64_t ended_floor; /* ended tasks below this id were not looked at; 0: all were */
     size_t bytes;
     enum err err;
     struct error error;
@@ -157,8 +157,8 @@ static void list_run(struct work *work, struct store_reader *reader)
 
 /* ---- both ---- */
 
-/* Nothing is to be found, and nothing can be: a pool or a project of that name is not there, nor is a task that was in one. Then an
- * empty list would hide a slip. False: answered. */
+/* Does the filter's pool or project exist, when the list is empty? An empty list for an unknown
+ * name would hide a typing error. False: the call was answered. */
 static bool names_known(const struct task_list *list)
 {
     const struct task_filter *filter = &list->filter;
@@ -169,7 +169,7 @@ static bool names_known(const struct task_list *list)
                       named_account(list->call, "project", ACCOUNT_PROJECT, filter->project)));
 }
 
-/* Merges down to the higher of the two floors; what is below belongs to the next page. */
+/* Merges down to the higher of the two floors. Tasks below belong to the next page. */
 static void list_answer(struct task_list *list)
 {
     struct call *call = list->call;

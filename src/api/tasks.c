@@ -1,5 +1,5 @@
-/* tasks.c - submit, show, edit, and the four things one can ask of a task.
- * SPDX-License-Identifier: Apache-2.0 */
+/* tasks.c - submit, show and edit tasks, and the actions on a task: kill, start, pause, activate,
+ * move, retry. SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/body.h"
 #include "api/handlers.h"
@@ -27,7 +27,7 @@ static bool key_valid(const char *key)
     return len >= 1 && len <= KEY_LEN_MAX;
 }
 
-/* Two users' equal keys must not meet: the name goes in with its NUL. */
+/* Equal keys of two users must differ: the hash takes in the user's name with its NUL. */
 static void key_hash(const char *user, const char *key, uint8_t *ret)
 {
     crypto_generichash_state state;
@@ -131,7 +131,7 @@ void tasks_submit(struct call *call)
 
 /* ---- one task ---- */
 
-/* The live task as JSON, or the ended one from history. */
+/* Answers with the live task as JSON, or with the ended task from the history. */
 static void task_answer(struct call *call, task_id id)
 {
     if (query_task(call_core(call), id) == NULL) {
@@ -149,7 +149,8 @@ void tasks_show(struct call *call)
     }
 }
 
-/* Ended tasks cannot be changed: 409, not 404, when there was one. */
+/* An ended task cannot be changed: answers 409 for an ended task, and 404 for one that never
+ * was. */
 static bool task_alive(struct call *call, task_id id)
 {
     enum task_state outcome = query_task_outcome(call_core(call), id);
@@ -161,7 +162,7 @@ static bool task_alive(struct call *call, task_id id)
     return false;
 }
 
-/* Asks the core about the task of the path; `in` says what. */
+/* Runs the input `in` for the task that the path names. */
 static void task_ask(struct call *call, struct input *in)
 {
     struct facts facts;
@@ -182,7 +183,7 @@ void tasks_kill(struct call *call)
     task_act(call, INPUT_TASK_KILL, NULL);
 }
 
-/* {"ids":[…]}; false: answered. */
+/* Reads {"ids":[…]}. False: the call was answered. */
 static bool kill_ids(struct call *call, const struct doc **ret)
 {
     static const char *const fields[] = {"ids", NULL};
@@ -205,7 +206,7 @@ static bool kill_ids(struct call *call, const struct doc **ret)
     return well;
 }
 
-/* One task of many: whether it was there to be killed, and what it is now. */
+/* Kills one task of many. Writes whether the task was there, and its state now. */
 static void kill_one(struct call *call, struct json_out *j, task_id id)
 {
     const struct api_host *host = call->api->o.host;
@@ -306,7 +307,7 @@ void tasks_move(struct call *call)
 
 /* ---- POST /tasks/{id}/retry ---- */
 
-/* A new task does not wait for what has come to its end. */
+/* Drops dependencies that have ended: the new task does not wait for them. */
 static void depends_thin_out(const struct core *core, struct task_spec *spec, struct arena *arena)
 {
     uint64_t *left = arena_new(arena, uint64_t, spec->depends_count);
@@ -324,7 +325,7 @@ static void depends_thin_out(const struct core *core, struct task_spec *spec, st
     spec->depends_count = count;
 }
 
-/* Nodes that are gone need not be avoided. */
+/* Drops nodes that no longer exist: they need not be avoided. */
 static void avoid_thin_out(const struct core *core, struct task_spec *spec, struct arena *arena)
 {
     const char **left = arena_new(arena, const char *, spec->avoid_count + 1);
@@ -353,7 +354,7 @@ static void retry_submit(struct call *call, task_id id, struct str json)
     if (!submission_key(call, &in.submit)) {
         return;
     }
-    /* The body says nothing; which task it is about does. */
+    /* The body does not name the task, so the task's id is mixed into the hash of the body. */
     for (size_t i = 0; i < sizeof id.v; i++) {
         in.submit.body_hash[i] ^= (uint8_t)(id.v >> 8 * i);
     }

@@ -1,5 +1,5 @@
 /* tokens.c - /tokens: list, make, revoke. The secret is in the answer to POST and nowhere else.
- * Node credentials are made by joining, not here; they are listed and can be revoked.
+ * Node credentials are made by joining, not here; they are listed here and can be revoked here.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/body.h"
@@ -22,8 +22,8 @@ static void token_json(struct json_out *j, const struct store_token *token, cons
     json_out_end(j);
 }
 
-/* Order: creation, as the table keeps it; the cursor is the number of tokens passed. What is
- * revoked in between shifts nothing that is listed later by more than the page it was on. */
+/* Lists tokens in order of creation. The cursor is a position in the table of tokens. A token that
+ * is revoked between two pages may shift the positions of later tokens. */
 void tokens_list(struct call *call)
 {
     struct page page;

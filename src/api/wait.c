@@ -1,5 +1,5 @@
-/* wait.c - GET /tasks/{id}/wait: parked until the task has ended, or the time is over. No polling:
- * the commit of the end wakes it.
+/* wait.c - GET /tasks/{id}/wait: the request is parked until the task has ended, or the time is
+ * over. Nothing polls: the commit of the task's end wakes the request.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api_internal.h"
 #include "api/call.h"
@@ -10,7 +10,7 @@
 enum { WAIT_S_DEFAULT = 30, WAIT_S_MAX = 600 };
 
 struct waiter {
-    struct watch watch; /* first */
+    struct watch watch; /* the first member, so that a watch can be cast to its waiter */
     struct call *call;
     struct loop_timer *timer;
 };
@@ -36,7 +36,8 @@ static void waiter_told(struct watch *watch, enum watch_news news, struct str js
     call_answer_json(call, 200);
 }
 
-/* As it is now: still going, or its end is on its way to the disk. */
+/* The time is over: answers with the task as it is now. The task's end may be on its way to the
+ * disk. */
 static void waiter_due(void *ctx)
 {
     struct waiter *waiter = ctx;

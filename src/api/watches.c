@@ -1,4 +1,4 @@
-/* watches.c - a fixed table of lists by task id.
+/* watches.c - a table of fixed size: each slot is a list of watches, chosen by task id.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/watches.h"
 

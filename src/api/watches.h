@@ -1,4 +1,4 @@
-/* watches.h - who waits for news of a task: its end, or more output.
+/* watches.h - requests that wait for news of a task: its end, or more output.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -11,10 +11,10 @@ struct watches;
 
 enum watch_news {
     WATCH_OUTPUT, /* more output is on disk */
-    WATCH_ENDED,  /* the task has ended; `json` is the task as history has it */
+    WATCH_ENDED,  /* the task has ended; `json` is the task as the history has it */
 };
 
-/* Embedded in whoever waits. The callback may remove this watch and no other. */
+/* Embedded in the struct that waits. The callback may remove this watch and no other. */
 struct watch {
     LIST_ENTRY(watch) link;
     task_id task;
@@ -22,7 +22,7 @@ struct watch {
 };
 
 struct watches *watches_new(void);
-void watches_free(struct watches *watches); /* nobody may be waiting */
+void watches_free(struct watches *watches); /* no watch may be left */
 
 void watches_add(struct watches *watches, struct watch *watch);
 void watches_remove(struct watch *watch);

@@ -1,4 +1,4 @@
-/* whoami.c - GET /whoami: what the token at hand is, and what it may do.
+/* whoami.c - GET /whoami: the name and scope of the call's token, and what the token permits.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/call.h"
 #include "api/handlers.h"

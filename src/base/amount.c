@@ -1,7 +1,6 @@
 /* amount.c - amounts, sizes and durations to and from text.
  *
- * Everything is integer arithmetic: a decimal part is kept as thousandths, so `0.1` means exactly
- * that.
+ * Everything is integer arithmetic: a decimal part is kept as thousandths, so `0.1` is exact.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
 
@@ -30,8 +29,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Takes "12" or "12.345" off the front of `text` as thousandths. False: there is none, too many
- * places, or more than AMOUNT_BYTES_MAX units, which is more than any limit here. */
+/* Takes "12" or "12.345" off the front of `text` as thousandths. False: no number, more than three
+ * decimal places, or more than AMOUNT_BYTES_MAX units, which is above every limit here. */
 static bool decimal_cut(struct str *text, int64_t *ret_milli)
 {
     size_t at = 0;
@@ -86,7 +85,7 @@ enum err amount_milli(struct str text, int64_t *ret_milli, struct error *e)
     return ERR_OK;
 }
 
-/* milli/1000 * size, rounded down; -1 when it is above `max`. */
+/* milli/1000 * size, rounded down; -1 when the result is above `max`. */
 static int64_t scaled(int64_t milli, int64_t size, int64_t max)
 {
     __int128 value = (__int128)milli * size / KILO;
@@ -145,8 +144,8 @@ static const struct unit duration_units[] = {
 };
 enum { DURATION_UNITS = sizeof duration_units / sizeof duration_units[0] };
 
-/* Takes the letters off the front of `text` and finds them among the units after `*at`; -1: not
- * there. Units must come largest first, so that `30m1h` is seen for the slip it is. */
+/* Takes the letters off the front of `text` and finds them among the units after `*at`; -1: no such
+ * unit. Units must come largest first, so that a slip such as `30m1h` is refused. */
 static int64_t duration_unit_cut(struct str *text, size_t *at)
 {
     size_t len = 0;
@@ -250,8 +249,8 @@ void amount_duration_text(int64_t ms, char *out)
     must(len >= 0);
     size_t used = (size_t)len;
     unsigned parts = 0;
-    /* From days on: people say 14d, not 2w. Two or three parts say enough; smaller ones are cut
-     * only where the text would not fit, which AMOUNT_MS_MAX never reaches. */
+    /* Begins with days, because people write 14d and not 2w. Smaller parts are cut only where the
+     * text would not fit, which no duration up to AMOUNT_MS_MAX reaches. */
     for (size_t i = 1; i < DURATION_UNITS && used < AMOUNT_TEXT_MAX; i++) {
         int64_t count = left / duration_units[i].size;
         if (count > 0) {

@@ -1,7 +1,8 @@
-/* arena.h - memory that is freed as one: everything a request or a step makes.
+/* arena.h - memory that is freed as one: everything that a request or a step makes.
  *
- *   first block ─▶ next ─▶ …        allocation bumps the newest block; a block doubles up to
- * ARENA_BLOCK_MAX
+ *   first block ─▶ next ─▶ …      allocation takes the next bytes of the newest block
+ *
+ * Each block is twice as large as the block before, up to ARENA_BLOCK_MAX.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -15,16 +16,16 @@ struct arena {
     size_t bytes_total; /* handed out since init or clear */
 };
 
-/* An empty arena; allocates nothing yet. */
+/* Makes an empty arena, without memory yet. */
 void arena_init(struct arena *arena);
 
-/* Free everything. */
+/* Frees everything. */
 void arena_done(struct arena *arena);
 
-/* Forget everything, keep one block for reuse. */
+/* Forgets everything and keeps one block for reuse. */
 void arena_clear(struct arena *arena);
 
-/* `size` zeroed bytes, aligned for any type. Lives until clear or done. */
+/* `size` zeroed bytes, aligned for any type. The bytes live until clear or done. */
 void *arena_alloc(struct arena *arena, size_t size);
 
 /* A copy of `size` bytes. */

@@ -1,6 +1,5 @@
-/* arena_fmt.c - formatted strings in an arena; apart from arena.c so that the core's archive needs
- * no stdio.
- * SPDX-License-Identifier: Apache-2.0 */
+/* arena_fmt.c - formatted strings in an arena. The function is not in arena.c so that the core's
+ * archive needs no stdio. SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
 

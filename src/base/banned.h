@@ -1,6 +1,5 @@
-/* banned.h - calls that are never right here; each names what to use instead. Included by every
- * file through the build
- * (-include), after the system headers it poisons have been seen.
+/* banned.h - calls that are never right here; each names its replacement. The build includes this
+ * file in every source file (-include). The system headers come first, because they use the names.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -9,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-/* glibc makes macros of these for clang when _FORTIFY_SOURCE is set. */
+/* glibc makes macros of these names for clang when _FORTIFY_SOURCE is set. */
 #undef sprintf
 #undef vsprintf
 

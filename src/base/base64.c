@@ -6,7 +6,7 @@
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-enum { PIECE_BYTES = 3 * 64 }; /* coded at a time, so that the buffer grows rarely */
+enum { PIECE_BYTES = 3 * 64 }; /* bytes encoded at a time, so that the buffer grows rarely */
 
 static size_t piece_encode(const unsigned char *p, size_t len, char *out)
 {
@@ -40,7 +40,7 @@ void base64_add(struct buf *out, struct str data)
     }
 }
 
-/* 0..63, or 64 for a character that is none. */
+/* 0..63, or 64 for a character that base64 does not use. */
 static uint32_t value_of(char c)
 {
     if (c >= 'A' && c <= 'Z') {
@@ -55,7 +55,8 @@ static uint32_t value_of(char c)
     return c == '+' ? 62 : c == '/' ? 63 : 64;
 }
 
-/* The last group of four, which may be padded. Returns the bytes it gave, 0: malformed. */
+/* Decodes the last group of four, which may be padded. Returns the number of bytes; 0:
+ * malformed. */
 static size_t last_decode(const char *p, unsigned char *out)
 {
     uint32_t a = value_of(p[0]);
@@ -67,7 +68,7 @@ static size_t last_decode(const char *p, unsigned char *out)
         return 0;
     }
     uint32_t v = a << 18 | b << 12 | c << 6 | d;
-    /* Bits that padding leaves over must be zero: one value, one coding. */
+    /* Unused bits must be zero, so that each value has exactly one encoding. */
     if ((bytes == 1 && (v & 0xffff) != 0) || (bytes == 2 && (v & 0xff) != 0)) {
         return 0;
     }

@@ -1,4 +1,4 @@
-/* base64.h - RFC 4648 base64 with padding: how bytes travel in the agent protocol and in logs.
+/* base64.h - RFC 4648 base64 with padding: the form of bytes in the agent protocol and in logs.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-/* Appends the coding of `data`; nothing but letters, digits, '+', '/' and '='. */
+/* Appends the encoding of `data`: only letters, digits, '+', '/' and '='. */
 void base64_add(struct buf *out, struct str data);
 
-/* Back to bytes, in the arena (with a NUL behind them). False when `text` is anything but the one
- * canonical coding of something. */
+/* Decodes into the arena, with a NUL behind the bytes. False: `text` is not the canonical encoding
+ * of any bytes. */
 bool base64_decode(struct arena *arena, struct str text, struct str *ret);

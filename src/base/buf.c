@@ -32,7 +32,7 @@ void buf_clear(struct buf *buf)
     }
 }
 
-/* Room for `len` more bytes and the NUL, or false and `full`. */
+/* Makes room for `len` more bytes and the NUL. False: no room, and the buffer is marked full. */
 static bool room_make(struct buf *buf, size_t len)
 {
     if (buf->full || len > buf->max || buf->len > buf->max - len) {

@@ -8,7 +8,7 @@ enum { VARINT_BYTES_MAX = 10 };
 
 void bytes_put_u64(struct buf *out, uint64_t value)
 {
-    if (value < 0x80) { /* most numbers */
+    if (value < 0x80) { /* most numbers are this small */
         buf_add_char(out, (char)value);
         return;
     }
@@ -56,7 +56,7 @@ uint64_t bytes_get_u64(struct bytes_reader *reader)
         value |= (uint64_t)(byte & 0x7f) << shift;
         if ((byte & 0x80) == 0) {
             if (byte == 0 && shift > 0) {
-                break; /* not the shortest form: one value, one coding */
+                break; /* not the shortest form: each value has exactly one encoding */
             }
             reader->p = p;
             reader->left = (size_t)(end - p);

@@ -1,4 +1,4 @@
-/* checked.h - sums that cannot wrap: a wrapped sum is a bug, so it aborts.
+/* checked.h - sums that cannot wrap. A sum that would wrap is a bug, so it aborts.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

@@ -1,5 +1,4 @@
-/* doc.c - reading values out of a document.
- * SPDX-License-Identifier: Apache-2.0 */
+/* doc.c - reads values from a document. SPDX-License-Identifier: Apache-2.0 */
 #include "base/doc.h"
 
 #include <string.h>
@@ -27,7 +26,7 @@ bool doc_text(const struct doc *doc, const char **ret)
     return true;
 }
 
-/* A JSON number, or a YAML scalar that may be one. */
+/* A JSON number, or a YAML scalar that may be a number. */
 static bool maybe_number(const struct doc *doc)
 {
     return doc != NULL && (doc->kind == DOC_NUMBER || (doc->kind == DOC_STRING && !doc->quoted));

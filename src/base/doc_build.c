@@ -1,6 +1,5 @@
-/* doc_build.c - the tree of a document: adding values, the check for duplicate keys, paths of
- * errors.
- * SPDX-License-Identifier: Apache-2.0 */
+/* doc_build.c - builds the tree of a document: adds values, checks for duplicate keys, makes the
+ * paths of errors. SPDX-License-Identifier: Apache-2.0 */
 #include "base/doc_internal.h"
 
 #include "base/mem.h"
@@ -10,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to this many keys every pair is compared, which is faster than sorting. */
+/* Up to this many keys, comparing every pair is faster than sorting. */
 enum { KEYS_COMPARED_MAX = 32 };
 
 void doc_build_init(struct doc_builder *b, struct arena *arena, struct error *e)
@@ -77,7 +76,8 @@ struct doc *doc_build_open(struct doc_builder *b, enum doc_kind kind, unsigned l
     return doc;
 }
 
-/* Length and first letter tell most keys apart without a call; an empty key has its NUL there. */
+/* Length and first character tell most keys apart without a call. An empty key has its NUL
+ * there. */
 static bool same_key(const struct doc *a, const struct doc *b)
 {
     return a->key.len == b->key.len && a->key.p[0] == b->key.p[0] &&
@@ -108,7 +108,8 @@ static int key_order(const void *a, const void *b)
     return ((*x)->key.len > (*y)->key.len) - ((*x)->key.len < (*y)->key.len);
 }
 
-/* Sorted rather than hashed: keys chosen to collide cannot make it slow. */
+/* Sorts the keys and does not hash them, so that keys chosen to collide cannot make the check
+ * slow. */
 static const struct doc *duplicate_by_sort(const struct doc *map)
 {
     auto_free(freep) const struct doc **sorted = xcalloc(map->count, sizeof *sorted);
@@ -149,7 +150,7 @@ enum err doc_build_close(struct doc_builder *b)
     return doc_build_fail(b, twice->line, twice->column, text);
 }
 
-/* "a.b[3]": the place being read. A path that does not fit is cut. */
+/* Writes the place that is being read, for example "a.b[3]". A path that does not fit is cut. */
 static void path_write(const struct doc_builder *b, char *out, size_t size)
 {
     size_t used = 0;

@@ -1,6 +1,7 @@
-/* doc_internal.h - building a document from events; what the JSON and the YAML reader share.
+/* doc_internal.h - builds a document from events. The JSON reader and the YAML reader share these
+ * functions.
  *
- * The open containers form a stack, so that nothing recurses on what a user sent.
+ * The open containers form a stack, so that no function recurses on a user's text.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -10,30 +11,30 @@ struct doc_builder {
     struct arena *arena;
     struct error *error;
     struct doc *root;
-    struct str key; /* of the next value, when has_key */
+    struct str key; /* key of the next value, when has_key */
     bool has_key;
     unsigned depth;
     uint32_t node_count;
     struct doc *open[DOC_DEPTH_MAX]; /* containers being filled, outermost first */
-    struct doc *last[DOC_DEPTH_MAX]; /* their newest children */
+    struct doc *last[DOC_DEPTH_MAX]; /* the newest child of each open container */
 };
 
 void doc_build_init(struct doc_builder *b, struct arena *arena, struct error *e);
 
-/* The container being filled, or NULL outside all. */
+/* The container being filled, or NULL outside all containers. */
 struct doc *doc_build_top(const struct doc_builder *b);
 
-/* A new value at the current place, under the pending key in a map. NULL, with the error set: too
- * many values. */
+/* Adds a value at the current place; in a map, under the pending key. NULL: too many values, and
+ * the error is set. */
 struct doc *doc_build_add(struct doc_builder *b, enum doc_kind kind, unsigned line,
                           unsigned column);
 
-/* The same for a list or map, which is then filled until doc_build_close(). NULL: also when too
- * deep. */
+/* Adds a list or map, which is filled until doc_build_close(). NULL: too many values or too deep,
+ * and the error is set. */
 struct doc *doc_build_open(struct doc_builder *b, enum doc_kind kind, unsigned line,
                            unsigned column);
 
-/* The innermost container is complete. A key that stands twice in a map is an error. */
+/* Closes the innermost container. A key that stands twice in a map is an error. */
 must_use enum err doc_build_close(struct doc_builder *b);
 
 /* Fails with "line L, column C: text" and the path of the current place. */

@@ -1,11 +1,10 @@
-/* doc_json.c - RFC 8259, strictly: one value, no trailing commas, no comments, no duplicate keys,
- * valid UTF-8, paired surrogates.
+/* doc_json.c - reads RFC 8259 strictly: one value, no trailing commas, no comments, no duplicate
+ * keys, valid UTF-8, paired surrogates.
  *
- * The text is copied into the arena once and strings are unescaped in place (they only shrink), the
- * closing quote becoming the NUL. The copy ends in a NUL, which no JSON token may contain, so most
- * loops need no other end. Surprising: a string with \u0000 is refused, because every consumer
- * treats texts as C strings.
- * SPDX-License-Identifier: Apache-2.0 */
+ * The text is copied into the arena once, and strings are unescaped in place (a string only gets
+ * shorter); the closing quote becomes the NUL. The copy ends in a NUL, which no JSON token may
+ * contain, so most loops need no other end. Surprising: a string with \u0000 is refused, because
+ * all users of a document treat texts as C strings. SPDX-License-Identifier: Apache-2.0 */
 #include "base/doc_internal.h"
 
 #include "base/utf8.h"
@@ -18,7 +17,7 @@ struct json_reader {
     char *end;
     const char *line_start;
     unsigned line;
-    unsigned line_tails; /* bytes of this line that only continue a character */
+    unsigned line_tails; /* continuation bytes of UTF-8 characters in this line */
 };
 
 /* What item_read() has read. */
@@ -34,7 +33,7 @@ static enum err bad_at(struct json_reader *in, const char *p, const char *text)
     return doc_build_fail(&in->builder, in->line, column_of(in, p), text);
 }
 
-/* Something else stands at the reading position than what is wanted. */
+/* Fails because the text at the reading position is not what `wanted` says. */
 static enum err bad(struct json_reader *in, const char *wanted)
 {
     char text[96];
@@ -74,7 +73,7 @@ static int hex_value(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Four hex digits at p, or -1. The NUL at the end stops it in time. */
+/* Four hex digits at p, or -1. The NUL at the text's end stops the loop in time. */
 static int32_t hex4(const char *p)
 {
     int32_t value = 0;
@@ -108,7 +107,7 @@ static char *utf8_put(char *out, uint32_t c)
     return out;
 }
 
-/* \uXXXX, perhaps a pair, with `from` at the backslash: *from moves behind it. */
+/* Decodes \uXXXX, or a surrogate pair. *from is at the backslash and moves behind the escape. */
 static const char *escape_unicode(const char **from, char **out)
 {
     const char *p = *from + 2;
@@ -170,7 +169,7 @@ static const char *escape_read(const char **from, char **out)
     return NULL;
 }
 
-/* A string whose opening quote is at the reading position. */
+/* Reads a string whose opening quote is at the reading position. */
 static enum err string_read(struct json_reader *in, struct str *ret)
 {
     char *start = in->p + 1;
@@ -223,7 +222,7 @@ static const char *digits_skip(const char *p)
     return p;
 }
 
-/* The end of the number at p, or NULL when it is none. */
+/* The end of the number at p, or NULL: not a number. */
 static const char *number_end(const char *p)
 {
     if (*p == '-') {
@@ -246,7 +245,7 @@ static const char *number_end(const char *p)
         }
         p = digits_skip(p);
     }
-    return is_digit(*p) ? NULL : p; /* a digit: a leading zero */
+    return is_digit(*p) ? NULL : p; /* a digit here means a leading zero */
 }
 
 static enum item number_read(struct json_reader *in)
@@ -307,7 +306,7 @@ static enum item text_read(struct json_reader *in)
     return ITEM_WHOLE;
 }
 
-/* Opens a list or map; one that is empty is closed at once. */
+/* Opens a list or map. An empty list or map is closed at once. */
 static enum item container_read(struct json_reader *in, enum doc_kind kind, char closer)
 {
     if (doc_build_open(&in->builder, kind, in->line, column_of(in, in->p)) == NULL) {
@@ -339,7 +338,7 @@ static enum item value_read(struct json_reader *in)
     }
 }
 
-/* One item of the innermost container (in a map with its key), or the whole text's one value. */
+/* Reads one item of the innermost container (in a map with its key), or the text's only value. */
 static enum item item_read(struct json_reader *in)
 {
     const struct doc *top = doc_build_top(&in->builder);
@@ -366,7 +365,7 @@ static enum item item_read(struct json_reader *in)
     return value_read(in);
 }
 
-/* After a whole value: closes what ends here. *ret_more: another item follows. */
+/* Closes the containers that end after a whole value. *ret_more: another item follows. */
 static enum err closers_read(struct json_reader *in, bool *ret_more)
 {
     for (;;) {

@@ -1,8 +1,9 @@
-/* doc_yaml.c - YAML through libyaml's events, strictly: one document, no anchors, aliases or tags,
- * no duplicate keys. Scalars keep their text; only a plain `null`, `~` or nothing is null.
+/* doc_yaml.c - reads YAML through libyaml's events, strictly: one document, no anchors, aliases or
+ * tags, no duplicate keys. Scalars keep their text; only a plain `null`, `~` or an empty value is
+ * null.
  *
- * libyaml's nesting is bounded (1000) and it does not recurse; ours is DOC_DEPTH_MAX.
- * SPDX-License-Identifier: Apache-2.0 */
+ * libyaml's nesting is bounded (1000) and libyaml does not recurse. The bound of a document is
+ * DOC_DEPTH_MAX. SPDX-License-Identifier: Apache-2.0 */
 #include "base/doc_internal.h"
 
 #include "base/must.h"
@@ -14,7 +15,7 @@
 struct yaml_reader {
     struct doc_builder builder;
     yaml_parser_t parser;
-    bool documents; /* one has begun */
+    bool documents; /* a document has begun */
 };
 
 static enum err bad_at(struct yaml_reader *in, yaml_mark_t mark, const char *text)
@@ -22,7 +23,7 @@ static enum err bad_at(struct yaml_reader *in, yaml_mark_t mark, const char *tex
     return doc_build_fail(&in->builder, (unsigned)mark.line + 1, (unsigned)mark.column + 1, text);
 }
 
-/* libyaml's own complaint. */
+/* Fails with libyaml's own message. */
 static enum err bad_syntax(struct yaml_reader *in)
 {
     const yaml_parser_t *parser = &in->parser;
@@ -46,7 +47,7 @@ static bool is_null(const yaml_event_t *event)
     return text.len == 0 || str_is(text, "~") || str_is(text, "null");
 }
 
-/* A scalar where a map wants a key. */
+/* Takes a scalar as the key of the next value of a map. */
 static enum err key_add(struct yaml_reader *in, const yaml_event_t *event)
 {
     struct str text = {(const char *)event->data.scalar.value, event->data.scalar.length};

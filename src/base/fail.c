@@ -1,5 +1,4 @@
-/* fail.c - making and wrapping failures.
- * SPDX-License-Identifier: Apache-2.0 */
+/* fail.c - makes failures, and adds context to them. SPDX-License-Identifier: Apache-2.0 */
 #include "base/fail.h"
 
 #include <stdarg.h>

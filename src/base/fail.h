@@ -1,5 +1,5 @@
-/* fail.h - failures: a code and 240 bytes of text, no allocation. Made where they happen by
- * fail(), given context on the way up by fail_in(), reported once at the top.
+/* fail.h - failures: a code and 240 bytes of text, no allocation. fail() makes a failure where it
+ * happens, fail_in() adds context on the way up, and the top reports the failure once.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -7,19 +7,19 @@
 
 enum err {
     ERR_OK,
-    ERR_USAGE,       /* the command line is wrong */
-    ERR_INVALID,     /* malformed text, field or value */
-    ERR_NOT_FOUND,   /* no such object */
-    ERR_DENIED,      /* not logged in, or not allowed */
-    ERR_CONFLICT,    /* the state does not allow it now; exists already; a key reused */
-    ERR_LIMIT,       /* over a named limit */
+    ERR_USAGE,     /* the command line is wrong */
+    ERR_INVALID,   /* malformed text, field or value */
+    ERR_NOT_FOUND, /* no such object */
+    ERR_DENIED,    /* not logged in, or not allowed */
+    ERR_CONFLICT, /* the state does not allow it now; the object exists already; a key was reused */
+    ERR_LIMIT,    /* over a named limit */
     ERR_UNREACHABLE, /* the other side cannot be reached */
     ERR_TIMEOUT,     /* no answer in time */
-    ERR_NEVER,       /* can never run */
-    ERR_BUSY,        /* overloaded or unable just now; try again */
+    ERR_NEVER,       /* the task can never run */
+    ERR_BUSY,        /* overloaded, or unable for now; try again */
     ERR_IO,          /* disk or system call */
     ERR_CORRUPT,     /* stored data is not what was written */
-    ERR_INTERNAL,    /* a bug seen from outside */
+    ERR_INTERNAL,    /* a bug, as seen from outside */
 };
 enum { ERR_COUNT = ERR_INTERNAL + 1 };
 
@@ -31,8 +31,8 @@ struct error {
     char text[ERROR_TEXT_MAX];
 };
 
-/* Set `e` and return `code`. Text: lower case, no full stop, says what was found and what would do.
- * `e` may be NULL. */
+/* Sets `e` and returns `code`. The text is lower case without full stop, and says what was found
+ * and what would be accepted. `e` may be NULL. */
 enum err fail(struct error *e, enum err code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -40,12 +40,12 @@ enum err fail(struct error *e, enum err code, const char *format, ...)
 enum err fail_at(struct error *e, enum err code, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Put "context: " in front of the text of `e`; returns its code. */
+/* Puts "context: " in front of the text of `e`; returns the code of `e`. */
 enum err fail_in(struct error *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* fail() with the text of errno value `number` behind the message. */
+/* Like fail(), with the text of the errno value `number` behind the message. */
 enum err fail_errno(struct error *e, enum err code, int number, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* "invalid", "not-found" …: the code as API and logs write it. */
+/* The code as API and logs write it: "invalid", "not-found" … */
 const char *fail_code_name(enum err code);

@@ -10,7 +10,8 @@ void heap_done(struct heap *heap)
     vec_done(heap);
 }
 
-/* Children of a slot: neighbours in memory, and half as many levels as with two. */
+/* Children per slot. Four children are neighbours in memory, and the heap has half as many levels
+ * as with two. */
 enum { CHILDREN = 4 };
 
 static bool before(const struct heap_slot *a, const struct heap_slot *b)
@@ -24,7 +25,7 @@ static void put(struct heap *heap, size_t index, struct heap_slot slot)
     slot.entry->place = index + 1;
 }
 
-/* The first of the children of a slot that has any. */
+/* The least of the children of a slot that has children. */
 static size_t child_least(const struct heap *heap, size_t index)
 {
     const size_t first = CHILDREN * index + 1;
@@ -36,7 +37,7 @@ static size_t child_least(const struct heap *heap, size_t index)
     return least;
 }
 
-/* Move `slot` from the hole at `index` to where it belongs, up or down. */
+/* Moves `slot` from the hole at `index` to its place, up or down. */
 static void settle(struct heap *heap, size_t index, struct heap_slot slot)
 {
     while (index > 0 && before(&slot, &heap->at[(index - 1) / CHILDREN])) {

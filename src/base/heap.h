@@ -1,4 +1,4 @@
-/* heap.h - a min-heap of pointers whose entries know their place, so that any of them can be
+/* heap.h - a min-heap of pointers. An entry knows its place in the heap, so that any entry can be
  * moved or removed in O(log n). The entry is embedded in the caller's object.
  *
  *   struct timer { struct heap_entry entry; … };   heap_set(&heap, &timer->entry, at_ms);
@@ -13,11 +13,11 @@
 
 struct heap_entry {
     int64_t key;
-    uint64_t order; /* breaks ties: earlier first */
-    size_t place;   /* 1 + index in the heap; 0: not in it */
+    uint64_t order; /* breaks ties: the earlier entry first */
+    size_t place;   /* 1 + index in the heap; 0: not in the heap */
 };
 
-/* What is compared stands in the heap itself, too: entries are spread over the memory. */
+/* A slot repeats the key and order of its entry, because the entries are spread over memory. */
 struct heap_slot {
     int64_t key;
     uint64_t order;
@@ -34,10 +34,10 @@ struct heap {
 /* Frees the array, not the entries. */
 void heap_done(struct heap *heap);
 
-/* Put the entry in with this key, or move it there. */
+/* Adds the entry with this key, or moves it to this key. */
 void heap_set(struct heap *heap, struct heap_entry *entry, int64_t key);
 
-/* Take the entry out; nothing happens when it is not in. */
+/* Removes the entry. Does nothing when the entry is not in the heap. */
 void heap_remove(struct heap *heap, struct heap_entry *entry);
 
 /* The entry with the smallest key, or NULL. */

@@ -12,7 +12,7 @@ void json_out_init(struct json_out *j, struct buf *out)
     *j = (struct json_out){.out = out};
 }
 
-/* Before each value: the comma, and the check that an object's values have keys. */
+/* Call before each value: writes the comma, and checks that an object's value has a key. */
 static void value_begin(struct json_out *j)
 {
     if (j->after_key) {
@@ -77,7 +77,7 @@ static const char *escape_of(unsigned char c)
 static void quoted(struct buf *out, struct str text)
 {
     buf_add_char(out, '"');
-    size_t plain = 0; /* start of the run not yet written */
+    size_t plain = 0; /* start of the text that is not yet written */
     size_t i = 0;
     while (i < text.len) {
         unsigned char c = (unsigned char)text.p[i];

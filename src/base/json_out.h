@@ -1,8 +1,8 @@
-/* json_out.h - write JSON straight into a buffer; commas and quoting are done here, nesting is
- * checked.
+/* json_out.h - writes JSON into a buffer. Commas and quoting are done here, and nesting is checked.
  *
  *   struct json_out j; json_out_init(&j, &buf);
  *   json_out_object(&j); json_out_key(&j, "id"); json_out_u64(&j, 7); json_out_end(&j); {"id":7}
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -38,13 +38,13 @@ void json_out_i64(struct json_out *j, int64_t value);
 void json_out_bool(struct json_out *j, bool value);
 void json_out_null(struct json_out *j);
 
-/* Already valid JSON, inserted as it is. */
+/* Inserts text that is valid JSON already. */
 void json_out_raw(struct json_out *j, struct str json);
 
-/* Thousandths as a decimal number: 1500 -> 1.5, 2000 -> 2. */
+/* Writes thousandths as a decimal number: 1500 -> 1.5, 2000 -> 2. */
 void json_out_milli(struct json_out *j, int64_t milli);
 
-/* key and value in one call */
+/* Each writes key and value in one call. */
 void json_out_kv_text(struct json_out *j, const char *key, const char *text);
 void json_out_kv_u64(struct json_out *j, const char *key, uint64_t value);
 void json_out_kv_i64(struct json_out *j, const char *key, int64_t value);

@@ -1,7 +1,6 @@
-/* log.c - format one line and write it with one call, so that lines of several threads do not mix.
- * A warning or error whose phrase repeats within LOG_REPEAT_MS is counted and told with the next
- * one.
- * SPDX-License-Identifier: Apache-2.0 */
+/* log.c - formats one line and writes it with one call, so that lines of several threads do not
+ * mix. A warning or error whose phrase repeats within LOG_REPEAT_MS is only counted. The next line
+ * of the phrase tells the count. SPDX-License-Identifier: Apache-2.0 */
 #include "base/log.h"
 
 #include "base/buf.h"
@@ -14,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A text is cut at LOG_TEXT_MAX before quoting (which may take six bytes for one), so that a line
- * always has room for its end. */
+/* A text is cut at LOG_TEXT_MAX before quoting, so that a line always has room for its end. Quoting
+ * may take six bytes for one. */
 enum {
     LOG_LINE_MAX = 128 * 1024,
     LOG_TEXT_MAX = 1024,
@@ -58,7 +57,8 @@ void log_setup_role(const char *who)
     log_setup(level, isatty(STDERR_FILENO) == 0, who);
 }
 
-/* Is this one held back? *ret_dropped: how many were before it. Called with the mutex held. */
+/* Is this line held back? *ret_dropped: how many lines of the phrase were held back before. The
+ * caller holds the mutex. */
 static bool repeated(enum log_level level, const char *phrase, uint64_t *ret_dropped)
 {
     *ret_dropped = 0;
@@ -91,7 +91,7 @@ static void stamp(char *out, size_t size)
     (void)snprintf(out + used, size - used, ".%03ldZ", now.tv_nsec / 1000000);
 }
 
-/* The field's value; texts are quoted, so that control characters cannot forge a line. */
+/* Writes the field's value. Texts are quoted, so that control characters cannot forge a line. */
 static void value_json(struct json_out *j, const struct log_field *field)
 {
     if (field->kind == LOG_FIELD_STR) {
@@ -143,7 +143,7 @@ static void line_text(struct buf *line, enum log_level level, const char *phrase
     }
 }
 
-/* Called with the mutex held. */
+/* The caller holds the mutex. */
 static void line_write(enum log_level level, const char *phrase, const struct log_field *fields,
                        uint64_t dropped)
 {

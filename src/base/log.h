@@ -1,8 +1,9 @@
-/* log.h - one line per happening: a constant English phrase and fields. Text on a terminal, JSON
- * lines otherwise. Only server, agent, cli, api and provider log; the rest return errors. Never
- * secrets, tokens or environment values.
+/* log.h - one line per event: a constant English phrase and fields. Lines are text on a terminal,
+ * JSON otherwise. Only server, agent, cli, api and provider log; all other code returns errors. A
+ * line never has secrets, tokens or environment values.
  *
  *   log_info("task started", kv_u64("task", 7), kv_str("node", name));
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -21,18 +22,18 @@ struct log_field {
     uint64_t number;
 };
 
-/* What goes to standard error from now on: level, and JSON or text. `who` names the role in each
- * line. */
+/* Sets the level and form (JSON or text) of the lines on standard error. `who` names the role in
+ * each line. */
 void log_setup(enum log_level level, int json, const char *who);
 
-/* The same for a role: text on a terminal, JSON lines elsewhere; WEIR_LOG names the least level that
- * is told (error, warn, info, debug; info where it says nothing known). */
+/* Calls log_setup() for a role: text on a terminal, JSON lines elsewhere. WEIR_LOG names the lowest
+ * level that is written (error, warn, info, debug); info when WEIR_LOG is unset or unknown. */
 void log_setup_role(const char *who);
 
-/* The fields end with one of kind LOG_FIELD_NONE; use the macros below. */
+/* The fields end with a field of kind LOG_FIELD_NONE; use the macros below. */
 void log_write(enum log_level level, const char *phrase, const struct log_field *fields);
 
-/* The same, however often: for the answer to something that a person did. */
+/* Like log_write(), but never holds a repeated line back: for the answer to a person's action. */
 void log_write_always(enum log_level level, const char *phrase, const struct log_field *fields);
 
 #define LOG_FIELDS(...)                                                                            \

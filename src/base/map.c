@@ -1,9 +1,9 @@
 /* map.c - open addressing over an insertion-ordered array of entries.
  *
  *   slots:   [ . 2 . 0 1 . ]   index into entries + 1, 0 = free, SLOT_GONE = was used
- *   entries: [ k0 k1 k2 … ]    in order of insertion; removed ones have value NULL until the next
- * rebuild
- * SPDX-License-Identifier: Apache-2.0 */
+ *   entries: [ k0 k1 k2 … ]    in order of insertion
+ *
+ * A removed entry has value NULL until the next rebuild. SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 
 #include "base/hash.h"
@@ -26,7 +26,7 @@ struct entry {
 
 struct map {
     struct entry *entries;
-    size_t entry_count; /* removed ones included */
+    size_t entry_count; /* removed entries included */
     size_t entry_room;
     uint32_t *slots;
     size_t slot_count; /* a power of two */
@@ -89,7 +89,7 @@ static void slot_fill(struct map *map, uint64_t hash, uint32_t slot)
     map->slots[i] = slot;
 }
 
-/* Drop removed entries and size the slots for what is left and as much again. */
+/* Drops removed entries, and makes at least four slots for each entry that is left. */
 static void rebuild(struct map *map)
 {
     size_t kept = 0;

@@ -1,5 +1,5 @@
-/* map.h - a hash map from byte strings to pointers, iterated in order of insertion, so that hash
- * order never shows. Keys are copied. For 64-bit keys pass the number's bytes.
+/* map.h - a hash map from byte strings to pointers. The map iterates in order of insertion, so that
+ * hash order never shows. Keys are copied. For 64-bit keys pass the number's bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -16,12 +16,12 @@ size_t map_count(const struct map *map);
 /* The value of `key`, or NULL. */
 void *map_get(const struct map *map, const void *key, size_t len);
 
-/* Sets `key` to `value` (not NULL); returns the value that was there before, or NULL. */
+/* Sets `key` to `value` (not NULL). Returns the old value, or NULL. */
 void *map_put(struct map *map, const void *key, size_t len, void *value);
 
-/* Removes `key`; returns its value, or NULL. */
+/* Removes `key`. Returns the key's value, or NULL. */
 void *map_remove(struct map *map, const void *key, size_t len);
 
-/* Walk in order of insertion: start with *cursor = 0; NULL at the end. The map may lose the entry
- * just returned. */
+/* Walks in order of insertion: start with *cursor = 0; NULL at the end. The caller may remove the
+ * entry that was just returned. */
 void *map_next(const struct map *map, size_t *cursor);

@@ -1,5 +1,5 @@
-/* mem.c - allocation that aborts: what a user can make grow is bounded before memory runs out.
- * SPDX-License-Identifier: Apache-2.0 */
+/* mem.c - allocation that aborts when memory runs out. Everything that a user can make grow has a
+ * limit, which is reached before memory runs out. SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem.h"
 
 #include "base/must.h"

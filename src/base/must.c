@@ -1,5 +1,4 @@
-/* must.c - the one place where a broken assumption ends the program.
- * SPDX-License-Identifier: Apache-2.0 */
+/* must.c - ends the program when an assumption is broken. SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 
 #include <stdio.h>

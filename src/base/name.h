@@ -5,6 +5,6 @@
 #include "base/fail.h"
 #include "base/str.h"
 
-/* A resource, pool or node name: letters, digits, `-`, `_` and `.`, 1..63, starting with a letter
- * or digit. `what` names it. */
+/* Checks the name of a resource, pool, node or account: 1 to 63 letters, digits, `-`, `_` and `.`,
+ * the first a letter or digit. `what` says in the error what is named. */
 must_use enum err name_check(struct str name, const char *what, struct error *e);

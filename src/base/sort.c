@@ -1,4 +1,4 @@
-/* sort.c - heapsort: n log n whatever the order was before.
+/* sort.c - heapsort: n log n steps, whatever the first order is.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/sort.h"
 
@@ -19,7 +19,7 @@ static void swap(char *a, char *b, size_t size)
     memcpy(b, held, size);
 }
 
-/* Item `at` goes down until no child is larger; the heap is the first `count` items. */
+/* Moves item `at` down until no child is larger. The heap is the first `count` items. */
 static void sink(void *items, size_t count, size_t size, size_t at, sort_compare_fn compare)
 {
     for (;;) {

@@ -1,5 +1,4 @@
-/* str.c - pieces of text.
- * SPDX-License-Identifier: Apache-2.0 */
+/* str.c - pieces of text. SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* str.h - borrowed pieces of text, and numbers out of text.
+/* str.h - borrowed pieces of text, and numbers read from text.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A borrowed run of characters, not NUL-terminated. */
+/* A borrowed run of characters, without a NUL at the end. */
 struct str {
     const char *p;
     size_t len;
@@ -17,21 +17,21 @@ struct str str_of(const char *text);
 bool str_equal(struct str a, struct str b);
 bool str_is(struct str a, const char *text);
 
-/* The part before the first `separator`; `*rest` becomes what follows it (p == NULL when there was
- * none). */
+/* The part before the first `separator`. `*rest` becomes the part behind the separator, with p ==
+ * NULL when there is no separator. */
 struct str str_cut(struct str text, char separator, struct str *rest);
 
-/* Without leading and trailing blanks. */
+/* The text without leading and trailing blanks. */
 struct str str_trim(struct str text);
 
-/* The whole text as a decimal number. False, and *ret untouched, when it is anything else or out of
- * range. */
+/* Reads the whole text as a decimal number. False: the text is no number or out of range, and *ret
+ * is untouched. */
 bool str_to_u64(struct str text, uint64_t *ret);
 bool str_to_i64(struct str text, int64_t *ret);
 
-/* Copies into `out`, cutting at size - 1, always NUL-terminated. True when nothing was cut. */
+/* Copies into `out`, cuts at size - 1, and always adds a NUL. True: nothing was cut. */
 bool str_copy(char *out, size_t size, const char *text);
 
-/* How much of a text a message shows, for "%.*s". */
+/* How many characters of a text a message shows, for "%.*s". */
 enum { STR_SHOWN_MAX = 40 };
 int str_shown(struct str text);

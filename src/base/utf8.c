@@ -1,5 +1,4 @@
-/* utf8.c - the table of RFC 3629, as comparisons.
- * SPDX-License-Identifier: Apache-2.0 */
+/* utf8.c - the table of RFC 3629, written as comparisons. SPDX-License-Identifier: Apache-2.0 */
 #include "base/utf8.h"
 
 static bool tail(unsigned char c)

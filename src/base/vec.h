@@ -1,7 +1,8 @@
 /* vec.h - a growing array of any type.
  *
- *   struct { uint64_t *at; size_t count, room; } ids = {0};     or a named struct with these three
- * fields vec_push(&ids, 7);   ids.at[0];   vec_done(&ids);
+ *   struct { uint64_t *at; size_t count, room; } ids = {0};     or a named struct with these fields
+ *   vec_push(&ids, 7);   ids.at[0];   vec_done(&ids);
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -16,7 +17,7 @@
         size_t room;                                                                               \
     }
 
-/* Make room for `more` further elements. */
+/* Makes room for `more` further elements. */
 #define vec_reserve(vec, more)                                                                     \
     do {                                                                                           \
         if ((vec)->count + (more) > (vec)->room) {                                                 \

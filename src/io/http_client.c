@@ -1,9 +1,9 @@
 /* http_client.c - libcurl behind our own header.
  *
- * Holds (see README.md): C1 a call that may not be repeated is sent at most once: it is tried again
- * only when no connection came about, and never uses a kept connection, on which the library itself
- * would send it again; C2 no call outlives its time-outs by more than one poll.
- * SPDX-License-Identifier: Apache-2.0 */
+ * Holds (see README.md): C1 a call that may not be repeated is sent at most once. Such a call is
+ * tried again only when no connection was made. Such a call never uses a kept connection, on which
+ * libcurl itself would send the call a second time. C2 no call outlives its time-outs by more than
+ * one poll. SPDX-License-Identifier: Apache-2.0 */
 #include "io/http_client.h"
 
 #include "base/buf.h"
@@ -23,7 +23,7 @@ enum {
     CLIENT_BACKOFF_MS_MIN = 50,
     CLIENT_BACKOFF_MS_MAX = 2000,
     CLIENT_CONNECT_MS_MAX = 10 * 1000,
-    CLIENT_KEEP_S_MAX = 60, /* below the server's idle time, so that it is not the first to close */
+    CLIENT_KEEP_S_MAX = 60, /* below the server's idle time, so that the client closes first */
     CLIENT_RETRY_AFTER_S_MAX = 3600,
     CLIENT_URL_BYTES_MAX = 64 * 1024,
 };
@@ -45,11 +45,11 @@ struct exchange {
     struct curl_slist *headers;
     unsigned status;
     int64_t retry_after_ms;
-    int64_t heard_ms; /* the last byte came then */
+    int64_t heard_ms; /* when the last byte came */
     struct buf body;
     struct buf line;
-    bool ended;    /* by on_line or `stop` */
-    enum err over; /* ERR_LIMIT: more than we take; ERR_TIMEOUT: too late */
+    bool ended;    /* on_line or `stop` ended the exchange */
+    enum err over; /* ERR_LIMIT: the answer is too long; ERR_TIMEOUT: the answer is late */
     char text[CURL_ERROR_SIZE];
 };
 
@@ -107,7 +107,7 @@ static int64_t clock_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* What the library calls with bytes. */
+/* Callbacks of libcurl that receive bytes. */
 static size_t on_header(char *data, size_t size, size_t count, void *ctx)
 {
     static const char name[] = "retry-after:";
@@ -138,7 +138,8 @@ static bool stop_asked(const struct exchange *x)
     return flag_set(x->call->stop) || (x->stream != NULL && flag_set(x->stream->stop));
 }
 
-/* One whole line, or the rest of the stream, to the caller. False: enough. */
+/* Passes one whole line, or the rest of the stream, to the caller. False: the caller wants no
+ * more. */
 static bool line_give(struct exchange *x)
 {
     struct str line = {buf_text(&x->line), x->line.len};
@@ -188,8 +189,6 @@ static size_t on_data(char *data, size_t size, size_t count, void *ctx)
     return bytes.len;
 }
 
-/* Setting up. */
-
 static bool method_is(const struct http_call *call, const char *method)
 {
     return strcmp(call->method, method) == 0;
@@ -218,7 +217,8 @@ static void headers_make(struct exchange *x)
     if (call->idempotency_key != NULL) {
         header_add(x, arena_fmt(arena, "Idempotency-Key: %s", call->idempotency_key));
     }
-    /* Without a body, none: the library would add that of a form. */
+    /* Without a body the header is removed, because libcurl would add the content type of a
+     * form. */
     header_add(x, call->body.len > 0 ? "Content-Type: application/json" : "Content-Type:");
     for (size_t i = 0; call->headers != NULL && call->headers[i] != NULL; i++) {
         header_add(x, call->headers[i]);
@@ -278,9 +278,7 @@ static enum err options_set(struct exchange *x, struct error *e)
     return r == CURLE_OK ? ERR_OK : fail(e, ERR_INVALID, "'%s' is not a URL", x->client->url);
 }
 
-/* Running one try. */
-
-/* How long a stream may still be silent; 0: too long already. */
+/* How long a stream may still be silent; 0: the stream was silent for too long. */
 static int64_t silence_left_ms(const struct exchange *x)
 {
     long status = 0;
@@ -293,7 +291,8 @@ static int64_t silence_left_ms(const struct exchange *x)
     return left_ms > 0 ? left_ms : 0;
 }
 
-/* CURLE_OK, the library's failure, or CURLE_ABORTED_BY_CALLBACK when we ended it. */
+/* Returns CURLE_OK, libcurl's failure, or CURLE_ABORTED_BY_CALLBACK when this file ended the
+ * transfer. */
 static CURLcode transfer(struct exchange *x)
 {
     CURLM *multi = x->client->multi;
@@ -320,7 +319,7 @@ static CURLcode transfer(struct exchange *x)
     }
 }
 
-/* Not a byte of the call has left: the server has seen nothing. */
+/* True when no byte of the call was sent, so that the server has seen nothing. */
 static bool never_sent(CURL *easy)
 {
     long sent = 0;
@@ -350,7 +349,7 @@ static enum err failure_of(const struct exchange *x, CURLcode code, struct error
     return fail(e, ERR_UNREACHABLE, "cannot reach %s: %s", url, text);
 }
 
-/* *ret_sent: the server may have seen the call. */
+/* Sets *ret_sent when the server may have seen the call. */
 static enum err try_once(struct exchange *x, bool *ret_sent, struct error *e)
 {
     CURL *easy = x->client->easy;
@@ -387,19 +386,17 @@ static void exchange_clear(struct exchange *x)
     buf_init(&x->line, HTTP_LINE_BYTES_MAX);
 }
 
-/* Trying again. */
-
-/* Half of it fixed, half of it by chance, so that many clients do not come back at once. */
+/* Half of the wait is fixed and half is random, so that many clients do not come back at once. */
 static int64_t jittered(int64_t ms)
 {
     uint32_t chance = 0;
     if (getrandom(&chance, sizeof chance, 0) != (ssize_t)sizeof chance) {
-        chance = 0; /* less spread, nothing worse */
+        chance = 0; /* the fixed half alone still works */
     }
     return ms / 2 + (int64_t)(chance % (uint32_t)(ms / 2 + 1));
 }
 
-/* False when `stop` was asked for meanwhile. */
+/* False: `stop` was set meanwhile. */
 static bool pause_ms(const struct exchange *x, int64_t ms)
 {
     int64_t until = clock_ms() + ms;
@@ -439,7 +436,8 @@ static enum err call_run(struct exchange *x, struct arena *arena, struct http_re
         }
         int64_t left_ms = give_up_ms - clock_ms();
         int64_t wait_ms = jittered(backoff_ms);
-        wait_ms = wait_ms < left_ms ? wait_ms : left_ms; /* one last try at the very end */
+        /* A last try at the very end of retry_ms. */
+        wait_ms = wait_ms < left_ms ? wait_ms : left_ms;
         wait_ms = x->retry_after_ms > wait_ms ? x->retry_after_ms : wait_ms;
         if (left_ms <= 0 || wait_ms > left_ms || !pause_ms(x, wait_ms)) {
             break;
@@ -460,7 +458,8 @@ static enum err call_run(struct exchange *x, struct arena *arena, struct http_re
     return r;
 }
 
-/* Texts from files and the environment: a line break in one would be a header of its own. */
+/* Checks texts that come from files and the environment. A line break in such a text would become a
+ * header of its own. */
 static enum err call_check(const struct http_client *client, const struct http_call *call,
                            struct error *e)
 {

@@ -1,9 +1,9 @@
-/* http_conn.c - the server's connections, and clients that leave without the library noticing.
+/* http_conn.c - the server's connections, and clients that leave without libmicrohttpd noticing.
  *
- * It does not look at suspended connections at all, and it misses the end of input when that arrives
- * together with the last bytes: a short read makes it wait for another edge, which never comes. A
- * stream's socket is therefore watched by our own loop (noticed at once), all others are looked at
- * once a second with a single poll().
+ * libmicrohttpd does not look at suspended connections. The library also misses an end of input
+ * that arrives together with the last bytes: after a short read the library waits for another edge,
+ * which never comes. So our own loop watches the socket of a stream, and notices the client's end
+ * at once. All other sockets are looked at once a second with a single poll().
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem.h"
 #include "io/http_internal.h"
@@ -59,8 +59,8 @@ void http_conn_notify(void *cls, struct MHD_Connection *connection, void **socke
     }
 }
 
-/* The library is to close this connection: an error on the socket makes it, or, where it does not
- * look, the request's next call. */
+/* Makes the library close this connection. The library sees an error on the socket; for a suspended
+ * connection it sees the error when the request is resumed. */
 static void conn_end(struct http_conn *conn)
 {
     (void)shutdown(conn->fd, SHUT_RDWR);
@@ -87,8 +87,8 @@ void http_conn_watch(struct http_request *request)
 }
 
 /* A client that has closed only its sending side still wants the answer to a parked request, but
- * will not complete one that is being read. Two sweeps in a row, so that the library has had its
- * chance to see it first. */
+ * will not complete a request that is being read. The connection is closed at the second sweep that
+ * sees the end, so that the library can see it first. */
 static void conn_look(struct http_conn *conn, int events)
 {
     const struct http_request *request = conn->request;

@@ -1,11 +1,13 @@
-/* http_internal.h - what the files of the HTTP server share: the server, its requests and streams.
+/* http_internal.h - the structs that the files of the HTTP server share: the server, its requests
+ * and streams. "The library" is libmicrohttpd.
  *
- * A request's life, and which thread of control holds it:
+ * The phases of a request:
  *
  *   READING ─▶ HANDLING ─┬─▶ ANSWERED ─▶ freed        (the library completed it)
  *      │          │      ├─▶ STREAMING ─▶ ENDED ─▶ freed
  *      │          └─▶ PARKED ─┴──────────▶ (resumed with its answer)
  *      └─▶ ANSWERED (refused at the head)
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -35,37 +37,37 @@ struct http_answer_field {
 
 struct http_stream {
     struct buf out;
-    size_t out_sent; /* of `out`, already given to the library */
+    size_t out_sent; /* bytes of `out` that the library has taken */
     void (*on_gone)(void *ctx);
     void *ctx;
     bool head_pushed;
 };
 
 struct http_conn {
-    struct http_conn *next; /* in the server's list */
+    struct http_conn *next; /* in the server's list of connections */
     struct http_conn *prev;
     int fd;
-    struct http_request *request; /* the one in progress, or NULL */
-    bool half_closed;             /* at the last sweep, with nothing in progress */
+    struct http_request *request; /* the request in progress, or NULL */
+    bool half_closed; /* the last sweep saw the client's end, with no request to answer */
 };
 
 struct http_request {
     struct http_server *server;
     struct http_conn *conn;
     struct MHD_Connection *connection;
-    struct http_request *next; /* in the server's live list, or its list of spares */
+    struct http_request *next; /* in the server's list of live requests, or its list of spares */
     struct http_request *prev;
     struct loop_fd *watch; /* of a stream: tells when the client leaves */
     enum http_phase phase;
     bool head_seen;
-    bool plain;     /* HTTP/1.0: a stream goes out without chunks, ended by closing */
-    bool body_over; /* longer than the route takes: read to the end, then refused */
-    bool waited;    /* has been called once without an answer; see access_complete() */
+    bool plain;     /* HTTP/1.0: a stream goes out without chunks and ends by closing */
+    bool body_over; /* the body is longer than the route takes: read to the end, then refused */
+    bool waited; /* the library has called once without getting an answer; see access_complete() */
     bool suspended; /* the library leaves the connection alone */
     bool lost;      /* the client has left; the connection is to be closed */
     struct arena arena;
     const char *method;
-    const char *target; /* as it came */
+    const char *target; /* the request's target, not decoded */
     struct http_url url;
     struct buf body;
     size_t body_discarded;
@@ -73,7 +75,7 @@ struct http_request {
     char peer[INET6_ADDRSTRLEN];
     struct http_answer_field *fields;
     unsigned status;
-    struct MHD_Response *response; /* made, not yet queued */
+    struct MHD_Response *response; /* made, and not yet queued */
     struct http_stream stream;
 };
 
@@ -81,46 +83,46 @@ struct http_server {
     struct http_server_options options;
     struct MHD_Daemon *daemon;
     struct loop_fd *watch;
-    struct loop_timer *timer; /* the library's next time-out */
+    struct loop_timer *timer; /* due at the library's next time-out */
     int64_t timer_at_ms;
     struct loop_timer *sweep;
     struct http_conn *conns;
-    VEC(struct pollfd) polls; /* of the sweep */
+    VEC(struct pollfd) polls; /* used by http_conn_sweep() */
     uint16_t port;
     unsigned connections;
-    bool resumed; /* since the library last ran */
+    bool resumed; /* a request was resumed since the library last ran */
     bool closing;
-    uint64_t calls; /* of handlers, ever */
+    uint64_t calls; /* calls of handlers so far */
     struct http_request *live;
     struct http_request *spares;
     size_t spare_count;
 };
 
-/* A request for this target, in the live list. */
+/* Makes a request for this target and adds it to the live list. */
 struct http_request *http_request_new(struct http_server *server, const char *target);
 
-/* Out of the live list; kept as a spare or freed. */
+/* Removes the request from the live list. The request is kept as a spare or freed. */
 void http_request_drop(struct http_request *request);
 
 void http_request_spares_free(struct http_server *server);
 
-/* An error in the API's form. Ends the request like http_request_answer(). */
+/* Answers with an error in the API's form. Ends the request like http_request_answer(). */
 void http_request_refuse(struct http_request *request, unsigned status, enum err code,
                          const char *message);
 
-/* Let the library look at the connection again, before the loop waits. */
+/* Lets the library look at the connection again, before the loop waits. */
 void http_server_resume(struct http_request *request);
 
-/* Have a stream's client watched. */
+/* Watches the socket of a stream, to notice when the client leaves. */
 void http_conn_watch(struct http_request *request);
 
-/* Connections come and go (http_conn.c). */
+/* The library calls this when a connection begins or ends. */
 void http_conn_notify(void *cls, struct MHD_Connection *connection, void **socket_context,
                       enum MHD_ConnectionNotificationCode what);
 
 /* Looks at all connections for clients that left without the library noticing. */
 void http_conn_sweep(void *ctx);
 
-/* Take `response`, with the extra headers, as the request's answer; wakes a parked one. */
+/* Takes `response`, with the extra headers, as the request's answer. Wakes a parked request. */
 void http_request_respond(struct http_request *request, unsigned status, const char *content_type,
                           struct MHD_Response *response);

@@ -1,7 +1,7 @@
-/* http_request.c - a request's memory, what a handler may ask of it, and its answer.
+/* http_request.c - a request's memory, its parts that a handler may read, and its answer.
  *
- * Requests are recycled: a busy server makes and drops tens of thousands a second, and a spare keeps
- * its arena's block and its body's buffer unless they grew large.
+ * Requests are recycled: a busy server makes and drops tens of thousands a second. A spare request
+ * keeps its arena's block and its body's buffer unless they grew large.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "io/http_request.h"
 
@@ -15,7 +15,7 @@
 
 enum {
     REQUEST_SPARES_MAX = 64,
-    REQUEST_KEEP_BYTES_MAX = 64 * 1024, /* a spare with more gives it back */
+    REQUEST_KEEP_BYTES_MAX = 64 * 1024, /* a spare frees a larger buffer */
     REFUSAL_BYTES_MAX = 4096,
 };
 

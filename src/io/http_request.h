@@ -7,30 +7,32 @@
 
 struct http_request;
 
-/* The request. All texts live as long as the request. */
+/* The parts of the request. All texts live as long as the request. */
 const char *http_request_method(const struct http_request *request);
 
-/* Decoded, without the query; valid UTF-8 without NUL. */
+/* The path, decoded and without the query: valid UTF-8 without NUL. */
 const char *http_request_path(const struct http_request *request);
 
-/* Decoded value of the first parameter of this name; NULL: absent; "": no value. */
+/* The decoded value of the first parameter of this name; NULL: absent; "": no value. */
 const char *http_request_query(const struct http_request *request, const char *name);
 void http_request_query_each(const struct http_request *request,
                              void (*fn)(void *ctx, const char *name, const char *value), void *ctx);
 
-/* NULL: absent. Names are compared without case. */
+/* The value of a header; NULL: absent. Names are compared without case. */
 const char *http_request_header(const struct http_request *request, const char *name);
-struct str http_request_body(const struct http_request *request);     /* NUL-terminated */
-const char *http_request_peer(struct http_request *request);          /* address of the client */
-struct arena *http_request_arena(struct http_request *request);       /* freed with the request */
-void http_request_set_data(struct http_request *request, void *data); /* the handler's own */
+struct str http_request_body(const struct http_request *request); /* with a NUL behind it */
+const char *http_request_peer(struct http_request *request);      /* the client's address */
+struct arena *http_request_arena(struct http_request *request);   /* freed with the request */
+/* For the handler's own use. */
+void http_request_set_data(struct http_request *request, void *data);
 void *http_request_data(const struct http_request *request);
 
-/* Extra headers of the answer: before http_request_answer() or http_stream_begin(). Both texts are copied;
- * neither may be empty or hold a tab or line break; not for Content-Length. */
+/* Adds a header to the answer. Call before http_request_answer() or http_stream_begin(). Both
+ * texts are copied. Neither text may be empty or hold a tab or line break. Content-Length cannot
+ * be set. */
 void http_request_answer_header(struct http_request *request, const char *name, const char *value);
 
-/* The answer. `body` is copied. `content_type` NULL: none. Ends the request: it must not be used
- * after this call. */
+/* Answers the request, which must not be used after this call. `body` is copied. `content_type`
+ * NULL: no such header. */
 void http_request_answer(struct http_request *request, unsigned status, const char *content_type,
                          struct str body);

@@ -1,13 +1,14 @@
-/* http_server.c - the HTTP library run from our loop: its epoll descriptor is one of ours, its next
- * time-out one of our timers.
+/* http_server.c - libmicrohttpd ("the library") run from our loop: the loop watches the library's
+ * epoll descriptor, and a timer of the loop calls the library at its next time-out.
  *
- * Holds (see README.md): H1 every request handed to on_request ends in exactly one of answer, stream
- * or on_gone; H2 a request answered inside on_request is never suspended; H3 what was resumed is
- * run in the same turn, after the turn-end hooks, not after the next wait.
- * Surprising: refusals at the head of a request with a body are held back until the (bounded) body
- * has been read, because closing a socket with unread bytes resets the connection, and the client
- * would lose the answer; and the library closes the connection of any request answered at its head.
- * SPDX-License-Identifier: Apache-2.0 */
+ * Holds (see README.md): H1 every request handed to on_request ends in exactly one of answer,
+ * stream or on_gone; H2 a request answered inside on_request is never suspended; H3 a resumed
+ * request is run in the same turn, after the turn-end hooks, and not after the next wait.
+ *
+ * Surprising: a refusal at the head of a request with a body is held back until the (bounded) body
+ * has been read. Closing a socket with unread bytes resets the connection, and the client would
+ * lose the answer. Also, the library closes the connection of any request that is answered at its
+ * head. SPDX-License-Identifier: Apache-2.0 */
 #include "io/http_server.h"
 
 #include "base/mem.h"
@@ -26,15 +27,16 @@
 
 enum {
     SERVER_BACKLOG = 1024,
-    SERVER_PUMP_MAX = 16,                  /* runs of the library in a row before others' turn */
-    SERVER_DISCARD_MAX = 16 * 1024 * 1024, /* of a refused body; beyond it the connection closes */
+    SERVER_PUMP_MAX = 16, /* runs of the library in a row before other callbacks have their turn */
+    /* Bytes read of a refused body; beyond it the connection closes. */
+    SERVER_DISCARD_MAX = 16 * 1024 * 1024,
 };
 
 /* Running the library. */
 
 static void timer_arm(struct http_server *server, int64_t at_ms)
 {
-    /* An earlier call is harmless: it finds nothing to do and arms again. */
+    /* An early call is harmless: the library finds nothing to do, and the timer is set again. */
     if (!loop_timer_armed(server->timer) || at_ms < server->timer_at_ms) {
         server->timer_at_ms = at_ms;
         loop_timer_set(server->timer, at_ms);
@@ -80,7 +82,7 @@ static void daemon_flush(void *ctx)
     uint64_t calls = server->calls;
     pump(server);
     if (server->calls != calls) {
-        loop_wake(server->options.loop); /* what the handlers did is for the turn-end hooks */
+        loop_wake(server->options.loop); /* the turn-end hooks act on what the handlers did */
     }
 }
 
@@ -94,7 +96,7 @@ void http_server_resume(struct http_request *request)
     }
 }
 
-/* The library's calls. */
+/* Callbacks of the library. */
 
 static void *target_seen(void *cls, const char *target, struct MHD_Connection *connection)
 {
@@ -109,7 +111,8 @@ static void *target_seen(void *cls, const char *target, struct MHD_Connection *c
     return request;
 }
 
-/* We decode targets ourselves: the library's way cannot fail. */
+/* Leaves targets as they are, because http_url.c decodes them: the library's decoder cannot report
+ * an error. */
 static size_t target_kept(void *cls, struct MHD_Connection *connection, char *text)
 {
     (void)cls;
@@ -125,7 +128,7 @@ static enum MHD_Result answer_queue(struct http_request *request)
     return r;
 }
 
-/* Framing that the library lets pass: refused here. True when it is in order. */
+/* Refuses framing errors that the library lets pass. True: the framing is in order. */
 static bool head_check(struct http_request *request)
 {
     const char *encoding = http_request_header(request, "Transfer-Encoding");
@@ -188,7 +191,7 @@ static enum MHD_Result access_head(struct http_request *request, const char *ver
     const char *length_text = http_request_header(request, "Content-Length");
     uint64_t length = 0;
     if (length_text != NULL) {
-        (void)str_to_u64(str_of(length_text), &length); /* the library has checked it */
+        (void)str_to_u64(str_of(length_text), &length); /* the library has checked the number */
     }
     bool sane = head_check(request);
     if (sane) {
@@ -199,7 +202,7 @@ static enum MHD_Result access_head(struct http_request *request, const char *ver
     }
     bool expects = http_request_header(request, "Expect") != NULL;
     if (!sane || expects || length > SERVER_DISCARD_MAX) {
-        return answer_queue(request); /* and close */
+        return answer_queue(request); /* the library then closes the connection */
     }
     return MHD_YES;
 }
@@ -217,7 +220,7 @@ static enum MHD_Result access_body(struct http_request *request, const char *dat
     return request->body_discarded <= SERVER_DISCARD_MAX ? MHD_YES : MHD_NO;
 }
 
-/* The request is complete, or the library looks at it again after it was resumed. */
+/* Called when the request is complete, or when the library looks at a resumed request again. */
 static enum MHD_Result access_complete(struct http_request *request)
 {
     if (request->lost) {
@@ -237,9 +240,9 @@ static enum MHD_Result access_complete(struct http_request *request)
     must(request->phase == HTTP_HANDLING || request->phase == HTTP_PARKED);
     request->phase = HTTP_PARKED;
     if (!request->waited) {
-        /* Suspended right now, the connection would be read from when it is resumed, and a client
-         * that has closed its sending side taken for gone. Suspended at the library's next look,
-         * it is not. */
+        /* The connection is suspended at the library's next call, not now. When a connection that
+         * was suspended now is resumed, the library reads from it, and takes a client that has
+         * closed its sending side for gone. */
         request->waited = true;
         return MHD_YES;
     }
@@ -292,7 +295,7 @@ static void completed(void *cls, struct MHD_Connection *connection, void **con_c
     http_request_drop(request);
 }
 
-/* Life. */
+/* Starting and stopping the server. */
 
 static enum err address_parse(const struct http_server_options *options,
                               struct sockaddr_storage *ret, socklen_t *ret_len, struct error *e)
@@ -326,7 +329,8 @@ static enum err socket_listen(const struct http_server_options *options, int *re
     }
     int on = 1;
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* inherited by accept() */
+    /* Accepted sockets inherit it. */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (bind(fd, (struct sockaddr *)&address, len) != 0 || listen(fd, SERVER_BACKLOG) != 0 ||
         getsockname(fd, (struct sockaddr *)&address, &len) != 0) {
         int number = errno;
@@ -346,7 +350,8 @@ static struct MHD_Daemon *daemon_start(struct http_server *server, int fd)
 {
     const struct http_server_options *options = &server->options;
     unsigned idle_s = options->idle_s < HTTP_IDLE_S_MIN ? HTTP_IDLE_S_MIN : options->idle_s;
-    /* Those above connections_max are told so; above this limit they wait in the backlog. */
+    /* A connection above connections_max gets an answer that says so. A connection above this limit
+     * waits in the backlog. */
     unsigned limit = options->connections_max + options->connections_max / 8 + 16;
     return MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, access_any, server,

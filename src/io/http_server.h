@@ -1,13 +1,13 @@
 /* http_server.h - HTTP/1.1 on the loop's thread. A handler never waits: it answers, or parks the
- * request and answers later (from the same thread). No type of the library behind it shows here.
+ * request and answers later from the same thread. No type of the HTTP library shows here.
  *
  *   head arrives ─▶ on_head (may refuse, or gives the body limit) ─▶ body ─▶ on_request
  *       ├─▶ http_request_answer(), now or later
  *       └─▶ http_stream_begin() … http_stream_write() … http_stream_end()
  *
- * Answered here, without a handler, as {"error":{"code","message","path"}}: malformed targets and
- * framing (400), a body over the route's limit (413), more connections than connections_max (503).
- * SPDX-License-Identifier: Apache-2.0 */
+ * The server answers some requests without a handler, as {"error":{"code","message","path"}}:
+ * malformed targets and framing (400), a body over the route's limit (413), more connections than
+ * connections_max (503). SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"
@@ -22,24 +22,25 @@ struct http_server;
 struct http_request;
 
 enum {
-    HTTP_HEAD_MAX = 16 * 1024, /* memory of a connection: bounds request line and headers */
+    HTTP_HEAD_MAX = 16 * 1024, /* memory of a connection, which bounds request line and headers */
     HTTP_QUERY_MAX = 64,       /* parameters of one request */
     HTTP_IDLE_S_MIN = 75,
 };
 
 struct http_server_options {
     struct loop *loop;
-    const char *address; /* "127.0.0.1", "::1" */
-    uint16_t port;       /* 0: any */
+    const char *address; /* for example "127.0.0.1" or "::1" */
+    uint16_t port;       /* 0: any free port */
     unsigned connections_max;
-    unsigned idle_s; /* keep-alive idle time; HTTP_IDLE_S_MIN when smaller */
-    /* The head is in. Return the number of body bytes this route takes; answer with http_request_answer()
-     * to refuse early: then on_request is not called. NULL: no bodies. */
+    unsigned idle_s; /* keep-alive idle time; at least HTTP_IDLE_S_MIN */
+    /* The head of a request is in. Returns the number of body bytes that the route takes. May
+     * refuse with http_request_answer(): then on_request is not called. NULL: no request may have a
+     * body. */
     size_t (*on_head)(void *ctx, struct http_request *request);
-    /* The whole request is in. Must end in exactly one answer or stream, now or later. */
+    /* The whole request is in. Each request must get exactly one answer or stream, now or later. */
     void (*on_request)(void *ctx, struct http_request *request);
-    /* A parked request's connection went away: forget it; it is freed after this call. NULL: no
-     * interest (only for servers that never park). */
+    /* The connection of a parked request ended. The server frees the request after this call. NULL
+     * only for a server that never parks requests. */
     void (*on_gone)(void *ctx, struct http_request *request);
     void *ctx;
 };
@@ -48,8 +49,8 @@ struct http_server_options {
 must_use enum err http_server_new(const struct http_server_options *options,
                                   struct http_server **ret, struct error *e);
 
-/* Closes all connections; parked requests and open streams get their on_gone. Not from inside a
- * callback of the server. NULL is fine. */
+/* Closes all connections; parked requests and open streams get their on_gone. Must not be called
+ * inside a callback of the server. NULL is allowed. */
 void http_server_free(struct http_server *server);
 
 uint16_t http_server_port(const struct http_server *server);

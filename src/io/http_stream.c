@@ -3,8 +3,8 @@
  *   http_stream_write ─▶ out ─▶ stream_read (called by the library) ─▶ socket
  *
  * Holds (see README.md): H4 an empty stream is suspended in the library and costs nothing until it
- * is written; H5 a client that leaves is noticed at once, because our own loop watches the socket
- * for EPOLLRDHUP: the library does not look at suspended connections.
+ * is written to; H5 a client that leaves is noticed at once, because our own loop watches the
+ * socket for EPOLLRDHUP. The library does not look at suspended connections.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "io/http_stream.h"
 
@@ -17,8 +17,8 @@
 #include <sys/socket.h>
 
 enum {
-    STREAM_BLOCK_BYTES = 1024,         /* per read for HTTP/1.0 clients, who get no chunks */
-    STREAM_KEEP_BYTES_MAX = 16 * 1024, /* an empty buffer larger than this is given back */
+    STREAM_BLOCK_BYTES = 1024,         /* per read for an HTTP/1.0 client, which gets no chunks */
+    STREAM_KEEP_BYTES_MAX = 16 * 1024, /* an empty buffer larger than this is freed */
 };
 
 static struct http_request *request_of(struct http_stream *stream)
@@ -26,8 +26,9 @@ static struct http_request *request_of(struct http_stream *stream)
     return (struct http_request *)(void *)((char *)stream - offsetof(struct http_request, stream));
 }
 
-/* The library sends the head of a chunked answer with MSG_MORE, which the kernel holds back for up
- * to 200 ms when no data follows. Setting TCP_NODELAY, even again, pushes it out. */
+/* Pushes the answer's head out. The library sends the head of a chunked answer with MSG_MORE, and
+ * the kernel holds the head back for up to 200 ms when no data follows. Setting TCP_NODELAY, even
+ * again, makes the kernel send. */
 static void head_push(struct http_request *request)
 {
     int on = 1;
@@ -43,8 +44,8 @@ static void out_empty(struct http_stream *stream)
     buf_clear(&stream->out);
 }
 
-/* Ends the connection. The ways the library offers for this leave a closed connection lying about
- * until it would have timed out; a write that fails ends it at once, so let one fail. */
+/* Ends the connection by a write that fails, which ends it at once. The library's own calls would
+ * leave the closed connection open until its time-out. */
 static ssize_t write_that_fails(struct http_request *request, char *out)
 {
     (void)shutdown(request->conn->fd, SHUT_WR);
@@ -104,7 +105,7 @@ must_use bool http_stream_write(struct http_stream *stream, struct str data)
     struct http_request *request = request_of(stream);
     must(request->phase == HTTP_STREAMING);
     if (request->lost) {
-        return true; /* on_gone is on its way */
+        return true; /* on_gone will be called soon */
     }
     if (data.len > stream->out.max - http_stream_pending(stream)) {
         return false;

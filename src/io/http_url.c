@@ -1,6 +1,6 @@
 /* http_url.c - request targets in origin form ("/p?q") or absolute form ("http://host/p?q").
  *
- * Holds: what comes out is NUL-free UTF-8. `+` is a blank in the query only.
+ * Holds: every decoded text is UTF-8 without NUL. `+` is a blank in the query only.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "io/http_url.h"
 
@@ -20,7 +20,7 @@ static int hex_value(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The byte that "%41" stands for, or -1 when that is no escape, or of NUL. */
+/* The byte that "%41" stands for; -1 for a broken escape or one that stands for NUL. */
 static int escape_value(struct str text)
 {
     if (text.len < 3) {
@@ -35,7 +35,7 @@ static int escape_value(struct str text)
     return value != 0 ? value : -1;
 }
 
-/* The text with its escapes replaced, in the arena; NULL when it is malformed. */
+/* The text with its escapes replaced, in the arena; NULL: malformed. */
 static char *decode(struct str text, bool plus_is_blank, struct arena *arena)
 {
     char *out = arena_alloc(arena, text.len + 1);
@@ -62,7 +62,7 @@ static char *decode(struct str text, bool plus_is_blank, struct arena *arena)
     return utf8_valid(out, len) ? out : NULL;
 }
 
-/* Without scheme and host: proxies' clients send the absolute form. */
+/* The target without scheme and host. Clients of proxies send the absolute form. */
 static const char *origin_form(const char *target)
 {
     static const char *const schemes[] = {"http://", "https://"};

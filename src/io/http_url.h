@@ -1,6 +1,5 @@
-/* http_url.h - the target of a request ("/tasks/7?follow=true") taken apart and decoded. Bytes come
- * from outside: anything may be in them.
- * SPDX-License-Identifier: Apache-2.0 */
+/* http_url.h - splits and decodes the target of a request ("/tasks/7?follow=true"). The bytes come
+ * from outside, so any byte may occur. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"
@@ -10,7 +9,7 @@
 
 struct http_param {
     const char *name;
-    const char *value; /* "" when there is none */
+    const char *value; /* "" when the parameter has no value */
 };
 
 struct http_url {
@@ -19,7 +18,7 @@ struct http_url {
     size_t param_count;
 };
 
-/* Decodes into the arena. ERR_INVALID for bytes no URL may have, broken escapes, NUL, or what is not
- * UTF-8 once decoded; ERR_LIMIT for more than `params_max` parameters. */
+/* Decodes into the arena. ERR_INVALID: bytes that no URL may have, a broken escape, NUL, or text
+ * that is not UTF-8 once decoded. ERR_LIMIT: more than `params_max` parameters. */
 must_use enum err http_url_parse(const char *target, size_t params_max, struct arena *arena,
                                  struct http_url *ret, struct error *e);

@@ -2,10 +2,9 @@
  *
  * Holds (see README.md): L1 a removed watch or timer is never called again, not even for an event
  * already fetched in this turn; L2 callbacks of one turn see one time, read after the wait; L3 a
- * turn calls a bounded number of callbacks: LOOP_EVENTS_MAX descriptors, the timers due when it
- * began, and LOOP_ROUNDS_MAX rounds of hooks. A removed watch stays allocated until the end of the
- * turn, because fetched events point at it.
- * SPDX-License-Identifier: Apache-2.0 */
+ * turn calls a bounded number of callbacks: LOOP_EVENTS_MAX descriptors, the timers due when the
+ * turn began, and LOOP_ROUNDS_MAX rounds of hooks. A removed watch stays allocated until the end of
+ * the turn, because fetched events point at the watch. SPDX-License-Identifier: Apache-2.0 */
 #include "io/loop.h"
 
 #include "base/heap.h"
@@ -33,7 +32,7 @@ struct loop_fd {
 };
 
 struct loop_timer {
-    struct heap_entry entry; /* first, so that an entry is its timer */
+    struct heap_entry entry; /* the first member, so that a heap entry can be cast to its timer */
     struct loop *loop;
     loop_fn fn;
     void *ctx;
@@ -136,7 +135,8 @@ struct loop_fd *loop_fd_add(struct loop *loop, int fd, uint32_t events, loop_fd_
     watch->fn = fn;
     watch->ctx = ctx;
     struct epoll_event event = {.events = events, .data.ptr = watch};
-    /* Fails only for a closed descriptor, one added twice, or one that cannot be polled. */
+    /* The call fails only for a closed descriptor, a descriptor added twice, or a descriptor that
+     * cannot be polled. */
     must(epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0);
     loop->watch_count++;
     return watch;
@@ -201,8 +201,8 @@ void loop_timer_free(struct loop_timer *timer)
     free(timer);
 }
 
-/* Those due that were set before this turn's timers began: one that sets itself to "now" must not
- * keep the loop here for ever. */
+/* Calls the due timers that were set before this function began. A timer that sets itself to "now"
+ * must not keep the loop here for ever. */
 static void timers_call(struct loop *loop)
 {
     uint64_t order_end = loop->timers.order_next;
@@ -251,8 +251,8 @@ void loop_wake(struct loop *loop)
     loop->woken = true;
 }
 
-/* Work made by the turn-end hooks is seen by the flush hooks of the same round; only what comes up
- * during the flush needs another. */
+/* The flush hooks see the work that the turn-end hooks of the same round made. Only work that
+ * arises during the flush needs another round. */
 static void hooks_round(struct loop *loop)
 {
     for (size_t i = 0; i < loop->hook_count; i++) {
@@ -307,7 +307,7 @@ must_use enum err loop_signal(struct loop *loop, int signal_number, loop_fn fn, 
     return ERR_OK;
 }
 
-/* The turn. */
+/* The loop turn. */
 
 static int wait_ms_of(const struct loop *loop, int wait_ms)
 {
@@ -318,7 +318,8 @@ static int wait_ms_of(const struct loop *loop, int wait_ms)
     if (first == NULL) {
         return wait_ms;
     }
-    /* The turn's own reading is old by what the turn took; no callback sees this one. */
+    /* Reads the clock again, because loop->now_ms is old by the length of the turn. No callback
+     * sees this reading. */
     int64_t until = first->key - clock_ms();
     if (until <= 0) {
         return 0;

@@ -1,10 +1,9 @@
-/* mailbox.c - a ring of message pointers behind a mutex; an eventfd tells a loop, a condition
- * variable a blocking reader.
+/* mailbox.c - a ring of message pointers behind a mutex. An eventfd tells a loop of messages, a
+ * condition variable tells a blocking reader.
  *
- * Holds (see README.md): M1 the eventfd is readable exactly while there are messages or the box is
- * closed, so a loop that leaves messages in the box is called again; M2 the ordinary sender never
- * gets at the last eighth of the room.
- * SPDX-License-Identifier: Apache-2.0 */
+ * Holds (see README.md): M1 the eventfd is readable exactly while there are messages or the mailbox
+ * is closed, so a loop that leaves messages in the mailbox is called again; M2 an ordinary sender
+ * never uses the last eighth of the room. SPDX-License-Identifier: Apache-2.0 */
 #include "io/mailbox.h"
 
 #include "base/mem.h"
@@ -20,14 +19,15 @@ enum { MAILBOX_RESERVED_PART = 8 };
 struct mailbox {
     pthread_mutex_t lock;
     pthread_cond_t filled;
-    int fd; /* -1 until somebody asks: a box read by mailbox_wait() costs no system calls */
+    /* -1 until mailbox_fd() is called: a mailbox read by mailbox_wait() makes no system calls. */
+    int fd;
     bool closed;
     bool signalled; /* the eventfd is readable */
     size_t max;
     size_t max_ordinary;
     size_t first;
     size_t count;
-    size_t room; /* of the ring: grows up to max */
+    size_t room; /* size of the ring, which grows up to `max` */
     void **ring;
 };
 
@@ -58,8 +58,8 @@ void mailbox_free(struct mailbox *box)
     free(box);
 }
 
-/* Bring the eventfd in line with M1. One system call per change between empty and not empty, not
- * one per message. */
+/* Brings the eventfd in line with M1. Makes one system call per change between empty and not empty,
+ * not one per message. */
 static void signal_update(struct mailbox *box)
 {
     bool wanted = box->count > 0 || box->closed;
@@ -73,7 +73,7 @@ static void signal_update(struct mailbox *box)
     box->signalled = wanted;
 }
 
-/* Twice the ring, its messages moved to the front. */
+/* Doubles the ring and moves its messages to the front. */
 static void ring_grow(struct mailbox *box)
 {
     enum { RING_ROOM_MIN = 16 };

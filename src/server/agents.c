@@ -1,12 +1,12 @@
-/* agents.c - the life of links.
+/* agents.c - the life of a link between the server and a node's agent.
  *
  *   hello ─join recorded, on disk─▶ connected ──stream breaks, or 3 heartbeats unheard──▶ silent
  *            ▲                                                                              │
  *            └──────────────────────── hello ───────────────────── lost_after: lost ◀───────┘
  *
- * N1 an order leaves only after the commit of what it rests on; N2 a node has at most one stream:
- * the newest; N3 while the disk refuses writes nothing is recorded about links, and what changed is
- * caught up with when it heals.
+ * N1 an order leaves only after the commit of the facts it rests on; N2 a node has at most one
+ * stream: the newest; N3 while the disk refuses writes, nothing is recorded about links.
+ * agents_healed() records the changes when the disk takes writes again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "server/agents.h"
 
@@ -52,7 +52,7 @@ struct agent_link *agents_link_of(const struct agents *agents, node_id node)
     return map_get(agents->links, &node.v, sizeof node.v);
 }
 
-/* A fact about a node that no request asks for. */
+/* Records a fact about a node that no request asked for. */
 static void record(struct agents *agents, enum input_type type, node_id node)
 {
     struct facts facts;
@@ -88,7 +88,7 @@ static void stream_gone(void *ctx)
     link_silent(link);
 }
 
-/* False: the agent does not read; it is cut off. */
+/* False: the agent does not read its orders, and its stream was ended. */
 static bool link_write(struct agent_link *link, struct str text)
 {
     if (http_stream_write(link->stream, text)) {
@@ -162,7 +162,8 @@ void agents_start(struct agents *agents)
 
 /* ---- hello ---- */
 
-/* What the hello led to, kept until it is on disk; the greeting is in call->out. */
+/* The result of a hello, kept until its facts are on disk. The text of the greeting is in
+ * call->out. */
 struct greeting {
     struct agents *agents;
     node_id node;
@@ -271,7 +272,7 @@ static void effect_gather(struct agents *agents, const struct core *core,
     agents_orders_effect(agents, core, effect, &link->out);
 }
 
-/* One write a node, whatever the number of orders. */
+/* Makes one write per node, whatever the number of orders. */
 static void dirty_flush(struct agents *agents)
 {
     while (agents->dirty != NULL) {
@@ -294,7 +295,7 @@ static void link_cut_node(struct agents *agents, node_id node, const char *why)
     }
 }
 
-/* A node that was removed is told nothing more. */
+/* Ends the stream of each node that the batch removed. */
 static void cut_removed(struct agents *agents, const struct batch *batch)
 {
     for (size_t i = 0; i < batch->facts.count; i++) {

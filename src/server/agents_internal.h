@@ -1,5 +1,5 @@
-/* agents_internal.h - a link, shared by agents.c (life of links), agents_orders.c (what goes out) and
- * agents_reports.c (what comes in).
+/* agents_internal.h - the struct of a link, shared by agents.c (life of links), agents_orders.c
+ * (orders to agents) and agents_reports.c (reports from agents).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -8,18 +8,19 @@
 #include "wire/agent.h"
 
 enum {
-    LINK_BYTES_MAX = 16 * 1024 * 1024, /* orders an agent has not read: then it is cut off */
+    /* Orders that an agent has not read; with more its stream is ended. */
+    LINK_BYTES_MAX = 16 * 1024 * 1024,
     HEARTBEATS_MISSED_MAX = 3,
 };
 
-/* One node's link; made when the node is first seen, kept while the server runs. */
+/* One node's link. A link is made when the node is first seen, and kept while the server runs. */
 struct agent_link {
     struct agents *owner;
     node_id node;
-    uint32_t incarnation;       /* of the stream */
-    struct http_stream *stream; /* NULL: silent */
-    int64_t heard_ms;           /* boot-time of its last report */
-    struct loop_timer *timer;   /* connected: the next ping; silent: when it is lost */
+    uint32_t incarnation;       /* the node's incarnation when the stream began */
+    struct http_stream *stream; /* NULL: the node is silent */
+    int64_t heard_ms;           /* boot time of the node's last report */
+    struct loop_timer *timer;   /* connected: the next ping is due; silent: the node is lost */
     struct buf out;             /* orders gathered for one write */
     struct agent_link *dirty_next;
     bool dirty;
@@ -29,14 +30,14 @@ struct agents {
     struct agents_options o;
     struct map *links; /* node id -> link */
     struct agent_link *dirty;
-    struct arena arena; /* of one step */
+    struct arena arena; /* memory of one step */
     uint64_t connected;
     uint64_t reports;
 };
 
-struct agent_link *agents_link_of(const struct agents *agents, node_id node); /* NULL: none */
+struct agent_link *agents_link_of(const struct agents *agents, node_id node); /* NULL: no link */
 
-/* The stream is of no use any more: end it, record the silence. */
+/* Ends a stream that is of no use any more, and records that the node is silent. */
 void agents_link_cut(struct agent_link *link, const char *why);
 
 /* Append orders to `out`, each with its line end. */
@@ -47,12 +48,13 @@ void agents_orders_bye(const struct agents *agents, const struct agent_link *lin
 void agents_orders_ping(const struct agents *agents, const struct agent_link *link,
                         struct buf *out);
 
-/* The order of an effect, unless the state has moved on and nobody needs it any more. */
+/* Appends the order of an effect, unless the state has moved on and the order is no longer
+ * needed. */
 void agents_orders_effect(struct agents *agents, const struct core *core,
                           const struct effect *effect, struct buf *out);
 
-/* Everything a node that has just said hello should do: its starts and stops, and an end to what it
- * has and should not. Attempts that ran here and that its supervisor does not know are reported to
- * the core as unknown first. */
+/* Appends everything that a node must do after its hello: its starts and stops, and a stop for each
+ * attempt that should not run there. First reports to the core, as unknown, the attempts that ran
+ * here and that the node's supervisor does not know. */
 void agents_orders_reconcile(struct agents *agents, const struct agent_hello *hello, node_id node,
                              struct buf *out);

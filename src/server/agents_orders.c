@@ -1,6 +1,5 @@
-/* agents_orders.c - effects of the core as orders of the protocol, and the reconciliation of a node
- * that comes back (P11).
- * SPDX-License-Identifier: Apache-2.0 */
+/* agents_orders.c - turns effects of the core into orders of the protocol, and reconciles a node
+ * that comes back (P11). SPDX-License-Identifier: Apache-2.0 */
 #include "server/agents_internal.h"
 #include "wire/start_order.h"
 
@@ -54,8 +53,9 @@ static void stop_add(const struct agents *agents, const struct effect *effect, s
     order_add(agents, &order, effect->incarnation, out);
 }
 
-/* The attempt still holds its place on this node. Memory may be ahead of the effect: it may have
- * ended meanwhile, and if that end is never stored, reconciliation orders it again. */
+/* The instance, if the attempt still holds its place on this node. Memory may be ahead of the
+ * effect: the attempt may have ended meanwhile. If that end is never stored, reconciliation orders
+ * the attempt again. */
 static const struct instance *instance_holding(const struct core *core, const struct effect *effect)
 {
     if (query_task(core, effect->key.task) == NULL) {
@@ -90,7 +90,7 @@ void agents_orders_effect(struct agents *agents, const struct core *core,
 
 /* ---- a node that comes back ---- */
 
-/* The attempts its supervisor knows, to look up. */
+/* The attempts that the supervisor knows, by key. */
 static struct map *keys_of_hello(const struct agent_hello *hello)
 {
     struct map *keys = map_new();
@@ -108,8 +108,8 @@ static bool keys_have(const struct map *keys, struct attempt_key key)
     return map_get(keys, id, sizeof id) != NULL;
 }
 
-/* Ran here, says the state; unknown, says the supervisor that would have run it: it is lost. What
- * was only ordered is ordered again instead. */
+/* An attempt is lost when the state says that it ran here and the supervisor does not know it. An
+ * attempt that was only ordered is ordered again instead. */
 static bool is_lost(const struct map *keys, const struct instance *instance)
 {
     struct attempt_key key = {instance->task, instance->index, instance->attempt};

@@ -1,11 +1,11 @@
-/* agents_reports.c - what agents say: output into the log segments, the rest into the core, in one
- * commit, acknowledged after it. An agent is trusted with its own attempts only.
- * SPDX-License-Identifier: Apache-2.0 */
+/* agents_reports.c - takes the reports of agents. Output goes to the log segments, all other
+ * reports go to the core, in one commit, which is acknowledged afterwards. An agent may report only
+ * on its own attempts. SPDX-License-Identifier: Apache-2.0 */
 #include "io/http_request.h"
 #include "server/agents_internal.h"
 
-/* Output is taken for attempts that are, or last were, on this node. Repeated pieces are recognised
- * by the store; pieces of attempts long over are acknowledged and dropped. */
+/* Takes output of attempts that are, or last were, on this node. The store recognises repeated
+ * pieces. Pieces of attempts that ended long ago are acknowledged and dropped. */
 static bool output_welcome(const struct core *core, const struct node *node, struct attempt_key key)
 {
     if (query_task(core, key.task) == NULL) {
@@ -30,8 +30,8 @@ static void output_take(struct agents *agents, const struct agent_report *report
     ledger_log(agents->o.ledger, &log);
 }
 
-/* Why a program could not be started is all that such an attempt has to say: it becomes its
- * standard error, where the user looks. */
+/* Stores the reason why a program could not be started as the attempt's standard error, where the
+ * user looks. Such an attempt has no other output. */
 static void spawn_failure_take(struct agents *agents, struct call *call,
                                const struct agent_report *report)
 {
@@ -78,13 +78,13 @@ static void batch_take(struct agents *agents, struct call *call, const struct no
     };
     struct facts facts;
     fact_list_init(&facts, call_arena(call));
-    /* What the core does not take (an attempt it no longer knows) is acknowledged all the same: the
-     * agent has nothing more to say about it. */
+    /* A report that the core refuses (an attempt that the core no longer knows) is acknowledged all
+     * the same, because the agent has nothing more to report about it. */
     (void)ledger_input(agents->o.ledger, &in, &facts);
 }
 
-/* The supervisor of this incarnation is gone: until the next one says hello the node must get no
- * more starts, or they would be lost one after the other. */
+/* The supervisor of this incarnation is dead. Until the next supervisor says hello the node must
+ * get no starts, because each of them would be lost. */
 static void supervisor_gone(struct agents *agents, const struct node *node,
                             const struct agent_batch *batch)
 {

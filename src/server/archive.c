@@ -1,6 +1,5 @@
 /* archive.c - see archive.h. The row is made at once, because the next fact drops the task from the
- * core.
- * SPDX-License-Identifier: Apache-2.0 */
+ * core. SPDX-License-Identifier: Apache-2.0 */
 #include "server/archive.h"
 
 #include "wire/task_json.h"

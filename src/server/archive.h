@@ -1,5 +1,4 @@
-/* archive.h - an ended task as history keeps it.
- * SPDX-License-Identifier: Apache-2.0 */
+/* archive.h - writes an ended task to the history. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "server/batch.h"

@@ -1,10 +1,9 @@
-/* batch.c - see batch.h. A batch is reused: its vectors keep their room unless they have grown far
- * beyond the usual.
- * SPDX-License-Identifier: Apache-2.0 */
+/* batch.c - see batch.h. A batch is reused: its vectors keep their room unless they grew far beyond
+ * the usual size. SPDX-License-Identifier: Apache-2.0 */
 #include "server/batch.h"
 
-/* A vector larger than this is given back after its commit: one huge submission must not pin
- * memory for ever. */
+/* A vector with more elements is freed after its commit: one huge submission must not keep memory
+ * for ever. */
 enum { BATCH_KEEP = 4096 };
 
 struct batch *batch_new(void)

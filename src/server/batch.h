@@ -1,6 +1,6 @@
-/* batch.h - what one commit carries, and what may happen only after it: effects, answers, events.
- * Filled on the loop's thread; while the store thread has it, the loop touches `holds` only, which
- * the store thread never does.
+/* batch.h - the rows of one commit, and everything that may happen only after the commit:
+ * effects, answers, events. The loop's thread fills a batch. While the store thread has the
+ * batch, the loop touches only `holds`, which the store thread never touches.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "base/vec.h"
 
 struct batch {
-    struct arena arena; /* everything below points into it */
+    struct arena arena; /* holds everything that the members below point to */
     VEC(struct store_fact) facts;
     VEC(struct store_history) history;
     VEC(struct store_log) logs;
@@ -19,17 +19,17 @@ struct batch {
 };
 
 struct batch *batch_new(void);
-void batch_free(struct batch *batch); /* NULL is fine; no hold may be left */
+void batch_free(struct batch *batch); /* NULL is allowed; no hold may be left */
 
-/* Empty again; keeps some of its memory. */
+/* Empties the batch and keeps some of its memory. */
 void batch_clear(struct batch *batch);
 
-/* True when there is nothing to commit. */
+/* True: there is nothing to commit. */
 bool batch_empty(const struct batch *batch);
 
-/* Add a copy. */
+/* Each adds a copy to the batch. */
 void batch_fact(struct batch *batch, const struct store_fact *fact);
 void batch_log(struct batch *batch, const struct store_log *log);
 
-/* The form store_commit() takes; borrowed from the batch. */
+/* The batch in the form that store_commit() takes; borrowed from the batch. */
 struct store_batch batch_for_store(const struct batch *batch);

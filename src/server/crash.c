@@ -1,4 +1,4 @@
-/* crash.c - see crash.h. Points are passed on the loop's thread only.
+/* crash.c - see crash.h. Only the loop's thread passes crash points.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "server/crash.h"
 
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What the environment asks for, read once. */
+/* The crash that the environment asks for, read once. */
 struct plan {
     bool known;
     struct str point;
-    uint64_t left; /* passes until the end; 0: never */
+    uint64_t left; /* passes of the point until the process kills itself; 0: never */
 };
 
 static struct plan plan;

@@ -1,9 +1,10 @@
 /* ledger.c - see ledger.h and docs/dev/adr/0006-one-loop-held-effects.md.
  *
  * L1 a fact is applied in the order in which it will be stored, and once;
- * L2 nothing that rests on a fact leaves the process before the commit that has it succeeded;
+ * L2 nothing that rests on a fact leaves the process before the commit of the fact has succeeded;
  * L3 at most one commit is under way;
  * L4 after a failed commit memory is never shown again: the core is rebuilt from disk.
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "server/ledger.h"
 
@@ -15,7 +16,8 @@ enum {
     FACT_BYTES_MAX = 64 * 1024 * 1024, /* one encoded fact */
     RETRY_MS_MIN = 100,
     RETRY_MS_MAX = 5000,
-    /* What may wait for the disk before requests are refused, by class. */
+    /* How many facts, bytes and requests may wait for the disk before a request of a class is
+     * refused. */
     FACTS_WAITING_SUBMIT_MAX = 200000,
     FACTS_WAITING_READ_MAX = 400000,
     HOLDS_SUBMIT_MAX = 2048,
@@ -30,16 +32,16 @@ struct ledger {
     struct store_thread *store;
     struct ledger_hooks hooks;
     enum ledger_state state;
-    struct error failure; /* why it is not open */
+    struct error failure; /* why the ledger is not open */
     bool probing;
     int64_t retry_ms;
     struct loop_timer *retry;
-    int64_t base_ms; /* recorded time at boot-time base_boot_ms */
+    int64_t base_ms; /* recorded time at boot time base_boot_ms */
     int64_t base_boot_ms;
     struct batch *gather;
-    struct batch *flight; /* NULL: the store thread is idle */
+    struct batch *flight; /* the batch that the store thread has; NULL: the store thread is idle */
     struct batch *spare;
-    struct parked_list readers; /* wait for the core that is being rebuilt */
+    struct parked_list readers; /* requests that wait for the core to be rebuilt */
     struct buf scratch;
     struct arena stored; /* of the fact that was read back last */
     struct effects effects;
@@ -59,8 +61,8 @@ struct ledger *ledger_new(struct loop *loop, struct core *core, int64_t wall_ms,
     ledger->loop = loop;
     ledger->core = core;
     ledger->hooks = *hooks;
-    /* Never backwards, also over restarts, and never standing still: when the wall clock is behind
-     * the last recorded time, time goes on from there at its own pace. */
+    /* Time never goes backwards, also over restarts, and never stands still. When the wall clock is
+     * behind the last recorded time, time goes on from the recorded time at its own pace. */
     ledger->base_ms = wall_ms > query_time_ms(core) ? wall_ms : query_time_ms(core);
     ledger->base_boot_ms = loop_now_again_ms(loop); /* reading the state may have taken long */
     ledger->gather = batch_new();
@@ -79,8 +81,8 @@ void ledger_attach(struct ledger *ledger, struct store_thread *store)
     ledger->store = store;
 }
 
-/* Everything that waits is told how it went. A callback may hold again: it goes to a newer batch,
- * so the list given here only shrinks. */
+/* Calls every hold in the list with the outcome. A callback may hold again: the new hold goes to a
+ * newer batch, so this list only shrinks. */
 static void holds_release(struct ledger *ledger, struct parked_list *holds,
                           const struct error *failure)
 {
@@ -312,7 +314,7 @@ bool ledger_quiet(const struct ledger *ledger)
     return ledger->flight == NULL && batch_empty(ledger->gather);
 }
 
-/* L4: forget what never came to be, and read again what did. */
+/* L4: drops the core with its facts that were never stored, and rebuilds the core from disk. */
 static void fall_back(struct ledger *ledger, struct batch *failed, const struct error *why)
 {
     ledger->commit_failures++;

@@ -1,7 +1,6 @@
-/* recover.c - snapshot + replay. Applying is total on what core_decide() produced, so the only
- * failures are those of reading. A snapshot that cannot be used costs time, not the state, as long
- * as the facts since an older one are kept.
- * SPDX-License-Identifier: Apache-2.0 */
+/* recover.c - loads a snapshot and replays the facts after it. Applying a stored fact cannot fail,
+ * so only reading can. A snapshot that cannot be used costs time and no state, as long as the facts
+ * since an older snapshot are kept. SPDX-License-Identifier: Apache-2.0 */
 #include "server/recover.h"
 
 #include "base/log.h"
@@ -29,8 +28,8 @@ static enum err replay_fact(void *ctx, const struct store_fact *stored, struct e
     return ERR_OK;
 }
 
-/* The state of the newest snapshot below `before`; an empty one, *ret_seq 0, when there is none.
- * ERR_CORRUPT: the snapshot *ret_seq cannot be used. */
+/* The state of the newest snapshot below `before`; an empty state and *ret_seq 0 when there is
+ * none. ERR_CORRUPT: the snapshot *ret_seq cannot be used. */
 static enum err snapshot_core(struct store *store, uint64_t before, struct core **ret,
                               uint64_t *ret_seq, struct error *e)
 {
@@ -54,8 +53,8 @@ static enum err snapshot_core(struct store *store, uint64_t before, struct core 
     return r;
 }
 
-/* Whatever is wrong with one snapshot, the one before it, or none, and more facts give the same
- * state. *ret_first is what was wrong with the newest, ERR_OK where nothing was. */
+/* Uses an older snapshot, or none, where the newest snapshot cannot be used: with more facts the
+ * state is the same. *ret_first is the fault of the newest snapshot, or ERR_OK. */
 static enum err snapshot_usable(struct store *store, struct core **ret, uint64_t *ret_seq,
                                 struct error *ret_first, struct error *e)
 {

@@ -1,6 +1,5 @@
-/* recover.h - the state from the disk: newest snapshot, then every fact after it. The one road back,
- * at start and after a failed commit.
- * SPDX-License-Identifier: Apache-2.0 */
+/* recover.h - rebuilds the state from disk: the newest snapshot, then every fact after it. Used at
+ * the start and after a failed commit. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/core.h"
@@ -8,12 +7,12 @@
 
 /* What was read, for the log. */
 struct recovered {
-    uint64_t snapshot_seq; /* 0: there was none */
-    uint64_t facts;        /* replayed after it */
+    uint64_t snapshot_seq; /* 0: there was no snapshot */
+    uint64_t facts;        /* replayed after the snapshot */
 };
 
-/* Blocking; on the thread that owns the store. A snapshot that is damaged or does not decode is
- * logged and passed over, for an older one or for every fact. ERR_CORRUPT names the fact, or the
+/* Blocks; call on the thread that owns the store. A snapshot that is damaged or does not decode is
+ * logged and skipped, in favour of an older one or of all facts. ERR_CORRUPT names the fact, or the
  * snapshot and the ways out. */
 must_use enum err recover_core(struct store *store, struct core **ret, struct recovered *ret_what,
                                struct error *e);

@@ -1,4 +1,4 @@
-/* schedule.c - see schedule.h. A pass that stopped at its budget is due again at once: the loop
+/* schedule.c - see schedule.h. A pass that stopped at its budget is due again at once. The loop
  * gets a turn in between, so that a long queue never keeps a request waiting for long.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "server/schedule.h"
@@ -7,7 +7,7 @@ enum {
     PASSES_PER_TURN_MAX = 16,
     PASS_WORK_MAX = 20000, /* units of work of one pass: a few milliseconds */
     TICKS_PER_TURN_MAX = 64,
-    FACTS_GATHERED_MAX = 100000, /* no more starts are decided while so many wait for the disk */
+    FACTS_GATHERED_MAX = 100000, /* no pass begins while so many facts wait for the disk */
 };
 
 struct schedule {
@@ -15,11 +15,11 @@ struct schedule {
     struct ledger *ledger;
     struct loop_timer *timer;
     struct arena arena;
-    uint64_t passes; /* that changed something */
-    uint64_t tries;  /* all of them */
+    uint64_t passes; /* passes that changed something */
+    uint64_t tries;  /* all passes */
 };
 
-/* The turn itself does the work; the timer only brings one about. */
+/* The end of the loop turn does the work. The timer only makes the loop turn. */
 static void timer_due(void *ctx)
 {
     (void)ctx;
@@ -67,7 +67,7 @@ static void run_ticks(struct schedule *schedule)
     }
 }
 
-/* True when more is due than one turn does. */
+/* True: more passes are due than one loop turn may run. */
 static bool run_passes(struct schedule *schedule)
 {
     pool_id pool;
@@ -109,8 +109,8 @@ void schedule_turn_end(struct schedule *schedule)
     } else if (deadline_ms == INT64_MAX) {
         loop_timer_off(schedule->timer);
     } else {
-        /* A deadline that has passed and gave nothing is looked at again a millisecond later, not
-         * in a busy loop. */
+        /* A deadline that has passed and changed nothing is looked at again a millisecond later, to
+         * avoid a busy loop. */
         int64_t at_ms = ledger_boot_ms(schedule->ledger, deadline_ms);
         int64_t soonest_ms = loop_now_ms(schedule->loop) + 1;
         loop_timer_set(schedule->timer, at_ms > soonest_ms ? at_ms : soonest_ms);

@@ -1,5 +1,5 @@
-/* secrets.c - see secrets.h. The file is written before the commit: when the server dies in between,
- * the next start finds a token it does not know, and makes another.
+/* secrets.c - see secrets.h. The file is written before the commit. When the server dies in
+ * between, the next start finds an unknown token in the file, and makes another.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "server/secrets.h"
 
@@ -34,7 +34,7 @@ enum err secrets_write_file(const char *dir, const char *name, const char *text,
     return ERR_OK;
 }
 
-/* The token in the file, without its line end; "" when there is none. */
+/* Reads the token from the file, without its line end; "": no token. */
 static void file_token(const char *dir, const char *file, char *out)
 {
     char path[PATH_MAX];

@@ -1,7 +1,7 @@
-/* server.c - a server's life: open the store, rebuild the state, start the threads, record the
- * start, open the doors, serve, close in the reverse order.
+/* server.c - the life of a server: opens the store, rebuilds the state, starts the threads, records
+ * the start, opens its port, serves, and closes in reverse order.
  *
- * The doors open when the start is on disk: before that there is no epoch to speak in.
+ * The port opens when the start is on disk, because before that the server has no epoch.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "server/server.h"
 
@@ -23,8 +23,8 @@ enum {
     PRUNE_FIRST_MS = 60 * 1000,
     PRUNE_MS = 60 * 60 * 1000,
     PRUNE_MORE_MS = 1000,
-    STOP_MS = 20,               /* for the last words to leave */
-    MMAP_THRESHOLD = 256 * 1024 /* large buffers go back to the system when freed */
+    STOP_MS = 20,               /* for the last answers to leave */
+    MMAP_THRESHOLD = 256 * 1024 /* larger buffers go back to the system when freed */
 };
 
 static int64_t wall_ms(void)
@@ -34,7 +34,7 @@ static int64_t wall_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* ---- what comes back to the loop ---- */
+/* ---- jobs that come back to the loop ---- */
 
 static void store_job_done(void *ctx, struct store_job *job)
 {
@@ -84,7 +84,7 @@ static void ledger_healed(void *ctx)
     agents_healed(server->agents);
 }
 
-/* Any token, written again as it is. */
+/* Gives any known token, to be written again as it is. */
 static void ledger_probe(void *ctx, struct store_token *ret)
 {
     struct server *server = ctx;
@@ -110,7 +110,7 @@ static void turn_end(void *ctx)
 
 /* ---- signals ---- */
 
-/* Brings about the turn whose end is the loop's. */
+/* The timer only makes the loop turn. The loop stops at the end of that turn. */
 static void stop_due(void *ctx)
 {
     (void)ctx;
@@ -175,8 +175,8 @@ static void url_write(struct server *server)
     log_info("serving", kv_str("url", url), kv_str("data", server->o.dir));
 }
 
-/* The start is on disk: open the doors. */
-static void doors_open(struct parked_answer *hold, const struct error *failure)
+/* The start is on disk: opens the port. */
+static void port_open(struct parked_answer *hold, const struct error *failure)
 {
     struct server *server = (struct server *)((char *)hold - offsetof(struct server, ready));
     struct error e;
@@ -204,7 +204,7 @@ static void doors_open(struct parked_answer *hold, const struct error *failure)
     loop_stop(server->loop);
 }
 
-/* Whose the administrator's token is: the account the server runs as. */
+/* The name for the administrator's token: the account that the server runs as. */
 static const char *account_name(void)
 {
     const struct passwd *account = getpwuid(geteuid());
@@ -225,7 +225,7 @@ static enum err tokens_ensure(struct server *server, struct error *e)
         }
         if (made) {
             ledger_token(server->ledger, &token);
-            /* Known at once: the doors open only after its commit. */
+            /* The token counts at once, because the port opens only after the token's commit. */
             token_set_put(server->tokens, &token);
         }
     }
@@ -247,7 +247,7 @@ static enum err start_record(struct server *server, struct error *e)
     server_accounts_reconcile(server, &server->o.file);
     enum err r = tokens_ensure(server, e);
     if (r == ERR_OK) {
-        server->ready.fn = doors_open;
+        server->ready.fn = port_open;
         ledger_hold(server->ledger, &server->ready);
     }
     return r;
@@ -258,7 +258,7 @@ static void token_found(void *ctx, const struct store_token *token)
     token_set_put(ctx, token);
 }
 
-/* The state and the threads around it. */
+/* Makes the state and the threads around it. */
 static enum err parts_make(struct server *server, struct store *store, struct error *e)
 {
     struct core *core = NULL;
@@ -338,7 +338,7 @@ static enum err server_open(struct server *server, struct error *e)
     return start_record(server, e);
 }
 
-/* The reverse of server_open(); every part may be missing. */
+/* The reverse of server_open(). Every part may be missing. */
 static void server_close(struct server *server)
 {
     http_server_free(server->http);
@@ -346,7 +346,7 @@ static void server_close(struct server *server)
     if (server->snapshots != NULL && server->exit_status == 0) {
         snapshots_final(server->snapshots);
     }
-    /* A finished snapshot is still recorded, so the store's thread goes last. */
+    /* The store's thread stops last, because it still records a finished snapshot. */
     work_thread_stop(server->reader);
     work_thread_stop(server->worker);
     store_thread_stop(server->store);
@@ -377,7 +377,7 @@ int server_main(int argc, char **argv)
         return r == ERR_USAGE ? 2 : 1;
     }
     if (server_open(&server, &e) == ERR_OK) {
-        turn_end(&server); /* what the start recorded goes to the disk at once */
+        turn_end(&server); /* the facts of the start go to the disk at once */
         loop_run(server.loop);
     } else {
         log_error("cannot start", kv_error(&e));

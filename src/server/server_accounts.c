@@ -1,13 +1,14 @@
-/* server_accounts.c - departments, projects and quotas declared in the configuration file: at start and on
- * SIGHUP each becomes what the file says. What the file does not name stays.
+/* server_accounts.c - departments, projects and quotas declared in the configuration file. At the
+ * start and on SIGHUP each declared account and quota becomes what the file says. Accounts and
+ * quotas that the file does not name stay.
  *
- * A quota of a named resource that no node has brought yet is refused by the core; it is set by the next
- * start or SIGHUP after such a node has joined. SPDX-License-Identifier: Apache-2.0 */
+ * The core refuses a quota of a named resource that no node has brought yet. The next start or
+ * SIGHUP after such a node has joined sets the quota. SPDX-License-Identifier: Apache-2.0 */
 #include "base/log.h"
 #include "server/server_internal.h"
 #include "wire/reason_text.h"
 
-/* False: refused; said in the log unless `quiet`. */
+/* False: the core refused the input. The refusal is logged unless `quiet`. */
 static bool input_run(struct server *server, struct input *in, const char *name, bool quiet,
                       struct arena *arena)
 {
@@ -43,7 +44,7 @@ static void quota_reconcile(struct server *server, const struct quota_body *want
     const struct account *account = query_account_named(core, want->kind, want->account);
     const struct pool *pool = query_pool_named(core, want->pool);
     if (account == NULL || pool == NULL) {
-        return; /* why it could not be made has been said */
+        return; /* the refusal that kept it from being made is in the log */
     }
     struct input in = {.type = INPUT_QUOTA_SET, .actor = "server", .cause = "config"};
     in.quota.account = account->id;
@@ -52,8 +53,8 @@ static void quota_reconcile(struct server *server, const struct quota_body *want
     (void)input_run(server, &in, want->account, false, arena);
 }
 
-/* A department may be declared before the one above it, and two may change places: each is tried again
- * until it is done, as often as the tree has levels. */
+/* A department may be declared before its parent, and two departments may change places. So each
+ * department is tried again until the core accepts it, as often as the tree has levels. */
 static void departments_reconcile(struct server *server, const struct server_file *file,
                                   struct arena *arena)
 {

@@ -9,7 +9,7 @@
 #include "server/snapshots.h"
 
 struct server {
-    struct arena arena; /* of the options */
+    struct arena arena; /* holds the options */
     struct server_options o;
     struct loop *loop;
     struct tokens *tokens;
@@ -27,7 +27,7 @@ struct server {
     struct loop_timer *stop;
     struct parked_answer ready;
     bool stopping;
-    int64_t stop_ms; /* boot-time: not before */
+    int64_t stop_ms; /* boot time before which the loop does not stop */
     int64_t started_ms;
     int exit_status;
 };
@@ -35,8 +35,8 @@ struct server {
 /* Fills server->host. */
 void server_host_init(struct server *server);
 
-/* Pools declared in the configuration file become what it says; pools it does not name are left
- * alone. Refusals are logged. */
+/* Makes the pools of the configuration file as the file says. Pools that the file does not name are
+ * left alone. Refusals are logged. */
 void server_pools_reconcile(struct server *server, const struct server_file *file);
-/* The same for departments, projects and quotas; after the pools. */
+/* Makes departments, projects and quotas as the configuration file says. Call after the pools. */
 void server_accounts_reconcile(struct server *server, const struct server_file *file);

@@ -1,5 +1,5 @@
-/* server_pools.c - pools declared in the configuration file are the same thing as pools made by the
- * API: at start and on SIGHUP each becomes what the file says.
+/* server_pools.c - pools declared in the configuration file. Such a pool is the same as a pool made
+ * by the API. At the start and on SIGHUP each declared pool becomes what the file says.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/log.h"
 #include "core/model/object.h"

@@ -1,28 +1,27 @@
 /* snapshots.c - see snapshots.h.
  *
- * S1 a snapshot is written only when every fact in it is on disk: the copy waits for the commit;
- * S2 one at a time.
- * SPDX-License-Identifier: Apache-2.0 */
+ * S1 a snapshot is written only when every fact in it is on disk: the copy waits for the commit; S2
+ * at most one snapshot is under way. SPDX-License-Identifier: Apache-2.0 */
 #include "server/snapshots.h"
 
 #include "base/log.h"
 
 enum {
-    SNAPSHOT_FACTS = 50000,           /* this many facts after the last one */
-    SNAPSHOT_AGE_MS = 10 * 60 * 1000, /* or any change at all, after so long */
-    SNAPSHOT_FINAL_TASKS_MAX = 20000, /* more live tasks: a stop does not wait for it */
+    SNAPSHOT_FACTS = 50000,           /* a snapshot is due so many facts after the last one */
+    SNAPSHOT_AGE_MS = 10 * 60 * 1000, /* or after this time, if anything changed */
+    SNAPSHOT_FINAL_TASKS_MAX = 20000, /* with more live tasks, a stop writes no snapshot */
 };
 #define SNAPSHOT_BYTES_MAX ((size_t)8 << 30)
 
 struct snapshots {
     struct snapshots_options o;
-    uint64_t seq;     /* of the newest */
-    int64_t taken_ms; /* boot-time */
+    uint64_t seq;     /* of the newest snapshot */
+    int64_t taken_ms; /* boot time at which the last snapshot was written or failed */
     uint64_t count;
     bool running;
 };
 
-/* One on its way. */
+/* One snapshot on its way. */
 struct snapshot {
     struct work work;
     struct parked_answer hold;
@@ -92,7 +91,7 @@ static void snapshot_written(struct work *work)
     snapshot_end(snapshot);
 }
 
-/* S1: the facts of the copy are on disk, or never will be. */
+/* S1: the facts of the copy are on disk, or (with a failure) never will be. */
 static void snapshot_committed(struct parked_answer *hold, const struct error *failure)
 {
     struct snapshot *snapshot = (struct snapshot *)((char *)hold - offsetof(struct snapshot, hold));

@@ -1,6 +1,5 @@
-/* store_thread.c - see store_thread.h. The boxes have room for every job that can be out, so
- * sending never fails.
- * SPDX-License-Identifier: Apache-2.0 */
+/* store_thread.c - see store_thread.h. The mailboxes have room for every job that can be out, so
+ * sending never fails. SPDX-License-Identifier: Apache-2.0 */
 #include "server/store_thread.h"
 
 #include "io/mailbox.h"
@@ -48,13 +47,13 @@ static void job_run(struct store_thread *thread, struct store_job *job)
     job->spent_us = clock_us() - started_us;
 }
 
-/* Between batches, when nobody waits for one. */
+/* Moves a grown write-ahead log between batches, when no commit waits. */
 static void tend(struct store_thread *thread)
 {
     struct error e;
     if (mailbox_count(thread->in) == 0) {
         enum err r = store_commit_tend(thread->store, &e);
-        (void)r; /* a disk that fails shows at the next commit, which has somebody to tell */
+        (void)r; /* a failing disk shows at the next commit, which reports the failure */
     }
 }
 

@@ -1,6 +1,5 @@
-/* work_thread.c - see work_thread.h. Pieces that are out are counted, so the box back always has
- * room.
- * SPDX-License-Identifier: Apache-2.0 */
+/* work_thread.c - see work_thread.h. The pieces of work that are out are counted, so the mailbox
+ * back always has room. SPDX-License-Identifier: Apache-2.0 */
 #include "server/work_thread.h"
 
 #include "base/mem.h"

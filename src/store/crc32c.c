@@ -1,5 +1,5 @@
-/* crc32c.c - CRC-32C eight bytes at a time, by eight tables made once ("slicing by 8"): above
- * 1 GB/s without special instructions, so that a large snapshot costs little at a restart.
+/* crc32c.c - CRC-32C, eight bytes at a time by eight tables made once ("slicing by 8"). The speed
+ * is above 1 GB/s without special instructions, so that a large snapshot costs little at a restart.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/crc32c.h"
 

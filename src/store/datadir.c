@@ -1,9 +1,11 @@
-/* datadir.c - names, lock and lists of a data directory.
+/* datadir.c - names, locks and lists of files of a data directory.
  *
- * The lock file carries two locks of open file descriptions (they end with the process, however it
- * ends, and are not lost when somebody else closes the file):
- *   byte 0  exclusive: the server
- *   byte 1  shared: a backup or check that reads files; exclusive: the server removing some
+ * The lock file carries two locks of open file descriptions. Such a lock ends with the process,
+ * however the process ends, and is not lost when another part of the process closes the file.
+ *
+ *   byte 0  exclusive: held by the server
+ *   byte 1  shared: held by a backup or check that reads files; exclusive: the server removes files
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/datadir.h"
 
@@ -89,8 +91,8 @@ enum err datadir_make(const char *dir, struct error *e)
     if (r != ERR_OK) {
         return r;
     }
-    /* SQLite gives its -wal and -shm files the mode of the database. One that exists is not opened
-     * here: see sqlite/db.c. */
+    /* SQLite gives its -wal and -shm files the mode of the database. An existing database is not
+     * opened here; sqlite/db.c says why. */
     struct path db = datadir_db(dir);
     auto_free(file_closep) int fd = open(db.text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 && errno != EEXIST) {
@@ -156,7 +158,7 @@ enum err datadir_lock(const char *dir, int *ret_fd, struct error *e)
         }
         return fail_errno(e, ERR_IO, errno, "cannot lock '%s/lock'", dir);
     }
-    /* Fixed width, so that no truncation is needed and a reader never sees a part of it. */
+    /* Has a fixed width: no truncation is needed, and a reader never sees a part of the text. */
     char text[24];
     int len = snprintf(text, sizeof text, "%-15ld\n", (long)getpid());
     enum err r = file_write_at((struct file){fd, "lock"}, text, (size_t)len, 0, e);
@@ -172,7 +174,7 @@ enum err datadir_hold_files(const char *dir, int *ret_fd, struct error *e)
 {
     auto_free(file_closep) int fd = lock_open(dir, e);
     if (fd < 0 && (errno == EROFS || errno == EACCES)) {
-        *ret_fd = -1; /* nothing can be removed there either: a backup on a read-only medium */
+        *ret_fd = -1; /* nothing can be removed on a read-only medium, so no lock is needed */
         return ERR_OK;
     }
     if (fd < 0) {
@@ -203,7 +205,7 @@ static int number_compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* 0 when the name is not NUMBER<suffix>. */
+/* The number in a name NUMBER<suffix>; 0 for any other name. */
 static uint64_t number_of(const char *name, const char *suffix)
 {
     size_t len = strlen(name);

@@ -1,4 +1,4 @@
-/* file.c - the system calls of the store, with EINTR and short counts dealt with once.
+/* file.c - the store's system calls. EINTR and short counts are handled here once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/file.h"
 

@@ -1,7 +1,8 @@
-/* logstore.c - writing and reading log segments. The format is docs/dev/formats/data-directory.md.
+/* logstore.c - writes and reads log segments. docs/dev/formats/data-directory.md describes the
+ * format.
  *
- * Surprising: there is no truncation anywhere. Undo moves the position back in memory, and the next
- * record is written over what failed; a reader never looks behind what the index vouches for.
+ * Surprising: no file is ever truncated. An undo moves the position back in memory, and the next
+ * record overwrites the failed record. A reader never looks behind the end that the index names.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/logstore.h"
 
@@ -23,7 +24,8 @@ _Static_assert(LOG_SEGMENT_BYTES >= LOG_SEGMENT_HEAD + BLOCK_BYTES, "a block fit
 static const char segment_magic[8] = "WEIRLOG1";
 static const uint32_t record_magic = 0x52474f4cU; /* "LOGR" */
 
-/* As it lies in the file, little-endian; `crc` covers what follows it and the data. */
+/* The head as it lies in the file, little-endian. `crc` covers the members behind it and the
+ * data. */
 struct record_head {
     uint32_t magic;
     uint32_t crc;
@@ -46,7 +48,7 @@ struct logstore {
     char *dir;
     int fd; /* of `segment`; -1: not open yet */
     uint64_t segment;
-    uint64_t position; /* where the next record begins, the block included */
+    uint64_t position; /* where the next record begins, unwritten bytes included */
     uint64_t kept_segment;
     uint64_t kept_position;
     char *block; /* the bytes before `position` that are not written yet */
@@ -121,7 +123,7 @@ static void block_add(struct logstore *log, const void *data, size_t len)
     log->position += len;
 }
 
-/* Opens the current segment; a new one gets its head, and its name is made durable at once. */
+/* Opens the current segment. A new segment gets its head, and its name is put on disk at once. */
 static enum err segment_open(struct logstore *log, struct error *e)
 {
     if (log->fd >= 0) {
@@ -218,7 +220,7 @@ void logstore_keep(struct logstore *log)
 
 void logstore_undo(struct logstore *log)
 {
-    /* Always reopened: after a failed flush nothing is assumed about the old descriptor. */
+    /* The segment is always reopened: after a failed flush the old descriptor cannot be trusted. */
     segment_close(log);
     log->segment = log->kept_segment;
     log->position = log->kept_position;
@@ -238,7 +240,7 @@ uint64_t logstore_bytes(const struct logstore *log)
 
 struct log_reader {
     char *dir;
-    int fd; /* of `segment`; -1: none open */
+    int fd; /* of `segment`; -1: no segment is open */
     uint64_t segment;
 };
 

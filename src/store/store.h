@@ -1,6 +1,6 @@
-/* store.h - what is on disk: facts, snapshots, history, logs' index, tokens. One writer (the store
- * thread calls store_commit), any number of readers with connections of their own. Blocking; knows
- * nothing of threads or of the core's types.
+/* store.h - everything on disk: facts, snapshots, history, index of the logs, tokens. There is one
+ * writer (the store thread calls store_commit), and any number of readers with connections of their
+ * own. All calls block. The store knows nothing of threads or of the core's types.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -15,20 +15,22 @@ struct store;
 struct store_reader;
 
 enum {
-    STORE_HISTORY_PAGE_MAX = 10000, /* rows of one store_history_list(); more are not given */
+    STORE_HISTORY_PAGE_MAX = 10000, /* rows of one store_history_list() at most */
     STORE_FINDINGS_MAX = 1000,
-    STORE_PAGE_BYTES = 4096,        /* of the database */
-    STORE_WAL_BYTES = 4 << 20,      /* write-ahead log that store_commit_tend() leaves alone */
-    STORE_WAL_BYTES_MAX = 16 << 20, /* beyond it store_commit() tends by itself */
+    STORE_PAGE_BYTES = 4096,   /* page size of the database */
+    STORE_WAL_BYTES = 4 << 20, /* size of write-ahead log that store_commit_tend() leaves alone */
+    /* Above this size of write-ahead log store_commit() moves it by itself. */
+    STORE_WAL_BYTES_MAX = 16 << 20,
 };
 #define STORE_SNAPSHOT_BYTES_MAX (UINT64_C(4) << 30)
-#define STORE_LOG_OFFSET_MAX (UINT64_C(1) << 53) /* end of one stream of an attempt */
+#define STORE_LOG_OFFSET_MAX (UINT64_C(1) << 53) /* largest end of one stream of an attempt */
 
 struct store_options {
-    const char *dir;         /* data directory; made with mode 0711 when missing */
-    uint64_t facts_keep;     /* facts older than the last snapshot that are kept for replay (default
-                                1,000,000) */
-    int64_t history_keep_ms; /* ended tasks older than this go (default 90 days); 0: keep all */
+    const char *dir; /* data directory; made with mode 0711 when missing */
+    /* Facts older than the last snapshot that are kept for replay (default 1,000,000). */
+    uint64_t facts_keep;
+    /* Ended tasks older than this are removed (default 90 days); 0: keep all. */
+    int64_t history_keep_ms;
 };
 
 struct store_fact {
@@ -52,9 +54,9 @@ struct store_history {
     struct str json;
 };
 
-/* A piece of output. `data` goes to the log segments before the transaction that names it. Pieces
- * of a stream come in order of their offsets; what is known already (a repeated or overlapping
- * piece) is left out. */
+/* A piece of output. `data` goes to the log segments before the transaction with its index row
+ * commits. The pieces of a stream come in order of their offsets. Bytes that are known already (of
+ * a repeated or overlapping piece) are left out. */
 struct store_log {
     uint64_t task;
     uint32_t index;
@@ -67,12 +69,12 @@ struct store_log {
 
 struct store_token {
     uint8_t hash[32];
-    char id[24];    /* shown; not secret */
-    char scope[16]; /* "admin", "read", "node", "join" */
-    char name[64];  /* the user, or the node, or the pool */
+    char id[24];    /* shown to users; not secret */
+    char scope[16]; /* "admin", "read", "node" or "join" */
+    char name[64];  /* of the user, the node or the pool */
     int64_t created_ms;
     int64_t expires_ms; /* 0: never */
-    bool revoked;       /* put with revoked = true deletes it */
+    bool revoked;       /* a batch deletes a token that it puts with revoked = true */
 };
 
 struct store_batch {
@@ -86,96 +88,94 @@ struct store_batch {
     size_t token_count;
 };
 
-/* Opens or creates; takes the directory's lock (ERR_CONFLICT names the process that holds it),
- * migrates the schema (a newer one is refused: ERR_CORRUPT with both versions). */
+/* Opens or creates a store. Takes the directory's lock (ERR_CONFLICT names the holder). Migrates
+ * the schema; a newer schema is refused (ERR_CORRUPT with both versions). */
 must_use enum err store_open(const struct store_options *options, struct store **ret,
                              struct error *e);
 void store_close(struct store *store);
 
-/* All of it, durable, or nothing (ERR_IO: full disk, failed write; ERR_BUSY: locked for too long by
- * another process; ERR_INVALID: a log offset out of range). Logs are appended and flushed first.
- * After a failure the next call starts afresh and may succeed. Facts must continue the stored
- * numbers (else ERR_INTERNAL). */
+/* Stores the whole batch on disk, or nothing. Logs are flushed first. ERR_IO: full disk, failed
+ * write. ERR_BUSY: another process held a lock for too long. ERR_INVALID: a log offset is out of
+ * range. ERR_INTERNAL: the facts do not continue the stored numbers. After a failure the next call
+ * may succeed. */
 must_use enum err store_commit(struct store *store, const struct store_batch *batch,
                                struct error *e);
 
 /* The number of the newest stored fact; 0: none. */
 uint64_t store_commit_last_seq(const struct store *store);
 
-/* Housekeeping that would cost a commit its latency (moves a grown write-ahead log into the
- * database). Call between batches, once the answers to the last are out; usually does nothing. */
+/* Moves a grown write-ahead log into the database, which would slow a commit down. Call between
+ * batches, after the answers to the last batch were sent. Usually does nothing. */
 must_use enum err store_commit_tend(struct store *store, struct error *e);
 
-/* The newest snapshot below fact `before` (UINT64_MAX: of all): its fact number and bytes (in
- * `arena`); seq 0 when there is none. ERR_CORRUPT names the file that is damaged; its number is then
- * in *ret_seq, so that the caller may ask for the one before it: with more facts it gives the same
- * state. */
+/* Loads the newest snapshot below fact `before` (UINT64_MAX: of all) into `arena`. *ret_seq is the
+ * snapshot's fact number; 0: there is none. ERR_CORRUPT names the damaged file and sets *ret_seq,
+ * so that the caller may ask for the next older one: with more facts the older snapshot gives the
+ * same state. */
 must_use enum err store_snapshot_load(struct store *store, uint64_t before, struct arena *arena,
                                       uint64_t *ret_seq, struct str *ret, struct error *e);
 
-/* The name of a snapshot's file, for messages (in `arena`). */
+/* The path of a snapshot's file, for messages, in `arena`. */
 const char *store_snapshot_path(const struct store *store, uint64_t seq, struct arena *arena);
 
-/* Every fact after `seq`, in order, in pages; stops when the callback fails. A gap in the numbers
- * is ERR_CORRUPT. The callback must not use the store. */
+/* Gives every fact after `seq`, in order, to the callback. Stops when the callback fails. A gap in
+ * the numbers is ERR_CORRUPT. The callback must not use the store. */
 typedef enum err (*store_fact_fn)(void *ctx, const struct store_fact *fact, struct error *e);
 must_use enum err store_facts_after(struct store *store, uint64_t seq, store_fact_fn fn, void *ctx,
                                     struct error *e);
 
-/* Write a snapshot to a file beside the database: temporary name, flush, rename, flush of the
- * directory. May be called from another thread than the committing one. store_prune_snapshot_taken() then
- * records it and removes snapshots but the two newest (on the store thread); store_prune() can then
- * take old facts. ERR_CONFLICT: the facts it holds were never stored; it is removed. */
+/* Writes a snapshot file beside the database: temporary name, flush, rename, flush of the
+ * directory. Any thread may call it. Then the store thread calls store_prune_snapshot_taken(),
+ * which records the snapshot and removes all but the two newest. ERR_CONFLICT: the snapshot's facts
+ * were never stored, and its file was removed. */
 must_use enum err store_snapshot_write(const char *dir, uint64_t seq, struct str bytes,
                                        struct error *e);
 must_use enum err store_prune_snapshot_taken(struct store *store, uint64_t seq, struct error *e);
 
-/* Retention: history rows, log segments nobody refers to, old facts. Bounded work per call; true
- * while there is more.
- */
+/* Removes history rows, unused log segments and old facts as the options say. Bounded work per
+ * call. *ret_more: there is more to remove. */
 must_use enum err store_prune(struct store *store, int64_t now_ms, bool *ret_more, struct error *e);
 
-/* Every token, through the callback. */
+/* Gives every token to the callback. */
 typedef void (*store_token_fn)(void *ctx, const struct store_token *token);
 must_use enum err store_tokens(struct store *store, store_token_fn fn, void *ctx, struct error *e);
 
-/* ---- readers: own read-only connection, for the reader thread ---- */
+/* ---- readers: each reader thread has its own read-only connection ---- */
 
 must_use enum err store_reader_open(const char *dir, struct store_reader **ret, struct error *e);
 void store_reader_close(struct store_reader *reader);
 
-/* One ended task's JSON into `arena`; ERR_NOT_FOUND. */
+/* Reads one ended task's JSON into `arena`. ERR_NOT_FOUND: no such task. */
 must_use enum err store_history_get(struct store_reader *reader, uint64_t task, struct arena *arena,
                                     struct str *ret_json, struct error *e);
 
 struct store_history_filter {
-    uint64_t before;  /* only ids below; 0: from the newest */
-    uint64_t states;  /* bit per task_state; 0: all */
-    uint64_t kinds;   /* bit per task_kind; 0: all */
+    uint64_t before;  /* only task ids below; 0: from the newest */
+    uint64_t states;  /* a bit per task_state; 0: all */
+    uint64_t kinds;   /* a bit per task_kind; 0: all */
     const char *pool; /* NULL: any */
     const char *user;
     const char *project;
-    const char *name;       /* exact */
+    const char *name;       /* the whole name */
     int64_t ended_after_ms; /* 0: any */
     size_t limit;
 };
 
-/* Newest first. */
+/* Called for each row, newest first. */
 typedef void (*store_history_fn)(void *ctx, const struct store_history *row);
 must_use enum err store_history_list(struct store_reader *reader,
                                      const struct store_history_filter *filter, store_history_fn fn,
                                      void *ctx, struct error *e);
 
-/* Facts with seq > after, at most `limit`; for event streams that resume. ERR_NOT_FOUND when
- * `after` is older than what is kept. */
+/* Gives facts with seq > after, at most `limit`, for event streams that resume. ERR_NOT_FOUND:
+ * facts behind `after` were removed. */
 must_use enum err store_reader_facts(struct store_reader *reader, uint64_t after, size_t limit,
                                      store_fact_fn fn, void *ctx, struct error *e);
 
-/* Log bytes of one attempt and stream (0: both, in order of arrival) from chunk number `after` on,
- * at most `max` bytes.
- */
+/* A piece of a task's output. store_reader_logs() gives the pieces in order of arrival, from chunk
+ * number `after` on, at most `bytes_max` bytes in all. */
 struct store_log_piece {
-    uint64_t number; /* pass as `after` to go on */
+    uint64_t number; /* pass it as `after` to read on */
     uint32_t index;
     uint32_t attempt;
     uint32_t stream;
@@ -186,10 +186,10 @@ struct store_log_piece {
 typedef void (*store_log_fn)(void *ctx, const struct store_log_piece *piece);
 struct store_log_filter {
     uint64_t task;
-    int64_t index;   /* -1: all */
+    int64_t index;   /* the instance; -1: all */
     int64_t attempt; /* -1: all, 0: the newest of each instance */
     uint32_t stream; /* 0: both */
-    uint64_t after;  /* chunk number */
+    uint64_t after;  /* a chunk number */
     size_t bytes_max;
 };
 must_use enum err store_reader_logs(struct store_reader *reader,
@@ -198,16 +198,16 @@ must_use enum err store_reader_logs(struct store_reader *reader,
 
 /* ---- `weir db` ---- */
 
-/* A consistent copy of a data directory (a server may be running) into one new directory. It
- * appears whole: until then it is called TO.partial. ERR_CONFLICT when either exists. */
+/* Copies a data directory into the new directory `to`; a server may be running. Until the copy is
+ * whole it is called TO.partial. ERR_CONFLICT: one of the two names exists. */
 must_use enum err store_backup(const char *dir, const char *to, struct error *e);
 /* Puts a backup into an empty or missing data directory (else ERR_CONFLICT). The database comes
- * last: a directory whose restore was interrupted has none. */
+ * last, so an interrupted restore leaves no database. */
 must_use enum err store_backup_restore(const char *from, const char *dir, struct error *e);
-/* Integrity: database pages, fact numbers without gaps, snapshots whole, log segments as the index
- * says. Findings, each naming file and place, go to the callback (at most STORE_FINDINGS_MAX and a
- * last one that says so); `decode` (NULL: none) says whether a snapshot means something. ERR_OK when
- * the check could be made, whatever it found. */
+/* Checks database pages, fact numbers, snapshots, and log segments against the index. Each finding
+ * names file and place. The callback gets at most STORE_FINDINGS_MAX findings, and one that says
+ * there are more. `decode` (NULL: none) says whether a snapshot can be read. ERR_OK: the check was
+ * made, whatever it found. */
 struct store_check_fns {
     void (*finding)(void *ctx, const char *text);
     enum err (*decode)(struct str snapshot, struct error *e);

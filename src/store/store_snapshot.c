@@ -1,6 +1,5 @@
-/* store_snapshot.c - one file a snapshot; whole under its final name or not there. The format is
- * docs/dev/formats/data-directory.md.
- * SPDX-License-Identifier: Apache-2.0 */
+/* store_snapshot.c - one file per snapshot. A file under its final name is always whole.
+ * docs/dev/formats/data-directory.md describes the format. SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_snapshot.h"
 
 #include "base/mem.h"
@@ -16,13 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As it lies in the file, little-endian. */
+/* The head as it lies in the file, little-endian. */
 struct snapshot_head {
     char magic[8];
     uint64_t seq;
     uint64_t len;
     uint32_t data_crc;
-    uint32_t head_crc; /* of what stands before it */
+    uint32_t head_crc; /* of the members before it */
 };
 enum { HEAD_BYTES = 32 };
 _Static_assert(sizeof(struct snapshot_head) == HEAD_BYTES, "no padding");

@@ -20,7 +20,7 @@ CREATE TABLE snapshot (
     bytes INTEGER NOT NULL
 ) STRICT;
 
--- Every index is also ordered by task (the row id), so that a filtered page needs no sort.
+-- SQLite orders rows with equal index values by task (the row id), so that a filtered page needs no sort.
 CREATE TABLE history (
     task         INTEGER PRIMARY KEY,
     submitted_ms INTEGER NOT NULL,
@@ -40,7 +40,7 @@ CREATE INDEX history_state ON history (state);
 CREATE INDEX history_ended ON history (ended_ms);
 CREATE INDEX history_name ON history (name) WHERE name <> '';
 
--- place = segment * 2^32 + position in its file: unique and growing in order of arrival.
+-- place = segment * 2^32 + position in the segment's file. Places are unique and grow in order of arrival.
 CREATE TABLE log_chunk (
     task    INTEGER NOT NULL,
     idx     INTEGER NOT NULL,
@@ -54,7 +54,7 @@ CREATE TABLE log_chunk (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX log_chunk_arrival ON log_chunk (task, place);
 
--- bytes: how much of the file the index vouches for; what lies behind it is no data.
+-- bytes: the end of the last indexed record in the file. Bytes behind that end are no data.
 CREATE TABLE log_segment (
     segment INTEGER PRIMARY KEY,
     chunks  INTEGER NOT NULL,

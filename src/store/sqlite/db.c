@@ -1,12 +1,13 @@
-/* db.c - SQLite behind a few helpers; the only place that knows its settings.
+/* db.c - SQLite behind a few helpers; the only file that knows SQLite's settings.
  *
- * A file is ours when its application id is 'WEIR'; its schema version is PRAGMA user_version, and
- * table meta keeps the name of the last migration and the program that made it, so that an older
- * program can say what it met.
+ * A database is Weir's when its application id is 'WEIR'. PRAGMA user_version is the schema
+ * version. Table meta keeps the name of the last migration and the version of the program that made
+ * it, so that an older program can say which schema it met.
  *
- * Surprising: nothing but SQLite ever opens the database file, not even to look at its head. Closing
- * any descriptor of a file drops the process's POSIX locks on it, SQLite's too, and another process
- * would then take the write-ahead log for nobody's. SPDX-License-Identifier: Apache-2.0 */
+ * Surprising: nothing but SQLite ever opens the database file, not even to read its head. Closing
+ * any descriptor of a file drops all POSIX locks of the process on the file, SQLite's locks too.
+ * Another process would then treat the write-ahead log as abandoned.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/db.h"
 
 #include "store/datadir.h"
@@ -161,8 +162,8 @@ static enum err db_exec(sqlite3 *db, const char *sql, const char *doing, struct 
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? ERR_OK : db_fail(db, doing, e);
 }
 
-/* With nothing left in the write-ahead log the file must be as long as it says. Before a server
- * works for days on a truncated file and meets the end by chance. */
+/* Checks that the file is as long as its page count says, once the write-ahead log is empty.
+ * Otherwise a server could work for days on a truncated file before it meets the end. */
 static enum err length_check(sqlite3 *db, const struct path *path, struct error *e)
 {
     (void)sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
@@ -170,7 +171,8 @@ static enum err length_check(sqlite3 *db, const struct path *path, struct error 
     char wal[DATADIR_PATH_MAX + 8];
     (void)snprintf(wal, sizeof wal, "%s-wal", path->text);
     if (stat(wal, &status) == 0 && status.st_size > 0) {
-        return ERR_OK; /* somebody reads it just now, or the disk is full */
+        /* The write-ahead log is not empty: a reader is at work, or the disk is full. */
+        return ERR_OK;
     }
     int64_t pages;
     int64_t page_bytes;
@@ -191,7 +193,7 @@ static enum err length_check(sqlite3 *db, const struct path *path, struct error 
     return ERR_OK;
 }
 
-/* "schema 3 (0003_quotas, written by weir 0.4.0)", as far as the file tells. */
+/* Writes for example "schema 3 (0003_quotas, written by weir 0.4.0)", as far as the file tells. */
 static void schema_describe(sqlite3 *db, int64_t version, char *out, size_t size)
 {
     static const char *const sql = "SELECT group_concat(value, ', ') FROM (SELECT value FROM meta "
@@ -228,7 +230,7 @@ static enum err schema_recognise(sqlite3 *db, const struct path *path, int64_t *
         return r;
     }
     if (id == 0 && *ret_version == 0 && objects == 0) {
-        return ERR_OK; /* made, and not yet filled */
+        return ERR_OK; /* the database was made, and not yet filled */
     }
     if (id != APPLICATION_ID) {
         return fail(e, ERR_CORRUPT,
@@ -265,7 +267,7 @@ static enum err migration_note(sqlite3 *db, const struct migration *migration, s
 static enum err migration_steps(sqlite3 *db, int version, struct error *e)
 {
     const struct migration *migration = &migrations[version - 1];
-    char pragma[64]; /* takes no parameter; the number is ours */
+    char pragma[64]; /* a PRAGMA takes no parameter; the number is not from outside */
     (void)snprintf(pragma, sizeof pragma, "PRAGMA user_version = %d", version);
     enum err r = db_exec(db, "BEGIN IMMEDIATE", "begin a migration", e);
     if (r == ERR_OK) {
@@ -286,8 +288,9 @@ static enum err migration_steps(sqlite3 *db, int version, struct error *e)
     return r;
 }
 
-/* SQLite opens for reading what it could not open for writing just then (the database, or the files
- * beside it), and would refuse every write for as long as the connection lives. */
+/* Refuses a connection that cannot write. SQLite opens a database for reading when it cannot open
+ * the database, or the files beside it, for writing at that moment. Such a connection would refuse
+ * every write for as long as it lives. */
 static enum err writable_check(sqlite3 *db, const struct path *path, struct error *e)
 {
     if (sqlite3_db_readonly(db, "main") != 0) {

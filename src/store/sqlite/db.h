@@ -1,5 +1,5 @@
-/* db.h - one SQLite connection to a data directory: opening, recognising, migrating, and the small
- * helpers every statement uses. SPDX-License-Identifier: Apache-2.0 */
+/* db.h - one SQLite connection to a data directory: opens, recognises and migrates the database,
+ * and has the small helpers that every statement uses. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/fail.h"
@@ -15,35 +15,36 @@ enum db_mode {
     DB_READ,  /* query_only; the schema must be this program's */
 };
 
-/* A connection for one thread. ERR_CORRUPT names a foreign, damaged or newer file. */
+/* Opens a connection for one thread. ERR_CORRUPT names a foreign, damaged or newer file. */
 must_use enum err db_open(const char *dir, enum db_mode mode, sqlite3 **ret, struct error *e);
 
-/* Prepares `count` statements into `out`; on failure none is left. */
+/* Prepares `count` statements into `out`. On failure no statement is left. */
 must_use enum err db_prepare(sqlite3 *db, const char *const *sql, size_t count, sqlite3_stmt **out,
                              struct error *e);
 void db_finalize(sqlite3_stmt **stmts, size_t count);
 
-/* The connection's last failure as ours: "cannot <doing>: <reason>", corrupt, busy or I/O. */
+/* Turns the connection's last failure into ours: "cannot <doing>: <reason>"; corrupt, busy or
+ * I/O. */
 enum err db_fail(sqlite3 *db, const char *doing, struct error *e);
 
 /* Runs a statement that gives no rows, and resets it. */
 must_use enum err db_run(sqlite3_stmt *stmt, const char *doing, struct error *e);
 
-/* Next row: true in *ret_row, or the statement is at its end and reset. */
+/* Steps to the next row: *ret_row is true. At its end the statement is reset: *ret_row is false. */
 must_use enum err db_row(sqlite3_stmt *stmt, bool *ret_row, const char *doing, struct error *e);
 
-/* Runs a statement whose first row's first column is a number; NULL or no row gives `none`. */
+/* Runs a statement whose first row's first column is a number. NULL or no row gives `none`. */
 must_use enum err db_number(sqlite3_stmt *stmt, int64_t none, int64_t *ret, struct error *e);
 
-/* The same for a text of one query. */
+/* Runs one query, given as text, whose first row's first column is a number. */
 must_use enum err db_query_number(sqlite3 *db, const char *sql, int64_t *ret, struct error *e);
 
-/* Binding; texts and blobs must live until the statement is reset. NULL is bound as empty. */
+/* Binds values. Texts and blobs must live until the statement is reset. NULL is bound as empty. */
 void db_bind_i64(sqlite3_stmt *stmt, int at, int64_t value);
 void db_bind_u64(sqlite3_stmt *stmt, int at, uint64_t value); /* below 2^63 */
 void db_bind_text(sqlite3_stmt *stmt, int at, struct str text);
 void db_bind_blob(sqlite3_stmt *stmt, int at, struct str bytes);
 
-/* Columns, borrowed until the next row. */
+/* Read columns of the current row. Texts and blobs are borrowed until the next row. */
 uint64_t db_u64(sqlite3_stmt *stmt, int column);
 struct str db_str(sqlite3_stmt *stmt, int column);

@@ -1,9 +1,9 @@
-/* migrations.h - the schema's steps, embedded from migrations/NNNN_name.sql by the build.
+/* migrations.h - the steps of the schema, which the build embeds from migrations/NNNN_name.sql.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 struct migration {
-    const char *name; /* "0001_initial"; its place in the table + 1 is the schema version */
+    const char *name; /* for example "0001_initial"; the row's index + 1 is the schema version */
     const char *sql;
 };
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    FACT_PAGE_ROWS = 4096, /* of one read transaction during replay */
+    FACT_PAGE_ROWS = 4096, /* rows of one read transaction during replay */
     FACTS_KEEP_DEFAULT = 1000000,
 };
 
@@ -73,8 +73,9 @@ static int wal_grew(void *ctx, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* Where the log goes on: behind what the index vouches for. A segment that is shorter than that
- * (somebody cut it) is left as it is for store_check() to name, and the next one begun. */
+/* The log goes on behind the end that the index names. A segment that is shorter than the index
+ * says was cut from outside. Such a segment is left for store_check() to name, and the next segment
+ * is begun. */
 static enum err log_resume(struct store *store, struct error *e)
 {
     sqlite3_stmt *stmt = store->stmt[STMT_SEGMENT_LAST];
@@ -116,8 +117,8 @@ enum err store_sync_up(struct store *store, struct error *e)
     return ERR_OK;
 }
 
-/* A snapshot ahead of the facts (of a database that was put back) would become a lie once the
- * facts reach its number: it is set aside. */
+/* Renames snapshots that are newer than the newest fact, as in a database that was restored. Such a
+ * snapshot would become wrong once the facts reach its number. */
 static enum err snapshots_ahead_move(struct store *store, struct error *e)
 {
     struct datadir_numbers numbers;
@@ -195,7 +196,7 @@ void store_close(struct store *store)
         must(rc == SQLITE_OK);
     }
     logstore_free(store->log);
-    file_closep(&store->lock_fd); /* last: with it the directory is free */
+    file_closep(&store->lock_fd); /* last, because closing it frees the directory for others */
     free(store->dir);
     free(store);
 }
@@ -224,7 +225,7 @@ const char *store_snapshot_path(const struct store *store, uint64_t seq, struct 
     return arena_str(arena, datadir_snapshot(store->dir, seq).text);
 }
 
-/* Gives one page to the callback; *seq moves to the last fact given. */
+/* Gives one page to the callback. *seq moves to the last fact given. */
 static enum err facts_page(struct store *store, uint64_t *seq, size_t *ret_count, store_fact_fn fn,
                            void *ctx, struct error *e)
 {
@@ -268,7 +269,8 @@ enum err store_facts_after(struct store *store, uint64_t seq, store_fact_fn fn, 
     return r;
 }
 
-/* A text column into a field of fixed size; cut, since it came from such a field. */
+/* Copies a text column into a field of fixed size. A longer text is cut, which cannot happen to a
+ * text that came from such a field. */
 static void column_copy(sqlite3_stmt *stmt, int column, char *out, size_t size)
 {
     struct str text = db_str(stmt, column);

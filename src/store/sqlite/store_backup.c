@@ -1,8 +1,8 @@
 /* store_backup.c - whole copies of a data directory: `weir db backup` and `weir db restore`.
  *
- * The database is copied first, in one read transaction; then the files its copy names, which only
- * ever grow behind what it vouches for, and which nobody removes meanwhile (datadir_hold_files).
- * SPDX-License-Identifier: Apache-2.0 */
+ * The database is copied first, in one read transaction, then the files that the copy names. These
+ * files only grow behind the end that the copy names, and no process removes them meanwhile
+ * (datadir_hold_files). SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/db.h"
 
 #include "base/mem.h"
@@ -43,12 +43,13 @@ static enum err pages_copy(sqlite3 *from, sqlite3 *to, struct error *e)
     if (backup == NULL) {
         return db_fail(to, "begin a copy", e);
     }
-    /* All pages in one step: a busy server would make smaller ones begin again for ever. */
+    /* Copies all pages in one step. With smaller steps a busy server would make the backup begin
+     * again for ever. */
     (void)sqlite3_backup_step(backup, -1);
     if (sqlite3_backup_finish(backup) != SQLITE_OK) {
         return db_fail(to, "copy the database", e);
     }
-    /* So that a copy on a read-only medium can be read: no write-ahead log. */
+    /* The copy has no write-ahead log, so that it can be read on a read-only medium. */
     if (sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) != SQLITE_OK) {
         return db_fail(to, "finish a copy", e);
     }
@@ -116,7 +117,7 @@ static enum err snapshots_copy(sqlite3 *db, const char *from, const char *to, st
     return r;
 }
 
-/* One read transaction over all of it, so that what is listed is what was copied. */
+/* Copies everything under one read transaction, so that the listed files are the copied files. */
 static enum err contents_copy(sqlite3 *db, const char *from, const char *to, struct error *e)
 {
     struct path partial = datadir_sub(to, "weir.db.partial");
@@ -145,7 +146,7 @@ static enum err contents_copy(sqlite3 *db, const char *from, const char *to, str
     return r == ERR_OK ? file_sync_dir(to, e) : r;
 }
 
-/* Copies into the existing, empty directory `to`; the database appears last. */
+/* Copies into the existing, empty directory `to`. The database appears last. */
 static enum err directory_copy(const char *from, const char *to, struct error *e)
 {
     auto_free(file_closep) int hold_fd = -1;
@@ -256,7 +257,7 @@ enum err store_backup_restore(const char *from, const char *dir, struct error *e
     if (r != ERR_OK) {
         return r;
     }
-    auto_free(file_closep) int lock_fd = -1; /* no server may start in it half-way */
+    auto_free(file_closep) int lock_fd = -1; /* no server may start in the half-filled directory */
     r = datadir_lock(dir, &lock_fd, e);
     if (r == ERR_OK) {
         r = directory_copy(from, dir, e);

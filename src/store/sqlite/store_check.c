@@ -1,5 +1,5 @@
-/* store_check.c - `weir db check`: everything that can be verified without knowing what facts mean. A
- * server may be running; one read transaction sees one state of it.
+/* store_check.c - `weir db check`: verifies everything that can be verified without knowing what
+ * facts mean. A server may be running; one read transaction sees one state of the database.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/store_check_internal.h"
 
@@ -51,7 +51,7 @@ static enum err pages_check(struct check *check, struct error *e)
     return r;
 }
 
-/* Gaps between facts; first and last number (0: none). */
+/* Looks for gaps between facts. Returns the first and last number (0: no facts). */
 static enum err facts_check(struct check *check, uint64_t *ret_first, uint64_t *ret_last,
                             struct error *e)
 {
@@ -94,7 +94,7 @@ static enum err snapshot_check(struct check *check, uint64_t seq, struct error *
     return r;
 }
 
-/* Reads each snapshot; *ret_newest is the newest whole one that is not ahead of the facts. */
+/* Reads each snapshot. *ret_newest is the newest whole snapshot that is not ahead of the facts. */
 static enum err snapshots_check(struct check *check, uint64_t last, uint64_t *ret_newest,
                                 struct error *e)
 {
@@ -117,7 +117,8 @@ static enum err snapshots_check(struct check *check, uint64_t last, uint64_t *re
     return r;
 }
 
-/* A recorded snapshot whose file is gone: replay would do without, the loss should be known. */
+/* Reports a recorded snapshot whose file is missing. Replay works without the snapshot, but an
+ * admin should know of the loss. */
 static enum err recorded_check(struct check *check, struct error *e)
 {
     static const char *const sql = "SELECT seq FROM snapshot ORDER BY seq";
@@ -184,7 +185,8 @@ enum err store_check(const char *dir, const struct store_check_fns *fns, void *c
         r = parts_check(&check, e);
     }
     if (r == ERR_CORRUPT) {
-        store_check_found(&check, "%s", e->text); /* so damaged that the check could not go on */
+        /* The database is too damaged for the check to go on. */
+        store_check_found(&check, "%s", e->text);
         r = ERR_OK;
     }
     (void)sqlite3_close(check.db);

@@ -1,4 +1,4 @@
-/* store_check_internal.h - what the parts of store_check() share.
+/* store_check_internal.h - the struct and functions that the parts of store_check() share.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -13,9 +13,10 @@ struct check {
     size_t count;
 };
 
-/* Reports one finding; beyond STORE_FINDINGS_MAX only that there are more. */
+/* Reports one finding. After STORE_FINDINGS_MAX findings, reports only that there are more. */
 void store_check_found(struct check *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Every row of the log index against the bytes it names, and the counts of each segment. */
+/* Compares every row of the log index with the bytes that it names, and the counts of each
+ * segment. */
 must_use enum err store_check_logs(struct check *check, struct error *e);

@@ -1,4 +1,4 @@
-/* store_check_logs.c - the log index against the segments.
+/* store_check_logs.c - compares the log index with the segments.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/store_check_internal.h"
 
@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* A missing segment is named once, not for every chunk in it. */
+/* Names a missing segment once, not for every chunk in it. */
 static enum err record_check(struct check *check, struct log_reader *reader,
                              const struct log_ref *ref, uint64_t *missing, struct error *e)
 {

@@ -1,5 +1,4 @@
-/* store_commit.c - one batch, one transaction: the only way anything gets into the database while a
- * server runs.
+/* store_commit.c - one batch, one transaction: the only way into the database while a server runs.
  *
  * Holds (see README.md): S1 data before index, index with the facts; S2 all or nothing, on disk and
  * in memory. SPDX-License-Identifier: Apache-2.0 */
@@ -88,7 +87,8 @@ static enum err batch_put(struct store *store, const struct store_batch *batch, 
     return r == ERR_OK ? db_run(store->stmt[STMT_COMMIT], "commit", e) : r;
 }
 
-/* SQLite's code; SQLITE_OK also when there is nothing to do yet. */
+/* Moves a grown write-ahead log into the database. Returns SQLite's code; SQLITE_OK also when there
+ * is nothing to do yet. */
 static int wal_move(struct store *store)
 {
     if (store->wal_pages < store->wal_pages_tend_at) {
@@ -97,8 +97,9 @@ static int wal_move(struct store *store)
     int pages = 0;
     int moved = 0;
     int rc = sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved);
-    /* Not all of it moves while a reader looks at an old state. Then, as after a failure, more is
-     * let gather before the next try, which would cost two flushes again. */
+    /* While a reader looks at an old state, only a part of the log moves. Then, as after a failure,
+     * the log may grow by another STORE_WAL_BYTES before the next try, because each try costs two
+     * flushes. */
     bool done = rc == SQLITE_OK && pages == moved;
     store->wal_pages = done ? 0 : store->wal_pages;
     store->wal_pages_tend_at = store->wal_pages + STORE_WAL_BYTES / STORE_PAGE_BYTES;

@@ -1,8 +1,8 @@
-/* store_commit_logs.c - output into the segments and their index.
+/* store_commit_logs.c - writes output into the segments, and its rows into the index.
  *
- * Agents repeat a batch whose answer was lost, perhaps cut differently. A stream's known end comes
- * from a small cache; the first piece of a stream (offset 0) is simply tried: the primary key
- * refuses it if it is known. So the usual piece costs one insert and no look-up.
+ * An agent repeats a batch whose answer was lost, perhaps cut differently. A small cache holds the
+ * known end of each stream. The first piece of a stream (offset 0) is tried without a look-up: the
+ * primary key refuses a known piece. So the usual piece costs one insert and no look-up.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/store_internal.h"
 
@@ -23,7 +23,7 @@ static bool slot_is(const struct stream_end *slot, const struct store_log *log)
            slot->stream == log->stream;
 }
 
-/* How far the index knows the stream. */
+/* Looks up how far the index knows the stream. */
 static enum err end_look_up(struct store *store, const struct store_log *log, uint64_t *ret_end,
                             struct error *e)
 {
@@ -40,7 +40,7 @@ static enum err end_look_up(struct store *store, const struct store_log *log, ui
     return r;
 }
 
-/* The index row of one record; *ret_new is false when there was one with this offset. */
+/* Adds the index row of one record. *ret_new is false when the index has a row with this offset. */
 static enum err row_put(struct store *store, const struct store_log *log, uint64_t place,
                         bool *ret_new, struct error *e)
 {
@@ -72,7 +72,8 @@ static enum err count_put(struct store *store, const struct segment_count *count
     return db_run(stmt, "count a log segment", e);
 }
 
-/* One record: at most LOG_RECORD_BYTES_MAX bytes, none of them known as far as the cache tells. */
+/* Adds one record of at most LOG_RECORD_BYTES_MAX bytes, all behind the stream's end in the
+ * cache. */
 static enum err record_put(struct store *store, const struct store_log *log, bool *ret_new,
                            struct segment_count *count, struct error *e)
 {
@@ -102,7 +103,7 @@ static enum err record_put(struct store *store, const struct store_log *log, boo
     return r;
 }
 
-/* What of the piece lies behind `end`; false when nothing does. */
+/* Cuts the part of the piece before `end` off. False: nothing of the piece lies behind `end`. */
 static bool piece_trim(struct store_log *piece, uint64_t end)
 {
     if (piece->offset < end) {

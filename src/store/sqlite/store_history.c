@@ -1,8 +1,8 @@
-/* store_history.c - ended tasks: one, or a page by filter, newest first.
+/* store_history.c - reads ended tasks: one task, or a page by filter, newest first.
  *
- * Every list walks one index in id order and needs no sort: that of the most telling filter given.
- * Only a set of states is different: a page of ids of each state, merged.
- * SPDX-License-Identifier: Apache-2.0 */
+ * Every list walks one index in order of task ids and needs no sort. The index belongs to the
+ * filter that usually leaves the fewest rows. Only a filter by states alone works otherwise: it
+ * merges one page of ids per state. SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/reader_internal.h"
 
 #include "base/vec.h"
@@ -65,7 +65,7 @@ static size_t page_limit(const struct store_history_filter *filter)
     return filter->limit < STORE_HISTORY_PAGE_MAX ? filter->limit : STORE_HISTORY_PAGE_MAX;
 }
 
-/* Parameters 2 to 10, the same in every list. */
+/* Binds parameters 2 to 10, which are the same in every list. */
 static void filter_bind(sqlite3_stmt *stmt, const struct store_history_filter *filter)
 {
     bool any = filter->before == 0 || filter->before > INT64_MAX;
@@ -80,7 +80,7 @@ static void filter_bind(sqlite3_stmt *stmt, const struct store_history_filter *f
     db_bind_u64(stmt, 10, page_limit(filter));
 }
 
-/* The statement whose index serves the filter best, its own parameter bound. */
+/* Chooses the statement whose index serves the filter best, and binds the index's own parameter. */
 static sqlite3_stmt *list_choose(struct store_reader *reader,
                                  const struct store_history_filter *filter)
 {

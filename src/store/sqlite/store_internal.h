@@ -1,4 +1,4 @@
-/* store_internal.h - the store's insides, shared by the files that commit, prune and open.
+/* store_internal.h - the store's struct, shared by the files that commit, prune and open.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -6,7 +6,7 @@
 #include "store/sqlite/db.h"
 #include "store/store.h"
 
-/* Prepared once at open; store.c has their texts. */
+/* The statements, prepared once at open. store.c has their texts. */
 enum stmt {
     STMT_BEGIN,
     STMT_COMMIT,
@@ -38,9 +38,9 @@ enum stmt {
 };
 enum { STMT_COUNT = STMT_TOKEN_ALL + 1 };
 
-/* How far a stream is known; a small cache in front of table log_chunk. */
+/* How far a stream is known. The entries form a small cache in front of table log_chunk. */
 struct stream_end {
-    uint64_t task; /* 0: free */
+    uint64_t task; /* 0: the entry is free */
     uint64_t end;
     uint32_t index;
     uint32_t attempt;
@@ -65,20 +65,21 @@ struct store {
     struct logstore *log;
     struct stream_end ends[STREAM_ENDS];
     uint64_t last_seq;
-    int wal_pages;         /* after the last commit */
-    int wal_pages_tend_at; /* store_commit_tend() acts from here on */
-    bool stale;            /* something failed: read last_seq and the log's end again first */
+    int wal_pages;         /* pages of the write-ahead log after the last commit */
+    int wal_pages_tend_at; /* store_commit_tend() acts from this many pages on */
+    bool stale;            /* a call failed: read last_seq and the log's end from disk first */
 };
 
-/* After a failure: memory as the disk is. Cheap when nothing failed. */
+/* After a failure, reads last_seq and the log's end from disk again. Cheap when nothing failed. */
 must_use enum err store_sync_up(struct store *store, struct error *e);
 
-/* Ends a transaction that failed, and forgets what it did in memory. */
+/* Ends a failed transaction, and drops its changes in memory. */
 void store_commit_undo(struct store *store);
 
-/* Removes segments that a crash left between the commit that forgot them and their removal. */
+/* Removes segments whose rows a commit removed just before a crash. */
 void store_prune_orphans(struct store *store);
 
-/* The log chunks of a batch: index rows into the open transaction, data flushed to the segments. */
+/* Stores the log chunks of a batch: adds index rows to the open transaction, and flushes the data
+ * to the segments. */
 must_use enum err store_commit_logs(struct store *store, const struct store_log *logs, size_t count,
                                     struct error *e);

@@ -1,9 +1,9 @@
-/* store_prune.c - retention: which snapshots, facts, ended tasks and log segments go, a bounded piece of
- * work at a time.
+/* store_prune.c - retention: removes old snapshots, facts, ended tasks and log segments, with
+ * bounded work per call.
  *
- * Holds (see README.md): S4 the two newest snapshots stay, with every fact behind the older of
- * them; a row goes before the file it names, and no file goes while a backup reads.
- * SPDX-License-Identifier: Apache-2.0 */
+ * Holds (see README.md): S4 the two newest snapshots stay, with every fact behind the older one. A
+ * row is removed before the file that it names. No file is removed while a backup or check reads
+ * files. SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/store_internal.h"
 
 #include "base/vec.h"
@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 enum {
-    PRUNE_ROWS_MAX = 2000, /* of one call: a few milliseconds */
+    PRUNE_ROWS_MAX = 2000, /* rows of one call: a few milliseconds */
     PRUNE_FILES_MAX = 16,  /* segments of one call */
 };
 
-/* The older of the two newest snapshots; 0 while there are not two. */
+/* The older of the two newest snapshots; 0: there are fewer than two. */
 static enum err second_snapshot(struct store *store, uint64_t *ret_seq, struct error *e)
 {
     int64_t seq;
@@ -81,7 +81,8 @@ enum err store_prune_snapshot_taken(struct store *store, uint64_t seq, struct er
                           path.text);
     }
     if (seq > store->last_seq) {
-        (void)unlink(path.text); /* of a state that was never stored; its number will come again */
+        /* The snapshot's facts were never stored, and other facts will get their numbers. */
+        (void)unlink(path.text);
         return fail(e, ERR_CONFLICT,
                     "snapshot of fact %" PRIu64 " is ahead of the last stored one, %" PRIu64, seq,
                     store->last_seq);
@@ -105,7 +106,7 @@ static enum err segment_take(struct store *store, uint64_t segment, uint64_t chu
     return chunks > 0 ? db_run(stmt, "count a log segment", e) : ERR_OK;
 }
 
-/* Counts the first chunks of the task (at most `max`) out of their segments. */
+/* Subtracts the first chunks of the task (at most `max`) from the counts of their segments. */
 static enum err chunks_take(struct store *store, uint64_t task, size_t max, size_t *ret_count,
                             uint64_t *ret_last, struct error *e)
 {
@@ -133,7 +134,7 @@ static enum err chunks_take(struct store *store, uint64_t task, size_t max, size
     }
 }
 
-/* Takes from *budget what it does; the task's row goes only once its chunks are gone. */
+/* Removes an ended task within *budget. The task's row is removed only after all its chunks. */
 static enum err task_prune(struct store *store, uint64_t task, size_t *budget, struct error *e)
 {
     size_t count;
@@ -210,7 +211,7 @@ static enum err rows_prune(struct store *store, int64_t now_ms, size_t *budget, 
     return r == ERR_OK ? db_run(store->stmt[STMT_COMMIT], "commit", e) : r;
 }
 
-/* Forgets up to PRUNE_FILES_MAX segments without chunks. */
+/* Removes the rows of up to PRUNE_FILES_MAX segments without chunks. */
 static enum err segments_forget(struct store *store, struct datadir_numbers *gone, struct error *e)
 {
     sqlite3_stmt *empty = store->stmt[STMT_SEGMENT_EMPTY];
@@ -235,7 +236,7 @@ static enum err segments_prune(struct store *store, bool *ret_more, struct error
 {
     *ret_more = false;
     if (!datadir_removal_begin(store->lock_fd)) {
-        return ERR_OK; /* a backup reads them; another time */
+        return ERR_OK; /* a backup or check reads the files; the next call tries again */
     }
     struct datadir_numbers gone = {0};
     enum err r = segments_forget(store, &gone, e);
@@ -283,7 +284,7 @@ void store_prune_orphans(struct store *store)
         return;
     }
     if (datadir_list(store->dir, "log", ".seg", &numbers, NULL) == ERR_OK) {
-        /* Those from the current one on may be written over instead. */
+        /* The current segment and later segments stay: the writer may overwrite them. */
         uint64_t current = logstore_segment(store->log);
         for (size_t i = 0; i < numbers.count && numbers.at[i] < current; i++) {
             struct path path = datadir_segment(store->dir, numbers.at[i]);

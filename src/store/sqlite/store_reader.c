@@ -1,5 +1,5 @@
-/* store_reader.c - a read-only connection: facts for resuming event streams, output of tasks.
- * SPDX-License-Identifier: Apache-2.0 */
+/* store_reader.c - a read-only connection: reads facts for resumed event streams, and output of
+ * tasks. SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/reader_internal.h"
 
 #include "base/mem.h"
@@ -7,8 +7,8 @@
 
 #include <inttypes.h>
 
-/* Filters of history that need no index of their own, because the index used has few rows for them
- * to pass over. Parameters 1 (the index's own) and 2 (task below) stand before it. */
+/* Filters of history that need no index, because they skip few rows of the index in use. Parameter
+ * 1 (the index's own) and parameter 2 (task below) stand before them. */
 #define HISTORY_COLUMNS                                                                            \
     "SELECT task, submitted_ms, ended_ms, state, kind, pool, user, project, name, json "
 #define HISTORY_REST                                                                               \
@@ -17,7 +17,7 @@
     "AND (?8 IS NULL OR project = ?8) AND (?9 IS NULL OR name = ?9) "                              \
     "ORDER BY task DESC LIMIT ?10"
 
-/* INDEXED BY makes a statement fail rather than scan; the unit tests look at each plan. */
+/* INDEXED BY makes a statement fail rather than scan. The unit tests look at each plan. */
 static const char *const read_sql[READ_STMT_COUNT] = {
     [READ_FACT_FIRST] = "SELECT min(seq) FROM fact",
     [READ_FACT_PAGE] = "SELECT seq, time_ms, type, body FROM fact WHERE seq > ?1 ORDER BY seq "
@@ -37,7 +37,7 @@ static const char *const read_sql[READ_STMT_COUNT] = {
                                           "WHERE name = ?1 AND name <> '' " HISTORY_REST,
     [READ_HISTORY_STATE] =
         "SELECT task FROM history INDEXED BY history_state WHERE state = ?1 " HISTORY_REST,
-    /* attempt: -1 all, 0 the newest of the instance, else that one. */
+    /* Parameter `attempt`: -1 all attempts, 0 the newest of the instance, else this attempt. */
     [READ_LOG] =
         "SELECT place, idx, attempt, stream, offset, length, time_ms FROM log_chunk AS chunk "
         "INDEXED BY log_chunk_arrival WHERE task = ?1 AND place > ?2 AND (?3 < 0 OR idx = ?3) "
@@ -128,7 +128,7 @@ enum err store_reader_facts(struct store_reader *reader, uint64_t after, size_t 
     return r;
 }
 
-/* The current row of READ_LOG, its data read. */
+/* Reads the current row of READ_LOG and its data. */
 static enum err piece_read(struct store_reader *reader, uint64_t task, struct arena *arena,
                            struct store_log_piece *ret, struct error *e)
 {
@@ -171,7 +171,7 @@ static enum err pieces_give(struct store_reader *reader, const struct store_log_
         struct store_log_piece piece;
         r = piece_read(reader, filter->task, arena, &piece, e);
         if (r == ERR_NOT_FOUND) {
-            continue; /* pruned since the index was read */
+            continue; /* the segment was pruned after the index was read */
         }
         if (r != ERR_OK) {
             return r;
@@ -185,7 +185,7 @@ enum err store_reader_logs(struct store_reader *reader, const struct store_log_f
                            struct arena *arena, store_log_fn fn, void *ctx, struct error *e)
 {
     if (filter->task > INT64_MAX || filter->after > INT64_MAX) {
-        return ERR_OK; /* no such number was ever given out */
+        return ERR_OK; /* no record has such a number */
     }
     sqlite3_stmt *stmt = reader->stmt[READ_LOG];
     db_bind_u64(stmt, 1, filter->task);
