@@ -1,4 +1,4 @@
-/* account_order.c - the order between siblings.
+/* account_order.c - the order between siblings. The numbers of the rules are those of account_order.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/account_order.h"
 
@@ -6,16 +6,16 @@
 
 #include <stddef.h>
 
-/* What one holds of a resource it has no right to weighs a thousand times its amount. */
+/* An amount of a resource of which nothing is allocatable to the account counts a thousand times in the dominant share. */
 enum { NO_RIGHT_FACTOR = 1000 };
 
-/* (1) */
+/* Rule 1. */
 static bool above_share(const struct account_pool *pool, const struct account_view *account)
 {
     return vector_above(&account->allocated, &account->share, pool->dims) == (1u << pool->dims) - 1;
 }
 
-/* (4) */
+/* Rule 4. */
 static bool without_right(const struct account_pool *pool, const struct account_view *account,
                           const struct vector *held)
 {
@@ -27,7 +27,7 @@ static bool without_right(const struct account_pool *pool, const struct account_
     return false;
 }
 
-/* (5) and (6) */
+/* The dominant share of the rules 5 and 6. */
 static struct fraction dominant(const struct account_pool *pool, const struct account_view *account,
                                 const struct vector *held)
 {
@@ -51,7 +51,7 @@ static struct fraction dominant(const struct account_pool *pool, const struct ac
     return most;
 }
 
-/* (7) */
+/* Rule 7. */
 static int by_allocatable(const struct account_pool *pool, const struct account_view *a,
                           const struct account_view *b)
 {

@@ -25,7 +25,7 @@ const struct node **form_chunk_at(const struct core *core, const struct task *ta
     return at;
 }
 
-/* Instances by group that have a place, or have done their work. */
+/* Counts for each leaf the instances that have a place or have ended. */
 static void have_of(const struct core *core, const struct task *task, const struct form *form,
                     const struct node *const *at, struct form_have *ret)
 {

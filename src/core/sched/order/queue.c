@@ -1,4 +1,4 @@
-/* queue.c - lanes of equal tasks, merged.
+/* queue.c - the notes about shapes, and the merge of lanes in a binary heap.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/queue.h"
 

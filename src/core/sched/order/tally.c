@@ -1,4 +1,4 @@
-/* tally.c - what accounts hold within a trial.
+/* tally.c - the amounts of accounts within a trial, from the project up to its top account.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/tally.h"
 
@@ -9,7 +9,7 @@
 #include "core/state/key.h"
 #include "core/state/query.h"
 
-/* Sums of the state are cut at QUOTA_SUM_MAX; a trial adds far less than would wrap, but is held to it. */
+/* Adds without wrapping. Sums of the state are at most QUOTA_SUM_MAX, and a sum of a trial at most twice as much. */
 static int64_t sum_held(int64_t sum, int64_t more)
 {
     const int64_t most = 2 * QUOTA_SUM_MAX;
@@ -65,7 +65,8 @@ bool tally_user_capped(const struct tally *tally, const struct task *task, enum 
     return left != VECTOR_UNLIMITED && request->at[DIM_SLOTS] > 0 && request->at[DIM_SLOTS] > left;
 }
 
-/* What is not preemptible and leaves is no part of later, like all that leaves (shares.c has left that out). */
+/* Subtracts the leaving non-preemptible instances of a node from `fixed` in VIEW_LATER. shares.c has already subtracted all leaving
+ * instances from `allocated`. */
 static void fixed_leave(struct tally *tally, uint64_t node)
 {
     const struct core *core = tally->core;
@@ -86,7 +87,7 @@ static void fixed_leave(struct tally *tally, uint64_t node)
     }
 }
 
-/* Claims are part of later. */
+/* Adds the claims of the pool to VIEW_LATER, and subtracts what leaves from `fixed` there. */
 static void claims_load(struct tally *tally, pool_id pool)
 {
     const struct core *core = tally->core;
@@ -123,7 +124,7 @@ void tally_init(struct tally *tally, const struct core *core, pool_id pool, stru
     user_cap_init(&tally->users, core, pool, arena);
 }
 
-/* The guarantee as a bound; one that covers the whole pool bounds nothing. */
+/* The guarantee as the bound of non-preemptible work. A guarantee of all slots of the pool bounds nothing. */
 static int64_t guarantee_bound(const struct tally *tally, const struct account_view *account,
                                uint32_t dim)
 {

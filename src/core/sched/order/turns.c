@@ -1,4 +1,5 @@
-/* turns.c - heaps of accounts.
+/* turns.c - one heap of accounts for each level of the tree. Only the policy `fair-share` uses the tree; under the other policies all
+ * projects stand directly below the root.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/turns.h"
 
@@ -31,7 +32,7 @@ void turns_amounts(const struct core *core, const struct task *task, uint32_t co
 
 /* ---- comparing ---- */
 
-/* Does it hold its share, or more, of something that the chunk asks for? What is guaranteed without bound is not divided. */
+/* Does the account hold its share, or more, of a resource that the chunk requests? An unlimited guarantee has no share to reach. */
 static bool line_full(const struct turns *turns, const struct turns_line *line)
 {
     const struct account_view *view = line->view;
@@ -58,8 +59,9 @@ static struct account_order_key *line_key(const struct turns *turns, struct turn
     return &line->key;
 }
 
-/* Whoever holds its share comes after those who do not. Else a large chunk at the head of one that is below its share would let
- * others go above theirs, only to give it back in the same moment to the smaller ones behind that head. */
+/* An account that holds its share comes after an account that does not. Without this rule a large first chunk of an account below its
+ * share would let the siblings go above their shares. The smaller tasks behind that chunk would then take the same amounts back from
+ * the siblings in the same moment. */
 static bool fair_before(const struct turns *turns, struct turns_line *a, struct turns_line *b)
 {
     struct account_order_key *key_a = line_key(turns, a);
@@ -114,7 +116,7 @@ static void sink(const struct turns *turns, struct turns_line *line, uint32_t fr
 
 /* ---- building ---- */
 
-/* Whose turn it would be below this line, and with what. */
+/* Finds anew which project below this line is next, and what that project's first task would take. */
 static void line_refresh(const struct turns *turns, struct turns_line *line)
 {
     line->key_known = false;
@@ -139,7 +141,7 @@ static struct turns_line *line_above(struct turns *turns, const struct turns_lin
                                                                 : &turns->lines[parent->index];
 }
 
-/* A project has waiting tasks: it and all above it take part. */
+/* Links a project that has waiting tasks, and all lines above the project, with their parents. */
 static void line_link(struct turns *turns, struct turns_line *line)
 {
     while (line != &turns->root && !line->linked) {
@@ -176,7 +178,7 @@ static void heap_make(const struct turns *turns, struct turns_line *line)
     }
 }
 
-/* Puts each line into the heap above it. */
+/* Puts each linked line into the heap of its parent. */
 static void heaps_fill(struct turns *turns, uint32_t count, struct arena *arena)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -187,7 +189,7 @@ static void heaps_fill(struct turns *turns, uint32_t count, struct arena *arena)
         struct turns_line *parent = line->parent;
         if (parent->heap == NULL) {
             parent->heap = arena_new(arena, struct turns_line *, parent->count);
-            parent->count = 0; /* counts anew what is there */
+            parent->count = 0; /* from here on the number of lines in the heap */
         }
         parent->heap[parent->count++] = line;
     }

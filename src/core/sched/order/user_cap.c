@@ -1,4 +1,5 @@
-/* user_cap.c - slots by user, in a small table of those who have moved.
+/* user_cap.c - slots by user. A small hash table has only the users whose slots the trial, a claim or a leaving instance changes.
+ * The slots of every other user are read from the state.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/user_cap.h"
 
