@@ -1,7 +1,8 @@
 /* arrange.c - the search for places of a gang with a form.
  *
- * Surprising: of two domains that are equally full the one with the lower node is taken, but of two parts of it with equal room
- * the later one: as the peers do. Numbers of domains are given anew after a restart and decide nothing.
+ * Surprising: of two domains that are equally full the search takes the domain with the lower node. Of two parts of a domain with equal
+ * room the search takes the part with the higher node. The peers do the same. Ids of domains change with a restart, so no order uses
+ * them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/arrange.h"
 
@@ -16,17 +17,17 @@
 #include "core/state/query.h"
 #include "core/state/topology.h"
 
-/* Domains and orders tried for one gang. */
+/* ARRANGE_TRIES_MAX bounds the attempts to fill a group for one gang. */
 enum { ARRANGE_TRIES_MAX = 2000, LEVEL_NONE = -1, EVERY_ONE = TASK_INSTANCES_MAX };
 
-/* Where a group is to be. */
+/* Where a group must be. */
 struct scope {
-    int32_t level;
+    int32_t level;    /* of the domain; LEVEL_NONE: no level */
     domain_id domain; /* 0: anywhere in the pool */
-    int32_t close;    /* the level on which few domains are to be used, or LEVEL_NONE */
+    int32_t close;    /* the level of which few domains should be used, or LEVEL_NONE */
 };
 
-/* The instances of one leaf that want a place. */
+/* The instances of one leaf that need a place. */
 struct part {
     const uint32_t *indices;
     uint32_t count;
@@ -34,23 +35,23 @@ struct part {
 
 struct arrange_search {
     struct nodeset *nodeset;
-    struct part parts[TASK_GROUPS_MAX + 1];
-    uint32_t tries;
-    bool exact; /* one leaf only: what is not found is not there */
+    struct part parts[TASK_GROUPS_MAX + 1]; /* by leaf */
+    uint32_t tries;                         /* attempts to fill a group */
+    bool exact;                             /* a miss proves that there are no places */
 };
 
-/* A node that takes some. */
+/* A node that takes instances of a leaf. */
 struct site {
     const struct node *node;
-    uint32_t takes;
-    int64_t order;
+    uint32_t takes; /* number of instances */
+    int64_t order;  /* ops->order() of the node */
 };
 
-/* A domain, or what of a scope is in one of a closer level. */
+/* A domain, or the part of a scope that is in one domain of a closer level. */
 struct area {
     domain_id domain;
-    uint32_t node; /* the lowest */
-    uint64_t room; /* for instances of the largest leaf, or what goes before that */
+    uint32_t node; /* the lowest node */
+    uint64_t room; /* for instances of the largest leaf; in a list of domains their rank */
 };
 
 /* ---- nodes of a scope ---- */
@@ -87,12 +88,13 @@ static struct site *sites_of(const struct arrange_search *search, uint32_t leaf,
 
 /* ---- one leaf on some nodes ---- */
 
-/* Packed: the fullest first, as without a topology. */
+/* Placements other than `spread`: the fullest node first, as for tasks without a topology. */
 static bool packs_before(const struct site *a, const struct site *b)
 {
     return a->order != b->order ? a->order < b->order : a->node->id.v < b->node->id.v;
 }
 
+/* Placement `spread`: the emptiest node first. */
 static bool spreads_before(const struct site *a, const struct site *b)
 {
     return a->order != b->order ? a->order > b->order : a->node->id.v < b->node->id.v;
@@ -111,7 +113,7 @@ static struct site *site_best(const struct nodeset *nodeset, struct site *sites,
     return best;
 }
 
-/* As many of `count` instances as the sites take; returns how many. */
+/* Places as many of `count` instances as the sites take. Returns the number of placed instances. */
 static uint32_t sites_fill(struct nodeset *nodeset, uint32_t leaf, struct site *sites,
                            uint32_t site_count, const uint32_t *indices, uint32_t count)
 {
@@ -121,7 +123,7 @@ static uint32_t sites_fill(struct nodeset *nodeset, uint32_t leaf, struct site *
         if (best == NULL) {
             return placed;
         }
-        /* What one takes may bound what another one does: by what its accounts may have. */
+        /* The node may take fewer now than when the site was made, because earlier placements used up the accounts' bounds. */
         const uint32_t most = nodeset->spread ? 1 : count - placed;
         const uint32_t takes = nodeset->ops->takes(nodeset, leaf, best->node, most);
         for (uint32_t i = 0; i < takes; i++) {
@@ -133,13 +135,13 @@ static uint32_t sites_fill(struct nodeset *nodeset, uint32_t leaf, struct site *
     return placed;
 }
 
-/* Which part of a scope the site is in. */
+/* The domain of the site at the level `scope.close`; 0: none. */
 static uint32_t site_area(const struct site *site, struct scope scope)
 {
     return site->node->domains[scope.close].v;
 }
 
-/* The most room first; of equal ones the later; nodes that are in none last. */
+/* The part with most room first, then the part with the higher node. Nodes in no domain come last. */
 static int area_order(const void *left, const void *right)
 {
     const struct area *a = left;
@@ -174,7 +176,7 @@ static struct area *areas_of(struct nodeset *nodeset, struct scope scope, const 
     return areas;
 }
 
-/* In as few parts of the scope as possible. */
+/* Places the instances of a leaf in few parts of the scope. Returns the number of placed instances. */
 static uint32_t areas_fill(struct nodeset *nodeset, uint32_t leaf, struct scope scope,
                            struct site *sites, uint32_t site_count, const struct part *part)
 {
@@ -217,6 +219,7 @@ static bool leaf_place(struct arrange_search *search, uint32_t leaf, struct scop
 
 /* ---- domains ---- */
 
+/* How many leaves at or below a group need places. */
 static uint32_t parts_below(const struct arrange_search *search, uint32_t group)
 {
     uint32_t count = 0;
@@ -226,7 +229,7 @@ static uint32_t parts_below(const struct arrange_search *search, uint32_t group)
     return count;
 }
 
-/* The leaf with the largest request among those below a group that want places. */
+/* The leaf with the largest request among the leaves at or below a group that need places. */
 static uint32_t leaf_largest(const struct arrange_search *search, uint32_t group)
 {
     const struct form *form = search->nodeset->form;
@@ -253,7 +256,7 @@ static uint64_t domain_room(struct nodeset *nodeset, domain_id domain, uint32_t 
     return room;
 }
 
-/* Does every leaf, for itself, find room there? */
+/* Does every leaf at or below the group find enough room in the domain, if it were placed alone? */
 static bool domain_qualifies(const struct arrange_search *search, uint32_t group, domain_id domain)
 {
     for (uint32_t i = group; i < search->nodeset->form->groups[group].end; i++) {
@@ -265,7 +268,7 @@ static bool domain_qualifies(const struct arrange_search *search, uint32_t group
     return true;
 }
 
-/* The fullest first; of equal ones that with the lowest node. */
+/* The domain with the lowest rank first, then the domain with the lower node. */
 static int domain_order(const void *left, const void *right)
 {
     const struct area *a = left;
@@ -308,7 +311,7 @@ static struct area *domains_of(const struct arrange_search *search, uint32_t gro
 
 static bool group_place(struct arrange_search *search, uint32_t group, struct scope scope);
 
-/* The children of a group that want places, in this sequence. */
+/* Writes the children of a group that need places to `ret` in this sequence. Returns their number. */
 static uint32_t children_of(const struct arrange_search *search, uint32_t group,
                             enum sequence sequence, uint32_t *ret)
 {
@@ -333,7 +336,7 @@ static uint32_t children_of(const struct arrange_search *search, uint32_t group,
     return count;
 }
 
-/* All that a group wants, in one scope. */
+/* Places all instances of a group in one scope, or none. */
 static bool group_fill(struct arrange_search *search, uint32_t group, struct scope scope)
 {
     struct nodeset *nodeset = search->nodeset;
@@ -361,7 +364,7 @@ static bool group_fill(struct arrange_search *search, uint32_t group, struct sco
     return false;
 }
 
-/* The node of one of a group that has its place: the others go there. */
+/* The node of the group's first instance that has a place. The other instances must be in the same domain. NULL: none has a place. */
 static const struct node *group_pin(const struct nodeset *nodeset, uint32_t group)
 {
     const struct form_group *own = &nodeset->form->groups[group];
@@ -380,7 +383,7 @@ static int32_t level_of(const struct nodeset *nodeset, const char *name)
                                                                           : LEVEL_NONE;
 }
 
-/* One level after the other, from the closest up to `widest`. */
+/* Places a group in one domain of the closest level that has room for the group, up to the level `widest`. */
 static bool levels_try(struct arrange_search *search, uint32_t group, struct scope scope,
                        int32_t widest)
 {
@@ -409,7 +412,7 @@ static bool levels_try(struct arrange_search *search, uint32_t group, struct sco
     return false;
 }
 
-/* Recursion is as deep as the tree of groups. */
+/* Places a group and all groups below, or nothing. The recursion is as deep as the tree of groups, which form_link() bounds. */
 static bool group_place(struct arrange_search *search, uint32_t group, struct scope scope)
 {
     const struct nodeset *nodeset = search->nodeset;
@@ -417,7 +420,7 @@ static bool group_place(struct arrange_search *search, uint32_t group, struct sc
     const int32_t required = level_of(nodeset, own->required);
     const int32_t preferred = level_of(nodeset, own->preferred);
     if (own->required[0] != '\0' && required == LEVEL_NONE) {
-        return false; /* the pool has no such level any more */
+        return false; /* the pool's topology no longer has the level */
     }
     scope.close = preferred != LEVEL_NONE ? preferred : scope.close;
     if (required > scope.level) {

@@ -1,4 +1,4 @@
-/* claims.c - from promised places to starts.
+/* claims.c - claims that become starts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/claims.h"
 
@@ -18,7 +18,7 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* The next promised instance of a task from `index` on; instance_count: none. */
+/* The first instance of a task with a claim, from `index` on. The result is instance_count if there is none. */
 static uint32_t claimed_from(const struct core *core, const struct task *task, uint32_t index)
 {
     while (index < task->instance_count && query_instance_claim(core, task->id, index) == NULL) {
@@ -27,7 +27,7 @@ static uint32_t claimed_from(const struct core *core, const struct task *task, u
     return index;
 }
 
-/* Who asks for one instance; `before` did for another one of the same task, or is NULL. */
+/* The asker for one instance. `before` is the asker of another instance of the same task, or NULL. An equal request shares `before`. */
 static const struct asker *asker_for(struct trial *trial, const struct task *task, uint32_t index,
                                      const struct asker *before)
 {
@@ -54,7 +54,7 @@ static bool start_there(struct trial *trial, const struct asker *asker, uint32_t
     return true;
 }
 
-/* `count` promised instances of a task from `index` on: all start, or all go on waiting, or all are given up. */
+/* Tries `count` claimed instances of a task from `index` on. All of them start, or all go on waiting, or all their claims are dropped. */
 static uint32_t claims_try(struct trial *trial, const struct task *task, uint32_t index,
                            uint32_t count, bool *given_up)
 {
@@ -104,7 +104,7 @@ uint32_t claims_start(struct trial *trial, bool *ret_given_up)
             const struct task *task = query_task(core, (task_id){key.at[1]});
             const uint32_t index = (uint32_t)key.at[2];
             if (!task->queued || query_instance(core, task->id, index)->state != INSTANCE_WAITING) {
-                continue; /* it is still leaving the place it had */
+                continue; /* the instance is still leaving its old place */
             }
             if (!task->gang) {
                 starts += claims_try(trial, task, index, 1, ret_given_up);

@@ -1,4 +1,4 @@
-/* empty_nodes.c - arranging on empty nodes.
+/* empty_nodes.c - the nodeset of empty nodes. Only nodes that take an instance have a struct here.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/empty_nodes.h"
 
@@ -8,14 +8,14 @@
 #include "core/model/space.h"
 #include "core/state/topology.h"
 
-/* A node on which something was put. */
+/* A node on which an instance was placed. */
 struct empty_node {
-    struct empty_node *next; /* of the same bucket */
+    struct empty_node *next; /* in the same bucket */
     struct space place;
     struct space_room room;
 };
 
-/* What was put where. */
+/* One placement, for the way back. */
 struct put {
     struct empty_node *empty_node;
     const struct request *request;
@@ -28,8 +28,8 @@ struct empty_nodes {
     struct nodeset nodeset;
     enum empty_nodes_of of;
     struct empty_node *nodes[EMPTY_NODE_BUCKETS];
-    struct put *puts; /* as ground.placed */
-    empty_nodes_age_fn age;
+    struct put *puts;       /* by the position in nodeset.placed */
+    empty_nodes_age_fn age; /* NULL: nodes are taken by id */
     void *context;
 };
 
@@ -64,7 +64,8 @@ static uint32_t empty_nodes_takes(struct nodeset *nodeset, uint32_t leaf, const 
                      &nodeset->form->groups[leaf].request, max);
 }
 
-/* Empty nodes come as they are numbered, unless they are waited for: those waited for least first. */
+/* Without `age` all nodes are equal, so that the lowest id is first. With `age` the node with the shortest wait is first: `spread` puts the
+ * highest number first. */
 static int64_t empty_nodes_order(struct nodeset *nodeset, uint32_t leaf, const struct node *node)
 {
     const struct empty_nodes *empty_nodes = empty_nodes_of(nodeset);
@@ -72,7 +73,7 @@ static int64_t empty_nodes_order(struct nodeset *nodeset, uint32_t leaf, const s
     return empty_nodes->age == NULL ? 0 : -empty_nodes->age(empty_nodes->context, request, node);
 }
 
-/* A node of a domain, and how long one would wait for it. */
+/* A node of a domain, and when the newest instance began that must end there. */
 struct wait {
     int64_t age;
     uint32_t node;
@@ -89,7 +90,8 @@ static int wait_order(const void *left, const void *right)
     return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* When the newest instance began that has to end for so many to fit. */
+/* When the newest instance of the domain began that must end before `count` instances fit. The nodes with the oldest such instances are
+ * used first. */
 static uint64_t empty_nodes_rank(struct nodeset *nodeset, uint32_t leaf, domain_id domain,
                                  uint32_t count)
 {
@@ -179,5 +181,5 @@ void empty_nodes_by_age(struct nodeset *nodeset, empty_nodes_age_fn age, void *c
     empty_nodes->age = age;
     empty_nodes->context = context;
     nodeset->ops = &empty_nodes_age_ops;
-    nodeset->spread = true; /* one by one: the node waited for least until it is full */
+    nodeset->spread = true; /* one instance at a time: the node with the shortest wait first */
 }

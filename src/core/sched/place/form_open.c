@@ -1,4 +1,4 @@
-/* form_open.c - what accounts say to the next instances of a gang with a form.
+/* form_open.c - bounds of accounts and users for the next instances of a gang with a form.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/form_open.h"
 
@@ -17,6 +17,7 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
+/* Is there a node that would hold one instance if it were empty, and on which `count` instances stay within the accounts' bounds? */
 static bool node_allows(const struct trial *trial, const struct asker *asker, uint32_t count)
 {
     node_id after = {0};

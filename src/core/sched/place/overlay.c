@@ -1,4 +1,4 @@
-/* overlay.c - touched nodes: what is free on them now, and what of it is kept.
+/* overlay.c - touched nodes: what is free on them now and later, and what of the free amounts is kept.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/overlay.h"
 
@@ -73,7 +73,7 @@ static struct later *spot_later(struct overlay *overlay, struct spot *spot)
     return spot->later;
 }
 
-/* What the state says of this node's later: those that are stopping, and the claims. */
+/* Fills the `later` of a node from the state: leaving instances free their amounts, claims take theirs. */
 static void node_load(struct overlay *overlay, const struct node *node)
 {
     struct spot *spot = overlay_touch(overlay, node);
@@ -82,7 +82,7 @@ static void node_load(struct overlay *overlay, const struct node *node)
     space_later(overlay->core, node, true, &later->room, &later->place);
 }
 
-/* The nodes that some leave, or only those on which places are claimed. */
+/* Loads the `later` of the changing nodes that have claims, or of those that have none. */
 static void changing_load(struct overlay *overlay, bool claimed)
 {
     struct okey key = {{overlay->pool.v, 0, 0, 0}};
@@ -132,7 +132,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Only what is free there, too. */
+/* Reduces `ret` to what is free in `other`, too. */
 static void place_both(struct space *ret, const struct space *other, struct space_room *room)
 {
     ret->slots_free = least(ret->slots_free, other->slots_free);
@@ -162,7 +162,7 @@ uint32_t overlay_holder(struct overlay *overlay, const struct task *task)
     return overlay->holder_count++;
 }
 
-/* One gets a place, or (-1) does not: what those who hold reservations have to know of it. */
+/* Counts a placement (sign 1) for the holders that it concerns, or takes the count back (sign -1). */
 static void holders_note(struct overlay *overlay, const struct spot *spot,
                          const struct placed *placed, int sign)
 {
@@ -178,7 +178,7 @@ static void holders_note(struct overlay *overlay, const struct spot *spot,
     }
 }
 
-/* May the asker use what is kept: is it kept for him, does he end before the holder starts, or does he come before it? */
+/* May the asker use kept places? Yes if the asker is the holder, ends before the holder starts, or has a right to pass the holder. */
 static bool may_use(const struct keep *keep, const struct asker *asker)
 {
     return asker->task == keep->task || (keep->end_known && asker->end_ms <= keep->end_ms) ||
@@ -228,7 +228,7 @@ static void touched_add(struct overlay *overlay, node_id node)
     overlay->touched[overlay->touched_count++] = node;
 }
 
-/* Adds (sign 1) what an instance holds to a view of the spot, or removes it (-1). */
+/* Gives the amounts of an instance back to a view of the spot (sign 1), or takes them (sign -1). */
 static void spot_move(struct overlay *overlay, struct spot *spot, enum view view,
                       const struct request *request, const struct grant *grant, int sign)
 {
@@ -250,7 +250,7 @@ static void spot_move(struct overlay *overlay, struct spot *spot, enum view view
     }
 }
 
-/* One that is placed takes (sign -1) its part of every view it counts in, or gives it back (1). */
+/* Takes the amounts of a placement from every view in which the placement counts (sign -1), or gives them back (sign 1). */
 static void placed_move(struct overlay *overlay, struct spot *spot, const struct placed *placed,
                         int sign)
 {

@@ -1,4 +1,4 @@
-/* place_form.c - arranging in a trial.
+/* place_form.c - the nodeset of a trial: arrange() tries its places as starts or claims of the trial.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/place_form.h"
 
@@ -19,14 +19,14 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* A ground that is a trial. */
+/* A nodeset whose nodes are those of a trial. */
 struct trial_nodeset {
     struct nodeset nodeset;
     struct trial *trial;
-    struct asker *askers[TASK_GROUPS_MAX + 1]; /* by leaf; made when it is asked for */
-    const struct asker *like;                  /* who asks */
-    struct vector left;                        /* what the accounts may still take */
-    struct vector *lefts;                      /* the same before each instance placed */
+    struct asker *askers[TASK_GROUPS_MAX + 1]; /* by leaf; NULL: not needed yet */
+    const struct asker *like;                  /* the asker of the task, copied for each leaf */
+    struct vector left;                        /* what the task's accounts may still take */
+    struct vector *lefts; /* `left` before each instance that was placed here */
 };
 
 static struct trial_nodeset *nodeset_of(struct nodeset *nodeset)
@@ -34,7 +34,7 @@ static struct trial_nodeset *nodeset_of(struct nodeset *nodeset)
     return (struct trial_nodeset *)nodeset;
 }
 
-/* Who asks for instances of this leaf. */
+/* The asker for instances of a leaf, with the current `left`. */
 static struct asker *asker_of(struct trial_nodeset *own, uint32_t leaf)
 {
     if (own->askers[leaf] == NULL) {

@@ -1,4 +1,4 @@
-/* trial.c - marks, undo, and the facts that come of it.
+/* trial.c - the entries of a trial, the way back to a mark, and the facts of the entries.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/trial.h"
 
@@ -63,7 +63,7 @@ void trial_place(struct trial *trial, const struct asker *asker, const struct no
     tally_move(&trial->tally, decision->task, VIEW_LATER, &decision->amounts, 1);
 }
 
-/* What was held or promised is free later. */
+/* Frees later what the instance of this entry holds, or what its claim promises. */
 static void later_give(struct trial *trial, struct decision *decision)
 {
     const struct request *request =
