@@ -12,6 +12,7 @@ enum { NO_RIGHT_FACTOR = 1000 };
 /* Rule 1. */
 static bool above_share(const struct account_pool *pool, const struct account_view *account)
 {
+    must(pool->dims > 0); /* without dimensions every account would be above its share */
     return vector_above(&account->allocated, &account->share, pool->dims) == (1u << pool->dims) - 1;
 }
 
@@ -39,8 +40,10 @@ static struct fraction dominant(const struct account_pool *pool, const struct ac
         const int64_t right = account->allocatable.at[dim] == VECTOR_UNLIMITED
                                   ? pool->total.at[dim]
                                   : account->allocatable.at[dim];
+        must(right >= 0);
         struct fraction part = {(fraction_wide)held->at[dim], (uint64_t)right};
         if (right == 0) {
+            must(pool->unit.at[dim] > 0);
             part.over *= NO_RIGHT_FACTOR;
             part.under = (uint64_t)pool->unit.at[dim];
         }
@@ -81,6 +84,7 @@ void account_order_key(const struct account_pool *pool, const struct account_sid
     if (side->taken != NULL) {
         vector_sub(&ret->held, side->taken);
     }
+    must(pool->dims <= QUOTA_DIMS_MAX);
 }
 
 static struct fraction key_with(const struct account_pool *pool, const struct account_view *account,
@@ -97,6 +101,8 @@ int account_order_keys(const struct account_pool *pool, const struct account_vie
                        struct account_order_key *key_a, const struct account_view *b,
                        struct account_order_key *key_b)
 {
+    must(a->parent == b->parent);
+    must(a == b || a->order != b->order);
     if (key_a->above_share != key_b->above_share) {
         return (int)key_a->above_share - (int)key_b->above_share;
     }

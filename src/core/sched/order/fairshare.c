@@ -68,6 +68,9 @@ static u128 part(const struct share_round *round, const struct fairshare *one, u
 /* Gives one sibling its part of the pot. True: the sibling's demand is met with less than its part, so the rest is left to others. */
 static bool give(struct share_round *round, size_t index, u128 s, u128 sum)
 {
+    must(index < round->count);
+    must(s <= sum);
+    must(sum > 0);
     struct fairshare *one = &round->siblings[index];
     const int64_t wanted = want(one);
     const u128 product = (u128)(uint64_t)round->pot * s;
@@ -87,12 +90,14 @@ static bool give(struct share_round *round, size_t index, u128 s, u128 sum)
     }
     one->share = i64_add(one->share, given);
     round->surplus = i64_sub(round->surplus, given);
+    must(round->surplus >= 0); /* all parts of a round together are at most the pot */
     return needed < product && given > 0;
 }
 
 /* Runs one round of one band. True: another round may give more to a sibling. */
 static bool round_run(struct share_round *round, u128 *parts)
 {
+    must(round->surplus > 0);
     const uint64_t weight_sum = weights(round);
     u128 sum = 0;
     for (size_t i = 0; i < round->count; i++) {
@@ -118,6 +123,8 @@ static bool round_run(struct share_round *round, u128 *parts)
  * because the cross products could overflow. */
 static int remainder_compare(struct remainder x, struct remainder y)
 {
+    must(x.under > 0);
+    must(y.under > 0);
     int sign = 1;
     for (;;) {
         const u128 a = x.over / x.under;
@@ -215,12 +222,14 @@ int64_t fairshare_surplus(struct fairshare *siblings, size_t count, int64_t surp
 int64_t fairshare_divide(struct fairshare *siblings, size_t count, int64_t total, int64_t unit,
                          uint32_t k, struct arena *scratch)
 {
+    must(total >= 0);
     int64_t surplus = total;
     for (size_t i = 0; i < count; i++) {
         struct fairshare *one = &siblings[i];
         const int64_t promised = one->guaranteed == SHARE_UNLIMITED ? total : one->guaranteed;
         const int64_t most = cap(one);
         one->share = promised < most ? promised : most;
+        must(one->share >= 0);
         /* Once the surplus is used up, subtracting more guarantees could only overflow. */
         surplus = surplus > 0 ? i64_sub(surplus, one->share) : surplus;
     }

@@ -37,6 +37,7 @@ static uint32_t above_share(const struct claimant *claim)
     vector_add(&held, &claim->request);
     uint32_t above = vector_above(&held, &account->share, claim->pool->dims);
     for (uint32_t dim = 0; dim < claim->pool->dims; dim++) {
+        must(claim->request.at[dim] >= 0);
         if (claim->request.at[dim] == 0 &&
             vector_within_at(held.at[dim], account->guaranteed.at[dim])) {
             above &= ~(1u << dim);
@@ -64,6 +65,7 @@ static bool below_guarantee(const struct claimant *claim, const struct account_v
         if (claim->request.at[dim] <= 0 || promised == VECTOR_UNLIMITED) {
             continue;
         }
+        must(promised >= 0);
         if (giver->allocated.at[dim] >= promised) {
             return false;
         }
@@ -77,6 +79,7 @@ bool reclaim_rules_from(const struct claimant *claim, const struct account_view 
     const struct account_view *taker;
     const struct account_view *giver;
     account_diverge(claim->account, victim, &taker, &giver);
+    must(taker != giver); /* the claimant's project is neither the victim nor an ancestor */
     for (const struct account_view *at = victim; at != giver; at = at->parent) {
         if (account_keeps(claim->pool, at, giver, &at->allocated, &victim->allocated)) {
             return false;
@@ -209,6 +212,7 @@ static bool too_saturated(const struct claimant *claim, int64_t load, int64_t sh
     if (share == 0 || rest <= 0) {
         return true;
     }
+    must(share > 0);
     const fraction_wide scaled = (fraction_wide)load * claim->saturation_milli;
     const fraction_wide scaled_rest = (fraction_wide)rest * SATURATION_MILLI_DEFAULT;
     const struct fraction taker_ratio = {scaled, (uint64_t)share};
@@ -224,6 +228,7 @@ static bool guarantee_broken(const struct claimant *claim, const struct account_
         const int64_t held = giver->allocated.at[dim];
         const int64_t promised = giver->guaranteed.at[dim];
         const int64_t kept = vector_within_at(held, promised) ? held : promised;
+        must(rest->at[dim] <= held); /* losses only take */
         /* A resource with an unlimited guarantee is not accounted for, so nothing of it is promised. */
         if (promised != VECTOR_UNLIMITED && rest->at[dim] < kept) {
             return true;
@@ -236,6 +241,8 @@ static bool guarantee_broken(const struct claimant *claim, const struct account_
 static bool pair_balanced(const struct claimant *claim, const struct losses *losses,
                           const struct account_view *taker, const struct account_view *giver)
 {
+    must(taker->parent == giver->parent);
+    must(taker != giver);
     struct vector load = reclaim_rules_remaining(losses, taker);
     vector_add(&load, &claim->request);
     const struct vector rest = reclaim_rules_remaining(losses, giver);

@@ -90,6 +90,7 @@ static void view_fill(const struct core *core, const struct quota *quota, const 
     ret->fixed = usage->fixed;
     for (uint32_t dim = 0; dim < query_dim_count(core); dim++) {
         ret->allocated.at[dim] -= usage->leaving.at[dim];
+        must(ret->allocated.at[dim] >= 0);
     }
 }
 
@@ -132,6 +133,7 @@ struct account_view *shares_view(const struct shares *shares, account_id account
         }
     }
     const bool found = from < shares->count && shares->links[from].id.v == account.v;
+    must(!found || shares->views[from].index == from);
     return found ? &shares->views[from] : NULL;
 }
 
@@ -165,6 +167,7 @@ static void level_divide(struct division *division, uint32_t first, uint32_t dim
     uint32_t count = 0;
     for (uint32_t at = first; at != SHARES_NONE; at = shares->links[at].sibling_next) {
         const struct account_view *view = &shares->views[at];
+        must(count < shares->count);
         division->siblings[count++] = (struct fairshare){
             .guaranteed = view->guaranteed.at[dim],
             .limit = view->limit.at[dim],
@@ -201,6 +204,7 @@ static void tree_divide(struct division *division)
         }
     }
     for (uint32_t at = 0; at < shares->count; at++) {
+        must(shares->views[at].depth < ACCOUNT_DEPTH_MAX); /* else it was not divided */
         account_allocatable(&shares->views[at]);
     }
 }
@@ -211,6 +215,7 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
     const uint32_t count = usage_count(core, pool);
     struct claim_on *claims = arena_new(arena, struct claim_on, count);
     const struct pool *row = query_pool(core, pool);
+    must(row != NULL);
     const uint32_t factor = history_looks_back(row) ? row->history_factor : 0;
     pool_fill(core, pool, &shares->pool);
     shares->count = count;
@@ -226,6 +231,8 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
         query_quota(core, id, pool, &quota);
         query_usage(core, id, pool, &usage);
         const struct account *account = query_account(core, id);
+        must(account != NULL);
+        must(account->depth > 0);
         shares->links[at] = (struct shares_link){id, account->parent, SHARES_NONE, SHARES_NONE};
         shares->views[at].index = at;
         shares->views[at].order = id.v;

@@ -36,6 +36,7 @@ void turns_amounts(const struct core *core, const struct task *task, uint32_t co
 static bool line_full(const struct turns *turns, const struct turns_line *line)
 {
     const struct account_view *view = line->view;
+    must(view != NULL); /* the root has no siblings and is never compared */
     for (uint32_t dim = 0; dim < turns->tally->shares->pool.dims; dim++) {
         const int64_t share = view->share.at[dim];
         const bool divided = line->chunk.at[dim] > 0 && share != VECTOR_UNLIMITED &&
@@ -82,6 +83,7 @@ static bool turn_before(const struct turns_line *a, const struct turns_line *b)
 
 static bool line_before(const struct turns *turns, struct turns_line *a, struct turns_line *b)
 {
+    must(a->parent == b->parent); /* both are in one heap */
     switch (turns->policy) {
     case POLICY_FAIR_SHARE:
         return fair_before(turns, a, b);
@@ -97,6 +99,7 @@ static bool line_before(const struct turns *turns, struct turns_line *a, struct 
 
 static void sink(const struct turns *turns, struct turns_line *line, uint32_t from)
 {
+    must(from == 0 || from < line->count);
     struct turns_line **heap = line->heap;
     uint32_t at = from;
     for (;;) {
@@ -121,10 +124,12 @@ static void line_refresh(const struct turns *turns, struct turns_line *line)
 {
     line->key_known = false;
     if (line->heap != NULL) {
+        must(line->count > 0);
         line->best = line->heap[0]->best;
         line->chunk = line->heap[0]->chunk;
         return;
     }
+    must(line->queue.count > 0);
     line->best = line;
     if (turns->policy == POLICY_FAIR_SHARE) {
         const struct task *task = queue_first(&line->queue);
@@ -187,6 +192,7 @@ static void heaps_fill(struct turns *turns, uint32_t count, struct arena *arena)
             continue;
         }
         struct turns_line *parent = line->parent;
+        must(parent != NULL);
         if (parent->heap == NULL) {
             parent->heap = arena_new(arena, struct turns_line *, parent->count);
             parent->count = 0; /* from here on the number of lines in the heap */
@@ -199,6 +205,7 @@ void turns_init(struct turns *turns, const struct core *core, const struct pool 
                 const struct tally *tally, struct arena *arena)
 {
     const struct shares *shares = tally->shares;
+    must(tally->core == core);
     *turns = (struct turns){.core = core, .tally = tally, .policy = pool->policy};
     turns->notes.arena = arena;
     turns->lines = arena_new(arena, struct turns_line, shares->count);
