@@ -73,12 +73,14 @@ static struct site *sites_of(const struct arrange_search *search, uint32_t leaf,
                              uint32_t *ret_count)
 {
     struct nodeset *nodeset = search->nodeset;
-    struct site *sites = arena_new(nodeset->arena, struct site, scope_size(nodeset, scope));
+    const uint32_t size = scope_size(nodeset, scope);
+    struct site *sites = arena_new(nodeset->arena, struct site, size);
     uint32_t count = 0;
     const struct node *node = NULL;
     while ((node = scope_node(nodeset, scope, node == NULL ? (node_id){0} : node->id)) != NULL) {
         const uint32_t takes = nodeset->ops->takes(nodeset, leaf, node, search->parts[leaf].count);
         if (takes > 0) {
+            must(count < size);
             sites[count++] = (struct site){node, takes, nodeset->ops->order(nodeset, leaf, node)};
         }
     }
@@ -126,6 +128,7 @@ static uint32_t sites_fill(struct nodeset *nodeset, uint32_t leaf, struct site *
         /* The node may take fewer now than when the site was made, because earlier placements used up the accounts' bounds. */
         const uint32_t most = nodeset->spread ? 1 : count - placed;
         const uint32_t takes = nodeset->ops->takes(nodeset, leaf, best->node, most);
+        must(takes <= most);
         for (uint32_t i = 0; i < takes; i++) {
             nodeset->ops->take(nodeset, leaf, best->node, indices[placed++]);
         }
@@ -158,6 +161,7 @@ static int area_order(const void *left, const void *right)
 static struct area *areas_of(struct nodeset *nodeset, struct scope scope, const struct site *sites,
                              uint32_t site_count, uint32_t *ret_count)
 {
+    must(scope.close != LEVEL_NONE);
     struct area *areas = arena_new(nodeset->arena, struct area, site_count);
     uint32_t count = 0;
     for (uint32_t i = 0; i < site_count; i++) {
@@ -193,6 +197,7 @@ static uint32_t areas_fill(struct nodeset *nodeset, uint32_t leaf, struct scope 
         }
         placed +=
             sites_fill(nodeset, leaf, inside, count, &part->indices[placed], part->count - placed);
+        must(placed <= part->count);
     }
     return placed;
 }
@@ -202,6 +207,7 @@ static bool leaf_place(struct arrange_search *search, uint32_t leaf, struct scop
     struct nodeset *nodeset = search->nodeset;
     const struct part *part = &search->parts[leaf];
     const uint32_t mark = nodeset->placed_count;
+    must(part->count > 0);
     if (scope.domain.v == 0 && scope.close == LEVEL_NONE && nodeset->ops->anywhere != NULL) {
         return nodeset->ops->anywhere(nodeset, leaf, part->indices, part->count);
     }
@@ -284,6 +290,7 @@ static struct area *domains_of(const struct arrange_search *search, uint32_t gro
 {
     struct nodeset *nodeset = search->nodeset;
     const uint32_t leaf = leaf_largest(search, group);
+    must(level < nodeset->pool->level_count);
     struct area *list = arena_new(nodeset->arena, struct area, scope_size(nodeset, scope));
     uint32_t count = 0;
     domain_id domain = {0};
@@ -323,6 +330,7 @@ static uint32_t children_of(const struct arrange_search *search, uint32_t group,
             continue;
         }
         const struct request *own = &form->groups[leaf_largest(search, child)].request;
+        must(count < TASK_GROUPS_MAX); /* the room of `ret` */
         uint32_t at = count++;
         for (; at > 0; at--) {
             const struct request *other = &form->groups[leaf_largest(search, ret[at - 1])].request;
@@ -341,6 +349,7 @@ static bool group_fill(struct arrange_search *search, uint32_t group, struct sco
 {
     struct nodeset *nodeset = search->nodeset;
     const uint32_t mark = nodeset->placed_count;
+    must(group < nodeset->form->group_count);
     if (++search->tries > ARRANGE_TRIES_MAX) {
         search->exact = false;
         return false;
@@ -392,6 +401,7 @@ static bool levels_try(struct arrange_search *search, uint32_t group, struct sco
     const int32_t required = level_of(nodeset, own->required);
     const int32_t closest = scope.close > required ? scope.close : required;
     const struct node *pin = group_pin(nodeset, group);
+    must(closest < (int32_t)nodeset->pool->level_count);
     for (int32_t level = closest; level >= widest && level > scope.level; level--) {
         if (pin != NULL) {
             const struct scope inside = {level, pin->domains[level], scope.close};
@@ -419,6 +429,7 @@ static bool group_place(struct arrange_search *search, uint32_t group, struct sc
     const struct form_group *own = &nodeset->form->groups[group];
     const int32_t required = level_of(nodeset, own->required);
     const int32_t preferred = level_of(nodeset, own->preferred);
+    must((scope.level == LEVEL_NONE) == (scope.domain.v == 0));
     if (own->required[0] != '\0' && required == LEVEL_NONE) {
         return false; /* the pool's topology no longer has the level */
     }
@@ -457,6 +468,7 @@ enum arrange_result arrange(struct nodeset *nodeset, const uint32_t *indices, ui
 uint32_t arrange_closest(struct nodeset *nodeset, uint32_t group, const uint32_t *indices,
                          uint32_t count, domain_id *ret)
 {
+    must(group < nodeset->form->group_count);
     struct arrange_search search;
     const int32_t level = level_of(nodeset, nodeset->form->groups[group].required);
     uint64_t most = 0;

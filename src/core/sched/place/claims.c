@@ -3,6 +3,7 @@
 #include "core/sched/place/claims.h"
 
 #include "base/arena.h"
+#include "base/must.h"
 #include "core/model/fit.h"
 #include "core/model/node.h"
 #include "core/model/oindex.h"
@@ -42,8 +43,10 @@ static const struct asker *asker_for(struct trial *trial, const struct task *tas
 
 static bool start_there(struct trial *trial, const struct asker *asker, uint32_t index)
 {
-    const struct node *node =
-        query_node(trial->core, query_instance_claim(trial->core, asker->task->id, index)->node);
+    const struct claim *claim = query_instance_claim(trial->core, asker->task->id, index);
+    must(claim != NULL);
+    const struct node *node = query_node(trial->core, claim->node);
+    must(node != NULL);
     struct space_room room;
     struct space place;
     overlay_place(&trial->overlay, node, asker, &room, &place);
@@ -65,6 +68,7 @@ static uint32_t claims_try(struct trial *trial, const struct task *task, uint32_
     uint32_t at = index;
     for (uint32_t i = 0; i < count; i++, at++) {
         at = claimed_from(core, task, at);
+        must(at < task->instance_count); /* the task has `count` claims from `index` on */
         trial_unclaim(trial, task, at, true);
         vector_add(&amounts, &trial->decisions[trial->count - 1].amounts);
     }
@@ -103,6 +107,7 @@ uint32_t claims_start(struct trial *trial, bool *ret_given_up)
         while (oindex_next(&core->orders[ORDER_CLAIM], key, &key) && key.at[0] == at.at[1]) {
             const struct task *task = query_task(core, (task_id){key.at[1]});
             const uint32_t index = (uint32_t)key.at[2];
+            must(task != NULL);
             if (!task->queued || query_instance(core, task->id, index)->state != INSTANCE_WAITING) {
                 continue; /* the instance is still leaving its old place */
             }

@@ -3,6 +3,7 @@
 #include "core/sched/place/empty_nodes.h"
 
 #include "base/hash.h"
+#include "base/must.h"
 #include "base/sort.h"
 #include "core/model/fit.h"
 #include "core/model/space.h"
@@ -54,6 +55,7 @@ static uint32_t empty_nodes_takes(struct nodeset *nodeset, uint32_t leaf, const 
     const struct empty_node *empty_node = empty_node_find(empty_nodes, node->id);
     struct space_room room;
     struct space empty;
+    must(leaf < nodeset->form->group_count);
     if (empty_nodes->of == EMPTY_NODES_USABLE && !fit_usable(node)) {
         return 0;
     }
@@ -95,8 +97,8 @@ static int wait_order(const void *left, const void *right)
 static uint64_t empty_nodes_rank(struct nodeset *nodeset, uint32_t leaf, domain_id domain,
                                  uint32_t count)
 {
-    struct wait *waits =
-        arena_new(nodeset->arena, struct wait, topology_domain(nodeset->core, domain)->node_count);
+    const uint32_t size = topology_domain(nodeset->core, domain)->node_count;
+    struct wait *waits = arena_new(nodeset->arena, struct wait, size);
     uint32_t wait_count = 0;
     uint32_t takes = 0;
     uint64_t newest = 0;
@@ -104,12 +106,14 @@ static uint64_t empty_nodes_rank(struct nodeset *nodeset, uint32_t leaf, domain_
     const struct node *node;
     while ((node = topology_domain_node_next(nodeset->core, domain, after)) != NULL) {
         after = node->id;
+        must(wait_count < size);
         waits[wait_count++] = (struct wait){-empty_nodes_order(nodeset, leaf, node), node->id.v,
                                             empty_nodes_takes(nodeset, leaf, node, count)};
     }
     sort_items(waits, wait_count, sizeof waits[0], wait_order);
     for (uint32_t i = 0; i < wait_count && takes < count; i++) {
         if (waits[i].takes > 0) {
+            must(waits[i].age >= 0);
             takes += waits[i].takes;
             newest = (uint64_t)waits[i].age;
         }
@@ -129,6 +133,7 @@ static void empty_nodes_take(struct nodeset *nodeset, uint32_t leaf, const struc
         space_empty(node, &empty_node->room, &empty_node->place);
         *bucket = empty_node;
     }
+    must(nodeset->placed_count < nodeset->form->groups[0].count); /* the room of `puts` */
     struct put *put = &empty_nodes->puts[nodeset->placed_count];
     put->empty_node = empty_node;
     put->request = &nodeset->form->groups[leaf].request;
@@ -159,6 +164,7 @@ struct nodeset *empty_nodes_new(const struct core *core, const struct pool *pool
                                 const struct form *form, const struct node **at,
                                 enum empty_nodes_of of, struct arena *arena)
 {
+    must(form->group_count > 0);
     struct empty_nodes *empty_nodes = arena_new(arena, struct empty_nodes, 1);
     const uint32_t count = form->groups[0].count;
     empty_nodes->nodeset = (struct nodeset){

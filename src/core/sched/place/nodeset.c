@@ -6,6 +6,7 @@
 
 void nodeset_placed(struct nodeset *nodeset, const struct node *node, uint32_t index)
 {
+    must(nodeset->at[index] == NULL);
     nodeset->at[index] = node;
     nodeset->placed[nodeset->placed_count++] = index;
 }

@@ -36,6 +36,7 @@ static void spots_grow(struct overlay *overlay)
     struct spot **old = overlay->spots;
     const uint32_t old_room = overlay->spot_room;
     overlay->spot_room = old_room == 0 ? SPOTS_FIRST : old_room * 2;
+    must((overlay->spot_room & (overlay->spot_room - 1)) == 0); /* spot_index() masks with it */
     overlay->spots = arena_new(overlay->arena, struct spot *, overlay->spot_room);
     for (uint32_t i = 0; i < old_room; i++) {
         if (old[i] != NULL) {
@@ -59,6 +60,7 @@ struct spot *overlay_touch(struct overlay *overlay, const struct node *node)
     space_copy(&now, &spot->room, &spot->place);
     overlay->spots[spot_index(overlay, node->id)] = spot;
     overlay->spot_count++;
+    must(overlay->spot_count < overlay->spot_room); /* an unused entry ends every search */
     return spot;
 }
 
@@ -106,11 +108,13 @@ void overlay_leaving(struct overlay *overlay)
 void overlay_init(struct overlay *overlay, const struct core *core, pool_id pool,
                   struct arena *arena)
 {
+    const struct pool *row = query_pool(core, pool);
+    must(row != NULL);
     *overlay = (struct overlay){.core = core, .pool = pool, .arena = arena};
     overlay->visited = arena_new(arena, uint64_t, 1);
     overlay->indexed = core->capacity != NULL;
-    overlay->spread = query_pool(core, pool)->placement == PLACEMENT_SPREAD;
-    overlay->tightest = query_pool(core, pool)->placement == PLACEMENT_TIGHT;
+    overlay->spread = row->placement == PLACEMENT_SPREAD;
+    overlay->tightest = row->placement == PLACEMENT_TIGHT;
     for (unsigned view = 0; view < VIEW_COUNT; view++) {
         oindex_init(&overlay->orders[view].index);
     }
@@ -135,6 +139,7 @@ static int64_t least(int64_t a, int64_t b)
 /* Reduces `ret` to what is free in `other`, too. */
 static void place_both(struct space *ret, const struct space *other, struct space_room *room)
 {
+    must(ret->node == other->node);
     ret->slots_free = least(ret->slots_free, other->slots_free);
     ret->cpu_free = least(ret->cpu_free, other->cpu_free);
     ret->memory_free = least(ret->memory_free, other->memory_free);
@@ -172,6 +177,8 @@ static void holders_note(struct overlay *overlay, const struct spot *spot,
         }
     }
     if (placed->passes) {
+        must(spot->keep != NULL);
+        must(spot->keep->at < overlay->holder_count);
         struct reserved_task *holder = &overlay->holders[spot->keep->at];
         const bool own = holder->task->account.v == placed->asker->task->account.v;
         *(own ? &holder->passed_own : &holder->passed_else) += (uint32_t)sign;
@@ -198,6 +205,7 @@ void overlay_place(const struct overlay *overlay, const struct node *node,
         space_now(node, ret);
         return;
     }
+    must(spot->keep == NULL || spot->keep->at < overlay->holder_count);
     *ret = *overlay_space(spot, asker->view);
     if (asker->view == VIEW_NOW && spot->later != NULL) {
         place_both(ret, &spot->later->place, room);
@@ -225,6 +233,7 @@ static void touched_add(struct overlay *overlay, node_id node)
         overlay->touched = grown;
         overlay->touched_room = room;
     }
+    must(overlay->touched_count < overlay->touched_room);
     overlay->touched[overlay->touched_count++] = node;
 }
 
@@ -232,6 +241,7 @@ static void touched_add(struct overlay *overlay, node_id node)
 static void spot_move(struct overlay *overlay, struct spot *spot, enum view view,
                       const struct request *request, const struct grant *grant, int sign)
 {
+    must(view == VIEW_NOW || spot->later != NULL);
     struct space *place = view == VIEW_NOW ? &spot->place : &spot->later->place;
     struct space_room *room = view == VIEW_NOW ? &spot->room : &spot->later->room;
     struct space_room old_room;
@@ -254,6 +264,8 @@ static void spot_move(struct overlay *overlay, struct spot *spot, enum view view
 static void placed_move(struct overlay *overlay, struct spot *spot, const struct placed *placed,
                         int sign)
 {
+    must(!placed->claim || spot->later != NULL); /* a claim counts later only */
+    must(!placed->beside || spot->keep != NULL);
     const struct request *request = placed->asker->request;
     if (!placed->claim) {
         spot_move(overlay, spot, VIEW_NOW, request, &placed->grant, sign);

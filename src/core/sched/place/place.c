@@ -21,6 +21,7 @@
 
 uint32_t place_waiting(const struct core *core, const struct task *task, uint32_t index)
 {
+    must(task->claimed_count <= task->waiting_count);
     uint32_t at = index;
     if (task->waiting_count == task->instance_count && task->claimed_count == 0) {
         return at; /* every instance waits and has no claim */
@@ -60,6 +61,7 @@ static void left_take(struct asker *asker, const struct decision *decision)
 static bool equal_nodes(struct overlay *overlay, const struct asker *asker, uint32_t each,
                         uint32_t count, const struct node **ret)
 {
+    must(each > 0);
     const int64_t free = (int64_t)each * SLOT_MILLI;
     node_id after = {0};
     for (uint32_t found = 0; found < count;) {
@@ -88,6 +90,7 @@ static bool place_equal(struct trial *trial, struct asker *asker, const uint32_t
         if (count % each != 0 || !equal_nodes(&trial->overlay, asker, each, count / each, nodes)) {
             continue;
         }
+        must(each <= count);
         for (uint32_t i = 0; i < count; i++) {
             places[i] = nodes[i / each];
             trial_place(trial, asker, places[i], indices[i]);
@@ -118,6 +121,8 @@ bool place_alike(struct trial *trial, struct asker *asker, const uint32_t *indic
             }
             return false;
         }
+        must(here > 0);
+        must(here <= count - placed);
         for (uint32_t i = 0; i < here; i++, placed++) {
             trial_place(trial, asker, node, indices[placed]);
             left_take(asker, &trial->decisions[trial->count - 1]);

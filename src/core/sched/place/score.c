@@ -62,6 +62,7 @@ struct score score_of(enum pool_placement placement, const struct space *place,
     if (stock.total <= 0) {
         return (struct score){0, 1};
     }
+    must(stock.unit > 0);
     stock.free = stock.free > 0 ? stock.free : 0; /* an overhang counts as nothing free */
     if (placement == PLACEMENT_SPREAD) {
         return (struct score){stock.free, stock.total};

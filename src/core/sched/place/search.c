@@ -40,12 +40,8 @@ static struct measure measure_of(const struct overlay *overlay, const struct req
             measure.wanted = request->named[i].milli;
         }
     }
+    must(measure.wanted > 0); /* searches divide by the amount */
     return measure;
-}
-
-int64_t search_amount(const struct space *place, uint16_t resource)
-{
-    return score_free(place, resource);
 }
 
 /* ---- one step along the order ---- */
@@ -68,11 +64,11 @@ static int64_t node_free(const struct overlay *overlay, const struct node *node,
 {
     const struct spot *spot = overlay_find(overlay, node->id);
     if (spot != NULL) {
-        return search_amount(overlay_space(spot, cursor->view), cursor->resource);
+        return score_free(overlay_space(spot, cursor->view), cursor->resource);
     }
     struct space now;
     space_now(node, &now);
-    return search_amount(&now, cursor->resource);
+    return score_free(&now, cursor->resource);
 }
 
 /* Moves the cursor to the next line above or below by a scan of all nodes. False: there is no such line. */
@@ -84,6 +80,7 @@ static bool scan_step(const struct overlay *overlay, struct cursor *cursor, bool
     while (oindex_next(&overlay->core->orders[ORDER_POOL_NODE], key, &key) &&
            key.at[0] == overlay->pool.v) {
         const struct node *node = query_node(overlay->core, (node_id){(uint32_t)key.at[1]});
+        must(node != NULL);
         const int64_t free = node_free(overlay, node, cursor);
         if (!fit_usable(node) || free <= 0) {
             continue;
@@ -106,6 +103,7 @@ static bool index_step(const struct overlay *overlay, struct cursor *cursor, boo
     const struct okey at = {{first, cursor->free, cursor->node, 0}};
     const struct oindex *index = &overlay->orders[cursor->view].index;
     struct okey key;
+    must(overlay->orders[cursor->view].loaded);
     if (up ? !oindex_next(index, at, &key) : !oindex_prev(index, at, &key)) {
         return false;
     }
@@ -132,8 +130,8 @@ static void line_move(struct overlay *overlay, enum view view, const struct spac
                       const struct space *new, uint16_t resource)
 {
     struct oindex *index = &overlay->orders[view].index;
-    const int64_t from = search_amount(old, resource);
-    const int64_t to = search_amount(new, resource);
+    const int64_t from = score_free(old, resource);
+    const int64_t to = score_free(new, resource);
     if (from == to || !fit_usable(new->node)) {
         return;
     }
@@ -166,6 +164,7 @@ static void track(struct overlay *overlay, enum view view, uint16_t resource)
         return;
     }
     struct overlay_order *order = &overlay->orders[view];
+    must(overlay->core->capacity != NULL);
     if (!order->loaded) {
         order->loaded = true;
         oindex_copy(&order->index, capacity_order(overlay->core->capacity));
@@ -189,6 +188,7 @@ void search_moved(struct overlay *overlay, enum view view, const struct space *o
     if (!overlay->orders[view].loaded) {
         return;
     }
+    must(old->node == new->node);
     for (uint32_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
         if (tracked(overlay, view, plain[i])) {
             line_move(overlay, view, old, new, plain[i]);
@@ -247,7 +247,8 @@ static const struct node *search_touched(const struct overlay *overlay, const st
     const struct node *found = NULL;
     for (uint32_t i = trail->touched; i < overlay->touched_count; i++) {
         const struct spot *spot = overlay_find(overlay, overlay->touched[i]);
-        const int64_t free = search_amount(&spot->place, measure.resource);
+        must(spot != NULL);
+        const int64_t free = score_free(&spot->place, measure.resource);
         const struct node *node = spot->place.node;
         ++*overlay->visited;
         const struct cursor line = {asker->view, measure.resource, (uint64_t)free, node->id.v};
@@ -266,6 +267,7 @@ static const struct node *search_trail(const struct overlay *overlay, const stru
 {
     enum { TOUCHED_MAX = 64 };
     struct trail *trail = asker->trail;
+    must(trail->touched <= overlay->touched_count);
     if (trail->valid && overlay->touched_count - trail->touched <= TOUCHED_MAX) {
         const struct node *node = search_touched(overlay, asker, measure);
         if (node != NULL) {
@@ -283,6 +285,7 @@ static const struct node *search_trail(const struct overlay *overlay, const stru
 static const struct node *search_emptiest(const struct overlay *overlay, const struct asker *asker,
                                           uint32_t count, int64_t wanted)
 {
+    must(wanted > 0);
     struct cursor level = {asker->view, measure_of(overlay, asker->request).resource, UINT64_MAX,
                            UINT64_MAX};
     while (cursor_step(overlay, &level, false) != NULL && level.free >= (uint64_t)wanted) {
@@ -331,6 +334,7 @@ static void no_node_note(struct overlay *overlay, const struct asker *asker)
         return;
     }
     struct capacity *capacity = overlay->core->capacity;
+    must(overlay->touched_logged <= overlay->touched_count);
     if (overlay->touched_logged == 0) {
         overlay->log_at = capacity_log_end(capacity);
     }
@@ -347,6 +351,7 @@ static const struct node *logged_next(const struct overlay *overlay, uint64_t *a
     node_id id;
     while ((id = capacity_log_next(overlay->core->capacity, overlay->pool, at)).v != 0) {
         const struct node *node = query_node(overlay->core, id);
+        must(node != NULL);
         ++*overlay->visited;
         if (node->pool.v == overlay->pool.v && fit_usable(node)) {
             line->node = id.v;
@@ -361,6 +366,7 @@ static const struct node *logged_next(const struct overlay *overlay, uint64_t *a
 static const struct node *search_logged(const struct overlay *overlay, const struct asker *asker,
                                         uint32_t count, uint64_t at)
 {
+    must(asker->view == VIEW_NOW); /* misses are remembered for this view only */
     struct cursor line = {.view = VIEW_NOW,
                           .resource = measure_of(overlay, asker->request).resource};
     struct cursor best = line;
@@ -399,6 +405,7 @@ static const struct node *search_all(struct overlay *overlay, const struct asker
     if (__builtin_mul_overflow(measure.wanted, (int64_t)count, &wanted)) {
         return NULL;
     }
+    must(wanted > 0);
     track(overlay, asker->view, measure.resource);
     if (overlay->spread) {
         return search_emptiest(overlay, asker, count, wanted);
@@ -452,12 +459,12 @@ uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_
 const struct node *search_level(struct overlay *overlay, const struct asker *asker, int64_t free,
                                 node_id after, uint32_t count)
 {
+    must(free > 0); /* nodes with nothing free have no line */
     const struct measure measure = measure_of(overlay, asker->request);
     track(overlay, asker->view, measure.resource);
     struct cursor cursor = {asker->view, measure.resource, (uint64_t)free, after.v};
-    const struct node *node;
     for (uint32_t i = 0; i < SEARCH_LEVEL_MAX; i++) {
-        node = cursor_step(overlay, &cursor, true);
+        const struct node *node = cursor_step(overlay, &cursor, true);
         if (node == NULL || cursor.free != (uint64_t)free) {
             return NULL;
         }

@@ -27,9 +27,6 @@ enum { SEARCH_LEVEL_MAX = 64 };
 const struct node *search_level(struct overlay *overlay, const struct asker *asker, int64_t free,
                                 node_id after, uint32_t count);
 
-/* The free amount of a resource. RESOURCE_AUX counts places for tasks without slots. */
-int64_t search_amount(const struct space *place, uint16_t resource);
-
 /* How many instances of the asker, at most `max`, a node takes with the changes of the step. */
 uint32_t search_takes(const struct overlay *overlay, const struct node *node,
                       const struct asker *asker, uint32_t max);

@@ -52,6 +52,7 @@ static uint32_t device_words(const struct space *place, uint64_t *ret)
 /* A bit for each typical request whose labels the node has. */
 static uint64_t label_word(const struct typical_uses *uses, const struct node *node)
 {
+    must(uses->count <= 64); /* a bit of the word for each */
     uint64_t word = 0;
     for (uint32_t i = 0; i < uses->count; i++) {
         const bool covers = label_marks_cover(node->labels, uses->at[i].request);
@@ -117,7 +118,7 @@ static void rank_of(const struct overlay *overlay, const struct typical_uses *us
     tight_plain(asker->request, &plain);
     const int64_t waste = waste_of(uses, &place);
     ret->growth = waste_growth(uses, &place, waste, &plain, count);
-    ret->free = search_amount(&place, score_resource(&plain));
+    ret->free = score_free(&place, score_resource(&plain));
     ret->profile = hash_bytes(words, tight_words(uses, &place, words) * sizeof *words);
 }
 

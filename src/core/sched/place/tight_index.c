@@ -33,6 +33,7 @@ void tight_index_free(struct tight_index *index)
     if (index == NULL) {
         return;
     }
+    must(index->step == NULL);
     for (size_t i = 0; i < index->orders.count; i++) {
         tight_order_done(index, &index->orders.at[i]);
     }
@@ -71,6 +72,7 @@ static uint32_t *bucket_of(struct tight_index *index, uint64_t hash)
 static void buckets_grow(struct tight_index *index)
 {
     const size_t count = index->buckets.count == 0 ? BUCKETS_FIRST : index->buckets.count * 2;
+    must((count & (count - 1)) == 0); /* bucket_of() masks with count - 1 */
     vec_clear(&index->buckets);
     while (index->buckets.count < count) {
         vec_push(&index->buckets, 0);
@@ -114,6 +116,7 @@ static uint32_t profile_add(struct tight_index *index, const struct likeness *li
         at = (uint32_t)index->profiles.count;
         vec_push(&index->profiles, ((struct tight_profile){0}));
     }
+    must(index->profiles.at[at].number == 0);
     index->profiles.at[at] = (struct tight_profile){
         .number = ++index->number_last,
         .words = xmemdup(like->words, like->count * sizeof like->words[0]),
@@ -201,6 +204,7 @@ static void pool_load(struct tight_index *index, const struct core *core, pool_i
     const struct node *node;
     while ((node = query_pool_node_next(core, pool, after)) != NULL) {
         after = node->id;
+        must(node->pool.v == pool.v);
         tight_index_note(index, node->id);
     }
 }
@@ -249,6 +253,7 @@ static void member_renew(const struct looking *looking, const struct node *node)
     const uint32_t before = note_of(index, node->id)->profile;
     struct likeness like;
     struct space place;
+    must(before < index->profiles.count);
     if (node->state == NODE_REMOVED || !fit_usable(node)) {
         member_drop(index, node->id);
         return;
@@ -266,6 +271,7 @@ static void member_renew(const struct looking *looking, const struct node *node)
 void tight_index_sync(struct tight_index *index, struct overlay *overlay, enum view view,
                       const struct typical_uses *uses)
 {
+    must(index->step == overlay);
     const struct looking looking = {index, overlay, view, uses};
     pool_load(index, overlay->core, overlay->pool, uses);
     size_t kept = 0;
@@ -320,6 +326,7 @@ struct tight_index *tight_index_of(struct overlay *overlay, enum view view)
     struct tight_index *index =
         capacity_part(overlay->core->capacity,
                       view == VIEW_NOW ? CAPACITY_TIGHT_NOW : CAPACITY_TIGHT_LATER, &part_ops);
+    must(overlay->tight[view] == NULL || overlay->tight[view] == index);
     if (index->step == NULL) {
         index->step = overlay;
         overlay->tight[view] = index;

@@ -75,7 +75,7 @@ static void line_add(const struct ranking *ranking, struct tight_order *order, u
     }
     const int64_t waste = profile_waste(ranking, profile, &place);
     const int64_t growth = waste_growth(&ranking->uses, &place, waste, &order->plain, order->count);
-    const int64_t free = search_amount(&place, score_resource(&order->plain));
+    const int64_t free = score_free(&place, score_resource(&order->plain));
     must(oindex_insert(&order->lines,
                        (struct okey){{SIGNED_KEY(growth), SIGNED_KEY(free), profile->hash,
                                       profile->number << PROFILE_BITS | at}}));
@@ -97,6 +97,7 @@ static void catch_up(const struct ranking *ranking, struct tight_order *order)
             }
         }
     }
+    must(order->seen <= index->born.count);
     for (size_t i = stale ? index->born.count : order->seen; i < index->born.count; i++) {
         const struct profile_ref *ref = &index->born.at[i];
         if (index->profiles.at[ref->at].number == ref->number) {
@@ -133,6 +134,7 @@ static struct tight_order *order_free(struct tight_index *index)
 static struct tight_order *order_of(struct tight_index *index, pool_id pool,
                                     const struct request *plain, uint32_t count)
 {
+    must(count > 0);
     const uint64_t hash = hash_words(plain, sizeof *plain);
     index->asked++;
     for (size_t i = 0; i < index->orders.count; i++) {
@@ -161,6 +163,7 @@ static struct tight_order *order_of(struct tight_index *index, pool_id pool,
 static const struct node *profile_first(const struct ranking *ranking, const struct asker *asker,
                                         uint32_t count, uint32_t at)
 {
+    must(at < ranking->index->profiles.count);
     node_id member = {0};
     while (tight_index_member(ranking->index, at, &member)) {
         const struct node *node = query_node(ranking->overlay->core, member);
