@@ -41,7 +41,8 @@ static uint32_t kept_dims(const struct account_pool *pool, const struct account_
 {
     uint32_t kept = UINT32_MAX;
     for (; kept != 0; account = account->parent) {
-        must(account != NULL); /* `top` is an ancestor, so the walk meets it before the tree ends */
+        must(account !=
+             NULL); /* `top` is an ancestor, so the walk meets `top` before the tree ends */
         for (uint32_t dim = 0; dim < pool->dims; dim++) {
             const int64_t bound = account->guaranteed.at[dim];
             const int64_t promised = account->promised.at[dim];

@@ -9,14 +9,14 @@
 /* An amount of a resource of which nothing is allocatable to the account counts a thousand times in the dominant share. */
 enum { NO_RIGHT_FACTOR = 1000 };
 
-/* Rule 1. */
+/* Rule 1: is the account above its share in every dimension? */
 static bool above_share(const struct account_pool *pool, const struct account_view *account)
 {
     must(pool->dims > 0); /* without dimensions every account would be above its share */
     return vector_above(&account->allocated, &account->share, pool->dims) == (1u << pool->dims) - 1;
 }
 
-/* Rule 4. */
+/* Rule 4: would the account hold a resource of which nothing is allocatable to the account? */
 static bool without_right(const struct account_pool *pool, const struct account_view *account,
                           const struct vector *held)
 {
@@ -28,7 +28,7 @@ static bool without_right(const struct account_pool *pool, const struct account_
     return false;
 }
 
-/* The dominant share of the rules 5 and 6. */
+/* The dominant share for the rules 5 and 6: the largest of held / allocatable over all dimensions. */
 static struct fraction dominant(const struct account_pool *pool, const struct account_view *account,
                                 const struct vector *held)
 {
@@ -54,7 +54,7 @@ static struct fraction dominant(const struct account_pool *pool, const struct ac
     return most;
 }
 
-/* Rule 7. */
+/* Rule 7: which allocatable is smaller in every dimension? Below 0: that of `a`. Above 0: that of `b`. 0: neither. */
 static int by_allocatable(const struct account_pool *pool, const struct account_view *a,
                           const struct account_view *b)
 {

@@ -10,7 +10,7 @@
  *   7 the account whose allocatable is smaller in every dimension comes first
  *   8 the older account comes first
  *
- * Only rule 5 subtracts the victims. If the rules 1 to 4 did, an account that gave would turn into an account in need.
+ * Only rule 5 subtracts the victims. If the rules 1 to 4 subtracted victims, an account that gave would count as an account in need.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

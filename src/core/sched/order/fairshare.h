@@ -1,6 +1,6 @@
 /* fairshare.h - the division of an amount among siblings: first the guarantees, then the surplus by weight, band of rank by band of
- * rank, then the remainders of the rounding. The division uses integers and 128-bit products only. So the order in which the
- * siblings are given cannot change a share.
+ * rank, then the remainders of the rounding. The division uses integers and 128-bit products only. So no share depends on
+ * the order in which the caller lists the siblings.
  *
  * The caller divides a tree from the top down: the share of a parent is the total that the parent's children divide.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -16,7 +16,7 @@ enum {
     FAIRSHARE_SIBLINGS_MAX = 4096,
     FAIRSHARE_WEIGHT_MAX = 1000000, /* thousandths: a weight of 1,000 */
     FAIRSHARE_USAGE_FULL = 1000000, /* millionths: the sibling used the whole pool */
-    FAIRSHARE_K_MAX = 10000,        /* thousandths */
+    FAIRSHARE_K_MAX = 10000,        /* thousandths: usage history counts tenfold */
 };
 
 enum { SHARE_UNLIMITED = -1 };

@@ -19,8 +19,8 @@ const struct node **form_chunk_at(const struct core *core, const struct task *ta
                                   struct arena *arena);
 
 /* Writes the indices of the next instances, ascending, to `ret`, which has room for all instances of the task. `choice` counts from 0.
- * `at` has the node of each instance that has a place, as place_form_known() fills it. Returns the number of indices. The result 0
- * means that there is no such choice. */
+ * `at`, made by place_form_known(), has the node of each instance that has a place. Returns the number of indices. The result 0 means
+ * that there is no such choice. */
 uint32_t form_chunk(const struct core *core, const struct task *task, const struct node *const *at,
                     uint32_t choice, uint32_t *ret);
 

@@ -4,8 +4,9 @@
  * one piece. Without this, a gang of which one part is above the share could never be taken back, because a gang is one piece.
  *
  * This alone would allow an endless circle: a giver that ended below its guarantee takes back from a taker above its guarantee,
- * ends above its own guarantee again, and is taken from again. Two rules prevent the circle. A taker that ends above its guarantee must leave the guarantees of all givers
- * whole. A department without a share takes nothing for its projects. The peers lack both rules (docs/dev/deviations.md).
+ * ends above its own guarantee again, and is taken from again. Two rules prevent the circle. A taker that ends above its guarantee
+ * must leave the guarantees of all givers whole. A department without a share takes nothing for its projects. The peers lack both
+ * rules (docs/dev/deviations.md).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/reclaim_rules.h"
 
@@ -228,7 +229,7 @@ static bool guarantee_broken(const struct claimant *claim, const struct account_
         const int64_t held = giver->allocated.at[dim];
         const int64_t promised = giver->guaranteed.at[dim];
         const int64_t kept = vector_within_at(held, promised) ? held : promised;
-        must(rest->at[dim] <= held); /* losses only take */
+        must(rest->at[dim] <= held); /* losses never add amounts */
         /* A resource with an unlimited guarantee is not accounted for, so nothing of it is promised. */
         if (promised != VECTOR_UNLIMITED && rest->at[dim] < kept) {
             return true;

@@ -5,7 +5,7 @@
  *   reclaim_rules_take       may this piece be taken? (for each piece of the set of victims)
  *   reclaim_rules_balanced   is the outcome balanced?
  *
- * Two accounts are compared where their paths diverge: there they are siblings. An account within its guarantee loses nothing to its
+ * Two accounts are compared at the two siblings where their paths diverge. An account within its guarantee loses nothing to its
  * siblings, nor to siblings of its ancestors (account_keeps()). A claimant ends within its share. So no account can take back what was
  * taken from it (P6).
  * SPDX-License-Identifier: Apache-2.0 */
@@ -79,8 +79,8 @@ void reclaim_rules_losses_clear(struct losses *losses);
 struct vector reclaim_rules_remaining(const struct losses *losses,
                                       const struct account_view *account);
 
-/* Takes `piece` from the project `victim` and from all its ancestors, and returns the rule that allows to. RECLAIM_REFUSED: no rule
- * allows to, and nothing was taken. */
+/* Takes `piece` from the project `victim` and from all its ancestors. Returns the rule that allows the loss. RECLAIM_REFUSED: no rule
+ * allows the loss, and nothing was taken. */
 enum reclaim_rule reclaim_rules_take(const struct claimant *claim, struct losses *losses,
                                      const struct account_view *victim, const struct vector *piece);
 

@@ -19,7 +19,8 @@ enum reclaim_protection {
  * pool's value holds if no account sets one. */
 int64_t runtime_min_preempt_ms(const struct account_view *victim, int64_t pool_ms);
 
-/* Minimum runtime against a claimant of another account. The pool's value `pool_ms` holds if no account of the search sets one. */
+/* Minimum runtime against a claimant of another account: the first value that is set from the account that `protection` names up to the
+ * top. The pool's value `pool_ms` holds if no account sets one. */
 int64_t runtime_min_reclaim_ms(enum reclaim_protection protection,
                                const struct account_view *claimant,
                                const struct account_view *victim, int64_t pool_ms);

@@ -50,7 +50,7 @@ static __int128 sum_of(const struct sum *sum)
     return (__int128)sum->high << 64 | sum->low;
 }
 
-/* The usable amount of a named resource that a quota mentions. Few resources are, so the state keeps no sum of them. */
+/* The usable amount of a named resource that a quota mentions. The state keeps no sum for named resources, because quotas mention few. */
 static int64_t named_total(const struct core *core, pool_id pool, resource_id resource)
 {
     __int128 sum = 0;
@@ -204,7 +204,7 @@ static void tree_divide(struct division *division)
         }
     }
     for (uint32_t at = 0; at < shares->count; at++) {
-        must(shares->views[at].depth < ACCOUNT_DEPTH_MAX); /* else it was not divided */
+        must(shares->views[at].depth < ACCOUNT_DEPTH_MAX); /* a deeper level would have no shares */
         account_allocatable(&shares->views[at]);
     }
 }

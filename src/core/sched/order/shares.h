@@ -1,7 +1,7 @@
 /* shares.h - the accounts that have work in a pool, and their fair shares. Siblings divide the share of their parent. Each
  * dimension is divided by itself (fairshare.h).
  *
- * An account without work in the pool has no view here. Its demand is 0, so the division would give it nothing.
+ * An account without work in the pool has no view here, because an account without demand gets no share.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

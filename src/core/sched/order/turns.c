@@ -32,7 +32,7 @@ void turns_amounts(const struct core *core, const struct task *task, uint32_t co
 
 /* ---- comparing ---- */
 
-/* Does the account hold its share, or more, of a resource that the chunk requests? An unlimited guarantee has no share to reach. */
+/* Does the account hold its share, or more, of a resource that the chunk requests? A resource with an unlimited guarantee does not count. */
 static bool line_full(const struct turns *turns, const struct turns_line *line)
 {
     const struct account_view *view = line->view;

@@ -37,7 +37,7 @@ struct turns_line {
     struct account_order_key key; /* the inputs for the comparison with siblings */
     uint32_t key_changes;         /* view->changes when `key` was computed */
     bool key_known;               /* `key` and `full` belong to the current chunk */
-    bool full;                    /* the account holds its share of something in the chunk */
+    bool full;                    /* the account holds its whole share of a resource in the chunk */
     const struct first_bound *bound; /* the project's first task that a bound holds back */
     bool blocked;                    /* a task of the project was noted as its first blocked task */
     bool waits;                      /* a task of the project goes on waiting */

@@ -1,4 +1,5 @@
-/* user_cap.h - the slots that the tasks of each user hold in a pool within a trial, now and later. The pool's cap per user bounds them.
+/* user_cap.h - the slots that the tasks of each user hold in a pool within a trial, now and later. The pool's cap per user bounds these
+ * slots.
  *
  * In a pool without a cap the table stays empty. tally.h says which entries of a trial count in which view.
  * SPDX-License-Identifier: Apache-2.0 */
