@@ -17,7 +17,7 @@
 #include "core/state/query.h"
 #include "core/state/topology.h"
 
-/* ARRANGE_TRIES_MAX bounds the attempts to fill a group for one gang. */
+/* ARRANGE_TRIES_MAX bounds the attempts to fill a group, for all groups of a gang together. EVERY_ONE asks a node without a maximum. */
 enum { ARRANGE_TRIES_MAX = 2000, LEVEL_NONE = -1, EVERY_ONE = TASK_INSTANCES_MAX };
 
 /* Where a group must be. */
@@ -51,7 +51,7 @@ struct site {
 struct area {
     domain_id domain;
     uint32_t node; /* the lowest node */
-    uint64_t room; /* for instances of the largest leaf; in a list of domains their rank */
+    uint64_t room; /* instances of a leaf that fit; in domains_of(): the domain's rank */
 };
 
 /* ---- nodes of a scope ---- */
@@ -262,7 +262,7 @@ static uint64_t domain_room(struct nodeset *nodeset, domain_id domain, uint32_t 
     return room;
 }
 
-/* Does every leaf at or below the group find enough room in the domain, if it were placed alone? */
+/* Does each leaf at or below the group, placed alone, find enough room in the domain? */
 static bool domain_qualifies(const struct arrange_search *search, uint32_t group, domain_id domain)
 {
     for (uint32_t i = group; i < search->nodeset->form->groups[group].end; i++) {

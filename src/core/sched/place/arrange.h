@@ -5,8 +5,9 @@
  *   domains of a level:  the fullest domain with enough room first
  *   parts of a domain:   the part with most room first, so that few parts are used; inside a part nodes in the pool's order
  *
- * For equal instances (one leaf) the search is exact: it finds places wherever there are enough. Different instances are tried in a few
- * sequences, within a budget of work. A miss then proves nothing. Keeps S13 of core/sched/README.md.
+ * A budget bounds the work. For equal instances (one leaf) a search within the budget finds places wherever there are enough, so a
+ * miss proves that there are none. Different instances are tried in a few sequences only, so a miss of theirs proves nothing.
+ * Keeps S13 of core/sched/README.md.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Starts every claimed instance of the pool whose place has become free. All claims of a gang start together. A claim that the bounds of
- * the accounts no longer allow is dropped, and `*ret_given_up` is true: other tasks may fit in its place. Returns the number of starts. */
+/* Starts the waiting instances whose claimed place in the trial's pool has become free. All claims of a gang start together. A claim
+ * that the bounds of the accounts no longer allow is dropped. `*ret_given_up` says that a claim was dropped: other tasks may fit in the
+ * place of a dropped claim. Returns the number of starts. */
 uint32_t claims_start(struct trial *trial, bool *ret_given_up);

@@ -66,8 +66,8 @@ static uint32_t empty_nodes_takes(struct nodeset *nodeset, uint32_t leaf, const 
                      &nodeset->form->groups[leaf].request, max);
 }
 
-/* Without `age` all nodes are equal, so that the lowest id is first. With `age` the node with the shortest wait is first: `spread` puts the
- * highest number first. */
+/* Without `age` the result is 0, so that nodes are taken by id. With `age` the result is the negative age. empty_nodes_by_age() also sets
+ * `spread`, which takes the highest result first: the node with the lowest age. */
 static int64_t empty_nodes_order(struct nodeset *nodeset, uint32_t leaf, const struct node *node)
 {
     const struct empty_nodes *empty_nodes = empty_nodes_of(nodeset);

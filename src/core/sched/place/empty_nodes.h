@@ -23,8 +23,8 @@ struct nodeset *empty_nodes_new(const struct core *core, const struct pool *pool
                                 const struct form *form, const struct node **at,
                                 enum empty_nodes_of of, struct arena *arena);
 
-/* Orders nodes and domains by how long a task would wait for them. Some running instances must end on a node before the request fits.
- * `age` says when the newest of these instances began. The value 0 means that no instance must end. */
+/* Orders nodes and domains by how long a task would wait for them. `age` says when the newest running instance began that must end on
+ * a node before the request fits there. An age of 0 means that no instance must end. */
 typedef int64_t (*empty_nodes_age_fn)(void *context, const struct request *request,
                                       const struct node *node);
 void empty_nodes_by_age(struct nodeset *empty_nodes, empty_nodes_age_fn age, void *context);

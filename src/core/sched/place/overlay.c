@@ -36,7 +36,7 @@ static void spots_grow(struct overlay *overlay)
     struct spot **old = overlay->spots;
     const uint32_t old_room = overlay->spot_room;
     overlay->spot_room = old_room == 0 ? SPOTS_FIRST : old_room * 2;
-    must((overlay->spot_room & (overlay->spot_room - 1)) == 0); /* spot_index() masks with it */
+    must((overlay->spot_room & (overlay->spot_room - 1)) == 0); /* spot_index() masks */
     overlay->spots = arena_new(overlay->arena, struct spot *, overlay->spot_room);
     for (uint32_t i = 0; i < old_room; i++) {
         if (old[i] != NULL) {
@@ -84,7 +84,7 @@ static void node_load(struct overlay *overlay, const struct node *node)
     space_later(overlay->core, node, true, &later->room, &later->place);
 }
 
-/* Loads the `later` of the changing nodes that have claims, or of those that have none. */
+/* Loads the `later` of all changing nodes with claims, or (`claimed` false) of all changing nodes without claims. */
 static void changing_load(struct overlay *overlay, bool claimed)
 {
     struct okey key = {{overlay->pool.v, 0, 0, 0}};

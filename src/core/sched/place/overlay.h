@@ -90,8 +90,9 @@ enum { TRACKED_BYTES = RESOURCES_MAX / 8 + 1 };
 
 /* The nodes by free amounts, in one view. */
 struct overlay_order {
-    bool loaded;                    /* `index` was copied from the capacity */
-    struct oindex index;            /* keys like capacity_order(), with the changes of the step */
+    bool loaded; /* `index` was copied from the capacity */
+    struct oindex
+        index; /* keys: resource, free amount, node (capacity.h); as the step has changed */
     uint8_t tracked[TRACKED_BYTES]; /* a bit for each resource whose lines in `index` are current */
 };
 
@@ -135,7 +136,7 @@ struct spot *overlay_touch(struct overlay *overlay, const struct node *node);
 /* Notes that a task holds a reservation. Returns the index of the task in the list of holders. */
 uint32_t overlay_holder(struct overlay *overlay, const struct task *task);
 
-/* Gives every node that instances are leaving its `later`. Call this before the first search in VIEW_LATER. */
+/* Fills in `later` for every node that instances are leaving. Call this before the first search in VIEW_LATER. */
 void overlay_leaving(struct overlay *overlay);
 
 /* What the asker may use of a node. `room` is storage for the arrays of the answer. */
@@ -153,7 +154,7 @@ const struct placed *overlay_take(struct overlay *overlay, const struct node *no
 /* Takes back the newest placement on a node. */
 void overlay_undo(struct overlay *overlay, const struct node *node);
 
-/* overlay_leave() frees a grant later: its instance leaves, or its claim is dropped. overlay_stay() undoes overlay_leave(). */
+/* overlay_leave() frees a grant in VIEW_LATER, because an instance leaves or a claim is dropped. overlay_stay() undoes overlay_leave(). */
 void overlay_leave(struct overlay *overlay, const struct node *node, const struct request *request,
                    const struct grant *grant);
 void overlay_stay(struct overlay *overlay, const struct node *node, const struct request *request,

@@ -4,7 +4,7 @@
  * most. Placement `spread` places one instance after the other. With equal instances each way finds places for all wherever there are
  * enough, because every instance takes the same amounts from a node.
  *
- * A wide task is divided over several nodes (request.wide). Its instances talk to each other, so they are packed under every placement.
+ * A wide task is divided over several nodes (request.wide). The instances of a wide task talk to each other, so every placement packs them.
  * If idle nodes of one size hold the instances exactly, the task takes these nodes, the largest size first. Then all parts are equal,
  * and nothing is left over on the nodes.
  * SPDX-License-Identifier: Apache-2.0 */

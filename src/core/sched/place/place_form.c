@@ -1,4 +1,4 @@
-/* place_form.c - the nodeset of a trial: arrange() tries its places as starts or claims of the trial.
+/* place_form.c - the nodeset of a trial: every place that arrange() tries is a start or a claim of the trial.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/place_form.h"
 

@@ -16,7 +16,7 @@
 enum arrange_result place_form(struct trial *trial, struct asker *asker, const uint32_t *indices,
                                uint32_t count, const struct node **places);
 
-/* arrange_closest() on the nodes of this trial. */
+/* Sets `*ret` to the domain that takes most of these instances of a group in this trial. Returns their number. See arrange_closest(). */
 uint32_t place_form_closest(struct trial *trial, struct asker *asker, uint32_t group,
                             const uint32_t *indices, uint32_t count, domain_id *ret);
 

@@ -20,8 +20,8 @@ struct score {
     int64_t under; /* above 0 */
 };
 
-/* The measure of a request: the resource by whose free amount nodes are ordered. It is slots, else the first named resource, else cpu,
- * else memory, else RESOURCE_AUX. */
+/* The measure of a request: the resource by whose free amount nodes are ordered. The measure is slots, else the first named resource,
+ * else cpu, else memory, else RESOURCE_AUX. */
 uint16_t score_resource(const struct request *request);
 
 /* The free amount of a resource. RESOURCE_AUX counts places for tasks without slots. The result is 0 if the node lacks the resource. */

@@ -366,7 +366,7 @@ static const struct node *logged_next(const struct overlay *overlay, uint64_t *a
 static const struct node *search_logged(const struct overlay *overlay, const struct asker *asker,
                                         uint32_t count, uint64_t at)
 {
-    must(asker->view == VIEW_NOW); /* misses are remembered for this view only */
+    must(asker->view == VIEW_NOW); /* misses are remembered for VIEW_NOW only */
     struct cursor line = {.view = VIEW_NOW,
                           .resource = measure_of(overlay, asker->request).resource};
     struct cursor best = line;

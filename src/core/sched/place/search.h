@@ -21,8 +21,8 @@ uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_
 /* The number of instances, at most `max`, that all nodes together take. */
 uint32_t search_total(struct overlay *overlay, const struct asker *asker, uint32_t max);
 
-/* The next node by id behind `after` that has exactly `free` free of the request's measure and takes `count` instances. The search looks
- * at no more than SEARCH_LEVEL_MAX nodes. NULL: there is no such node among them. */
+/* The next node by id behind `after` that has exactly `free` free of the request's measure and takes `count` instances. NULL: none of
+ * the next SEARCH_LEVEL_MAX nodes is such a node. */
 enum { SEARCH_LEVEL_MAX = 64 };
 const struct node *search_level(struct overlay *overlay, const struct asker *asker, int64_t free,
                                 node_id after, uint32_t count);

@@ -52,7 +52,7 @@ static uint32_t device_words(const struct space *place, uint64_t *ret)
 /* A bit for each typical request whose labels the node has. */
 static uint64_t label_word(const struct typical_uses *uses, const struct node *node)
 {
-    must(uses->count <= 64); /* a bit of the word for each */
+    must(uses->count <= 64); /* each typical request has one bit of the word */
     uint64_t word = 0;
     for (uint32_t i = 0; i < uses->count; i++) {
         const bool covers = label_marks_cover(node->labels, uses->at[i].request);

@@ -18,7 +18,7 @@
 
 /* The rank of a node profile for a request. Lower is better. The members are compared from the first to the last. */
 struct tight_rank {
-    int64_t growth;   /* of the waste, if the request is placed there */
+    int64_t growth;   /* of the waste, if a node of the profile takes the request */
     int64_t free;     /* free amount of the request's measure */
     uint64_t profile; /* hash of the profile */
 };

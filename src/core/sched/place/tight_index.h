@@ -4,8 +4,8 @@
  *   node ──▶ node profile (nodes that are alike) ──▶ one line in the order of each recent request
  *
  * A node that may have changed is noted, and the next search looks at the node again. A step notes the nodes that it changes. The end of
- * a step notes the same nodes once more, because the facts of the step may never be applied. A search first adds the new profiles to
- * the order of its request.
+ * a step notes the nodes of the step once more, because the facts of the step may never be applied. A search first adds all new
+ * profiles to the order of its request.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

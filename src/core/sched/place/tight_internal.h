@@ -92,6 +92,6 @@ void tight_index_sync(struct tight_index *index, struct overlay *overlay, enum v
 /* Frees the lines of an order and marks the order as unused. */
 void tight_order_done(struct tight_index *index, struct tight_order *order);
 
-/* Does what tight_first() promises, for a request that names no devices, by the index. */
+/* The best node that takes `count` instances of the asker, found by the index. The request must name no devices. NULL: no node does. */
 const struct node *tight_order_first(struct tight_index *index, struct overlay *overlay,
                                      const struct asker *asker, uint32_t count);

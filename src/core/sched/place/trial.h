@@ -74,5 +74,5 @@ void trial_evict(struct trial *trial, const struct instance *instance, const str
 /* Drops the claim of a waiting instance, so that its place is free later. `moved` says that the instance starts in this trial. */
 void trial_unclaim(struct trial *trial, const struct task *task, uint32_t index, bool moved);
 
-/* Adds the facts of all entries to `out`. Returns the number of starts. */
+/* Adds the facts of all entries of the trial to `out`. Returns the number of starts. */
 uint32_t trial_facts(const struct trial *trial, const struct input *in, struct facts *out);

@@ -12,7 +12,7 @@
 
 enum {
     WASTE_BITS = 24,
-    /* Binary places of the square root. A whole root would jump by more than two placements differ. */
+    /* Binary places of the square root. A root in whole numbers would be coarser than the difference between two placements. */
     ROOT_BITS = 8,
     /* The constant c of waste.h: about the root of four slots. Idle slots beyond four count less than in proportion. */
     WASTE_ROOT = 64 << ROOT_BITS,

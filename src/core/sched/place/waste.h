@@ -28,7 +28,7 @@ void waste_uses_load(struct typical_uses *uses, const struct core *core, pool_id
  * has no typical requests. */
 int64_t waste_of(const struct typical_uses *uses, const struct space *place);
 
-/* The growth of the waste if `count` instances of `plain` are placed there. They must fit. `waste` is the waste before. `plain` is a request
- * that tight_plain() made. */
+/* The growth of the waste if `count` instances of `plain`, which must fit, are placed on the node. `waste` is the waste before the
+ * placement. `plain` is a request that tight_plain() made. */
 int64_t waste_growth(const struct typical_uses *uses, const struct space *place, int64_t waste,
                      const struct request *plain, uint32_t count);
