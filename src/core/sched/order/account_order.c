@@ -102,7 +102,6 @@ int account_order_keys(const struct account_pool *pool, const struct account_vie
                        struct account_order_key *key_b)
 {
     must(a->parent == b->parent);
-    must(a == b || a->order != b->order);
     if (key_a->above_share != key_b->above_share) {
         return (int)key_a->above_share - (int)key_b->above_share;
     }
