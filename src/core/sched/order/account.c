@@ -1,4 +1,4 @@
-/* account.c - what the rules of sharing have in common.
+/* account.c - the functions on accounts that several rules of sharing use.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/account.h"
 
@@ -35,12 +35,14 @@ void account_promise(struct account_view *parent, const struct account_view *chi
     }
 }
 
-/* The dimensions in which nobody from `account` up to `top` promised more than he has. */
+/* The dimensions, bit by bit, in which no account from `account` up to `top` promised its children more than its own guarantee. */
 static uint32_t kept_dims(const struct account_pool *pool, const struct account_view *account,
                           const struct account_view *top)
 {
     uint32_t kept = UINT32_MAX;
     for (; kept != 0; account = account->parent) {
+        must(account !=
+             NULL); /* `top` is an ancestor, so the walk meets `top` before the tree ends */
         for (uint32_t dim = 0; dim < pool->dims; dim++) {
             const int64_t bound = account->guaranteed.at[dim];
             const int64_t promised = account->promised.at[dim];

@@ -1,10 +1,10 @@
-/* account.h - an account as the rules of sharing see it: what it is promised, what it may have, what it holds, in one pool.
+/* account.h - an account of one pool as the rules of sharing see it: guarantee, limit, share, and what the account holds.
  *
- * The rules (account_order, gates, reclaim_rules, runtime) read these and nothing else, so server, simulator and tests call
- * the same code. Whoever decides fills them from the state and keeps `allocated` and `fixed` current within a trial.
+ * The rules (account_order, gates, reclaim_rules, runtime) read these structs and nothing else. So server, simulator and tests call
+ * the same code. shares.c fills the structs from the state. tally.c keeps `allocated` and `fixed` current within a trial.
  *
- *      share      what the division gives it now (fairshare.h)
- *      allocatable   how far it may go without being above anybody's right: the larger of guarantee and share, within the limit
+ *      share         what the division gives the account now (fairshare.h)
+ *      allocatable   the larger of guarantee and share, at most the limit
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -14,25 +14,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of one pool, the same for all its accounts. */
+/* What all accounts of a pool have in common. */
 struct account_pool {
-    uint32_t dims;       /* dimensions in use, from 0 */
-    struct vector total; /* what there is to divide */
+    uint32_t dims;       /* number of dimensions in use; the dimensions 0 to dims - 1 */
+    struct vector total; /* the usable amounts of the pool, which the division divides */
     struct vector
-        unit; /* of each dimension: 1,000 where amounts are thousandths of a thing, else 1 */
+        unit; /* what the division rounds to: 1,000 for slots and named resources, else 1 */
 };
 
 struct account_view {
     const struct account_view *parent; /* NULL: a top account */
     uint32_t index;                    /* place in the pool's array of views */
     uint32_t depth;                    /* 0: a top account */
-    uint32_t rank;                     /* higher is served first and gives last */
-    uint32_t changes;                  /* of what it holds, within a trial */
-    uint64_t order;                    /* older ones have lower ones; no two are equal */
-    int64_t preempt_min_runtime_ms;    /* -1: as its parent */
-    int64_t reclaim_min_runtime_ms;    /* -1: likewise */
+    uint32_t rank;                     /* a higher rank is served first and gives last */
+    uint32_t changes;                  /* how often a trial has changed `allocated` */
+    uint64_t order;                    /* lower for older accounts; no two accounts are equal */
+    int64_t preempt_min_runtime_ms;    /* -1: the value of the parent holds */
+    int64_t reclaim_min_runtime_ms;    /* -1: the value of the parent holds */
     struct vector guaranteed;
-    struct vector promised; /* to those directly below it, together: account_promise() */
+    struct vector promised; /* sum of the guarantees of the children: account_promise() */
     struct vector limit;
     struct vector share;
     struct vector allocatable; /* account_allocatable() */
@@ -43,21 +43,21 @@ struct account_view {
 /* Sets `allocatable` from guarantee, limit and share. */
 void account_allocatable(struct account_view *account);
 
-/* Adds the guarantee of `child` to what `parent` has promised below it. */
+/* Adds the guarantee of `child` to the sum of guarantees that `parent` has promised to its children. */
 void account_promise(struct account_view *parent, const struct account_view *child);
 
-/* Is `below` (in the tree, `top` itself excluded) within a guarantee that those from its parent up to `top` can keep in full, in
- * a dimension in which it would lose `piece`, and above none of that kind, while it holds `remaining`? Where accounts were
- * promised more than the one above them has, none of them can insist. */
+/* May the account `below` refuse to lose `piece` while it holds `remaining`? `top` is an ancestor of `below`. A guarantee counts if no
+ * account from the parent of `below` up to `top` promised its children more than its own guarantee. `below` may refuse if it is
+ * above none of its guarantees that count and would lose something in a dimension of such a guarantee. */
 bool account_keeps(const struct account_pool *pool, const struct account_view *below,
                    const struct account_view *top, const struct vector *remaining,
                    const struct vector *piece);
 
-/* Would it be within its guarantee, in every dimension, with `more` (may be NULL) on top of what it holds? */
+/* Would the account be within its guarantee in every dimension if it held `more` in addition? `more` may be NULL. */
 bool account_within_guarantee(const struct account_pool *pool, const struct account_view *account,
                               const struct vector *more);
 
-/* The two accounts below the lowest common ancestor, one on each path: siblings. Of the same account, or of one and its
- * ancestor, the lower paths end together: both results are then on one path. */
+/* The two siblings below the lowest common ancestor: `*ret_a` on the path of `a`, `*ret_b` on the path of `b`. If `a` and `b` are the
+ * same account, or one is an ancestor of the other, both results are the same account: the higher one of the two. */
 void account_diverge(const struct account_view *a, const struct account_view *b,
                      const struct account_view **ret_a, const struct account_view **ret_b);

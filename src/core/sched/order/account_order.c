@@ -1,4 +1,4 @@
-/* account_order.c - the order between siblings.
+/* account_order.c - the order between siblings. The numbers of the rules are those of account_order.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/account_order.h"
 
@@ -6,16 +6,17 @@
 
 #include <stddef.h>
 
-/* What one holds of a resource it has no right to weighs a thousand times its amount. */
+/* An amount of a resource of which nothing is allocatable to the account counts a thousand times in the dominant share. */
 enum { NO_RIGHT_FACTOR = 1000 };
 
-/* (1) */
+/* Rule 1: is the account above its share in every dimension? */
 static bool above_share(const struct account_pool *pool, const struct account_view *account)
 {
+    must(pool->dims > 0); /* without dimensions every account would be above its share */
     return vector_above(&account->allocated, &account->share, pool->dims) == (1u << pool->dims) - 1;
 }
 
-/* (4) */
+/* Rule 4: would the account hold a resource of which nothing is allocatable to the account? */
 static bool without_right(const struct account_pool *pool, const struct account_view *account,
                           const struct vector *held)
 {
@@ -27,7 +28,7 @@ static bool without_right(const struct account_pool *pool, const struct account_
     return false;
 }
 
-/* (5) and (6) */
+/* The dominant share for the rules 5 and 6: the largest of held / allocatable over all dimensions. */
 static struct fraction dominant(const struct account_pool *pool, const struct account_view *account,
                                 const struct vector *held)
 {
@@ -39,8 +40,10 @@ static struct fraction dominant(const struct account_pool *pool, const struct ac
         const int64_t right = account->allocatable.at[dim] == VECTOR_UNLIMITED
                                   ? pool->total.at[dim]
                                   : account->allocatable.at[dim];
+        must(right >= 0);
         struct fraction part = {(fraction_wide)held->at[dim], (uint64_t)right};
         if (right == 0) {
+            must(pool->unit.at[dim] > 0);
             part.over *= NO_RIGHT_FACTOR;
             part.under = (uint64_t)pool->unit.at[dim];
         }
@@ -51,7 +54,7 @@ static struct fraction dominant(const struct account_pool *pool, const struct ac
     return most;
 }
 
-/* (7) */
+/* Rule 7: which allocatable is smaller in every dimension? Below 0: that of `a`. Above 0: that of `b`. 0: neither. */
 static int by_allocatable(const struct account_pool *pool, const struct account_view *a,
                           const struct account_view *b)
 {
@@ -81,6 +84,7 @@ void account_order_key(const struct account_pool *pool, const struct account_sid
     if (side->taken != NULL) {
         vector_sub(&ret->held, side->taken);
     }
+    must(pool->dims <= QUOTA_DIMS_MAX);
 }
 
 static struct fraction key_with(const struct account_pool *pool, const struct account_view *account,
@@ -97,6 +101,7 @@ int account_order_keys(const struct account_pool *pool, const struct account_vie
                        struct account_order_key *key_a, const struct account_view *b,
                        struct account_order_key *key_b)
 {
+    must(a->parent == b->parent);
     if (key_a->above_share != key_b->above_share) {
         return (int)key_a->above_share - (int)key_b->above_share;
     }

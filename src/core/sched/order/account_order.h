@@ -1,16 +1,16 @@
-/* account_order.h - which of two sibling accounts is served first, and which gives first.
+/* account_order.h - which of two sibling accounts is served first, and which of them gives first.
  *
- * The first difference decides:
+ * The first rule in which the two accounts differ decides:
  *   1 an account above its share in every dimension comes later
- *   2 one that stays within its guarantee with its next chunk comes first
- *   3 higher rank
- *   4 one that would hold something of which nothing is allocatable to it comes later
- *   5 smaller dominant share (largest held / allocatable) with the chunk, less what is being taken from it
- *   6 smaller dominant share as it is
- *   7 smaller allocatable in every dimension
- *   8 older
+ *   2 an account that stays within its guarantee with its next chunk comes first
+ *   3 the account of higher rank comes first
+ *   4 an account that would hold a resource of which nothing is allocatable to the account comes later
+ *   5 the smaller dominant share (largest held / allocatable) comes first; the next chunk counts as held, victims as not held
+ *   6 the smaller dominant share of what the account holds now comes first
+ *   7 the account whose allocatable is smaller in every dimension comes first
+ *   8 the older account comes first
  *
- * Only (5) looks at what is being taken: (1) to (4) would otherwise turn an account that gave into one that needs.
+ * Only rule 5 subtracts the victims. If the rules 1 to 4 subtracted victims, an account that gave would count as an account in need.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -23,31 +23,31 @@
 /* One side of the comparison. */
 struct account_side {
     const struct account_view *account;
-    const struct vector *chunk; /* what its best waiting task would take next, or NULL */
-    const struct vector
-        *taken; /* what victims, the next candidate among them, would free, or NULL */
+    const struct vector *chunk; /* the chunk that the account's first task would take, or NULL */
+    const struct vector *taken; /* what the account's victims so far would free, or NULL */
 };
 
-/* What the order looks at: for those who compare an account often while it holds the same. */
+/* The inputs of the rules for one account. A caller keeps the key while the account holds the same amounts. */
 struct account_order_key {
-    bool above_share;      /* (1) */
-    bool within_guarantee; /* (2) */
-    bool without_right;    /* (4) */
-    bool with_known;       /* `with` is (5), else it follows from `held` when somebody asks */
-    struct fraction with;
-    struct vector held;
+    bool above_share;      /* rule 1 */
+    bool within_guarantee; /* rule 2 */
+    bool without_right;    /* rule 4 */
+    bool with_known;       /* `with` is filled in; the first comparison by rule 5 does that */
+    struct fraction with;  /* the dominant share of rule 5 */
+    struct vector held;    /* the amounts of rule 5 */
 };
 
+/* Computes the key of one side, and compares two siblings by their keys with the result of account_order(). */
 void account_order_key(const struct account_pool *pool, const struct account_side *side,
                        struct account_order_key *ret);
 int account_order_keys(const struct account_pool *pool, const struct account_view *a,
                        struct account_order_key *key_a, const struct account_view *b,
                        struct account_order_key *key_b);
 
-/* Below 0: `a` is served first; above 0: `b`. Never 0 for two accounts. */
+/* Below 0: `a` is served first. Above 0: `b` is served first. The result is never 0 for two different accounts. */
 int account_order(const struct account_pool *pool, const struct account_side *a,
                   const struct account_side *b);
 
-/* Below 0: `a` gives first; above 0: `b`. Who is served last gives first. */
+/* Below 0: `a` gives first. Above 0: `b` gives first. The account that is served last gives first. */
 int account_order_giving(const struct account_pool *pool, const struct account_side *a,
                          const struct account_side *b);

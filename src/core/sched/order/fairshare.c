@@ -1,8 +1,9 @@
-/* fairshare.c - the division.
+/* fairshare.c - the division of an amount among siblings, in rounds.
  *
- * A sibling's part of a round is s / S of the pot, where s = max(0, w/W + k (w/W - usage)). All siblings of a round share W, so
- * s is kept as an integer, multiplied by W and by the scales of k and usage: no fraction is ever rounded but the result, down to
- * whole units. Bounds (fairshare.h) keep every product below 2^127: amounts < 2^57, s < 2^56, S < 2^68.
+ * A round divides a pot. A sibling's part of the pot is s / S, where s = max(0, w/W + k (w/W - usage)), w is the sibling's weight,
+ * W the sum of all weights in the round, and S the sum of all s. The code multiplies s by W and by the scales of k and usage, so s is
+ * an integer. Only the result is rounded, down to whole units. The bounds of fairshare.h keep every product below 2^127:
+ * amounts < 2^57, s < 2^56, S < 2^68.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/fairshare.h"
 
@@ -13,20 +14,20 @@ typedef unsigned __int128 u128;
 
 enum { K_SCALE = 1000 };
 
-/* What rounding took from a sibling in the last round it was in: `over / under` of a unit, below 1. */
+/* What rounding took from a sibling in the sibling's last round: `over / under` of a unit, less than one unit. */
 struct remainder {
     u128 over;
-    u128 under; /* 0: none */
+    u128 under; /* 0: rounding took nothing */
 };
 
 struct share_round {
     struct fairshare *siblings;
     size_t count;
-    uint32_t rank; /* the band */
+    uint32_t rank; /* of the band that is served */
     uint32_t k;
     int64_t unit;
-    int64_t pot;
-    int64_t surplus;
+    int64_t pot;            /* the surplus when the round began */
+    int64_t surplus;        /* what is left of the surplus */
     struct remainder *left; /* per sibling */
 };
 
@@ -46,7 +47,7 @@ static bool in_round(const struct share_round *round, const struct fairshare *on
     return one->rank == round->rank && want(one) > 0;
 }
 
-/* Sum of the weights in this round. */
+/* The sum W of the weights in this round. */
 static uint64_t weights(const struct share_round *round)
 {
     uint64_t sum = 0;
@@ -56,7 +57,7 @@ static uint64_t weights(const struct share_round *round)
     return sum;
 }
 
-/* s of the head comment, times W, K_SCALE and FAIRSHARE_USAGE_FULL. */
+/* The number s of the file head, multiplied by W (`weight_sum`), K_SCALE and FAIRSHARE_USAGE_FULL. */
 static u128 part(const struct share_round *round, const struct fairshare *one, uint64_t weight_sum)
 {
     u128 plus = (u128)one->weight * (K_SCALE + round->k) * FAIRSHARE_USAGE_FULL;
@@ -64,9 +65,12 @@ static u128 part(const struct share_round *round, const struct fairshare *one, u
     return plus > minus ? plus - minus : 0;
 }
 
-/* Gives one sibling its part of the pot. True: it is satisfied and wanted less than its part. */
+/* Gives one sibling its part of the pot. True: the sibling's demand is met with less than its part, so the rest is left to others. */
 static bool give(struct share_round *round, size_t index, u128 s, u128 sum)
 {
+    must(index < round->count);
+    must(s <= sum);
+    must(sum > 0);
     struct fairshare *one = &round->siblings[index];
     const int64_t wanted = want(one);
     const u128 product = (u128)(uint64_t)round->pot * s;
@@ -86,12 +90,14 @@ static bool give(struct share_round *round, size_t index, u128 s, u128 sum)
     }
     one->share = i64_add(one->share, given);
     round->surplus = i64_sub(round->surplus, given);
+    must(round->surplus >= 0); /* all parts of a round together are at most the pot */
     return needed < product && given > 0;
 }
 
-/* One round of one band; true when another may give more. */
+/* Runs one round of one band. True: another round may give more to a sibling. */
 static bool round_run(struct share_round *round, u128 *parts)
 {
+    must(round->surplus > 0);
     const uint64_t weight_sum = weights(round);
     u128 sum = 0;
     for (size_t i = 0; i < round->count; i++) {
@@ -113,9 +119,12 @@ static bool round_run(struct share_round *round, u128 *parts)
     return again && round->surplus > 0;
 }
 
-/* Is a / b larger than c / d? By continued fractions: no product that could overflow. */
+/* Compares two remainders: above 0 if `x` is larger, below 0 if `y` is larger. The comparison expands both as continued fractions,
+ * because the cross products could overflow. */
 static int remainder_compare(struct remainder x, struct remainder y)
 {
+    must(x.under > 0);
+    must(y.under > 0);
     int sign = 1;
     for (;;) {
         const u128 a = x.over / x.under;
@@ -128,21 +137,21 @@ static int remainder_compare(struct remainder x, struct remainder y)
         if (x.over == 0 || y.over == 0) {
             return x.over == y.over ? 0 : (x.over > 0 ? sign : -sign);
         }
-        /* Both are proper fractions now: compare their reciprocals the other way round. */
+        /* Both fractions are now below 1. The larger fraction has the smaller reciprocal. */
         x = (struct remainder){x.under, x.over};
         y = (struct remainder){y.under, y.over};
         sign = -sign;
     }
 }
 
-/* Whose remainder comes first: the larger, then the older sibling. */
+/* Does sibling `a` get a unit for its remainder before sibling `b`? The larger remainder is first, then the older sibling. */
 static bool before(const struct share_round *round, size_t a, size_t b)
 {
     const int by_size = remainder_compare(round->left[a], round->left[b]);
     return by_size != 0 ? by_size > 0 : round->siblings[a].order < round->siblings[b].order;
 }
 
-/* The sibling of the band with the largest remainder; count: none. */
+/* The index of the band's sibling with the largest remainder, or `count` if no sibling of the band has a remainder. */
 static size_t remainder_first(const struct share_round *round)
 {
     size_t best = round->count;
@@ -155,7 +164,7 @@ static size_t remainder_first(const struct share_round *round)
     return best;
 }
 
-/* At most one unit each, largest remainder first. */
+/* Gives at most one unit to each sibling of the band that has a remainder, the largest remainder first. */
 static void remainders_give(struct share_round *round)
 {
     size_t index;
@@ -167,7 +176,7 @@ static void remainders_give(struct share_round *round)
     }
 }
 
-/* The highest rank below `*rank` (or the highest of all when `first`); false: none. */
+/* Sets `*rank` to the next lower rank of a sibling, with `first` to the highest rank. False: there is no such rank. */
 static bool band_next(const struct share_round *round, bool first, uint32_t *rank)
 {
     bool found = false;
@@ -213,13 +222,16 @@ int64_t fairshare_surplus(struct fairshare *siblings, size_t count, int64_t surp
 int64_t fairshare_divide(struct fairshare *siblings, size_t count, int64_t total, int64_t unit,
                          uint32_t k, struct arena *scratch)
 {
+    must(total >= 0);
     int64_t surplus = total;
     for (size_t i = 0; i < count; i++) {
         struct fairshare *one = &siblings[i];
         const int64_t promised = one->guaranteed == SHARE_UNLIMITED ? total : one->guaranteed;
         const int64_t most = cap(one);
         one->share = promised < most ? promised : most;
-        surplus = surplus > 0 ? i64_sub(surplus, one->share) : surplus; /* gone is gone */
+        must(one->share >= 0);
+        /* Once the surplus is used up, subtracting more guarantees could only overflow. */
+        surplus = surplus > 0 ? i64_sub(surplus, one->share) : surplus;
     }
     if (surplus <= 0) {
         return 0;

@@ -1,7 +1,8 @@
-/* fairshare.h - divide an amount among siblings: guaranteed parts first, then the surplus by weight in bands of rank, then what
- * rounding left over. Exact: integers and 128-bit products, so the order of the siblings cannot matter.
+/* fairshare.h - the division of an amount among siblings: first the guarantees, then the surplus by weight, band of rank by band of
+ * rank, then the remainders of the rounding. The division uses integers and 128-bit products only. So no share depends on
+ * the order in which the caller lists the siblings.
  *
- * The caller divides a tree top-down: the share of a parent is the total of its children.
+ * The caller divides a tree from the top down: the share of a parent is the total that the parent's children divide.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -14,8 +15,8 @@
 enum {
     FAIRSHARE_SIBLINGS_MAX = 4096,
     FAIRSHARE_WEIGHT_MAX = 1000000, /* thousandths: a weight of 1,000 */
-    FAIRSHARE_USAGE_FULL = 1000000, /* millionths: used all of the pool in the past */
-    FAIRSHARE_K_MAX = 10000,        /* thousandths */
+    FAIRSHARE_USAGE_FULL = 1000000, /* millionths: the sibling used the whole pool */
+    FAIRSHARE_K_MAX = 10000,        /* thousandths: usage history counts tenfold */
 };
 
 enum { SHARE_UNLIMITED = -1 };
@@ -24,19 +25,20 @@ enum { SHARE_UNLIMITED = -1 };
 struct fairshare {
     int64_t guaranteed; /* or SHARE_UNLIMITED */
     int64_t limit;      /* or SHARE_UNLIMITED */
-    int64_t demand;     /* what it holds and what it waits for */
-    int64_t usage;      /* its part of the past, in millionths; 0 without history */
-    uint64_t order;     /* older siblings have lower ones; decides between equal remainders */
-    uint32_t weight;    /* in thousandths; 0 takes no surplus */
-    uint32_t rank;      /* a higher rank is served before any lower one when surplus is divided */
-    int64_t share;      /* the result; fairshare_surplus() adds to it */
+    int64_t demand;     /* what the sibling holds and what its waiting tasks request */
+    int64_t usage;      /* the part of the pool used in the past, in millionths */
+    uint64_t order;     /* lower for older siblings; decides between equal remainders */
+    uint32_t weight;    /* in thousandths; a sibling of weight 0 gets no surplus */
+    uint32_t rank;      /* all siblings of a higher rank get surplus before any of a lower rank */
+    int64_t share;      /* the result; fairshare_surplus() adds to the share that is there */
 };
 
-/* Guaranteed parts, as far as they are wanted; then the surplus. What an unsatisfied sibling gets of the surplus is whole
- * `unit`s (1,000 for slots, 1 for cpu and memory). `k` (thousandths) is how much the past counts. Returns what nobody got. */
+/* Gives each sibling its guarantee, at most its demand, and then divides the surplus. A sibling whose demand is not met gets whole
+ * `unit`s of the surplus (1,000 for slots and named resources, 1 for cpu and memory). `k`, in thousandths, says how much usage history
+ * counts. Returns the amount that no sibling got. */
 int64_t fairshare_divide(struct fairshare *siblings, size_t count, int64_t total, int64_t unit,
                          uint32_t k, struct arena *scratch);
 
-/* The second half alone: `surplus` on top of the shares that are there. */
+/* Divides only a surplus: adds parts of `surplus` to the shares that are there. Returns the amount that no sibling got. */
 int64_t fairshare_surplus(struct fairshare *siblings, size_t count, int64_t surplus, int64_t unit,
                           uint32_t k, struct arena *scratch);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/form_chunk.h"
 
+#include "base/must.h"
 #include "core/model/claim.h"
 #include "core/model/form.h"
 #include "core/model/form_grow.h"
@@ -16,6 +17,7 @@ const struct node **form_chunk_at(const struct core *core, const struct task *ta
     for (uint32_t i = 0; i < task->instance_count; i++) {
         const struct instance *instance = query_instance(core, task->id, i);
         const struct claim *claim = query_instance_claim(core, task->id, i);
+        must(instance != NULL);
         const bool stays =
             instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING;
         at[i] = claim != NULL ? query_node(core, claim->node)
@@ -25,7 +27,7 @@ const struct node **form_chunk_at(const struct core *core, const struct task *ta
     return at;
 }
 
-/* Instances by group that have a place, or have done their work. */
+/* Counts for each leaf the instances that have a place or have ended. */
 static void have_of(const struct core *core, const struct task *task, const struct form *form,
                     const struct node *const *at, struct form_have *ret)
 {
@@ -33,6 +35,7 @@ static void have_of(const struct core *core, const struct task *task, const stru
     for (uint32_t leaf = form_leaf_next(form, 0); leaf < form->group_count;
          leaf = form_leaf_next(form, leaf + 1)) {
         const struct form_group *own = &form->groups[leaf];
+        must(own->first + own->count <= task->instance_count);
         for (uint32_t i = own->first; i < own->first + own->count; i++) {
             ret->at[leaf] +=
                 at[i] != NULL || query_instance(core, task->id, i)->state == INSTANCE_ENDED;
@@ -61,6 +64,7 @@ uint32_t form_chunk(const struct core *core, const struct task *task, const stru
             }
         }
     }
+    must(count <= task->instance_count); /* the room of `ret` */
     return count;
 }
 
@@ -77,6 +81,7 @@ void form_chunk_later_amounts(const struct core *core, const struct task *task, 
         turns_amounts(core, task, count, bound, ret);
         return;
     }
+    must(added <= task->instance_count);
     struct arena arena;
     arena_init(&arena);
     const struct node anywhere = {.id = {0}};
@@ -99,6 +104,7 @@ void form_chunk_amounts(const struct core *core, const struct task *task, const 
 {
     *ret = (struct vector){{0}};
     for (uint32_t i = 0; i < count; i++) {
+        must(indices[i] < task->instance_count);
         const struct request *request = query_task_request(core, task, indices[i]);
         struct vector one;
         query_dim_request(core, request, &one);

@@ -1,5 +1,6 @@
-/* form_chunk.h - which instances of a gang with a form are to be placed next: all that are missing of its minimum, of all groups
- * together; then a group more, or one more (form_grow.h). There may be several choices: each is tried until one finds its places.
+/* form_chunk.h - the instances of a gang with a form that are placed next. A gang below its minimum needs all missing instances of the
+ * minimum together. A gang with its minimum grows by a group or by one instance (form_grow.h). Where several choices exist, the
+ * scheduler tries one after the other until a choice finds its places.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -12,22 +13,24 @@
 
 #include <stdint.h>
 
-/* Where each instance of a task is or will be, as far as the state says; NULL: nowhere. */
+/* The node of each instance of a task by the state: the node of its claim, or the node on which the instance runs and stays. NULL: the
+ * instance has no such node. The array is in the arena. */
 const struct node **form_chunk_at(const struct core *core, const struct task *task,
                                   struct arena *arena);
 
-/* Those instances, ascending, into `ret` (room for all of the task), for the first choice (0), the second and so on; returns how many,
- * 0: there is no such choice. `at` says which have a place (place_form_known). */
+/* Writes the indices of the next instances, ascending, to `ret`, which has room for all instances of the task. `choice` counts from 0.
+ * `at`, made by place_form_known(), has the node of each instance that has a place. Returns the number of indices. The result 0 means
+ * that there is no such choice. */
 uint32_t form_chunk(const struct core *core, const struct task *task, const struct node *const *at,
                     uint32_t choice, uint32_t *ret);
 
-/* What the next instances of any task ask for, by the first choice; of one without groups: `count` of them. The same once `added` of
- * it have got their places. */
+/* What the next instances of a task request. A task with groups takes the first choice of form_chunk(). A task without groups takes
+ * `count` instances. form_chunk_later_amounts() answers for the moment when `added` more instances have their places. */
 void form_chunk_next_amounts(const struct core *core, const struct task *task, uint32_t count,
                              enum slots_bound bound, struct vector *ret);
 void form_chunk_later_amounts(const struct core *core, const struct task *task, uint32_t added,
                               uint32_t count, enum slots_bound bound, struct vector *ret);
 
-/* All that these instances ask for. */
+/* The sum of the requests of these instances. */
 void form_chunk_amounts(const struct core *core, const struct task *task, const uint32_t *indices,
                         uint32_t count, enum slots_bound bound, struct vector *ret);

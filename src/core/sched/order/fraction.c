@@ -4,7 +4,7 @@
 
 #include "base/must.h"
 
-/* A product of 128 by 64 bits: high * 2^64 + low. */
+/* The product of a 128-bit and a 64-bit number: high * 2^64 + low. */
 struct product {
     fraction_wide high;
     uint64_t low;
@@ -20,7 +20,7 @@ int fraction_compare(struct fraction a, struct fraction b)
 {
     must(a.under > 0);
     must(b.under > 0);
-    if ((a.over | b.over) >> 64 == 0) { /* nearly all: the products fit */
+    if ((a.over | b.over) >> 64 == 0) { /* the usual case: both products fit 128 bits */
         const fraction_wide short_left = a.over * b.under;
         const fraction_wide short_right = b.over * a.under;
         return short_left < short_right ? -1 : short_left > short_right;

@@ -1,4 +1,5 @@
-/* fraction.h - shares compared exactly: a / b against c / d by cross products of 192 bits, without a division.
+/* fraction.h - the exact comparison of two shares. The comparison multiplies crosswise with 192 bits and never divides, so no
+ * rounding decides between two accounts.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -11,5 +12,5 @@ struct fraction {
     uint64_t under; /* above 0 */
 };
 
-/* Below 0: a is smaller; 0: equal; above 0: a is larger. */
+/* The result is below 0 if `a` is smaller, 0 if both are equal, above 0 if `a` is larger. */
 int fraction_compare(struct fraction a, struct fraction b);

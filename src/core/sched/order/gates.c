@@ -1,4 +1,4 @@
-/* gates.c - limits, and guarantees as the bound of non-preemptible work.
+/* gates.c - limits as the bound of all work, guarantees as the bound of non-preemptible work.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/gates.h"
 

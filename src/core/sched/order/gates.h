@@ -1,5 +1,6 @@
-/* gates.h - hard bounds that no order and no share overrides: an account's limit, and that non-preemptible work stays within
- * the guarantee, at every level from the task's account to the top. A dimension that is not asked for never blocks.
+/* gates.h - the hard bounds, which no order and no share overrides. Every account stays within its limit. Non-preemptible work of an
+ * account stays within the account's guarantee. Both bounds hold at every level from the task's account to the top. A dimension
+ * that the request does not ask for never blocks.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -11,28 +12,28 @@
 
 enum gate {
     GATE_OPEN,
-    GATE_LIMIT,     /* would exceed a limit */
-    GATE_GUARANTEE, /* non-preemptible, and would exceed a guarantee */
+    GATE_LIMIT,     /* the request would exceed a limit */
+    GATE_GUARANTEE, /* the non-preemptible request would exceed a guarantee */
 };
 
 struct gate_result {
     enum gate gate;
-    const struct account_view *account; /* the lowest one that is in the way; NULL when open */
-    uint32_t dims;                      /* in which dimensions, bit by bit */
+    const struct account_view *account; /* the lowest account whose bound is hit; NULL: open */
+    uint32_t dims;                      /* the dimensions that exceed the bound, bit by bit */
 };
 
-/* One level: the dimensions in which `request` does not pass, bit by bit; 0: it passes. */
+/* The dimensions, bit by bit, in which `request` exceeds the bound of this one account. The result 0 means that the request passes. */
 uint32_t gates_limit_at(const struct account_pool *pool, const struct account_view *account,
                         const struct vector *request);
 uint32_t gates_guarantee_at(const struct account_pool *pool, const struct account_view *account,
                             const struct vector *request);
 
-/* The whole path from `leaf` up, one gate. */
+/* Checks one gate for every account from `leaf` up to the top. */
 struct gate_result gates_limit(const struct account_pool *pool, const struct account_view *leaf,
                                const struct vector *request);
 struct gate_result gates_guarantee(const struct account_pool *pool, const struct account_view *leaf,
                                    const struct vector *request);
 
-/* Both gates; the second only for non-preemptible work. */
+/* Checks the limits and, for non-preemptible work, the guarantees of every account from `leaf` up to the top. */
 struct gate_result gates_check(const struct account_pool *pool, const struct account_view *leaf,
                                const struct vector *request, bool preemptible);

@@ -1,4 +1,4 @@
-/* queue.c - lanes of equal tasks, merged.
+/* queue.c - the notes about shapes, and the merge of lanes in a binary heap.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/queue.h"
 
@@ -25,6 +25,7 @@ static void notes_grow(struct shape_notes *notes)
     struct shape_note **old = notes->at;
     const uint32_t old_room = notes->room;
     notes->room = old_room == 0 ? NOTES_FIRST : old_room * 2;
+    must((notes->room & (notes->room - 1)) == 0); /* note_index() masks with room - 1 */
     notes->at = arena_new(notes->arena, struct shape_note *, notes->room);
     for (uint32_t i = 0; i < old_room; i++) {
         if (old[i] != NULL) {
@@ -43,6 +44,7 @@ struct shape_note *queue_notes_get(struct shape_notes *notes, shape_id shape)
         notes->at[at] = arena_new(notes->arena, struct shape_note, 1);
         notes->at[at]->shape = shape;
         notes->count++;
+        must(notes->count < notes->room); /* an unused entry ends every search of note_index() */
     }
     return notes->at[at];
 }
@@ -66,6 +68,7 @@ bool queue_ahead(const struct okey *a, const struct okey *b, bool by_rank)
 
 static void sink(struct queue *queue, uint32_t from)
 {
+    must(from == 0 || from < queue->count);
     uint32_t at = from;
     for (;;) {
         uint32_t least = at;
@@ -86,6 +89,7 @@ static void sink(struct queue *queue, uint32_t from)
 
 static void lane_add(struct queue *queue, struct shape_note *note, struct okey key)
 {
+    must(note->shape.v == key.at[1] >> 32);
     if (queue->count == queue->room) {
         queue->room = queue->room == 0 ? LANES_FIRST : queue->room * 2;
         struct lane *grown = arena_new(queue->arena, struct lane, queue->room);
@@ -101,6 +105,7 @@ bool queue_fill(struct queue *queue, struct shape_notes *notes, struct okey *key
 {
     const struct oindex *order = &queue->core->orders[ORDER_ACCOUNT_QUEUE];
     const uint64_t account = key->at[0];
+    must(queue->count == 0); /* a queue has the lanes of one project */
     bool more = true;
     while (more && key->at[0] == account) {
         lane_add(queue, queue_notes_get(notes, (shape_id){(uint32_t)(key->at[1] >> 32)}), *key);
@@ -142,6 +147,7 @@ void queue_advance(struct queue *queue)
         queue_drop(queue);
         return;
     }
+    must(queue_ahead(&lane->key, &next, queue->by_rank)); /* a lane is sorted */
     *lane = (struct lane){.key = next, .note = lane->note};
     sink(queue, 0);
 }

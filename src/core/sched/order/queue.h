@@ -1,4 +1,5 @@
-/* queue.h - the waiting tasks of one account in a pool, in order: lanes of tasks that are equal to the scheduler, merged.
+/* queue.h - the waiting tasks of one project in a pool, in order. Tasks that are equal for the scheduler form a lane. The queue
+ * merges the lanes of the project and looks at the first task of each lane only.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -12,36 +13,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a pass has learned of a shape, for all accounts. */
+/* What a pass has learned about a shape. The note holds for the tasks of all projects. */
 struct shape_note {
     shape_id shape;
-    uint32_t missed_from; /* so many and more found no place; 0: not known */
-    bool unproven;        /* the search was not complete: it might find one when less is free */
+    uint32_t missed_from; /* the smallest number of instances that found no place; 0: not known */
+    bool unproven;        /* the search that missed did not look at everything */
     struct trail trail;
 };
 
 /* The notes of a pass, by shape. */
 struct shape_notes {
     struct arena *arena;
-    struct shape_note **at; /* open addressing; NULL: free */
+    struct shape_note **at; /* a hash table with open addressing; NULL: an unused entry */
     uint32_t room;
     uint32_t count;
 };
 
+/* The note of a shape. The function adds an empty note if the shape has none. */
 struct shape_note *queue_notes_get(struct shape_notes *notes, shape_id shape);
 
-/* One lane in the merge, and how far the pass has come with its first task. */
+/* One lane of the queue, and how far the pass has come with the lane's first task. */
 struct lane {
-    struct okey key; /* of its first task, in ORDER_ACCOUNT_QUEUE */
-    struct shape_note *note;
-    bool bounded;   /* what its accounts may still have of cpu or memory bounds its search */
-    bool alone;     /* a gang that has grown in this pass: nobody stands behind it */
-    uint32_t index; /* of the first task: instances before it are not to be placed any more */
-    uint32_t added; /* instances of it placed in this pass */
+    struct okey key;         /* the key of the first task in ORDER_ACCOUNT_QUEUE */
+    struct shape_note *note; /* of the lane's shape */
+    bool bounded;            /* bounds of the accounts on cpu or memory held for the last search */
+    bool alone;              /* a gang that grew in this pass: the lane has no other task */
+    uint32_t index;          /* the first instance of the first task that may still get a place */
+    uint32_t added;          /* instances of the first task that this pass has placed */
 };
 
-/* A merge of lanes: at[0] has the first task (a binary heap). Order: priority, how far a gang has grown, rank, id; with
- * `by_rank`: rank, id. */
+/* Lanes in a binary heap. The lane at[0] has the first task of the queue. The order is priority, stage of growth, rank, id.
+ * With `by_rank` the order is rank, id. */
 struct queue {
     const struct core *core;
     struct arena *arena;
@@ -51,20 +53,21 @@ struct queue {
     uint32_t room;
 };
 
-/* The lanes of the pool's accounts lie one behind the other in ORDER_ACCOUNT_QUEUE: adds those of one account, whose first task
- * has *key; leaves there the key of the first task of the next account. False: there is none. */
+/* Adds all lanes of one project to the queue. `*key` is the key of the project's first task in ORDER_ACCOUNT_QUEUE. On return
+ * `*key` is the key of the first task of the pool's next project. False: the pool has no other project with waiting tasks. */
 bool queue_fill(struct queue *queue, struct shape_notes *notes, struct okey *key);
 
-/* The first lane; its task. The queue must not be empty. */
+/* The first lane of the queue, and the first task of that lane. The queue must not be empty. */
 struct lane *queue_lane(const struct queue *queue);
 const struct task *queue_first(const struct queue *queue);
 
-/* Is the task at `a` ahead of the one at `b`? Keys as in ORDER_ACCOUNT_QUEUE; the accounts have no say. */
+/* Is the task with key `a` ahead of the task with key `b`? Both are keys of ORDER_ACCOUNT_QUEUE. Their accounts do not count. */
 bool queue_ahead(const struct okey *a, const struct okey *b, bool by_rank);
 
-/* Go on behind the first task with the next of its lane, or without this lane. */
+/* queue_advance() removes the first task and goes on with the next task of the lane. queue_drop() removes the whole first lane. */
 void queue_advance(struct queue *queue);
 void queue_drop(struct queue *queue);
 
-/* The first task, a gang, has grown by what lane->added says and has more to place: it stands again where it belongs. */
+/* The first task is a gang that grew by lane->added instances and has more instances to place. The function puts the task back
+ * into the queue at the place that belongs to its new `stage` of growth. */
 void queue_again(struct queue *queue, uint32_t stage);

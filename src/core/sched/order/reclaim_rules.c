@@ -1,10 +1,12 @@
-/* reclaim_rules.c - taking back between accounts.
+/* reclaim_rules.c - the rules by which an account takes back from other accounts.
  *
- * Surprising: a piece is judged by what the giver holds before the piece is taken, so an account may end below its share by
- * less than one piece. Pieces are whole gangs; else a gang that straddles the share could never be taken back. That opens a
- * way round for ever: a giver that ended below its guarantee may take back from a taker above its own, and borrow again what
- * it is then left with. So who ends above its guarantee must leave the guarantees of those who pay whole, and a department
- * without share takes nothing for its members. The peers lack both rules (docs/dev/deviations.md).
+ * Surprising: a piece is judged by what the giver holds before the piece is taken. So the giver may end below its share by less than
+ * one piece. Without this, a gang of which one part is above the share could never be taken back, because a gang is one piece.
+ *
+ * This alone would allow an endless circle: a giver that ended below its guarantee takes back from a taker above its guarantee,
+ * ends above its own guarantee again, and is taken from again. Two rules prevent the circle. A taker that ends above its guarantee
+ * must leave the guarantees of all givers whole. A department without a share takes nothing for its projects. The peers lack both
+ * rules (docs/dev/deviations.md).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/reclaim_rules.h"
 
@@ -18,7 +20,7 @@ struct account_loss {
     bool touched;
 };
 
-/* Non-preemptible work of the account and what it asks for, within the guarantee in every dimension? */
+/* Would the account's non-preemptible work, with the claimant's request, be within the guarantee in every dimension? */
 static bool fixed_within(const struct claimant *claim, const struct account_view *account)
 {
     struct vector fixed = account->fixed;
@@ -26,8 +28,9 @@ static bool fixed_within(const struct claimant *claim, const struct account_view
     return vector_above(&fixed, &account->guaranteed, claim->pool->dims) == 0;
 }
 
-/* Cpu and memory that come with slots are no demand before they are placed, so a share divided before may be behind: what an
- * account holds within its guarantee without asking for more is its right in any case. */
+/* The dimensions, bit by bit, in which the claimant's account would be above its share with the request. A dimension does not count if
+ * the request asks for nothing of it and the account is within its guarantee. The reason: cpu and memory that come with slots are no
+ * demand before a node is chosen, so a share computed before the placement can be too small. */
 static uint32_t above_share(const struct claimant *claim)
 {
     const struct account_view *account = claim->account;
@@ -35,6 +38,7 @@ static uint32_t above_share(const struct claimant *claim)
     vector_add(&held, &claim->request);
     uint32_t above = vector_above(&held, &account->share, claim->pool->dims);
     for (uint32_t dim = 0; dim < claim->pool->dims; dim++) {
+        must(claim->request.at[dim] >= 0);
         if (claim->request.at[dim] == 0 &&
             vector_within_at(held.at[dim], account->guaranteed.at[dim])) {
             above &= ~(1u << dim);
@@ -52,7 +56,8 @@ enum claim_verdict reclaim_rules_start(const struct claimant *claim)
                                                                      : CLAIM_ABOVE_GUARANTEE;
 }
 
-/* Below its guarantee in every dimension that is asked for and in which there is one? */
+/* Is the giver below its guarantee in every dimension that the claimant requests? Unlimited guarantees do not count. False if the giver
+ * has no limited guarantee in a requested dimension. */
 static bool below_guarantee(const struct claimant *claim, const struct account_view *giver)
 {
     bool below = false;
@@ -61,6 +66,7 @@ static bool below_guarantee(const struct claimant *claim, const struct account_v
         if (claim->request.at[dim] <= 0 || promised == VECTOR_UNLIMITED) {
             continue;
         }
+        must(promised >= 0);
         if (giver->allocated.at[dim] >= promised) {
             return false;
         }
@@ -74,6 +80,7 @@ bool reclaim_rules_from(const struct claimant *claim, const struct account_view 
     const struct account_view *taker;
     const struct account_view *giver;
     account_diverge(claim->account, victim, &taker, &giver);
+    must(taker != giver); /* the claimant's project is neither the victim nor an ancestor */
     for (const struct account_view *at = victim; at != giver; at = at->parent) {
         if (account_keeps(claim->pool, at, giver, &at->allocated, &victim->allocated)) {
             return false;
@@ -162,8 +169,8 @@ static uint32_t dims_of(const struct vector *amounts, uint32_t dims)
     return vector_above(amounts, &nothing, dims);
 }
 
-/* Is the victim, or one between it and the giver, within its guarantee? Then others below the giver borrowed, and they are to
- * pay. */
+/* May the victim's project, or an account between the project and the giver, refuse to lose the piece by account_keeps()? Then other
+ * accounts below the giver have borrowed, and the piece must come from one of these. */
 static bool path_keeps(const struct claimant *claim, const struct losses *losses,
                        const struct account_view *victim, const struct account_view *giver,
                        const struct vector *piece)
@@ -196,7 +203,7 @@ enum reclaim_rule reclaim_rules_take(const struct claimant *claim, struct losses
     return rule;
 }
 
-/* Would `taker`, holding `load`, be above its share and as saturated as `giver`, which is left with `rest`? One dimension. */
+/* Would the taker, with `load` held in one dimension, be above its share and at least as saturated as the giver, which keeps `rest`? */
 static bool too_saturated(const struct claimant *claim, int64_t load, int64_t share, int64_t rest,
                           int64_t giver_share)
 {
@@ -206,6 +213,7 @@ static bool too_saturated(const struct claimant *claim, int64_t load, int64_t sh
     if (share == 0 || rest <= 0) {
         return true;
     }
+    must(share > 0);
     const fraction_wide scaled = (fraction_wide)load * claim->saturation_milli;
     const fraction_wide scaled_rest = (fraction_wide)rest * SATURATION_MILLI_DEFAULT;
     const struct fraction taker_ratio = {scaled, (uint64_t)share};
@@ -213,7 +221,7 @@ static bool too_saturated(const struct claimant *claim, int64_t load, int64_t sh
     return fraction_compare(taker_ratio, giver_ratio) >= 0;
 }
 
-/* Did the losses bring the giver below its guarantee, or further below it? */
+/* Did the losses bring the giver below its guarantee, or from below its guarantee further down? `rest` is what the giver keeps. */
 static bool guarantee_broken(const struct claimant *claim, const struct account_view *giver,
                              const struct vector *rest)
 {
@@ -221,7 +229,8 @@ static bool guarantee_broken(const struct claimant *claim, const struct account_
         const int64_t held = giver->allocated.at[dim];
         const int64_t promised = giver->guaranteed.at[dim];
         const int64_t kept = vector_within_at(held, promised) ? held : promised;
-        /* Unlimited is what is not accounted for, no promise. */
+        must(rest->at[dim] <= held); /* losses never add amounts */
+        /* A resource with an unlimited guarantee is not accounted for, so nothing of it is promised. */
         if (promised != VECTOR_UNLIMITED && rest->at[dim] < kept) {
             return true;
         }
@@ -229,10 +238,12 @@ static bool guarantee_broken(const struct claimant *claim, const struct account_
     return false;
 }
 
-/* One level of the claimant's path against one sibling that paid. */
+/* Is the outcome balanced between an account on the claimant's path and one sibling that lost something? */
 static bool pair_balanced(const struct claimant *claim, const struct losses *losses,
                           const struct account_view *taker, const struct account_view *giver)
 {
+    must(taker->parent == giver->parent);
+    must(taker != giver);
     struct vector load = reclaim_rules_remaining(losses, taker);
     vector_add(&load, &claim->request);
     const struct vector rest = reclaim_rules_remaining(losses, giver);
@@ -242,7 +253,7 @@ static bool pair_balanced(const struct claimant *claim, const struct losses *los
     }
     const uint32_t dims = losses->dims | dims_of(&claim->request, claim->pool->dims);
     for (uint32_t dim = 0; dim < claim->pool->dims; dim++) {
-        /* What it did not ask for and holds within its guarantee is no reason: see above_share(). */
+        /* Amounts within the guarantee that the request does not ask for do not count: see above_share(). */
         const bool right = claim->request.at[dim] == 0 &&
                            vector_within_at(load.at[dim], taker->guaranteed.at[dim]);
         const bool counts = (dims >> dim & 1u) != 0 && !right;

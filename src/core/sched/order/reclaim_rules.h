@@ -1,10 +1,13 @@
-/* reclaim_rules.h - who may take back from whom, between accounts.
+/* reclaim_rules.h - which account may take back from which other account.
  *
- *   may it start?  ─▶  which accounts may give?  ─▶  piece by piece: may this one be taken?  ─▶  is the outcome balanced?
- *   reclaim_rules_start      reclaim_rules_from                  reclaim_rules_take                                reclaim_rules_balanced
+ *   reclaim_rules_start      may the claimant cause evictions in other accounts?
+ *   reclaim_rules_from       which accounts may give?
+ *   reclaim_rules_take       may this piece be taken? (for each piece of the set of victims)
+ *   reclaim_rules_balanced   is the outcome balanced?
  *
- * Two accounts are compared where their paths part: there they are siblings. An account at or below its guarantee loses
- * nothing to its siblings, nor to those of the accounts above it (account_keeps()); a claimant ends within its share; so nobody can take back what was taken (P6).
+ * Two accounts are compared at the two siblings where their paths diverge. An account within its guarantee loses nothing to its
+ * siblings, nor to siblings of its ancestors (account_keeps()). A claimant ends within its share. So no account can take back what was
+ * taken from it (P6).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -17,41 +20,41 @@
 
 enum { SATURATION_MILLI_DEFAULT = 1000, SATURATION_MILLI_MAX = 1000000 };
 
-/* A waiting task that would take. */
+/* A waiting task that would take places from other accounts. */
 struct claimant {
     const struct account_pool *pool;
-    const struct account_view *account; /* its own, a leaf */
-    struct vector request;              /* its next chunk */
+    const struct account_view *account; /* the project of the task */
+    struct vector request;              /* the next chunk of the task */
     bool preemptible;
-    uint32_t
-        saturation_milli; /* at least 1,000: how much less saturated than those who pay it must end */
+    /* The taker's saturation (held / share), times this number of thousandths, must end below the giver's. At least 1,000. */
+    uint32_t saturation_milli;
 };
 
 enum claim_verdict {
     CLAIM_MAY_START,
-    CLAIM_ABOVE_SHARE,     /* with the chunk it would be above its fair share */
-    CLAIM_ABOVE_GUARANTEE, /* non-preemptible, and would be above its guarantee */
+    CLAIM_ABOVE_SHARE,     /* the chunk would bring the account above its fair share */
+    CLAIM_ABOVE_GUARANTEE, /* the non-preemptible chunk would bring the account above its guarantee */
 };
 
 enum reclaim_rule {
     RECLAIM_REFUSED,
     RECLAIM_BY_SHARE,     /* the giver is above its share */
-    RECLAIM_BY_GUARANTEE, /* the giver is above its guarantee, the taker within its own */
+    RECLAIM_BY_GUARANTEE, /* the giver is above its guarantee, the taker within its guarantee */
 };
 
-/* May this task cause evictions in other accounts at all? */
+/* May the claimant cause evictions in other accounts at all? */
 enum claim_verdict reclaim_rules_start(const struct claimant *claim);
 
-/* Can anything be taken from `victim` (a leaf)? False is final; true is only worth a closer look. */
+/* Can anything be taken from the project `victim`? False: nothing can. True: reclaim_rules_take() may still refuse each piece. */
 bool reclaim_rules_from(const struct claimant *claim, const struct account_view *victim);
 
-/* The dimensions, bit by bit, in which `giver` is above its share while it holds `remaining`. Not those in which it is within its
- * guarantee: a limit set below that stops nothing (P4). */
+/* The dimensions, bit by bit, in which `giver` is above its allocatable amount and above its guarantee while `giver` holds `remaining`.
+ * The guarantee counts by itself because a limit below the guarantee lowers the allocatable amount, but not the right (P4). */
 uint32_t reclaim_rules_above_share(const struct account_pool *pool,
                                    const struct account_view *giver,
                                    const struct vector *remaining);
 
-/* Each rule alone, while `giver` holds `remaining`; `taker` is the claimant's side where the paths part. */
+/* Does this one rule allow to take from `giver` while `giver` holds `remaining`? `taker` is the sibling of `giver` on the claimant's path. */
 bool reclaim_rules_by_share(const struct account_pool *pool, const struct account_view *giver,
                             const struct vector *remaining);
 bool reclaim_rules_by_guarantee(const struct claimant *claim, const struct account_view *taker,
@@ -60,26 +63,28 @@ bool reclaim_rules_by_guarantee(const struct claimant *claim, const struct accou
 /* What a set of victims takes from each account. */
 struct losses {
     struct account_loss *at;             /* by account_view.index */
-    const struct account_view **touched; /* those that lost something, in order of first loss */
+    const struct account_view **touched; /* accounts that lost something, by their first loss */
     uint32_t touched_count;
-    uint32_t room; /* accounts there are */
+    uint32_t room; /* number of accounts */
     uint32_t dims; /* dimensions in which something was taken, bit by bit */
 };
 
-/* No losses yet; `accounts` is the number of views. Lives in the arena. */
+/* Makes an empty set of losses in the arena. `accounts` is the number of account views. */
 void reclaim_rules_losses_init(struct losses *losses, uint32_t accounts, struct arena *arena);
 
-/* Forget them: in time of the accounts touched. */
+/* Removes all losses. The cost grows with the number of accounts that lost something. */
 void reclaim_rules_losses_clear(struct losses *losses);
 
-/* What the account still holds. */
+/* What the account still holds after its losses. */
 struct vector reclaim_rules_remaining(const struct losses *losses,
                                       const struct account_view *account);
 
-/* Take `piece` from `victim` (a leaf) and from all above it. RECLAIM_REFUSED: it may not be taken, and was not. */
+/* Takes `piece` from the project `victim` and from all its ancestors. Returns the rule that allows the loss. RECLAIM_REFUSED: no rule
+ * allows the loss, and nothing was taken. */
 enum reclaim_rule reclaim_rules_take(const struct claimant *claim, struct losses *losses,
                                      const struct account_view *victim, const struct vector *piece);
 
-/* With all losses, at every level of the claimant's path: does it end within its share or less saturated than each sibling that
- * paid; are those left their guarantees if it ends above its own; does non-preemptible work stay within the guarantee? */
+/* Is the outcome of all losses balanced? Three rules hold for each account on the claimant's path. The account ends within its share, or
+ * less saturated than each sibling that lost something. If the account ends above its guarantee, no sibling lost a part of a
+ * guarantee. Non-preemptible work of the account stays within the guarantee. */
 bool reclaim_rules_balanced(const struct claimant *claim, const struct losses *losses);

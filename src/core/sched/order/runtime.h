@@ -1,4 +1,4 @@
-/* runtime.h - protections in time: how long a task runs before it may be evicted, how long one waits before it may evict.
+/* runtime.h - protections in time: how long a task runs before it may be evicted, and how long a task waits before it may evict.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -9,25 +9,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whose minimum runtime protects from other accounts. */
+/* The account at which the search for a minimum runtime against other accounts begins. The search goes on up the tree. */
 enum reclaim_protection {
-    RECLAIM_PROTECTION_LCA, /* of the account just below the common ancestor, on the victim's side, or above it */
-    RECLAIM_PROTECTION_ACCOUNT, /* of the victim's own account, or above it */
+    RECLAIM_PROTECTION_LCA,     /* the victim's ancestor just below the lowest common ancestor */
+    RECLAIM_PROTECTION_ACCOUNT, /* the victim's own account */
 };
 
-/* Minimum runtime against tasks of the same account: the first set one from the victim's account up, else the pool's. */
+/* Minimum runtime against claimants of the same account: the first value that is set from the victim's account up to the top. The
+ * pool's value holds if no account sets one. */
 int64_t runtime_min_preempt_ms(const struct account_view *victim, int64_t pool_ms);
 
-/* Minimum runtime against a claimant of another account. */
+/* Minimum runtime against a claimant of another account: the first value that is set from the account that `protection` names up to the
+ * top. The pool's value `pool_ms` holds if no account sets one. */
 int64_t runtime_min_reclaim_ms(enum reclaim_protection protection,
                                const struct account_view *claimant,
                                const struct account_view *victim, int64_t pool_ms);
 
-/* Is a victim that started then protected now? An elastic one above its minimum still gives what is above it. */
+/* Does the minimum runtime `min_ms` still protect a victim that started at `started_ms`? The caller knows the exception: an elastic
+ * gang gives the instances above its minimum in spite of the protection. */
 bool runtime_protected(int64_t started_ms, int64_t min_ms, int64_t now_ms);
 
-/* How long a task waits before it may cause evictions: its own delay, or its pool's. */
+/* How long a task waits before it may cause evictions: the delay of the task, or of the pool where the task sets none. */
 int64_t runtime_delay_ms(const struct task *task, const struct pool *pool);
 
-/* From when on may a task cause evictions: its delay after it was submitted or last evicted (0: never was). */
+/* The moment from which a task may cause evictions: `delay_ms` after its submission or its last eviction. An `evicted_ms` of 0 means
+ * that the task was never evicted. */
 int64_t runtime_evict_from_ms(int64_t submitted_ms, int64_t evicted_ms, int64_t delay_ms);

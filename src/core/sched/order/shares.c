@@ -1,6 +1,7 @@
 /* shares.c - views of the accounts of a pool, and the division down the tree.
  *
- * Costs what the accounts with work in the pool cost: those are the rows of usage, whose ancestors have one, too.
+ * An account with work in the pool has a row of usage there, and so have all its ancestors. The cost grows with the number of these
+ * rows, not with the number of all accounts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/shares.h"
 
@@ -18,7 +19,7 @@
 #include "core/state/shares_cache.h"
 #include "core/state/state.h"
 
-/* What can be divided (fairshare.c multiplies with it). */
+/* The largest total that is divided. A larger total would overflow the products of fairshare.c. */
 #define TOTAL_MAX ((int64_t)1 << 55)
 
 static uint64_t usage_next(const struct core *core, pool_id pool, uint64_t after)
@@ -37,7 +38,7 @@ static uint32_t usage_count(const struct core *core, pool_id pool)
     return count;
 }
 
-/* ---- what there is ---- */
+/* ---- the totals of the pool ---- */
 
 static int64_t total_cut(__int128 sum)
 {
@@ -49,7 +50,7 @@ static __int128 sum_of(const struct sum *sum)
     return (__int128)sum->high << 64 | sum->low;
 }
 
-/* Of a named resource that some quota mentions: few are, so nobody keeps the sum. */
+/* The usable amount of a named resource that a quota mentions. The state keeps no sum for named resources, because quotas mention few. */
 static int64_t named_total(const struct core *core, pool_id pool, resource_id resource)
 {
     __int128 sum = 0;
@@ -89,10 +90,11 @@ static void view_fill(const struct core *core, const struct quota *quota, const 
     ret->fixed = usage->fixed;
     for (uint32_t dim = 0; dim < query_dim_count(core); dim++) {
         ret->allocated.at[dim] -= usage->leaving.at[dim];
+        must(ret->allocated.at[dim] >= 0);
     }
 }
 
-/* Links to parents, children and siblings; a row of usage implies those above it. */
+/* Links each view with its parent, children and siblings. Every ancestor of an account with a row of usage has a row, too. */
 static void links_fill(struct shares *shares)
 {
     shares->top_first = SHARES_NONE;
@@ -112,7 +114,8 @@ static void links_fill(struct shares *shares)
     }
 }
 
-/* Accounts that work in one pool often have numbers that follow each other: then the first guess is right. */
+/* The ids of the accounts with work in one pool often follow each other without gaps. So the search first tries the index that the
+ * account would have without gaps, and then searches by halves. */
 struct account_view *shares_view(const struct shares *shares, account_id account)
 {
     uint32_t from = 0;
@@ -130,39 +133,41 @@ struct account_view *shares_view(const struct shares *shares, account_id account
         }
     }
     const bool found = from < shares->count && shares->links[from].id.v == account.v;
+    must(!found || shares->views[from].index == from);
     return found ? &shares->views[from] : NULL;
 }
 
 /* ---- the division ---- */
 
-/* What the division reads of an account, per dim. */
+/* What the division reads of an account, by dimension. */
 struct claim_on {
     uint32_t weight[QUOTA_DIMS_MAX];
-    uint32_t used[QUOTA_DIMS_MAX]; /* in the past: history_used() */
+    uint32_t used[QUOTA_DIMS_MAX]; /* usage history: history_used() */
     struct vector demand;
 };
 
 static int64_t demand_cut(int64_t demand, int64_t total)
 {
-    const int64_t most = 2 * total + SLOT_MILLI; /* beyond it nothing can be had */
+    const int64_t most = 2 * total + SLOT_MILLI; /* no share can be larger */
     return demand < most ? demand : most;
 }
 
 struct division {
     struct shares *shares;
     const struct claim_on *claims;
-    struct fairshare *siblings; /* room for all accounts */
-    uint32_t factor;            /* how much the past counts */
+    struct fairshare *siblings; /* scratch space for all accounts */
+    uint32_t factor;            /* how much usage history counts, in thousandths */
     struct arena arena;
 };
 
-/* Divides `total` of one dim among siblings. */
+/* Divides `total` of one dimension among the account with index `first` and its younger siblings. */
 static void level_divide(struct division *division, uint32_t first, uint32_t dim, int64_t total)
 {
     struct shares *shares = division->shares;
     uint32_t count = 0;
     for (uint32_t at = first; at != SHARES_NONE; at = shares->links[at].sibling_next) {
         const struct account_view *view = &shares->views[at];
+        must(count < shares->count);
         division->siblings[count++] = (struct fairshare){
             .guaranteed = view->guaranteed.at[dim],
             .limit = view->limit.at[dim],
@@ -182,7 +187,7 @@ static void level_divide(struct division *division, uint32_t first, uint32_t dim
     arena_clear(&division->arena);
 }
 
-/* Parents before their children: by depth. */
+/* Divides the pool down the tree. Parents come before their children, because the loop goes by depth. */
 static void tree_divide(struct division *division)
 {
     struct shares *shares = division->shares;
@@ -199,6 +204,7 @@ static void tree_divide(struct division *division)
         }
     }
     for (uint32_t at = 0; at < shares->count; at++) {
+        must(shares->views[at].depth < ACCOUNT_DEPTH_MAX); /* a deeper level would have no shares */
         account_allocatable(&shares->views[at]);
     }
 }
@@ -209,6 +215,7 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
     const uint32_t count = usage_count(core, pool);
     struct claim_on *claims = arena_new(arena, struct claim_on, count);
     const struct pool *row = query_pool(core, pool);
+    must(row != NULL);
     const uint32_t factor = history_looks_back(row) ? row->history_factor : 0;
     pool_fill(core, pool, &shares->pool);
     shares->count = count;
@@ -224,6 +231,8 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
         query_quota(core, id, pool, &quota);
         query_usage(core, id, pool, &usage);
         const struct account *account = query_account(core, id);
+        must(account != NULL);
+        must(account->depth > 0);
         shares->links[at] = (struct shares_link){id, account->parent, SHARES_NONE, SHARES_NONE};
         shares->views[at].index = at;
         shares->views[at].order = id.v;
@@ -247,7 +256,7 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
     return shares;
 }
 
-/* ---- for those who only show them ---- */
+/* ---- shares that are only shown ---- */
 
 static const struct shares *cache_ask(struct shares_cache *cache, const struct core *core,
                                       pool_id pool)

@@ -1,4 +1,4 @@
-/* tally.c - what accounts hold within a trial.
+/* tally.c - the amounts of accounts within a trial, from the project up to its top account.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/tally.h"
 
@@ -9,7 +9,7 @@
 #include "core/state/key.h"
 #include "core/state/query.h"
 
-/* Sums of the state are cut at QUOTA_SUM_MAX; a trial adds far less than would wrap, but is held to it. */
+/* Adds without wrapping. Sums of the state are at most QUOTA_SUM_MAX, and a sum of a trial at most twice as much. */
 static int64_t sum_held(int64_t sum, int64_t more)
 {
     const int64_t most = 2 * QUOTA_SUM_MAX;
@@ -29,6 +29,7 @@ static struct account_view *leaf_of(const struct tally *tally, const struct task
 {
     const struct account_view *later = shares_view(tally->shares, task->account);
     must(later != NULL);
+    must(later->index < tally->shares->count);
     return view == VIEW_LATER ? &tally->shares->views[later->index] : &tally->now[later->index];
 }
 
@@ -40,6 +41,7 @@ struct account_view *tally_view(const struct tally *tally, const struct task *ta
 static void path_move(const struct tally *tally, const struct task *task, enum view view,
                       const struct vector *amounts, int sign)
 {
+    must(sign == 1 || sign == -1);
     struct account_view *views = view == VIEW_LATER ? tally->shares->views : tally->now;
     const struct account_view *at = leaf_of(tally, task, view);
     for (; at != NULL; at = at->parent) {
@@ -65,7 +67,8 @@ bool tally_user_capped(const struct tally *tally, const struct task *task, enum 
     return left != VECTOR_UNLIMITED && request->at[DIM_SLOTS] > 0 && request->at[DIM_SLOTS] > left;
 }
 
-/* What is not preemptible and leaves is no part of later, like all that leaves (shares.c has left that out). */
+/* Subtracts the leaving non-preemptible instances of a node from `fixed` in VIEW_LATER. shares.c has already subtracted all leaving
+ * instances from `allocated`. */
 static void fixed_leave(struct tally *tally, uint64_t node)
 {
     const struct core *core = tally->core;
@@ -73,6 +76,7 @@ static void fixed_leave(struct tally *tally, uint64_t node)
     while (oindex_next(&core->orders[ORDER_ON_NODE], key, &key) && key.at[0] == node) {
         const struct instance *instance = query_instance_row(core, key.at[3]);
         const struct task *task = query_task(core, instance->task);
+        must(task != NULL);
         if (instance->state != INSTANCE_STOPPING || task->preemptible) {
             continue;
         }
@@ -86,7 +90,7 @@ static void fixed_leave(struct tally *tally, uint64_t node)
     }
 }
 
-/* Claims are part of later. */
+/* Adds the claims of the pool to VIEW_LATER, and subtracts what leaves from `fixed` there. */
 static void claims_load(struct tally *tally, pool_id pool)
 {
     const struct core *core = tally->core;
@@ -99,6 +103,8 @@ static void claims_load(struct tally *tally, pool_id pool)
         while (oindex_next(&core->orders[ORDER_CLAIM], key, &key) && key.at[0] == at.at[1]) {
             const struct task *task = query_task(core, (task_id){key.at[1]});
             const struct claim *claim = table_get(&core->claims, key.at[3]);
+            must(task != NULL);
+            must(claim != NULL);
             struct vector amounts;
             query_dim_grant(core, query_task_request(core, task, (uint32_t)key.at[2]),
                             claim->slots_milli, claim->cpu_milli, claim->memory_bytes, &amounts);
@@ -116,6 +122,7 @@ void tally_init(struct tally *tally, const struct core *core, pool_id pool, stru
     for (uint32_t at = 0; at < shares->count; at++) {
         struct account_view *now = &tally->now[at];
         *now = shares->views[at];
+        must(now->index == at);
         now->allocated = shares->held[at];
         now->parent = now->parent == NULL ? NULL : &tally->now[now->parent->index];
     }
@@ -123,7 +130,7 @@ void tally_init(struct tally *tally, const struct core *core, pool_id pool, stru
     user_cap_init(&tally->users, core, pool, arena);
 }
 
-/* The guarantee as a bound; one that covers the whole pool bounds nothing. */
+/* The guarantee as the bound of non-preemptible work. A guarantee of all slots of the pool bounds nothing. */
 static int64_t guarantee_bound(const struct tally *tally, const struct account_view *account,
                                uint32_t dim)
 {
@@ -140,6 +147,7 @@ static struct gate_result gates_at(const struct tally *tally, const struct task 
     if (limit.gate != GATE_OPEN || task->preemptible) {
         return limit;
     }
+    must(limit.account == NULL); /* `limit` is open: the result if every guarantee passes */
     for (const struct account_view *at = leaf; at != NULL; at = at->parent) {
         uint32_t dims = gates_guarantee_at(pool, at, request);
         for (uint32_t dim = 0; dim < pool->dims; dim++) {
@@ -167,6 +175,7 @@ struct gate_result tally_gate(const struct tally *tally, const struct task *task
 bool tally_over_limit(const struct tally *tally, uint32_t index, enum view view,
                       const struct vector *request)
 {
+    must(index < tally->shares->count);
     const struct account_pool *pool = &tally->shares->pool;
     return gates_limit_at(pool, &tally->shares->views[index], request) != 0 ||
            (view == VIEW_NOW && gates_limit_at(pool, &tally->now[index], request) != 0);
@@ -184,6 +193,7 @@ static int64_t left_of(int64_t left, int64_t bound, int64_t held)
 static void path_left(const struct tally *tally, const struct task *task, enum view view,
                       struct vector *ret)
 {
+    must(tally->shares->pool.dims <= QUOTA_DIMS_MAX);
     for (const struct account_view *at = leaf_of(tally, task, view); at != NULL; at = at->parent) {
         for (uint32_t dim = 0; dim < tally->shares->pool.dims; dim++) {
             ret->at[dim] = left_of(ret->at[dim], at->limit.at[dim], at->allocated.at[dim]);
@@ -207,6 +217,7 @@ bool tally_left(const struct tally *tally, const struct task *task, enum view vi
     }
     const int64_t user = user_cap_left(&tally->users, task->user, view);
     if (user != VECTOR_UNLIMITED) {
+        must(user >= 0);
         ret->at[DIM_SLOTS] = left_of(ret->at[DIM_SLOTS], user, 0);
     }
     bool bound = false;

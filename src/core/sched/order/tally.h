@@ -1,8 +1,8 @@
-/* tally.h - what accounts hold within a trial, now and later, as the trial has changed it so far.
+/* tally.h - what accounts hold within a trial, now and later. Each entry of the trial changes the amounts:
  *
  *            a start    a claim    an eviction
- *   now         +                                   what P3 bounds: nothing starts beyond it
- *   later       +          +           -            what order, shares and reclaim look at
+ *   now         +                                   limits and guarantees bound these amounts (P3)
+ *   later       +          +           -            limits bound these, too; order, shares and reclaim read these
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -23,35 +23,38 @@
 
 struct tally {
     const struct core *core;
-    struct shares *shares;    /* its views are the accounts later */
-    struct account_view *now; /* the same accounts now, in the same places */
+    struct shares *shares;    /* shares->views are the accounts in the view VIEW_LATER */
+    struct account_view *now; /* the same accounts in the view VIEW_NOW, with the same indices */
     struct user_caps users;
-    int64_t slots_full; /* of the pool, all its nodes: a guarantee of that much is no bound */
+    int64_t slots_full; /* slots of all nodes of the pool: so large a guarantee is no bound */
 };
 
-/* As the state has it, claims included. `shares` must live as long, and is written to. */
+/* Fills the tally from the state, claims included. The tally writes to `shares`, which must live as long as the tally. */
 void tally_init(struct tally *tally, const struct core *core, pool_id pool, struct shares *shares,
                 struct arena *arena);
 
-/* What one instance of the task takes, or gives back (sign -1), in a view. */
+/* Adds the amounts of one instance of the task to the task's accounts and user in a view. With sign -1 the function subtracts. */
 void tally_move(struct tally *tally, const struct task *task, enum view view,
                 const struct vector *amounts, int sign);
 
-/* May the task's accounts take `request` more: now and later, or (a claim) later? */
+/* May the task's accounts take `request` more? VIEW_NOW asks for a start, which must pass now and later. VIEW_LATER asks for a claim,
+ * which must pass later. */
 struct gate_result tally_gate(const struct tally *tally, const struct task *task, enum view view,
                               const struct vector *request);
 
-/* Would an account (by the index of its view), with `request` more, be above its limit: now or later, or (a claim) later? */
+/* Would the account whose view has this index be above its limit with `request` more? VIEW_NOW checks now and later, VIEW_LATER checks
+ * later only. */
 bool tally_over_limit(const struct tally *tally, uint32_t index, enum view view,
                       const struct vector *request);
 
-/* May the task's user take `request` more, likewise? */
+/* Would `request` more bring the task's user above the pool's cap per user? The views are checked as in tally_over_limit(). */
 bool tally_user_capped(const struct tally *tally, const struct task *task, enum view view,
                        const struct vector *request);
 
-/* What the task's accounts, and of slots its user, may still take in each dimension; VECTOR_UNLIMITED: no bound. False: no dimension has one. */
+/* What the task's accounts may still take in each dimension; in slots also what the task's user may still take. VECTOR_UNLIMITED is no
+ * bound. False: no dimension has a bound. */
 bool tally_left(const struct tally *tally, const struct task *task, enum view view,
                 struct vector *ret);
 
-/* The account of a task as it will be. */
+/* The view of the task's account in VIEW_LATER. */
 struct account_view *tally_view(const struct tally *tally, const struct task *task);

@@ -1,4 +1,5 @@
-/* turns.c - heaps of accounts.
+/* turns.c - one heap of accounts for each level of the tree. Only the policy `fair-share` uses the tree; under the other policies all
+ * projects stand directly below the root.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/turns.h"
 
@@ -31,10 +32,11 @@ void turns_amounts(const struct core *core, const struct task *task, uint32_t co
 
 /* ---- comparing ---- */
 
-/* Does it hold its share, or more, of something that the chunk asks for? What is guaranteed without bound is not divided. */
+/* Does the account hold its share, or more, of a resource that the chunk requests? A resource with an unlimited guarantee does not count. */
 static bool line_full(const struct turns *turns, const struct turns_line *line)
 {
     const struct account_view *view = line->view;
+    must(view != NULL); /* the root has no siblings and is never compared */
     for (uint32_t dim = 0; dim < turns->tally->shares->pool.dims; dim++) {
         const int64_t share = view->share.at[dim];
         const bool divided = line->chunk.at[dim] > 0 && share != VECTOR_UNLIMITED &&
@@ -58,8 +60,9 @@ static struct account_order_key *line_key(const struct turns *turns, struct turn
     return &line->key;
 }
 
-/* Whoever holds its share comes after those who do not. Else a large chunk at the head of one that is below its share would let
- * others go above theirs, only to give it back in the same moment to the smaller ones behind that head. */
+/* An account that holds its share comes after an account that does not. Without this rule a large first chunk of an account below its
+ * share would let the siblings go above their shares. The smaller tasks behind that chunk would then take the same amounts back from
+ * the siblings in the same moment. */
 static bool fair_before(const struct turns *turns, struct turns_line *a, struct turns_line *b)
 {
     struct account_order_key *key_a = line_key(turns, a);
@@ -80,6 +83,7 @@ static bool turn_before(const struct turns_line *a, const struct turns_line *b)
 
 static bool line_before(const struct turns *turns, struct turns_line *a, struct turns_line *b)
 {
+    must(a->parent == b->parent); /* both are in one heap */
     switch (turns->policy) {
     case POLICY_FAIR_SHARE:
         return fair_before(turns, a, b);
@@ -95,6 +99,7 @@ static bool line_before(const struct turns *turns, struct turns_line *a, struct 
 
 static void sink(const struct turns *turns, struct turns_line *line, uint32_t from)
 {
+    must(from == 0 || from < line->count);
     struct turns_line **heap = line->heap;
     uint32_t at = from;
     for (;;) {
@@ -114,15 +119,17 @@ static void sink(const struct turns *turns, struct turns_line *line, uint32_t fr
 
 /* ---- building ---- */
 
-/* Whose turn it would be below this line, and with what. */
+/* Finds anew which project below this line is next, and what that project's first task would take. */
 static void line_refresh(const struct turns *turns, struct turns_line *line)
 {
     line->key_known = false;
     if (line->heap != NULL) {
+        must(line->count > 0);
         line->best = line->heap[0]->best;
         line->chunk = line->heap[0]->chunk;
         return;
     }
+    must(line->queue.count > 0);
     line->best = line;
     if (turns->policy == POLICY_FAIR_SHARE) {
         const struct task *task = queue_first(&line->queue);
@@ -139,7 +146,7 @@ static struct turns_line *line_above(struct turns *turns, const struct turns_lin
                                                                 : &turns->lines[parent->index];
 }
 
-/* A project has waiting tasks: it and all above it take part. */
+/* Links a project that has waiting tasks, and all lines above the project, with their parents. */
 static void line_link(struct turns *turns, struct turns_line *line)
 {
     while (line != &turns->root && !line->linked) {
@@ -176,7 +183,7 @@ static void heap_make(const struct turns *turns, struct turns_line *line)
     }
 }
 
-/* Puts each line into the heap above it. */
+/* Puts each linked line into the heap of its parent. */
 static void heaps_fill(struct turns *turns, uint32_t count, struct arena *arena)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -185,9 +192,10 @@ static void heaps_fill(struct turns *turns, uint32_t count, struct arena *arena)
             continue;
         }
         struct turns_line *parent = line->parent;
+        must(parent != NULL);
         if (parent->heap == NULL) {
             parent->heap = arena_new(arena, struct turns_line *, parent->count);
-            parent->count = 0; /* counts anew what is there */
+            parent->count = 0; /* from here on the number of lines in the heap */
         }
         parent->heap[parent->count++] = line;
     }
@@ -197,6 +205,7 @@ void turns_init(struct turns *turns, const struct core *core, const struct pool 
                 const struct tally *tally, struct arena *arena)
 {
     const struct shares *shares = tally->shares;
+    must(tally->core == core);
     *turns = (struct turns){.core = core, .tally = tally, .policy = pool->policy};
     turns->notes.arena = arena;
     turns->lines = arena_new(arena, struct turns_line, shares->count);

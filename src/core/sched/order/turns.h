@@ -1,9 +1,9 @@
 /* turns.h - whose turn it is: the accounts of a pool that have waiting tasks, as the pool's policy orders them.
  *
- *   the pool ─▶ best account at the top ─▶ … ─▶ best project ─▶ its first task
+ *   the pool ─▶ first top account ─▶ … ─▶ first project ─▶ first task of that project
  *
- * Each level is a heap. What a project is given changes only its own place and that of the accounts above it, all of which stand
- * first, so the order after each placement costs a few comparisons however many accounts there are.
+ * The children of each account form a heap. A placement changes only the order of the project and of its ancestors, and each of them
+ * is the first of its heap. So a placement costs a few comparisons, however many accounts there are.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -24,24 +24,25 @@
 
 struct first_bound;
 
+/* An account in the order of turns. */
 struct turns_line {
-    const struct account_view *view; /* NULL: the pool itself */
+    const struct account_view *view; /* NULL: the root, which stands for the pool */
     struct turns_line *parent;
-    struct turns_line **heap; /* those below that have waiting tasks */
-    uint32_t count;
-    bool linked;
-    struct queue queue;           /* of a project */
-    struct turns_line *best;      /* the project below whose turn it would be */
-    struct vector chunk;          /* what its first task would take next */
-    struct account_order_key key; /* its place among its siblings, while it holds the same */
-    uint32_t key_changes;         /* of the account when that was found */
-    bool key_known;
-    bool full; /* it holds its share already, as far as its next chunk asks for more */
-    const struct first_bound *bound; /* of its tasks the first that its bounds hold back */
-    bool blocked;   /* one of its tasks was noted as the first that found no room */
-    bool waits;     /* one of its tasks goes on waiting */
-    uint32_t turns; /* round-robin: how often it was served in this pass */
-    int64_t used;   /* round-robin: slots it held before */
+    struct turns_line **heap;     /* the lines below that have waiting tasks; NULL: a project */
+    uint32_t count;               /* number of lines in `heap` */
+    bool linked;                  /* the line, or a line below, has waiting tasks */
+    struct queue queue;           /* the waiting tasks of a project */
+    struct turns_line *best;      /* the project at or below this line whose turn would be next */
+    struct vector chunk;          /* what the first task of `best` would take next */
+    struct account_order_key key; /* the inputs for the comparison with siblings */
+    uint32_t key_changes;         /* view->changes when `key` was computed */
+    bool key_known;               /* `key` and `full` belong to the current chunk */
+    bool full;                    /* the account holds its whole share of a resource in the chunk */
+    const struct first_bound *bound; /* the project's first task that a bound holds back */
+    bool blocked;                    /* a task of the project was noted as its first blocked task */
+    bool waits;                      /* a task of the project goes on waiting */
+    uint32_t turns;                  /* round-robin: turns that the project had in this pass */
+    int64_t used;                    /* round-robin: slots that the project held before the pass */
 };
 
 struct turns {
@@ -50,22 +51,23 @@ struct turns {
     enum pool_policy policy;
     struct shape_notes notes;
     struct turns_line root;
-    struct turns_line *lines; /* by index of the account's view */
+    struct turns_line *lines; /* by the index of the account's view */
 };
 
-/* All waiting tasks of the pool. `tally` is read whenever accounts are compared. */
+/* Fills the turns with all waiting tasks of the pool. Comparisons of accounts read `tally`, which must live as long as the turns. */
 void turns_init(struct turns *turns, const struct core *core, const struct pool *pool,
                 const struct tally *tally, struct arena *arena);
 
-/* The project whose turn it is; its first task is the next one. NULL: nobody waits any more. */
+/* The project whose turn it is. The first task of that project is tried next. NULL: no task is left to try. */
 struct turns_line *turns_first(const struct turns *turns);
 
-/* The first project was given something, or its queue has moved on. */
+/* Restores the order after the first project, `line`, got a place or its queue advanced. */
 void turns_update(struct turns *turns, struct turns_line *line);
 
-/* How many instances of a task are to be placed next, `added` of them being placed already. */
+/* How many instances of a task are placed together next, after the pass has placed `added` instances of the task. */
 uint32_t turns_chunk(const struct task *task, uint32_t added);
 
-/* What so many instances of a task ask for; parts of devices by memory as on the pool's largest or smallest devices. */
+/* What `count` instances of a task request. `bound` says how many slots a part of a device by memory counts for: as on the pool's
+ * largest devices (SLOTS_LEAST) or as on the smallest (SLOTS_MOST). */
 void turns_amounts(const struct core *core, const struct task *task, uint32_t count,
                    enum slots_bound bound, struct vector *ret);

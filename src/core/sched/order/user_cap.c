@@ -1,8 +1,10 @@
-/* user_cap.c - slots by user, in a small table of those who have moved.
+/* user_cap.c - slots by user. A small hash table has only the users whose slots the trial, a claim or a leaving instance changes.
+ * The slots of every other user are read from the state.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/user_cap.h"
 
 #include "base/hash.h"
+#include "base/must.h"
 #include "core/model/claim.h"
 #include "core/model/oindex.h"
 #include "core/model/table.h"
@@ -25,6 +27,7 @@ static struct user_slots *slot_of(struct user_slots *at, uint32_t room, user_id 
 static void grow(struct user_caps *caps)
 {
     const uint32_t room = caps->room == 0 ? USERS_FIRST : caps->room * 2;
+    must((room & (room - 1)) == 0); /* slot_of() masks with room - 1 */
     struct user_slots *grown = arena_new(caps->arena, struct user_slots, room);
     for (uint32_t i = 0; i < caps->room; i++) {
         if (caps->at[i].user.v != 0) {
@@ -37,6 +40,7 @@ static void grow(struct user_caps *caps)
 
 static struct user_slots *user_edit(struct user_caps *caps, user_id user)
 {
+    must(user.v != 0); /* 0 marks an unused entry */
     if ((caps->count + 1) * 2 > caps->room) {
         grow(caps);
     }
@@ -71,6 +75,7 @@ int64_t user_cap_left(const struct user_caps *caps, user_id user, enum view view
         const int64_t now = view == VIEW_NOW ? found->slots[VIEW_NOW] : 0;
         held = found->slots[VIEW_LATER] > now ? found->slots[VIEW_LATER] : now;
     }
+    must(held >= 0);
     return held < caps->slots_max ? caps->slots_max - held : 0;
 }
 
@@ -88,6 +93,7 @@ static void node_load(struct user_caps *caps, uint64_t node)
     key = (struct okey){{node, 0, 0, 0}};
     while (oindex_next(&core->orders[ORDER_CLAIM], key, &key) && key.at[0] == node) {
         const struct claim *claim = table_get(&core->claims, key.at[3]);
+        must(claim != NULL);
         user_cap_move(caps, query_task(core, (task_id){key.at[1]})->user, VIEW_LATER,
                       claim->slots_milli);
     }
@@ -96,10 +102,10 @@ static void node_load(struct user_caps *caps, uint64_t node)
 void user_cap_init(struct user_caps *caps, const struct core *core, pool_id pool,
                    struct arena *arena)
 {
-    *caps = (struct user_caps){.core = core,
-                               .pool = pool,
-                               .arena = arena,
-                               .slots_max = query_pool(core, pool)->user_slots_max};
+    const struct pool *row = query_pool(core, pool);
+    must(row != NULL);
+    *caps = (struct user_caps){
+        .core = core, .pool = pool, .arena = arena, .slots_max = row->user_slots_max};
     struct okey key = {{pool.v, 0, 0, 0}};
     while (caps->slots_max > 0 && oindex_next(&core->orders[ORDER_NODE_CHANGING], key, &key) &&
            key.at[0] == pool.v) {

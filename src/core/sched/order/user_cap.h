@@ -1,6 +1,8 @@
-/* user_cap.h - slots that the tasks of each user hold in a pool within a trial, now and later: what the pool's cap per user bounds.
+/* user_cap.h - the slots that the tasks of each user hold in a pool within a trial, now and later. The pool's cap per user bounds these
+ * slots.
  *
- * Nothing is kept in a pool without a cap. See tally.h for the two views. SPDX-License-Identifier: Apache-2.0 */
+ * In a pool without a cap the table stays empty. tally.h says which entries of a trial count in which view.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"
@@ -10,7 +12,7 @@
 
 #include <stdint.h>
 
-/* A user of whom the trial or the state says more than what is held now. */
+/* A user whose slots differ from the user's usage in the state: by the trial, by claims or by leaving instances. */
 struct user_slots {
     user_id user;
     int64_t slots[VIEW_COUNT];
@@ -20,18 +22,19 @@ struct user_caps {
     const struct core *core;
     pool_id pool;
     struct arena *arena;
-    int64_t slots_max;     /* 0: no cap, nothing is kept */
-    struct user_slots *at; /* open addressing by user; 0: free */
+    int64_t slots_max;     /* the cap; 0: the pool has no cap, and the table stays empty */
+    struct user_slots *at; /* a hash table with open addressing by user; user 0: an unused entry */
     uint32_t room;
     uint32_t count;
 };
 
-/* As the state has it: those who leave hold nothing later, what is promised counts later. */
+/* Fills the table from the state. In VIEW_LATER leaving instances do not count and claims do. */
 void user_cap_init(struct user_caps *caps, const struct core *core, pool_id pool,
                    struct arena *arena);
 
-/* Slots more (or, negative, less) in a view. */
+/* Adds `slots`, which may be negative, to what the user holds in a view. */
 void user_cap_move(struct user_caps *caps, user_id user, enum view view, int64_t slots);
 
-/* What the user may still take: now and later, or (a claim) later. VECTOR_UNLIMITED: there is no cap. */
+/* The slots that the user may still take. VIEW_NOW answers for a start, which must be within the cap now and later. VIEW_LATER answers for
+ * a claim. VECTOR_UNLIMITED: the pool has no cap. */
 int64_t user_cap_left(const struct user_caps *caps, user_id user, enum view view);

@@ -1,4 +1,5 @@
-/* view.h - the two moments at which a step looks at nodes and accounts: now, and later.
+/* view.h - the two views in which a step sees nodes and accounts. "Now" is the state as it is. "Later" is the moment when every
+ * leaving instance has left and every claim has started.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

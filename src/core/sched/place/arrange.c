@@ -1,7 +1,8 @@
 /* arrange.c - the search for places of a gang with a form.
  *
- * Surprising: of two domains that are equally full the one with the lower node is taken, but of two parts of it with equal room
- * the later one: as the peers do. Numbers of domains are given anew after a restart and decide nothing.
+ * Surprising: of two domains that are equally full the search takes the domain with the lower node. Of two parts of a domain with equal
+ * room the search takes the part with the higher node. The peers do the same. Ids of domains change with a restart, so no order uses
+ * them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/arrange.h"
 
@@ -16,17 +17,17 @@
 #include "core/state/query.h"
 #include "core/state/topology.h"
 
-/* Domains and orders tried for one gang. */
+/* ARRANGE_TRIES_MAX bounds the attempts to fill a group, for all groups of a gang together. EVERY_ONE asks a node without a maximum. */
 enum { ARRANGE_TRIES_MAX = 2000, LEVEL_NONE = -1, EVERY_ONE = TASK_INSTANCES_MAX };
 
-/* Where a group is to be. */
+/* Where a group must be. */
 struct scope {
-    int32_t level;
+    int32_t level;    /* of the domain; LEVEL_NONE: no level */
     domain_id domain; /* 0: anywhere in the pool */
-    int32_t close;    /* the level on which few domains are to be used, or LEVEL_NONE */
+    int32_t close;    /* the level of which few domains should be used, or LEVEL_NONE */
 };
 
-/* The instances of one leaf that want a place. */
+/* The instances of one leaf that need a place. */
 struct part {
     const uint32_t *indices;
     uint32_t count;
@@ -34,23 +35,23 @@ struct part {
 
 struct arrange_search {
     struct nodeset *nodeset;
-    struct part parts[TASK_GROUPS_MAX + 1];
-    uint32_t tries;
-    bool exact; /* one leaf only: what is not found is not there */
+    struct part parts[TASK_GROUPS_MAX + 1]; /* by leaf */
+    uint32_t tries;                         /* attempts to fill a group */
+    bool exact;                             /* a miss proves that there are no places */
 };
 
-/* A node that takes some. */
+/* A node that takes instances of a leaf. */
 struct site {
     const struct node *node;
-    uint32_t takes;
-    int64_t order;
+    uint32_t takes; /* number of instances */
+    int64_t order;  /* ops->order() of the node */
 };
 
-/* A domain, or what of a scope is in one of a closer level. */
+/* A domain, or the part of a scope that is in one domain of a closer level. */
 struct area {
     domain_id domain;
-    uint32_t node; /* the lowest */
-    uint64_t room; /* for instances of the largest leaf, or what goes before that */
+    uint32_t node; /* the lowest node */
+    uint64_t room; /* instances of a leaf that fit; in domains_of(): the domain's rank */
 };
 
 /* ---- nodes of a scope ---- */
@@ -72,12 +73,14 @@ static struct site *sites_of(const struct arrange_search *search, uint32_t leaf,
                              uint32_t *ret_count)
 {
     struct nodeset *nodeset = search->nodeset;
-    struct site *sites = arena_new(nodeset->arena, struct site, scope_size(nodeset, scope));
+    const uint32_t size = scope_size(nodeset, scope);
+    struct site *sites = arena_new(nodeset->arena, struct site, size);
     uint32_t count = 0;
     const struct node *node = NULL;
     while ((node = scope_node(nodeset, scope, node == NULL ? (node_id){0} : node->id)) != NULL) {
         const uint32_t takes = nodeset->ops->takes(nodeset, leaf, node, search->parts[leaf].count);
         if (takes > 0) {
+            must(count < size);
             sites[count++] = (struct site){node, takes, nodeset->ops->order(nodeset, leaf, node)};
         }
     }
@@ -87,12 +90,13 @@ static struct site *sites_of(const struct arrange_search *search, uint32_t leaf,
 
 /* ---- one leaf on some nodes ---- */
 
-/* Packed: the fullest first, as without a topology. */
+/* Placements other than `spread`: the fullest node first, as for tasks without a topology. */
 static bool packs_before(const struct site *a, const struct site *b)
 {
     return a->order != b->order ? a->order < b->order : a->node->id.v < b->node->id.v;
 }
 
+/* Placement `spread`: the emptiest node first. */
 static bool spreads_before(const struct site *a, const struct site *b)
 {
     return a->order != b->order ? a->order > b->order : a->node->id.v < b->node->id.v;
@@ -111,7 +115,7 @@ static struct site *site_best(const struct nodeset *nodeset, struct site *sites,
     return best;
 }
 
-/* As many of `count` instances as the sites take; returns how many. */
+/* Places as many of `count` instances as the sites take. Returns the number of placed instances. */
 static uint32_t sites_fill(struct nodeset *nodeset, uint32_t leaf, struct site *sites,
                            uint32_t site_count, const uint32_t *indices, uint32_t count)
 {
@@ -121,9 +125,10 @@ static uint32_t sites_fill(struct nodeset *nodeset, uint32_t leaf, struct site *
         if (best == NULL) {
             return placed;
         }
-        /* What one takes may bound what another one does: by what its accounts may have. */
+        /* The node may take fewer now than when the site was made, because earlier placements used up the accounts' bounds. */
         const uint32_t most = nodeset->spread ? 1 : count - placed;
         const uint32_t takes = nodeset->ops->takes(nodeset, leaf, best->node, most);
+        must(takes <= most);
         for (uint32_t i = 0; i < takes; i++) {
             nodeset->ops->take(nodeset, leaf, best->node, indices[placed++]);
         }
@@ -133,13 +138,13 @@ static uint32_t sites_fill(struct nodeset *nodeset, uint32_t leaf, struct site *
     return placed;
 }
 
-/* Which part of a scope the site is in. */
+/* The domain of the site at the level `scope.close`; 0: none. */
 static uint32_t site_area(const struct site *site, struct scope scope)
 {
     return site->node->domains[scope.close].v;
 }
 
-/* The most room first; of equal ones the later; nodes that are in none last. */
+/* The part with most room first, then the part with the higher node. Nodes in no domain come last. */
 static int area_order(const void *left, const void *right)
 {
     const struct area *a = left;
@@ -156,6 +161,7 @@ static int area_order(const void *left, const void *right)
 static struct area *areas_of(struct nodeset *nodeset, struct scope scope, const struct site *sites,
                              uint32_t site_count, uint32_t *ret_count)
 {
+    must(scope.close != LEVEL_NONE);
     struct area *areas = arena_new(nodeset->arena, struct area, site_count);
     uint32_t count = 0;
     for (uint32_t i = 0; i < site_count; i++) {
@@ -174,7 +180,7 @@ static struct area *areas_of(struct nodeset *nodeset, struct scope scope, const 
     return areas;
 }
 
-/* In as few parts of the scope as possible. */
+/* Places the instances of a leaf in few parts of the scope. Returns the number of placed instances. */
 static uint32_t areas_fill(struct nodeset *nodeset, uint32_t leaf, struct scope scope,
                            struct site *sites, uint32_t site_count, const struct part *part)
 {
@@ -191,6 +197,7 @@ static uint32_t areas_fill(struct nodeset *nodeset, uint32_t leaf, struct scope 
         }
         placed +=
             sites_fill(nodeset, leaf, inside, count, &part->indices[placed], part->count - placed);
+        must(placed <= part->count);
     }
     return placed;
 }
@@ -200,6 +207,7 @@ static bool leaf_place(struct arrange_search *search, uint32_t leaf, struct scop
     struct nodeset *nodeset = search->nodeset;
     const struct part *part = &search->parts[leaf];
     const uint32_t mark = nodeset->placed_count;
+    must(part->count > 0);
     if (scope.domain.v == 0 && scope.close == LEVEL_NONE && nodeset->ops->anywhere != NULL) {
         return nodeset->ops->anywhere(nodeset, leaf, part->indices, part->count);
     }
@@ -217,6 +225,7 @@ static bool leaf_place(struct arrange_search *search, uint32_t leaf, struct scop
 
 /* ---- domains ---- */
 
+/* How many leaves at or below a group need places. */
 static uint32_t parts_below(const struct arrange_search *search, uint32_t group)
 {
     uint32_t count = 0;
@@ -226,7 +235,7 @@ static uint32_t parts_below(const struct arrange_search *search, uint32_t group)
     return count;
 }
 
-/* The leaf with the largest request among those below a group that want places. */
+/* The leaf with the largest request among the leaves at or below a group that need places. */
 static uint32_t leaf_largest(const struct arrange_search *search, uint32_t group)
 {
     const struct form *form = search->nodeset->form;
@@ -253,7 +262,7 @@ static uint64_t domain_room(struct nodeset *nodeset, domain_id domain, uint32_t 
     return room;
 }
 
-/* Does every leaf, for itself, find room there? */
+/* Does each leaf at or below the group, placed alone, find enough room in the domain? */
 static bool domain_qualifies(const struct arrange_search *search, uint32_t group, domain_id domain)
 {
     for (uint32_t i = group; i < search->nodeset->form->groups[group].end; i++) {
@@ -265,7 +274,7 @@ static bool domain_qualifies(const struct arrange_search *search, uint32_t group
     return true;
 }
 
-/* The fullest first; of equal ones that with the lowest node. */
+/* The domain with the lowest rank first, then the domain with the lower node. */
 static int domain_order(const void *left, const void *right)
 {
     const struct area *a = left;
@@ -281,6 +290,7 @@ static struct area *domains_of(const struct arrange_search *search, uint32_t gro
 {
     struct nodeset *nodeset = search->nodeset;
     const uint32_t leaf = leaf_largest(search, group);
+    must(level < nodeset->pool->level_count);
     struct area *list = arena_new(nodeset->arena, struct area, scope_size(nodeset, scope));
     uint32_t count = 0;
     domain_id domain = {0};
@@ -308,7 +318,7 @@ static struct area *domains_of(const struct arrange_search *search, uint32_t gro
 
 static bool group_place(struct arrange_search *search, uint32_t group, struct scope scope);
 
-/* The children of a group that want places, in this sequence. */
+/* Writes the children of a group that need places to `ret` in this sequence. Returns their number. */
 static uint32_t children_of(const struct arrange_search *search, uint32_t group,
                             enum sequence sequence, uint32_t *ret)
 {
@@ -320,6 +330,7 @@ static uint32_t children_of(const struct arrange_search *search, uint32_t group,
             continue;
         }
         const struct request *own = &form->groups[leaf_largest(search, child)].request;
+        must(count < TASK_GROUPS_MAX); /* the room of `ret` */
         uint32_t at = count++;
         for (; at > 0; at--) {
             const struct request *other = &form->groups[leaf_largest(search, ret[at - 1])].request;
@@ -333,11 +344,12 @@ static uint32_t children_of(const struct arrange_search *search, uint32_t group,
     return count;
 }
 
-/* All that a group wants, in one scope. */
+/* Places all instances of a group in one scope, or none. */
 static bool group_fill(struct arrange_search *search, uint32_t group, struct scope scope)
 {
     struct nodeset *nodeset = search->nodeset;
     const uint32_t mark = nodeset->placed_count;
+    must(group < nodeset->form->group_count);
     if (++search->tries > ARRANGE_TRIES_MAX) {
         search->exact = false;
         return false;
@@ -361,7 +373,7 @@ static bool group_fill(struct arrange_search *search, uint32_t group, struct sco
     return false;
 }
 
-/* The node of one of a group that has its place: the others go there. */
+/* The node of the group's first instance that has a place. The other instances must be in the same domain. NULL: none has a place. */
 static const struct node *group_pin(const struct nodeset *nodeset, uint32_t group)
 {
     const struct form_group *own = &nodeset->form->groups[group];
@@ -380,7 +392,7 @@ static int32_t level_of(const struct nodeset *nodeset, const char *name)
                                                                           : LEVEL_NONE;
 }
 
-/* One level after the other, from the closest up to `widest`. */
+/* Places a group in one domain of the closest level that has room for the group, up to the level `widest`. */
 static bool levels_try(struct arrange_search *search, uint32_t group, struct scope scope,
                        int32_t widest)
 {
@@ -389,6 +401,7 @@ static bool levels_try(struct arrange_search *search, uint32_t group, struct sco
     const int32_t required = level_of(nodeset, own->required);
     const int32_t closest = scope.close > required ? scope.close : required;
     const struct node *pin = group_pin(nodeset, group);
+    must(closest < (int32_t)nodeset->pool->level_count);
     for (int32_t level = closest; level >= widest && level > scope.level; level--) {
         if (pin != NULL) {
             const struct scope inside = {level, pin->domains[level], scope.close};
@@ -409,15 +422,16 @@ static bool levels_try(struct arrange_search *search, uint32_t group, struct sco
     return false;
 }
 
-/* Recursion is as deep as the tree of groups. */
+/* Places a group and all groups below, or nothing. The recursion is as deep as the tree of groups, which form_link() bounds. */
 static bool group_place(struct arrange_search *search, uint32_t group, struct scope scope)
 {
     const struct nodeset *nodeset = search->nodeset;
     const struct form_group *own = &nodeset->form->groups[group];
     const int32_t required = level_of(nodeset, own->required);
     const int32_t preferred = level_of(nodeset, own->preferred);
+    must((scope.level == LEVEL_NONE) == (scope.domain.v == 0));
     if (own->required[0] != '\0' && required == LEVEL_NONE) {
-        return false; /* the pool has no such level any more */
+        return false; /* the pool's topology no longer has the level */
     }
     scope.close = preferred != LEVEL_NONE ? preferred : scope.close;
     if (required > scope.level) {
@@ -454,6 +468,7 @@ enum arrange_result arrange(struct nodeset *nodeset, const uint32_t *indices, ui
 uint32_t arrange_closest(struct nodeset *nodeset, uint32_t group, const uint32_t *indices,
                          uint32_t count, domain_id *ret)
 {
+    must(group < nodeset->form->group_count);
     struct arrange_search search;
     const int32_t level = level_of(nodeset, nodeset->form->groups[group].required);
     uint64_t most = 0;

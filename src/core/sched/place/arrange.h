@@ -1,12 +1,13 @@
-/* arrange.h - places for instances of a gang with a form: each group within one domain where it must be, close together where it
- * can be, all or none.
+/* arrange.h - places for the instances of a gang with a form: each group in one domain of the level that it requires, and as close
+ * together as it prefers. All instances get a place, or none does.
  *
- *   a group:  the closest level that is asked for ─▶ wider ─▶ … ─▶ the level that is required, or where its parent is
- *   a level:  the fullest domain that has room first
- *   a domain: in it the parts with most room first, so that few are used; in those the nodes as the pool orders them
+ *   levels of a group:   the closest level first, then wider levels, up to the required level or the domain of the parent
+ *   domains of a level:  the fullest domain with enough room first
+ *   parts of a domain:   the part with most room first, so that few parts are used; inside a part nodes in the pool's order
  *
- * For equal instances (one leaf) it finds places wherever there are enough. Different ones are tried in a few orders, largest
- * first, within a budget of work: finding nothing is then no proof. Keeps S13 of README.md.
+ * A budget bounds the work. For equal instances (one leaf) a search within the budget finds places wherever there are enough, so a
+ * miss proves that there are none. Different instances are tried in a few sequences only, so a miss of theirs proves nothing.
+ * Keeps S13 of core/sched/README.md.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -17,14 +18,14 @@
 
 enum arrange_result {
     ARRANGE_DONE,
-    ARRANGE_NO_ROOM,   /* there are no such places */
-    ARRANGE_NOT_FOUND, /* none were found; the search was not complete */
+    ARRANGE_NO_ROOM,   /* the search proved that there are no such places */
+    ARRANGE_NOT_FOUND, /* the search found no places and did not look at everything */
 };
 
-/* Places these instances (ascending), beside those that have their place already. Nothing is placed unless all are. */
+/* Places these instances, in ascending order. Other instances of the gang keep their places. Nothing is placed unless all are. */
 enum arrange_result arrange(struct nodeset *nodeset, const uint32_t *indices, uint32_t count);
 
-/* The domain of the level that a group requires which comes closest to taking these instances, all of that group: how many of them
- * it takes. `*ret` is 0 where the group requires no level, or no node is on it. */
+/* Sets `*ret` to the domain that takes most of these instances, all of one group, at the level that the group requires. Returns how many
+ * of the instances the domain takes. `*ret` is 0 if the group requires no level, or if no node is in a domain of the level. */
 uint32_t arrange_closest(struct nodeset *nodeset, uint32_t group, const uint32_t *indices,
                          uint32_t count, domain_id *ret);

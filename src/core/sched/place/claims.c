@@ -1,8 +1,9 @@
-/* claims.c - from promised places to starts.
+/* claims.c - claims that become starts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/claims.h"
 
 #include "base/arena.h"
+#include "base/must.h"
 #include "core/model/fit.h"
 #include "core/model/node.h"
 #include "core/model/oindex.h"
@@ -18,7 +19,7 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* The next promised instance of a task from `index` on; instance_count: none. */
+/* The first instance of a task with a claim, from `index` on. The result is instance_count if there is none. */
 static uint32_t claimed_from(const struct core *core, const struct task *task, uint32_t index)
 {
     while (index < task->instance_count && query_instance_claim(core, task->id, index) == NULL) {
@@ -27,7 +28,7 @@ static uint32_t claimed_from(const struct core *core, const struct task *task, u
     return index;
 }
 
-/* Who asks for one instance; `before` did for another one of the same task, or is NULL. */
+/* The asker for one instance. `before` is the asker of another instance of the same task, or NULL. An equal request shares `before`. */
 static const struct asker *asker_for(struct trial *trial, const struct task *task, uint32_t index,
                                      const struct asker *before)
 {
@@ -42,8 +43,10 @@ static const struct asker *asker_for(struct trial *trial, const struct task *tas
 
 static bool start_there(struct trial *trial, const struct asker *asker, uint32_t index)
 {
-    const struct node *node =
-        query_node(trial->core, query_instance_claim(trial->core, asker->task->id, index)->node);
+    const struct claim *claim = query_instance_claim(trial->core, asker->task->id, index);
+    must(claim != NULL);
+    const struct node *node = query_node(trial->core, claim->node);
+    must(node != NULL);
     struct space_room room;
     struct space place;
     overlay_place(&trial->overlay, node, asker, &room, &place);
@@ -54,7 +57,7 @@ static bool start_there(struct trial *trial, const struct asker *asker, uint32_t
     return true;
 }
 
-/* `count` promised instances of a task from `index` on: all start, or all go on waiting, or all are given up. */
+/* Tries `count` claimed instances of a task from `index` on. All of them start, or all go on waiting, or all their claims are dropped. */
 static uint32_t claims_try(struct trial *trial, const struct task *task, uint32_t index,
                            uint32_t count, bool *given_up)
 {
@@ -65,6 +68,7 @@ static uint32_t claims_try(struct trial *trial, const struct task *task, uint32_
     uint32_t at = index;
     for (uint32_t i = 0; i < count; i++, at++) {
         at = claimed_from(core, task, at);
+        must(at < task->instance_count); /* the task has `count` claims from `index` on */
         trial_unclaim(trial, task, at, true);
         vector_add(&amounts, &trial->decisions[trial->count - 1].amounts);
     }
@@ -103,8 +107,9 @@ uint32_t claims_start(struct trial *trial, bool *ret_given_up)
         while (oindex_next(&core->orders[ORDER_CLAIM], key, &key) && key.at[0] == at.at[1]) {
             const struct task *task = query_task(core, (task_id){key.at[1]});
             const uint32_t index = (uint32_t)key.at[2];
+            must(task != NULL);
             if (!task->queued || query_instance(core, task->id, index)->state != INSTANCE_WAITING) {
-                continue; /* it is still leaving the place it had */
+                continue; /* the instance is still leaving its old place */
             }
             if (!task->gang) {
                 starts += claims_try(trial, task, index, 1, ret_given_up);

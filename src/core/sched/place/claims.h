@@ -1,4 +1,4 @@
-/* claims.h - places promised to waiting instances: who may start there now.
+/* claims.h - starts of waiting instances on the places that their claims promise.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Every claim of the pool whose place has fallen free becomes a start, a gang's all together; one that its accounts' bounds no
- * longer allow is given up, and `*ret_given_up` says so: what did not fit beside it may fit now. Returns the number of starts. */
+/* Starts the waiting instances whose claimed place in the trial's pool has become free. All claims of a gang start together. A claim
+ * that the bounds of the accounts no longer allow is dropped. `*ret_given_up` says that a claim was dropped: other tasks may fit in the
+ * place of a dropped claim. Returns the number of starts. */
 uint32_t claims_start(struct trial *trial, bool *ret_given_up);

@@ -1,21 +1,22 @@
-/* empty_nodes.c - arranging on empty nodes.
+/* empty_nodes.c - the nodeset of empty nodes. Only nodes that take an instance have a struct here.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/empty_nodes.h"
 
 #include "base/hash.h"
+#include "base/must.h"
 #include "base/sort.h"
 #include "core/model/fit.h"
 #include "core/model/space.h"
 #include "core/state/topology.h"
 
-/* A node on which something was put. */
+/* A node on which an instance was placed. */
 struct empty_node {
-    struct empty_node *next; /* of the same bucket */
+    struct empty_node *next; /* in the same bucket */
     struct space place;
     struct space_room room;
 };
 
-/* What was put where. */
+/* One placement, for the way back. */
 struct put {
     struct empty_node *empty_node;
     const struct request *request;
@@ -28,8 +29,8 @@ struct empty_nodes {
     struct nodeset nodeset;
     enum empty_nodes_of of;
     struct empty_node *nodes[EMPTY_NODE_BUCKETS];
-    struct put *puts; /* as ground.placed */
-    empty_nodes_age_fn age;
+    struct put *puts;       /* by the position in nodeset.placed */
+    empty_nodes_age_fn age; /* NULL: nodes are taken by id */
     void *context;
 };
 
@@ -54,6 +55,7 @@ static uint32_t empty_nodes_takes(struct nodeset *nodeset, uint32_t leaf, const 
     const struct empty_node *empty_node = empty_node_find(empty_nodes, node->id);
     struct space_room room;
     struct space empty;
+    must(leaf < nodeset->form->group_count);
     if (empty_nodes->of == EMPTY_NODES_USABLE && !fit_usable(node)) {
         return 0;
     }
@@ -64,7 +66,8 @@ static uint32_t empty_nodes_takes(struct nodeset *nodeset, uint32_t leaf, const 
                      &nodeset->form->groups[leaf].request, max);
 }
 
-/* Empty nodes come as they are numbered, unless they are waited for: those waited for least first. */
+/* Without `age` the result is 0, so that nodes are taken by id. With `age` the result is the negative age. empty_nodes_by_age() also sets
+ * `spread`, which takes the highest result first: the node with the lowest age. */
 static int64_t empty_nodes_order(struct nodeset *nodeset, uint32_t leaf, const struct node *node)
 {
     const struct empty_nodes *empty_nodes = empty_nodes_of(nodeset);
@@ -72,7 +75,7 @@ static int64_t empty_nodes_order(struct nodeset *nodeset, uint32_t leaf, const s
     return empty_nodes->age == NULL ? 0 : -empty_nodes->age(empty_nodes->context, request, node);
 }
 
-/* A node of a domain, and how long one would wait for it. */
+/* A node of a domain, and when the newest instance began that must end there. */
 struct wait {
     int64_t age;
     uint32_t node;
@@ -89,12 +92,13 @@ static int wait_order(const void *left, const void *right)
     return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* When the newest instance began that has to end for so many to fit. */
+/* When the newest instance of the domain began that must end before `count` instances fit. The nodes with the oldest such instances are
+ * used first. */
 static uint64_t empty_nodes_rank(struct nodeset *nodeset, uint32_t leaf, domain_id domain,
                                  uint32_t count)
 {
-    struct wait *waits =
-        arena_new(nodeset->arena, struct wait, topology_domain(nodeset->core, domain)->node_count);
+    const uint32_t size = topology_domain(nodeset->core, domain)->node_count;
+    struct wait *waits = arena_new(nodeset->arena, struct wait, size);
     uint32_t wait_count = 0;
     uint32_t takes = 0;
     uint64_t newest = 0;
@@ -102,12 +106,14 @@ static uint64_t empty_nodes_rank(struct nodeset *nodeset, uint32_t leaf, domain_
     const struct node *node;
     while ((node = topology_domain_node_next(nodeset->core, domain, after)) != NULL) {
         after = node->id;
+        must(wait_count < size);
         waits[wait_count++] = (struct wait){-empty_nodes_order(nodeset, leaf, node), node->id.v,
                                             empty_nodes_takes(nodeset, leaf, node, count)};
     }
     sort_items(waits, wait_count, sizeof waits[0], wait_order);
     for (uint32_t i = 0; i < wait_count && takes < count; i++) {
         if (waits[i].takes > 0) {
+            must(waits[i].age >= 0);
             takes += waits[i].takes;
             newest = (uint64_t)waits[i].age;
         }
@@ -127,6 +133,7 @@ static void empty_nodes_take(struct nodeset *nodeset, uint32_t leaf, const struc
         space_empty(node, &empty_node->room, &empty_node->place);
         *bucket = empty_node;
     }
+    must(nodeset->placed_count < nodeset->form->groups[0].count); /* the room of `puts` */
     struct put *put = &empty_nodes->puts[nodeset->placed_count];
     put->empty_node = empty_node;
     put->request = &nodeset->form->groups[leaf].request;
@@ -157,6 +164,7 @@ struct nodeset *empty_nodes_new(const struct core *core, const struct pool *pool
                                 const struct form *form, const struct node **at,
                                 enum empty_nodes_of of, struct arena *arena)
 {
+    must(form->group_count > 0);
     struct empty_nodes *empty_nodes = arena_new(arena, struct empty_nodes, 1);
     const uint32_t count = form->groups[0].count;
     empty_nodes->nodeset = (struct nodeset){
@@ -179,5 +187,5 @@ void empty_nodes_by_age(struct nodeset *nodeset, empty_nodes_age_fn age, void *c
     empty_nodes->age = age;
     empty_nodes->context = context;
     nodeset->ops = &empty_nodes_age_ops;
-    nodeset->spread = true; /* one by one: the node waited for least until it is full */
+    nodeset->spread = true; /* one instance at a time: the node with the shortest wait first */
 }

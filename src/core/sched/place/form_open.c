@@ -1,7 +1,8 @@
-/* form_open.c - what accounts say to the next instances of a gang with a form.
+/* form_open.c - bounds of accounts and users for the next instances of a gang with a form.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/form_open.h"
 
+#include "base/must.h"
 #include "core/model/fit.h"
 #include "core/model/form.h"
 #include "core/model/node.h"
@@ -17,8 +18,10 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
+/* Is there a node that would hold one instance if it were empty, and on which `count` instances stay within the accounts' bounds? */
 static bool node_allows(const struct trial *trial, const struct asker *asker, uint32_t count)
 {
+    must(asker->bounded); /* else every node allows every count */
     node_id after = {0};
     const struct node *node;
     while ((node = query_pool_node_next(trial->core, trial->pool, after)) != NULL) {
@@ -37,6 +40,7 @@ static bool node_allows(const struct trial *trial, const struct asker *asker, ui
 bool form_open(const struct trial *trial, const struct task *task, const uint32_t *indices,
                uint32_t count)
 {
+    must(count > 0);
     const struct core *core = trial->core;
     struct vector amounts;
     form_chunk_amounts(core, task, indices, count, SLOTS_LEAST, &amounts);

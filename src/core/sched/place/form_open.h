@@ -1,4 +1,4 @@
-/* form_open.h - do the accounts of a gang with a form, and the cap of its user, let these instances start?
+/* form_open.h - do the bounds of the accounts and the user's cap let these instances of a gang with a form start?
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* As things are in this trial. What comes with slots is known on the nodes only: there is a node on which the first of them (of equal
- * ones: all) would be within what is left. */
+/* True if the gates let the instances start now in this trial, and a node exists on which their cpu and memory stay within the bounds. The
+ * node decides how much cpu and memory comes with a slot. Of a gang with groups only the first instance is tried on nodes, of equal
+ * instances all are. */
 bool form_open(const struct trial *trial, const struct task *task, const uint32_t *indices,
                uint32_t count);

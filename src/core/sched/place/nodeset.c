@@ -1,4 +1,4 @@
-/* nodeset.c - what has been placed on a ground, and the way back.
+/* nodeset.c - the list of placements of a nodeset, and the way back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/nodeset.h"
 
@@ -6,6 +6,7 @@
 
 void nodeset_placed(struct nodeset *nodeset, const struct node *node, uint32_t index)
 {
+    must(nodeset->at[index] == NULL);
     nodeset->at[index] = node;
     nodeset->placed[nodeset->placed_count++] = index;
 }

@@ -1,5 +1,5 @@
-/* nodeset.h - where the instances of a gang with a form are tried: nodes, what they take, and a way back. In a trial (place_form.c)
- * or on paper (empty_nodes.c), by the same search (arrange.h).
+/* nodeset.h - the nodes on which arrange() tries the instances of a gang with a form, how many instances each node takes, and a way
+ * back. One kind of nodeset places in a trial (place_form.c). The other kind places on nodes as if nothing ran there (empty_nodes.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -19,16 +19,16 @@ struct nodeset_ops {
     /* How many instances of a leaf, at most `max`, the node takes now. */
     uint32_t (*takes)(struct nodeset *nodeset, uint32_t leaf, const struct node *node,
                       uint32_t max);
-    /* By what nodes are ordered for it: packed, the least first; spread, the most. */
+    /* The number by which nodes are ordered for a leaf: the lowest first, with `spread` the highest first. */
     int64_t (*order)(struct nodeset *nodeset, uint32_t leaf, const struct node *node);
-    /* One goes there, which takes it; and back: the newest one does not. */
+    /* take() places an instance on a node, which must take the instance. undo() takes back the newest placement. */
     void (*take)(struct nodeset *nodeset, uint32_t leaf, const struct node *node, uint32_t index);
     void (*undo)(struct nodeset *nodeset);
-    /* Places equal instances of a leaf anywhere in the pool, all or none, faster than by asking each node; NULL: there is no such
-     * way. */
+    /* Places equal instances of a leaf anywhere in the pool, all or none. This is faster than to ask each node. NULL: the nodeset has
+     * no such way. */
     bool (*anywhere)(struct nodeset *nodeset, uint32_t leaf, const uint32_t *indices,
                      uint32_t count);
-    /* Which domain is tried first for so many: that with the least. NULL: the fullest. */
+    /* The number by which domains are ordered for `count` instances of a leaf: the lowest first. NULL: the fullest domain first. */
     uint64_t (*rank)(struct nodeset *nodeset, uint32_t leaf, domain_id domain, uint32_t count);
 };
 
@@ -38,15 +38,15 @@ struct nodeset {
     const struct pool *pool;
     const struct form *form;
     struct arena *arena;
-    bool spread;
-    const struct node **at; /* by instance: the node where it is, or goes; NULL: not known */
-    uint32_t *placed;       /* the instances placed here, in order */
+    bool spread;            /* nodes in descending order, and one instance at a time */
+    const struct node **at; /* by instance: its node, before or by this search; NULL: none */
+    uint32_t *placed;       /* the instances that this search has placed, in order */
     uint32_t placed_count;
 };
 
-/* For the ops: an instance was placed, or the newest is taken back. */
+/* The ops call these. nodeset_placed() notes a placement. nodeset_taken_back() removes the newest note and returns its instance. */
 void nodeset_placed(struct nodeset *nodeset, const struct node *node, uint32_t index);
 uint32_t nodeset_taken_back(struct nodeset *nodeset);
 
-/* Back to where `placed_count` was that. */
+/* Takes back the newest placements until `placed_count` of them are left. */
 void nodeset_back(struct nodeset *nodeset, uint32_t placed_count);

@@ -1,4 +1,4 @@
-/* overlay.c - touched nodes: what is free on them now, and what of it is kept.
+/* overlay.c - touched nodes: what is free on them now and later, and what of the free amounts is kept.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/overlay.h"
 
@@ -36,6 +36,7 @@ static void spots_grow(struct overlay *overlay)
     struct spot **old = overlay->spots;
     const uint32_t old_room = overlay->spot_room;
     overlay->spot_room = old_room == 0 ? SPOTS_FIRST : old_room * 2;
+    must((overlay->spot_room & (overlay->spot_room - 1)) == 0); /* spot_index() masks */
     overlay->spots = arena_new(overlay->arena, struct spot *, overlay->spot_room);
     for (uint32_t i = 0; i < old_room; i++) {
         if (old[i] != NULL) {
@@ -59,6 +60,7 @@ struct spot *overlay_touch(struct overlay *overlay, const struct node *node)
     space_copy(&now, &spot->room, &spot->place);
     overlay->spots[spot_index(overlay, node->id)] = spot;
     overlay->spot_count++;
+    must(overlay->spot_count < overlay->spot_room); /* an unused entry ends every search */
     return spot;
 }
 
@@ -73,7 +75,7 @@ static struct later *spot_later(struct overlay *overlay, struct spot *spot)
     return spot->later;
 }
 
-/* What the state says of this node's later: those that are stopping, and the claims. */
+/* Fills the `later` of a node from the state: leaving instances free their amounts, claims take theirs. */
 static void node_load(struct overlay *overlay, const struct node *node)
 {
     struct spot *spot = overlay_touch(overlay, node);
@@ -82,7 +84,7 @@ static void node_load(struct overlay *overlay, const struct node *node)
     space_later(overlay->core, node, true, &later->room, &later->place);
 }
 
-/* The nodes that some leave, or only those on which places are claimed. */
+/* Loads the `later` of all changing nodes with claims, or (`claimed` false) of all changing nodes without claims. */
 static void changing_load(struct overlay *overlay, bool claimed)
 {
     struct okey key = {{overlay->pool.v, 0, 0, 0}};
@@ -106,11 +108,13 @@ void overlay_leaving(struct overlay *overlay)
 void overlay_init(struct overlay *overlay, const struct core *core, pool_id pool,
                   struct arena *arena)
 {
+    const struct pool *row = query_pool(core, pool);
+    must(row != NULL);
     *overlay = (struct overlay){.core = core, .pool = pool, .arena = arena};
     overlay->visited = arena_new(arena, uint64_t, 1);
     overlay->indexed = core->capacity != NULL;
-    overlay->spread = query_pool(core, pool)->placement == PLACEMENT_SPREAD;
-    overlay->tightest = query_pool(core, pool)->placement == PLACEMENT_TIGHT;
+    overlay->spread = row->placement == PLACEMENT_SPREAD;
+    overlay->tightest = row->placement == PLACEMENT_TIGHT;
     for (unsigned view = 0; view < VIEW_COUNT; view++) {
         oindex_init(&overlay->orders[view].index);
     }
@@ -132,9 +136,10 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Only what is free there, too. */
+/* Reduces `ret` to what is free in `other`, too. */
 static void place_both(struct space *ret, const struct space *other, struct space_room *room)
 {
+    must(ret->node == other->node);
     ret->slots_free = least(ret->slots_free, other->slots_free);
     ret->cpu_free = least(ret->cpu_free, other->cpu_free);
     ret->memory_free = least(ret->memory_free, other->memory_free);
@@ -162,7 +167,7 @@ uint32_t overlay_holder(struct overlay *overlay, const struct task *task)
     return overlay->holder_count++;
 }
 
-/* One gets a place, or (-1) does not: what those who hold reservations have to know of it. */
+/* Counts a placement (sign 1) for the holders that it concerns, or takes the count back (sign -1). */
 static void holders_note(struct overlay *overlay, const struct spot *spot,
                          const struct placed *placed, int sign)
 {
@@ -172,13 +177,15 @@ static void holders_note(struct overlay *overlay, const struct spot *spot,
         }
     }
     if (placed->passes) {
+        must(spot->keep != NULL);
+        must(spot->keep->at < overlay->holder_count);
         struct reserved_task *holder = &overlay->holders[spot->keep->at];
         const bool own = holder->task->account.v == placed->asker->task->account.v;
         *(own ? &holder->passed_own : &holder->passed_else) += (uint32_t)sign;
     }
 }
 
-/* May the asker use what is kept: is it kept for him, does he end before the holder starts, or does he come before it? */
+/* May the asker use kept places? Yes if the asker is the holder, ends before the holder starts, or has a right to pass the holder. */
 static bool may_use(const struct keep *keep, const struct asker *asker)
 {
     return asker->task == keep->task || (keep->end_known && asker->end_ms <= keep->end_ms) ||
@@ -198,6 +205,7 @@ void overlay_place(const struct overlay *overlay, const struct node *node,
         space_now(node, ret);
         return;
     }
+    must(spot->keep == NULL || spot->keep->at < overlay->holder_count);
     *ret = *overlay_space(spot, asker->view);
     if (asker->view == VIEW_NOW && spot->later != NULL) {
         place_both(ret, &spot->later->place, room);
@@ -225,13 +233,15 @@ static void touched_add(struct overlay *overlay, node_id node)
         overlay->touched = grown;
         overlay->touched_room = room;
     }
+    must(overlay->touched_count < overlay->touched_room);
     overlay->touched[overlay->touched_count++] = node;
 }
 
-/* Adds (sign 1) what an instance holds to a view of the spot, or removes it (-1). */
+/* Gives the amounts of an instance back to a view of the spot (sign 1), or takes them (sign -1). */
 static void spot_move(struct overlay *overlay, struct spot *spot, enum view view,
                       const struct request *request, const struct grant *grant, int sign)
 {
+    must(view == VIEW_NOW || spot->later != NULL);
     struct space *place = view == VIEW_NOW ? &spot->place : &spot->later->place;
     struct space_room *room = view == VIEW_NOW ? &spot->room : &spot->later->room;
     struct space_room old_room;
@@ -250,10 +260,12 @@ static void spot_move(struct overlay *overlay, struct spot *spot, enum view view
     }
 }
 
-/* One that is placed takes (sign -1) its part of every view it counts in, or gives it back (1). */
+/* Takes the amounts of a placement from every view in which the placement counts (sign -1), or gives them back (sign 1). */
 static void placed_move(struct overlay *overlay, struct spot *spot, const struct placed *placed,
                         int sign)
 {
+    must(!placed->claim || spot->later != NULL); /* a claim counts later only */
+    must(!placed->beside || spot->keep != NULL);
     const struct request *request = placed->asker->request;
     if (!placed->claim) {
         spot_move(overlay, spot, VIEW_NOW, request, &placed->grant, sign);

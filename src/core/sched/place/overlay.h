@@ -1,13 +1,12 @@
-/* overlay.h - the nodes of a pool as a step has changed them so far: what was placed in this step
- * counts, what a reservation keeps is not free, and the state itself stays untouched.
+/* overlay.h - the nodes of a pool as a step has changed them so far. The state itself stays untouched.
  *
- *   state ──▶ node row            untouched nodes are read from here
- *   overlay ─▶ spot: free now     nodes on which the step has placed something
- *                    ├─ later     nodes that some leave, or on which a place is promised (claimed)
- *                    └─ keep      nodes kept for the holder of the reservation
+ *   state ──▶ node row            the source for untouched nodes
+ *   overlay ─▶ spot: free now     nodes on which the step has placed or freed something
+ *                    ├─ later     nodes that instances are leaving, or on which a place is claimed
+ *                    └─ keep      nodes kept for the holder of a reservation
  *
- * Later is when those told to end have ended and those promised a place have started. What starts
- * now must fit now and later; what is promised must fit later.
+ * "Later" is the moment when all leaving instances have left and all claims have started. A start must fit now and later. A claim must
+ * fit later.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -30,131 +29,132 @@
 
 struct tight_index;
 
-/* Who asks for places. */
+/* A task that asks for places, with the arguments of its searches. */
 struct asker {
     const struct task *task;
     const struct request *request; /* of each instance */
-    int64_t end_ms;      /* when it will have ended by its time limit; INT64_MAX: unknown */
-    struct trail *trail; /* of its shape; NULL: every search begins anew */
+    int64_t end_ms;                /* when the task ends by its time limit; INT64_MAX: unknown */
+    struct trail *trail;           /* of the task's shape; NULL: every search begins anew */
     enum view view;
-    uint32_t passes;    /* holders whose kept places it may use, bit by bit (rights.h) */
-    bool bounded;       /* `left` has a bound for cpu or memory that come with the slots */
-    bool unproven;      /* a search for it ended before all was looked at */
-    struct vector left; /* what its accounts may still take; VECTOR_UNLIMITED: no bound */
+    uint32_t passes;    /* holders whose kept places the task may use, bit by bit (rights.h) */
+    bool bounded;       /* `left` bounds cpu or memory that come with the slots */
+    bool unproven;      /* a search for the task stopped before it had looked at everything */
+    struct vector left; /* what the task's accounts may still take; VECTOR_UNLIMITED: no bound */
 };
 
-/* An instance placed in this step, or promised a place. */
+/* An instance to which this step gave a place: a start or a claim. */
 struct placed {
-    struct placed *next; /* the one placed before it on the same node */
+    struct placed *next; /* the instance placed before this one on the same node */
     const struct asker *asker;
-    uint32_t index;
-    bool beside; /* it counts when the holder of the reservation starts */
-    bool passes; /* it has a right to what is kept for the holder */
-    bool claim;  /* it is promised what leaves */
+    uint32_t index; /* of the instance */
+    bool beside;    /* the instance uses what the node's keep leaves to others */
+    bool passes;    /* the instance has a right to places kept for the node's holder */
+    bool claim;     /* a claim, else a start */
     struct grant grant;
 };
 
-/* What will be free of a node. */
+/* What is free on a node later. */
 struct later {
     struct space place;
     struct space_room room;
 };
 
-/* A node kept for the holder of a reservation: `left` is what others may still use without
- * delaying it, measured at the moment it starts. A node is kept for one holder at a time. */
+/* A node kept for the holder of a reservation. A node is kept for one holder at a time. */
 struct keep {
     const struct task *task; /* the holder */
-    uint32_t at;             /* in the overlay's list of them */
-    bool end_known;
-    int64_t end_ms; /* when the holder starts at the latest */
-    struct space left;
+    uint32_t at;             /* index of the holder in the overlay's list of holders */
+    bool end_known;          /* `end_ms` is known */
+    int64_t end_ms;          /* when the holder starts at the latest */
+    struct space left;       /* free beside the holder at its start: others may use this */
     struct space_room room;
 };
 
+/* A touched node. */
 struct spot {
-    struct space place;
+    struct space place; /* free now */
     struct space_room room;
     struct later *later;   /* NULL: the same as now */
     struct placed *placed; /* newest first */
     struct keep *keep;     /* NULL: not kept */
 };
 
-/* One that holds a reservation in this step, whether or not its places have been chosen. */
+/* A holder of a reservation in this step. The step may not have chosen the holder's places yet. */
 struct reserved_task {
     const struct task *task;
-    uint32_t placed;     /* instances of it that the step has given a place */
-    uint32_t passed_own; /* instances of its own project that have got one of its places by right */
-    uint32_t passed_else; /* of other projects */
+    uint32_t placed;      /* instances of the holder to which the step gave a place */
+    uint32_t passed_own;  /* instances of the holder's project that got a kept place by right */
+    uint32_t passed_else; /* instances of other projects that got a kept place by right */
 };
 
 enum { TRACKED_BYTES = RESOURCES_MAX / 8 + 1 };
 
 /* The nodes by free amounts, in one view. */
 struct overlay_order {
-    bool loaded;                    /* `index` is a copy of the state's */
-    struct oindex index;            /* like capacity_order(), as the step has changed it */
-    uint8_t tracked[TRACKED_BYTES]; /* a bit per resource whose lines `index` keeps up to date */
+    bool loaded; /* `index` was copied from the capacity */
+    struct oindex
+        index; /* keys: resource, free amount, node (capacity.h); as the step has changed */
+    uint8_t tracked[TRACKED_BYTES]; /* a bit for each resource whose lines in `index` are current */
 };
 
 struct overlay {
     const struct core *core;
     pool_id pool;
     struct arena *arena;
-    int64_t now_ms;      /* of the step: what it places begins now */
-    uint64_t *visited;   /* counts the nodes looked at */
-    struct spot **spots; /* open addressing by node id; NULL: free */
+    int64_t now_ms;      /* the moment of the step, at which its starts begin */
+    uint64_t *visited;   /* number of nodes looked at */
+    struct spot **spots; /* a hash table with open addressing by node id; NULL: an unused entry */
     uint32_t spot_room;
     uint32_t spot_count;
-    node_id *touched; /* nodes in the order in which something was placed on them */
+    node_id *touched; /* the node of each placement, in order; a node may occur more than once */
     uint32_t touched_count;
     uint32_t touched_room;
-    uint32_t touched_logged;               /* of them: those in the log of capacity.h */
-    uint64_t log_at;                       /* where the log ended before that */
-    bool indexed;                          /* false: caches are off, nodes are scanned */
-    bool spread;                           /* emptiest nodes first */
-    bool tightest;                         /* the node where least is wasted */
-    struct tight_index *tight[VIEW_COUNT]; /* that this step uses; NULL: not (yet) */
-    bool leaving_known;                    /* all nodes that some leave have their later */
+    uint32_t touched_logged; /* the first entries of `touched`, which are in the capacity's log */
+    uint64_t log_at;         /* where the capacity's log ended before these entries */
+    bool indexed;            /* false: caches are off, and searches scan all nodes */
+    bool spread;             /* placement `spread` */
+    bool tightest;           /* placement `tight` */
+    struct tight_index *tight[VIEW_COUNT]; /* the index that this step uses; NULL: none yet */
+    bool leaving_known; /* every node that instances are leaving has its spot and its `later` */
     struct overlay_order orders[VIEW_COUNT];
     struct reserved_task holders[RESERVATIONS_MAX];
     uint32_t holder_count;
-    bool keeping;    /* places are kept */
-    bool keep_timed; /* for a holder whose start is known */
+    bool keeping;    /* places are kept for a holder */
+    bool keep_timed; /* places are kept for a holder whose start is known */
 };
 
 void overlay_init(struct overlay *overlay, const struct core *core, pool_id pool,
                   struct arena *arena);
 void overlay_done(struct overlay *overlay);
 
-/* When will an instance of this task that starts now have ended? INT64_MAX: not known. */
+/* When an instance of this task that starts at `now_ms` has ended by its time limit. INT64_MAX: the task has no time limit. */
 int64_t overlay_end_ms(const struct task *task, int64_t now_ms);
 
-/* The touched node, or NULL; the same, made where there is none. */
+/* overlay_find() returns the spot of a node, or NULL if the node is untouched. overlay_touch() makes the spot of an untouched node. */
 struct spot *overlay_find(const struct overlay *overlay, node_id node);
 struct spot *overlay_touch(struct overlay *overlay, const struct node *node);
 
-/* This task holds a reservation: its place in the list. */
+/* Notes that a task holds a reservation. Returns the index of the task in the list of holders. */
 uint32_t overlay_holder(struct overlay *overlay, const struct task *task);
 
-/* All nodes that some leave get their later: before the first search in that view. */
+/* Fills in `later` for every node that instances are leaving. Call this before the first search in VIEW_LATER. */
 void overlay_leaving(struct overlay *overlay);
 
-/* What the asker may use of a node. `room` is storage for the answer. */
+/* What the asker may use of a node. `room` is storage for the arrays of the answer. */
 void overlay_place(const struct overlay *overlay, const struct node *node,
                    const struct asker *asker, struct space_room *room, struct space *ret);
 
-/* What is free in a view, kept or not. */
+/* What is free on a touched node in a view. Kept places count as free. */
 const struct space *overlay_space(const struct spot *spot, enum view view);
 
-/* Place one instance on the node, which must have room for it in the asker's view: a start, or a
- * claim. `asker` must live as long as the overlay. */
+/* Places one instance on a node: a start in VIEW_NOW, a claim in VIEW_LATER. The instance must fit in the asker's view. `asker` must
+ * live as long as the overlay. */
 const struct placed *overlay_take(struct overlay *overlay, const struct node *node,
                                   const struct asker *asker, uint32_t index);
 
-/* Take the newest one of a node back. */
+/* Takes back the newest placement on a node. */
 void overlay_undo(struct overlay *overlay, const struct node *node);
 
-/* One that holds this leaves (or a claim of this is given up); the same taken back. */
+/* overlay_leave() frees a grant in VIEW_LATER, because an instance leaves or a claim is dropped. overlay_stay() undoes overlay_leave(). */
 void overlay_leave(struct overlay *overlay, const struct node *node, const struct request *request,
                    const struct grant *grant);
 void overlay_stay(struct overlay *overlay, const struct node *node, const struct request *request,

@@ -1,10 +1,12 @@
 /* place.c - nodes for the next instances of a task.
  *
- * Packed: the fullest node that takes all that are left, else the fullest of those that take most. Spread: one by one. With equal
- * instances either finds places for all wherever there are enough: no instance takes more from a node than another would.
+ * Placements `pack` and `tight` look for the best node that takes all instances that are left, else for the best of the nodes that take
+ * most. Placement `spread` places one instance after the other. With equal instances each way finds places for all wherever there are
+ * enough, because every instance takes the same amounts from a node.
  *
- * The parts of one task that is wider than a node (request.wide) are packed in any case: they talk to each other. Where idle nodes
- * of one size hold them exactly, they take those, the largest size first: equal parts, and nothing is left over beside them.
+ * A wide task is divided over several nodes (request.wide). The instances of a wide task talk to each other, so every placement packs them.
+ * If idle nodes of one size hold the instances exactly, the task takes these nodes, the largest size first. Then all parts are equal,
+ * and nothing is left over on the nodes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/place.h"
 
@@ -19,9 +21,10 @@
 
 uint32_t place_waiting(const struct core *core, const struct task *task, uint32_t index)
 {
+    must(task->claimed_count <= task->waiting_count);
     uint32_t at = index;
     if (task->waiting_count == task->instance_count && task->claimed_count == 0) {
-        return at; /* any of them is */
+        return at; /* every instance waits and has no claim */
     }
     while (at < task->instance_count &&
            (query_instance(core, task->id, at)->state != INSTANCE_WAITING ||
@@ -44,7 +47,7 @@ static const struct node *next_node(struct overlay *overlay, const struct asker 
     return *ret_count == 0 ? NULL : search_first(overlay, asker, *ret_count);
 }
 
-/* What the accounts may still take of cpu and memory, less what the instance was given. */
+/* Subtracts what an instance got from the amounts that the asker's accounts may still take. */
 static void left_take(struct asker *asker, const struct decision *decision)
 {
     for (uint32_t dim = 0; asker->bounded && dim < QUOTA_DIMS_MAX; dim++) {
@@ -54,10 +57,11 @@ static void left_take(struct asker *asker, const struct decision *decision)
     }
 }
 
-/* So many idle nodes with `each` slots; false: there are not enough. */
+/* Finds `count` idle nodes of exactly `each` slots. False: there are not enough such nodes. */
 static bool equal_nodes(struct overlay *overlay, const struct asker *asker, uint32_t each,
                         uint32_t count, const struct node **ret)
 {
+    must(each > 0);
     const int64_t free = (int64_t)each * SLOT_MILLI;
     node_id after = {0};
     for (uint32_t found = 0; found < count;) {
@@ -73,8 +77,8 @@ static bool equal_nodes(struct overlay *overlay, const struct asker *asker, uint
     return true;
 }
 
-/* All parts of a wide task on idle nodes of one size, which they fill. What is left to the accounts of cpu and memory is not
- * counted here: where it binds, the parts go one node after the other. */
+/* Places all instances of a wide task on idle nodes of one size that they fill. False: there are no such nodes, or the accounts' bounds
+ * on cpu or memory apply, which this function does not count. */
 static bool place_equal(struct trial *trial, struct asker *asker, const uint32_t *indices,
                         uint32_t count, const struct node **places)
 {
@@ -86,6 +90,7 @@ static bool place_equal(struct trial *trial, struct asker *asker, const uint32_t
         if (count % each != 0 || !equal_nodes(&trial->overlay, asker, each, count / each, nodes)) {
             continue;
         }
+        must(each <= count);
         for (uint32_t i = 0; i < count; i++) {
             places[i] = nodes[i / each];
             trial_place(trial, asker, places[i], indices[i]);
@@ -111,10 +116,13 @@ bool place_alike(struct trial *trial, struct asker *asker, const uint32_t *indic
             trial_rollback(trial, mark);
             asker->left = left;
             if (asker->trail != NULL && placed > 0) {
-                asker->trail->valid = false; /* what was taken back is free again */
+                asker->trail->valid =
+                    false; /* the rollback made nodes before the trail's end free again */
             }
             return false;
         }
+        must(here > 0);
+        must(here <= count - placed);
         for (uint32_t i = 0; i < here; i++, placed++) {
             trial_place(trial, asker, node, indices[placed]);
             left_take(asker, &trial->decisions[trial->count - 1]);

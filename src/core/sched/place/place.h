@@ -1,4 +1,4 @@
-/* place.h - the next instances of a task find their nodes, all of them or none.
+/* place.h - nodes for the next instances of a task: for all of them or for none.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -11,17 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The next instance from `index` on that wants a place and is not promised one; instance_count: none. */
+/* The first waiting instance without a claim, from `index` on. The result is instance_count if there is none. */
 uint32_t place_waiting(const struct core *core, const struct task *task, uint32_t index);
 
-/* Places `count` waiting instances of the asker's task from *index on, in the asker's view; *index is then behind the last. False:
- * they do not all fit, and nothing is placed. Exact for equal instances: uneven nodes serve as far as they go. */
+/* Places `count` waiting instances of the asker's task from `*index` on, in the asker's view, and sets `*index` behind the last of them.
+ * False: not all of the instances fit, and nothing is placed. For equal instances the result is exact. */
 bool place_chunk(struct trial *trial, struct asker *asker, uint32_t count, uint32_t *index);
 
-/* Places for these instances, all alike, wherever they fit: for place_these(), which knows of forms. */
+/* Places these equal instances wherever they fit, without a look at forms. `places` gets the node of each instance. */
 bool place_alike(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,
                  const struct node **places);
 
-/* As place_chunk() for these instances, waiting or evicted in this trial; `places` gets the node of each. */
+/* Places these instances, each of them waiting or evicted in this trial, by the form of their task. `places` gets the node of each
+ * instance. False: not all of the instances fit, and nothing is placed. */
 bool place_these(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,
                  const struct node **places);

@@ -1,4 +1,4 @@
-/* place_form.c - arranging in a trial.
+/* place_form.c - the nodeset of a trial: every place that arrange() tries is a start or a claim of the trial.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/place_form.h"
 
@@ -19,14 +19,14 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* A ground that is a trial. */
+/* A nodeset whose nodes are those of a trial. */
 struct trial_nodeset {
     struct nodeset nodeset;
     struct trial *trial;
-    struct asker *askers[TASK_GROUPS_MAX + 1]; /* by leaf; made when it is asked for */
-    const struct asker *like;                  /* who asks */
-    struct vector left;                        /* what the accounts may still take */
-    struct vector *lefts;                      /* the same before each instance placed */
+    struct asker *askers[TASK_GROUPS_MAX + 1]; /* by leaf; NULL: not needed yet */
+    const struct asker *like;                  /* the asker of the task, copied for each leaf */
+    struct vector left;                        /* what the task's accounts may still take */
+    struct vector *lefts; /* `left` before each instance that was placed here */
 };
 
 static struct trial_nodeset *nodeset_of(struct nodeset *nodeset)
@@ -34,9 +34,10 @@ static struct trial_nodeset *nodeset_of(struct nodeset *nodeset)
     return (struct trial_nodeset *)nodeset;
 }
 
-/* Who asks for instances of this leaf. */
+/* The asker for instances of a leaf, with the current `left`. */
 static struct asker *asker_of(struct trial_nodeset *own, uint32_t leaf)
 {
+    must(leaf <= TASK_GROUPS_MAX);
     if (own->askers[leaf] == NULL) {
         const struct form *form = own->nodeset.form;
         struct asker *asker = arena_new(own->nodeset.arena, struct asker, 1);
@@ -59,6 +60,7 @@ static uint32_t trial_takes(struct nodeset *nodeset, uint32_t leaf, const struct
     const struct overlay *overlay = &own->trial->overlay;
     struct space_room room;
     struct space place;
+    must(node->pool.v == overlay->pool.v);
     ++*overlay->visited;
     if (!fit_usable(node)) {
         return 0;
@@ -74,8 +76,8 @@ static int64_t trial_order(struct nodeset *nodeset, uint32_t leaf, const struct 
     const struct spot *spot = overlay_find(&own->trial->overlay, node->id);
     struct space now;
     space_now(node, &now);
-    return search_amount(spot != NULL ? overlay_space(spot, asker->view) : &now,
-                         score_resource(asker->request));
+    return score_free(spot != NULL ? overlay_space(spot, asker->view) : &now,
+                      score_resource(asker->request));
 }
 
 static void left_take(struct trial_nodeset *own, const struct vector *amounts)
@@ -135,6 +137,7 @@ const struct node **place_form_known(const struct trial *trial, const struct tas
     for (size_t i = 0; i < trial->count; i++) {
         const struct decision *decision = &trial->decisions[i];
         if (decision->task == task) {
+            must(decision->index < task->instance_count);
             const bool goes = decision->kind == DECISION_START || decision->kind == DECISION_CLAIM;
             at[decision->index] = goes ? decision->node : NULL;
         }
@@ -156,6 +159,7 @@ static struct trial_nodeset *nodeset_new(struct trial *trial, struct asker *aske
         .at = place_form_known(trial, asker->task),
         .placed = arena_new(trial->arena, uint32_t, count),
     };
+    must(own->nodeset.form != NULL);
     own->trial = trial;
     own->like = asker;
     own->left = asker->left;
@@ -173,6 +177,7 @@ enum arrange_result place_form(struct trial *trial, struct asker *asker, const u
     const enum arrange_result result = arrange(&own->nodeset, indices, count);
     for (uint32_t i = 0; i < count && result == ARRANGE_DONE; i++) {
         places[i] = own->nodeset.at[indices[i]];
+        must(places[i] != NULL);
     }
     if (result == ARRANGE_DONE) {
         asker->left = own->left;

@@ -1,4 +1,4 @@
-/* place_form.h - instances of a gang with topology or groups find their nodes in a trial.
+/* place_form.h - nodes in a trial for instances of a gang with topology or groups.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -11,14 +11,15 @@
 
 #include <stdint.h>
 
-/* As place_these(): these instances (ascending), in the asker's view, beside those of the task that run, are promised a place or
- * have got one in this trial. Nothing is placed unless all are. */
+/* Places these instances, in ascending order, in the asker's view. Instances of the task that run, have a claim or were placed in this
+ * trial keep their places and count for the form. `places` gets the node of each instance. Nothing is placed unless all are. */
 enum arrange_result place_form(struct trial *trial, struct asker *asker, const uint32_t *indices,
                                uint32_t count, const struct node **places);
 
-/* See arrange_closest(): in this trial, with what has its place already. */
+/* Sets `*ret` to the domain that takes most of these instances of a group in this trial. Returns their number. See arrange_closest(). */
 uint32_t place_form_closest(struct trial *trial, struct asker *asker, uint32_t group,
                             const uint32_t *indices, uint32_t count, domain_id *ret);
 
-/* Where each instance of a task is, will be, or goes by this trial; NULL: nowhere. Those told to leave are nowhere. */
+/* The node of each instance of a task by the state and by this trial: where the instance runs, has its claim or is placed. NULL: the
+ * instance has no node or is told to leave. */
 const struct node **place_form_known(const struct trial *trial, const struct task *task);

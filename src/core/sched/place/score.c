@@ -1,4 +1,4 @@
-/* score.c - pack and spread as numbers.
+/* score.c - the placements `pack` and `spread` as numbers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/score.h"
 
@@ -6,11 +6,11 @@
 #include "core/model/node.h"
 #include "core/state/capacity.h"
 
-/* What a node has of a resource, and what of it is free. */
+/* The total and the free amount of a resource on a node. */
 struct stock {
     int64_t total;
     int64_t free;
-    int64_t unit; /* a whole one */
+    int64_t unit; /* the amount that counts as one */
 };
 
 static struct stock stock_of(const struct space *place, uint16_t resource)
@@ -62,7 +62,8 @@ struct score score_of(enum pool_placement placement, const struct space *place,
     if (stock.total <= 0) {
         return (struct score){0, 1};
     }
-    stock.free = stock.free > 0 ? stock.free : 0; /* overhang */
+    must(stock.unit > 0);
+    stock.free = stock.free > 0 ? stock.free : 0; /* an overhang counts as nothing free */
     if (placement == PLACEMENT_SPREAD) {
         return (struct score){stock.free, stock.total};
     }

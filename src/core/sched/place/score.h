@@ -1,12 +1,11 @@
-/* score.h - how well a node suits a request by the pool's placement, as an exact fraction from 0 to 1; higher is preferred.
+/* score.h - how well a node suits a request by the pool's placement, as an exact fraction from 0 to 1. A higher score is preferred.
  *
- *   pack     1 / (1 + free)      the fuller, the better
- *   spread   free / total        the emptier, the better
- *   tight    as pack: what tight goes by first (waste.h) is no property of one node
+ *   pack     1 / (1 + free)      the fuller node is better
+ *   spread   free / total        the emptier node is better
+ *   tight    the same as pack; the score leaves out the waste (waste.h), by which `tight` chooses first
  *
- * of what the request is measured by (score_resource()): slots, a named resource, cpu, memory, or places for tasks without slots. A
- * node that has none of it at all scores 0. The search does not ask every node for its score; it walks an index in an order that
- * gives the same among nodes of one size.
+ * `free` and `total` are amounts of the request's measure, score_resource(). A node that has nothing of the measure scores 0. The search
+ * does not compute scores. The search walks an index whose order agrees with the scores among nodes of equal size.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -21,15 +20,16 @@ struct score {
     int64_t under; /* above 0 */
 };
 
-/* The resource by whose free amount nodes are ordered for a request: slots, else the first named one, else cpu, else memory, else
- * RESOURCE_AUX. */
+/* The measure of a request: the resource by whose free amount nodes are ordered. The measure is slots, else the first named resource,
+ * else cpu, else memory, else RESOURCE_AUX. */
 uint16_t score_resource(const struct request *request);
 
-/* What is free of a resource, RESOURCE_AUX included; 0 where the node has none. */
+/* The free amount of a resource. RESOURCE_AUX counts places for tasks without slots. The result is 0 if the node lacks the resource. */
 int64_t score_free(const struct space *place, uint16_t resource);
 
+/* The score of a node with these free amounts for a request. */
 struct score score_of(enum pool_placement placement, const struct space *place,
                       const struct request *request);
 
-/* Below 0: a is the lower one. */
+/* Below 0: `a` is the lower score. Above 0: `b` is the lower score. 0: both are equal. */
 int score_compare(struct score a, struct score b);

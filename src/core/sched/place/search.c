@@ -1,9 +1,8 @@
 /* search.c - nodes in order of free amounts.
  *
- * The search walks the index of free amounts. A step has its own copy of it (copies share memory
- * until written), in which touched nodes stand where they belong now, but only for the resources
- * that something was measured by in this step; with caches off the same order is found by scanning.
- * Keeps S3 of README.md: one order, with and without the index and the trails.
+ * The search walks the index of free amounts. A step has its own copy of the index, which shares memory until written. In the copy
+ * touched nodes stand where they belong now, but only for resources that are the measure of a search in this step (`tracked`). With caches
+ * off a scan finds the same order. Keeps S3 of core/sched/README.md: one order, with and without the index and the trails.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/search.h"
 
@@ -20,8 +19,7 @@
 #include "core/state/key.h"
 #include "core/state/query.h"
 
-/* The resource by whose free amount nodes are ordered for a request, and how much of it one
- * instance asks at least. */
+/* The resource by whose free amount nodes are ordered for a request, and the smallest amount of that resource that an instance takes. */
 struct measure {
     uint16_t resource;
     int64_t wanted;
@@ -42,12 +40,8 @@ static struct measure measure_of(const struct overlay *overlay, const struct req
             measure.wanted = request->named[i].milli;
         }
     }
+    must(measure.wanted > 0); /* searches divide by the amount */
     return measure;
-}
-
-int64_t search_amount(const struct space *place, uint16_t resource)
-{
-    return score_free(place, resource);
 }
 
 /* ---- one step along the order ---- */
@@ -70,14 +64,14 @@ static int64_t node_free(const struct overlay *overlay, const struct node *node,
 {
     const struct spot *spot = overlay_find(overlay, node->id);
     if (spot != NULL) {
-        return search_amount(overlay_space(spot, cursor->view), cursor->resource);
+        return score_free(overlay_space(spot, cursor->view), cursor->resource);
     }
     struct space now;
     space_now(node, &now);
-    return search_amount(&now, cursor->resource);
+    return score_free(&now, cursor->resource);
 }
 
-/* The line next to `cursor`, above it or below it, by looking at all of them. */
+/* Moves the cursor to the next line above or below by a scan of all nodes. False: there is no such line. */
 static bool scan_step(const struct overlay *overlay, struct cursor *cursor, bool up)
 {
     bool found = false;
@@ -86,6 +80,7 @@ static bool scan_step(const struct overlay *overlay, struct cursor *cursor, bool
     while (oindex_next(&overlay->core->orders[ORDER_POOL_NODE], key, &key) &&
            key.at[0] == overlay->pool.v) {
         const struct node *node = query_node(overlay->core, (node_id){(uint32_t)key.at[1]});
+        must(node != NULL);
         const int64_t free = node_free(overlay, node, cursor);
         if (!fit_usable(node) || free <= 0) {
             continue;
@@ -108,6 +103,7 @@ static bool index_step(const struct overlay *overlay, struct cursor *cursor, boo
     const struct okey at = {{first, cursor->free, cursor->node, 0}};
     const struct oindex *index = &overlay->orders[cursor->view].index;
     struct okey key;
+    must(overlay->orders[cursor->view].loaded);
     if (up ? !oindex_next(index, at, &key) : !oindex_prev(index, at, &key)) {
         return false;
     }
@@ -134,8 +130,8 @@ static void line_move(struct overlay *overlay, enum view view, const struct spac
                       const struct space *new, uint16_t resource)
 {
     struct oindex *index = &overlay->orders[view].index;
-    const int64_t from = search_amount(old, resource);
-    const int64_t to = search_amount(new, resource);
+    const int64_t from = score_free(old, resource);
+    const int64_t to = score_free(new, resource);
     if (from == to || !fit_usable(new->node)) {
         return;
     }
@@ -158,7 +154,7 @@ static bool tracked(const struct overlay *overlay, enum view view, uint16_t reso
     return (overlay->orders[view].tracked[bit / 8] >> (bit % 8) & 1) != 0;
 }
 
-/* From here on the step's index has the lines of this resource as the step has changed them. */
+/* From here on the step's index has the lines of this resource with the changes of the step. */
 static void track(struct overlay *overlay, enum view view, uint16_t resource)
 {
     if (view == VIEW_LATER) {
@@ -168,6 +164,7 @@ static void track(struct overlay *overlay, enum view view, uint16_t resource)
         return;
     }
     struct overlay_order *order = &overlay->orders[view];
+    must(overlay->core->capacity != NULL);
     if (!order->loaded) {
         order->loaded = true;
         oindex_copy(&order->index, capacity_order(overlay->core->capacity));
@@ -191,6 +188,7 @@ void search_moved(struct overlay *overlay, enum view view, const struct space *o
     if (!overlay->orders[view].loaded) {
         return;
     }
+    must(old->node == new->node);
     for (uint32_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
         if (tracked(overlay, view, plain[i])) {
             line_move(overlay, view, old, new, plain[i]);
@@ -212,7 +210,7 @@ uint32_t search_within(const struct node *node, const struct asker *asker, uint3
     }
     struct grant grant;
     fit_wants(node, asker->request, &grant);
-    /* Beside parts of devices by memory, which may count for more than was thought, plain slots are bounded, too. */
+    /* Slots are bounded here, too: a part of a device by memory may be more slots on this node than the gates counted. */
     count = fit_times(asker->left.at[DIM_SLOTS], grant.slots_milli, count);
     count = fit_times(asker->left.at[DIM_CPU], grant.cpu_milli, count);
     return fit_times(asker->left.at[DIM_MEMORY], grant.memory_bytes, count);
@@ -227,7 +225,7 @@ uint32_t search_takes(const struct overlay *overlay, const struct node *node,
     return search_within(node, asker, fit_count(&place, asker->request, max));
 }
 
-/* The first node behind the cursor that takes `count`; the cursor is on it then. */
+/* The first node behind the cursor that takes `count` instances. The cursor then stands at that node. */
 static const struct node *search_from(const struct overlay *overlay, const struct asker *asker,
                                       uint32_t count, struct cursor *cursor)
 {
@@ -240,8 +238,7 @@ static const struct node *search_from(const struct overlay *overlay, const struc
     return NULL;
 }
 
-/* The first node that takes one instance among those touched since the trail was laid and standing
- * before its end now. */
+/* The first node that takes one instance, among the nodes before the trail's end that were touched after the trail was made. */
 static const struct node *search_touched(const struct overlay *overlay, const struct asker *asker,
                                          struct measure measure)
 {
@@ -250,7 +247,8 @@ static const struct node *search_touched(const struct overlay *overlay, const st
     const struct node *found = NULL;
     for (uint32_t i = trail->touched; i < overlay->touched_count; i++) {
         const struct spot *spot = overlay_find(overlay, overlay->touched[i]);
-        const int64_t free = search_amount(&spot->place, measure.resource);
+        must(spot != NULL);
+        const int64_t free = score_free(&spot->place, measure.resource);
         const struct node *node = spot->place.node;
         ++*overlay->visited;
         const struct cursor line = {asker->view, measure.resource, (uint64_t)free, node->id.v};
@@ -263,12 +261,13 @@ static const struct node *search_touched(const struct overlay *overlay, const st
     return found;
 }
 
-/* As search_from() from the start, for one instance, without asking again what has said no. */
+/* The first node that takes one instance. The search skips the nodes that an earlier search for the shape has refused. */
 static const struct node *search_trail(const struct overlay *overlay, const struct asker *asker,
                                        struct measure measure, struct cursor *cursor)
 {
     enum { TOUCHED_MAX = 64 };
     struct trail *trail = asker->trail;
+    must(trail->touched <= overlay->touched_count);
     if (trail->valid && overlay->touched_count - trail->touched <= TOUCHED_MAX) {
         const struct node *node = search_touched(overlay, asker, measure);
         if (node != NULL) {
@@ -282,10 +281,11 @@ static const struct node *search_trail(const struct overlay *overlay, const stru
     return node;
 }
 
-/* As search_from(), from the emptiest node down; of equally empty ones the lowest id. */
+/* The emptiest node that takes `count` instances. Of equally empty nodes the lowest id is first. */
 static const struct node *search_emptiest(const struct overlay *overlay, const struct asker *asker,
                                           uint32_t count, int64_t wanted)
 {
+    must(wanted > 0);
     struct cursor level = {asker->view, measure_of(overlay, asker->request).resource, UINT64_MAX,
                            UINT64_MAX};
     while (cursor_step(overlay, &level, false) != NULL && level.free >= (uint64_t)wanted) {
@@ -301,9 +301,9 @@ static const struct node *search_emptiest(const struct overlay *overlay, const s
     return NULL;
 }
 
-/* ---- what fits on no node ---- */
+/* ---- shapes that fit on no node ---- */
 
-/* The asker's shape, if what it asks for is what is remembered of that; else NULL. */
+/* The asker's shape, if misses of the asker's request may be remembered for the shape; else NULL. */
 static const struct shape *remembered_shape(const struct overlay *overlay,
                                             const struct asker *asker)
 {
@@ -314,8 +314,8 @@ static const struct shape *remembered_shape(const struct overlay *overlay,
     return asker->request == &shape->request && shape->pool.v == overlay->pool.v ? shape : NULL;
 }
 
-/* Are the nodes logged from `*ret_at` on the only ones that may take one? Within a step nodes only
- * lose room, so what the state has shown holds here, too. */
+/* Is it known that only nodes logged from `*ret_at` on can take an instance? A miss in the state holds in the step, too, because nodes only
+ * lose room within a step. */
 static bool known_no_node(const struct overlay *overlay, const struct asker *asker,
                           uint64_t *ret_at)
 {
@@ -323,8 +323,8 @@ static bool known_no_node(const struct overlay *overlay, const struct asker *ask
     return shape != NULL && capacity_no_node(overlay->core->capacity, shape, ret_at);
 }
 
-/* No node takes one. What only bounds, kept or promised places forbid is not remembered; neither is
- * what a step found that has touched so many nodes that the log would be full of them. */
+/* Remembers that no node takes an instance of the asker. A miss is not remembered if bounds, kept places or claims may have caused it, or
+ * if the step touched so many nodes that they would fill the log. */
 static void no_node_note(struct overlay *overlay, const struct asker *asker)
 {
     enum { TOUCHED_MAX = 16 };
@@ -334,6 +334,7 @@ static void no_node_note(struct overlay *overlay, const struct asker *asker)
         return;
     }
     struct capacity *capacity = overlay->core->capacity;
+    must(overlay->touched_logged <= overlay->touched_count);
     if (overlay->touched_logged == 0) {
         overlay->log_at = capacity_log_end(capacity);
     }
@@ -343,13 +344,14 @@ static void no_node_note(struct overlay *overlay, const struct asker *asker)
     capacity_no_node_note(capacity, shape, overlay->log_at);
 }
 
-/* The next of the nodes logged from `*at` on that may take work, where it stands in the order. */
+/* The next logged node from `*at` on that may take work. `line` gets the position of the node in the order. */
 static const struct node *logged_next(const struct overlay *overlay, uint64_t *at,
                                       struct cursor *line)
 {
     node_id id;
     while ((id = capacity_log_next(overlay->core->capacity, overlay->pool, at)).v != 0) {
         const struct node *node = query_node(overlay->core, id);
+        must(node != NULL);
         ++*overlay->visited;
         if (node->pool.v == overlay->pool.v && fit_usable(node)) {
             line->node = id.v;
@@ -360,10 +362,11 @@ static const struct node *logged_next(const struct overlay *overlay, uint64_t *a
     return NULL;
 }
 
-/* The first of them, in the order of nodes, that takes `count`. */
+/* The first node in the order, among the nodes logged from `at` on, that takes `count` instances. */
 static const struct node *search_logged(const struct overlay *overlay, const struct asker *asker,
                                         uint32_t count, uint64_t at)
 {
+    must(asker->view == VIEW_NOW); /* misses are remembered for VIEW_NOW only */
     struct cursor line = {.view = VIEW_NOW,
                           .resource = measure_of(overlay, asker->request).resource};
     struct cursor best = line;
@@ -402,12 +405,13 @@ static const struct node *search_all(struct overlay *overlay, const struct asker
     if (__builtin_mul_overflow(measure.wanted, (int64_t)count, &wanted)) {
         return NULL;
     }
+    must(wanted > 0);
     track(overlay, asker->view, measure.resource);
     if (overlay->spread) {
         return search_emptiest(overlay, asker, count, wanted);
     }
     struct cursor cursor = {asker->view, measure.resource, (uint64_t)wanted - 1, UINT64_MAX};
-    /* What is kept may be free for one task of a shape and not for the next. */
+    /* Kept places may be free for one task of a shape and not for the next, so a trail does not hold then. */
     const bool trail = count == 1 && asker->trail != NULL && overlay->indexed && !overlay->keeping;
     return trail ? search_trail(overlay, asker, measure, &cursor)
                  : search_from(overlay, asker, count, &cursor);
@@ -455,12 +459,12 @@ uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_
 const struct node *search_level(struct overlay *overlay, const struct asker *asker, int64_t free,
                                 node_id after, uint32_t count)
 {
+    must(free > 0); /* nodes with nothing free have no line */
     const struct measure measure = measure_of(overlay, asker->request);
     track(overlay, asker->view, measure.resource);
     struct cursor cursor = {asker->view, measure.resource, (uint64_t)free, after.v};
-    const struct node *node;
     for (uint32_t i = 0; i < SEARCH_LEVEL_MAX; i++) {
-        node = cursor_step(overlay, &cursor, true);
+        const struct node *node = cursor_step(overlay, &cursor, true);
         if (node == NULL || cursor.free != (uint64_t)free) {
             return NULL;
         }

@@ -1,5 +1,5 @@
-/* search.h - the order in which nodes are tried, and the first that fits: fewest free of what the
- * request is measured by, then lowest id (pack); or most free first (spread).
+/* search.h - the order in which nodes are tried, and the first node that fits. Placement `pack` tries the node with the smallest free
+ * amount of the request's measure first, placement `spread` the node with the largest. Equal nodes are tried by id.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -12,38 +12,35 @@
 
 #include <stdint.h>
 
-/* The first node that takes `count` such instances; NULL: there is none. */
+/* The first node that takes `count` instances of the asker. NULL: there is no such node. */
 const struct node *search_first(struct overlay *overlay, const struct asker *asker, uint32_t count);
 
-/* The most instances, at most `max`, that any one node takes. */
+/* The largest number of instances, at most `max`, that a single node takes. */
 uint32_t search_most(struct overlay *overlay, const struct asker *asker, uint32_t max);
 
-/* The most instances, at most `max`, that all nodes together take. */
+/* The number of instances, at most `max`, that all nodes together take. */
 uint32_t search_total(struct overlay *overlay, const struct asker *asker, uint32_t max);
 
-/* The next node behind `after`, by id, that has exactly `free` free of what the request is measured by and takes `count`; NULL:
- * none, or none among the next SEARCH_LEVEL_MAX. */
+/* The next node by id behind `after` that has exactly `free` free of the request's measure and takes `count` instances. NULL: none of
+ * the next SEARCH_LEVEL_MAX nodes is such a node. */
 enum { SEARCH_LEVEL_MAX = 64 };
 const struct node *search_level(struct overlay *overlay, const struct asker *asker, int64_t free,
                                 node_id after, uint32_t count);
 
-/* What a place has free of a resource (RESOURCE_AUX: places for tasks without slots). */
-int64_t search_amount(const struct space *place, uint16_t resource);
-
-/* How many such instances, at most `max`, a node takes as far as the step has come. */
+/* How many instances of the asker, at most `max`, a node takes with the changes of the step. */
 uint32_t search_takes(const struct overlay *overlay, const struct node *node,
                       const struct asker *asker, uint32_t max);
 
-/* How many of `count` instances on a node stay within what the asker's accounts may still take of cpu and memory, and of slots where
- * the node says how many. */
+/* How many of `count` instances on a node stay within what the asker's accounts may still take of slots, cpu and memory. The node decides
+ * how much cpu and memory comes with a slot, and how many slots a part of a device by memory is. */
 uint32_t search_within(const struct node *node, const struct asker *asker, uint32_t count);
 
-/* For overlay.c: a node that had `old` free in a view has `new` there, because of an instance with
- * this request. */
+/* overlay.c calls this when an instance with this request changes the free amounts of a node in a view from `old` to `new`. */
 void search_moved(struct overlay *overlay, enum view view, const struct space *old,
                   const struct space *new, const struct request *request);
 
-/* The nodes from the one with most free of the asker's measure down; begin at SEARCH_TOP. NULL: there is no other. */
+/* search_down() walks the nodes from the largest free amount of the asker's measure down. `*at` is the position of the walk, SEARCH_TOP
+ * at the beginning. NULL: there are no more nodes. */
 struct search_at {
     uint64_t free;
     uint64_t node;

@@ -1,4 +1,4 @@
-/* sequence.c - which group goes first.
+/* sequence.c - which of two groups is tried first.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/sequence.h"
 

@@ -1,4 +1,4 @@
-/* tight.c - the scan, and what the scan and the index share.
+/* tight.c - the scan of all nodes for placement `tight`, and the functions that the scan and the index share.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/tight.h"
 
@@ -25,9 +25,9 @@ void tight_plain(const struct request *request, struct request *ret)
     memset(ret->labels, 0, sizeof ret->labels);
 }
 
-/* ---- the state of a node ---- */
+/* ---- the profile of a node ---- */
 
-/* What is free of the devices, four to a word, most first. */
+/* Writes the free part of each device, in descending order, four devices to a word. Returns the number of words. */
 static uint32_t device_words(const struct space *place, uint64_t *ret)
 {
     uint16_t free[NODE_DEVICES_MAX];
@@ -52,6 +52,7 @@ static uint32_t device_words(const struct space *place, uint64_t *ret)
 /* A bit for each typical request whose labels the node has. */
 static uint64_t label_word(const struct typical_uses *uses, const struct node *node)
 {
+    must(uses->count <= 64); /* each typical request has one bit of the word */
     uint64_t word = 0;
     for (uint32_t i = 0; i < uses->count; i++) {
         const bool covers = label_marks_cover(node->labels, uses->at[i].request);
@@ -103,7 +104,7 @@ static bool rank_before(const struct tight_rank *a, const struct tight_rank *b)
     if (a->growth != b->growth) {
         return a->growth < b->growth;
     }
-    return a->free != b->free ? a->free < b->free : a->state < b->state;
+    return a->free != b->free ? a->free < b->free : a->profile < b->profile;
 }
 
 static void rank_of(const struct overlay *overlay, const struct typical_uses *uses,
@@ -117,8 +118,8 @@ static void rank_of(const struct overlay *overlay, const struct typical_uses *us
     tight_plain(asker->request, &plain);
     const int64_t waste = waste_of(uses, &place);
     ret->growth = waste_growth(uses, &place, waste, &plain, count);
-    ret->free = search_amount(&place, score_resource(&plain));
-    ret->state = hash_bytes(words, tight_words(uses, &place, words) * sizeof *words);
+    ret->free = score_free(&place, score_resource(&plain));
+    ret->profile = hash_bytes(words, tight_words(uses, &place, words) * sizeof *words);
 }
 
 static const struct node *tight_scan(const struct overlay *overlay, const struct asker *asker,

@@ -1,8 +1,8 @@
 /* tight.h - placement `tight`: the node on which a request wastes least (waste.h).
  *
- * The order of nodes for a request: growth of the waste; then, where that is equal, free amount of what the request is measured by,
- * fewest first; then the state of the node as a number; then its id. Nodes of one state differ only in the last, so the search looks at
- * states (tight_index.h), not at nodes. With caches off a scan finds the same.
+ * The first difference orders two nodes for a request: the smaller growth of the waste, the smaller free amount of the request's
+ * measure, the smaller hash of the node profile, the lower id. Nodes of one profile differ in the id only. So the search walks
+ * profiles (tight_index.h) instead of nodes. With caches off a scan of all nodes finds the same node.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -16,27 +16,28 @@
 
 #include <stdint.h>
 
-/* What decides between two states; lower is better, compared from the first to the last. */
+/* The rank of a node profile for a request. Lower is better. The members are compared from the first to the last. */
 struct tight_rank {
-    int64_t growth;
-    int64_t free;
-    uint64_t state;
+    int64_t growth;   /* of the waste, if a node of the profile takes the request */
+    int64_t free;     /* free amount of the request's measure */
+    uint64_t profile; /* hash of the profile */
 };
 
-/* The best node that takes `count` such instances; NULL: there is none. */
+/* The best node that takes `count` instances of the asker. NULL: there is no such node. */
 const struct node *tight_first(struct overlay *overlay, const struct asker *asker, uint32_t count);
 
-/* The request without what is about one node or about the task as a whole. */
+/* Copies a request without its labels, without the nodes that it avoids and without `wide`: the waste does not depend on these. */
 void tight_plain(const struct request *request, struct request *ret);
 
 /* ---- for the index ---- */
 
 enum { TIGHT_WORDS_MAX = 13 + 3 * NODE_RESOURCES_MAX + NODE_DEVICES_MAX / 4 };
 
-/* What makes two nodes alike for every request that names no devices: pool, totals, what is free, devices in order of what is free of
- * them, and which of the typical requests its labels allow. Returns the number of words. */
+/* Writes the profile of a node to `ret`, and returns the number of words. Nodes with equal words are alike for every request that names no
+ * devices. The words are the pool, the totals, the free amounts, the free parts of the devices in descending order, and the typical
+ * requests that the node's labels allow. */
 uint32_t tight_words(const struct typical_uses *uses, const struct space *place, uint64_t *ret);
 
-/* A node in a view, as far as the step has come. */
+/* What is free on a node in a view, with the changes of the step. */
 void tight_place(const struct overlay *overlay, const struct node *node, enum view view,
                  struct space *ret);

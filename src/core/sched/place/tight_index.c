@@ -1,7 +1,7 @@
-/* tight_index.c - nodes by their state.
+/* tight_index.c - nodes by their profile.
  *
- * A state has at least one node, which stands for it: scores are made with that. What is equal is told by the words of the state,
- * so a node that was touched, and is what it was before, costs no more than to see that.
+ * Every profile in use has at least one node. One node of the profile, the member, stands for all when ranks are computed. Two nodes
+ * have the same profile if their words are equal. So a noted node that did not change costs one comparison of words.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/tight_index.h"
 
@@ -18,13 +18,13 @@
 
 #include <string.h>
 
-enum { HEADS_FIRST = 64, BORN_SLACK = 1024 };
+enum { BUCKETS_FIRST = 64, BORN_SLACK = 1024 };
 
 struct tight_index *tight_index_new(void)
 {
     struct tight_index *index = xcalloc(1, sizeof *index);
     oindex_init(&index->members);
-    vec_push(&index->states, ((struct tight_state){0}));
+    vec_push(&index->profiles, ((struct tight_profile){0}));
     return index;
 }
 
@@ -33,16 +33,17 @@ void tight_index_free(struct tight_index *index)
     if (index == NULL) {
         return;
     }
+    must(index->step == NULL);
     for (size_t i = 0; i < index->orders.count; i++) {
         tight_order_done(index, &index->orders.at[i]);
     }
     oindex_done(&index->members);
-    for (size_t i = 0; i < index->states.count; i++) {
-        free(index->states.at[i].words);
+    for (size_t i = 0; i < index->profiles.count; i++) {
+        free(index->profiles.at[i].words);
     }
-    vec_done(&index->states);
+    vec_done(&index->profiles);
     vec_done(&index->free);
-    vec_done(&index->waiting);
+    vec_done(&index->buckets);
     vec_done(&index->nodes);
     vec_done(&index->noted);
     vec_done(&index->pools);
@@ -51,111 +52,114 @@ void tight_index_free(struct tight_index *index)
     free(index);
 }
 
-bool tight_index_member(const struct tight_index *index, uint32_t state, node_id *after)
+bool tight_index_member(const struct tight_index *index, uint32_t profile, node_id *after)
 {
-    struct okey key = {{state, after->v, 0, 0}};
-    if (!oindex_next(&index->members, key, &key) || key.at[0] != state) {
+    struct okey key = {{profile, after->v, 0, 0}};
+    if (!oindex_next(&index->members, key, &key) || key.at[0] != profile) {
         return false;
     }
     after->v = (uint32_t)key.at[1];
     return true;
 }
 
-/* ---- states ---- */
+/* ---- profiles ---- */
 
-static uint32_t *head_of(struct tight_index *index, uint64_t hash)
+static uint32_t *bucket_of(struct tight_index *index, uint64_t hash)
 {
-    return &index->waiting.at[hash & (index->waiting.count - 1)];
+    return &index->buckets.at[hash & (index->buckets.count - 1)];
 }
 
-static void order_grow(struct tight_index *index)
+static void buckets_grow(struct tight_index *index)
 {
-    const size_t count = index->waiting.count == 0 ? HEADS_FIRST : index->waiting.count * 2;
-    vec_clear(&index->waiting);
-    while (index->waiting.count < count) {
-        vec_push(&index->waiting, 0);
+    const size_t count = index->buckets.count == 0 ? BUCKETS_FIRST : index->buckets.count * 2;
+    must((count & (count - 1)) == 0); /* bucket_of() masks with count - 1 */
+    vec_clear(&index->buckets);
+    while (index->buckets.count < count) {
+        vec_push(&index->buckets, 0);
     }
-    for (uint32_t i = 1; i < index->states.count; i++) {
-        struct tight_state *state = &index->states.at[i];
-        if (state->number != 0) {
-            state->next = *head_of(index, state->hash);
-            *head_of(index, state->hash) = i;
+    for (uint32_t i = 1; i < index->profiles.count; i++) {
+        struct tight_profile *profile = &index->profiles.at[i];
+        if (profile->number != 0) {
+            profile->next = *bucket_of(index, profile->hash);
+            *bucket_of(index, profile->hash) = i;
         }
     }
 }
 
-/* Orders that have not seen all of the list begin anew: it must not grow for ever. */
-static void born_add(struct tight_index *index, struct state_ref ref)
+/* Adds a new profile to the list `born`. A list that is too long is cleared, so that it does not grow for ever. Orders that have not
+ * seen the whole list are then made anew. */
+static void born_add(struct tight_index *index, struct profile_ref ref)
 {
-    if (index->born.count > (size_t)index->state_count * 4 + BORN_SLACK) {
+    if (index->born.count > (size_t)index->profile_count * 4 + BORN_SLACK) {
         vec_clear(&index->born);
         index->forgot++;
     }
     vec_push(&index->born, ref);
 }
 
-/* What a node is to the index. */
+/* The words of a node's profile. */
 struct likeness {
     uint64_t words[TIGHT_WORDS_MAX];
     uint32_t count;
 };
 
-static uint32_t state_add(struct tight_index *index, const struct likeness *like, uint64_t hash,
-                          pool_id pool)
+static uint32_t profile_add(struct tight_index *index, const struct likeness *like, uint64_t hash,
+                            pool_id pool)
 {
-    if (index->state_count >= index->waiting.count) {
-        order_grow(index);
+    if (index->profile_count >= index->buckets.count) {
+        buckets_grow(index);
     }
     uint32_t at;
     if (index->free.count > 0) {
         at = index->free.at[--index->free.count];
     } else {
-        at = (uint32_t)index->states.count;
-        vec_push(&index->states, ((struct tight_state){0}));
+        at = (uint32_t)index->profiles.count;
+        vec_push(&index->profiles, ((struct tight_profile){0}));
     }
-    index->states.at[at] = (struct tight_state){
+    must(index->profiles.at[at].number == 0);
+    index->profiles.at[at] = (struct tight_profile){
         .number = ++index->number_last,
         .words = xmemdup(like->words, like->count * sizeof like->words[0]),
         .word_count = like->count,
         .hash = hash,
-        .next = *head_of(index, hash),
+        .next = *bucket_of(index, hash),
         .pool = pool,
     };
-    *head_of(index, hash) = at;
-    index->state_count++;
-    born_add(index, (struct state_ref){index->number_last, at});
+    *bucket_of(index, hash) = at;
+    index->profile_count++;
+    born_add(index, (struct profile_ref){index->number_last, at});
     return at;
 }
 
-static void state_remove(struct tight_index *index, uint32_t at)
+static void profile_remove(struct tight_index *index, uint32_t at)
 {
-    uint32_t *link = head_of(index, index->states.at[at].hash);
+    uint32_t *link = bucket_of(index, index->profiles.at[at].hash);
     while (*link != at) {
         must(*link != 0);
-        link = &index->states.at[*link].next;
+        link = &index->profiles.at[*link].next;
     }
-    *link = index->states.at[at].next;
-    free(index->states.at[at].words);
-    index->states.at[at] = (struct tight_state){0};
+    *link = index->profiles.at[at].next;
+    free(index->profiles.at[at].words);
+    index->profiles.at[at] = (struct tight_profile){0};
     vec_push(&index->free, at);
-    index->state_count--;
+    index->profile_count--;
 }
 
-static bool state_is(const struct tight_state *state, const struct likeness *like)
+static bool profile_is(const struct tight_profile *profile, const struct likeness *like)
 {
-    return state->word_count == like->count &&
-           memcmp(state->words, like->words, like->count * sizeof like->words[0]) == 0;
+    return profile->word_count == like->count &&
+           memcmp(profile->words, like->words, like->count * sizeof like->words[0]) == 0;
 }
 
-static uint32_t state_for(struct tight_index *index, const struct likeness *like, pool_id pool)
+static uint32_t profile_for(struct tight_index *index, const struct likeness *like, pool_id pool)
 {
     const uint64_t hash = hash_bytes(like->words, like->count * sizeof like->words[0]);
-    uint32_t at = index->waiting.count == 0 ? 0 : *head_of(index, hash);
+    uint32_t at = index->buckets.count == 0 ? 0 : *bucket_of(index, hash);
     while (at != 0 &&
-           (index->states.at[at].hash != hash || !state_is(&index->states.at[at], like))) {
-        at = index->states.at[at].next;
+           (index->profiles.at[at].hash != hash || !profile_is(&index->profiles.at[at], like))) {
+        at = index->profiles.at[at].next;
     }
-    return at != 0 ? at : state_add(index, like, hash, pool);
+    return at != 0 ? at : profile_add(index, like, hash, pool);
 }
 
 /* ---- nodes ---- */
@@ -182,7 +186,8 @@ static bool pool_here(const struct tight_index *index, pool_id pool)
     return pool.v < index->pools.count && index->pools.at[pool.v].here;
 }
 
-/* Nodes of pools that nobody searches are not kept. Where labels count, other weights make other states. */
+/* Notes all nodes of a pool at the first search in that pool: the index has no nodes of pools without searches. Notes all nodes again
+ * when the pool's weights change and profiles contain labels, because the profiles depend on the typical requests then. */
 static void pool_load(struct tight_index *index, const struct core *core, pool_id pool,
                       const struct typical_uses *uses)
 {
@@ -199,6 +204,7 @@ static void pool_load(struct tight_index *index, const struct core *core, pool_i
     const struct node *node;
     while ((node = query_pool_node_next(core, pool, after)) != NULL) {
         after = node->id;
+        must(node->pool.v == pool.v);
         tight_index_note(index, node->id);
     }
 }
@@ -206,33 +212,33 @@ static void pool_load(struct tight_index *index, const struct core *core, pool_i
 static void member_drop(struct tight_index *index, node_id node)
 {
     struct node_note *note = note_of(index, node);
-    const uint32_t at = note->state;
+    const uint32_t at = note->profile;
     if (at == 0) {
         return;
     }
     must(oindex_remove(&index->members, (struct okey){{at, node.v, 0, 0}}));
-    note->state = 0;
-    if (--index->states.at[at].node_count == 0) {
-        state_remove(index, at);
-    } else if (index->states.at[at].member.v == node.v) {
+    note->profile = 0;
+    if (--index->profiles.at[at].node_count == 0) {
+        profile_remove(index, at);
+    } else if (index->profiles.at[at].member.v == node.v) {
         node_id other = {0};
         must(tight_index_member(index, at, &other));
-        index->states.at[at].member = other;
+        index->profiles.at[at].member = other;
     }
 }
 
 static void member_add(struct tight_index *index, const struct likeness *like,
                        const struct node *node)
 {
-    const uint32_t at = state_for(index, like, node->pool);
+    const uint32_t at = profile_for(index, like, node->pool);
     must(oindex_insert(&index->members, (struct okey){{at, node->id.v, 0, 0}}));
-    if (index->states.at[at].node_count++ == 0) {
-        index->states.at[at].member = node->id;
+    if (index->profiles.at[at].node_count++ == 0) {
+        index->profiles.at[at].member = node->id;
     }
-    note_of(index, node->id)->state = at;
+    note_of(index, node->id)->profile = at;
 }
 
-/* Nodes are looked at: where, and with which typical requests in mind. */
+/* The arguments of a look at noted nodes. */
 struct looking {
     struct tight_index *index;
     const struct overlay *overlay;
@@ -240,29 +246,32 @@ struct looking {
     const struct typical_uses *uses;
 };
 
-/* Into the state that the node is in now, if it may take work. */
+/* Moves a node to the profile that it has now. A node that takes no work leaves the index. */
 static void member_renew(const struct looking *looking, const struct node *node)
 {
     struct tight_index *index = looking->index;
-    const uint32_t before = note_of(index, node->id)->state;
+    const uint32_t before = note_of(index, node->id)->profile;
     struct likeness like;
     struct space place;
+    must(before < index->profiles.count);
     if (node->state == NODE_REMOVED || !fit_usable(node)) {
         member_drop(index, node->id);
         return;
     }
     tight_place(looking->overlay, node, looking->view, &place);
     like.count = tight_words(looking->uses, &place, like.words);
-    if (before == 0 || !state_is(&index->states.at[before], &like)) {
+    if (before == 0 || !profile_is(&index->profiles.at[before], &like)) {
         member_drop(index, node->id);
         member_add(index, &like, node);
     }
 }
 
-/* Nodes of other pools wait for a search there: what is typical of that pool is not at hand. */
+/* Noted nodes of other pools stay noted until a search in their pool, because their profile depends on the typical requests of that
+ * pool. */
 void tight_index_sync(struct tight_index *index, struct overlay *overlay, enum view view,
                       const struct typical_uses *uses)
 {
+    must(index->step == overlay);
     const struct looking looking = {index, overlay, view, uses};
     pool_load(index, overlay->core, overlay->pool, uses);
     size_t kept = 0;
@@ -317,6 +326,7 @@ struct tight_index *tight_index_of(struct overlay *overlay, enum view view)
     struct tight_index *index =
         capacity_part(overlay->core->capacity,
                       view == VIEW_NOW ? CAPACITY_TIGHT_NOW : CAPACITY_TIGHT_LATER, &part_ops);
+    must(overlay->tight[view] == NULL || overlay->tight[view] == index);
     if (index->step == NULL) {
         index->step = overlay;
         overlay->tight[view] = index;

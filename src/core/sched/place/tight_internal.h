@@ -1,4 +1,4 @@
-/* tight_internal.h - what the two halves of the index share: states (tight_index.c) and orders (tight_order.c).
+/* tight_internal.h - what the two files of the index share: tight_index.c keeps the node profiles, tight_order.c their orders.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -15,80 +15,83 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Nodes that are alike. */
-struct tight_state {
-    uint64_t number; /* given once and never again; 0: none is here */
-    uint64_t *words; /* tight_words() of each of them */
+/* A node profile: one or more nodes that are alike. */
+struct tight_profile {
+    uint64_t number; /* given once and never again; 0: this entry is unused */
+    uint64_t *words; /* tight_words() of each node of the profile */
     uint32_t word_count;
     uint64_t hash; /* of the words */
-    uint32_t next; /* of those whose hashes meet; 0: none */
+    uint32_t next; /* the next profile of the same bucket; 0: none */
     uint32_t node_count;
-    node_id member; /* one of them: it stands for all */
+    node_id member; /* one node of the profile, with which ranks are computed */
     pool_id pool;
-    uint64_t waste_version; /* of the pool's weights; 0: not known */
+    uint64_t waste_version; /* the version of the pool's weights for `waste`; 0: none */
     int64_t waste;
 };
 
-/* A state as orders and the list of new ones name it: the number tells whether it is still the same one. */
-struct state_ref {
+/* A reference to a profile. The entry at `at` is still the same profile if its number is `number`. */
+struct profile_ref {
     uint64_t number;
     uint32_t at;
 };
 
+/* What the index knows of a node. */
 struct node_note {
-    uint32_t state; /* 0: none */
-    bool noted;
+    uint32_t profile; /* 0: none */
+    bool noted;       /* the node is in `noted` of the index */
 };
 
+/* What the index knows of a pool. */
 struct pool_note {
-    bool here;        /* its nodes are */
-    bool labelled;    /* their states tell which labels they have, */
-    uint64_t version; /* by these weights */
+    bool here;        /* the index has the nodes of the pool */
+    bool labelled;    /* the profiles of the pool's nodes contain their labels */
+    uint64_t version; /* the version of the pool's weights with which the profiles were made */
 };
 
-/* The states by rank for one request. */
+/* The profiles of a pool by rank for one request. */
 struct tight_order {
     bool used;
     pool_id pool;
     uint32_t count; /* instances placed together */
-    uint64_t hash;  /* of the request */
+    uint64_t hash;  /* of `plain` */
     struct request plain;
-    uint64_t version; /* of the pool's weights */
-    uint64_t forgot;  /* of the index: newer ones have been forgotten since */
-    size_t seen;      /* of the list of new states */
-    uint64_t asked;   /* when, in questions */
+    uint64_t version; /* the version of the pool's weights with which the ranks were computed */
+    uint64_t forgot;  /* `forgot` of the index when the lines were made */
+    size_t seen;      /* entries of the index's list `born` that have their line */
+    uint64_t asked;   /* `asked` of the index at the last search with this order */
     struct oindex lines;
 };
 
 enum { TIGHT_ORDERS_MAX = 256, TIGHT_LINES_MAX = 1 << 20 };
 
 struct tight_index {
-    const struct overlay *step;     /* that uses it; NULL: none */
-    VEC(struct tight_state) states; /* from 1 on */
-    VEC(uint32_t) free;             /* unused ones of them */
-    VEC(uint32_t) waiting;          /* by hash: the first state; 0: none */
-    uint32_t state_count;
+    const struct overlay *step;         /* the overlay that uses the index; NULL: none */
+    VEC(struct tight_profile) profiles; /* entry 0 is never used */
+    VEC(uint32_t) free;                 /* unused entries of `profiles` */
+    VEC(uint32_t) buckets;              /* by hash: the first profile of the bucket; 0: none */
+    uint32_t profile_count;
     uint64_t number_last;
-    VEC(struct node_note) nodes; /* by id */
-    VEC(node_id) noted;          /* nodes to look at again */
-    VEC(struct pool_note) pools; /* by id */
-    struct oindex members;       /* state, node */
-    VEC(struct state_ref) born;  /* states in order of number, since they were forgotten last */
-    uint64_t forgot;             /* how often that was */
+    VEC(struct node_note) nodes;  /* by id */
+    VEC(node_id) noted;           /* nodes that may have changed */
+    VEC(struct pool_note) pools;  /* by id */
+    struct oindex members;        /* keys: profile, node, 0, 0 */
+    VEC(struct profile_ref) born; /* new profiles by number, since the list was last cleared */
+    uint64_t forgot;              /* how often `born` was cleared */
     VEC(struct tight_order) orders;
-    uint64_t asked;
+    uint64_t asked;      /* number of searches so far */
     uint64_t line_count; /* of all orders */
 };
 
-/* The first node of a state behind `after`; false: no more. */
-bool tight_index_member(const struct tight_index *index, uint32_t state, node_id *after);
+/* Sets `*after` to the next higher node of a profile. False: the profile has no higher node. */
+bool tight_index_member(const struct tight_index *index, uint32_t profile, node_id *after);
 
-/* Everything noted is looked at; then the states are those of the step's nodes in this view. */
+/* Looks again at all noted nodes of the overlay's pool. Then the profiles are those of the pool's nodes in this view of the step. */
 void tight_index_sync(struct tight_index *index, struct overlay *overlay, enum view view,
                       const struct typical_uses *uses);
 
+/* Frees the lines of an order and marks the order as unused. */
 void tight_order_done(struct tight_index *index, struct tight_order *order);
 
-/* As tight_first(), for a request that names no devices. */
+/* The best node that takes `count` instances of the asker, found by the index. The request must name no devices. NULL: no node does. */
 const struct node *tight_order_first(struct tight_index *index, struct overlay *overlay,
                                      const struct asker *asker, uint32_t count);

@@ -1,7 +1,7 @@
-/* tight_order.c - the states by rank for a request, and the first node along them.
+/* tight_order.c - the node profiles by rank for a request, and the search along them.
  *
- * A line: growth of the waste, free amount, hash of the state, where the state is. Lines of states that have gone stay until they are
- * met; an order with too many of them is made anew.
+ * The key of a line is the growth of the waste, the free amount, the hash of the profile, then the profile's number and entry in one
+ * word. The line of a profile that no longer exists stays until a search meets the line. An order with too many lines is made anew.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/hash.h"
 #include "base/must.h"
@@ -17,13 +17,13 @@
 
 #include <string.h>
 
-enum { STATE_BITS = 20, LINES_SLACK = 64 };
-_Static_assert(NODES_MAX < 1 << STATE_BITS, "the place of a state fits its bits");
+enum { PROFILE_BITS = 20, LINES_SLACK = 64 };
+_Static_assert(NODES_MAX < 1 << PROFILE_BITS, "the entry of a profile fits its bits");
 
-/* Signed numbers in the order of unsigned ones. */
+/* Maps signed numbers to unsigned numbers in the same order. */
 #define SIGNED_KEY(value) ((uint64_t)(value) ^ (uint64_t)1 << 63)
 
-/* What goes into the lines of an order. */
+/* The arguments with which the lines of an order are computed. */
 struct ranking {
     struct tight_index *index;
     struct overlay *overlay;
@@ -49,56 +49,58 @@ void tight_order_done(struct tight_index *index, struct tight_order *order)
 
 /* ---- lines ---- */
 
-static int64_t state_waste(const struct ranking *ranking, struct tight_state *state,
-                           const struct space *place)
+static int64_t profile_waste(const struct ranking *ranking, struct tight_profile *profile,
+                             const struct space *place)
 {
-    if (state->waste_version != ranking->uses.version) {
-        state->waste_version = ranking->uses.version;
-        state->waste = waste_of(&ranking->uses, place);
+    if (profile->waste_version != ranking->uses.version) {
+        profile->waste_version = ranking->uses.version;
+        profile->waste = waste_of(&ranking->uses, place);
     }
-    return state->waste;
+    return profile->waste;
 }
 
 static void line_add(const struct ranking *ranking, struct tight_order *order, uint32_t at)
 {
     struct tight_index *index = ranking->index;
-    struct tight_state *state = &index->states.at[at];
+    struct tight_profile *profile = &index->profiles.at[at];
     struct space place;
-    if (state->pool.v != order->pool.v) {
+    if (profile->pool.v != order->pool.v) {
         return;
     }
-    tight_place(ranking->overlay, query_node(ranking->overlay->core, state->member), ranking->view,
-                &place);
+    tight_place(ranking->overlay, query_node(ranking->overlay->core, profile->member),
+                ranking->view, &place);
     ++*ranking->overlay->visited;
     if (fit_count(&place, &order->plain, order->count) < order->count) {
         return;
     }
-    const int64_t waste = state_waste(ranking, state, &place);
+    const int64_t waste = profile_waste(ranking, profile, &place);
     const int64_t growth = waste_growth(&ranking->uses, &place, waste, &order->plain, order->count);
-    const int64_t free = search_amount(&place, score_resource(&order->plain));
+    const int64_t free = score_free(&place, score_resource(&order->plain));
     must(oindex_insert(&order->lines,
-                       (struct okey){{SIGNED_KEY(growth), SIGNED_KEY(free), state->hash,
-                                      state->number << STATE_BITS | at}}));
+                       (struct okey){{SIGNED_KEY(growth), SIGNED_KEY(free), profile->hash,
+                                      profile->number << PROFILE_BITS | at}}));
     index->line_count++;
 }
 
 static void catch_up(const struct ranking *ranking, struct tight_order *order)
 {
     struct tight_index *index = ranking->index;
-    const bool stale = order->version != ranking->uses.version || order->forgot != index->forgot ||
-                       oindex_count(&order->lines) > (uint64_t)index->state_count * 4 + LINES_SLACK;
+    const bool stale =
+        order->version != ranking->uses.version || order->forgot != index->forgot ||
+        oindex_count(&order->lines) > (uint64_t)index->profile_count * 4 + LINES_SLACK;
     if (stale) {
         lines_clear(index, order);
         order->version = ranking->uses.version;
-        for (uint32_t at = 1; at < index->states.count; at++) {
-            if (index->states.at[at].number != 0) {
+        for (uint32_t at = 1; at < index->profiles.count; at++) {
+            if (index->profiles.at[at].number != 0) {
                 line_add(ranking, order, at);
             }
         }
     }
+    must(order->seen <= index->born.count);
     for (size_t i = stale ? index->born.count : order->seen; i < index->born.count; i++) {
-        const struct state_ref *ref = &index->born.at[i];
-        if (index->states.at[ref->at].number == ref->number) {
+        const struct profile_ref *ref = &index->born.at[i];
+        if (index->profiles.at[ref->at].number == ref->number) {
             line_add(ranking, order, ref->at);
         }
     }
@@ -107,7 +109,7 @@ static void catch_up(const struct ranking *ranking, struct tight_order *order)
 
 /* ---- orders ---- */
 
-/* The one to give up for another: an unused one, else the one not asked for longest. */
+/* An order for a new request: an unused order, else a further order, else the order whose last search is the longest ago. */
 static struct tight_order *order_free(struct tight_index *index)
 {
     struct tight_order *oldest = NULL;
@@ -132,6 +134,7 @@ static struct tight_order *order_free(struct tight_index *index)
 static struct tight_order *order_of(struct tight_index *index, pool_id pool,
                                     const struct request *plain, uint32_t count)
 {
+    must(count > 0);
     const uint64_t hash = hash_words(plain, sizeof *plain);
     index->asked++;
     for (size_t i = 0; i < index->orders.count; i++) {
@@ -156,10 +159,11 @@ static struct tight_order *order_of(struct tight_index *index, pool_id pool,
 
 /* ---- the search ---- */
 
-/* The first node of a state that takes them: most often the very first one. */
-static const struct node *state_first(const struct ranking *ranking, const struct asker *asker,
-                                      uint32_t count, uint32_t at)
+/* The first node of a profile that takes `count` instances of the asker. Most often that is the first node of all. */
+static const struct node *profile_first(const struct ranking *ranking, const struct asker *asker,
+                                        uint32_t count, uint32_t at)
 {
+    must(at < ranking->index->profiles.count);
     node_id member = {0};
     while (tight_index_member(ranking->index, at, &member)) {
         const struct node *node = query_node(ranking->overlay->core, member);
@@ -183,13 +187,13 @@ const struct node *tight_order_first(struct tight_index *index, struct overlay *
     catch_up(&ranking, order);
     struct okey key = {{0, 0, 0, 0}};
     while (oindex_next(&order->lines, key, &key)) {
-        const uint32_t at = (uint32_t)(key.at[3] & ((1 << STATE_BITS) - 1));
-        if (index->states.at[at].number != key.at[3] >> STATE_BITS) {
+        const uint32_t at = (uint32_t)(key.at[3] & ((1 << PROFILE_BITS) - 1));
+        if (index->profiles.at[at].number != key.at[3] >> PROFILE_BITS) {
             must(oindex_remove(&order->lines, key));
             index->line_count--;
             continue;
         }
-        const struct node *node = state_first(&ranking, asker, count, at);
+        const struct node *node = profile_first(&ranking, asker, count, at);
         if (node != NULL) {
             return node;
         }

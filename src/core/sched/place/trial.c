@@ -1,4 +1,4 @@
-/* trial.c - marks, undo, and the facts that come of it.
+/* trial.c - the entries of a trial, the way back to a mark, and the facts of the entries.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/trial.h"
 
@@ -34,6 +34,7 @@ static struct decision *decision_add(struct trial *trial, enum decision_kind kin
         trial->decisions = grown;
         trial->room = room;
     }
+    must(trial->count < trial->room);
     struct decision *decision = &trial->decisions[trial->count++];
     *decision = (struct decision){.kind = kind};
     return decision;
@@ -50,6 +51,7 @@ static void amounts_fill(const struct core *core, struct decision *decision)
 void trial_place(struct trial *trial, const struct asker *asker, const struct node *node,
                  uint32_t index)
 {
+    must(node->pool.v == trial->pool.v);
     const bool claim = asker->view == VIEW_LATER;
     struct decision *decision = decision_add(trial, claim ? DECISION_CLAIM : DECISION_START);
     decision->task = asker->task;
@@ -63,7 +65,7 @@ void trial_place(struct trial *trial, const struct asker *asker, const struct no
     tally_move(&trial->tally, decision->task, VIEW_LATER, &decision->amounts, 1);
 }
 
-/* What was held or promised is free later. */
+/* Frees later what the instance of this entry holds, or what its claim promises. */
 static void later_give(struct trial *trial, struct decision *decision)
 {
     const struct request *request =
@@ -107,6 +109,7 @@ size_t trial_mark(const struct trial *trial)
 
 static void decision_undo(struct trial *trial, const struct decision *decision)
 {
+    must(decision->node != NULL);
     const struct request *request =
         query_task_request(trial->core, decision->task, decision->index);
     switch (decision->kind) {
@@ -142,6 +145,7 @@ static void place_fact(const struct trial *trial, const struct decision *decisio
 {
     const struct instance *instance =
         query_instance(trial->core, decision->task->id, decision->index);
+    must(instance != NULL);
     fact->allocated.key =
         (struct attempt_key){decision->task->id, decision->index, instance->attempt + 1};
     fact->allocated.node = decision->node->id;
@@ -157,6 +161,8 @@ static void evict_fact(const struct trial *trial, const struct decision *decisio
 {
     const struct instance *instance =
         query_instance(trial->core, decision->task->id, decision->index);
+    must(instance != NULL);
+    must(decision->why != NULL);
     fact->evicted.key =
         (struct attempt_key){decision->task->id, decision->index, instance->attempt};
     fact->evicted.deadline_ms = in->now_ms + decision->task->grace_ms;

@@ -1,11 +1,11 @@
-/* trial.h - one decision of the scheduler while it is still being tried: nodes, accounts and the list of what would be done, over
- * a state that stays untouched. Everything can be taken back to a mark, at the cost of what was done since.
+/* trial.h - one decision of the scheduler while it is still tried: the nodes, the accounts, and the list of starts, claims and
+ * evictions, over a state that stays untouched. A trial can go back to a mark. Going back costs what was done since the mark.
  *
- *   trial_place ──▶ a start (it fits now), or a claim (it fits when others have left)
- *   trial_evict ──▶ an instance is told to stop, so that a claim can be made
- *   trial_unclaim ▶ a claim is given up, or its owner is about to start there
+ *   trial_place ──▶ a start (the instance fits now), or a claim (the instance fits when others have left)
+ *   trial_evict ──▶ an instance is told to stop, so that a claim can take its place
+ *   trial_unclaim ▶ a claim is dropped, or the instance that holds the claim is about to start
  *
- * At the end the list becomes facts, in its own order.
+ * At the end the entries of the trial become facts, in the same order.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -28,14 +28,15 @@
 
 enum decision_kind { DECISION_START, DECISION_CLAIM, DECISION_EVICT, DECISION_UNCLAIM };
 
+/* One entry of a trial. */
 struct decision {
     enum decision_kind kind;
-    bool moved; /* an unclaim that a start follows: no fact of its own */
+    bool moved; /* an unclaim before a start of the same instance: such an entry makes no fact */
     const struct task *task;
     uint32_t index; /* of the instance */
     const struct node *node;
-    struct grant grant;
-    struct vector amounts;
+    struct grant grant;         /* what the instance gets, or what it gives back */
+    struct vector amounts;      /* the grant in dimensions */
     const struct eviction *why; /* of an eviction */
 };
 
@@ -50,28 +51,28 @@ struct trial {
     struct decision *decisions;
     size_t count;
     size_t room;
-    struct losses *losses; /* scratch space of rights.c; NULL: not yet */
-    bool rights_known;     /* and what it asks for every task: */
-    bool rights_count;
+    struct losses *losses; /* scratch space of rights.c; NULL: not used yet */
+    bool rights_known;     /* rights.c has filled in rights_count */
+    bool rights_count;     /* in this pool a project can insist on its right against another */
 };
 
 void trial_init(struct trial *trial, const struct core *core, pool_id pool, struct arena *arena);
 void trial_done(struct trial *trial);
 
-/* Where the trial stands; go back there. */
+/* trial_mark() says where the trial stands. trial_rollback() undoes all entries since a mark. */
 size_t trial_mark(const struct trial *trial);
 void trial_rollback(struct trial *trial, size_t mark);
 
-/* A waiting instance of the asker's task takes a place on a node that has room for it in the asker's view. The gates are for
- * the caller to ask. `asker` must live as long as the trial. */
+/* Places a waiting instance of the asker's task on a node. The instance must fit in the asker's view. The caller has checked the gates.
+ * `asker` must live as long as the trial. */
 void trial_place(struct trial *trial, const struct asker *asker, const struct node *node,
                  uint32_t index);
 
-/* An instance that holds something is told to stop: what it holds is free later. `why` must live as long as the trial. */
+/* Tells a starting or running instance to stop. The amounts of the instance are free later. `why` must live as long as the trial. */
 void trial_evict(struct trial *trial, const struct instance *instance, const struct eviction *why);
 
-/* The place promised to a waiting instance is nobody's again. `moved`: it starts in this very trial. */
+/* Drops the claim of a waiting instance, so that its place is free later. `moved` says that the instance starts in this trial. */
 void trial_unclaim(struct trial *trial, const struct task *task, uint32_t index, bool moved);
 
-/* What was decided, as facts. Returns the number of starts. */
+/* Adds the facts of all entries of the trial to `out`. Returns the number of starts. */
 uint32_t trial_facts(const struct trial *trial, const struct input *in, struct facts *out);

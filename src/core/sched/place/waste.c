@@ -1,5 +1,5 @@
-/* waste.c - see waste.h. Surprising: idle slots are cut to WASTE_BITS bits first, so that sums of squares fit 64 bits on the
- * largest node.
+/* waste.c - the waste of a node, and its growth by a placement. Surprising: idle slots are first cut to WASTE_BITS bits, so that sums
+ * of squares fit 64 bits on the largest node.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/waste.h"
 
@@ -12,11 +12,10 @@
 
 enum {
     WASTE_BITS = 24,
-    ROOT_BITS =
-        8, /* of roots behind the point: whole ones would jump by more than what placements differ */
-    WASTE_ROOT =
-        64
-        << ROOT_BITS, /* of about four slots: from there on more idle slots count less than in proportion */
+    /* Binary places of the square root. A root in whole numbers would be coarser than the difference between two placements. */
+    ROOT_BITS = 8,
+    /* The constant c of waste.h: about the root of four slots. Idle slots beyond four count less than in proportion. */
+    WASTE_ROOT = 64 << ROOT_BITS,
 };
 
 void waste_uses_load(struct typical_uses *uses, const struct core *core, pool_id pool)
@@ -43,7 +42,7 @@ int64_t waste_of(const struct typical_uses *uses, const struct space *place)
     struct idle idle;
     typical_use_idle(place, &idle);
     uint64_t sum = 0;
-    uint64_t foreign = 0; /* weights of requests for other kinds of nodes */
+    uint64_t foreign = 0; /* sum of the weights of requests for other kinds of nodes */
     for (uint32_t i = 0; i < uses->count; i++) {
         const struct typical_use *use = &uses->at[i];
         if (!typical_use_suits(use, place->node)) {

@@ -1,14 +1,14 @@
-/* waste.h - how much of what is idle on a node is of no use to what is usually asked of its pool.
+/* waste.h - how much of a node's idle slots is of no use to the typical requests of its pool (core/model/typical.h).
  *
- * For each typical request (core/model/typical.h): were the node filled with as many of them as fit, so many of its idle slots
- * would be left over. The waste is
+ * Fill the node with as many instances of one typical request as fit. `left` is the number of idle slots that remain. The waste is
+ * the sum over all typical requests:
  *
  *       Σ weight · (left / idle)² · h(idle)      h(idle) = idle · c / (c + √idle)
  *
- * The square: slots that some request can use to the full are worth more than slots of which every request leaves a part. The root:
- * a few slots left over here and a few there are worse than the same number in one place, so that what is in use is filled up
- * before more is begun. A request for another kind of node (labels, named resources, memory of devices) counts idle slots as they are:
- * wherever they lie, they are of no use to it, and taking them costs it nothing (docs/dev/adr/0011 has the figures).
+ * The square: slots that one request can use in full are worth more than slots of which every request leaves a part. The root: a few
+ * idle slots on each of two nodes are worse than the same number on one node. So nodes in use are filled before idle nodes are begun.
+ * A typical request for another kind of node (by labels, named resources or memory of devices) adds weight · idle: idle slots of this
+ * node are of no use to that request, and using them costs it nothing. docs/dev/adr/0011 has the figures.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -20,12 +20,15 @@
 #include <stdint.h>
 
 struct core;
+
+/* Makes the typical requests of a pool ready for waste_of(). `uses` borrows rows of the state. */
 void waste_uses_load(struct typical_uses *uses, const struct core *core, pool_id pool);
 
-/* What is wasted of a place, in thousandths of slots times weights; 0 where nothing is idle or nothing is known. */
+/* The waste of a node with these free amounts, in thousandths of slots times weights. The waste is 0 if no slot is idle, or if the pool
+ * has no typical requests. */
 int64_t waste_of(const struct typical_uses *uses, const struct space *place);
 
-/* By how much the waste grows when so many such instances, which must fit, are put there. Nothing that belongs to one node only
- * counts: `plain` is a request as tight_plain() makes it. */
+/* The growth of the waste if `count` instances of `plain`, which must fit, are placed on the node. `waste` is the waste before the
+ * placement. `plain` is a request that tight_plain() made. */
 int64_t waste_growth(const struct typical_uses *uses, const struct space *place, int64_t waste,
                      const struct request *plain, uint32_t count);
