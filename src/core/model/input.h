@@ -1,5 +1,5 @@
-/* input.h - everything that can happen to the core. The shell stamps each with the time, the actor
- * and the cause.
+/* input.h - inputs: everything that can happen to the core. The shell stamps each input with the time, the
+ * actor and the cause.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -17,17 +17,17 @@ enum input_type {
     INPUT_POOL_CREATE,
     INPUT_POOL_EDIT,
     INPUT_POOL_DELETE,
-    INPUT_NODE_JOIN, /* an agent said hello: creates or updates the node; a new supervisor is a new
-                        incarnation */
-    INPUT_NODE_SILENT, /* its stream broke */
-    INPUT_NODE_LOST,   /* silent for lost_after */
+    /* an agent said hello. The node is created or gets this spec. A new supervisor is a new incarnation */
+    INPUT_NODE_JOIN,
+    INPUT_NODE_SILENT, /* the stream of the node's agent broke */
+    INPUT_NODE_LOST,   /* the node was silent for lost_after */
     INPUT_NODE_EDIT,
     INPUT_NODE_REMOVE,
-    INPUT_TASK_SUBMIT, /* one or many; all or nothing */
+    INPUT_TASK_SUBMIT, /* one task or many tasks; all are accepted or none */
     INPUT_TASK_START,  /* staged -> pending */
-    INPUT_TASK_PAUSE,  /* -> paused; running ones stop first */
+    INPUT_TASK_PAUSE,  /* -> paused; running instances stop first */
     INPUT_TASK_ACTIVATE,
-    INPUT_TASK_MOVE, /* in the queue */
+    INPUT_TASK_MOVE, /* to another place in the queue */
     INPUT_TASK_KILL,
     INPUT_TASK_EDIT,
     INPUT_REPORT,      /* an agent says what became of an attempt */
@@ -36,7 +36,7 @@ enum input_type {
     INPUT_ACCOUNT_SET, /* create or edit a department or project */
     INPUT_ACCOUNT_DELETE,
     INPUT_QUOTA_SET,
-    INPUT_TASK_ADOPT, /* instances that hold places already, elsewhere: a state that is taken over */
+    INPUT_TASK_ADOPT, /* instances of the task already run on known nodes (decide_adopt.c) */
 };
 
 enum { INPUT_TYPE_COUNT = INPUT_TASK_ADOPT + 1 };
@@ -45,10 +45,11 @@ enum report_type {
     REPORT_STARTED,
     REPORT_ENDED, /* exit code or signal */
     REPORT_SPAWN_FAILED,
-    REPORT_LOST,       /* the supervisor that ran it is gone */
-    REPORT_UNKNOWN,    /* ordered, but this supervisor never saw it: sent by the server after
-                       reconciliation */
-    REPORT_CHECKPOINT, /* it has saved what it did until `at_ms` */
+    REPORT_LOST, /* the supervisor that ran the attempt is gone */
+    /* the attempt was ordered, but its supervisor never saw the order. The server sends this report after
+     * reconciliation */
+    REPORT_UNKNOWN,
+    REPORT_CHECKPOINT, /* the attempt has saved its work up to `at_ms` */
 };
 
 enum { REPORT_TYPE_COUNT = REPORT_CHECKPOINT + 1 };
@@ -63,7 +64,8 @@ struct report {
     uint64_t err_bytes;
     int64_t cpu_ms;
     int64_t memory_peak_bytes;
-    bool workdir_missed; /* REPORT_STARTED: in its job directory, not where it was asked to run */
+    /* REPORT_STARTED: the attempt runs in its job directory instead of the directory that the user asked for */
+    bool workdir_missed;
 };
 
 /* The bit of each field of a task in a mask of edits; 0: the field cannot change (task_fields.def). */
@@ -75,23 +77,24 @@ enum {
 };
 #undef FIELD
 
-/* What of them changes the request of an instance. */
+/* Edits that change the request of an instance. */
 enum { TASK_EDIT_REQUEST = TASK_EDIT_resources | TASK_EDIT_avoid | TASK_EDIT_node_labels };
 enum { NODE_EDIT_DRAIN = 1, NODE_EDIT_LABELS = 2 };
 
-/* `fields` are the bits of those fields of `spec` that count; nothing else of it does. Of `pools` only the first counts. */
+/* An edit of a task. `fields` has a bit for each field of `spec` that the edit sets; other fields of `spec`
+ * are not read. An edit of `pools` uses only the first pool. */
 struct task_edit {
     uint32_t fields;
     const struct task_spec *spec;
 };
 
-/* A task's new place: directly ahead of another one, or behind it. */
+/* A task's new place in the queue: directly ahead of the task `other`, or directly behind. */
 struct task_move {
     task_id other;
     bool behind;
 };
 
-/* Where an instance is, and what of the devices it has. */
+/* On which node an adopted instance runs, and which devices it holds. */
 struct adopted {
     uint32_t index;
     node_id node;
@@ -120,11 +123,12 @@ struct input {
     const char *cause; /* request id or empty */
     union {
         struct {
-            uint8_t server_uuid[16]; /* used the first time only */
+            uint8_t server_uuid[16]; /* used for the first start only */
         } server;
         struct {
-            const struct pool_spec
-                *spec;    /* create, edit: the whole definition, read-modify-write by the API */
+            /* create, edit: the whole definition. For an edit the API reads the spec, changes it and sends
+             * all of it */
+            const struct pool_spec *spec;
             pool_id pool; /* edit, delete */
             bool force;
         } pool;
@@ -132,7 +136,8 @@ struct input {
             node_id node; /* all but join */
             const struct node_spec *spec;
             const struct node_edit *edit;
-            bool closing; /* join: in the name of a supervisor that is gone; nothing starts there */
+            /* join: sent for a supervisor that is gone, to end its attempts; nothing starts on the node */
+            bool closing;
         } node;
         struct submission submit;
         struct {
@@ -149,13 +154,13 @@ struct input {
         } report;
         struct {
             account_id account; /* 0: create */
-            const struct account_spec
-                *spec; /* the whole definition; kind and name of an existing one stay */
+            /* the whole definition. Kind and name of an existing account never change */
+            const struct account_spec *spec;
         } account;
         struct {
             account_id account;
             pool_id pool;
-            const struct quota_spec *spec; /* the whole definition, read-modify-write by the API */
+            const struct quota_spec *spec; /* the whole definition, as for a pool */
         } quota;
         struct {
             pool_id pool;

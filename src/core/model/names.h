@@ -14,7 +14,7 @@
 
 /* "department", "project". */
 const char *names_account_kind(enum account_kind kind);
-/* "share", "guarantee" … */
+/* "share", "guarantee" …: the rule of an eviction. */
 const char *names_eviction_rule(enum eviction_rule rule);
 /* "name", "user-size" …; NULL beyond the last. */
 const char *names_length_source(enum length_source source);
