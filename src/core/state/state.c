@@ -18,7 +18,8 @@
 
 #include <string.h>
 
-/* Rows per chunk: a first write after a copy costs one chunk, so some ten KiB at most. */
+/* Rows per chunk. The first write after a copy of the state copies one chunk, so a chunk has some ten KiB at
+ * most. */
 enum {
     CHUNK_POOLS = 16,
     CHUNK_NODES = 8,
@@ -120,7 +121,7 @@ static const struct table_hooks shape_hooks = {shape_row_ref, shape_row_unref};
 static const struct table_hooks account_hooks = {account_row_ref, account_row_unref};
 static const struct table_hooks user_hooks = {user_row_ref, user_row_unref};
 
-/* All tables, for what is done to each. */
+/* All tables of a state, for loops over them. */
 enum { TABLE_COUNT = 18 };
 static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
 {
@@ -132,7 +133,7 @@ static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
     memcpy(ret, tables, sizeof tables);
 }
 
-/* The accounts that every state has. */
+/* Makes the accounts that every state has. */
 static void accounts_begin(struct core *core)
 {
     static const struct account_spec department = {ACCOUNT_DEPARTMENT, ACCOUNT_DEFAULT_NAME, "", "",
