@@ -39,7 +39,7 @@ static bool is_below(const struct core *core, account_id id, account_id above)
     return id.v != 0;
 }
 
-/* Levels from an account down to the lowest below it; 1: nothing is below it. */
+/* The number of levels from `top` down to the deepest account below; 1: there is no account below. */
 static uint32_t levels_of(const struct core *core, const struct account *top)
 {
     uint32_t deepest = top->depth;
@@ -84,7 +84,7 @@ static enum verdict parent_resolve(struct step *step, enum account_kind kind, co
     return VERDICT_OK;
 }
 
-/* May the account (NULL: a new one) lie there? */
+/* May the account (NULL: a new account) be below `parent`? */
 static enum verdict parent_check(struct step *step, const struct account *account,
                                  account_id parent)
 {
@@ -94,7 +94,7 @@ static enum verdict parent_check(struct step *step, const struct account *accoun
     }
     if (account != NULL && account->id.v <= ACCOUNT_DEFAULT_PROJECT.v) {
         step_refuse(step, REASON_WRONG_STATE, ACCOUNT_DEFAULT_NAME)->account = account->id;
-        return VERDICT_CONFLICT; /* they stay where they are */
+        return VERDICT_CONFLICT; /* the accounts `default` never move */
     }
     if (account != NULL && is_below(core, parent, account->id)) {
         step_refuse(step, REASON_CYCLE, query_account_name(core, account->id));
@@ -144,7 +144,7 @@ enum verdict decide_account_set(struct step *step)
     if (id.v != 0 && account == NULL) {
         return account_missing(step, names_account_kind(spec->kind));
     }
-    if (account != NULL) { /* never renamed */
+    if (account != NULL) { /* kind and name of an account never change */
         spec->kind = account->kind;
         spec->name = arena_str(step->out->arena, query_account_name(core, id));
     }
@@ -182,7 +182,7 @@ enum verdict decide_account_delete(struct step *step)
     const char *name = query_account_name(core, account->id);
     if (account->id.v <= ACCOUNT_DEFAULT_PROJECT.v) {
         step_refuse(step, REASON_WRONG_STATE, name)->account = account->id;
-        return VERDICT_CONFLICT; /* it always exists */
+        return VERDICT_CONFLICT; /* the accounts `default` always exist */
     }
     if (account->child_count > 0) {
         step_refuse(step, REASON_NOT_EMPTY, name)->need = account->child_count;

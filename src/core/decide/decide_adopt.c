@@ -1,7 +1,9 @@
-/* decide_adopt.c - a task whose instances hold places already: a state that is taken over goes on where it was.
+/* decide_adopt.c - adopts a task whose instances already run on known nodes. The simulator adopts the running
+ * tasks of an exported state.
  *
- * Nothing is chosen here. What is free must be free (P1) and a gang whole (P2); quotas are not asked: what was started under other
- * ones is overhang. SPDX-License-Identifier: Apache-2.0 */
+ * The input names all places: nothing is chosen here. The places must be free (P1), and a gang must have its
+ * minimum (P2). Quotas are not checked: what was started under other quotas is overhang.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "core/decide/decide.h"
 #include "core/decide/step.h"
 #include "core/model/devices.h"
@@ -17,7 +19,8 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* Is it free, and are the devices named where it holds some? */
+/* Is everything of the grant free? Does the grant name enough devices where the request takes devices, and
+ * none elsewhere? */
 static bool place_free(const struct node *node, const struct request *request,
                        const struct grant *grant)
 {

@@ -1,5 +1,5 @@
-/* decide_edit.c - changes of what a task asked for. What it holds binds it: its resources and its
- * project change only while no instance has a place, its pool once they have left.
+/* decide_edit.c - edits of tasks. The resources and the project of a task change only while no instance has a
+ * place. The pool of a task changes once its instances have left their places.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "core/decide/decide.h"
@@ -27,7 +27,7 @@
 
 enum { TASK_EDIT_FORM = TASK_EDIT_REQUEST | TASK_EDIT_topology };
 
-/* The task as it would be: every limit of a new task holds for an edited one. */
+/* The spec of the task after the edit. Every limit of a new task holds for an edited task. */
 static enum verdict edit_limits(struct step *step, const struct task *task,
                                 const struct task_edit *edit, struct task_spec *ret)
 {
@@ -38,7 +38,8 @@ static enum verdict edit_limits(struct step *step, const struct task *task,
     return spec_limits_task(ret, &limit, &max) ? VERDICT_OK : step_refuse_limit(step, limit, max);
 }
 
-/* What it would ask for: the amounts, the nodes it avoids, those it needs, anew. */
+/* The request after the edit. Amounts, labels and nodes to avoid that the edit does not set are those of
+ * `now`. */
 static enum verdict edit_request(struct step *step, const struct task_edit *edit,
                                  const struct request *now, struct request *ret)
 {
@@ -63,7 +64,8 @@ static enum verdict edit_request(struct step *step, const struct task_edit *edit
     return verdict;
 }
 
-/* Where it would be, and what it would ask for there: is that ever possible (P9)? */
+/* Resolves the pool and the request after the edit into `fact`, and checks that the task can ever run there
+ * (P9). */
 static enum verdict edit_place(struct step *step, const struct task *task,
                                const struct task_spec *spec, struct fact *fact)
 {

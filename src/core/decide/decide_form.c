@@ -1,4 +1,4 @@
-/* decide_form.c - topology and groups of a submitted task, resolved.
+/* decide_form.c - resolves the topology and the groups of a submitted task into a form.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
@@ -15,7 +15,8 @@
 
 #include <string.h>
 
-/* What each instance of a group asks for: what the group says, on nodes as task and group say. `own` is what the task asks for. */
+/* The request of each instance of a group: the amounts of the group, with the labels of task and group and
+ * the task's nodes to avoid. `own` is the request of the task. */
 static enum verdict group_resolve(struct step *step, const struct task_spec *spec,
                                   const struct group_spec *group, const struct request *own,
                                   struct request *ret)

@@ -28,7 +28,7 @@ static void node_state(struct step *step, node_id node, enum node_state state)
 
 /* ---- join ---- */
 
-/* Names with a meaning of their own cannot be defined. */
+/* Is the name of a resource reserved? Names with a built-in meaning cannot be named resources. */
 static bool name_reserved(const struct core *core, const char *name)
 {
     resource_id id;
@@ -70,7 +70,8 @@ static bool label_named(const struct label *labels, uint32_t count, const char *
     return false;
 }
 
-/* What the agent says, and below it what users have set on the node before. */
+/* Adds the node's present labels to those that the agent reports. A label of the agent wins over a present
+ * label with the same key. */
 static void labels_merge(struct step *step, node_id node, struct node_spec *spec)
 {
     struct arena *arena = step->out->arena;
@@ -95,7 +96,7 @@ static const struct pool *join_pool(struct step *step, const struct node *known,
 {
     bool named = spec->pool != NULL && spec->pool[0] != '\0';
     if (known != NULL && (!named || known->instance_count > 0)) {
-        /* With work on it a node stays where it is; it moves when it joins empty. */
+        /* A node with instances stays in its pool. It moves when it joins without instances. */
         return query_pool(step->core, known->pool);
     }
     return query_pool_named(step->core, named ? spec->pool : POOL_DEFAULT_NAME);
@@ -112,8 +113,8 @@ static void node_set(struct step *step, const struct node *known, const struct p
     fact->node_set.spec = spec;
 }
 
-/* A hello brings the node up; one that only closes a dead supervisor's books keeps it from starts,
- * which nobody would follow. */
+/* A hello brings the node up. A hello that only ends the attempts of a dead supervisor (`closing`) leaves the
+ * node silent: no process would follow an order to start. */
 static void join_state(struct step *step, node_id node, enum node_state now)
 {
     enum node_state next = !step->in->node.closing ? NODE_UP : now == NODE_UP ? NODE_SILENT : now;
@@ -152,7 +153,8 @@ enum verdict decide_node_join(struct step *step)
         return verdict;
     }
     if (known != NULL && memcmp(known->supervisor, spec->supervisor, 16) != 0) {
-        settle_node(step, known->id); /* another supervisor: what the old one ran is gone */
+        /* another supervisor: the attempts of the old supervisor are gone */
+        settle_node(step, known->id);
     }
     node_id id = {known != NULL ? known->id.v : (uint32_t)(step->core->nodes.last + 1)};
     node_set(step, known, pool, spec);
@@ -160,7 +162,7 @@ enum verdict decide_node_join(struct step *step)
     return VERDICT_OK;
 }
 
-/* ---- the others name a node that is there ---- */
+/* ---- decisions about a node that exists ---- */
 
 static const struct node *node_of(struct step *step)
 {
@@ -190,7 +192,7 @@ enum verdict decide_node_lost(struct step *step)
     if (node == NULL) {
         return VERDICT_NOT_FOUND;
     }
-    if (node->state == NODE_SILENT) { /* one that has come back is not lost any more */
+    if (node->state == NODE_SILENT) { /* a node that has come back in the meantime is not lost */
         node_state(step, node->id, NODE_LOST);
         settle_node(step, node->id);
     }
@@ -223,7 +225,7 @@ enum verdict decide_node_remove(struct step *step)
     if (node == NULL) {
         return VERDICT_NOT_FOUND;
     }
-    if (node->instance_count > 0) { /* a lost one has none */
+    if (node->instance_count > 0) { /* a lost node has no instances */
         struct reason *reason =
             step_refuse(step, REASON_IN_USE, query_node_name(step->core, node->id));
         reason->node = node->id;

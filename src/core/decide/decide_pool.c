@@ -54,7 +54,7 @@ static enum verdict pool_in_use(struct step *step, const struct pool *pool, uint
     return VERDICT_CONFLICT;
 }
 
-/* Tasks of a pool whose kind is not among `accepts`. A look at every task, for a rare edit. */
+/* The number of tasks in the pool whose kind is not in `accepts`. Looks at every task; such an edit is rare. */
 static uint32_t tasks_turned_away(const struct core *core, pool_id pool, uint32_t accepts)
 {
     uint32_t count = 0;
@@ -77,7 +77,8 @@ enum verdict decide_pool_edit(struct step *step)
     }
     struct pool_spec *spec = arena_new(step->out->arena, struct pool_spec, 1);
     *spec = *step->in->pool.spec;
-    spec->name = arena_str(step->out->arena, query_pool_name(core, pool->id)); /* never renamed */
+    /* the name of a pool never changes */
+    spec->name = arena_str(step->out->arena, query_pool_name(core, pool->id));
     const char *limit;
     int64_t max;
     if (!spec_limits_pool(spec, &limit, &max)) {
@@ -103,7 +104,7 @@ enum verdict decide_pool_delete(struct step *step)
     }
     if (strcmp(query_pool_name(step->core, pool->id), default_name) == 0) {
         step_refuse(step, REASON_WRONG_STATE, default_name)->pool = pool->id;
-        return VERDICT_CONFLICT; /* it always exists */
+        return VERDICT_CONFLICT; /* the pool `default` always exists */
     }
     if (pool->node_count > 0) {
         return pool_in_use(step, pool, pool->node_count);

@@ -1,4 +1,4 @@
-/* decide_report.c - what agents say.
+/* decide_report.c - reports of agents about attempts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"
@@ -14,7 +14,8 @@
 static void started(struct step *step, const struct instance *instance, const struct report *report)
 {
     if (instance->state != INSTANCE_STARTING) {
-        return; /* said before, or told to stop meanwhile */
+        /* the start was reported before, or the attempt was told to stop in the meantime */
+        return;
     }
     struct fact *fact = step_fact(step, FACT_ATTEMPT_STARTED);
     fact->attempt_started.key = report->key;
@@ -22,7 +23,8 @@ static void started(struct step *step, const struct instance *instance, const st
     fact->attempt_started.workdir_missed = report->workdir_missed;
 }
 
-/* Said in the name of an attempt that runs; what is older than what is known, or comes too soon after it, says nothing new. */
+/* A checkpoint of an attempt that runs. A checkpoint that is older than the last one, or less than
+ * CHECKPOINT_INTERVAL_MS after it, is ignored. */
 static void checkpoint(struct step *step, const struct instance *instance,
                        const struct report *report)
 {
@@ -51,7 +53,7 @@ enum verdict decide_report(struct step *step)
         const struct instance *instance = query_instance_live(step_state(step), report->key);
         if (instance == NULL || instance->node.v != node.v ||
             instance->incarnation != report->incarnation) {
-            continue; /* stale or said before (P11) */
+            continue; /* the report is about an old attempt, or a repetition (P11) */
         }
         if (report->type == REPORT_STARTED) {
             started(step, instance, report);

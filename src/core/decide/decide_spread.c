@@ -1,5 +1,6 @@
-/* decide_spread.c - more slots than any one node has: the task becomes a gang of one-slot instances, which fill uneven nodes as far
- * as they go; or, where the pool wants no uneven parts, a gang of equal ones that fill a node each.
+/* decide_spread.c - wide tasks: a task that requests more slots than any one node has becomes a gang. The
+ * gang has one-slot instances, so that its nodes may take uneven parts. In a pool with `uneven` off the gang
+ * has equal instances that fill a node each.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
@@ -19,7 +20,8 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* Only where nothing but slots is asked for, so that the parts are equal and together the whole. */
+/* May the task be divided? Only a request for nothing but slots can, so that the parts are equal and add up
+ * to the whole. */
 static bool may_spread(const struct task_spec *spec, const struct request *request)
 {
     return spec->instances == 1 && !spec->gang && request->slots_milli > SLOT_MILLI &&
@@ -28,8 +30,8 @@ static bool may_spread(const struct task_spec *spec, const struct request *reque
            request->memory_bytes < 0 && request->device_mask == 0 && request->named_count == 0;
 }
 
-/* The most one-slot instances that any one node of the pool could ever hold: the largest nodes first, until no other can hold
- * more. */
+/* The most one-slot instances that any one node of the pool could ever hold. Looks at the largest nodes
+ * first, until no further node can hold more. */
 static uint32_t most_on_one(const struct core *core, pool_id pool, const struct request *one,
                             uint32_t max)
 {
@@ -46,7 +48,7 @@ static uint32_t most_on_one(const struct core *core, pool_id pool, const struct 
     return most;
 }
 
-/* Nodes with exactly so many slots that could hold a part of that size. */
+/* The number of nodes, at most `max`, that have exactly the slots of the part and could hold the part. */
 static uint32_t nodes_of_size(const struct core *core, pool_id pool, const struct request *part,
                               uint32_t max)
 {
@@ -63,7 +65,8 @@ static uint32_t nodes_of_size(const struct core *core, pool_id pool, const struc
     return count;
 }
 
-/* The slots of each part where all are equal and fill a node, the fewest parts; 0: there are no such nodes. */
+/* The slots of each part when `slots` is divided into the fewest equal parts that each fill a node. 0: the
+ * pool has no such nodes. */
 static uint32_t equal_part(const struct core *core, pool_id pool, const struct request *request,
                            uint32_t slots, uint32_t most)
 {
@@ -111,7 +114,7 @@ static int by_size(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The most slots, fewer than were asked for, that equal parts make up which fill a node each. */
+/* The largest number of slots below the request that equal parts, each filling a node, add up to. -1: none. */
 static int64_t largest_equal(struct step *step, const struct pool *pool,
                              const struct request *request)
 {

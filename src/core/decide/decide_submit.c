@@ -1,8 +1,8 @@
 /* decide_submit.c - submissions: one or many, all or nothing.
  *
- * Names of resources are defined by nodes only: a name that no node has ever brought is refused,
- * also in a pool without nodes; whether the pool's nodes have enough of it is for
- * explain_possible() (P9). SPDX-License-Identifier: Apache-2.0 */
+ * Only nodes define names of resources. A name that no node has ever brought is refused, also in a pool
+ * without nodes. explain_possible() checks whether the pool's nodes have enough of a resource (P9).
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
 #include "core/decide/decide.h"
@@ -33,7 +33,8 @@
 
 #include <string.h>
 
-/* Requests of this submission found possible: a batch asks for few different things. */
+/* Requests of this submission that were found possible. The tasks of a submission have few different
+ * requests, so few entries save most checks. */
 enum { POSSIBLE_MAX = 16 };
 struct possible {
     pool_id pool;
@@ -43,7 +44,7 @@ struct possible {
 
 struct task_submission {
     struct step *step;
-    struct possible possible[POSSIBLE_MAX]; /* a ring */
+    struct possible possible[POSSIBLE_MAX]; /* a ring buffer */
     uint32_t possible_count;
 };
 
@@ -73,8 +74,9 @@ static int64_t slots_asked(const struct task_spec *spec)
     return names_nothing(spec) || spec->needs_gpu ? SLOT_MILLI : 0;
 }
 
-/* Equal parts of several devices, or parts by memory: of chosen ones, of so many, or of one. Without a share in slots the memory says how
- * large they are; with whole slots it is what each device must have. */
+/* Resolves a request for equal parts of several devices or for parts by memory. The devices are chosen by the
+ * user, or counted by `gpu_devices`, or one. Without slots the memory is the size of each part. With whole
+ * slots the memory is what each device must have. */
 static enum verdict shares_resolve(struct step *step, const struct task_spec *spec,
                                    struct request *ret)
 {
@@ -224,7 +226,8 @@ static enum verdict possible_once(struct task_submission *submit, const struct p
     return verdict;
 }
 
-/* Every dependency exists; *ret_failed: one of them ended otherwise than it must. */
+/* Checks that every dependency exists. `*ret_failed`: a dependency has already ended in a way that does not
+ * release the task. */
 static enum verdict depends_check(struct step *step, const struct task_spec *spec, bool *ret_failed)
 {
     *ret_failed = false;
@@ -266,7 +269,7 @@ static enum verdict spec_check(struct step *step, const struct task_spec *spec)
     return VERDICT_OK;
 }
 
-/* It waits for what can no longer come: accepted, and failed at once. Nobody depends on it yet. */
+/* A task whose dependency has failed is accepted and fails at once. No task depends on the new task yet. */
 static void task_doomed(struct step *step, task_id id)
 {
     struct fact *fact = step_fact(step, FACT_TASK_ENDED);
@@ -277,7 +280,7 @@ static void task_doomed(struct step *step, task_id id)
     step_fact(step, FACT_TASK_ARCHIVED)->task.task = id;
 }
 
-/* How many instances must find a place together. */
+/* The number of instances that must start together. */
 static uint32_t gang_size(const struct task_spec *spec)
 {
     if (!spec->gang) {
@@ -373,7 +376,7 @@ static enum verdict key_seen(struct step *step, const struct submit_key *seen)
     return VERDICT_REPEATED;
 }
 
-/* Room for one more: the oldest go before their day is over. */
+/* Makes room for one more key: the oldest keys are dropped before they are a day old. */
 static void keys_thin_out(struct step *step)
 {
     const struct core *core = step->core;

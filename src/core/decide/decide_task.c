@@ -1,4 +1,4 @@
-/* decide_task.c - what users ask of tasks that exist.
+/* decide_task.c - what users ask of existing tasks: start, pause, activate, kill.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"

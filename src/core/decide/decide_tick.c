@@ -1,4 +1,4 @@
-/* decide_tick.c - what deadlines bring.
+/* decide_tick.c - what happens when deadlines have come.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/decide/decide.h"
@@ -19,7 +19,7 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* Deadlines worked off by one tick; the rest is due again at once. */
+/* The most deadlines that one tick handles. The rest is due at once again. */
 enum { TICK_WORK_MAX = 1000 };
 
 static void stop_harder(struct step *step, const struct instance *instance)
@@ -46,8 +46,8 @@ static void stale_stop(struct step *step, const struct core *core, const struct 
     }
 }
 
-/* A gang has been below its minimum for as long as it may: all of it stops, and begins again. Where only a group of it has that is not
- * needed, that one does. */
+/* The grace of a stale gang is over. A gang below its minimum is stopped as a whole and begins again. In a
+ * gang that has its minimum only the broken groups are stopped. */
 static void stale_come(struct step *step, const struct core *core, task_id id)
 {
     const struct task *task = query_task(core, id);
@@ -66,7 +66,8 @@ static void stale_come(struct step *step, const struct core *core, task_id id)
     }
 }
 
-/* One deadline has come. Afterwards it is no longer in the order, unless it is a pool's. */
+/* One deadline has come. Its facts remove the deadline from the order or move it, unless the step has reached
+ * SETTLE_MAX. */
 static void deadline_come(struct step *step, const struct core *core, struct okey key)
 {
     task_id id = {key.at[2]};
@@ -129,7 +130,8 @@ enum verdict decide_tick(struct step *step)
             break;
         }
         cursor = key;
-        cursor.at[3]++; /* the next one; indices are far below the end of the range */
+        /* the key right behind; instance indices are far below the largest number */
+        cursor.at[3]++;
         if (key.at[1] != DEADLINE_PATIENCE && key.at[1] != DEADLINE_WAKE) {
             deadline_come(step, core, key);
         }

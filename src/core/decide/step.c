@@ -52,8 +52,7 @@ const struct task *step_task(struct step *step, enum verdict *ret)
         return task;
     }
     if (task != NULL) {
-        *ret = step_wrong_state(
-            step, task->state); /* ended; only those that waited for it are not told */
+        *ret = step_wrong_state(step, task->state); /* the task has ended and is not archived yet */
     } else if (id.v == 0 || id.v > query_task_last(step->core).v) {
         step_refuse(step, REASON_UNKNOWN_OBJECT, "task")->task = id;
         *ret = VERDICT_NOT_FOUND;
