@@ -1,4 +1,4 @@
-/* react.c - what the outside must do because of a fact, and what a node that connects should have.
+/* react.c - effects: what the server must do because of a fact, and all orders for a node that connects.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/react/react.h"
 
@@ -39,7 +39,7 @@ static const struct instance *attempt_of(const struct core *core, struct attempt
 
 void react(const struct core *core, const struct fact *fact, struct effects *out)
 {
-    /* All other facts are of nobody's concern outside. */
+    /* All other facts have no effect outside the core. */
     if (fact->type == FACT_ALLOCATED) {
         effect_start(attempt_of(core, fact->allocated.key), out);
     } else if (fact->type == FACT_ATTEMPT_STOPPING) {
