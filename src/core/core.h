@@ -6,7 +6,7 @@
  *
  * One input is one step. The facts of a step belong together and are stored in one commit. A decision sees
  * its own facts: the second report of a batch knows the first, and a failed task fails its dependents and
- * their dependents. So the caller only applies each fact in order and reacts to each. Facts borrow texts from
+ * their dependents. The caller applies each fact in order and reacts to each fact. Facts borrow texts from
  * the input: the input must live as long as its facts are used.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -23,8 +23,8 @@
 struct core *core_new(void);
 void core_free(struct core *core);
 
-/* A copy of the core. Both share memory until one of them writes. A copy costs one pointer for each few
- * thousand rows. The copy may be used and freed on another thread. */
+/* A copy of the core. Core and copy share memory until one of them writes. A copy costs one pointer for each
+ * few thousand rows. The copy may be used and freed on another thread. */
 struct core *core_copy(const struct core *core);
 
 /* Turns all caches off, for tests. Decisions are slower and the same. */

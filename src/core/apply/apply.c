@@ -1,5 +1,5 @@
-/* apply.c - applies facts to the state. Nothing else writes the state. Replay at a restart applies facts
- * here, too.
+/* apply.c - applies facts to the state. Apart from the reader of stored states nothing else writes the state.
+ * Replay at a restart applies facts here, too.
  *
  * Every fact that core_decide() made from the same state can be applied. A fact that does not fit the state
  * is a bug, or the store is damaged: the program aborts.

@@ -1,5 +1,5 @@
-/* apply.h - applies facts to the state. Nothing else writes the state. Replay at a restart applies facts
- * here, too.
+/* apply.h - applies facts to the state. Apart from the reader of stored states nothing else writes the state.
+ * Replay at a restart applies facts here, too.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* apply_node.c - facts of nodes.
+/* apply_node.c - the fact node-edited: a user drains a node or changes its labels.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "core/apply/apply.h"

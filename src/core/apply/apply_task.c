@@ -28,8 +28,9 @@ static void instances_add(struct core *core, const struct task *task)
     }
 }
 
-/* Records the dependencies of a new task. A dependency on a task that has ended does not bind. If that end
- * was the wrong one, decide_submit.c has added a fact that fails the new task. */
+/* Records the dependencies of a new task. A dependency on a task that has ended does not bind. If the
+ * dependency ended in a way that cannot release the new task, decide_submit.c has added a fact that fails the
+ * new task. */
 static void depends_add(struct core *core, struct task *task, const struct task_spec *spec)
 {
     for (uint32_t i = 0; i < spec->depends_count; i++) {
@@ -155,7 +156,7 @@ void apply_task_released(struct core *core, const struct fact *fact)
     dependents_release(core, fact->released.task, task->state, fact->released.count);
 }
 
-/* A task ends while dependencies still bind it: removes these dependencies. */
+/* Removes the dependencies that still bind a task, because the task ends. */
 static void depends_forget(struct core *core, struct task *task)
 {
     if (task->depends_left == 0) {

@@ -1,4 +1,4 @@
-/* decide_account.c - departments, projects and quotas.
+/* decide_account.c - decisions about departments, projects and quotas.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
 #include "base/arena.h"

@@ -1,8 +1,8 @@
 /* decide_move.c - a task's place in the queue.
  *
  * Each task has a rank in the pool's order. A move takes the project's tasks of one priority between the old
- * and the new place and deals their ranks out again. No new rank is made. So moves can go on for ever, and
- * the places of other projects' tasks do not change.
+ * and the new place and deals their ranks out again. No new rank is made. Because no rank is made, moves can
+ * go on for ever. The places of other projects' tasks do not change.
  *
  *   ranks      3  8  9  20          `move D --ahead-of B`
  *   before     A  B  C  D

@@ -1,4 +1,4 @@
-/* decide_node.c - nodes join, fall silent, are lost, edited and removed.
+/* decide_node.c - decisions about nodes: join, silent, lost, edit, remove.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "core/decide/decide.h"
@@ -70,8 +70,8 @@ static bool label_named(const struct label *labels, uint32_t count, const char *
     return false;
 }
 
-/* Adds the node's present labels to those that the agent reports. A label of the agent wins over a present
- * label with the same key. */
+/* Adds the node's present labels to the labels that the agent reports. A label of the agent wins over a
+ * present label with the same key. */
 static void labels_merge(struct step *step, node_id node, struct node_spec *spec)
 {
     struct arena *arena = step->out->arena;
@@ -96,7 +96,8 @@ static const struct pool *join_pool(struct step *step, const struct node *known,
 {
     bool named = spec->pool != NULL && spec->pool[0] != '\0';
     if (known != NULL && (!named || known->instance_count > 0)) {
-        /* A node with instances stays in its pool. It moves when it joins without instances. */
+        /* A node with instances stays in its pool. A node without instances moves to the pool that the agent
+         * names. */
         return query_pool(step->core, known->pool);
     }
     return query_pool_named(step->core, named ? spec->pool : POOL_DEFAULT_NAME);

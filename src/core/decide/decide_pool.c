@@ -1,4 +1,4 @@
-/* decide_pool.c - pools.
+/* decide_pool.c - decisions about pools: create, edit, delete.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "core/decide/decide.h"

@@ -23,8 +23,8 @@ static void started(struct step *step, const struct instance *instance, const st
     fact->attempt_started.workdir_missed = report->workdir_missed;
 }
 
-/* A checkpoint of an attempt that runs. A checkpoint that is older than the last one, or less than
- * CHECKPOINT_INTERVAL_MS after it, is ignored. */
+/* A checkpoint of an attempt that runs. A checkpoint that comes less than CHECKPOINT_INTERVAL_MS after the
+ * last recorded checkpoint is ignored. */
 static void checkpoint(struct step *step, const struct instance *instance,
                        const struct report *report)
 {

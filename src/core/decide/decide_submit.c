@@ -1,4 +1,4 @@
-/* decide_submit.c - submissions: one or many, all or nothing.
+/* decide_submit.c - submissions of one or many tasks: all tasks are accepted or none.
  *
  * Only nodes define names of resources. A name that no node has ever brought is refused, also in a pool
  * without nodes. explain_possible() checks whether the pool's nodes have enough of a resource (P9).
@@ -54,7 +54,7 @@ static enum verdict refuse(struct step *step, enum reason_code code, const char 
     return VERDICT_REFUSED;
 }
 
-/* ---- what is asked for ---- */
+/* ---- requests ---- */
 
 static bool names_nothing(const struct task_spec *spec)
 {
@@ -171,7 +171,7 @@ enum verdict decide_submit_request(struct step *step, const struct task_spec *sp
                                : named;
 }
 
-/* ---- where and after what ---- */
+/* ---- pool, dependencies, project ---- */
 
 static enum verdict pool_resolve(struct step *step, const struct task_spec *spec,
                                  const struct pool **ret)

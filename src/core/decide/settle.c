@@ -1,8 +1,8 @@
 /* settle.c - what follows when an attempt or a task ends.
  *
- *   attempt ends ─▶ again: waits once more          (lost, preempted, retries left, gang begins anew)
- *       │      └──▶ for good ─▶ last one: task ends ─▶ dependents go free, or fail, and theirs
- *       └─ of a gang, and broken ─▶ the others are told to stop (P2)
+ *   attempt ends ─▶ the instance waits again        (lost, preempted, retries left, gang begins again)
+ *       │      └──▶ for good ─▶ the last instance: the task ends ─▶ dependents are released or fail, and their dependents
+ *       └─ the end breaks a gang ─▶ the other instances are told to stop (P2)
  *
  * Ended tasks are handled in a list, never by recursion, because chains of dependents can have any length. A
  * step handles SETTLE_MAX dependents. An ended task for which more tasks wait is archived later, by ticks.
@@ -120,7 +120,8 @@ void settle_stop(struct step *step, task_id id, enum end_cause cause, bool runni
 
 /* ---- the end of a task ---- */
 
-/* How many tasks that wait for task `id` are released when it ends in this state, as far as this step may go. */
+/* How many tasks that wait for task `id` are released when `id` ends in this state, as far as this step may
+ * go. */
 static uint32_t freed_count(const struct step *step, const struct core *core, task_id id,
                             enum task_state state)
 {
@@ -196,7 +197,7 @@ void settle_dependents(struct step *step, task_id id)
 void settle_task(struct step *step, task_id id, enum task_state state, enum end_cause cause,
                  int32_t exit_code)
 {
-    /* The facts of this step that the scratch copy has not seen cannot change who depends on `id`. */
+    /* The facts of this step that the scratch copy has not seen cannot add or remove a dependent of `id`. */
     const struct core *core = step->scratch != NULL ? step->scratch : step->core;
     struct okey key;
     bool awaited = depends_first(core, id, &key);

@@ -12,7 +12,7 @@ struct step;
 struct report;
 
 /* The attempt that the report names has ended. Adds the facts of this end and of all that follows: the rest
- * of the gang, the task, the tasks that depend on it. The attempt must be active. */
+ * of the gang, the task, the task's dependents. The attempt must be active. */
 void settle_attempt(struct step *step, const struct report *report);
 
 /* The moment that a report is about: the agent's time, but not before the allocation or the start of the
@@ -24,7 +24,7 @@ int64_t settle_report_ms(const struct step *step, const struct instance *instanc
 void settle_node(struct step *step, node_id node);
 
 /* Ends a task that has no active instance, and handles the tasks that wait for it. The task is archived when
- * no task waits for it any more. */
+ * no other task waits for it any more. */
 void settle_task(struct step *step, task_id id, enum task_state state, enum end_cause cause,
                  int32_t exit_code);
 

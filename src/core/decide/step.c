@@ -1,4 +1,4 @@
-/* step.c - one decision under way.
+/* step.c - one decision under way: its facts, its state, its refusal.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/decide/step.h"
 

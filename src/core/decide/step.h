@@ -2,8 +2,8 @@
  *
  * Later parts of a decision must see what earlier parts decided: the second report of a batch may end the
  * same task, and a failed task fails its dependents and their dependents. step_state() gives the state after
- * all facts so far. While there is no fact this is the core itself, afterwards a scratch copy to which the
- * facts are applied. A copy is cheap but not free, so a decision that need not look again makes none.
+ * all facts so far. While there is no fact step_state() gives the core itself, afterwards a scratch copy to
+ * which the facts are applied. A copy is cheap but not free, so it is made at the first call after a fact.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

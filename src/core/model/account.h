@@ -1,5 +1,5 @@
-/* account.h - the row of an account, that is a department or a project. Accounts are a tree. A department has
- * departments and projects below it. Only projects have tasks. An account at the top has parent 0.
+/* account.h - the row of an account, that is a department or a project. Accounts form a tree: departments and
+ * projects are below departments. Only projects have tasks. An account at the top has parent 0.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -16,7 +16,8 @@ enum {
 enum account_kind { ACCOUNT_DEPARTMENT, ACCOUNT_PROJECT };
 enum { ACCOUNT_KIND_COUNT = ACCOUNT_PROJECT + 1 };
 
-/* Every state has these two accounts from the beginning. They are never deleted and never moved. */
+/* Every state has these two accounts from the beginning. These two accounts are never deleted and never
+ * moved. */
 #define ACCOUNT_DEFAULT_NAME "default"
 enum { ACCOUNT_DEFAULT_DEPARTMENT_NUMBER = 1, ACCOUNT_DEFAULT_PROJECT_NUMBER = 2 };
 #define ACCOUNT_DEFAULT_DEPARTMENT ((account_id){ACCOUNT_DEFAULT_DEPARTMENT_NUMBER})
@@ -27,7 +28,7 @@ struct account {
     account_id parent;
     uint32_t depth; /* 1 at the top */
     uint32_t child_count;
-    /* tasks of this account and of all accounts below it that have not ended */
+    /* tasks that have not ended, of this account and of all accounts below */
     uint32_t task_count;
     uint8_t kind;
     uint8_t pad[3];

@@ -35,8 +35,8 @@ const char *const *codec_get_texts(struct bytes_reader *in, struct arena *arena,
                                    size_t len_max, uint32_t *ret_count);
 
 /* Fields that were added later stand at the end of an object. Each such field has its tag before it, in
- * ascending order. A field at its default is left out. A 0 ends the tags. So an object grows without a new
- * version of everything that contains it. */
+ * ascending order. A field at its default is left out. A 0 ends the tags. With tags an object can get a new
+ * field without a new version of everything that contains the object. */
 void codec_put_tag(struct buf *out, uint64_t tag);
 void codec_put_tags_end(struct buf *out);
 /* The next tag, above `*tag` (0 at first) and at most `max`. False: there are no more tags, or the reader is

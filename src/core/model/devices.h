@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Does the node have the devices asked for, whether they are free or not? */
+/* Does the node have the requested devices, free or not? */
 bool devices_exist(const struct node *node, const struct request *request);
 
 /* Does this request hold devices on this node? */

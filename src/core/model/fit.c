@@ -166,7 +166,7 @@ static bool lacks_devices(const struct space *place, const struct request *reque
     if (request_by_memory(request)) {
         memory_lack(node, request, ret->available, ret);
     } else if (request->share_devices > 0) {
-        ret->wanted = request->slots_milli / request->share_devices; /* of each device */
+        ret->wanted = request->slots_milli / request->share_devices; /* the part of each device */
     }
     return true;
 }

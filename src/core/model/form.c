@@ -39,8 +39,8 @@ static uint32_t depth_of(const struct form *form, uint32_t group)
     return depth;
 }
 
-/* The groups below a group follow it directly. So the parent of each group is the group before it, or a group
- * above that group. */
+/* Are the groups in order? The groups below a group must follow that group directly, so the parent of each
+ * group must be the previous group or a group above the previous one. */
 static bool in_order(const struct form *form)
 {
     for (uint32_t i = 1; i < form->group_count; i++) {

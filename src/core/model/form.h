@@ -9,7 +9,7 @@
  *   groups[4]      replica b             [3 .. 5]
  *
  * A leaf has instances and no groups below. The minimum of a leaf counts instances, the minimum of any other
- * group counts the groups directly below. What a gang has above its minimums comes and goes (form_grow.h).
+ * group counts the groups directly below. A gang grows above its minimums and shrinks again (form_grow.h).
  * The form of a gang that only has a topology is one leaf.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -53,7 +53,7 @@ size_t form_size(const struct form *form);
  * minimum is too high. */
 bool form_link(struct form *form);
 
-/* Does the form have groups below the gang? A form without them is one leaf with a topology. NULL: false. */
+/* Does the form have groups below the gang? A form without groups is one leaf with a topology. NULL: false. */
 bool form_grouped(const struct form *form);
 
 /* The leaf that contains the instance `index`. */

@@ -1,7 +1,7 @@
 /* form_grow.c - what an elastic gang with groups may add or give up next.
  *
- * Surprising: of several groups that are alike only the first is a choice. Where the first finds no place,
- * the others find none either.
+ * Surprising: of several groups that are alike only the first is a choice. Where the first of such groups
+ * finds no place, the others find none either.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/form_grow.h"
 
@@ -148,7 +148,7 @@ static uint32_t turns_of(const struct form *form, const struct met *met)
     return most < FORM_CHOICES_MAX ? most : FORM_CHOICES_MAX;
 }
 
-/* ---- above it ---- */
+/* ---- above the minimum ---- */
 
 /* Is a fresh group alike to an earlier fresh group of the same parent? */
 static bool repeats(const struct form *form, const struct met *met, uint32_t group)
@@ -245,7 +245,7 @@ bool form_grow_next(const struct form *form, const struct form_have *have, uint3
     return true;
 }
 
-/* ---- down ---- */
+/* ---- shrinking ---- */
 
 static void all_of(const struct form *form, const struct form_have *stays, uint32_t group,
                    struct form_have *ret)

@@ -1,8 +1,8 @@
 /* form_grow.h - how an elastic gang grows and shrinks, group by group and instance by instance.
  *
- *   below its minimum ─▶ all that is missing of it, together
- *   whole ─▶ a group more, whole ─▶ … ─▶ an instance more of the group that has least above its minimum ─▶ …
- *   and back: an instance of the group that has most above its minimum, then a group that is not needed, then the gang
+ *   below the minimum ─▶ everything that the minimum lacks, together
+ *   growing: one more group with its minimum, then one more … then one more instance of the least filled group …
+ *   shrinking: one instance of the fullest group … then a group that is not needed … then the whole gang
  *
  * All functions compute from the number of instances that each leaf has.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -22,7 +22,8 @@ struct form_have {
     uint32_t at[TASK_GROUPS_MAX + 1];
 };
 
-/* Is a minimum of the form below all instances or groups? */
+/* Does a group of the form need fewer than all of its instances or groups? Always false for a form without
+ * groups. */
 bool form_grow_elastic(const struct form *form);
 
 /* Does the gang have its minimum? */

@@ -21,8 +21,8 @@ typedef struct shape_id {
     uint32_t v;
 } shape_id;
 
-/* A domain of a pool's topology. A domain gets a new id when its nodes come back after they left, and after a
- * restart. */
+/* A domain of a pool's topology. The id of a domain may change: after a restart, and when its last node has
+ * left and a node comes back. */
 typedef struct domain_id {
     uint32_t v;
 } domain_id;
@@ -31,8 +31,8 @@ typedef struct account_id {
     uint32_t v;
 } account_id;
 
-/* A user who has tasks. A user gets a new id when new tasks come after the last one was archived, and after a
- * restart. */
+/* A user who has tasks. The id of a user may change: after a restart, and when all tasks of the user were
+ * archived and the user submits again. */
 typedef struct user_id {
     uint32_t v;
 } user_id;
@@ -47,5 +47,5 @@ struct attempt_key {
     task_id task;
     /* which instance: 0 .. instance_count - 1. The INSTANCE_ID that a program sees is array_first + index */
     uint32_t index;
-    uint32_t attempt; /* from 1 */
+    uint32_t attempt; /* number of the attempt, from 1 */
 };

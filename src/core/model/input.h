@@ -43,7 +43,7 @@ enum { INPUT_TYPE_COUNT = INPUT_TASK_ADOPT + 1 };
 
 enum report_type {
     REPORT_STARTED,
-    REPORT_ENDED, /* exit code or signal */
+    REPORT_ENDED, /* the program ended, with an exit code or a signal */
     REPORT_SPAWN_FAILED,
     REPORT_LOST, /* the supervisor that ran the attempt is gone */
     /* the attempt was ordered, but its supervisor never saw the order. The server sends this report after
@@ -119,21 +119,20 @@ struct submission {
 struct input {
     enum input_type type;
     int64_t now_ms;
-    const char *actor; /* who: "user:root", "node:n1", "scheduler", "timer" */
+    const char *actor; /* who caused the input: "user:root", "node:n1", "scheduler", "timer" */
     const char *cause; /* request id or empty */
     union {
         struct {
             uint8_t server_uuid[16]; /* used for the first start only */
         } server;
         struct {
-            /* create, edit: the whole definition. For an edit the API reads the spec, changes it and sends
-             * all of it */
+            /* create, edit: the whole definition of the pool, also the fields that do not change */
             const struct pool_spec *spec;
-            pool_id pool; /* edit, delete */
+            pool_id pool; /* for edit and delete */
             bool force;
         } pool;
         struct {
-            node_id node; /* all but join */
+            node_id node; /* all inputs of nodes but join */
             const struct node_spec *spec;
             const struct node_edit *edit;
             /* join: sent for a supervisor that is gone, to end its attempts; nothing starts on the node */
@@ -144,7 +143,7 @@ struct input {
             task_id task;
             const struct task_edit *edit;
             struct task_move move;
-            const struct adopted *places; /* adopt */
+            const struct adopted *places; /* adopt: the places of the instances */
             uint32_t place_count;
         } task;
         struct {
@@ -153,14 +152,15 @@ struct input {
             uint32_t count;
         } report;
         struct {
-            account_id account; /* 0: create */
-            /* the whole definition. Kind and name of an existing account never change */
+            account_id account; /* 0: a new account is created */
+            /* the whole definition of the account. Kind and name of an existing account never change */
             const struct account_spec *spec;
         } account;
         struct {
             account_id account;
             pool_id pool;
-            const struct quota_spec *spec; /* the whole definition, as for a pool */
+            /* the whole definition of the quota, also the fields that do not change */
+            const struct quota_spec *spec;
         } quota;
         struct {
             pool_id pool;

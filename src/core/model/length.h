@@ -21,7 +21,7 @@ enum { LENGTH_SOURCE_COUNT = LENGTH_BY_SITE + 1 };
 
 /* The sums over the ended tasks of one group. The sums are halved now and then, so that old tasks count less. */
 struct length_group {
-    uint64_t hash; /* of what the group's tasks have in common */
+    uint64_t hash; /* hash of what the group's tasks have in common */
     /* the day on which a task of the group last ended. The group with the earliest day is dropped first */
     int64_t day;
     int64_t total_ms; /* sum over `count` runs */

@@ -9,13 +9,13 @@
 enum {
     POOLS_MAX = 1024,
     NODES_MAX = 100000,
-    RESOURCES_MAX = 256,      /* names a server knows */
-    TASK_RESOURCES_MAX = 16,  /* named resources one task asks for */
-    NODE_RESOURCES_MAX = 32,  /* named resources one node offers */
+    RESOURCES_MAX = 256,      /* names of resources that a server knows */
+    TASK_RESOURCES_MAX = 16,  /* named resources that one task requests */
+    NODE_RESOURCES_MAX = 32,  /* named resources that one node has */
     NODE_SLOTS_MAX = 1000000, /* so that sums over all nodes fit 64 bits */
     NODE_DEVICES_MAX = 64,    /* GPUs of one node */
     NODE_LABELS_MAX = 64,
-    TOPOLOGY_LEVELS_MAX = 8, /* of a pool, widest first */
+    TOPOLOGY_LEVELS_MAX = 8, /* levels of one pool's topology */
     TASK_GROUPS_MAX = 64,    /* groups within one gang, at any depth */
     GROUP_DEPTH_MAX = 4,
     NODE_AUX_TASKS_DEFAULT = 100, /* zero-slot instances that a node takes */
@@ -27,7 +27,7 @@ enum {
     MOVE_TASKS_MAX = 10000, /* tasks of the project that one move in the queue can pass */
     TASK_POOLS_MAX = 16,
     TASK_AVOID_MAX = 16,              /* nodes that one task avoids */
-    TASK_LABELS_MAX = 8,              /* labels that one task asks of its nodes */
+    TASK_LABELS_MAX = 8,              /* labels that one task requires of its nodes */
     TASK_PATH_MAX = 4096,             /* working directories and images */
     TASK_SPEC_BYTES_MAX = 256 * 1024, /* all texts of one task together */
     /* a spec of an older version grows when it is read */
@@ -43,7 +43,8 @@ enum {
     PRIORITY_DEFAULT = 50,
     PATIENCE_MS_DEFAULT = 60000,
     GRACE_MS_DEFAULT = 30000,
-    CHECKPOINT_INTERVAL_MS = 5000, /* a checkpoint sooner after the last one is not recorded */
+    /* a checkpoint that comes sooner after the previous checkpoint is not recorded */
+    CHECKPOINT_INTERVAL_MS = 5000,
     RETRIES_MAX = 1000,
     AUX_TASKS_MAX = 1000000,
     STALE_GRACE_MS_DEFAULT = 60000,

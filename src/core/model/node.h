@@ -41,9 +41,10 @@ struct node {
     int64_t memory_bytes;
     int64_t memory_free;
     int64_t gpu_memory_bytes;
-    struct amount named[NODE_RESOURCES_MAX]; /* sorted by resource id */
+    /* what the node has of named resources, sorted by resource id */
+    struct amount named[NODE_RESOURCES_MAX];
     int64_t named_free[NODE_RESOURCES_MAX];
-    uint16_t device_free[NODE_DEVICES_MAX]; /* thousandths of each device */
+    uint16_t device_free[NODE_DEVICES_MAX]; /* free thousandths of each device */
     uint8_t supervisor[16];
     /* the marks of the node's labels (label.h); NULL: the node has no labels */
     struct blob *labels;

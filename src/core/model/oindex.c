@@ -35,7 +35,7 @@ struct inner {
 struct oindex_path {
     unsigned depth;
     struct oindex_node *node[HEIGHT_MAX];
-    unsigned at[HEIGHT_MAX]; /* which child was taken */
+    unsigned at[HEIGHT_MAX]; /* the index of the child on the path */
 };
 
 int oindex_key_compare(struct okey a, struct okey b)

@@ -38,7 +38,7 @@ enum { RESERVATIONS_MAX = 8 };
 struct pool {
     pool_id id;          /* 0: no row here */
     uint32_t node_count; /* nodes that have joined and are not removed */
-    uint32_t accepts;    /* bit per task kind; 0: all */
+    uint32_t accepts;    /* a bit for each task kind that the pool accepts; 0: all kinds */
     uint32_t aux_tasks;
     uint8_t paused;
     uint8_t deleted;
@@ -47,7 +47,7 @@ struct pool {
     uint32_t task_count;    /* tasks that have not ended */
     uint32_t pending_count; /* tasks with a waiting instance that may run */
     uint32_t running_count; /* tasks with an allocation */
-    /* enum pool_policy. struct pool_spec describes this member and the next ones */
+    /* enum pool_policy. struct pool_spec describes the members from here to `order` */
     uint8_t policy;
     uint8_t placement;
     uint8_t victims;
@@ -77,7 +77,7 @@ struct pool {
     struct reservation reserved[RESERVATIONS_MAX];
     /* a pass is due at this moment, because a delay or a protection ends; 0: none ends */
     int64_t wake_ms;
-    int64_t slots_milli; /* sum over its nodes that are not removed */
+    int64_t slots_milli; /* sum over the pool's nodes that are not removed */
     int64_t slots_free;  /* sum over the nodes that may take work */
     /* slots, cpu and memory of the nodes that may take work: what the shares divide */
     struct sum usable[3];

@@ -88,7 +88,7 @@ struct quota_row {
 };
 
 /* Does a term say only what the defaults say? An unlimited guarantee is the default of all resources but
- * slots. The default guarantee of slots is computed, so no number stands for it. */
+ * slots. No number stands for the default guarantee of slots, which is computed. */
 bool quota_term_default(const struct quota_term *term);
 
 /* What the account holds above its guarantee; 0 where the guarantee is unlimited. */

@@ -52,8 +52,8 @@ enum reason_code {
      * may exist */
     REASON_NOT_FOUND,
     /* refusals */
-    REASON_UNKNOWN_POOL,      /* `text` */
-    REASON_UNKNOWN_PROJECT,   /* `text` */
+    REASON_UNKNOWN_POOL,      /* there is no pool `text` */
+    REASON_UNKNOWN_PROJECT,   /* there is no project `text` */
     REASON_UNKNOWN_RESOURCE,  /* no node has ever brought the resource `text` */
     REASON_UNKNOWN_TASK,      /* the task depends on `task`, which does not exist */
     REASON_KIND_NOT_ACCEPTED, /* the pool does not take tasks of this kind */
@@ -62,7 +62,7 @@ enum reason_code {
     REASON_TOO_LARGE,
     /* at most `have` instances can ever be placed together, and the gang needs `need` */
     REASON_GANG_TOO_LARGE,
-    REASON_NO_DEVICES, /* no node has devices (or these indices) */
+    REASON_NO_DEVICES, /* no node has devices, or no node has the chosen devices */
     /* each amount fits some node, but no node fits all amounts together. The nearest node lacks `resource` */
     REASON_COMBINATION,
     /* above a limit of limits.h: `text` is the name of the limit, `available` its value */
@@ -78,7 +78,7 @@ enum reason_code {
     REASON_MANY_POOLS, /* the task names more than one pool, which is not possible yet */
     /* there is no such object: `text` says whether pool, node, task or account */
     REASON_UNKNOWN_OBJECT,
-    REASON_UNKNOWN_DEPARTMENT, /* `text` */
+    REASON_UNKNOWN_DEPARTMENT, /* there is no department `text` */
     REASON_CYCLE,              /* department `text` would be below itself */
     REASON_NOT_EMPTY,          /* department `text` still has `need` accounts below */
     /* `task` is in another pool or project; `text` says which of the two */
@@ -109,13 +109,15 @@ struct reason {
     account_id account;
     uint32_t have;
     uint32_t need;
-    int64_t wanted; /* in the resource's unit */
+    int64_t wanted; /* amount of `resource` that the task wants, in the resource's unit */
     int64_t available;
     /* the amount (or count) that would be accepted instead of `wanted`; -1: unknown, or no amount would do */
     int64_t smallest;
     int64_t until_ms; /* the moment at which the reason ends or is looked at again; 0: unknown */
-    uint32_t running; /* instances that have their places, of a task whose other instances wait */
-    uint32_t all;     /* all instances of such a task; 0: no instance has a place */
+    /* of a task that waits in part: the instances that have their places; 0: none */
+    uint32_t running;
+    /* of a task that waits in part: all instances; 0: no instance has a place */
+    uint32_t all;
     char text[NAME_LEN_MAX + 1];
     /* of a gang with groups: the group that the reason is about; "": the whole gang */
     char group[NAME_LEN_MAX + 1];

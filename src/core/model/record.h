@@ -63,7 +63,7 @@ struct record_field {
     int64_t before;        /* the value of a number in versions before `since` */
     /* where the source has the largest number (RECORD_BOUND); 0: `high` is the largest number */
     uint16_t bound_at;
-    const struct record_table *part; /* RECORD_PART, RECORD_ROWS */
+    const struct record_table *part; /* RECORD_PART, RECORD_ROWS: the fields of the struct */
     const char *(*word)(unsigned v); /* RECORD_WORD: NULL beyond the last value */
     /* RECORD_OWN: writes, reads and copies the field */
     void (*put)(const void *object, struct buf *out);

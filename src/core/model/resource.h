@@ -43,8 +43,9 @@ struct request {
     /* the memory that each device must have; in a request by memory: the memory of each part. 0: not
      * requested */
     int64_t gpu_memory_bytes;
-    uint64_t device_mask; /* chosen device indices, all on one node; 0: any */
-    uint32_t needs_gpu;   /* 0 or 1 */
+    /* the devices that the user chose, one bit each, all on one node; 0: any devices */
+    uint64_t device_mask;
+    uint32_t needs_gpu; /* 0 or 1 */
     uint32_t named_count;
     /* number of devices of which the instance gets equal parts. 0: a part of one device, or whole devices */
     uint32_t share_devices;
@@ -61,7 +62,8 @@ struct request {
     struct label_mark labels[TASK_LABELS_MAX];
 };
 
-/* Does the request ask for parts of devices by memory? Then its part of a device differs from node to node. */
+/* Does the request ask for parts of devices by memory? The size of such a part, as a fraction of a device,
+ * differs from node to node. */
 static inline bool request_by_memory(const struct request *request)
 {
     return request->share_devices > 0 && request->slots_milli == 0;

@@ -27,7 +27,8 @@ struct space_room {
     uint16_t device_free[NODE_DEVICES_MAX];
 };
 
-/* What an instance holds on a node. The named amounts are not repeated here: they are those of the request. */
+/* What an instance holds on a node. An instance also holds the named amounts of its request, which are not
+ * repeated here. */
 struct grant {
     uint64_t devices;
     int64_t slots_milli;

@@ -94,7 +94,8 @@ struct task_spec {
     uint32_t instances;   /* 1 or more */
     uint32_t array_first; /* INSTANCE_ID of instance 0 */
     bool gang;
-    /* of a gang: the number of instances with which the gang runs. Further instances come and go. 0: all */
+    /* of a gang: the number of instances with which the gang runs. The number of further instances may
+     * change. 0: all instances are needed */
     uint32_t min_instances;
     struct topology_spec topology;
     const struct group_spec *groups; /* of a gang whose instances differ */
@@ -139,7 +140,7 @@ struct pool_spec {
     const char *title;
     const char *description;
     int64_t patience_ms;
-    uint32_t accepts; /* bit per task_kind; 0: all */
+    uint32_t accepts; /* a bit for each task_kind that the pool accepts; 0: all kinds */
     bool paused;
     uint32_t aux_tasks; /* zero-slot instances that each node of the pool takes */
     enum pool_policy policy;
@@ -151,7 +152,7 @@ struct pool_spec {
     uint32_t consolidation_max;
     /* how long a gang may be below its minimum; or STALE_GRACE_NEVER */
     int64_t stale_grace_ms;
-    /* the two minimum runtimes of accounts whose quotas do not set them */
+    /* preempt_min_runtime_ms and reclaim_min_runtime_ms hold for accounts whose quotas do not set them */
     int64_t preempt_min_runtime_ms;
     int64_t reclaim_min_runtime_ms;
     int64_t preemption_delay_ms; /* how long a task waits before it may evict others */

@@ -20,7 +20,7 @@ struct table_chunk {
 /* The bits of the live rows stand beside the pointer, so that a look-up reads only the row from the chunk. */
 struct chunk_slot {
     struct table_chunk *chunk; /* NULL: the chunk has no live row */
-    uint64_t live;             /* a bit per row */
+    uint64_t live;             /* a bit for each live row */
 };
 
 struct table_page {
@@ -29,7 +29,7 @@ struct table_page {
     struct chunk_slot slots[TABLE_PAGE_CHUNKS];
 };
 
-/* Where a row is. */
+/* Page, chunk and row within the chunk of a row number. */
 struct table_place {
     uint64_t page;
     uint32_t chunk;
@@ -133,7 +133,8 @@ static size_t root_find(const struct table *table, uint64_t number)
     return low;
 }
 
-/* The page with this number, or NULL. The newest page is tried first, because most look-ups ask for it. */
+/* The page with this number, or NULL. The newest page is tried first, because most look-ups are for rows of
+ * the newest page. */
 static const struct table_page *page_find(const struct table *table, uint64_t number)
 {
     if (table->page_count == 0) {

@@ -23,7 +23,8 @@ enum task_state {
 };
 enum { TASK_STATE_COUNT = TASK_UNKNOWN + 1 };
 
-bool task_state_ended(enum task_state state); /* completed, failed, killed, unknown */
+/* is the state completed, failed, killed or unknown? */
+bool task_state_ended(enum task_state state);
 
 /* Why a task or an attempt ended, waits again or was stopped. Shown with the task state. */
 enum end_cause {
@@ -36,13 +37,13 @@ enum end_cause {
     END_SPAWN,      /* the program could not be started (code: errno) */
     END_DEPENDENCY, /* a dependency of the task failed */
     END_NODE_REMOVED,
-    END_GANG,   /* another instance of the gang broke */
+    END_GANG,   /* another instance of the gang failed or was lost */
     END_PAUSED, /* the user paused the task */
     END_MOVED,  /* the user moved the task to another pool */
 };
 enum { END_CAUSE_COUNT = END_MOVED + 1 };
 
-/* A requeue after a lost node subtracts this number from the task's rank. So such tasks come first in their
+/* A requeue after a lost node subtracts this number from the task's rank. Requeued tasks come first in their
  * priority, in order of submission among themselves. */
 #define RANK_FRONT ((int64_t)1 << 62)
 
@@ -65,9 +66,9 @@ struct task {
     shape_id shape; /* request and form of the task, shared with equal tasks */
     uint32_t priority;
     uint32_t max_retries;
-    /* place in the queue: tasks are ordered by priority (highest first), rank (lowest first), id. A submitted
-     * task gets the number of its fact. A requeue after a lost node subtracts RANK_FRONT, once. A move gives
-     * the task another task's rank */
+    /* place in the queue: tasks are ordered by priority (highest first), rank (lowest first), id. A new task
+     * gets the number of its fact as rank. A requeue after a lost node subtracts RANK_FRONT, once. A move
+     * gives the task another task's rank */
     int64_t rank;
     int64_t submitted_ms;
     int64_t queued_ms;  /* the last time the task became pending */
@@ -87,13 +88,13 @@ struct task {
     uint64_t name_hash; /* hash of the task's name without digits; 0: the task has no name */
     int64_t grace_ms;
     uint32_t waiting_count; /* instances that wait for a place */
-    uint32_t waiting_from;  /* the lowest waiting index; instance_count: none waits */
+    uint32_t waiting_from;  /* index of the first waiting instance; instance_count: none waits */
     uint32_t claimed_count; /* of the waiting instances: instances that are promised a place */
     /* of the stopping instances: instances that are promised their next place */
     uint32_t moving_count;
     uint32_t active_count;   /* instances with an allocation */
-    uint32_t starting_count; /* of the active ones */
-    uint32_t stopping_count; /* of the active ones */
+    uint32_t starting_count; /* of the active instances: instances that are starting */
+    uint32_t stopping_count; /* of the active instances: instances that were told to stop */
     uint32_t ended_count;
     /* of the ended instances: instances that failed for good by their own fault */
     uint32_t failed_count;
@@ -118,9 +119,9 @@ struct task {
     uint8_t expect_from; /* enum length_source */
     uint8_t by_length;   /* the task's place in the queue depends on its expected length */
     uint8_t reserved;    /* the task has a reservation */
-    /* the task is a gang with groups, and a minimum is below all instances or groups */
+    /* the task is a gang with groups, and some group needs fewer than all of its instances or groups */
     uint8_t by_groups;
-    uint8_t lacks;        /* enum gang_lack, where by_groups */
+    uint8_t lacks;        /* enum gang_lack; LACKS_NOTHING unless by_groups */
     uint64_t depends_met; /* bit i: the i-th dependency of the spec no longer binds the task */
     struct blob *spec; /* encoded task_spec: argv, env, names, tags; see spec_codec_task_decode() */
 };

@@ -38,7 +38,7 @@ void task_parts_depends_get(struct bytes_reader *in, struct arena *arena, void *
     ret->depends_on = depends;
 }
 
-/* ---- what an instance asks for ---- */
+/* ---- the request of an instance ---- */
 
 #define ASKED(kind, member, least, most)                                                           \
     RECORD_NUMBER(kind, struct task_spec, member, #member, least, most)
@@ -95,7 +95,7 @@ bool task_parts_asks_bounded(const struct task_spec *spec, const char **ret_limi
     return record_bounded(&asks_named, spec, ret_limit, ret_max);
 }
 
-/* ---- the form of a gang ---- */
+/* ---- the gang ---- */
 
 /* A gang is one number. 0: no gang. 1: a gang that needs all instances. Above 1: a gang with a minimum of
  * this number less one. */

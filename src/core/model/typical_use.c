@@ -1,4 +1,5 @@
-/* typical_use.c - see typical_use.h.
+/* typical_use.c - how many instances of a typical request a node would take, computed faster than fit_count()
+ * for plain requests.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/typical_use.h"
 

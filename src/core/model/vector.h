@@ -27,7 +27,7 @@ struct vector {
 /* A larger sum is shown as this number. Adding two shown sums cannot wrap. */
 #define QUOTA_SUM_MAX ((int64_t)1 << 60)
 
-/* A 128-bit sum. It cannot wrap, however many instances there are. */
+/* A 128-bit sum, which cannot wrap however many instances there are. */
 struct sum {
     uint64_t low;
     int64_t high;

@@ -1,8 +1,8 @@
 /* capacity.c - the index of free amounts and the memory of misses.
  *
  * Surprising: full nodes and nodes that may take no work are not in the index, so a search never meets them.
- * Each pool counts how often something became free. A miss is remembered with that count. A miss is forgotten
- * when the count has moved on; nothing is erased.
+ * Each pool counts how often something became free. A miss is remembered with the pool's count at that
+ * moment. When the count has grown, the miss no longer holds; nothing is erased.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/capacity.h"
 
@@ -37,7 +37,7 @@ struct empty_takes {
     uint32_t shape;
     uint32_t count;
     bool all;       /* the empty nodes hold not one more */
-    uint64_t sized; /* the pool's count in `sized` at that time */
+    uint64_t sized; /* the pool's count in `sized` when this was noted */
 };
 
 /* A vector (vec.h) with one count for each pool. Each count begins at 1. */
@@ -59,7 +59,7 @@ struct capacity {
     struct counts freed;
     struct miss *misses;      /* MISSES_MAX entries; NULL: no miss was noted yet */
     VEC(struct miss) learned; /* misses of the pass that was decided last */
-    pool_id learned_pool;     /* the pool of that pass */
+    pool_id learned_pool;     /* the pool whose pass found `learned` */
     /* `learned` takes effect once the state has this many facts */
     uint64_t learned_seq;
     struct no_node *no_node; /* MISSES_MAX entries; NULL: nothing was noted yet */
@@ -70,7 +70,7 @@ struct capacity {
     const struct capacity_part_ops *part_ops[CAPACITY_PART_COUNT];
     /* a pool's count grows whenever an empty node may hold more or less than before */
     struct counts sized;
-    struct empty_takes empty_takes[EMPTY_TAKES_MAX]; /* by the last bits of the shape's number */
+    struct empty_takes empty_takes[EMPTY_TAKES_MAX]; /* by the last bits of the shape's id */
 };
 
 struct capacity *capacity_new(void)

@@ -19,7 +19,8 @@ struct core;
 struct capacity *capacity_new(void);
 void capacity_free(struct capacity *capacity); /* NULL is fine */
 
-/* A copy with the same index. Both share memory until one of them writes. The copy remembers no misses. */
+/* A copy with the same index. Original and copy share memory until one of them writes. The copy remembers no
+ * misses. */
 struct capacity *capacity_copy(const struct capacity *capacity);
 
 /* A node's row has changed: `before` is the old row (NULL: there was none), `after` the new row.

@@ -77,7 +77,7 @@ struct task_mark {
     struct okey account_running;
     struct usage_wants wants;
     bool stale;
-    struct okey stale_key; /* where `stale` */
+    struct okey stale_key; /* key of the task in ORDER_DEADLINE, if `stale` */
 };
 
 struct task *change_task_open(struct core *core, task_id id,
@@ -100,7 +100,7 @@ void change_task_deadline_drop(struct core *core, const struct task *task,
 void change_task_end_moved(struct core *core, const struct instance *instance);
 void change_task_ends_moved(struct core *core, const struct task *task);
 
-/* Ends all waiting instances of a task with this cause: they will never run. */
+/* Ends all waiting instances of a task with this cause, because the task will never run again. */
 void change_task_give_up(struct core *core, struct task *task, enum end_cause cause,
                          int64_t now_ms);
 
@@ -180,7 +180,8 @@ void change_usage_recount(struct core *core);
  * subtracts it (sign -1). */
 void change_usage_carry(struct core *core, account_id id, account_id above, int sign);
 
-/* One more (one less) task of this user. */
+/* Counts one more (one less) task of a user. The user's row is made for the first task and removed with the
+ * last task. */
 user_id change_user_take(struct core *core, const char *name);
 void change_user_drop(struct core *core, user_id id);
 
@@ -191,11 +192,11 @@ void change_user_drop(struct core *core, user_id id);
 void change_pool_freed(struct core *core, pool_id pool);
 
 /* change_claim_put() promises a place to a waiting instance. change_claim_drop() drops the promise; without a
- * claim nothing happens. The task's row is open, or it is in no order yet. */
+ * claim nothing happens. The task's row is open, or the task is in no order yet. */
 void change_claim_put(struct core *core, struct task *task, uint32_t index,
                       const struct claim *claim);
 void change_claim_drop(struct core *core, struct task *task, uint32_t index);
-/* An instance has just stopped and waits. A claim that it has is now counted as that of a waiting instance. */
+/* An instance has just stopped and waits. A claim of this instance moves from moving_count to claimed_count. */
 void change_claim_moved(const struct core *core, struct task *task, uint32_t index);
 /* Drops all claims of a task; drops all claims on a node, whose row must not be open. */
 void change_claim_drop_all(struct core *core, struct task *task);

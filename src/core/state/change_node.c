@@ -164,7 +164,7 @@ static void devices_change(struct node *node, const struct instance *instance, i
             return;
         }
         int64_t free = node->device_free[device] + sign * each;
-        must(free >= 0); /* P1 */
+        must(free >= 0); /* P1: no more of a device is taken than is free */
         must(free <= SLOT_MILLI);
         node->device_free[device] = (uint16_t)free;
     }

@@ -182,8 +182,8 @@ static void counts_update(struct core *core, const struct task *task, const stru
     }
 }
 
-/* Are the promised places too few for the gang's minimum? This happens when a gang breaks while an instance
- * is moved. */
+/* Are the promised places too few for the gang's minimum? A gang that breaks while one of its instances is
+ * moved has too few. */
 static bool claims_too_few(const struct core *core, const struct task *task)
 {
     return task->gang && task->queued && gang_claims_short(core, task);

@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers are stored: never reuse or renumber one. */
+/* These numbers are stored. A number is never changed and never used for another type. */
 enum fact_type {
     FACT_SERVER_STARTED = 1,
     FACT_RESOURCE_DEFINED = 2,
@@ -135,7 +135,7 @@ struct fact {
         } submit_key;
         struct {
             task_id task;
-        } task; /* queued, paused, kill_asked, archived */
+        } task; /* for task-queued, task-paused, task-kill-asked and task-archived */
         struct {
             task_id task;
             struct task_edit edit;
@@ -181,7 +181,7 @@ struct fact {
         } claim_dropped;
         struct {
             struct attempt_key key;
-            int64_t deadline_ms; /* SIGKILL follows then */
+            int64_t deadline_ms; /* when SIGKILL follows */
             struct eviction why;
         } evicted; /* an instance is told to stop because another instance gets its place */
         struct {
@@ -193,8 +193,8 @@ struct fact {
         } history_ticked; /* the usage since the last tick is added to the history */
         struct {
             pool_id pool;
-            task_id task; /* the blocked task; 0: none any more */
-        } head;           /* head_blocked */
+            task_id task; /* the task that is blocked now; 0: none */
+        } head;           /* for head-blocked */
         struct {
             pool_id pool;
             /* all reservations of the pool, in the order in which places are kept */
@@ -213,7 +213,7 @@ struct fact {
         struct {
             struct attempt_key key;
             enum end_cause cause;
-            int64_t deadline_ms; /* SIGKILL follows then; 0: now */
+            int64_t deadline_ms; /* when SIGKILL follows; 0: at once */
         } attempt_stopping;
         struct {
             struct report report;
@@ -233,7 +233,7 @@ struct fact {
         } keys_expired;
         struct {
             account_id account;
-            account_id parent; /* resolved */
+            account_id parent; /* id of the department above */
             /* the name of the parent is not stored: reading gives "" */
             const struct account_spec *spec;
         } account_set;
@@ -253,7 +253,7 @@ struct facts {
     struct fact *at;
     size_t count;
     size_t room;
-    struct reason refusal;  /* why core_decide() said no */
+    struct reason refusal;  /* why core_decide() refused the input */
     uint32_t refused_index; /* the index of the refused task in its submission */
     /* nodes that a pass looked at: a measure of cost, which caches change */
     uint64_t visited;

@@ -34,12 +34,12 @@ int64_t gang_grace_ms(const struct core *core, const struct task *task)
     return task->stale_grace_ms != STALE_GRACE_POOL ? task->stale_grace_ms : pool->stale_grace_ms;
 }
 
-/* ---- what it has ---- */
+/* ---- instances by group ---- */
 
 enum {
-    HAVE_STAYS = 1 << 0,    /* runs, and is not told to stop */
-    HAVE_DONE = 1 << 1,     /* has done its work */
-    HAVE_PROMISED = 1 << 2, /* waits for a place that is promised to it */
+    HAVE_STAYS = 1 << 0,    /* is active and was not told to stop */
+    HAVE_DONE = 1 << 1,     /* has ended */
+    HAVE_PROMISED = 1 << 2, /* waits, and is promised a place */
 };
 
 static unsigned have_as(const struct core *core, const struct instance *instance)
@@ -115,7 +115,7 @@ bool gang_without(const struct core *core, const struct task *task, const struct
     return form_grow_whole(form, &have);
 }
 
-/* ---- broken ones ---- */
+/* ---- stale gangs ---- */
 
 bool gang_stale_key(const struct core *core, const struct task *task, struct okey *ret)
 {

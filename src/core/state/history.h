@@ -23,7 +23,7 @@ bool history_stale(const struct pool *pool, int64_t now_ms);
 enum { HISTORY_FULL = 1000000 };
 uint32_t history_used(const struct core *core, account_id account, pool_id pool, uint32_t dim);
 
-/* Sets the moment of the next tick; 0: no tick. */
+/* Sets the moment of the next tick of a pool's usage history; 0: no tick. */
 void history_next(struct core *core, struct pool *pool, int64_t next_ms);
 /* An instance holds a place in the pool from now on: starts the ticks, if the pool has usage history and no
  * tick is planned. */

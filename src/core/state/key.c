@@ -1,4 +1,4 @@
-/* key.c - the keys under which rows stand in the orders.
+/* key.c - the keys of rows in the orders of the state.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/key.h"
 

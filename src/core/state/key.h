@@ -1,4 +1,4 @@
-/* key.h - the orders of the state, and the keys under which rows stand in them.
+/* key.h - the orders of the state, and the keys of rows in the orders.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* lengths.c - see lengths.h.
+/* lengths.c - groups of tasks whose run lengths are known, and the expected length of a task.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/lengths.h"
 

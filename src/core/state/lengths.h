@@ -2,8 +2,9 @@
  *
  * Each end of a run counts in up to six groups of tasks, from "tasks of this user, name and size" to "all
  * tasks". The expected length of a task is the mean of the most specific group in which enough runs have
- * ended. For a task with a time limit it is the part of the limit that runs of such a group used. The groups
- * are part of the state. Their number is bounded: the group that was not seen for longest is dropped.
+ * ended. The expected length of a task with a time limit is the part of the limit that runs of the group used
+ * on average. The groups are part of the state. The number of groups is bounded: the group that was not seen
+ * for longest is dropped.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -16,9 +17,9 @@
 
 enum {
     LENGTH_GROUPS_MAX = 20000,
-    LENGTH_ENOUGH = 5,                  /* runs from which on a group is used */
+    LENGTH_ENOUGH = 5,                  /* a group with at least this many runs is used */
     LENGTH_COUNT_MAX = 2048,            /* at this count the counts and sums are halved */
-    LENGTH_SHARE_WHOLE = 1000,          /* the whole of a time limit */
+    LENGTH_SHARE_WHOLE = 1000,          /* stands for a whole time limit in share_total */
     LENGTH_UNKNOWN_MS = 60 * 60 * 1000, /* for the order in the queue, where nothing is known */
 };
 

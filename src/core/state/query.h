@@ -21,21 +21,23 @@
 struct core;
 
 uint64_t query_seq(const struct core *core);               /* number of the last fact applied */
-uint64_t query_epoch(const struct core *core);             /* counts server starts */
+uint64_t query_epoch(const struct core *core);             /* number of server starts */
 const uint8_t *query_server_uuid(const struct core *core); /* 16 bytes */
 int64_t query_time_ms(const struct core *core);            /* time of the last fact */
 
 /* The earliest moment at which an INPUT_TICK is due; INT64_MAX: there is none. */
 int64_t query_deadline(const struct core *core);
 
-/* A pool for which an INPUT_PASS is due now; false: there is none. This is a hint beside the state: after a
- * restart every pool is due. */
+/* A pool for which an INPUT_PASS is due now; false: there is none. Whether a pool is due is a hint beside the
+ * state: after a restart every pool is due. */
 bool query_pass_due(const struct core *core, int64_t now_ms, pool_id *ret);
 
-const struct pool *query_pool(const struct core *core, pool_id id); /* NULL: none */
+const struct pool *query_pool(const struct core *core,
+                              pool_id id); /* NULL: there is none, or it is deleted */
 const struct pool *query_pool_named(const struct core *core, const char *name);
-const struct pool *query_pool_next(const struct core *core, pool_id after); /* in order of id */
-const char *query_pool_name(const struct core *core, pool_id id);           /* "" for none */
+/* the next pool in order of id */
+const struct pool *query_pool_next(const struct core *core, pool_id after);
+const char *query_pool_name(const struct core *core, pool_id id); /* "": there is no such pool */
 void query_pool_spec(const struct core *core, pool_id id, struct arena *arena,
                      struct pool_spec *ret);
 /* Sums over the nodes of a pool, for display. Looks at every node of the pool. */
@@ -52,10 +54,11 @@ void query_node_spec(const struct core *core, node_id id, struct arena *arena,
 
 const struct task *query_task(const struct core *core, task_id id);
 const struct task *query_task_next(const struct core *core,
-                                   task_id after); /* live tasks in order of id */
+                                   task_id after); /* the next task in order of id */
 const struct task *query_task_prev(const struct core *core,
-                                   task_id before); /* before 0: the newest */
-task_id query_task_last(const struct core *core);   /* highest id ever given */
+                                   /* the next older task; `before` 0: the newest task */
+                                   task_id before);
+task_id query_task_last(const struct core *core); /* the highest task id ever given */
 void query_task_spec(const struct core *core, task_id id, struct arena *arena,
                      struct task_spec *ret);
 const struct instance *query_instance(const struct core *core, task_id id, uint32_t index);
@@ -84,7 +87,8 @@ uint32_t query_queue_position(const struct core *core, task_id id,
  * unknown: all tasks that ever ended so. Costs nothing: the state keeps the numbers. */
 uint64_t query_task_count(const struct core *core, enum task_state state);
 
-/* "slots", "cpu", "memory", "foo"; "" beyond the last. */
+/* The name of a resource: "slots", "cpu", "memory", or a name that nodes defined. "": there is no such
+ * resource. */
 const char *query_resource_name(const struct core *core, resource_id id);
 bool query_resource_named(const struct core *core, const char *name, resource_id *ret);
 uint32_t query_resource_count(const struct core *core);
@@ -95,16 +99,19 @@ enum task_state query_task_outcome(const struct core *core, task_id id);
 
 /* ---- accounts ---- */
 
-const struct account *query_account(const struct core *core, account_id id); /* NULL: none */
+const struct account *query_account(const struct core *core,
+                                    account_id id); /* NULL: there is none */
 const struct account *query_account_named(const struct core *core, enum account_kind kind,
                                           const char *name);
 const struct account *query_account_next(const struct core *core,
-                                         account_id after); /* in order of id, so of age */
+                                         /* in order of id; an older account has a lower id */
+                                         account_id after);
 /* The accounts directly below `parent` (0: at the top), in order of id. Start with account 0; NULL at the
  * end. */
 const struct account *query_account_child_next(const struct core *core, account_id parent,
                                                account_id after);
-const char *query_account_name(const struct core *core, account_id id); /* "" for none */
+const char *query_account_name(const struct core *core,
+                               account_id id); /* "": there is no such account */
 void query_account_spec(const struct core *core, account_id id, struct arena *arena,
                         struct account_spec *ret);
 
@@ -130,7 +137,8 @@ const struct eviction_note *query_task_eviction(const struct core *core, task_id
 
 /* The slots that the tasks of one user hold in the pool, in thousandths. */
 int64_t query_usage_user_slots(const struct core *core, user_id user, pool_id pool);
-const char *query_usage_user_name(const struct core *core, user_id user); /* "" for none */
+const char *query_usage_user_name(const struct core *core,
+                                  user_id user); /* "": there is no such user */
 
 /* The dimensions: DIM_SLOTS, DIM_CPU, DIM_MEMORY, then the named resources that some quota mentions. */
 uint32_t query_dim_count(const struct core *core);

@@ -1,5 +1,5 @@
-/* shares_cache.h - a cache of the fair shares of one pool: of the pool that was asked for last, and valid
- * while the state has `seq` facts. sched/order/shares.c fills the cache. The state only owns the cache.
+/* shares_cache.h - a cache of the fair shares of one pool, the pool that was asked for last. The cache is
+ * valid while the state has `seq` facts. sched/order/shares.c fills the cache. The state only owns the cache.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

@@ -9,10 +9,10 @@
 
 struct core;
 
-/* Turns what is free on a node now into what will be free later. `ret` comes in with the space of now and has
- * its arrays in `room`. Instances that are stopping have ended later. With `claims` the promised instances
- * have started. An instance that should have ended long ago counts as staying, unless a place on the node is
- * promised. */
+/* Turns what is free on a node now into what will be free later. The caller has filled `ret` with the present
+ * space, its arrays in `room`. Later the stopping instances have ended. With `claims` the promised instances
+ * have also started. An instance that should have ended long ago counts as staying, unless a place on the
+ * node is promised. */
 void space_later(const struct core *core, const struct node *node, bool claims,
                  struct space_room *room, struct space *ret);
 

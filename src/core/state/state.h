@@ -1,5 +1,5 @@
-/* state.h - the state: its tables, orders and sums. All other rooms read a const state. Only apply/ writes,
- * and state_codec*.c, which makes a state from bytes. Both write through change.h.
+/* state.h - the state: its tables, orders and sums. All other rooms read a const state. Only apply/ and
+ * state_codec*.c (which makes a state from bytes) write the state, through change.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -21,7 +21,7 @@
 /* How long after the agent should have sent SIGKILL the core orders another stop. */
 enum { STOP_SLACK_MS = 5000 };
 
-/* Idempotency keys live this long. */
+/* How long an idempotency key is remembered. */
 #define SUBMIT_KEY_MS ((int64_t)24 * 60 * 60 * 1000)
 
 /* An idempotency key that was used. The rows are in order of time. */
@@ -87,19 +87,19 @@ struct core {
     uint64_t epoch;
     uint8_t uuid[16];
     int64_t time_ms;
-    struct table pools;     /* struct pool, by pool_id; deleted ones stay */
-    struct table nodes;     /* struct node, by node_id; removed ones stay */
-    struct table tasks;     /* struct task, by task_id; archived ones leave */
+    struct table pools;     /* struct pool, by pool_id; deleted pools stay */
+    struct table nodes;     /* struct node, by node_id; removed nodes stay */
+    struct table tasks;     /* struct task, by task_id; an archived task is removed */
     struct table instances; /* struct instance, by row: task.instance_first + index */
-    struct table shapes;    /* struct shape, by shape_id; unused ones leave */
+    struct table shapes;    /* struct shape, by shape_id; an unused shape is removed */
     struct table keys;      /* struct submit_key, by row, in order of time */
-    struct table outcomes;  /* struct outcome_row */
+    struct table outcomes;  /* struct outcome_row, by task id / OUTCOMES_PER_ROW + 1 */
     struct table claims;    /* struct claim, by row of the instance */
     struct table evictions; /* struct eviction_note, by task */
     struct table typicals;  /* struct typical, by TYPICAL_KEY */
     /* struct length_group, by row; ORDER_LENGTH finds the row of a hash */
     struct table lengths;
-    struct table accounts;  /* struct account, by account_id; deleted ones leave */
+    struct table accounts;  /* struct account, by account_id; a deleted account is removed */
     struct table quotas;    /* struct quota_row, by ACCOUNT_KEY; no row: all defaults */
     struct table usages;    /* struct usage_row, by ACCOUNT_KEY, derived; no row: all zero */
     struct table histories; /* struct history_row, by ACCOUNT_KEY, of pools with usage history */
@@ -108,7 +108,8 @@ struct core {
     struct table
         user_usages; /* struct user_usage, by ACCOUNT_KEY with the user for the account, derived */
     struct oindex orders[ORDER_COUNT];
-    struct blob *resources[RESOURCES_MAX]; /* names, NUL-terminated; by resource_id */
+    /* names of resources, NUL-terminated, by resource_id */
+    struct blob *resources[RESOURCES_MAX];
     uint32_t resource_count;
     resource_id dims[QUOTA_DIMS_MAX]; /* the dimensions, ascending: derived from quotas */
     uint32_t dim_count;
@@ -127,10 +128,10 @@ struct core {
 struct core *state_new(void);
 void state_free(struct core *core); /* NULL is fine */
 
-/* A copy of the state. Both share memory until one of them writes. */
+/* A copy of the state. State and copy share memory until one of them writes. */
 struct core *state_copy(const struct core *core);
 
-/* A copy without the scheduler's index: for looking ahead inside one decision. */
+/* A copy without caches, for the facts of a decision under way. */
 struct core *state_scratch(const struct core *core);
 
 /* Turns all caches off, for tests. Decisions are slower and the same. */

@@ -1,6 +1,6 @@
 /* state_codec_account.c - the accounts of a stored state, with their quotas.
  *
- * An account may be below a younger account. So all rows are read first, and then the tree is made.
+ * An account may be below a younger account. Therefore all rows are read before the tree is made.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/change.h"
 #include "core/model/spec_codec.h"
@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-/* Removes the two accounts that every new state has: the section has them, too. */
+/* Removes the two accounts `default` of the new state, because the section has these accounts, too. */
 void state_codec_account_begin(struct core *core)
 {
     oindex_done(&core->orders[ORDER_ACCOUNT_NAME]);

@@ -95,7 +95,7 @@ bool state_codec_pool_get(struct state_reader *r, uint64_t id)
     return true;
 }
 
-/* ---- the blocked and the reserved tasks, once all are read ---- */
+/* ---- blocked and reserved tasks, once all tasks are read ---- */
 
 static bool head_sound(const struct core *core, const struct pool *pool, task_id head)
 {
@@ -141,7 +141,7 @@ bool state_codec_pool_blocked_sound(struct state_reader *r)
     return true;
 }
 
-/* ---- what was used before: pools and accounts ascend, a 0 ends them ---- */
+/* ---- usage history: pools and accounts ascend, a 0 ends each list ---- */
 
 /* No decaying mean is larger (model/decay.c). */
 enum { MEAN_HIGH_MAX = 1 << 12 };
@@ -242,7 +242,7 @@ bool state_codec_pool_histories_get(struct state_reader *r)
     return true;
 }
 
-/* ---- what is usually asked of the pools ---- */
+/* ---- typical requests ---- */
 
 /* Far above every count, and far below the numbers whose sums could wrap. */
 #define COUNT_MAX ((uint64_t)1 << 32)

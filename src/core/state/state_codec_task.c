@@ -115,8 +115,8 @@ static bool instance_hold(struct state_reader *r, const struct task *task,
     return true;
 }
 
-/* For versions that do not store since when a task runs: the task runs since its earliest attempt that is
- * active now. */
+/* Sets running_ms and ran_ms for versions that do not store them. running_ms is the earliest start of an
+ * attempt that is active now. */
 static void spell_reckon(struct task *task, const struct instance *instance)
 {
     const bool runs = instance->state == INSTANCE_RUNNING || instance->state == INSTANCE_STOPPING;
@@ -249,7 +249,8 @@ void state_codec_task_put(const struct core *core, const void *row, struct buf *
     }
 }
 
-/* Finds the dependencies that still bind the task. In version 1 every dependency that had not completed did. */
+/* Finds the dependencies that still bind the task. In version 1 every dependency that had not completed still
+ * bound the task. */
 static bool depends_get(struct state_reader *r, struct task *task, const struct task_spec *spec)
 {
     for (uint32_t i = 0; i < spec->depends_count; i++) {
@@ -311,8 +312,8 @@ static bool task_spec_get(struct state_reader *r, struct task *task, struct task
     return true;
 }
 
-/* Do row and blob agree? In earlier versions an edit changed the row alone; then the blob is made to follow
- * the row. */
+/* Do row and blob agree? Before STATE_VERSION_GROWTH an edit changed the row alone: for such a state the blob
+ * is updated from the row. */
 static bool edits_settled(const struct state_reader *r, struct task *task, struct task_spec *spec)
 {
     if (spec->priority == task->priority && spec->max_retries == task->max_retries &&
