@@ -40,6 +40,7 @@ enum verdict decide_server_start(struct step *step)
         }
     }
     if (query_pool_named(core, default_name) == NULL) {
+        must(core->pools.last < UINT32_MAX);
         struct pool_spec *spec = arena_new(step->out->arena, struct pool_spec, 1);
         *spec = (struct pool_spec){.name = default_name,
                                    .title = "",

@@ -4,6 +4,7 @@
  * The input names all places: nothing is chosen here. The places must be free (P1), and a gang must have its
  * minimum (P2). Quotas are not checked: what was started under other quotas is overhang.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/step.h"
 #include "core/model/devices.h"
@@ -24,6 +25,7 @@
 static bool place_free(const struct node *node, const struct request *request,
                        const struct grant *grant)
 {
+    must(grant->slots_milli >= 0);
     struct space now;
     space_now(node, &now);
     const int64_t most = (int64_t)__builtin_popcountll(grant->devices) * SLOT_MILLI;
@@ -35,6 +37,7 @@ static enum verdict adopt_one(struct step *step, const struct adopted *place)
 {
     const struct core *core = step_state(step);
     const struct task *task = query_task(core, step->in->task.task);
+    must(task != NULL);
     const struct instance *instance = query_instance(core, task->id, place->index);
     const struct node *node = query_node(core, place->node);
     if (instance == NULL || instance->state != INSTANCE_WAITING) {
@@ -78,6 +81,7 @@ enum verdict decide_adopt(struct step *step)
     }
     if (verdict == VERDICT_OK) {
         task = query_task(step_state(step), step->in->task.task);
+        must(task != NULL);
         if (task->gang && (task_gang_lacks(task) || task_gang_broken(task))) {
             struct reason *reason = step_refuse(step, REASON_GANG_SHORT, "");
             reason->have = step->in->task.place_count;

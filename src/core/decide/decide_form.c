@@ -21,11 +21,13 @@ static enum verdict group_resolve(struct step *step, const struct task_spec *spe
                                   const struct group_spec *group, const struct request *own,
                                   struct request *ret)
 {
+    must(group->instances > 0);
     if (group->asks == NULL && group->node_label_count == 0) {
         *ret = *own;
         return VERDICT_OK;
     }
     const uint32_t label_count = spec->node_label_count + group->node_label_count;
+    must(label_count <= TASK_LABELS_MAX);
     struct label *labels = arena_new(step->out->arena, struct label, label_count);
     for (uint32_t i = 0; i < label_count; i++) {
         labels[i] = i < spec->node_label_count ? spec->node_labels[i]

@@ -45,6 +45,7 @@ static bool comes_first(const struct task *a, const struct task *b)
 /* Are both tasks in the same pool and project, with the same priority? */
 static enum verdict line_same(struct step *step, const struct task *task, const struct task *other)
 {
+    must(!task_state_ended(other->state));
     bool pool = other->pool.v == task->pool.v;
     if (!pool || other->account.v != task->account.v) {
         step_refuse(step, REASON_OTHER_QUEUE, pool ? "project" : "pool")->task = other->id;
@@ -73,6 +74,7 @@ static const struct task *other_of(struct step *step, const struct task *task, e
     } else {
         *ret = line_same(step, task, other);
     }
+    must(*ret != VERDICT_OK || other != NULL);
     return *ret == VERDICT_OK ? other : NULL;
 }
 
@@ -110,6 +112,8 @@ static bool line_between(const struct core *core, const struct task *first, cons
  * line. */
 static void line_turn(struct move_line *line, task_id task, bool behind)
 {
+    must(line->count >= 2);
+    must(line->at[0].v == task.v || line->at[line->count - 1].v == task.v);
     if (line->at[0].v == task.v) {
         uint32_t to = behind ? line->count - 1 : line->count - 2;
         memmove(line->at, line->at + 1, to * sizeof *line->at);
@@ -127,7 +131,9 @@ static uint32_t line_changes(const struct core *core, const struct move_line *li
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < line->count; i++) {
-        if (query_task(core, line->at[i])->rank != line->ranks[i]) {
+        const struct task *task = query_task(core, line->at[i]);
+        must(task != NULL);
+        if (task->rank != line->ranks[i]) {
             ret[count++] = (struct task_rank){line->at[i], line->ranks[i]};
         }
     }
@@ -142,6 +148,8 @@ enum verdict decide_move(struct step *step)
     if (other == NULL || other == task) {
         return verdict;
     }
+    must(other->pool.v == task->pool.v);
+    must(other->account.v == task->account.v);
     struct arena *arena = step->out->arena;
     struct move_line line = {.at = arena_new(arena, task_id, MOVE_TASKS_MAX + 1),
                              .ranks = arena_new(arena, int64_t, MOVE_TASKS_MAX + 1)};

@@ -1,6 +1,7 @@
 /* decide_node.c - decisions about nodes: join, silent, lost, edit, remove.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"
 #include "core/decide/step.h"
@@ -40,6 +41,7 @@ static bool name_reserved(const struct core *core, const char *name)
 static enum verdict resources_define(struct step *step, const struct node_spec *spec)
 {
     uint32_t next = step->core->resource_count;
+    must(next <= RESOURCES_MAX);
     for (uint32_t i = 0; i < spec->resource_count; i++) {
         const char *name = spec->resources[i].name;
         resource_id id;
@@ -79,6 +81,7 @@ static void labels_merge(struct step *step, node_id node, struct node_spec *spec
     query_node_spec(step->core, node, arena, &old);
     struct label *labels = arena_new(arena, struct label, NODE_LABELS_MAX);
     uint32_t count = spec->label_count;
+    must(count <= NODE_LABELS_MAX);
     if (count > 0) {
         memcpy(labels, spec->labels, count * sizeof *labels);
     }
@@ -157,6 +160,7 @@ enum verdict decide_node_join(struct step *step)
         /* another supervisor: the attempts of the old supervisor are gone */
         settle_node(step, known->id);
     }
+    must(known != NULL || step->core->nodes.last < UINT32_MAX);
     node_id id = {known != NULL ? known->id.v : (uint32_t)(step->core->nodes.last + 1)};
     node_set(step, known, pool, spec);
     join_state(step, id, known == NULL ? NODE_SILENT : known->state);
@@ -193,6 +197,7 @@ enum verdict decide_node_lost(struct step *step)
     if (node == NULL) {
         return VERDICT_NOT_FOUND;
     }
+    must(node->state != NODE_REMOVED);
     if (node->state == NODE_SILENT) { /* a node that has come back in the meantime is not lost */
         node_state(step, node->id, NODE_LOST);
         settle_node(step, node->id);
@@ -207,6 +212,7 @@ enum verdict decide_node_edit(struct step *step)
         return VERDICT_NOT_FOUND;
     }
     const struct node_edit *edit = step->in->node.edit;
+    must(node->state != NODE_REMOVED);
     const char *limit;
     int64_t max;
     struct node_spec labels = {.name = "n", .labels = edit->labels};
@@ -226,7 +232,8 @@ enum verdict decide_node_remove(struct step *step)
     if (node == NULL) {
         return VERDICT_NOT_FOUND;
     }
-    if (node->instance_count > 0) { /* a lost node has no instances */
+    must(node->state != NODE_LOST || node->instance_count == 0);
+    if (node->instance_count > 0) {
         struct reason *reason =
             step_refuse(step, REASON_IN_USE, query_node_name(step->core, node->id));
         reason->node = node->id;

@@ -1,6 +1,7 @@
 /* decide_pool.c - decisions about pools: create, edit, delete.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/step.h"
 #include "core/model/limits.h"
@@ -22,6 +23,7 @@ enum verdict decide_pool_create(struct step *step)
 {
     const struct core *core = step->core;
     const struct pool_spec *spec = step->in->pool.spec;
+    must(core->pool_count <= core->pools.last);
     const char *limit;
     int64_t max;
     if (!spec_limits_pool(spec, &limit, &max)) {
@@ -63,6 +65,7 @@ static uint32_t tasks_turned_away(const struct core *core, pool_id pool, uint32_
     }
     for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
          task = query_task_next(core, task->id)) {
+        must(task->kind < TASK_KIND_COUNT);
         count += task->pool.v == pool.v && (accepts >> task->kind & 1) == 0;
     }
     return count;
@@ -75,6 +78,7 @@ enum verdict decide_pool_edit(struct step *step)
     if (pool == NULL) {
         return pool_missing(step);
     }
+    must(!pool->deleted);
     struct pool_spec *spec = arena_new(step->out->arena, struct pool_spec, 1);
     *spec = *step->in->pool.spec;
     /* the name of a pool never changes */
@@ -102,6 +106,7 @@ enum verdict decide_pool_delete(struct step *step)
     if (pool == NULL) {
         return pool_missing(step);
     }
+    must(pool->node_count <= step->core->node_count);
     if (strcmp(query_pool_name(step->core, pool->id), default_name) == 0) {
         step_refuse(step, REASON_WRONG_STATE, default_name)->pool = pool->id;
         return VERDICT_CONFLICT; /* the pool `default` always exists */

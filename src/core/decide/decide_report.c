@@ -1,9 +1,11 @@
 /* decide_report.c - reports of agents about attempts.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"
 #include "core/decide/step.h"
 #include "core/model/input.h"
+#include "core/model/instance.h"
 #include "core/model/limits.h"
 #include "core/model/reason.h"
 #include "core/model/task.h"
@@ -28,6 +30,7 @@ static void started(struct step *step, const struct instance *instance, const st
 static void checkpoint(struct step *step, const struct instance *instance,
                        const struct report *report)
 {
+    must(instance_active(instance));
     const int64_t at_ms = settle_report_ms(step, instance, report);
     const bool runs = instance->state == INSTANCE_RUNNING || instance->state == INSTANCE_STOPPING;
     if (!runs || at_ms <= instance->allocated_ms || at_ms <= instance->started_ms) {
@@ -55,6 +58,8 @@ enum verdict decide_report(struct step *step)
             instance->incarnation != report->incarnation) {
             continue; /* the report is about an old attempt, or a repetition (P11) */
         }
+        must(instance->task.v == report->key.task.v);
+        must(instance->index == report->key.index);
         if (report->type == REPORT_STARTED) {
             started(step, instance, report);
         } else if (report->type == REPORT_CHECKPOINT) {

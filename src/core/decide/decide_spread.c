@@ -41,7 +41,10 @@ static uint32_t most_on_one(const struct core *core, pool_id pool, const struct 
            key.at[0] == pool.v && ~key.at[1] / SLOT_MILLI > most) {
         struct space_room room;
         struct space empty;
-        space_empty(query_node(core, (node_id){(uint32_t)key.at[2]}), &room, &empty);
+        const struct node *node = query_node(core, (node_id){(uint32_t)key.at[2]});
+        must(node != NULL);
+        must(node->pool.v == pool.v);
+        space_empty(node, &room, &empty);
         const uint32_t holds = fit_count(&empty, one, max);
         most = holds > most ? holds : most;
     }
@@ -57,6 +60,7 @@ static uint32_t nodes_of_size(const struct core *core, pool_id pool, const struc
     const struct node *node;
     while (count < max && (node = query_pool_node_next(core, pool, after)) != NULL) {
         after = node->id;
+        must(node->pool.v == pool.v);
         struct space_room room;
         struct space empty;
         space_empty(node, &room, &empty);
@@ -70,6 +74,7 @@ static uint32_t nodes_of_size(const struct core *core, pool_id pool, const struc
 static uint32_t equal_part(const struct core *core, pool_id pool, const struct request *request,
                            uint32_t slots, uint32_t most)
 {
+    must(most < slots);
     struct request part = *request;
     for (uint32_t each = most; each > 0; each--) {
         part.slots_milli = (int64_t)each * SLOT_MILLI;
@@ -98,6 +103,7 @@ const struct task_spec *decide_spread(struct step *step, const struct pool *pool
     if (each == 0) {
         return spec;
     }
+    must(count % each == 0); /* the parts add up to the task */
     struct task_spec *gang = arena_dup(step->out->arena, spec, sizeof *spec);
     gang->slots_milli = (int64_t)each * SLOT_MILLI;
     gang->instances = count / each;
@@ -152,6 +158,7 @@ void decide_spread_refused(struct step *step, const struct pool *pool, const str
                            const struct request *request)
 {
     struct reason *reason = &step->out->refusal;
+    must(reason->code != REASON_NONE);
     const bool short_of_nodes = reason->code == REASON_GANG_TOO_LARGE;
     if ((short_of_nodes || reason->code == REASON_DOMAIN_TOO_SMALL) && request->wide) {
         reason->code = short_of_nodes ? REASON_TOO_LARGE : reason->code;

@@ -80,6 +80,7 @@ static int64_t slots_asked(const struct task_spec *spec)
 static enum verdict shares_resolve(struct step *step, const struct task_spec *spec,
                                    struct request *ret)
 {
+    must(ret->share_devices == 0);
     const uint32_t chosen = (uint32_t)__builtin_popcountll(spec->device_mask);
     const bool by_memory = spec->slots_milli == ASK_NOTHING && spec->gpu_memory_bytes > 0;
     const bool fraction = spec->slots_milli > 0 && spec->slots_milli < SLOT_MILLI;
@@ -108,6 +109,7 @@ static enum verdict named_resolve(struct step *step, const struct task_spec *spe
             id.v < RESOURCE_NAMED_FIRST) {
             return refuse(step, REASON_UNKNOWN_RESOURCE, spec->resources[i].name);
         }
+        must(ret->named_count < TASK_RESOURCES_MAX);
         uint32_t at = ret->named_count++;
         for (; at > 0 && ret->named[at - 1].resource.v > id.v; at--) {
             ret->named[at] = ret->named[at - 1];
@@ -135,6 +137,7 @@ enum verdict decide_submit_avoid(struct step *step, const char *const *names, ui
         if (at < ret->avoid_count && ret->avoid[at].v == node->id.v) {
             continue;
         }
+        must(ret->avoid_count < TASK_AVOID_MAX);
         memmove(&ret->avoid[at + 1], &ret->avoid[at],
                 (ret->avoid_count - at) * sizeof ret->avoid[0]);
         ret->avoid[at] = node->id;
@@ -166,6 +169,7 @@ enum verdict decide_submit_request(struct step *step, const struct task_spec *sp
     ret->device_mask = spec->device_mask;
     ret->needs_gpu = spec->needs_gpu || spec->device_mask != 0 || spec->gpu_memory_bytes > 0;
     const enum verdict named = named_resolve(step, spec, ret);
+    must(spec->node_label_count <= TASK_LABELS_MAX);
     ret->label_count = label_marks(spec->node_labels, spec->node_label_count, ret->labels);
     return named == VERDICT_OK ? decide_submit_avoid(step, spec->avoid, spec->avoid_count, ret)
                                : named;
@@ -184,6 +188,7 @@ static enum verdict pool_resolve(struct step *step, const struct task_spec *spec
     if (*ret == NULL) {
         return refuse(step, REASON_UNKNOWN_POOL, name);
     }
+    must(!(*ret)->deleted);
     return decide_submit_accepts(step, *ret, spec->kind);
 }
 
@@ -210,6 +215,7 @@ enum verdict decide_submit_possible(struct step *step, const struct pool *pool,
 static enum verdict possible_once(struct task_submission *submit, const struct pool *pool,
                                   const struct request *request, uint32_t gang_size)
 {
+    must(gang_size > 0);
     uint32_t known = submit->possible_count < POSSIBLE_MAX ? submit->possible_count : POSSIBLE_MAX;
     for (uint32_t i = 0; i < known; i++) {
         const struct possible *entry = &submit->possible[i];
@@ -230,6 +236,8 @@ static enum verdict possible_once(struct task_submission *submit, const struct p
  * release the task. */
 static enum verdict depends_check(struct step *step, const struct task_spec *spec, bool *ret_failed)
 {
+    /* a task row has one bit for each dependency */
+    must(spec->depends_count <= TASK_DEPENDS_MAX);
     *ret_failed = false;
     for (uint32_t i = 0; i < spec->depends_count; i++) {
         task_id id = {spec->depends_on[i]};
@@ -330,6 +338,8 @@ static enum verdict submit_one(struct task_submission *submit, const struct task
         copy->project = ACCOUNT_DEFAULT_NAME;
         spec = copy;
     }
+    must(pool != NULL);
+    must(account.v != 0);
     struct fact *fact = step_fact(step, FACT_TASK_SUBMITTED);
     fact->task_submitted.task = id;
     fact->task_submitted.pool = pool->id;
@@ -353,7 +363,9 @@ static const struct submit_key *key_find(const struct core *core, const uint8_t 
         key.at[1] != want.at[1]) {
         return NULL;
     }
-    return table_get(&core->keys, key.at[2]);
+    const struct submit_key *row = table_get(&core->keys, key.at[2]);
+    must(row != NULL);
+    return row;
 }
 
 static void key_fact(struct step *step, task_id first, uint32_t count)
@@ -391,6 +403,7 @@ static void keys_thin_out(struct step *step)
 static enum verdict room_check(struct step *step)
 {
     const struct submission *submission = &step->in->submit;
+    must(step->core->tasks.count <= step->core->instances.count); /* no task is without instances */
     if (submission->count > SUBMIT_TASKS_MAX) {
         return step_refuse_limit(step, "tasks of one submission", SUBMIT_TASKS_MAX);
     }
@@ -427,6 +440,7 @@ enum verdict decide_submit(struct step *step)
             return verdict;
         }
     }
+    must(step->out->count >= submission->count); /* one fact at least for each task */
     if (submission->has_key) {
         keys_thin_out(step);
         key_fact(step, first, submission->count);

@@ -24,6 +24,7 @@ enum { TICK_WORK_MAX = 1000 };
 
 static void stop_harder(struct step *step, const struct instance *instance)
 {
+    must(instance->state == INSTANCE_STOPPING);
     struct fact *fact = step_fact(step, FACT_ATTEMPT_STOPPING);
     fact->attempt_stopping.key =
         (struct attempt_key){instance->task, instance->index, instance->attempt};
@@ -34,8 +35,10 @@ static void stop_harder(struct step *step, const struct instance *instance)
 static void stale_stop(struct step *step, const struct core *core, const struct task *task,
                        uint32_t from, uint32_t to)
 {
+    must(to <= task->instance_count);
     for (uint32_t i = from; i < to; i++) {
         const struct instance *instance = query_instance(core, task->id, i);
+        must(instance != NULL);
         if (!instance_stays(instance)) {
             continue;
         }
@@ -51,11 +54,14 @@ static void stale_stop(struct step *step, const struct core *core, const struct 
 static void stale_come(struct step *step, const struct core *core, task_id id)
 {
     const struct task *task = query_task(core, id);
+    must(task != NULL);
+    must(task->stale_ms > 0);
     if (task_gang_lacks(task)) {
         stale_stop(step, core, task, 0, task->instance_count);
         return;
     }
     const struct form *form = shape_form(query_task_shape(core, task->shape));
+    must(form != NULL); /* a stale gang that has its minimum has groups */
     struct form_have have;
     struct form_have stays;
     uint32_t group = form->group_count;
@@ -106,6 +112,7 @@ static void keys_expire(struct step *step)
     uint32_t count = 0;
     for (uint64_t row = table_next(&core->keys, 0); row != 0; row = table_next(&core->keys, row)) {
         const struct submit_key *key = table_get(&core->keys, row);
+        must(key != NULL);
         if (key->time_ms >= before_ms) {
             break;
         }
@@ -129,6 +136,7 @@ enum verdict decide_tick(struct step *step)
             (int64_t)key.at[0] > step->in->now_ms) {
             break;
         }
+        must(oindex_key_compare(key, cursor) >= 0);
         cursor = key;
         /* the key right behind; instance indices are far below the largest number */
         cursor.at[3]++;

@@ -32,6 +32,7 @@ static bool cause_is_loss(enum end_cause cause)
 static enum end_cause cause_of(const struct task *task, const struct instance *instance,
                                const struct report *report)
 {
+    must(instance_active(instance));
     if (instance->state == INSTANCE_STOPPING) {
         return instance->cause;
     }
@@ -57,6 +58,7 @@ static bool retries_left(const struct task *task, const struct instance *instanc
 static bool again_of(const struct task *task, const struct instance *instance,
                      const struct report *report, enum end_cause cause)
 {
+    must(instance->task.v == task->id.v);
     if (task->kill_asked || task_gang_doomed(task)) {
         return false;
     }
@@ -87,6 +89,7 @@ static bool again_of(const struct task *task, const struct instance *instance,
 static void stop_one(struct step *step, const struct task *task, const struct instance *instance,
                      enum end_cause cause)
 {
+    must(instance_active(instance));
     int64_t deadline_ms = step->in->now_ms + task->grace_ms;
     bool stopping = instance->state == INSTANCE_STOPPING;
     struct fact *fact = step_fact(step, FACT_ATTEMPT_STOPPING);
@@ -125,6 +128,7 @@ void settle_stop(struct step *step, task_id id, enum end_cause cause, bool runni
 static uint32_t freed_count(const struct step *step, const struct core *core, task_id id,
                             enum task_state state)
 {
+    must(step->settled <= SETTLE_MAX);
     const struct oindex *order = &core->orders[ORDER_DEPENDENT];
     uint32_t count = 0;
     struct okey key;
@@ -177,6 +181,7 @@ void settle_dependents(struct step *step, task_id id)
     vec_push(&ended, id);
     for (size_t i = 0; i < ended.count; i++) {
         const struct core *core = step_state(step);
+        must(query_task(core, ended.at[i]) != NULL); /* an ended task stays until it is archived */
         struct okey key;
         bool awaited;
         while ((awaited = depends_first(core, ended.at[i], &key)) && step->settled < SETTLE_MAX) {
@@ -199,6 +204,8 @@ void settle_task(struct step *step, task_id id, enum task_state state, enum end_
 {
     /* The facts of this step that the scratch copy has not seen cannot add or remove a dependent of `id`. */
     const struct core *core = step->scratch != NULL ? step->scratch : step->core;
+    must(task_state_ended(state));
+    must(query_task(core, id) != NULL);
     struct okey key;
     bool awaited = depends_first(core, id, &key);
     struct fact end = {
@@ -227,6 +234,7 @@ static void task_end_of(const struct core *core, const struct task *task, const 
                         struct fact *ret)
 {
     const struct report *report = &ending->attempt_ended.report;
+    must(report->key.index < task->instance_count);
     enum end_cause cause = ending->attempt_ended.cause;
     bool fails = instance_failed(cause, report->exit_code);
     ret->task_ended.task = task->id;
@@ -249,6 +257,7 @@ static void task_end_of(const struct core *core, const struct task *task, const 
     }
     for (uint32_t i = 0; i < task->instance_count; i++) {
         const struct instance *instance = query_instance(core, task->id, i);
+        must(instance != NULL);
         bool last = i == report->key.index;
         enum end_cause why = last ? cause : instance->cause;
         int32_t code = last ? report->exit_code : instance->exit_code;
@@ -322,6 +331,7 @@ void settle_node(struct step *step, node_id node)
         if (instance == NULL) {
             return;
         }
+        must(instance->node.v == node.v);
         settle_attempt(step, &(struct report){.type = REPORT_LOST,
                                               .key = key,
                                               .incarnation = instance->incarnation,

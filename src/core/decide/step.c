@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/decide/step.h"
 
+#include "base/must.h"
 #include "base/str.h"
 #include "core/apply/apply.h"
 #include "core/model/names.h"
@@ -9,6 +10,8 @@
 
 const struct core *step_state(struct step *step)
 {
+    must(step->applied <=
+         step->out->count); /* a fact that was applied to the scratch copy is never taken back */
     if (step->out->count > step->applied && step->scratch == NULL) {
         step->scratch = state_scratch(step->core);
     }
@@ -25,6 +28,7 @@ struct fact *step_fact(struct step *step, enum fact_type type)
 
 struct reason *step_refuse(struct step *step, enum reason_code code, const char *text)
 {
+    must(code != REASON_NONE);
     struct reason *reason = &step->out->refusal;
     step->out->count = 0;
     *reason = (struct reason){.code = code, .smallest = -1};
@@ -57,7 +61,9 @@ const struct task *step_task(struct step *step, enum verdict *ret)
         step_refuse(step, REASON_UNKNOWN_OBJECT, "task")->task = id;
         *ret = VERDICT_NOT_FOUND;
     } else {
-        *ret = step_wrong_state(step, query_task_outcome(step->core, id));
+        const enum task_state outcome = query_task_outcome(step->core, id);
+        must(task_state_ended(outcome)); /* a task that has left its table has ended */
+        *ret = step_wrong_state(step, outcome);
     }
     return NULL;
 }
