@@ -12,6 +12,7 @@
 
 static void effect_start(const struct instance *instance, struct effects *out)
 {
+    must(instance->state == INSTANCE_STARTING);
     vec_push(out, ((struct effect){.type = EFFECT_START,
                                    .node = instance->node,
                                    .incarnation = instance->incarnation,
@@ -21,6 +22,7 @@ static void effect_start(const struct instance *instance, struct effects *out)
 static void effect_stop(const struct core *core, const struct instance *instance,
                         struct effects *out)
 {
+    must(instance->state == INSTANCE_STOPPING);
     int64_t left = instance->stop_deadline_ms - core->time_ms;
     vec_push(out, ((struct effect){.type = EFFECT_STOP,
                                    .node = instance->node,
@@ -47,6 +49,7 @@ void react(const struct core *core, const struct fact *fact, struct effects *out
     } else if (fact->type == FACT_EVICTED) {
         effect_stop(core, attempt_of(core, fact->evicted.key), out);
     } else if (fact->type == FACT_TASK_ENDED) {
+        must(query_task(core, fact->task_ended.task) != NULL);
         struct effect effect = {.type = EFFECT_ARCHIVE, .key = {.task = fact->task_ended.task}};
         vec_push(out, effect);
     }
@@ -57,6 +60,7 @@ void react_orders(const struct core *core, node_id node, struct effects *out)
     struct attempt_key cursor = {0};
     const struct instance *instance;
     while ((instance = query_node_instance_next(core, node, &cursor)) != NULL) {
+        must(instance->node.v == node.v);
         if (instance->state == INSTANCE_STARTING) {
             effect_start(instance, out);
         } else if (instance->state == INSTANCE_STOPPING) {
