@@ -145,6 +145,7 @@ void apply_attempt_stopping(struct core *core, const struct fact *fact)
     struct instance *instance = attempt_edit(core, task, key);
     change_task_deadline_drop(core, task, instance);
     if (instance->state == INSTANCE_STARTING) {
+        must(task->starting_count > 0);
         task->starting_count--;
     }
     bool leaves = instance->state != INSTANCE_STOPPING;
@@ -186,6 +187,7 @@ static void end_count(struct task *task, const struct fact *fact)
         return;
     }
     task->ended_count++;
+    must(task->ended_count <= task->instance_count);
     if (instance_failed(cause, fact->attempt_ended.report.exit_code)) {
         task->failed_count++;
     } else if (cause == END_NODE_LOST || cause == END_NODE_REMOVED) {
@@ -196,6 +198,7 @@ static void end_count(struct task *task, const struct fact *fact)
 /* A broken gang begins again as a whole. Instances that had ended wait again, too (P2). */
 static void gang_rewind(struct core *core, struct task *task)
 {
+    must(task->gang);
     for (uint32_t i = 0; i < task->instance_count && task->ended_count > 0; i++) {
         if (query_instance_row(core, task->instance_first + i)->state != INSTANCE_ENDED) {
             continue;
@@ -221,6 +224,7 @@ static void wait_again(struct core *core, struct task *task, struct instance *in
     instance->state = INSTANCE_WAITING;
     change_claim_moved(core, task, instance->index);
     task->waiting_count++;
+    must(task->waiting_count <= task->instance_count);
     if (instance->index < task->waiting_from) {
         task->waiting_from = instance->index;
     }
@@ -283,6 +287,7 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
     } else if (instance->state == INSTANCE_STOPPING) {
         task->stopping_count--;
     }
+    must(task->active_count > 0);
     task->active_count--;
     spell_end(task, report->at_ms);
     instance->state = INSTANCE_ENDED;

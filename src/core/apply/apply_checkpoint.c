@@ -62,6 +62,7 @@ static void lost_add(int64_t *sum, int64_t held, int64_t ms)
 
 void apply_checkpoint_lost(struct core *core, const struct instance *instance)
 {
+    must(instance->state == INSTANCE_ENDED);
     struct eviction_note *note = table_edit(&core->evictions, instance->task.v);
     const int64_t from_ms =
         instance->checkpoint_ms > 0 ? instance->checkpoint_ms : instance->started_ms;

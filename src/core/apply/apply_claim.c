@@ -57,6 +57,7 @@ void apply_claim_evicted(struct core *core, const struct fact *fact)
     stop.attempt_stopping.deadline_ms = fact->evicted.deadline_ms;
     apply_attempt_stopping(core, &stop);
     struct task *task = table_edit(&core->tasks, fact->evicted.key.task.v);
+    must(task != NULL);
     task->evicted_ms = stale ? task->evicted_ms : fact->time_ms;
     struct eviction_note *note = table_edit(&core->evictions, task->id.v);
     if (note == NULL) {

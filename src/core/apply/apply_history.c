@@ -21,6 +21,7 @@
 static uint64_t past_kept(const struct pool *pool, int64_t now_ms)
 {
     const int64_t since_ms = pool->history_at_ms;
+    must(since_ms <= now_ms);
     const int64_t window_ms = pool->history_window_ms;
     const int64_t begin_ms = window_ms > 0 ? now_ms / window_ms * window_ms : 0;
     if (since_ms < begin_ms) {
@@ -54,6 +55,7 @@ static bool row_mean(const struct core *core, uint64_t key, bool idle, uint64_t 
 
 static void rows_mean(struct core *core, pool_id pool, bool idle, uint64_t d)
 {
+    must(d <= DECAY_ONE);
     uint64_t key = ACCOUNT_KEY(pool, (account_id){0});
     while (!idle && (key = history_row_next(&core->usages, pool, key)) != 0) {
         if (table_get(&core->histories, key) == NULL) {

@@ -117,6 +117,7 @@ void apply_task_kill_asked(struct core *core, const struct fact *fact)
 
 static void outcome_set(struct core *core, task_id id, enum task_state state)
 {
+    must(task_state_ended(state));
     static const uint8_t codes[TASK_STATE_COUNT] = {
         [TASK_COMPLETED] = 0, [TASK_FAILED] = 1, [TASK_KILLED] = 2, [TASK_UNKNOWN] = 3};
     uint64_t at = id.v / OUTCOMES_PER_ROW + 1;

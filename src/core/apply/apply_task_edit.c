@@ -113,6 +113,7 @@ void apply_task_edit(struct core *core, const struct fact *fact)
     const struct task_edit *edit = &fact->task_edited.edit;
     struct task_mark mark;
     struct task *task = change_task_open(core, fact->task_edited.task, &mark);
+    must(!task_state_ended(task->state));
     const int64_t time_limit_ms = task->time_limit_ms;
     struct arena arena;
     struct task_spec spec;
