@@ -1,9 +1,11 @@
-/* check.c - every invariant of the state, recomputed from the rows and compared.
+/* check.c - checks every invariant of the state: recomputes from the rows what is derived, and compares.
  *
- * K1 sums of nodes (P1), K2 gangs (P2), K3 counts of tasks, K4 counts of pools, K5 each order holds
- * exactly what the rows say, K6 heads, K7 what has come to its end has ended, K11 claims find what they were promised, K13 domains (topology.c), K14 launches. K2 and K7 hold between
- * steps (an input with all its facts); the facts of one step may lie between a gang's first start
- * and its last. SPDX-License-Identifier: Apache-2.0 */
+ * K1 sums of nodes (P1). K2 gangs (P2). K3 counts of tasks. K4 counts of pools. K5 each order has exactly the
+ * keys that follow from the rows. K6 blocked and reserved tasks are queued. K7 an ended task is archived
+ * unless tasks wait for it. K11 claims will find what they were promised. check_account.c has K8, K9, K10 and
+ * K12, check_topology.c has K13. K2 and K7 hold between steps only: within the facts of one step a gang may
+ * have started in part.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "core/check.h"
 
 #include "base/arena.h"
@@ -33,7 +35,7 @@
 
 #include <string.h>
 
-/* What the rows say each order should hold. */
+/* The number of keys that each order should have, counted from the rows. */
 struct expected {
     const struct core *core;
     uint64_t counts[ORDER_COUNT];
@@ -194,20 +196,23 @@ static void check_settled(const struct core *core, const struct task *task)
 {
     if (task_state_ended(task->state)) {
         struct okey key;
-        must(depends_first(core, task->id, &key)); /* K7: else it would have been archived */
+        /* K7: an ended task without dependents is archived */
+        must(depends_first(core, task->id, &key));
         return;
     }
     if (task->gang && task->waiting_count > 0 && task_gang_lacks(task) && task->stale_ms == 0) {
-        must(task->stopping_count == task->active_count); /* K2: the rest of a broken gang ends */
+        /* K2: all active instances of a broken gang are stopping */
+        must(task->stopping_count == task->active_count);
     }
     if (task_gang_doomed(task)) {
-        must(task->stopping_count == task->active_count); /* K2: and so does a failed one */
+        /* K2: all active instances of a failed gang are stopping */
+        must(task->stopping_count == task->active_count);
         must(task->active_count > 0);
     }
     must(task->waiting_count > 0 || task->active_count > 0);
 }
 
-/* In its own words, not by the function that keeps it. */
+/* Checks task state and queue membership by conditions of its own, not with the functions of change_task.c. */
 static void check_state(const struct core *core, const struct task *task)
 {
     bool has_pool = query_pool(core, task->pool) != NULL;
@@ -459,6 +464,7 @@ void check_rows(const struct core *core)
     check_account_all(core, expected.counts);
     check_topology(core, expected.counts);
     for (unsigned i = 0; i < ORDER_COUNT; i++) {
-        must(oindex_count(&core->orders[i]) == expected.counts[i]); /* K5: and nothing else */
+        /* K5: the order has no further keys */
+        must(oindex_count(&core->orders[i]) == expected.counts[i]);
     }
 }

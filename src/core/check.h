@@ -1,4 +1,4 @@
-/* check.h - every invariant of the state, recomputed and compared.
+/* check.h - checks every invariant of the state.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -6,11 +6,12 @@
 
 struct core;
 
-/* Every invariant, by number; aborts on a breach. Between steps, not between the facts of one. */
+/* Checks all invariants and aborts on a breach. Call it between steps, not between the facts of one step. */
 void check(const struct core *core);
-/* Those of them that hold after each fact, and for whatever state_decode() accepts. */
+/* Checks the invariants that hold after each fact, and for every state that state_decode() accepts. */
 void check_rows(const struct core *core);
 
-/* The parts of check_rows() for accounts, quotas and users, and for topology; they count what each order should hold. */
+/* The parts of check_rows() for accounts, quotas and users, and for topology. Both add to `counts` the number
+ * of keys that each order should have. */
 void check_account_all(const struct core *core, uint64_t *counts);
 void check_topology(const struct core *core, uint64_t *counts);

@@ -1,7 +1,10 @@
-/* check_account.c - accounts, quotas and users, recomputed from the rows and compared.
+/* check_account.c - checks accounts, quotas and users: recomputes from the rows what is derived, and
+ * compares.
  *
- * K8 the tree: parents, levels, children, tasks below. K9 usage and users' slots are the sums over the
- * tasks. K10 the accounted resources are those that quotas name. K12 history. SPDX-License-Identifier: Apache-2.0 */
+ * K8 the tree of accounts: parents, depths, counts of children and tasks. K9 usage and users' slots are the
+ * sums over the tasks. K10 the dimensions are the resources that quotas mention. K12 usage history belongs to
+ * existing accounts and pools.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/check.h"
 #include "core/model/account.h"
@@ -59,7 +62,7 @@ static void check_account(const struct core *core, const struct account *account
     must(tasks == account->task_count);
 }
 
-/* Amounts above QUOTA_SUM_MAX are not told apart; sums are made as query_usage() shows them. */
+/* Adds as query_usage() shows sums: a sum above QUOTA_SUM_MAX becomes QUOTA_SUM_MAX. */
 static int64_t shown_add(int64_t sum, int64_t amount, int64_t factor)
 {
     __int128 whole = (__int128)amount * factor + sum;
@@ -164,7 +167,7 @@ static void check_dims(const struct core *core)
     must(dim == core->dim_count);
 }
 
-/* K12: what was used is of accounts that exist, in pools that look back. */
+/* K12: usage history belongs to accounts that exist, in pools with usage history. */
 static void check_histories(const struct core *core)
 {
     for (uint64_t key = table_next(&core->histories, 0); key != 0;

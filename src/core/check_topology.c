@@ -1,4 +1,4 @@
-/* check_topology.c - domains, recomputed from the rows and compared: K13.
+/* check_topology.c - checks K13: the domains of a pool's topology follow from the labels of its nodes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"

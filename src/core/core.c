@@ -1,4 +1,4 @@
-/* core.c - the front of the core: each function is one of the rooms below.
+/* core.c - the public functions of the core. Each calls one function of a room of the core.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/core.h"
 

@@ -1,7 +1,9 @@
-/* apply.c - make a fact so. The only writer of the state; replay at restart goes through here too.
+/* apply.c - applies facts to the state. Apart from the reader of stored states nothing else writes the state.
+ * Replay at a restart applies facts here, too.
  *
- * Total on what core_decide() produced from the same state: a fact that does not fit is a bug (or a
- * damaged store) and aborts. SPDX-License-Identifier: Apache-2.0 */
+ * Every fact that core_decide() made from the same state can be applied. A fact that does not fit the state
+ * is a bug, or the store is damaged: the program aborts.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "core/apply/apply.h"
 
 #include "base/must.h"
@@ -27,7 +29,8 @@ static void stale_renew(struct core *core, task_id id, int64_t now_ms)
     change_task_close(core, task, &mark);
 }
 
-/* Grace times start anew with a server: the orders may never have gone out, and nodes are not back yet. */
+/* Restarts all grace times when a server starts. The orders of the server before may never have reached the
+ * nodes, and the nodes have not reconnected yet. */
 static void graces_renew(struct core *core, int64_t now_ms)
 {
     struct oindex before;

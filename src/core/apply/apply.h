@@ -1,4 +1,5 @@
-/* apply.h - make a fact so. The only writer of the state; replay at restart goes through here too.
+/* apply.h - applies facts to the state. Apart from the reader of stored states nothing else writes the state.
+ * Replay at a restart applies facts here, too.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -9,19 +10,20 @@ struct fact;
 struct instance;
 struct task;
 
-/* Total on what decide() produced from the same state; numbers the fact. */
+/* Applies one fact. Every fact that decide() made from the same state can be applied. The state's number of
+ * facts grows by one. */
 void apply(struct core *core, const struct fact *fact);
 
-/* The pass just decided for this pool gave no facts: it is not due until something changes. */
+/* A pass over this pool was just decided and gave no facts. The pool is not due until something changes. */
 void apply_pool_idle(struct core *core, pool_id pool);
 
-/* The instances of a task have left: it goes where it was to go, if that is still there. */
+/* The last instance of a task has left its place. Moves the task to pool_next, if that pool still exists. */
 void apply_task_edit_arrive(struct core *core, struct task *task);
 
-/* One that was evicted has ended: what it had not saved is lost. */
+/* An evicted instance has ended. Adds its unsaved work to what evictions have cost the task. */
 void apply_checkpoint_lost(struct core *core, const struct instance *instance);
 
-/* ---- by object ---- */
+/* ---- facts by object ---- */
 
 void apply_claim_made(struct core *core, const struct fact *fact);
 void apply_claim_dropped(struct core *core, const struct fact *fact);

@@ -1,4 +1,5 @@
-/* apply_attempt.c - facts of attempts: from WAITING through an allocation to ENDED, or back.
+/* apply_attempt.c - facts of attempts. An instance goes from WAITING through an allocation to ENDED, or back
+ * to WAITING.
  *
  *   WAITING ─allocated─▶ STARTING ─started─▶ RUNNING ─stopping─▶ STOPPING ─ended─▶ ENDED
  *      ▲                    └──────stopping──────────────────────▶ │  (again: back to WAITING)
@@ -29,7 +30,8 @@ static struct instance *attempt_edit(struct core *core, const struct task *task,
     return change_task_instance(core, task, key.index);
 }
 
-/* P1: nothing it takes goes below zero, not even where there is an overhang elsewhere. */
+/* P1: no amount that the instance takes goes below zero, even if the node has an overhang in another
+ * resource. */
 static void check_not_over(const struct node *node, const struct instance *instance,
                            const struct request *request)
 {
@@ -50,8 +52,11 @@ void apply_attempt_allocated(struct core *core, const struct fact *fact)
     struct task_mark mark;
     struct task *task = change_task_open(core, key.task, &mark);
     if (task->gang) {
-        change_claim_drop_all(core,
-                              task); /* all of it starts now, perhaps with each other's devices */
+        change_claim_drop_all(
+            core,
+            /* the gang starts as a whole, perhaps with devices that were promised to
+                               * another instance of it */
+            task);
     } else {
         change_claim_drop(core, task, key.index);
     }
@@ -121,8 +126,8 @@ void apply_attempt_started(struct core *core, const struct fact *fact)
     change_task_close(core, task, &mark);
 }
 
-/* One more of those on the node is leaving it. Where places on it are promised, what is free now may be used after all: the
- * promise can be kept with what falls free. */
+/* One more instance on the node is leaving. If a place on the node is promised, other tasks may now use what
+ * is free: the promise can be kept with what becomes free. */
 static void node_leaves(struct core *core, node_id id)
 {
     struct node before;
@@ -142,6 +147,7 @@ void apply_attempt_stopping(struct core *core, const struct fact *fact)
     struct instance *instance = attempt_edit(core, task, key);
     change_task_deadline_drop(core, task, instance);
     if (instance->state == INSTANCE_STARTING) {
+        must(task->starting_count > 0);
         task->starting_count--;
     }
     bool leaves = instance->state != INSTANCE_STOPPING;
@@ -170,7 +176,7 @@ static void place_free(struct core *core, const struct task *task, const struct 
     change_pool_due(core, node->pool);
 }
 
-/* An instance that ends is counted; whether it failed is for instance_failed() to say. */
+/* Counts the end of an attempt in its task. */
 static void end_count(struct task *task, const struct fact *fact)
 {
     enum end_cause cause = fact->attempt_ended.cause;
@@ -183,6 +189,7 @@ static void end_count(struct task *task, const struct fact *fact)
         return;
     }
     task->ended_count++;
+    must(task->ended_count <= task->instance_count);
     if (instance_failed(cause, fact->attempt_ended.report.exit_code)) {
         task->failed_count++;
     } else if (cause == END_NODE_LOST || cause == END_NODE_REMOVED) {
@@ -190,9 +197,10 @@ static void end_count(struct task *task, const struct fact *fact)
     }
 }
 
-/* A broken gang begins again as a whole: those of it that had ended, too (P2). */
+/* A broken gang begins again as a whole. Instances that had ended wait again, too (P2). */
 static void gang_rewind(struct core *core, struct task *task)
 {
+    must(task->gang);
     for (uint32_t i = 0; i < task->instance_count && task->ended_count > 0; i++) {
         if (query_instance_row(core, task->instance_first + i)->state != INSTANCE_ENDED) {
             continue;
@@ -204,7 +212,7 @@ static void gang_rewind(struct core *core, struct task *task)
     }
 }
 
-/* It is below its minimum, and nobody stays who could wait for the others. */
+/* Is the gang below its minimum, without an instance that stays and could wait for the others? */
 static bool gang_gone(const struct task *task)
 {
     return task->gang && !task_gang_doomed(task) && task->waiting_count > 0 &&
@@ -218,6 +226,7 @@ static void wait_again(struct core *core, struct task *task, struct instance *in
     instance->state = INSTANCE_WAITING;
     change_claim_moved(core, task, instance->index);
     task->waiting_count++;
+    must(task->waiting_count <= task->instance_count);
     if (instance->index < task->waiting_from) {
         task->waiting_from = instance->index;
     }
@@ -233,14 +242,16 @@ static void wait_again(struct core *core, struct task *task, struct instance *in
     if (lost && task->rank >= 0) {
         task->rank -= RANK_FRONT;
     }
-    /* Those who stay may wait for one that was lost; else all begin again. */
+    /* The instances that stay may wait for a lost instance. After any other end a gang below its minimum
+     * begins again. */
     gang_count(core, task);
     if (task->gang && task_gang_lacks(task) && !(lost && task_gang_may_wait(task))) {
         gang_rewind(core, task);
     }
 }
 
-/* A run that came to its end, or that its user ended, says how long such tasks run; a gang's says it once. */
+/* Learns the length of a run that ended by itself, by its time limit or by a kill. Of a gang only instance 0
+ * counts. */
 static void run_learn(struct core *core, const struct task *task, const struct instance *instance,
                       enum end_cause cause)
 {
@@ -250,7 +261,8 @@ static void run_learn(struct core *core, const struct task *task, const struct i
     }
 }
 
-/* The last of those that ran has ended: the time until the next one starts is nobody's. */
+/* After the last running instance of a task has ended, adds the time since running_ms to ran_ms. The time
+ * until the next start does not count as running. */
 static void spell_end(struct task *task, int64_t at_ms)
 {
     if (task->running_ms == 0 || task->active_count > task->starting_count) {
@@ -291,6 +303,7 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
     } else if (instance->state == INSTANCE_STOPPING) {
         task->stopping_count--;
     }
+    must(task->active_count > 0);
     task->active_count--;
     spell_end(task, report->at_ms);
     instance->state = INSTANCE_ENDED;

@@ -1,6 +1,8 @@
-/* apply_checkpoint.c - what a task has saved of its work, and what it lost when it was evicted.
+/* apply_checkpoint.c - checkpoints: up to which moment instances have saved their work, and the unsaved work
+ * that evictions cost.
  *
- * A gang saves together: what one of it reports counts for all of it that ran by then. Most frameworks have one rank write.
+ * A gang saves together: a checkpoint that one instance reports counts for all instances of the gang that ran
+ * at that moment. In most frameworks only one rank writes the checkpoint.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/apply/apply.h"
@@ -15,7 +17,8 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* Its place among those that lose alike moves with it. */
+/* Sets the checkpoint of an instance. The instance's key in ORDER_ACCOUNT_LOSS depends on the checkpoint, so
+ * the key is moved. */
 static void saved(struct core *core, const struct task *task, uint32_t index, int64_t at_ms)
 {
     struct oindex *order = &core->orders[ORDER_ACCOUNT_LOSS];
@@ -59,11 +62,13 @@ static void lost_add(int64_t *sum, int64_t held, int64_t ms)
 
 void apply_checkpoint_lost(struct core *core, const struct instance *instance)
 {
+    must(instance->state == INSTANCE_ENDED);
     struct eviction_note *note = table_edit(&core->evictions, instance->task.v);
     const int64_t from_ms =
         instance->checkpoint_ms > 0 ? instance->checkpoint_ms : instance->started_ms;
     if (note == NULL || from_ms == 0 || instance->ended_ms <= from_ms) {
-        return; /* of an older state, never started, or all of it saved */
+        /* no eviction was recorded (an older state), the attempt never started, or all its work is saved */
+        return;
     }
     lost_add(&note->slots_lost, instance->slots_milli, instance->ended_ms - from_ms);
     lost_add(&note->cpu_lost, instance->cpu_milli, instance->ended_ms - from_ms);

@@ -1,9 +1,11 @@
-/* apply_claim.c - facts of claims and evictions: places promised while others leave them.
+/* apply_claim.c - facts of claims and evictions: a place is promised to a waiting instance while other
+ * instances are leaving that place.
  *
- * One that is moved to make room has its claim while it is still stopping where it was.
+ * An instance that is moved to make room gets its claim while it is still stopping at its old place.
  *
- * A claim takes nothing from what is free on its node; what counts is what will be free when those that are stopping have ended:
- * that is never less than all claims together (space_later_claims_fit). SPDX-License-Identifier: Apache-2.0 */
+ * A claim takes nothing from the free amounts of its node. The claims of a node together never exceed what
+ * will be free when the stopping instances have ended (space_later_claims_fit).
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/apply/apply.h"
 #include "core/model/claim.h"
@@ -49,11 +51,13 @@ void apply_claim_evicted(struct core *core, const struct fact *fact)
 {
     struct fact stop = *fact;
     stop.attempt_stopping.key = fact->evicted.key;
-    const bool stale = fact->evicted.why.rule == EVICT_STALE; /* for nobody: its gang broke */
+    /* no other instance gets the place: the gang was stale */
+    const bool stale = fact->evicted.why.rule == EVICT_STALE;
     stop.attempt_stopping.cause = stale ? END_GANG : END_PREEMPTED;
     stop.attempt_stopping.deadline_ms = fact->evicted.deadline_ms;
     apply_attempt_stopping(core, &stop);
     struct task *task = table_edit(&core->tasks, fact->evicted.key.task.v);
+    must(task != NULL);
     task->evicted_ms = stale ? task->evicted_ms : fact->time_ms;
     struct eviction_note *note = table_edit(&core->evictions, task->id.v);
     if (note == NULL) {

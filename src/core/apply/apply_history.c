@@ -1,8 +1,9 @@
-/* apply_history.c - what the accounts of a pool have used of it, the longer ago the less: means that every tick brings up to date.
+/* apply_history.c - a tick of a pool's usage history: updates the decaying means of what each account used.
  *
- * A tick is a fact, so every replay has the same ones, and shares that look back change only then (P6). It takes a sample: since the
- * last one each account has held what it holds now. Ticks come while something runs; over a time without any nothing was held, and
- * the next tick (a pass asks for it before it divides anything) counts that time as idle.
+ * A tick is a fact, so every replay has the same ticks. Shares that depend on usage history change only with
+ * a tick (P6). A tick assumes that each account has held since the last tick what it holds now. Ticks come
+ * while something runs. After a time without ticks nothing was held: the next tick counts that time as idle.
+ * A pass asks for this tick before it computes shares.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/apply/apply.h"
@@ -16,10 +17,11 @@
 #include "core/state/key.h"
 #include "core/state/state.h"
 
-/* What of the past still counts; a window that is over is forgotten. */
+/* The part of the means that still counts at this tick. Usage of an earlier window counts 0. */
 static uint64_t past_kept(const struct pool *pool, int64_t now_ms)
 {
     const int64_t since_ms = pool->history_at_ms;
+    must(since_ms <= now_ms);
     const int64_t window_ms = pool->history_window_ms;
     const int64_t begin_ms = window_ms > 0 ? now_ms / window_ms * window_ms : 0;
     if (since_ms < begin_ms) {
@@ -37,7 +39,7 @@ static void whole_mean(struct pool *pool, uint64_t d)
     }
 }
 
-/* False: nothing is left of it. */
+/* Updates one row; without `idle` the account's present usage counts. False: all means of the row are 0. */
 static bool row_mean(const struct core *core, uint64_t key, bool idle, uint64_t d,
                      struct history_row *row)
 {
@@ -53,6 +55,7 @@ static bool row_mean(const struct core *core, uint64_t key, bool idle, uint64_t 
 
 static void rows_mean(struct core *core, pool_id pool, bool idle, uint64_t d)
 {
+    must(d <= DECAY_ONE);
     uint64_t key = ACCOUNT_KEY(pool, (account_id){0});
     while (!idle && (key = history_row_next(&core->usages, pool, key)) != 0) {
         if (table_get(&core->histories, key) == NULL) {

@@ -1,6 +1,7 @@
-/* apply_node.c - facts of nodes.
+/* apply_node.c - the fact node-edited: a user drains a node or changes its labels.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "base/must.h"
 #include "core/apply/apply.h"
 #include "core/model/input.h"
 #include "core/model/node.h"
@@ -26,6 +27,7 @@ void apply_node_edited(struct core *core, const struct fact *fact)
     }
     struct node before;
     struct node *node = change_node_open(core, id, &before);
+    must(node->state != NODE_REMOVED);
     if (edit->fields & NODE_EDIT_DRAIN) {
         node->draining = edit->drain;
     }

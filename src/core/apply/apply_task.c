@@ -28,7 +28,9 @@ static void instances_add(struct core *core, const struct task *task)
     }
 }
 
-/* It waits for those that live; one that has ended badly is for decide to see. */
+/* Records the dependencies of a new task. A dependency on a task that has ended does not bind. If the
+ * dependency ended in a way that cannot release the new task, decide_submit.c has added a fact that fails the
+ * new task. */
 static void depends_add(struct core *core, struct task *task, const struct task_spec *spec)
 {
     for (uint32_t i = 0; i < spec->depends_count; i++) {
@@ -115,6 +117,7 @@ void apply_task_kill_asked(struct core *core, const struct fact *fact)
 
 static void outcome_set(struct core *core, task_id id, enum task_state state)
 {
+    must(task_state_ended(state));
     static const uint8_t codes[TASK_STATE_COUNT] = {
         [TASK_COMPLETED] = 0, [TASK_FAILED] = 1, [TASK_KILLED] = 2, [TASK_UNKNOWN] = 3};
     uint64_t at = id.v / OUTCOMES_PER_ROW + 1;
@@ -128,7 +131,7 @@ static void outcome_set(struct core *core, task_id id, enum task_state state)
     row->bits |= (uint64_t)codes[state] << id.v % OUTCOMES_PER_ROW * 2;
 }
 
-/* Those first in the order of a task that has ended wait for it no longer. */
+/* Releases the first `max` tasks in ORDER_DEPENDENT that wait for the ended task `id`. */
 static void dependents_release(struct core *core, task_id id, enum task_state state, uint32_t max)
 {
     struct okey key;
@@ -154,7 +157,7 @@ void apply_task_released(struct core *core, const struct fact *fact)
     dependents_release(core, fact->released.task, task->state, fact->released.count);
 }
 
-/* It ends without having waited for all it depends on. */
+/* Removes the dependencies that still bind a task, because the task ends. */
 static void depends_forget(struct core *core, struct task *task)
 {
     if (task->depends_left == 0) {
@@ -175,7 +178,7 @@ static void depends_forget(struct core *core, struct task *task)
     must(task->depends_left == 0);
 }
 
-/* When the last of its instances ended; all have. */
+/* The moment at which the last instance of the task ended. All instances have ended. */
 static int64_t instances_ended_ms(const struct core *core, const struct task *task)
 {
     int64_t last_ms = 0;

@@ -1,5 +1,6 @@
-/* apply_task_edit.c - what users change of tasks that exist: their fields, their pool, their place in the
- * queue. SPDX-License-Identifier: Apache-2.0 */
+/* apply_task_edit.c - facts by which users change tasks: edits of fields, of the pool, and moves in the
+ * queue.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
 #include "core/apply/apply.h"
@@ -17,7 +18,7 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* The spec with the fields that the edit sets, into the task's blob. */
+/* Sets the task's blob to its spec with the fields of the edit. The new spec is in `ret`. */
 static void spec_edit(struct core *core, struct task *task, const struct task_edit *edit,
                       struct arena *arena, struct task_spec *ret)
 {
@@ -40,7 +41,7 @@ static void time_limit_edit(struct core *core, struct task *task, int64_t time_l
     }
 }
 
-/* The form of a task, to be kept when its shape goes; NULL: it has none. */
+/* A copy of the task's form, because the shape may be removed. NULL: the task has no form. */
 static struct form *form_copy(const struct core *core, const struct task *task, struct arena *arena)
 {
     const struct form *form = shape_form(query_task_shape(core, task->shape));
@@ -64,7 +65,8 @@ static void pool_change(struct core *core, struct task *task, pool_id to)
     arena_done(&arena);
 }
 
-/* Another request (NULL: the same one), another topology, or both; the spec is the new one already. */
+/* Gives the task a shape with another request (NULL: the same request) and the topology of its spec, which is
+ * the new spec already. */
 static void shape_change(struct core *core, struct task *task, struct task_mark *mark,
                          const struct request *request)
 {
@@ -94,7 +96,7 @@ static void project_change(struct core *core, struct task *task, struct task_mar
     change_account_count(core, to, 1);
 }
 
-/* Where the task goes, now or once its instances have left. */
+/* Sets the task's next pool. A task without active instances moves now. */
 static void pool_edit_apply(struct core *core, struct task *task, pool_id to)
 {
     task->pool_next = to.v == task->pool.v ? (pool_id){0} : to;
@@ -111,15 +113,18 @@ void apply_task_edit(struct core *core, const struct fact *fact)
     const struct task_edit *edit = &fact->task_edited.edit;
     struct task_mark mark;
     struct task *task = change_task_open(core, fact->task_edited.task, &mark);
+    must(!task_state_ended(task->state));
     const int64_t time_limit_ms = task->time_limit_ms;
     struct arena arena;
     struct task_spec spec;
     arena_init(&arena);
     spec_edit(core, task, edit, &arena, &spec);
     if (edit->fields & TASK_EDIT_time_limit) {
-        task->time_limit_ms = time_limit_ms; /* what follows from the old one is taken away first */
+        /* the deadlines of the old time limit are removed first */
+        task->time_limit_ms = time_limit_ms;
         time_limit_edit(core, task, spec.time_limit_ms);
-        change_pool_due(core, task->pool); /* it may now end before a reservation begins */
+        /* with the new limit the task may end before a reservation begins */
+        change_pool_due(core, task->pool);
     }
     if (edit->fields & (TASK_EDIT_REQUEST | TASK_EDIT_topology)) {
         const bool asks = (edit->fields & TASK_EDIT_REQUEST) != 0;
@@ -136,7 +141,7 @@ void apply_task_edit(struct core *core, const struct fact *fact)
         change_task_ends_moved(core, task);
     }
     if (edit->fields & TASK_EDIT_preemption_delay) {
-        change_pool_due(core, task->pool); /* it may take from others earlier now */
+        change_pool_due(core, task->pool); /* the task may now evict others earlier */
     }
     arena_done(&arena);
     change_task_close(core, task, &mark);

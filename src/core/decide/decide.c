@@ -1,4 +1,5 @@
-/* decide.c - from inputs to facts.
+/* decide.c - turns inputs into facts: the table from the type of an input to its function, and the start of a
+ * server.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/decide/decide.h"
 
@@ -32,13 +33,14 @@ enum verdict decide_server_start(struct step *step)
            core->epoch == 0 ? step->in->server.server_uuid : core->uuid, sizeof core->uuid);
     for (const struct node *node = query_node_next(core, (node_id){0}); node != NULL;
          node = query_node_next(core, node->id)) {
-        if (node->state == NODE_UP) { /* its stream went with the server before */
+        if (node->state == NODE_UP) { /* the node's stream ended with the previous server */
             fact = step_fact(step, FACT_NODE_STATE);
             fact->node_state.node = node->id;
             fact->node_state.state = NODE_SILENT;
         }
     }
     if (query_pool_named(core, default_name) == NULL) {
+        must(core->pools.last < UINT32_MAX);
         struct pool_spec *spec = arena_new(step->out->arena, struct pool_spec, 1);
         *spec = (struct pool_spec){.name = default_name,
                                    .title = "",

@@ -1,4 +1,4 @@
-/* decide.h - from inputs to facts.
+/* decide.h - turns inputs into facts.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -16,7 +16,8 @@ struct facts;
 struct input;
 struct step;
 
-/* What does this input change? Reads the state, changes nothing. */
+/* Adds to `out` the facts that follow from an input, or refuses the input with out->refusal. Changes nothing
+ * in the state. */
 enum verdict decide(const struct core *core, const struct input *in, struct facts *out);
 
 /* ---- decisions by input ---- */
@@ -48,31 +49,35 @@ enum verdict decide_launch_ask(struct step *step);
 enum verdict decide_launch_stop(struct step *step);
 enum verdict decide_launch_provider(struct step *step);
 
-/* ---- shared by them ---- */
+/* ---- functions that several decisions share ---- */
 
-/* Does the pool take this kind; can the request ever run there (P9)? Else refused; `spec` (or NULL) says how its groups are called. */
+/* Does the pool take tasks of this kind? Can the request or the form ever run in the pool (P9)? Anything but
+ * VERDICT_OK is a refusal. `spec` (may be NULL) has the names of the groups for the reason. */
 enum verdict decide_submit_accepts(struct step *step, const struct pool *pool, enum task_kind kind);
 enum verdict decide_submit_possible(struct step *step, const struct pool *pool,
                                     const struct request *request, uint32_t gang_size);
 enum verdict decide_form_possible(struct step *step, const struct pool *pool,
                                   const struct form *form, const struct task_spec *spec);
 
-/* The form of a task with topology or groups, resolved; NULL: it has neither. `request` becomes that of its first instance. */
+/* The form of a task with topology or groups, with requests resolved; NULL: the task has neither. For a task
+ * with groups `request` becomes the request of the first instance. */
 enum verdict decide_form_resolve(struct step *step, const struct task_spec *spec,
                                  struct request *request, const struct form **ret);
 
-/* A task that asks for more slots than any node of the pool has, and for nothing else, as a gang of one-slot instances (of equal
- * parts that fill a node each, where the pool says so); others as they are. `request` follows. */
+/* The spec of a wide task as a gang: a task that requests more slots than any node of the pool has, and
+ * nothing else. The gang has one-slot instances, or in a pool with `uneven` off equal parts that fill a node
+ * each. `request` becomes the request of one instance. Any other task comes back unchanged. */
 const struct task_spec *decide_spread(struct step *step, const struct pool *pool,
                                       const struct task_spec *spec, struct request *request);
-/* The refusal of such a task in the words of what was asked for, with the smallest change. */
+/* Puts the refusal of a wide task into the slots that the user asked for, with the amount that would be
+ * accepted. */
 void decide_spread_refused(struct step *step, const struct pool *pool, const struct task_spec *spec,
                            const struct request *request);
 
-/* What an instance asks for, with names resolved; the project that a spec names. */
+/* The request of an instance with names resolved, and the project that a spec names. */
 enum verdict decide_submit_request(struct step *step, const struct task_spec *spec,
                                    struct request *ret);
 enum verdict decide_submit_project(struct step *step, const char *name, account_id *ret);
-/* The nodes to avoid: ascending, each once. */
+/* Sets the nodes to avoid in a request: ascending, each once. */
 enum verdict decide_submit_avoid(struct step *step, const char *const *names, uint32_t count,
                                  struct request *ret);

@@ -1,4 +1,4 @@
-/* decide_account.c - departments, projects and quotas.
+/* decide_account.c - decisions about departments, projects and quotas.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
 #include "base/arena.h"
@@ -34,12 +34,14 @@ static enum verdict account_missing(struct step *step, const char *text)
 static bool is_below(const struct core *core, account_id id, account_id above)
 {
     while (id.v != 0 && id.v != above.v) {
-        id = query_account(core, id)->parent;
+        const struct account *account = query_account(core, id);
+        must(account != NULL);
+        id = account->parent;
     }
     return id.v != 0;
 }
 
-/* Levels from an account down to the lowest below it; 1: nothing is below it. */
+/* The number of levels from `top` down to the deepest account below; 1: there is no account below. */
 static uint32_t levels_of(const struct core *core, const struct account *top)
 {
     uint32_t deepest = top->depth;
@@ -49,19 +51,23 @@ static uint32_t levels_of(const struct core *core, const struct account *top)
             deepest = at->depth;
         }
     }
+    must(deepest <= ACCOUNT_DEPTH_MAX);
     return deepest - top->depth + 1;
 }
 
 static uint32_t child_count(const struct core *core, account_id parent)
 {
     if (parent.v != 0) {
-        return query_account(core, parent)->child_count;
+        const struct account *account = query_account(core, parent);
+        must(account != NULL);
+        return account->child_count;
     }
     uint32_t count = 0;
     for (const struct account *at = query_account_child_next(core, parent, (account_id){0});
          at != NULL; at = query_account_child_next(core, parent, at->id)) {
         count++;
     }
+    must(count <= core->accounts.count);
     return count;
 }
 
@@ -80,21 +86,23 @@ static enum verdict parent_resolve(struct step *step, enum account_kind kind, co
         step_refuse(step, REASON_UNKNOWN_DEPARTMENT, name);
         return VERDICT_REFUSED;
     }
+    must(parent->kind == ACCOUNT_DEPARTMENT);
     *ret = parent->id;
     return VERDICT_OK;
 }
 
-/* May the account (NULL: a new one) lie there? */
+/* May the account (NULL: a new account) be below `parent`? */
 static enum verdict parent_check(struct step *step, const struct account *account,
                                  account_id parent)
 {
     const struct core *core = step->core;
+    must(parent.v == 0 || query_account(core, parent) != NULL);
     if (account != NULL && account->parent.v == parent.v) {
         return VERDICT_OK;
     }
     if (account != NULL && account->id.v <= ACCOUNT_DEFAULT_PROJECT.v) {
         step_refuse(step, REASON_WRONG_STATE, ACCOUNT_DEFAULT_NAME)->account = account->id;
-        return VERDICT_CONFLICT; /* they stay where they are */
+        return VERDICT_CONFLICT; /* the accounts `default` never move */
     }
     if (account != NULL && is_below(core, parent, account->id)) {
         step_refuse(step, REASON_CYCLE, query_account_name(core, account->id));
@@ -113,6 +121,7 @@ static enum verdict parent_check(struct step *step, const struct account *accoun
 static enum verdict account_new_check(struct step *step, const struct account_spec *spec)
 {
     const struct core *core = step->core;
+    must(core->accounts.count <= core->accounts.last);
     if (query_account_named(core, spec->kind, spec->name) != NULL) {
         step_refuse(step, REASON_EXISTS, spec->name);
         return VERDICT_CONFLICT;
@@ -144,7 +153,7 @@ enum verdict decide_account_set(struct step *step)
     if (id.v != 0 && account == NULL) {
         return account_missing(step, names_account_kind(spec->kind));
     }
-    if (account != NULL) { /* never renamed */
+    if (account != NULL) { /* kind and name of an account never change */
         spec->kind = account->kind;
         spec->name = arena_str(step->out->arena, query_account_name(core, id));
     }
@@ -165,6 +174,8 @@ enum verdict decide_account_set(struct step *step)
         (account != NULL && account_same(core, account, spec, parent, step->out->arena))) {
         return verdict;
     }
+    /* every project is below a department */
+    must(parent.v != 0 || spec->kind == ACCOUNT_DEPARTMENT);
     struct fact *fact = step_fact(step, FACT_ACCOUNT_SET);
     fact->account_set.account.v = account != NULL ? id.v : (uint32_t)core->accounts.last + 1;
     fact->account_set.parent = parent;
@@ -182,8 +193,9 @@ enum verdict decide_account_delete(struct step *step)
     const char *name = query_account_name(core, account->id);
     if (account->id.v <= ACCOUNT_DEFAULT_PROJECT.v) {
         step_refuse(step, REASON_WRONG_STATE, name)->account = account->id;
-        return VERDICT_CONFLICT; /* it always exists */
+        return VERDICT_CONFLICT; /* the accounts `default` always exist */
     }
+    must(account->child_count == 0 || account->kind == ACCOUNT_DEPARTMENT);
     if (account->child_count > 0) {
         step_refuse(step, REASON_NOT_EMPTY, name)->need = account->child_count;
         return VERDICT_CONFLICT;
@@ -206,6 +218,7 @@ static enum verdict term_resolve(struct step *step, const struct quota_amount *a
         step_refuse(step, REASON_UNKNOWN_RESOURCE, amount->resource);
         return VERDICT_REFUSED;
     }
+    must(resource.v < RESOURCES_MAX);
     int64_t max = resource.v == RESOURCE_MEMORY ? AMOUNT_BYTES_MAX : AMOUNT_MILLI_MAX;
     if (amount->guaranteed < QUOTA_UNSET || amount->guaranteed > max) {
         return step_refuse_limit(step, "guaranteed amount", max);
@@ -226,6 +239,7 @@ static enum verdict term_resolve(struct step *step, const struct quota_amount *a
 static enum verdict term_add(struct step *step, struct quota_row *row,
                              const struct quota_term *term)
 {
+    must(row->term_count <= QUOTA_DIMS_MAX);
     uint32_t at = row->term_count;
     for (; at > 0 && row->terms[at - 1].resource.v >= term->resource.v; at--) {
         if (row->terms[at - 1].resource.v == term->resource.v) {
@@ -247,6 +261,7 @@ static enum verdict term_add(struct step *step, struct quota_row *row,
 static enum verdict row_resolve(struct step *step, const struct quota_spec *spec,
                                 struct quota_row *ret)
 {
+    must(ret->term_count == 0);
     const char *limit;
     int64_t max;
     if (!object_bounded(&quota_object, &spec->rules, &limit, &max)) {
@@ -288,6 +303,7 @@ enum verdict decide_account_quota(struct step *step)
         return verdict;
     }
     const struct quota_row *now = table_get(&core->quotas, ACCOUNT_KEY(pool, account));
+    must(now == NULL || now->term_count <= QUOTA_DIMS_MAX);
     if (!query_quota_dims_fit(core, now, row)) {
         return step_refuse_limit(step, "named resources with quotas",
                                  QUOTA_DIMS_MAX - DIM_NAMED_FIRST);

@@ -1,7 +1,10 @@
-/* decide_adopt.c - a task whose instances hold places already: a state that is taken over goes on where it was.
+/* decide_adopt.c - adopts a task whose instances already run on known nodes. The simulator adopts the running
+ * tasks of an exported state.
  *
- * Nothing is chosen here. What is free must be free (P1) and a gang whole (P2); quotas are not asked: what was started under other
- * ones is overhang. SPDX-License-Identifier: Apache-2.0 */
+ * The input names all places: nothing is chosen here. The places must be free (P1), and a gang must have its
+ * minimum (P2). Quotas are not checked: what was started under other quotas is overhang.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/step.h"
 #include "core/model/devices.h"
@@ -17,10 +20,12 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* Is it free, and are the devices named where it holds some? */
+/* Is everything of the grant free? Does the grant name enough devices where the request takes devices, and
+ * none elsewhere? */
 static bool place_free(const struct node *node, const struct request *request,
                        const struct grant *grant)
 {
+    must(grant->slots_milli >= 0);
     struct space now;
     space_now(node, &now);
     const int64_t most = (int64_t)__builtin_popcountll(grant->devices) * SLOT_MILLI;
@@ -32,6 +37,7 @@ static enum verdict adopt_one(struct step *step, const struct adopted *place)
 {
     const struct core *core = step_state(step);
     const struct task *task = query_task(core, step->in->task.task);
+    must(task != NULL);
     const struct instance *instance = query_instance(core, task->id, place->index);
     const struct node *node = query_node(core, place->node);
     if (instance == NULL || instance->state != INSTANCE_WAITING) {
@@ -75,6 +81,7 @@ enum verdict decide_adopt(struct step *step)
     }
     if (verdict == VERDICT_OK) {
         task = query_task(step_state(step), step->in->task.task);
+        must(task != NULL);
         if (task->gang && (task_gang_lacks(task) || task_gang_broken(task))) {
             struct reason *reason = step_refuse(step, REASON_GANG_SHORT, "");
             reason->have = step->in->task.place_count;

@@ -1,7 +1,8 @@
-/* decide_edit.c - changes of what a task asked for. What it holds binds it: its resources and its
- * project change only while no instance has a place, its pool once they have left.
+/* decide_edit.c - edits of tasks. The resources and the project of a task change only while no instance has a
+ * place. The pool of a task changes once its instances have left their places.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"
 #include "core/decide/step.h"
@@ -27,7 +28,7 @@
 
 enum { TASK_EDIT_FORM = TASK_EDIT_REQUEST | TASK_EDIT_topology };
 
-/* The task as it would be: every limit of a new task holds for an edited one. */
+/* The spec of the task after the edit. Every limit of a new task holds for an edited task. */
 static enum verdict edit_limits(struct step *step, const struct task *task,
                                 const struct task_edit *edit, struct task_spec *ret)
 {
@@ -38,11 +39,14 @@ static enum verdict edit_limits(struct step *step, const struct task *task,
     return spec_limits_task(ret, &limit, &max) ? VERDICT_OK : step_refuse_limit(step, limit, max);
 }
 
-/* What it would ask for: the amounts, the nodes it avoids, those it needs, anew. */
+/* The request after the edit. Amounts, labels and nodes to avoid that the edit does not set are those of
+ * `now`. */
 static enum verdict edit_request(struct step *step, const struct task_edit *edit,
                                  const struct request *now, struct request *ret)
 {
     const struct task_spec *spec = edit->spec;
+    must(now->avoid_count <= TASK_AVOID_MAX);
+    must(now->label_count <= TASK_LABELS_MAX);
     enum verdict verdict = VERDICT_OK;
     if (edit->fields & TASK_EDIT_resources) {
         verdict = decide_submit_request(step, edit->spec, ret);
@@ -63,13 +67,16 @@ static enum verdict edit_request(struct step *step, const struct task_edit *edit
     return verdict;
 }
 
-/* Where it would be, and what it would ask for there: is that ever possible (P9)? */
+/* Resolves the pool and the request after the edit into `fact`, and checks that the task can ever run there
+ * (P9). */
 static enum verdict edit_place(struct step *step, const struct task *task,
                                const struct task_spec *spec, struct fact *fact)
 {
     const struct task_edit *edit = &fact->task_edited.edit;
     const struct pool *pool = query_pool(step->core, task->pool);
     const struct shape *shape = query_task_shape(step->core, task->shape);
+    must(shape != NULL);
+    must(shape->pool.v == task->pool.v);
     const struct form *form = shape_form(shape);
     const struct request *request = &shape->request;
     enum verdict verdict = VERDICT_OK;
@@ -104,7 +111,9 @@ static enum reason_code edit_hindrance(const struct core *core, const struct tas
     if (object_at_rest(&task_object, fields) != NULL && task->active_count > 0) {
         return REASON_HOLDS_PLACES;
     }
-    const bool grouped = form_grouped(shape_form(query_task_shape(core, task->shape)));
+    const struct shape *shape = query_task_shape(core, task->shape);
+    must(shape != NULL);
+    const bool grouped = form_grouped(shape_form(shape));
     return fields & TASK_EDIT_FORM && grouped ? REASON_HAS_GROUPS : REASON_NONE;
 }
 
@@ -118,8 +127,10 @@ enum verdict decide_edit(struct step *step)
     const struct task_edit *edit = step->in->task.edit;
     const enum reason_code hindrance = edit_hindrance(step->core, task, edit->fields);
     if (hindrance != REASON_NONE) {
-        step_refuse(step, hindrance, object_at_rest(&task_object, edit->fields)->record.name)
-            ->task = task->id;
+        /* Every field that a hindrance is about changes at rest only. */
+        const struct object_field *field = object_at_rest(&task_object, edit->fields);
+        must(field != NULL);
+        step_refuse(step, hindrance, field->record.name)->task = task->id;
         return VERDICT_CONFLICT;
     }
     struct task_spec spec;

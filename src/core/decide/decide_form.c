@@ -1,4 +1,4 @@
-/* decide_form.c - topology and groups of a submitted task, resolved.
+/* decide_form.c - resolves the topology and the groups of a submitted task into a form.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
@@ -15,16 +15,19 @@
 
 #include <string.h>
 
-/* What each instance of a group asks for: what the group says, on nodes as task and group say. `own` is what the task asks for. */
+/* The request of each instance of a group: the amounts of the group, with the labels of task and group and
+ * the task's nodes to avoid. `own` is the request of the task. */
 static enum verdict group_resolve(struct step *step, const struct task_spec *spec,
                                   const struct group_spec *group, const struct request *own,
                                   struct request *ret)
 {
+    must(group->instances > 0);
     if (group->asks == NULL && group->node_label_count == 0) {
         *ret = *own;
         return VERDICT_OK;
     }
     const uint32_t label_count = spec->node_label_count + group->node_label_count;
+    must(label_count <= TASK_LABELS_MAX);
     struct label *labels = arena_new(step->out->arena, struct label, label_count);
     for (uint32_t i = 0; i < label_count; i++) {
         labels[i] = i < spec->node_label_count ? spec->node_labels[i]

@@ -1,15 +1,16 @@
 /* decide_move.c - a task's place in the queue.
  *
- * A project's tasks of one priority hold ranks in the pool's order. A move gives the ranks between the
- * old and the new place out anew, one step each, and makes none: so it can be repeated for ever, and
- * for the tasks of other projects nothing changes.
+ * Each task has a rank in the pool's order. A move takes the project's tasks of one priority between the old
+ * and the new place and deals their ranks out again. No new rank is made. Because no rank is made, moves can
+ * go on for ever. The places of other projects' tasks do not change.
  *
  *   ranks      3  8  9  20          `move D --ahead-of B`
  *   before     A  B  C  D
  *   after      A  D  B  C
  *
- * Tasks that do not stand in the queue (running, paused, waiting for others) keep their ranks unless
- * they are one of the two. SPDX-License-Identifier: Apache-2.0 */
+ * Tasks that are not queued (running, paused, waiting for dependencies) keep their ranks, unless such a task
+ * is the moved task or the task beside it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
 #include "core/decide/decide.h"
@@ -26,11 +27,12 @@
 
 #include <string.h>
 
-/* Tasks of all projects that lie between are passed over, so many at most. */
+/* A move looks at most at this number of tasks, tasks of other projects included. */
 enum { MOVE_LOOK_MAX = 10 * MOVE_TASKS_MAX };
 
 struct move_line {
-    task_id *at; /* those that change places, in their order; then as they will stand */
+    /* the tasks from the first to the last place, in the old order, then in the new order */
+    task_id *at;
     int64_t *ranks;
     uint32_t count;
 };
@@ -40,9 +42,10 @@ static bool comes_first(const struct task *a, const struct task *b)
     return oindex_key_compare(key_queue(a), key_queue(b)) < 0;
 }
 
-/* May the task stand beside the other: are they in one line? */
+/* Are both tasks in the same pool and project, with the same priority? */
 static enum verdict line_same(struct step *step, const struct task *task, const struct task *other)
 {
+    must(!task_state_ended(other->state));
     bool pool = other->pool.v == task->pool.v;
     if (!pool || other->account.v != task->account.v) {
         step_refuse(step, REASON_OTHER_QUEUE, pool ? "project" : "pool")->task = other->id;
@@ -57,7 +60,7 @@ static enum verdict line_same(struct step *step, const struct task *task, const 
     return VERDICT_OK;
 }
 
-/* The task to stand beside; else NULL and the verdict. */
+/* The task beside which the moved task shall stand. NULL: `*ret` has the verdict. */
 static const struct task *other_of(struct step *step, const struct task *task, enum verdict *ret)
 {
     task_id id = step->in->task.move.other;
@@ -71,6 +74,7 @@ static const struct task *other_of(struct step *step, const struct task *task, e
     } else {
         *ret = line_same(step, task, other);
     }
+    must(*ret != VERDICT_OK || other != NULL);
     return *ret == VERDICT_OK ? other : NULL;
 }
 
@@ -84,7 +88,7 @@ static bool line_add(struct move_line *line, const struct task *task)
     return true;
 }
 
-/* The project's tasks from the first of the two to the last; false: there are too many. */
+/* Collects the project's queued tasks from `first` to `last`, both included. False: there are too many. */
 static bool line_between(const struct core *core, const struct task *first, const struct task *last,
                          struct move_line *ret)
 {
@@ -104,10 +108,12 @@ static bool line_between(const struct core *core, const struct task *first, cons
     return fits && line_add(ret, last);
 }
 
-/* Put the task, which is the first or the last of the line, beside the other, which is the last or the
- * first. */
+/* Moves a task within the line. The task and the task beside which it shall stand are the two ends of the
+ * line. */
 static void line_turn(struct move_line *line, task_id task, bool behind)
 {
+    must(line->count >= 2);
+    must(line->at[0].v == task.v || line->at[line->count - 1].v == task.v);
     if (line->at[0].v == task.v) {
         uint32_t to = behind ? line->count - 1 : line->count - 2;
         memmove(line->at, line->at + 1, to * sizeof *line->at);
@@ -119,13 +125,15 @@ static void line_turn(struct move_line *line, task_id task, bool behind)
     }
 }
 
-/* Those whose rank is another one afterwards. */
+/* The tasks of the line whose rank changes. Returns their number. */
 static uint32_t line_changes(const struct core *core, const struct move_line *line,
                              struct task_rank *ret)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < line->count; i++) {
-        if (query_task(core, line->at[i])->rank != line->ranks[i]) {
+        const struct task *task = query_task(core, line->at[i]);
+        must(task != NULL);
+        if (task->rank != line->ranks[i]) {
             ret[count++] = (struct task_rank){line->at[i], line->ranks[i]};
         }
     }
@@ -140,6 +148,8 @@ enum verdict decide_move(struct step *step)
     if (other == NULL || other == task) {
         return verdict;
     }
+    must(other->pool.v == task->pool.v);
+    must(other->account.v == task->account.v);
     struct arena *arena = step->out->arena;
     struct move_line line = {.at = arena_new(arena, task_id, MOVE_TASKS_MAX + 1),
                              .ranks = arena_new(arena, int64_t, MOVE_TASKS_MAX + 1)};
@@ -153,7 +163,7 @@ enum verdict decide_move(struct step *step)
     struct task_rank *ranks = arena_new(arena, struct task_rank, line.count);
     uint32_t count = line_changes(step->core, &line, ranks);
     if (count == 0) {
-        return VERDICT_OK; /* it stands there */
+        return VERDICT_OK; /* the task stands there already */
     }
     struct fact *fact = step_fact(step, FACT_TASK_MOVED);
     fact->task_moved.task = task->id;

@@ -1,6 +1,7 @@
-/* decide_node.c - nodes join, fall silent, are lost, edited and removed.
+/* decide_node.c - decisions about nodes: join, silent, lost, edit, remove.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"
 #include "core/decide/step.h"
@@ -28,7 +29,7 @@ static void node_state(struct step *step, node_id node, enum node_state state)
 
 /* ---- join ---- */
 
-/* Names with a meaning of their own cannot be defined. */
+/* Is the name of a resource reserved? Names with a built-in meaning cannot be named resources. */
 static bool name_reserved(const struct core *core, const char *name)
 {
     resource_id id;
@@ -40,6 +41,7 @@ static bool name_reserved(const struct core *core, const char *name)
 static enum verdict resources_define(struct step *step, const struct node_spec *spec)
 {
     uint32_t next = step->core->resource_count;
+    must(next <= RESOURCES_MAX);
     for (uint32_t i = 0; i < spec->resource_count; i++) {
         const char *name = spec->resources[i].name;
         resource_id id;
@@ -70,7 +72,8 @@ static bool label_named(const struct label *labels, uint32_t count, const char *
     return false;
 }
 
-/* What the agent says, and below it what users have set on the node before. */
+/* Adds the node's present labels to the labels that the agent reports. A label of the agent wins over a
+ * present label with the same key. */
 static void labels_merge(struct step *step, node_id node, struct node_spec *spec)
 {
     struct arena *arena = step->out->arena;
@@ -78,6 +81,7 @@ static void labels_merge(struct step *step, node_id node, struct node_spec *spec
     query_node_spec(step->core, node, arena, &old);
     struct label *labels = arena_new(arena, struct label, NODE_LABELS_MAX);
     uint32_t count = spec->label_count;
+    must(count <= NODE_LABELS_MAX);
     if (count > 0) {
         memcpy(labels, spec->labels, count * sizeof *labels);
     }
@@ -95,7 +99,8 @@ static const struct pool *join_pool(struct step *step, const struct node *known,
 {
     bool named = spec->pool != NULL && spec->pool[0] != '\0';
     if (known != NULL && (!named || known->instance_count > 0)) {
-        /* With work on it a node stays where it is; it moves when it joins empty. */
+        /* A node with instances stays in its pool. A node without instances moves to the pool that the agent
+         * names. */
         return query_pool(step->core, known->pool);
     }
     return query_pool_named(step->core, named ? spec->pool : POOL_DEFAULT_NAME);
@@ -112,8 +117,8 @@ static void node_set(struct step *step, const struct node *known, const struct p
     fact->node_set.spec = spec;
 }
 
-/* A hello brings the node up; one that only closes a dead supervisor's books keeps it from starts,
- * which nobody would follow. */
+/* A hello brings the node up. A hello that only ends the attempts of a dead supervisor (`closing`) leaves the
+ * node silent: no process would follow an order to start. */
 static void join_state(struct step *step, node_id node, enum node_state now)
 {
     enum node_state next = !step->in->node.closing ? NODE_UP : now == NODE_UP ? NODE_SILENT : now;
@@ -152,15 +157,17 @@ enum verdict decide_node_join(struct step *step)
         return verdict;
     }
     if (known != NULL && memcmp(known->supervisor, spec->supervisor, 16) != 0) {
-        settle_node(step, known->id); /* another supervisor: what the old one ran is gone */
+        /* another supervisor: the attempts of the old supervisor are gone */
+        settle_node(step, known->id);
     }
+    must(known != NULL || step->core->nodes.last < UINT32_MAX);
     node_id id = {known != NULL ? known->id.v : (uint32_t)(step->core->nodes.last + 1)};
     node_set(step, known, pool, spec);
     join_state(step, id, known == NULL ? NODE_SILENT : known->state);
     return VERDICT_OK;
 }
 
-/* ---- the others name a node that is there ---- */
+/* ---- decisions about a node that exists ---- */
 
 static const struct node *node_of(struct step *step)
 {
@@ -190,7 +197,8 @@ enum verdict decide_node_lost(struct step *step)
     if (node == NULL) {
         return VERDICT_NOT_FOUND;
     }
-    if (node->state == NODE_SILENT) { /* one that has come back is not lost any more */
+    must(node->state != NODE_REMOVED);
+    if (node->state == NODE_SILENT) { /* a node that has come back in the meantime is not lost */
         node_state(step, node->id, NODE_LOST);
         settle_node(step, node->id);
     }
@@ -204,6 +212,7 @@ enum verdict decide_node_edit(struct step *step)
         return VERDICT_NOT_FOUND;
     }
     const struct node_edit *edit = step->in->node.edit;
+    must(node->state != NODE_REMOVED);
     const char *limit;
     int64_t max;
     struct node_spec labels = {.name = "n", .labels = edit->labels};
@@ -223,7 +232,8 @@ enum verdict decide_node_remove(struct step *step)
     if (node == NULL) {
         return VERDICT_NOT_FOUND;
     }
-    if (node->instance_count > 0) { /* a lost one has none */
+    must(node->state != NODE_LOST || node->instance_count == 0);
+    if (node->instance_count > 0) {
         struct reason *reason =
             step_refuse(step, REASON_IN_USE, query_node_name(step->core, node->id));
         reason->node = node->id;

@@ -1,6 +1,7 @@
-/* decide_pool.c - pools, and the pools for tasks that name none.
+/* decide_pool.c - decisions about pools: create, edit, delete.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/step.h"
 #include "core/model/limits.h"
@@ -22,6 +23,7 @@ enum verdict decide_pool_create(struct step *step)
 {
     const struct core *core = step->core;
     const struct pool_spec *spec = step->in->pool.spec;
+    must(core->pool_count <= core->pools.last);
     const char *limit;
     int64_t max;
     if (!spec_limits_pool(spec, &limit, &max)) {
@@ -54,7 +56,7 @@ static enum verdict pool_in_use(struct step *step, const struct pool *pool, uint
     return VERDICT_CONFLICT;
 }
 
-/* Tasks of a pool whose kind is not among `accepts`. A look at every task, for a rare edit. */
+/* The number of tasks in the pool whose kind is not in `accepts`. Looks at every task; such an edit is rare. */
 static uint32_t tasks_turned_away(const struct core *core, pool_id pool, uint32_t accepts)
 {
     uint32_t count = 0;
@@ -63,6 +65,7 @@ static uint32_t tasks_turned_away(const struct core *core, pool_id pool, uint32_
     }
     for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
          task = query_task_next(core, task->id)) {
+        must(task->kind < TASK_KIND_COUNT);
         count += task->pool.v == pool.v && (accepts >> task->kind & 1) == 0;
     }
     return count;
@@ -75,9 +78,11 @@ enum verdict decide_pool_edit(struct step *step)
     if (pool == NULL) {
         return pool_missing(step);
     }
+    must(!pool->deleted);
     struct pool_spec *spec = arena_new(step->out->arena, struct pool_spec, 1);
     *spec = *step->in->pool.spec;
-    spec->name = arena_str(step->out->arena, query_pool_name(core, pool->id)); /* never renamed */
+    /* the name of a pool never changes */
+    spec->name = arena_str(step->out->arena, query_pool_name(core, pool->id));
     const char *limit;
     int64_t max;
     if (!spec_limits_pool(spec, &limit, &max)) {
@@ -112,9 +117,10 @@ enum verdict decide_pool_delete(struct step *step)
     if (pool == NULL) {
         return pool_missing(step);
     }
+    must(pool->node_count <= step->core->node_count);
     if (strcmp(query_pool_name(step->core, pool->id), default_name) == 0) {
         step_refuse(step, REASON_WRONG_STATE, default_name)->pool = pool->id;
-        return VERDICT_CONFLICT; /* it always exists */
+        return VERDICT_CONFLICT; /* the pool `default` always exists */
     }
     if (pool->node_count > 0) {
         return pool_in_use(step, pool, pool->node_count);

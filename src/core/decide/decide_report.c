@@ -1,9 +1,11 @@
-/* decide_report.c - what agents say.
+/* decide_report.c - reports of agents about attempts.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"
 #include "core/decide/step.h"
 #include "core/model/input.h"
+#include "core/model/instance.h"
 #include "core/model/limits.h"
 #include "core/model/reason.h"
 #include "core/model/task.h"
@@ -14,7 +16,8 @@
 static void started(struct step *step, const struct instance *instance, const struct report *report)
 {
     if (instance->state != INSTANCE_STARTING) {
-        return; /* said before, or told to stop meanwhile */
+        /* the start was reported before, or the attempt was told to stop in the meantime */
+        return;
     }
     struct fact *fact = step_fact(step, FACT_ATTEMPT_STARTED);
     fact->attempt_started.key = report->key;
@@ -22,10 +25,12 @@ static void started(struct step *step, const struct instance *instance, const st
     fact->attempt_started.workdir_missed = report->workdir_missed;
 }
 
-/* Said in the name of an attempt that runs; what is older than what is known, or comes too soon after it, says nothing new. */
+/* A checkpoint of an attempt that runs. A checkpoint that comes less than CHECKPOINT_INTERVAL_MS after the
+ * last recorded checkpoint is ignored. */
 static void checkpoint(struct step *step, const struct instance *instance,
                        const struct report *report)
 {
+    must(instance_active(instance));
     const int64_t at_ms = settle_report_ms(step, instance, report);
     const bool runs = instance->state == INSTANCE_RUNNING || instance->state == INSTANCE_STOPPING;
     if (!runs || at_ms <= instance->allocated_ms || at_ms <= instance->started_ms) {
@@ -51,8 +56,10 @@ enum verdict decide_report(struct step *step)
         const struct instance *instance = query_instance_live(step_state(step), report->key);
         if (instance == NULL || instance->node.v != node.v ||
             instance->incarnation != report->incarnation) {
-            continue; /* stale or said before (P11) */
+            continue; /* the report is about an old attempt, or a repetition (P11) */
         }
+        must(instance->task.v == report->key.task.v);
+        must(instance->index == report->key.index);
         if (report->type == REPORT_STARTED) {
             started(step, instance, report);
         } else if (report->type == REPORT_CHECKPOINT) {

@@ -1,5 +1,6 @@
-/* decide_spread.c - more slots than any one node has: the task becomes a gang of one-slot instances, which fill uneven nodes as far
- * as they go; or, where the pool wants no uneven parts, a gang of equal ones that fill a node each.
+/* decide_spread.c - wide tasks: a task that requests more slots than any one node has becomes a gang. The
+ * gang has one-slot instances, so that its nodes may take uneven parts. In a pool with `uneven` off the gang
+ * has equal instances that fill a node each.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
@@ -19,7 +20,8 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* Only where nothing but slots is asked for, so that the parts are equal and together the whole. */
+/* May the task be divided? Only a request for nothing but slots can, so that the parts are equal and add up
+ * to the whole. */
 static bool may_spread(const struct task_spec *spec, const struct request *request)
 {
     return spec->instances == 1 && !spec->gang && request->slots_milli > SLOT_MILLI &&
@@ -28,8 +30,8 @@ static bool may_spread(const struct task_spec *spec, const struct request *reque
            request->memory_bytes < 0 && request->device_mask == 0 && request->named_count == 0;
 }
 
-/* The most one-slot instances that any one node of the pool could ever hold: the largest nodes first, until no other can hold
- * more. */
+/* The most one-slot instances that any one node of the pool could ever hold. Looks at the largest nodes
+ * first, until no further node can hold more. */
 static uint32_t most_on_one(const struct core *core, pool_id pool, const struct request *one,
                             uint32_t max)
 {
@@ -39,14 +41,17 @@ static uint32_t most_on_one(const struct core *core, pool_id pool, const struct 
            key.at[0] == pool.v && ~key.at[1] / SLOT_MILLI > most) {
         struct space_room room;
         struct space empty;
-        space_empty(query_node(core, (node_id){(uint32_t)key.at[2]}), &room, &empty);
+        const struct node *node = query_node(core, (node_id){(uint32_t)key.at[2]});
+        must(node != NULL);
+        must(node->pool.v == pool.v);
+        space_empty(node, &room, &empty);
         const uint32_t holds = fit_count(&empty, one, max);
         most = holds > most ? holds : most;
     }
     return most;
 }
 
-/* Nodes with exactly so many slots that could hold a part of that size. */
+/* The number of nodes, at most `max`, that have exactly the slots of the part and could hold the part. */
 static uint32_t nodes_of_size(const struct core *core, pool_id pool, const struct request *part,
                               uint32_t max)
 {
@@ -55,6 +60,7 @@ static uint32_t nodes_of_size(const struct core *core, pool_id pool, const struc
     const struct node *node;
     while (count < max && (node = query_pool_node_next(core, pool, after)) != NULL) {
         after = node->id;
+        must(node->pool.v == pool.v);
         struct space_room room;
         struct space empty;
         space_empty(node, &room, &empty);
@@ -63,10 +69,12 @@ static uint32_t nodes_of_size(const struct core *core, pool_id pool, const struc
     return count;
 }
 
-/* The slots of each part where all are equal and fill a node, the fewest parts; 0: there are no such nodes. */
+/* The slots of each part when `slots` is divided into the fewest equal parts that each fill a node. 0: the
+ * pool has no such nodes. */
 static uint32_t equal_part(const struct core *core, pool_id pool, const struct request *request,
                            uint32_t slots, uint32_t most)
 {
+    must(most < slots);
     struct request part = *request;
     for (uint32_t each = most; each > 0; each--) {
         part.slots_milli = (int64_t)each * SLOT_MILLI;
@@ -95,6 +103,7 @@ const struct task_spec *decide_spread(struct step *step, const struct pool *pool
     if (each == 0) {
         return spec;
     }
+    must(count % each == 0); /* the parts add up to the task */
     struct task_spec *gang = arena_dup(step->out->arena, spec, sizeof *spec);
     gang->slots_milli = (int64_t)each * SLOT_MILLI;
     gang->instances = count / each;
@@ -111,7 +120,7 @@ static int by_size(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The most slots, fewer than were asked for, that equal parts make up which fill a node each. */
+/* The largest number of slots below the request that equal parts, each filling a node, add up to. -1: none. */
 static int64_t largest_equal(struct step *step, const struct pool *pool,
                              const struct request *request)
 {
@@ -149,6 +158,7 @@ void decide_spread_refused(struct step *step, const struct pool *pool, const str
                            const struct request *request)
 {
     struct reason *reason = &step->out->refusal;
+    must(reason->code != REASON_NONE);
     const bool short_of_nodes = reason->code == REASON_GANG_TOO_LARGE;
     if ((short_of_nodes || reason->code == REASON_DOMAIN_TOO_SMALL) && request->wide) {
         reason->code = short_of_nodes ? REASON_TOO_LARGE : reason->code;

@@ -1,8 +1,8 @@
-/* decide_submit.c - submissions: one or many, all or nothing.
+/* decide_submit.c - submissions of one or many tasks: all tasks are accepted or none.
  *
- * Names of resources are defined by nodes only: a name that no node has ever brought is refused,
- * also in a pool without nodes; whether the pool's nodes have enough of it is for
- * explain_possible() (P9). SPDX-License-Identifier: Apache-2.0 */
+ * Only nodes define names of resources. A name that no node has ever brought is refused, also in a pool
+ * without nodes. explain_possible() checks whether the pool's nodes have enough of a resource (P9).
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
 #include "core/decide/decide.h"
@@ -33,7 +33,8 @@
 
 #include <string.h>
 
-/* Requests of this submission found possible: a batch asks for few different things. */
+/* Requests of this submission that were found possible. The tasks of a submission have few different
+ * requests, so few entries save most checks. */
 enum { POSSIBLE_MAX = 16 };
 struct possible {
     pool_id pool;
@@ -43,7 +44,7 @@ struct possible {
 
 struct task_submission {
     struct step *step;
-    struct possible possible[POSSIBLE_MAX]; /* a ring */
+    struct possible possible[POSSIBLE_MAX]; /* a ring buffer */
     uint32_t possible_count;
 };
 
@@ -53,7 +54,7 @@ static enum verdict refuse(struct step *step, enum reason_code code, const char 
     return VERDICT_REFUSED;
 }
 
-/* ---- what is asked for ---- */
+/* ---- requests ---- */
 
 static bool names_nothing(const struct task_spec *spec)
 {
@@ -73,11 +74,13 @@ static int64_t slots_asked(const struct task_spec *spec)
     return names_nothing(spec) || spec->needs_gpu ? SLOT_MILLI : 0;
 }
 
-/* Equal parts of several devices, or parts by memory: of chosen ones, of so many, or of one. Without a share in slots the memory says how
- * large they are; with whole slots it is what each device must have. */
+/* Resolves a request for equal parts of several devices or for parts by memory. The devices are chosen by the
+ * user, or counted by `gpu_devices`, or one. Without slots the memory is the size of each part. With whole
+ * slots the memory is what each device must have. */
 static enum verdict shares_resolve(struct step *step, const struct task_spec *spec,
                                    struct request *ret)
 {
+    must(ret->share_devices == 0);
     const uint32_t chosen = (uint32_t)__builtin_popcountll(spec->device_mask);
     const bool by_memory = spec->slots_milli == ASK_NOTHING && spec->gpu_memory_bytes > 0;
     const bool fraction = spec->slots_milli > 0 && spec->slots_milli < SLOT_MILLI;
@@ -106,6 +109,7 @@ static enum verdict named_resolve(struct step *step, const struct task_spec *spe
             id.v < RESOURCE_NAMED_FIRST) {
             return refuse(step, REASON_UNKNOWN_RESOURCE, spec->resources[i].name);
         }
+        must(ret->named_count < TASK_RESOURCES_MAX);
         uint32_t at = ret->named_count++;
         for (; at > 0 && ret->named[at - 1].resource.v > id.v; at--) {
             ret->named[at] = ret->named[at - 1];
@@ -133,6 +137,7 @@ enum verdict decide_submit_avoid(struct step *step, const char *const *names, ui
         if (at < ret->avoid_count && ret->avoid[at].v == node->id.v) {
             continue;
         }
+        must(ret->avoid_count < TASK_AVOID_MAX);
         memmove(&ret->avoid[at + 1], &ret->avoid[at],
                 (ret->avoid_count - at) * sizeof ret->avoid[0]);
         ret->avoid[at] = node->id;
@@ -164,12 +169,13 @@ enum verdict decide_submit_request(struct step *step, const struct task_spec *sp
     ret->device_mask = spec->device_mask;
     ret->needs_gpu = spec->needs_gpu || spec->device_mask != 0 || spec->gpu_memory_bytes > 0;
     const enum verdict named = named_resolve(step, spec, ret);
+    must(spec->node_label_count <= TASK_LABELS_MAX);
     ret->label_count = label_marks(spec->node_labels, spec->node_label_count, ret->labels);
     return named == VERDICT_OK ? decide_submit_avoid(step, spec->avoid, spec->avoid_count, ret)
                                : named;
 }
 
-/* ---- where and after what ---- */
+/* ---- pool, dependencies, project ---- */
 
 /* The pool of a task that names none: one with slots goes to the GPU pool, one without to the CPU
  * pool. A TensorBoard needs no slots, whatever it asks for. */
@@ -191,6 +197,7 @@ static enum verdict pool_resolve(struct step *step, const struct task_spec *spec
     if (*ret == NULL) {
         return refuse(step, REASON_UNKNOWN_POOL, name);
     }
+    must(!(*ret)->deleted);
     return decide_submit_accepts(step, *ret, spec->kind);
 }
 
@@ -217,6 +224,7 @@ enum verdict decide_submit_possible(struct step *step, const struct pool *pool,
 static enum verdict possible_once(struct task_submission *submit, const struct pool *pool,
                                   const struct request *request, uint32_t gang_size)
 {
+    must(gang_size > 0);
     uint32_t known = submit->possible_count < POSSIBLE_MAX ? submit->possible_count : POSSIBLE_MAX;
     for (uint32_t i = 0; i < known; i++) {
         const struct possible *entry = &submit->possible[i];
@@ -233,9 +241,12 @@ static enum verdict possible_once(struct task_submission *submit, const struct p
     return verdict;
 }
 
-/* Every dependency exists; *ret_failed: one of them ended otherwise than it must. */
+/* Checks that every dependency exists. `*ret_failed`: a dependency has already ended in a way that does not
+ * release the task. */
 static enum verdict depends_check(struct step *step, const struct task_spec *spec, bool *ret_failed)
 {
+    /* a task row has one bit for each dependency */
+    must(spec->depends_count <= TASK_DEPENDS_MAX);
     *ret_failed = false;
     for (uint32_t i = 0; i < spec->depends_count; i++) {
         task_id id = {spec->depends_on[i]};
@@ -275,7 +286,7 @@ static enum verdict spec_check(struct step *step, const struct task_spec *spec)
     return VERDICT_OK;
 }
 
-/* It waits for what can no longer come: accepted, and failed at once. Nobody depends on it yet. */
+/* A task whose dependency has failed is accepted and fails at once. No task depends on the new task yet. */
 static void task_doomed(struct step *step, task_id id)
 {
     struct fact *fact = step_fact(step, FACT_TASK_ENDED);
@@ -286,7 +297,7 @@ static void task_doomed(struct step *step, task_id id)
     step_fact(step, FACT_TASK_ARCHIVED)->task.task = id;
 }
 
-/* How many instances must find a place together. */
+/* The number of instances that must start together. */
 static uint32_t gang_size(const struct task_spec *spec)
 {
     if (!spec->gang) {
@@ -351,6 +362,8 @@ static enum verdict submit_one(struct task_submission *submit, const struct task
     if (verdict != VERDICT_OK) {
         return verdict;
     }
+    must(pool != NULL);
+    must(account.v != 0);
     spec = spec_completed(step, spec, pool);
     struct fact *fact = step_fact(step, FACT_TASK_SUBMITTED);
     fact->task_submitted.task = id;
@@ -375,7 +388,9 @@ static const struct submit_key *key_find(const struct core *core, const uint8_t 
         key.at[1] != want.at[1]) {
         return NULL;
     }
-    return table_get(&core->keys, key.at[2]);
+    const struct submit_key *row = table_get(&core->keys, key.at[2]);
+    must(row != NULL);
+    return row;
 }
 
 static void key_fact(struct step *step, task_id first, uint32_t count)
@@ -398,7 +413,7 @@ static enum verdict key_seen(struct step *step, const struct submit_key *seen)
     return VERDICT_REPEATED;
 }
 
-/* Room for one more: the oldest go before their day is over. */
+/* Makes room for one more key: the oldest keys are dropped before they are a day old. */
 static void keys_thin_out(struct step *step)
 {
     const struct core *core = step->core;
@@ -413,6 +428,7 @@ static void keys_thin_out(struct step *step)
 static enum verdict room_check(struct step *step)
 {
     const struct submission *submission = &step->in->submit;
+    must(step->core->tasks.count <= step->core->instances.count); /* no task is without instances */
     if (submission->count > SUBMIT_TASKS_MAX) {
         return step_refuse_limit(step, "tasks of one submission", SUBMIT_TASKS_MAX);
     }
@@ -449,6 +465,7 @@ enum verdict decide_submit(struct step *step)
             return verdict;
         }
     }
+    must(step->out->count >= submission->count); /* one fact at least for each task */
     if (submission->has_key) {
         keys_thin_out(step);
         key_fact(step, first, submission->count);

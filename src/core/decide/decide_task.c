@@ -1,5 +1,6 @@
-/* decide_task.c - what users ask of tasks that exist.
+/* decide_task.c - what users ask of existing tasks: start, pause, activate, kill.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"
 #include "core/decide/step.h"
@@ -27,6 +28,8 @@ enum verdict decide_task_start(struct step *step)
         return VERDICT_REFUSED;
     }
     const struct shape *shape = query_task_shape(step->core, task->shape);
+    must(shape != NULL);
+    must(task->active_count == 0); /* no instance of a staged task has a place */
     verdict = shape->form != NULL
                   ? decide_form_possible(step, pool, shape_form(shape), NULL)
                   : decide_submit_possible(step, pool, &shape->request, task_gang_size(task));
@@ -46,6 +49,7 @@ enum verdict decide_task_pause(struct step *step)
     if (task->pause_asked) {
         return VERDICT_OK;
     }
+    must(task->state != TASK_PAUSED);
     if (task->kill_asked || task->state == TASK_STAGED || task->state == TASK_UNAVAILABLE) {
         return step_wrong_state(step, task->state);
     }
@@ -64,6 +68,7 @@ enum verdict decide_task_activate(struct step *step)
     if (!task->pause_asked || task->kill_asked) {
         return step_wrong_state(step, task->state);
     }
+    must(task->state != TASK_STAGED);
     step_fact(step, FACT_TASK_QUEUED)->task.task = task->id;
     return VERDICT_OK;
 }
@@ -78,6 +83,8 @@ enum verdict decide_task_kill(struct step *step)
     if (task->kill_asked) {
         return VERDICT_OK;
     }
+    /* A task that has not ended has an instance that waits or is active. */
+    must(task->waiting_count + task->active_count > 0);
     step_fact(step, FACT_TASK_KILL_ASKED)->task.task = task->id;
     if (task->active_count > 0) {
         settle_stop(step, task->id, END_KILLED, false);

@@ -1,4 +1,4 @@
-/* decide_tick.c - what deadlines bring.
+/* decide_tick.c - what happens when deadlines have come.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/decide/decide.h"
@@ -19,11 +19,12 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* Deadlines worked off by one tick; the rest is due again at once. */
+/* The most deadlines that one tick handles. The rest is due at once again. */
 enum { TICK_WORK_MAX = 1000 };
 
 static void stop_harder(struct step *step, const struct instance *instance)
 {
+    must(instance->state == INSTANCE_STOPPING);
     struct fact *fact = step_fact(step, FACT_ATTEMPT_STOPPING);
     fact->attempt_stopping.key =
         (struct attempt_key){instance->task, instance->index, instance->attempt};
@@ -34,8 +35,10 @@ static void stop_harder(struct step *step, const struct instance *instance)
 static void stale_stop(struct step *step, const struct core *core, const struct task *task,
                        uint32_t from, uint32_t to)
 {
+    must(to <= task->instance_count);
     for (uint32_t i = from; i < to; i++) {
         const struct instance *instance = query_instance(core, task->id, i);
+        must(instance != NULL);
         if (!instance_stays(instance)) {
             continue;
         }
@@ -46,16 +49,19 @@ static void stale_stop(struct step *step, const struct core *core, const struct 
     }
 }
 
-/* A gang has been below its minimum for as long as it may: all of it stops, and begins again. Where only a group of it has that is not
- * needed, that one does. */
+/* The grace of a stale gang is over. A gang below its minimum is stopped as a whole and begins again. In a
+ * gang that has its minimum only the broken groups are stopped. */
 static void stale_come(struct step *step, const struct core *core, task_id id)
 {
     const struct task *task = query_task(core, id);
+    must(task != NULL);
+    must(task->stale_ms > 0);
     if (task_gang_lacks(task)) {
         stale_stop(step, core, task, 0, task->instance_count);
         return;
     }
     const struct form *form = shape_form(query_task_shape(core, task->shape));
+    must(form != NULL); /* a stale gang that has its minimum has groups */
     struct form_have have;
     struct form_have stays;
     uint32_t group = form->group_count;
@@ -66,7 +72,8 @@ static void stale_come(struct step *step, const struct core *core, task_id id)
     }
 }
 
-/* One deadline has come. Afterwards it is no longer in the order, unless it is a pool's. */
+/* One deadline has come. Its facts remove the deadline from the order or move it, unless the step has reached
+ * SETTLE_MAX. */
 static void deadline_come(struct step *step, const struct core *core, struct okey key)
 {
     task_id id = {key.at[2]};
@@ -105,6 +112,7 @@ static void keys_expire(struct step *step)
     uint32_t count = 0;
     for (uint64_t row = table_next(&core->keys, 0); row != 0; row = table_next(&core->keys, row)) {
         const struct submit_key *key = table_get(&core->keys, row);
+        must(key != NULL);
         if (key->time_ms >= before_ms) {
             break;
         }
@@ -128,8 +136,10 @@ enum verdict decide_tick(struct step *step)
             (int64_t)key.at[0] > step->in->now_ms) {
             break;
         }
+        must(oindex_key_compare(key, cursor) >= 0);
         cursor = key;
-        cursor.at[3]++; /* the next one; indices are far below the end of the range */
+        /* the key right behind; instance indices are far below the largest number */
+        cursor.at[3]++;
         if (key.at[1] != DEADLINE_PATIENCE && key.at[1] != DEADLINE_WAKE) {
             deadline_come(step, core, key);
         }

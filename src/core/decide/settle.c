@@ -1,12 +1,12 @@
-/* settle.c - what follows when an attempt or a task comes to its end.
+/* settle.c - what follows when an attempt or a task ends.
  *
- *   attempt ends ─▶ again: waits once more          (lost, preempted, retries left, gang begins anew)
- *       │      └──▶ for good ─▶ last one: task ends ─▶ dependents go free, or fail, and theirs
- *       └─ of a gang, and broken ─▶ the others are told to stop (P2)
+ *   attempt ends ─▶ the instance waits again        (lost, preempted, retries left, gang begins again)
+ *       │      └──▶ for good ─▶ the last instance: the task ends ─▶ dependents are released or fail, and their dependents
+ *       └─ the end breaks a gang ─▶ the other instances are told to stop (P2)
  *
- * Everything is worked off in a list, never by recursion: chains of dependents are as long as users
- * make them. A step looks at SETTLE_MAX of them; an ended task for which more wait stays in its table,
- * and ticks go on with it. SPDX-License-Identifier: Apache-2.0 */
+ * Ended tasks are handled in a list, never by recursion, because chains of dependents can have any length. A
+ * step handles SETTLE_MAX dependents. An ended task for which more tasks wait is archived later, by ticks.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "core/decide/settle.h"
 
 #include "base/must.h"
@@ -27,11 +27,12 @@ static bool cause_is_loss(enum end_cause cause)
     return cause == END_NODE_LOST || cause == END_NODE_REMOVED;
 }
 
-/* An attempt that was told to stop ends for the reason it was told, whatever its code. One that gives up while its gang is broken
- * does so for that. */
+/* The end cause of an attempt. An attempt that was told to stop ends for the cause of that order, whatever
+ * its exit code. An attempt that fails while its gang is broken ends because of the gang. */
 static enum end_cause cause_of(const struct task *task, const struct instance *instance,
                                const struct report *report)
 {
+    must(instance_active(instance));
     if (instance->state == INSTANCE_STOPPING) {
         return instance->cause;
     }
@@ -57,6 +58,7 @@ static bool retries_left(const struct task *task, const struct instance *instanc
 static bool again_of(const struct task *task, const struct instance *instance,
                      const struct report *report, enum end_cause cause)
 {
+    must(instance->task.v == task->id.v);
     if (task->kill_asked || task_gang_doomed(task)) {
         return false;
     }
@@ -72,7 +74,7 @@ static bool again_of(const struct task *task, const struct instance *instance,
         return true;
     case END_NODE_LOST:
     case END_NODE_REMOVED:
-        /* What its supervisor never saw has not run, so it is no repetition. */
+        /* An attempt that its supervisor never saw has not run, so another attempt is no repetition. */
         return task->repeatable ||
                (report->type == REPORT_UNKNOWN && instance->state == INSTANCE_STARTING);
     case END_NONE:
@@ -87,6 +89,7 @@ static bool again_of(const struct task *task, const struct instance *instance,
 static void stop_one(struct step *step, const struct task *task, const struct instance *instance,
                      enum end_cause cause)
 {
+    must(instance_active(instance));
     int64_t deadline_ms = step->in->now_ms + task->grace_ms;
     bool stopping = instance->state == INSTANCE_STOPPING;
     struct fact *fact = step_fact(step, FACT_ATTEMPT_STOPPING);
@@ -120,10 +123,12 @@ void settle_stop(struct step *step, task_id id, enum end_cause cause, bool runni
 
 /* ---- the end of a task ---- */
 
-/* How many of those that wait for a task go free when it ends so, as far as this step may go. */
+/* How many tasks that wait for task `id` are released when `id` ends in this state, as far as this step may
+ * go. */
 static uint32_t freed_count(const struct step *step, const struct core *core, task_id id,
                             enum task_state state)
 {
+    must(step->settled <= SETTLE_MAX);
     const struct oindex *order = &core->orders[ORDER_DEPENDENT];
     uint32_t count = 0;
     struct okey key;
@@ -144,7 +149,8 @@ static void task_end(struct step *step, const struct core *core, const struct fa
     step->settled += released;
 }
 
-/* One step further with those that wait for an ended task: some go free, or the first one fails. */
+/* Handles the first tasks that wait for the ended task `id`: either releases some, or fails the first one
+ * (`*ret_failed`). */
 static void dependent_settle(struct step *step, const struct core *core, task_id id,
                              struct okey first, task_id *ret_failed)
 {
@@ -175,6 +181,7 @@ void settle_dependents(struct step *step, task_id id)
     vec_push(&ended, id);
     for (size_t i = 0; i < ended.count; i++) {
         const struct core *core = step_state(step);
+        must(query_task(core, ended.at[i]) != NULL); /* an ended task stays until it is archived */
         struct okey key;
         bool awaited;
         while ((awaited = depends_first(core, ended.at[i], &key)) && step->settled < SETTLE_MAX) {
@@ -195,8 +202,10 @@ void settle_dependents(struct step *step, task_id id)
 void settle_task(struct step *step, task_id id, enum task_state state, enum end_cause cause,
                  int32_t exit_code)
 {
-    /* A dependent of `id` cannot come or go by the facts of this step that are not applied yet. */
+    /* The facts of this step that the scratch copy has not seen cannot add or remove a dependent of `id`. */
     const struct core *core = step->scratch != NULL ? step->scratch : step->core;
+    must(task_state_ended(state));
+    must(query_task(core, id) != NULL);
     struct okey key;
     bool awaited = depends_first(core, id, &key);
     struct fact end = {
@@ -209,7 +218,7 @@ void settle_task(struct step *step, task_id id, enum task_state state, enum end_
     }
 }
 
-/* What a shell would give: a program that is not there, one that cannot be run. */
+/* The exit code that a shell gives for a program that does not exist or cannot be run. */
 static int32_t spawn_exit_code(int32_t error_number)
 {
     enum { LINUX_ENOENT = 2, LINUX_ENOEXEC = 8, LINUX_EACCES = 13 };
@@ -220,11 +229,12 @@ static int32_t spawn_exit_code(int32_t error_number)
                                                                          : EXIT_CODE_WEIR;
 }
 
-/* How a task ends whose last instance is just ending so: nothing of `ending` is in the rows yet. */
+/* How a task ends when its last instance ends with the fact `ending`. The rows do not have this end yet. */
 static void task_end_of(const struct core *core, const struct task *task, const struct fact *ending,
                         struct fact *ret)
 {
     const struct report *report = &ending->attempt_ended.report;
+    must(report->key.index < task->instance_count);
     enum end_cause cause = ending->attempt_ended.cause;
     bool fails = instance_failed(cause, report->exit_code);
     ret->task_ended.task = task->id;
@@ -247,6 +257,7 @@ static void task_end_of(const struct core *core, const struct task *task, const 
     }
     for (uint32_t i = 0; i < task->instance_count; i++) {
         const struct instance *instance = query_instance(core, task->id, i);
+        must(instance != NULL);
         bool last = i == report->key.index;
         enum end_cause why = last ? cause : instance->cause;
         int32_t code = last ? report->exit_code : instance->exit_code;
@@ -260,7 +271,7 @@ static void task_end_of(const struct core *core, const struct task *task, const 
 
 /* ---- the end of an attempt ---- */
 
-/* Does a gang live on without this one, which waits again? Enough of the others run, and none is leaving. */
+/* Does the gang keep its minimum without this instance, which will wait again? */
 static bool gang_goes_on(const struct core *core, const struct task *task,
                          const struct instance *instance, bool again)
 {
@@ -290,7 +301,8 @@ void settle_attempt(struct step *step, const struct report *report)
     bool broken = task->gang && task->active_count > 1 && breaks &&
                   !gang_goes_on(core, task, instance, again) &&
                   !(cause_is_loss(cause) && again && gang_grace_ms(core, task) != 0);
-    /* A gang that has failed for good ends with the last of it that ran: those that wait never will. */
+    /* A gang that has failed for good ends with its last active instance: its waiting instances will never
+     * run. */
     bool doomed = task_gang_doomed(task) || (task->gang && breaks);
     bool last = !again && task->active_count == 1 &&
                 (doomed || task->ended_count + 1 == task->instance_count);
@@ -319,6 +331,7 @@ void settle_node(struct step *step, node_id node)
         if (instance == NULL) {
             return;
         }
+        must(instance->node.v == node.v);
         settle_attempt(step, &(struct report){.type = REPORT_LOST,
                                               .key = key,
                                               .incarnation = instance->incarnation,

@@ -1,4 +1,4 @@
-/* settle.h - what follows when an attempt, a task or a node comes to its end.
+/* settle.h - what follows when an attempt or a task ends, or a node is lost.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -11,33 +11,33 @@
 struct step;
 struct report;
 
-/* The attempt that a report names has come to its end, with all that follows: the rest of its gang,
- * its task, the tasks that depend on it. The attempt must be live. */
+/* The attempt that the report names has ended. Adds the facts of this end and of all that follows: the rest
+ * of the gang, the task, the task's dependents. The attempt must be active. */
 void settle_attempt(struct step *step, const struct report *report);
 
-/* When it happened: the agent's word, as far as it is possible (neither before the attempt was
- * allocated or had started nor after now); now, where the agent did not see it happen. */
+/* The moment that a report is about: the agent's time, but not before the allocation or the start of the
+ * attempt and not after now. For an end that no agent saw the moment is now. */
 int64_t settle_report_ms(const struct step *step, const struct instance *instance,
                          const struct report *report);
 
-/* Every attempt on a node is given up. */
+/* Gives up every attempt on a node. */
 void settle_node(struct step *step, node_id node);
 
-/* A task without allocations ends, and its dependents are told; it is archived when all have been. */
+/* Ends a task that has no active instance, and handles the tasks that wait for it. The task is archived when
+ * no other task waits for it any more. */
 void settle_task(struct step *step, task_id id, enum task_state state, enum end_cause cause,
                  int32_t exit_code);
 
-/* Tell the active instances of a task to end, those under way for the same cause excepted; with
- * `running_only` also all others that are under way. */
+/* Tells the active instances of a task to stop. An instance that is already stopping for the same cause is
+ * left alone; with `running_only` every stopping instance is left alone. */
 void settle_stop(struct step *step, task_id id, enum end_cause cause, bool running_only);
 
-/* Those that wait for an ended task go free or fail, and theirs, as far as this step may go; a task
- * for whom nobody waits any more is archived. */
+/* Releases or fails the tasks that wait for an ended task, and the dependents of failed tasks, as far as this
+ * step may go. An ended task for which no task waits any more is archived. */
 void settle_dependents(struct step *step, task_id id);
 enum { SETTLE_MAX = 1000 };
 
-/* The exit code shown for what never ran because of a kill, for what Weir itself ended, and for
- * programs that could not be started. */
+/* Exit codes for tasks that never ran: killed, ended by Weir, program not executable, program not found. */
 enum {
     EXIT_CODE_KILLED = 143,
     EXIT_CODE_WEIR = 125,

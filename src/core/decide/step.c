@@ -1,7 +1,8 @@
-/* step.c - one decision under way.
+/* step.c - one decision under way: its facts, its state, its refusal.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/decide/step.h"
 
+#include "base/must.h"
 #include "base/str.h"
 #include "core/apply/apply.h"
 #include "core/model/names.h"
@@ -9,6 +10,8 @@
 
 const struct core *step_state(struct step *step)
 {
+    must(step->applied <=
+         step->out->count); /* a fact that was applied to the scratch copy is never taken back */
     if (step->out->count > step->applied && step->scratch == NULL) {
         step->scratch = state_scratch(step->core);
     }
@@ -25,6 +28,7 @@ struct fact *step_fact(struct step *step, enum fact_type type)
 
 struct reason *step_refuse(struct step *step, enum reason_code code, const char *text)
 {
+    must(code != REASON_NONE);
     struct reason *reason = &step->out->refusal;
     step->out->count = 0;
     *reason = (struct reason){.code = code, .smallest = -1};
@@ -52,13 +56,14 @@ const struct task *step_task(struct step *step, enum verdict *ret)
         return task;
     }
     if (task != NULL) {
-        *ret = step_wrong_state(
-            step, task->state); /* ended; only those that waited for it are not told */
+        *ret = step_wrong_state(step, task->state); /* the task has ended and is not archived yet */
     } else if (id.v == 0 || id.v > query_task_last(step->core).v) {
         step_refuse(step, REASON_UNKNOWN_OBJECT, "task")->task = id;
         *ret = VERDICT_NOT_FOUND;
     } else {
-        *ret = step_wrong_state(step, query_task_outcome(step->core, id));
+        const enum task_state outcome = query_task_outcome(step->core, id);
+        must(task_state_ended(outcome)); /* a task that has left its table has ended */
+        *ret = step_wrong_state(step, outcome);
     }
     return NULL;
 }

@@ -1,9 +1,9 @@
-/* step.h - one decision under way: the input, the facts so far, and the state as they leave it.
+/* step.h - one decision under way: the input, the facts so far, and the state after these facts.
  *
- * Later parts of a decision must see what earlier parts decided (the second report of a batch may
- * end the same task; a failed task fails its dependents and theirs). step_state() gives that: the
- * core itself while no fact has been made, afterwards a scratch copy to which the facts are applied.
- * A copy is cheap but not free, so decisions whose facts need no second look do without it.
+ * Later parts of a decision must see what earlier parts decided: the second report of a batch may end the
+ * same task, and a failed task fails its dependents and their dependents. step_state() gives the state after
+ * all facts so far. While there is no fact step_state() gives the core itself, afterwards a scratch copy to
+ * which the facts are applied. A copy is cheap but not free, so it is made at the first call after a fact.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -22,24 +22,25 @@ struct step {
     const struct input *in;
     struct facts *out;
     struct core *scratch; /* NULL: not needed yet */
-    size_t applied;       /* facts that the scratch has seen */
-    uint32_t settled;     /* dependents looked at: SETTLE_MAX a step, the rest by ticks */
+    size_t applied;       /* facts that were applied to the scratch copy */
+    /* dependents handled so far: at most SETTLE_MAX in a step, the rest by ticks */
+    uint32_t settled;
 };
 
-/* The state after all facts so far, each of which must be filled in. Pointers into it are good until
+/* The state after all facts so far. Every fact must be filled in. Pointers into the result are valid until
  * the next call. */
 const struct core *step_state(struct step *step);
 
-/* A new fact; fill it in before the next call of any of these. */
+/* Adds a fact. The caller fills the fact in before it calls any function of this header again. */
 struct fact *step_fact(struct step *step, enum fact_type type);
 
-/* Say no: the reason to fill in further. All facts are taken back. */
+/* Refuses the input and removes all facts. The caller may add to the reason that is returned. */
 struct reason *step_refuse(struct step *step, enum reason_code code, const char *text);
 
-/* The live task that the input names; else NULL and the verdict. */
+/* The task that the input names, if it has not ended. NULL: `*ret` has the verdict. */
 const struct task *step_task(struct step *step, enum verdict *ret);
-/* Not possible in this state. */
+/* Refuses the input because of the task state. */
 enum verdict step_wrong_state(struct step *step, enum task_state state);
 
-/* A spec is over a limit: refused. */
+/* Refuses the input because a value is above a limit. */
 enum verdict step_refuse_limit(struct step *step, const char *limit, int64_t max);

@@ -1,5 +1,5 @@
-/* account.h - the row of a department or project: who pays. A tree: departments above departments and
- * projects; only projects have tasks. Accounts at the top have parent 0.
+/* account.h - the row of an account, that is a department or a project. Accounts form a tree: departments and
+ * projects are below departments. Only projects have tasks. An account at the top has parent 0.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -10,34 +10,37 @@
 enum {
     ACCOUNTS_MAX = 16384,
     ACCOUNT_CHILDREN_MAX = 4096,
-    ACCOUNT_DEPTH_MAX = 8, /* levels: a project directly below a top department is at level 2 */
+    ACCOUNT_DEPTH_MAX = 8, /* a project directly below a department at the top is at level 2 */
 };
 
 enum account_kind { ACCOUNT_DEPARTMENT, ACCOUNT_PROJECT };
 enum { ACCOUNT_KIND_COUNT = ACCOUNT_PROJECT + 1 };
 
-/* The two that every state has, from the beginning: never deleted, never moved. */
+/* Every state has these two accounts from the beginning. These two accounts are never deleted and never
+ * moved. */
 #define ACCOUNT_DEFAULT_NAME "default"
 enum { ACCOUNT_DEFAULT_DEPARTMENT_NUMBER = 1, ACCOUNT_DEFAULT_PROJECT_NUMBER = 2 };
 #define ACCOUNT_DEFAULT_DEPARTMENT ((account_id){ACCOUNT_DEFAULT_DEPARTMENT_NUMBER})
 #define ACCOUNT_DEFAULT_PROJECT ((account_id){ACCOUNT_DEFAULT_PROJECT_NUMBER})
 
 struct account {
-    account_id id; /* 0: no row here. Older accounts have lower ones */
+    account_id id; /* 0: no row here. An older account has a lower id */
     account_id parent;
     uint32_t depth; /* 1 at the top */
     uint32_t child_count;
-    uint32_t task_count; /* of the whole subtree: all that have not ended */
+    /* tasks that have not ended, of this account and of all accounts below */
+    uint32_t task_count;
     uint8_t kind;
     uint8_t pad[3];
     struct blob *text; /* name, NUL, then encoded title and description */
 };
 
-/* What users say of an account. */
+/* An account as a user describes it. */
 struct account_spec {
     enum account_kind kind;
     const char *name;
-    const char *parent; /* a department; empty: the top for departments, `default` for projects */
+    /* the name of a department. Empty: a department is at the top, a project is below `default` */
+    const char *parent;
     const char *title;
     const char *description;
 };

@@ -1,5 +1,5 @@
-/* blob.h - immutable bytes shared by copies of the state: reference-counted, because copies live on
- * other threads.
+/* blob.h - immutable bytes that copies of the state share. Blobs are reference-counted, because copies of the
+ * state live on other threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -10,6 +10,7 @@
 struct blob;
 
 struct blob *blob_new(const void *data, size_t len); /* one reference */
-struct blob *blob_ref(struct blob *blob);            /* NULL stays NULL */
+/* takes one more reference; NULL stays NULL */
+struct blob *blob_ref(struct blob *blob);
 void blob_unref(struct blob *blob);
-struct str blob_bytes(const struct blob *blob); /* empty for NULL */
+struct str blob_bytes(const struct blob *blob); /* NULL gives no bytes */

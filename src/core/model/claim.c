@@ -1,4 +1,4 @@
-/* claim.c - see claim.h.
+/* claim.c - what a claim promises.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/claim.h"
 

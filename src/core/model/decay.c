@@ -1,7 +1,9 @@
-/* decay.c - the table has 0.5 ^ (1/2), ^ (1/4), ^ (1/8) and so on; an exponent is put together bit by bit.
+/* decay.c - exponential decay by a table. The table has 0.5 ^ (1/2), 0.5 ^ (1/4), 0.5 ^ (1/8) and so on. A
+ * power is the product of the entries for the bits that are set in the exponent.
  *
- * 40 bits of the exponent: of a half-life of ten years a second is three parts in a billion, and seen. Bounds: amounts below 2^60, so
- * means below 2^76, and a product with d below 2^124.
+ * The exponent has 40 bits, so that one second counts even with a half-life of ten years (three parts in a
+ * billion). Amounts are below 2^60, so means are below 2^76 and a product with d is at most 2^124: 128 bits
+ * are enough.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/decay.h"
 

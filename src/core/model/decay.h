@@ -1,7 +1,7 @@
-/* decay.h - halving with time, by a table: integers only, the same on every machine.
+/* decay.h - exponential decay over time with integers only, so that every machine gets the same result.
  *
- * A weighted mean forgets: mean' = mean x d + now x (1 - d), where d is the part of the past that still counts. Means are kept in
- * parts of a unit (MEAN_SHIFT bits), d in DECAY_ONEths.
+ * A decaying mean is updated by mean' = mean x d + now x (1 - d), where d is the part of the old mean that
+ * still counts. A mean has MEAN_SHIFT bits behind the point. DECAY_ONE stands for d = 1.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -13,14 +13,14 @@
 
 enum { MEAN_SHIFT = 16 };
 
-/* 0.5 ^ (elapsed / half_life), rounded down; half_life above 0. */
+/* 0.5 ^ (elapsed_ms / half_life_ms), rounded down. `half_life_ms` is above 0. */
 uint64_t decay_half(int64_t elapsed_ms, int64_t half_life_ms);
 
-/* What still counts of `before_ms` when `more_ms` have been added to them: a plain mean over both. */
+/* The d of a plain mean: the part that the first `before_ms` have in `before_ms` + `more_ms`. */
 uint64_t decay_plain(int64_t before_ms, int64_t more_ms);
 
-/* The mean after a time in which the amount was `now` (0 or more) and d of the past still counts. */
+/* Updates a mean after a time in which the amount was `now` (0 or more). */
 void decay_mean(struct sum *mean, int64_t now, uint64_t d);
 
-/* A mean as part of another one, in `full`ths: 0 to `full`; 0 of nothing. */
+/* The ratio of two means, scaled so that 1 is `full`: at most `full`, and 0 where `whole` is 0. */
 uint32_t decay_part(const struct sum *mean, const struct sum *whole, uint32_t full);

@@ -1,7 +1,10 @@
-/* devices.c - whole devices, shares of one, and equal shares of several.
+/* devices.c - choosing devices: whole devices, a part of one device, or equal parts of several devices.
+ * "Share" means such a part in this file.
  *
- * Shares go to the fullest devices that still have them, so that whole devices stay whole; but never so that fewer instances fit
- * than could: of equal shares of n devices k instances fit exactly where the devices, each counted at most k times, have k * n.
+ * A share is taken from the device with the least free that still has room for the share, so that whole
+ * devices stay whole. A choice never reduces how many more instances fit. k instances with shares of n
+ * devices each fit exactly when the devices have room for k * n shares, counting at most k shares of each
+ * device.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/devices.h"
 
@@ -9,7 +12,8 @@
 #include "core/model/fit.h"
 #include "core/model/limits.h"
 
-/* How often a share goes into each device, and into how many devices each instance's shares do. */
+/* `each`: the size of one share. `devices`: the number of devices of each instance. `times`: how often a
+ * share goes into each device. */
 struct device_shares {
     int64_t each;
     uint32_t devices;
@@ -39,7 +43,7 @@ static void shares_load(const struct space *place, const struct request *request
     }
 }
 
-/* The sum of how often, each device counted at most `most` times. */
+/* How many shares fit into all devices together, counting at most `most` shares of each device. */
 static uint64_t times_up_to(const struct space *place, const struct device_shares *shares,
                             uint32_t most)
 {
@@ -55,7 +59,8 @@ static uint32_t shares_count(const struct space *place, const struct device_shar
 {
     const uint64_t bound = times_up_to(place, shares, UINT32_MAX) / shares->devices;
     uint32_t high = bound < max ? (uint32_t)bound : max;
-    uint32_t low = shares->devices == 1 ? high : 0; /* shares of one device each all fit */
+    /* with one device for each instance the bound is reached */
+    uint32_t low = shares->devices == 1 ? high : 0;
     while (low < high) {
         const uint32_t middle = low + (high - low + 1) / 2;
         if (times_up_to(place, shares, middle) >= (uint64_t)middle * shares->devices) {
@@ -67,8 +72,8 @@ static uint32_t shares_count(const struct space *place, const struct device_shar
     return low;
 }
 
-/* As many instances as fit now less one must fit the rest: a device that each of them could use is free to choose, and so are as
- * many others as there are to spare. */
+/* Let `most` instances fit now. After the choice `most` - 1 instances must still fit. A device with room for
+ * `most` shares or more may always be chosen. Of the other devices `spare` may be chosen. */
 static uint64_t shares_choose(const struct space *place, const struct device_shares *shares)
 {
     const uint32_t most = shares_count(place, shares, UINT32_MAX);

@@ -1,4 +1,4 @@
-/* effect.c - see effect.h.
+/* effect.c - frees a list of effects.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/effect.h"
 

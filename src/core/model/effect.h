@@ -1,5 +1,6 @@
-/* effect.h - what the outside must now do. Each carries its key, so doing one twice is harmless.
- * Held by the server until the facts it rests on are on disk (P10).
+/* effect.h - effects: what the server must now do outside the core. An effect carries the key of its attempt,
+ * so doing the same effect twice is harmless. The server holds an effect until the facts that caused the
+ * effect are on disk (P10).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -10,10 +11,11 @@
 #include <stdint.h>
 
 enum effect_type {
-    EFFECT_START,     /* tell the node to start this attempt */
-    EFFECT_STOP,      /* tell the node to end it: SIGTERM, SIGKILL after grace_ms */
-    EFFECT_ARCHIVE,   /* write the ended task to history now, in the commit of this fact; its row is
-                       dropped by the next one */
+    EFFECT_START, /* tell the node to start this attempt */
+    EFFECT_STOP,  /* tell the node to end this attempt: SIGTERM, and SIGKILL after grace_ms */
+    /* write the ended task to the history tables in the commit of this fact. A later fact (task-archived)
+     * drops the task's row */
+    EFFECT_ARCHIVE,
     EFFECT_LAUNCH,    /* ask the pool's provider for the node of this launch */
     EFFECT_TERMINATE, /* tell the provider to end it */
 };

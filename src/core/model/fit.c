@@ -1,8 +1,9 @@
 /* fit.c - one request against one node.
  *
- * Everything is a minimum over the resources asked: how many times does the request go into what is
- * free? Surprising: a node with devices hands out whole devices for whole slots, so free slots that
- * are spread over half-used devices hold no whole-slot task. Keeps S1 of README.md (never over).
+ * Each function takes the minimum over the requested resources: how often does the request go into what is
+ * free? Surprising: on a node with devices a whole slot takes a wholly free device. So free slots that are
+ * spread over half-used devices cannot take a request for a whole slot. Keeps S1 of sched/README.md: nothing
+ * is placed beyond what is free.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/fit.h"
 
@@ -50,7 +51,7 @@ static int64_t memory_wanted(const struct node *node, const struct request *requ
                : fit_part(node->memory_bytes, node, fit_slots(node, request));
 }
 
-/* How often `wanted` goes into `free`, at most `max`; nothing wanted: always. */
+/* How often `wanted` goes into `free`, at most `max`. `wanted` of 0 gives `max`. */
 static uint32_t times(int64_t free, int64_t wanted, uint32_t max)
 {
     if (wanted <= 0) {
@@ -63,7 +64,7 @@ static uint32_t times(int64_t free, int64_t wanted, uint32_t max)
     return count < (int64_t)max ? (uint32_t)count : max;
 }
 
-/* Has the task said that it must not run there? */
+/* Does the request say that the instance must not run on this node? */
 static bool avoided(const struct node *node, const struct request *request)
 {
     for (uint32_t i = 0; i < request->avoid_count; i++) {
@@ -135,7 +136,7 @@ static bool lacks_amount(struct lack *ret, uint16_t resource, int64_t wanted, in
     return true;
 }
 
-/* What is free of a device, as memory. */
+/* Turns a lack of parts of a device into a lack of GPU memory. */
 static void memory_lack(const struct node *node, const struct request *request, int64_t free_milli,
                         struct lack *ret)
 {
@@ -165,7 +166,7 @@ static bool lacks_devices(const struct space *place, const struct request *reque
     if (request_by_memory(request)) {
         memory_lack(node, request, ret->available, ret);
     } else if (request->share_devices > 0) {
-        ret->wanted = request->slots_milli / request->share_devices; /* of each */
+        ret->wanted = request->slots_milli / request->share_devices; /* the part of each device */
     }
     return true;
 }

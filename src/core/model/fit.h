@@ -1,5 +1,5 @@
-/* fit.h - does an instance with this request fit this node, now or ever, and what would it hold
- * there? Plain arithmetic on one node; knows nothing of queues.
+/* fit.h - does an instance with a request fit a node, now or ever, and what would the instance hold there?
+ * Arithmetic on one node only: nothing here knows queues.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The first thing that is missing. */
+/* The first resource or property that a node lacks for a request. */
 struct lack {
     enum reason_code code;
     resource_id resource;
@@ -20,29 +20,32 @@ struct lack {
     int64_t available;
 };
 
-/* May the node take starts at all: up, not draining? */
+/* May the node take starts: is it up and not draining? */
 bool fit_usable(const struct node *node);
 
-/* How many such instances fit together, at most `max`. Does not ask whether the node is usable. */
+/* How many instances with this request fit together, at most `max`. Does not ask whether the node is usable. */
 uint32_t fit_count(const struct space *place, const struct request *request, uint32_t max);
 
-/* What the next instance would hold. fit_count() must have said 1 or more. */
+/* What one instance with this request would hold. fit_count() must have said 1 or more. */
 void fit_grant(const struct space *place, const struct request *request, struct grant *ret);
 
-/* Is exactly this free, devices by number: what an instance held, or was promised? */
+/* Is everything free that `grant` names, with exactly these devices? */
 bool fit_holds(const struct space *place, const struct request *request, const struct grant *grant);
 
-/* The slots of one instance there: parts of devices by memory are larger where devices are smaller. */
+/* The slots of one instance on this node. A request for parts of devices by memory takes more slots where
+ * devices are smaller. */
 int64_t fit_slots(const struct node *node, const struct request *request);
 
-/* The amounts of a grant, without choosing devices. */
+/* The amounts that one instance would hold on this node, without its devices. */
 void fit_wants(const struct node *node, const struct request *request, struct grant *ret);
 
-/* How often `wanted` goes into `free` (below 0: no bound), at most `max`; nothing wanted: always. */
+/* How often `wanted` goes into `free`, at most `max`. `free` below 0 means no bound. `wanted` of 0 gives
+ * `max`. */
 uint32_t fit_times(int64_t free, int64_t wanted, uint32_t max);
 
-/* What is missing for one instance; false: nothing. */
+/* What the node lacks for one instance. False: nothing is missing. */
 bool fit_lack(const struct space *place, const struct request *request, struct lack *ret);
 
-/* The node's proportional part of cpu or memory for these slots, rounded down for each slot. */
+/* The part of `total` (the node's cpu or memory) that belongs to `slots_milli` of the node's slots, rounded
+ * down for each slot. */
 int64_t fit_part(int64_t total, const struct node *node, int64_t slots_milli);

@@ -39,7 +39,8 @@ static uint32_t depth_of(const struct form *form, uint32_t group)
     return depth;
 }
 
-/* Groups below one follow it directly: the parent of the next is the one before it, or above that. */
+/* Are the groups in order? The groups below a group must follow that group directly, so the parent of each
+ * group must be the previous group or a group above the previous one. */
 static bool in_order(const struct form *form)
 {
     for (uint32_t i = 1; i < form->group_count; i++) {
@@ -75,7 +76,7 @@ bool form_link(struct form *form)
         struct form_group *group = &form->groups[i];
         struct form_group *parent = &form->groups[group->parent];
         if (parent->below == 0 && parent->count > 0) {
-            return false; /* instances of its own, and groups */
+            return false; /* a group cannot have both instances and groups of its own */
         }
         parent->below++;
         parent->end = group->end > parent->end ? group->end : parent->end;
@@ -114,7 +115,7 @@ uint32_t form_leaf_next(const struct form *form, uint32_t group)
     return group;
 }
 
-/* Puts a number in its place among the ascending ones before it. */
+/* Inserts a number into an ascending array of `count` numbers. */
 static void insert(uint32_t *ascending, uint32_t count, uint32_t number)
 {
     uint32_t at = count;

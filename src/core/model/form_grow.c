@@ -1,6 +1,7 @@
-/* form_grow.c - choices of a gang that grows or shrinks.
+/* form_grow.c - what an elastic gang with groups may add or give up next.
  *
- * Surprising: of groups that are alike only the first is a choice; where it finds no place the others do not either.
+ * Surprising: of several groups that are alike only the first is a choice. Where the first of such groups
+ * finds no place, the others find none either.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/form_grow.h"
 
@@ -8,11 +9,11 @@
 
 #include <string.h>
 
-/* Which groups have what they need, and how many of those directly below each. */
+/* For each group: does it have its minimum, and how many groups directly below have theirs? */
 struct met {
     bool group[TASK_GROUPS_MAX + 1];
     uint32_t below[TASK_GROUPS_MAX + 1];
-    uint32_t have[TASK_GROUPS_MAX + 1]; /* instances there are, of it or below it */
+    uint32_t have[TASK_GROUPS_MAX + 1]; /* instances of the group and of all groups below */
 };
 
 static void met_count(const struct form *form, const struct form_have *have, struct met *ret)
@@ -48,7 +49,7 @@ bool form_grow_whole(const struct form *form, const struct form_have *have)
     return met.group[0];
 }
 
-/* The next group from `group` on that lacks something while those around it do not; group_count: none. */
+/* The first group from `group` on that is below its minimum; group_count: there is none. */
 static uint32_t partial_from(const struct form *form, const struct met *met, uint32_t group)
 {
     while (group < form->group_count && met->group[group]) {
@@ -57,7 +58,7 @@ static uint32_t partial_from(const struct form *form, const struct met *met, uin
     return group;
 }
 
-/* Do two groups ask for the same, all below them included? */
+/* Are two groups alike, with all groups below them? */
 static bool alike(const struct form *form, uint32_t a, uint32_t b)
 {
     const uint32_t size = form->groups[a].end - a;
@@ -79,8 +80,9 @@ static bool alike(const struct form *form, uint32_t a, uint32_t b)
 
 /* ---- up to the minimum ---- */
 
-/* The groups directly below one that lack something: those that have begun, then the others, the `turn`-th of them first. Returns how
- * many; `*ret_fresh` of them are others. */
+/* The groups directly below `group` that are below their minimum. Groups that have begun come first. The
+ * fresh groups (without instances) follow, rotated so that the `turn`-th fresh group comes first. Returns the
+ * number of groups; `*ret_fresh` is the number of fresh groups. */
 static uint32_t lacking(const struct form *form, const struct met *met, uint32_t group,
                         uint32_t turn, uint32_t *ret, uint32_t *ret_fresh)
 {
@@ -102,7 +104,7 @@ static uint32_t lacking(const struct form *form, const struct met *met, uint32_t
     return count;
 }
 
-/* What a group lacks. Recursion is as deep as the tree of groups. */
+/* Adds to `ret` what a group lacks of its minimum. The recursion is as deep as the tree of groups. */
 static void complete(const struct form *form, const struct met *met, uint32_t group, uint32_t turn,
                      struct form_have *ret)
 {
@@ -124,7 +126,7 @@ static void complete(const struct form *form, const struct met *met, uint32_t gr
     }
 }
 
-/* In how many orders the groups that lack something are worth trying. */
+/* The number of orders in which fresh groups are worth trying. */
 static uint32_t turns_of(const struct form *form, const struct met *met)
 {
     uint32_t most = 1;
@@ -146,9 +148,9 @@ static uint32_t turns_of(const struct form *form, const struct met *met)
     return most < FORM_CHOICES_MAX ? most : FORM_CHOICES_MAX;
 }
 
-/* ---- above it ---- */
+/* ---- above the minimum ---- */
 
-/* Is a group alike to one before it, of the same parent, that has not begun either? */
+/* Is a fresh group alike to an earlier fresh group of the same parent? */
 static bool repeats(const struct form *form, const struct met *met, uint32_t group)
 {
     for (uint32_t i = form->groups[group].parent + 1; i < group; i = form->groups[i].end) {
@@ -159,7 +161,8 @@ static bool repeats(const struct form *form, const struct met *met, uint32_t gro
     return false;
 }
 
-/* The choice-th of the groups that lack something: those that have begun first. False: there are fewer; `*choice` is less by them. */
+/* The `*choice`-th of the groups that are below their minimum, groups that have begun first. False: there are
+ * fewer groups, and `*choice` is reduced by their number. */
 static bool next_group(const struct form *form, const struct met *met, uint32_t *choice,
                        uint32_t *ret)
 {
@@ -179,7 +182,7 @@ static bool next_group(const struct form *form, const struct met *met, uint32_t 
     return false;
 }
 
-/* Is it in a group that lacks something? */
+/* Is the group, or a group above, below its minimum? */
 static bool around_lacks(const struct form *form, const struct met *met, uint32_t group)
 {
     while (met->group[group] && group != 0) {
@@ -188,14 +191,15 @@ static bool around_lacks(const struct form *form, const struct met *met, uint32_
     return !met->group[group];
 }
 
-/* Has `a` less above its minimum than `b`, in proportion to it? */
+/* Does leaf `a` have fewer instances than leaf `b`, each in proportion to its minimum? */
 static bool less_filled(const struct form *form, const struct met *met, uint32_t a, uint32_t b)
 {
     return (uint64_t)met->have[a] * form->groups[b].min <
            (uint64_t)met->have[b] * form->groups[a].min;
 }
 
-/* The leaf that comes behind `after` in the order of how full they are (group_count: the first); group_count: none does. */
+/* The next leaf that can grow, behind `after` in the order of how full the leaves are. `after` of
+ * group_count: the first leaf. Result group_count: there is none. */
 static uint32_t next_leaf(const struct form *form, const struct met *met, uint32_t after)
 {
     uint32_t best = form->group_count;
@@ -241,7 +245,7 @@ bool form_grow_next(const struct form *form, const struct form_have *have, uint3
     return true;
 }
 
-/* ---- down ---- */
+/* ---- shrinking ---- */
 
 static void all_of(const struct form *form, const struct form_have *stays, uint32_t group,
                    struct form_have *ret)
@@ -263,7 +267,8 @@ static bool stays_any(const struct form *form, const struct form_have *stays, ui
     return false;
 }
 
-/* The leaf that has most above its minimum, the last of equal ones; group_count: none has. */
+/* The leaf that is fullest in proportion to its minimum, the last of equal leaves. group_count: no leaf is
+ * above its minimum. */
 static uint32_t fullest(const struct form *form, const struct met *met,
                         const struct form_have *stays)
 {
@@ -300,7 +305,7 @@ bool form_grow_shrink(const struct form *form, const struct form_have *have,
         return false;
     }
     const uint32_t broken = form_grow_broken(form, have, stays, form->group_count);
-    if (broken < form->group_count) { /* of use to nobody */
+    if (broken < form->group_count) { /* the instances of a broken group are of no use */
         all_of(form, stays, broken, ret);
         *ret_group = broken;
         return true;

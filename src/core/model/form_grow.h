@@ -1,10 +1,10 @@
-/* form_grow.h - how a gang whose groups need not have all of theirs comes and goes.
+/* form_grow.h - how an elastic gang grows and shrinks, group by group and instance by instance.
  *
- *   below its minimum ─▶ all that is missing of it, together
- *   whole ─▶ a group more, whole ─▶ … ─▶ an instance more of the group that has least above its minimum ─▶ …
- *   and back: an instance of the group that has most above its minimum, then a group that is not needed, then the gang
+ *   below the minimum ─▶ everything that the minimum lacks, together
+ *   growing: one more group with its minimum, then one more … then one more instance of the least filled group …
+ *   shrinking: one instance of the fullest group … then a group that is not needed … then the whole gang
  *
- * Pure arithmetic on how many instances of each leaf there are.
+ * All functions compute from the number of instances that each leaf has.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -14,31 +14,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Orders in which groups of which not all are needed are tried for the minimum of a gang. */
+/* The most orders in which groups are tried to reach a gang's minimum, where not all groups are needed. */
 enum { FORM_CHOICES_MAX = 16 };
 
-/* Instances by leaf (the number of its group). */
+/* How many instances each leaf has, by the leaf's group number. */
 struct form_have {
     uint32_t at[TASK_GROUPS_MAX + 1];
 };
 
-/* Are there groups of which not all is needed? */
+/* Does a group of the form need fewer than all of its instances or groups? Always false for a form without
+ * groups. */
 bool form_grow_elastic(const struct form *form);
 
-/* Is the minimum met? */
+/* Does the gang have its minimum? */
 bool form_grow_whole(const struct form *form, const struct form_have *have);
 
-/* The next group behind `after` (group_count: the first) that lacks something while some of it stay; those within it are passed by.
- * The first of all (0): the gang itself is broken. group_count: none is. */
+/* The next broken group behind `after` (group_count: the first one). A broken group is below its minimum
+ * while some of its instances stay. Groups inside a broken group are skipped. Result 0: the gang itself is
+ * broken. Result group_count: no group is broken. */
 uint32_t form_grow_broken(const struct form *form, const struct form_have *have,
                           const struct form_have *stays, uint32_t after);
 
-/* What may come next, the first choice (0), the second and so on: how many more of each leaf, all together. False: there is no such
- * choice. */
+/* How the gang may grow next: `ret` has the instances to add to each leaf, all at once. `choice` 0 is the
+ * best choice, 1 the second and so on. False: there is no such choice. */
 bool form_grow_next(const struct form *form, const struct form_have *have, uint32_t choice,
                     struct form_have *ret);
 
-/* What of a whole gang goes first: so many of each leaf, at most those of `stays`, all of one group (`*ret_group`). False: nothing is
- * above the minimum. */
+/* What a gang that has its minimum gives up first: `ret` has the instances of each leaf, at most as many as
+ * in `stays`, all from the group `*ret_group`. False: nothing is above the minimum. */
 bool form_grow_shrink(const struct form *form, const struct form_have *have,
                       const struct form_have *stays, struct form_have *ret, uint32_t *ret_group);

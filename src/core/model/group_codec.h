@@ -9,17 +9,17 @@
 
 #include <stdbool.h>
 
-/* Topology and groups of a task that has them. */
+/* Topology and groups. group_codec_said(): does the task have any? */
 bool group_codec_said(const struct task_spec *spec);
 void group_codec_encode(const struct task_spec *spec, struct buf *out);
 void group_codec_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
-/* The labels that nodes must have for some of its groups. */
+/* The node labels that groups require. group_codec_labels_said(): does any group require one? */
 bool group_codec_labels_said(const struct task_spec *spec);
 void group_codec_labels_encode(const struct task_spec *spec, struct buf *out);
 void group_codec_labels_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
 
-/* No level of a pool's topology is empty or there twice. */
+/* Is every level of a pool's topology named, and none named twice? */
 bool group_codec_levels_differ(const struct pool_spec *spec);
 
-/* Are the groups of a task a tree in order that adds up to its instances? */
+/* Are the groups of a task a tree in order, and do their instances add up to the task's instances? */
 bool group_codec_sound(const struct task_spec *spec);

@@ -1,5 +1,5 @@
-/* ids.h - names of objects inside the program: one-field structs, so that mixing them up does not
- * compile. 0 is nobody.
+/* ids.h - ids of objects: one-field structs, so that mixing up two kinds of id does not compile. The id 0
+ * names no object.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -21,7 +21,8 @@ typedef struct shape_id {
     uint32_t v;
 } shape_id;
 
-/* Of a part of a pool's topology: given anew when its nodes are gone, and after a restart. */
+/* A domain of a pool's topology. The id of a domain may change: after a restart, and when its last node has
+ * left and a node comes back. */
 typedef struct domain_id {
     uint32_t v;
 } domain_id;
@@ -30,7 +31,8 @@ typedef struct account_id {
     uint32_t v;
 } account_id;
 
-/* Of a user who has tasks: given anew when the tasks are gone, and after a restart. */
+/* A user who has tasks. The id of a user may change: after a restart, and when all tasks of the user were
+ * archived and the user submits again. */
 typedef struct user_id {
     uint32_t v;
 } user_id;
@@ -44,11 +46,11 @@ typedef struct launch_id {
     uint64_t v;
 } launch_id;
 
-/* One try at one instance of a task, written `1234.0:2`: the key of every order and report (P11).
- */
+/* One attempt to run one instance of a task, written `1234.0:2`. Every order and every report carries this
+ * key (P11). */
 struct attempt_key {
     task_id task;
-    uint32_t
-        index; /* which instance: 0 .. instance_count - 1 (INSTANCE_ID is array_first + index) */
-    uint32_t attempt; /* from 1 */
+    /* which instance: 0 .. instance_count - 1. The INSTANCE_ID that a program sees is array_first + index */
+    uint32_t index;
+    uint32_t attempt; /* number of the attempt, from 1 */
 };

@@ -1,5 +1,5 @@
-/* input.h - everything that can happen to the core. The shell stamps each with the time, the actor
- * and the cause.
+/* input.h - inputs: everything that can happen to the core. The shell stamps each input with the time, the
+ * actor and the cause.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -18,17 +18,17 @@ enum input_type {
     INPUT_POOL_CREATE,
     INPUT_POOL_EDIT,
     INPUT_POOL_DELETE,
-    INPUT_NODE_JOIN, /* an agent said hello: creates or updates the node; a new supervisor is a new
-                        incarnation */
-    INPUT_NODE_SILENT, /* its stream broke */
-    INPUT_NODE_LOST,   /* silent for lost_after */
+    /* an agent said hello. The node is created or gets this spec. A new supervisor is a new incarnation */
+    INPUT_NODE_JOIN,
+    INPUT_NODE_SILENT, /* the stream of the node's agent broke */
+    INPUT_NODE_LOST,   /* the node was silent for lost_after */
     INPUT_NODE_EDIT,
     INPUT_NODE_REMOVE,
-    INPUT_TASK_SUBMIT, /* one or many; all or nothing */
+    INPUT_TASK_SUBMIT, /* one task or many tasks; all are accepted or none */
     INPUT_TASK_START,  /* staged -> pending */
-    INPUT_TASK_PAUSE,  /* -> paused; running ones stop first */
+    INPUT_TASK_PAUSE,  /* -> paused; running instances stop first */
     INPUT_TASK_ACTIVATE,
-    INPUT_TASK_MOVE, /* in the queue */
+    INPUT_TASK_MOVE, /* to another place in the queue */
     INPUT_TASK_KILL,
     INPUT_TASK_EDIT,
     INPUT_REPORT,      /* an agent says what became of an attempt */
@@ -48,12 +48,13 @@ enum { INPUT_TYPE_COUNT = INPUT_PROVIDER + 1 };
 
 enum report_type {
     REPORT_STARTED,
-    REPORT_ENDED, /* exit code or signal */
+    REPORT_ENDED, /* the program ended, with an exit code or a signal */
     REPORT_SPAWN_FAILED,
-    REPORT_LOST,       /* the supervisor that ran it is gone */
-    REPORT_UNKNOWN,    /* ordered, but this supervisor never saw it: sent by the server after
-                       reconciliation */
-    REPORT_CHECKPOINT, /* it has saved what it did until `at_ms` */
+    REPORT_LOST, /* the supervisor that ran the attempt is gone */
+    /* the attempt was ordered, but its supervisor never saw the order. The server sends this report after
+     * reconciliation */
+    REPORT_UNKNOWN,
+    REPORT_CHECKPOINT, /* the attempt has saved its work up to `at_ms` */
 };
 
 enum { REPORT_TYPE_COUNT = REPORT_CHECKPOINT + 1 };
@@ -68,7 +69,8 @@ struct report {
     uint64_t err_bytes;
     int64_t cpu_ms;
     int64_t memory_peak_bytes;
-    bool workdir_missed; /* REPORT_STARTED: in its job directory, not where it was asked to run */
+    /* REPORT_STARTED: the attempt runs in its job directory instead of the directory that the user asked for */
+    bool workdir_missed;
 };
 
 /* The bit of each field of a task in a mask of edits; 0: the field cannot change (task_fields.def). */
@@ -80,23 +82,24 @@ enum {
 };
 #undef FIELD
 
-/* What of them changes the request of an instance. */
+/* Edits that change the request of an instance. */
 enum { TASK_EDIT_REQUEST = TASK_EDIT_resources | TASK_EDIT_avoid | TASK_EDIT_node_labels };
 enum { NODE_EDIT_DRAIN = 1, NODE_EDIT_LABELS = 2 };
 
-/* `fields` are the bits of those fields of `spec` that count; nothing else of it does. Of `pools` only the first counts. */
+/* An edit of a task. `fields` has a bit for each field of `spec` that the edit sets; other fields of `spec`
+ * are not read. An edit of `pools` uses only the first pool. */
 struct task_edit {
     uint32_t fields;
     const struct task_spec *spec;
 };
 
-/* A task's new place: directly ahead of another one, or behind it. */
+/* A task's new place in the queue: directly ahead of the task `other`, or directly behind. */
 struct task_move {
     task_id other;
     bool behind;
 };
 
-/* Where an instance is, and what of the devices it has. */
+/* On which node an adopted instance runs, and which devices it holds. */
 struct adopted {
     uint32_t index;
     node_id node;
@@ -121,30 +124,31 @@ struct submission {
 struct input {
     enum input_type type;
     int64_t now_ms;
-    const char *actor; /* who: "user:root", "node:n1", "scheduler", "timer" */
+    const char *actor; /* who caused the input: "user:root", "node:n1", "scheduler", "timer" */
     const char *cause; /* request id or empty */
     union {
         struct {
-            uint8_t server_uuid[16]; /* used the first time only */
+            uint8_t server_uuid[16]; /* used for the first start only */
         } server;
         struct {
-            const struct pool_spec
-                *spec;    /* create, edit: the whole definition, read-modify-write by the API */
-            pool_id pool; /* edit, delete */
+            /* create, edit: the whole definition of the pool, also the fields that do not change */
+            const struct pool_spec *spec;
+            pool_id pool; /* for edit and delete */
             bool force;
         } pool;
         struct {
-            node_id node; /* all but join */
+            node_id node; /* all inputs of nodes but join */
             const struct node_spec *spec;
             const struct node_edit *edit;
-            bool closing; /* join: in the name of a supervisor that is gone; nothing starts there */
+            /* join: sent for a supervisor that is gone, to end its attempts; nothing starts on the node */
+            bool closing;
         } node;
         struct submission submit;
         struct {
             task_id task;
             const struct task_edit *edit;
             struct task_move move;
-            const struct adopted *places; /* adopt */
+            const struct adopted *places; /* adopt: the places of the instances */
             uint32_t place_count;
         } task;
         struct {
@@ -153,14 +157,15 @@ struct input {
             uint32_t count;
         } report;
         struct {
-            account_id account; /* 0: create */
-            const struct account_spec
-                *spec; /* the whole definition; kind and name of an existing one stay */
+            account_id account; /* 0: a new account is created */
+            /* the whole definition of the account. Kind and name of an existing account never change */
+            const struct account_spec *spec;
         } account;
         struct {
             account_id account;
             pool_id pool;
-            const struct quota_spec *spec; /* the whole definition, read-modify-write by the API */
+            /* the whole definition of the quota, also the fields that do not change */
+            const struct quota_spec *spec;
         } quota;
         struct {
             const char *pools[POOL_DEFAULT_COUNT]; /* names of pools that exist */

@@ -10,17 +10,18 @@
 
 /* STARTING, RUNNING or STOPPING. */
 bool instance_active(const struct instance *instance);
-/* The same without those that are told to end. */
+/* STARTING or RUNNING: the instance holds a place and was not told to stop. */
 bool instance_stays(const struct instance *instance);
-/* Since when nothing of its work is saved: its last checkpoint, else its allocation (resources are held from then on, and the state
- * keeps that order from the first moment). */
+/* Since when the instance's work is not saved: since its last checkpoint, else since its allocation. The
+ * allocation counts, not the start, because the instance stands in ORDER_ACCOUNT_LOSS from its allocation on. */
 int64_t instance_unsaved_ms(const struct instance *instance);
 
-/* Did an attempt that ended so fail by its own fault? Such ends count against max_retries. */
+/* Did an attempt with this end cause and exit code fail by its own fault? Such an end counts against
+ * max_retries. */
 bool instance_failed(enum end_cause cause, int32_t exit_code);
 
 /* May this instance be promised a place? */
 bool instance_may_claim(const struct instance *instance);
 
-/* What it holds. */
+/* What the instance holds. */
 struct grant instance_grant(const struct instance *instance);

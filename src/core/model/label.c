@@ -13,7 +13,7 @@
 
 enum { LABEL_BYTES_MAX = 2 * (TEXT_LEN_MAX + 1) + 1 };
 
-/* Two hashes of the same text that differ in where they begin. */
+/* The two halves of a mark are hashes of the same text, one with a leading NUL. */
 struct label_mark label_mark_of(const char *key, const char *value)
 {
     struct buf text;

@@ -1,4 +1,5 @@
-/* label.h - labels of nodes, as marks that are compared instead of their texts: 128 bits that do not depend on the machine.
+/* label.h - marks of node labels. A mark is a 128-bit hash of a label's key and value. Marks are compared
+ * instead of texts. Every machine computes the same mark.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -13,15 +14,16 @@ struct label_mark label_mark_of(const char *key, const char *value);
 /* Below 0: a stands before b. */
 int label_mark_compare(struct label_mark a, struct label_mark b);
 
-/* The marks of these labels, ascending, each once; `ret` has room for all. Returns how many. */
+/* The marks of `count` labels, ascending, each once. `ret` has room for `count` marks. Returns the number of
+ * marks. */
 uint32_t label_marks(const struct label *labels, uint32_t count, struct label_mark *ret);
 
-/* The same as a blob of its own; NULL: there are none. */
+/* The marks of `count` labels as a blob. The caller owns the blob. NULL: there are no labels. */
 struct blob *label_marks_blob(const struct label *labels, uint32_t count);
 
-/* Has a node with these marks all that the request asks for? */
+/* Does a node with these marks have every label that the request requires? */
 bool label_marks_cover(const struct blob *marks, const struct request *request);
 
-/* The value of a node's label; NULL: it has none of this key. */
+/* The value of the node's label `key`; NULL: the node has no such label. */
 struct node_spec;
 const char *label_value(const struct node_spec *spec, const char *key);

@@ -1,14 +1,16 @@
-/* length.h - how long tasks run: what is learned of groups of them, and what is expected of one.
+/* length.h - run lengths: what is learned about groups of similar tasks, and where the expected length of one
+ * task comes from.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include <stdint.h>
 
-/* Where an expectation comes from; from LENGTH_BY_NAME on: groups, the most specific first. */
+/* Where an expected length comes from. From LENGTH_BY_NAME on the values are groups of tasks, the most
+ * specific first. */
 enum length_source {
-    LENGTH_UNKNOWN, /* nothing has ended here yet */
-    LENGTH_LIMIT,   /* its time limit; nobody has used one yet */
-    LENGTH_BY_NAME, /* tasks of its user with its name (numbers in it do not count) and size */
+    LENGTH_UNKNOWN, /* too few tasks have ended to tell */
+    LENGTH_LIMIT,   /* the task's time limit: too few tasks with a time limit have ended */
+    LENGTH_BY_NAME, /* tasks of the same user, name and size. Digits in the name do not count */
     LENGTH_BY_USER_SIZE,
     LENGTH_BY_USER,
     LENGTH_BY_PROJECT_SIZE,
@@ -17,13 +19,14 @@ enum length_source {
 };
 enum { LENGTH_SOURCE_COUNT = LENGTH_BY_SITE + 1 };
 
-/* What the tasks of one group that have ended amount to. Sums are halved now and then, so that old ones fade. */
+/* The sums over the ended tasks of one group. The sums are halved now and then, so that old tasks count less. */
 struct length_group {
-    uint64_t hash;    /* of what its tasks have in common */
-    int64_t day;      /* when one of them last ended; those not seen longest go first */
-    int64_t total_ms; /* over `count` runs */
-    int64_t
-        share_total; /* over `limited_count` runs with a time limit: thousandths of it that they used */
+    uint64_t hash; /* hash of what the group's tasks have in common */
+    /* the day on which a task of the group last ended. The group with the earliest day is dropped first */
+    int64_t day;
+    int64_t total_ms; /* sum over `count` runs */
+    /* sum over `limited_count` runs with a time limit: thousandths of the limit that each run used */
+    int64_t share_total;
     uint32_t count;
     uint32_t limited_count;
 };

@@ -1,9 +1,9 @@
-/* limits.h - every size a user can reach, in one place. Over a limit is refused with the limit's
+/* limits.h - every size a user can reach, in one place. A request above a limit is refused with the limit's
  * name and value.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* The latest moment a stored time can be: the year 10000, roughly. */
+/* The latest moment that a stored time can have: about the year 10889. */
 #define TIME_MS_MAX ((long long)1 << 48)
 
 enum {
@@ -16,33 +16,36 @@ enum {
     NODE_SLOTS_MAX = 1000000, /* so that sums over all nodes fit 64 bits */
     NODE_DEVICES_MAX = 64,    /* GPUs of one node */
     NODE_LABELS_MAX = 64,
-    TOPOLOGY_LEVELS_MAX = 8, /* of a pool, widest first */
+    TOPOLOGY_LEVELS_MAX = 8, /* levels of one pool's topology */
     TASK_GROUPS_MAX = 64,    /* groups within one gang, at any depth */
     GROUP_DEPTH_MAX = 4,
-    NODE_AUX_TASKS_DEFAULT = 100, /* zero-slot instances a node takes */
+    NODE_AUX_TASKS_DEFAULT = 100, /* zero-slot instances that a node takes */
     TASK_INSTANCES_MAX = 10000,
     TASK_ARGS_MAX = 4096,
     TASK_ENV_MAX = 1024,
     TASK_TAGS_MAX = 32,
-    TASK_DEPENDS_MAX = 64,  /* a bit each */
-    MOVE_TASKS_MAX = 10000, /* tasks of the project that one move in the queue passes */
+    TASK_DEPENDS_MAX = 64,  /* a task row has one bit for each dependency */
+    MOVE_TASKS_MAX = 10000, /* tasks of the project that one move in the queue can pass */
     TASK_POOLS_MAX = 16,
-    TASK_AVOID_MAX = 16,                             /* nodes that one task avoids */
-    TASK_LABELS_MAX = 8,                             /* labels that one task asks of its nodes */
-    TASK_PATH_MAX = 4096,                            /* working directories and images */
-    TASK_SPEC_BYTES_MAX = 256 * 1024,                /* all texts of one task together */
-    TASK_SPEC_STORED_MAX = TASK_SPEC_BYTES_MAX + 64, /* one of an older version grows when read */
+    TASK_AVOID_MAX = 16,              /* nodes that one task avoids */
+    TASK_LABELS_MAX = 8,              /* labels that one task requires of its nodes */
+    TASK_PATH_MAX = 4096,             /* working directories and images */
+    TASK_SPEC_BYTES_MAX = 256 * 1024, /* all texts of one task together */
+    /* a spec of an older version grows when it is read */
+    TASK_SPEC_STORED_MAX = TASK_SPEC_BYTES_MAX + 64,
     NAME_LEN_MAX = 63,
     TEXT_LEN_MAX = 255,        /* titles, descriptions, tags, labels */
     SUBMIT_TASKS_MAX = 100000, /* tasks of one submission */
-    SUBMIT_KEYS_MAX = 500000,  /* idempotency keys remembered; over it the oldest go early */
+    /* idempotency keys remembered; above this number the oldest are dropped early */
+    SUBMIT_KEYS_MAX = 500000,
     PENDING_TASKS_MAX = 4000000,
     PRIORITY_MIN = 1,
     PRIORITY_MAX = 100,
     PRIORITY_DEFAULT = 50,
     PATIENCE_MS_DEFAULT = 60000,
     GRACE_MS_DEFAULT = 30000,
-    CHECKPOINT_INTERVAL_MS = 5000, /* checkpoints of an attempt that come sooner are not recorded */
+    /* a checkpoint that comes sooner after the previous checkpoint is not recorded */
+    CHECKPOINT_INTERVAL_MS = 5000,
     RETRIES_MAX = 1000,
     AUX_TASKS_MAX = 1000000,
     STALE_GRACE_MS_DEFAULT = 60000,

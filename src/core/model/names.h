@@ -15,14 +15,14 @@
 
 /* "department", "project". */
 const char *names_account_kind(enum account_kind kind);
-/* "share", "guarantee" … */
+/* "share", "guarantee" …: the rule of an eviction. */
 const char *names_eviction_rule(enum eviction_rule rule);
 /* "name", "user-size" …; NULL beyond the last. */
 const char *names_length_source(enum length_source source);
 /* "asked", "requested" … */
 const char *names_launch_state(enum launch_state state);
 const char *names_node_state(enum node_state state);
-/* "no-room", "gang-short" …: the code as API and CLI show it. */
+/* "no-room", "gang-short" …: the reason code that API and CLI show. */
 const char *names_reason(enum reason_code code);
 /* "experiment" … ; NULL beyond the last. */
 const char *names_task_kind(enum task_kind kind);

@@ -1,4 +1,4 @@
-/* node.h - the row of a machine: what it has, what is free, and whether it may take work.
+/* node.h - the row of a node: what the node has, what is free there, and whether the node may take work.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -10,28 +10,30 @@
 #include <stdint.h>
 
 enum node_state {
-    NODE_UP,      /* its agent is connected */
+    NODE_UP,      /* the node's agent is connected */
     NODE_SILENT,  /* not connected, not yet lost: takes no starts */
-    NODE_LOST,    /* silent for lost_after: its attempts were given up */
-    NODE_REMOVED, /* forgotten; the row stays so that ids are never reused */
+    NODE_LOST,    /* silent for lost_after: the attempts on the node were given up */
+    NODE_REMOVED, /* removed by a user; the row stays so that its id is never used again */
 };
 enum { NODE_STATE_COUNT = NODE_REMOVED + 1 };
 
 struct node {
     node_id id; /* 0: no row here */
     pool_id pool;
-    uint32_t incarnation; /* counts its supervisors; orders and reports of lower ones are refused */
+    /* the number of the node's supervisor. Orders and reports with a lower number are refused */
+    uint32_t incarnation;
     uint32_t device_count;
     uint8_t state;
     uint8_t draining;
-    uint8_t overhang; /* it became smaller than what runs on it: some free amount is negative */
+    /* the node became smaller than what runs on it: some free amount is negative */
+    uint8_t overhang;
     uint8_t pad;
     uint32_t named_count;
     uint32_t aux_max;
-    uint32_t aux_used;       /* zero-slot instances on it */
-    uint32_t instance_count; /* instances that hold something on it */
-    uint32_t leaving_count;  /* of them: those told to stop */
-    uint32_t claim_count;    /* places on it promised to waiting instances */
+    uint32_t aux_used;       /* zero-slot instances on the node */
+    uint32_t instance_count; /* instances that hold something on the node */
+    uint32_t leaving_count;  /* of instance_count: instances that were told to stop */
+    uint32_t claim_count;    /* places on the node that are promised to waiting instances */
     int64_t slots_milli;
     int64_t slots_free; /* may be negative: overhang after the node became smaller */
     int64_t cpu_milli;
@@ -39,20 +41,24 @@ struct node {
     int64_t memory_bytes;
     int64_t memory_free;
     int64_t gpu_memory_bytes;
-    struct amount named[NODE_RESOURCES_MAX]; /* sorted by resource id */
+    /* what the node has of named resources, sorted by resource id */
+    struct amount named[NODE_RESOURCES_MAX];
     int64_t named_free[NODE_RESOURCES_MAX];
-    uint16_t device_free[NODE_DEVICES_MAX]; /* thousandths of each device */
+    uint16_t device_free[NODE_DEVICES_MAX]; /* free thousandths of each device */
     uint8_t supervisor[16];
-    struct blob *labels; /* the marks of its labels, see label.h; NULL: none */
-    domain_id
-        domains[TOPOLOGY_LEVELS_MAX]; /* where it is, by level of its pool's topology; 0: it does
-                                               not say, and on no level below that */
-    struct blob *text; /* encoded name, boot id, address, version, labels; see node_text_decode() */
+    /* the marks of the node's labels (label.h); NULL: the node has no labels */
+    struct blob *labels;
+    /* the node's domain at each level of its pool's topology. 0: the node has no label for this level; then
+     * all narrower levels are 0, too */
+    domain_id domains[TOPOLOGY_LEVELS_MAX];
+    /* name, NUL, then the encoded spec: boot id, address, version, labels and so on */
+    struct blob *text;
 };
 
-/* May a start go there: up and not draining. */
+/* May the node take a start: is it up and not draining? */
 bool node_takes_work(const struct node *node);
 
-/* The amount of a named resource that a node has (free of it): 0 when it has none. */
+/* The amount of a named resource that a node has in all, and that is free. 0: the node does not have the
+ * resource. */
 int64_t node_named(const struct node *node, resource_id resource);
 int64_t node_named_free(const struct node *node, resource_id resource);

@@ -5,9 +5,10 @@
 #include "base/must.h"
 #include "core/model/codec.h"
 
-enum { OBJECT_BYTES_MAX = TASK_SPEC_STORED_MAX }; /* a task is the largest */
+enum { OBJECT_BYTES_MAX = TASK_SPEC_STORED_MAX }; /* a task is the largest object */
 
-/* A switch with a tag has no value: its tag says that the switch is not as by default. */
+/* A switch with a tag has no value in the bytes: the tag alone says that the switch does not have its
+ * default. */
 static bool tag_is_value(const struct object_field *field)
 {
     return field->record.size == sizeof(bool) && field->record.high == 1;
@@ -55,7 +56,7 @@ void object_encode(const struct object *object, const void *spec, struct buf *ou
     codec_put_tags_end(out);
 }
 
-/* The row with this tag; tags ascend from row to row. */
+/* The row with this tag; NULL: there is none. */
 static const struct object_field *tag_find(const struct object *object, uint64_t tag)
 {
     for (uint32_t i = object->head_count; i < object->count; i++) {
@@ -82,7 +83,7 @@ static void tags_get(const struct object *object, struct bytes_reader *in, struc
         }
         record_get_field(&field->record, in, arena, spec);
         if (!in->bad && field->record.type != RECORD_OWN && object_default(field, spec)) {
-            codec_bad(in); /* a default is left out */
+            codec_bad(in); /* a field at its default must be left out */
         }
     }
 }

@@ -1,7 +1,8 @@
 /* object.h - what users describe (a task, a pool, a node, an account, a quota), as a table of its fields.
  *
- * The rows stand in *_fields.def, one file an object; objects.c makes the tables. Everything that has to know
- * every field walks them: codec, limits and edits here, reading in spec/, JSON in wire/, flags in cli/.
+ * The rows stand in *_fields.def, one file for each object. objects.c makes the tables. All code that must
+ * know every field walks these tables: codec, limits and edits here, reading in spec/, JSON in wire/, flags
+ * in cli/.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -23,24 +24,29 @@ enum object_edit {
 
 /* Where the field stands in a file and in the API's object. */
 enum object_group {
-    GROUP_TOP,       /* the object itself */
-    GROUP_OWN,       /* the same, in a form that functions of its own read and write */
+    GROUP_TOP, /* the object itself */
+    /* the object itself, in a form that functions of the field's own read and write */
+    GROUP_OWN,
     GROUP_SCHEDULER, /* `scheduler: {…}` */
     GROUP_HISTORY,   /* `scheduler: {history: {…}}` */
-    GROUP_HIDDEN,    /* nowhere: the server sets it, or it is a part of another field */
+    /* nowhere: the server sets the field, or the field is a part of another field */
+    GROUP_HIDDEN,
 };
 
 struct object_field {
     struct record_field record;
-    int64_t otherwise; /* a number that nobody gave; the bytes of a tagged row leave it out */
-    const char *otherwise_text; /* the same for texts; NULL: "" */
-    const char *what;           /* of names, for messages: "a project" */
-    const char *words; /* of durations, "never pool": the words for -1 and -2; of amounts: for 0 */
+    /* the default of a number. The bytes leave out a tagged row that has its default */
+    int64_t otherwise;
+    const char *otherwise_text; /* the default of a text; NULL: "" */
+    const char *what;           /* what a name names, for messages: "a project" */
+    /* words for special values. Of a duration the words for -1 and -2: "never pool". Of an amount the word
+     * for 0 */
+    const char *words;
     bool (*said)(const void *o); /* RECORD_OWN with a tag: is there anything to write? */
     uint8_t tag;
     uint8_t group; /* enum object_group */
     uint8_t edit;  /* enum object_edit */
-    uint8_t bit;   /* of fields that can change: the field's bit in a mask of edits */
+    uint8_t bit;   /* the field's bit in a mask of edits, where `edit` is not EDIT_NEVER */
 };
 
 struct object {
@@ -83,17 +89,19 @@ extern const struct object node_object;    /* struct node_spec */
 extern const struct object account_object; /* struct account_spec */
 extern const struct object quota_object;   /* struct quota_rules */
 
-/* Every field as nobody gave it; the rest of the struct is 0. */
+/* Sets every field to its default and the rest of the struct to 0. */
 void object_init(const struct object *object, void *spec, size_t size);
 
-/* Rows without a tag, then those with one that do not have their default, then the end of tags. Bytes that were
- * written before an object had tags are read with `plain` of the reader set. Reading marks the reader bad where a field is out of bounds. `heads`: how many rows
- * without a tag the bytes have; fields of the others are as object_init() left them. */
+/* The bytes of an object: the rows without a tag, then the tagged rows that do not have their default, then
+ * the end of the tags. Bytes that are older than tags are read with `plain` of the reader set. A field out of
+ * bounds marks the reader bad. `heads` says how many rows without a tag the bytes have; all other fields keep
+ * what object_init() set. */
 void object_encode(const struct object *object, const void *spec, struct buf *out);
 void object_decode(const struct object *object, uint32_t heads, struct bytes_reader *in,
                    struct arena *arena, void *spec);
 
-/* Is every field within its bounds? False: the field's name and the bound. Rows of RECORD_OWN are not looked at. */
+/* Is every field within its bounds? False: `*ret_limit` is the field's name and `*ret_max` the bound. Rows of
+ * RECORD_OWN are not checked. */
 bool object_bounded(const struct object *object, const void *spec, const char **ret_limit,
                     int64_t *ret_max);
 
@@ -103,10 +111,10 @@ bool object_equal(const struct object *object, const void *one, const void *othe
 /* The row that has this name; NULL: there is none. */
 const struct object_field *object_find(const struct object *object, const char *name);
 
-/* Has the field its default? */
+/* Does the field have its default? */
 bool object_default(const struct object_field *field, const void *spec);
 
-/* The fields of `mask` from one spec into another; lists and texts are borrowed. */
+/* Copies the fields of `mask` from one spec to another. Lists and texts are borrowed. */
 void object_edit(const struct object *object, uint32_t mask, void *to, const void *from);
 
 /* The first field of the table that is in `mask` and may change at rest only; NULL: there is none. */

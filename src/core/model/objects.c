@@ -8,7 +8,7 @@
 #include "core/model/names.h"
 #include "core/model/task_parts.h"
 
-/* How a value is kept, by kind of value. OBJECT is the struct. */
+/* One macro for each kind of value: how the struct OBJECT keeps the value. */
 #define KEPT(kind, member)                                                                         \
     .record.type = (kind), .record.offset = offsetof(OBJECT, member),                              \
     .record.size = sizeof(((OBJECT *)0)->member)
@@ -84,7 +84,7 @@ const struct object_field quota_object_fields[] = {
 };
 #undef OBJECT
 
-/* The rows that are always written, counted. */
+/* The number of rows that are always written. */
 #undef FIELD
 #define FIELD(id, kept, number, change, place, flag) +((number) == TAG_HEAD)
 enum {

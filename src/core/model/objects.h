@@ -2,5 +2,5 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* The word of a switch that is kept as "off": "on" for 0, "off" for 1. */
+/* The word of a switch whose member is 1 when the switch is off: "on" for 0, "off" for 1. */
 const char *objects_switch_name(unsigned off);

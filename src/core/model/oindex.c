@@ -3,10 +3,11 @@
  *   level 1          [ a        m        t ]          keys[i], i > 0: at most the lowest
  *   level 0   [a b c d]  [m n o]  [t u v w x]         key below child i; all keys are in leaves
  *
- * A change descends once, taking every node of its path for itself (node_own), changes the leaf and
- * mends the path upwards. An append splits off a fresh node and leaves the full one full, since
- * most orders grow at their end. A node that a removal leaves small is merged with a neighbour when
- * both fit one node with room to spare. SPDX-License-Identifier: Apache-2.0 */
+ * A change goes down once and makes every shared node of its path its own (node_own). Then the change alters
+ * the leaf and mends the path upwards. An append to a full node makes a new node and leaves the full node
+ * full, since most orders grow at their end. A removal that leaves a node small merges the node with a
+ * neighbour, when one node has room for both and more.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/oindex.h"
 
 #include "base/mem.h"
@@ -16,7 +17,7 @@
 
 enum { NODE_KEYS = 30, NODE_SMALL = NODE_KEYS / 4, NODE_MERGED_MAX = NODE_KEYS * 3 / 4 };
 
-/* NODE_SMALL keys a node or more nearly everywhere: 2^64 keys are far below this height. */
+/* Nearly every node has NODE_SMALL keys or more, so a tree of 2^64 keys is far below this height. */
 enum { HEIGHT_MAX = 32 };
 
 struct oindex_node {
@@ -34,7 +35,7 @@ struct inner {
 struct oindex_path {
     unsigned depth;
     struct oindex_node *node[HEIGHT_MAX];
-    unsigned at[HEIGHT_MAX]; /* which child was taken */
+    unsigned at[HEIGHT_MAX]; /* the index of the child on the path */
 };
 
 int oindex_key_compare(struct okey a, struct okey b)
@@ -47,7 +48,8 @@ int oindex_key_compare(struct okey a, struct okey b)
     return 0;
 }
 
-/* Is `a` lower than `b`? Keys that are compared in a search mostly differ in one and the same number, so the branches are foreseen. */
+/* Is `a` lower than `b`? Keys that one search compares mostly differ in the same number, so the processor
+ * predicts the branches. */
 static bool okey_lower(const struct okey *a, const struct okey *b)
 {
     if (a->at[0] != b->at[0]) {
@@ -95,7 +97,8 @@ static bool node_drop(struct oindex_node *node)
     return __atomic_fetch_sub(&node->refs, 1, __ATOMIC_ACQ_REL) == 1;
 }
 
-/* Frees what only this reference keeps, without recursion: at[] remembers the next child. */
+/* Drops one reference and frees all nodes that nothing else refers to. Without recursion: at[] is the next
+ * child. */
 static void node_unref(struct oindex_node *root)
 {
     if (root == NULL || !node_drop(root)) {
@@ -118,7 +121,7 @@ static void node_unref(struct oindex_node *root)
     }
 }
 
-/* The node in this slot, for writing: a copy when anybody else can see it. */
+/* The node in this slot, for writing. A node with other references is copied first. */
 static struct oindex_node *node_own(struct oindex_node **slot)
 {
     struct oindex_node *node = *slot;
@@ -135,7 +138,7 @@ static struct oindex_node *node_own(struct oindex_node **slot)
     return copy;
 }
 
-/* How many keys of the node, from `from` on, are < key; all before that are. */
+/* The index of the first key that is not below `key`. All keys before `from` are below `key`. */
 static unsigned lower_bound(const struct oindex_node *node, unsigned from, const struct okey *key)
 {
     unsigned low = from;
@@ -152,8 +155,8 @@ static unsigned lower_bound(const struct oindex_node *node, unsigned from, const
     return low;
 }
 
-/* The child whose range has the key: the last one whose lowest key is not above it. keys[0] has no
- * say: it is too high once lower keys went below child 0. */
+/* The child whose range has the key: the last child whose lowest key is not above `key`. keys[0] is not
+ * compared: keys[0] is too high once a lower key was inserted below child 0. */
 static unsigned child_for(const struct oindex_node *node, const struct okey *key)
 {
     const unsigned at = lower_bound(node, 1, key);
@@ -203,7 +206,7 @@ bool oindex_walk_from(struct oindex_walk *walk, const struct oindex *index, stru
                       struct okey *ret)
 {
     const struct oindex_node *node = index->root;
-    const struct oindex_node *right = NULL; /* the nearest subtree right of the way down */
+    const struct oindex_node *right = NULL; /* the nearest subtree to the right of the path */
     if (node == NULL) {
         return false;
     }
@@ -227,7 +230,7 @@ bool oindex_walk_from(struct oindex_walk *walk, const struct oindex *index, stru
     return true;
 }
 
-/* The lowest key above; false: there is none. */
+/* Turns a key into the next higher key; false: there is none. */
 static bool okey_above(struct okey *key)
 {
     for (unsigned i = 4; i-- > 0;) {
@@ -286,7 +289,7 @@ bool oindex_prev(const struct oindex *index, struct okey before, struct okey *re
     return true;
 }
 
-/* Own every node from the root to the leaf for `key`. Is it there already? */
+/* Makes every node from the root to the leaf for `key` owned. True: the key is there. */
 static bool path_own(struct oindex *index, struct okey key, struct oindex_path *path)
 {
     struct oindex_node *node = node_own(&index->root);
@@ -331,7 +334,7 @@ static void node_remove(struct oindex_node *node, unsigned at)
     node->count--;
 }
 
-/* Move keys[from..] (and children) of one node to the end of another of the same level. */
+/* Moves keys[from..] (and children) of one node to the end of another node of the same level. */
 static void node_move(struct oindex_node *to, struct oindex_node *node, unsigned from)
 {
     size_t moved = node->count - from;
@@ -344,7 +347,7 @@ static void node_move(struct oindex_node *to, struct oindex_node *node, unsigned
     node->count = (uint16_t)from;
 }
 
-/* Insert into a full node: the upper part moves to a new right neighbour, which is returned. */
+/* Inserts into a full node. The upper half moves to a new right neighbour, which is returned. */
 static struct oindex_node *node_split(struct oindex_node *node, unsigned at, struct okey key,
                                       struct oindex_node *child)
 {
@@ -395,7 +398,7 @@ bool oindex_insert(struct oindex *index, struct okey key)
     return true;
 }
 
-/* Merge child `at` of a parent with its right neighbour when both fit one node with room. */
+/* Merges child `at` of a parent with its right neighbour, when one node has room for both and more. */
 static bool merge_right(struct oindex_node *parent, unsigned at)
 {
     struct oindex_node *left = child_at(parent, at);
@@ -406,7 +409,7 @@ static bool merge_right(struct oindex_node *parent, unsigned at)
     left = node_own(&children(parent)[at]);
     right = node_own(&children(parent)[at + 1]);
     if (right->level > 0) {
-        /* A node's own keys[0] is never looked at and may be too high; its parent's key is right. */
+        /* keys[0] of an inner node is never compared and may be too high. The parent's key is right. */
         right->keys[0] = parent->keys[at + 1];
     }
     node_move(left, right, 0);
@@ -448,7 +451,7 @@ bool oindex_remove(struct oindex *index, struct okey key)
     while (index->root->level > 0 && index->root->count == 1) {
         struct oindex_node *root = index->root;
         index->root = child_at(root, 0);
-        root->count = 0; /* its child has moved up with its reference */
+        root->count = 0; /* the child became the root, with the reference */
         node_unref(root);
     }
     if (index->root->count == 0) {

@@ -14,7 +14,7 @@
 /* What the slots of a pool are. */
 enum slot_type { SLOTS_NONE, SLOTS_CPU, SLOTS_GPU, SLOTS_MIXED };
 
-/* What its nodes amount to. */
+/* Sums over the nodes of a pool. */
 struct pool_figures {
     uint32_t nodes_total;
     uint32_t nodes_up;
@@ -23,31 +23,32 @@ struct pool_figures {
     int64_t slots_used;
     uint64_t aux_total; /* places for tasks without slots */
     uint64_t aux_used;
-    uint64_t aux_free; /* on the nodes that may take work */
+    uint64_t aux_free; /* aux places that are free on nodes that may take work */
     enum slot_type slot_type;
 };
 
-/* A task that has waited longer than patience: its places are kept as they fall free. */
+/* A task that has waited longer than the pool's patience. Places that become free are kept for the task. */
 struct reservation {
     task_id task;
-    int64_t
-        until_ms; /* when it will have started, as reckoned when it was given; 0: nobody knows */
+    /* when the task will have started, as computed when the reservation was made; 0: unknown */
+    int64_t until_ms;
 };
 enum { RESERVATIONS_MAX = 8 };
 
 struct pool {
     pool_id id;          /* 0: no row here */
-    uint32_t node_count; /* joined and not removed */
-    uint32_t accepts;    /* bit per task kind; 0: all */
+    uint32_t node_count; /* nodes that have joined and are not removed */
+    uint32_t accepts;    /* a bit for each task kind that the pool accepts; 0: all kinds */
     uint32_t aux_tasks;
     uint8_t paused;
     uint8_t deleted;
-    uint8_t due;            /* hint, not state: a pass may find something to do */
+    uint8_t due;            /* a hint, not part of the state: a pass may find something to do */
     uint8_t uneven_off;     /* see struct pool_spec */
-    uint32_t task_count;    /* all that have not ended */
+    uint32_t task_count;    /* tasks that have not ended */
     uint32_t pending_count; /* tasks with a waiting instance that may run */
     uint32_t running_count; /* tasks with an allocation */
-    uint8_t policy;         /* enum pool_policy, and so on: see struct pool_spec */
+    /* enum pool_policy. struct pool_spec describes the members from here to `order` */
+    uint8_t policy;
     uint8_t placement;
     uint8_t victims;
     uint8_t preemption_off;
@@ -63,34 +64,41 @@ struct pool {
     int64_t user_slots_max;
     int64_t history_half_life_ms;
     int64_t history_window_ms;
-    int64_t history_at_ms;       /* its means are of this moment; 0: there are none */
-    int64_t history_next_ms;     /* the next tick; 0: nothing runs */
-    struct sum history_whole[3]; /* the mean of `usable` */
+    /* the moment of the last tick of the usage history; 0: there is no history */
+    int64_t history_at_ms;
+    /* the next tick of the usage history; 0: none, because nothing runs */
+    int64_t history_next_ms;
+    struct sum history_whole[3]; /* the mean of `usable` over the usage history */
     int64_t patience_ms;
-    task_id blocked_task; /* the first task of the order that did not fit, 0: none */
+    task_id blocked_task; /* the first task in the order that did not fit; 0: none */
     int64_t blocked_since_ms;
-    int64_t blocked_more_ms; /* it may be overtaken so much longer than patience */
+    /* how much longer than patience other tasks may overtake blocked_task */
+    int64_t blocked_more_ms;
     struct reservation reserved[RESERVATIONS_MAX];
-    int64_t wake_ms;      /* a pass is due then: a delay or a protection ends; 0: none does */
-    int64_t slots_milli;  /* sum over its nodes that are not removed */
-    int64_t slots_free;   /* over the nodes that may take work */
-    struct sum usable[3]; /* slots, cpu, memory of the nodes that may take work: what is divided */
-    uint32_t typical_counted; /* rows of what is asked of it (typical.h): */
+    /* a pass is due at this moment, because a delay or a protection ends; 0: none ends */
+    int64_t wake_ms;
+    int64_t slots_milli; /* sum over the pool's nodes that are not removed */
+    int64_t slots_free;  /* sum over the nodes that may take work */
+    /* slots, cpu and memory of the nodes that may take work: what the shares divide */
+    struct sum usable[3];
+    uint32_t typical_counted; /* rows of counted typical requests (typical.h) */
     uint32_t typical_weighed;
-    uint64_t typical_sum;     /* of the counts */
-    uint64_t typical_since;   /* what was counted since the others were weighed */
-    uint64_t typical_version; /* hint, not state: how often they were */
+    uint64_t typical_sum;   /* sum of the counts of the counted rows */
+    uint64_t typical_since; /* what was counted since the typical requests were last weighed */
+    /* a hint, not part of the state: how often the typical requests were weighed */
+    uint64_t typical_version;
     int64_t created_ms;
-    uint32_t level_count; /* of its topology */
-    struct blob *levels;  /* their names, one behind the other with a NUL each, widest first */
+    uint32_t level_count; /* levels of the pool's topology */
+    struct blob *levels;  /* the names of the levels, each with its NUL, the widest level first */
     struct blob *text;    /* encoded name, title, description */
 };
 
-/* Do its queues go by expected length? Not where first come is first served. */
+/* Are the pool's queues ordered by expected length? Never with policy `fifo`. */
 bool pool_by_length(const struct pool *pool);
 
 /* Does this task have one of the pool's reservations? */
 bool pool_has_reserved(const struct pool *pool, task_id task);
 
-/* When the blocked task of a pool has been overtaken long enough; INT64_MAX: there is none, or it has its reservation. */
+/* The moment from which other tasks may no longer overtake the pool's blocked task. INT64_MAX: there is no
+ * blocked task, or the blocked task has a reservation. */
 int64_t pool_patience_ms(const struct pool *pool);

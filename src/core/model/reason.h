@@ -1,5 +1,6 @@
-/* reason.h - why something waits or is refused, as data. wire/reason_text.h turns it into a
- * sentence; API, CLI and UI show the same one (P8, P9).
+/* reason.h - reasons: why a task waits or a request is refused, as data. wire/reason_text.h turns a reason
+ * into a sentence. API, CLI and UI show the same sentence (P8, P9). Words in backquotes are members of struct
+ * reason.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -12,88 +13,112 @@
 enum reason_code {
     REASON_NONE,
     /* waits */
-    REASON_STAGED,     /* not queued: `weir task start` */
-    REASON_PAUSED,     /* by its user */
-    REASON_DEPENDENCY, /* `task` has not ended; `need` of them */
+    REASON_STAGED,     /* not queued until the user calls `weir task start` */
+    REASON_PAUSED,     /* paused by its user */
+    REASON_DEPENDENCY, /* `task` and others have not ended, `need` tasks in all */
     REASON_POOL_PAUSED,
     REASON_POOL_EMPTY, /* no node has joined yet */
-    REASON_NODES_AWAY, /* nodes that could take it are silent, lost or draining: `have` of `need`
-                          are up */
-    REASON_NO_ROOM,    /* fits no node's free capacity: `resource` short, `wanted`, the nearest node
-                          has `available` */
+    /* nodes that could take the task are silent, lost or draining: `have` of `need` are up */
+    REASON_NODES_AWAY,
+    /* the task fits no node's free amounts: it wants `wanted` of `resource`, the nearest node has `available` */
+    REASON_NO_ROOM,
     REASON_DEVICES_BUSY, /* the chosen devices are in use on every node that has them */
     REASON_AUX_FULL,     /* every node is at its cap of zero-slot tasks */
     REASON_GANG_SHORT,   /* `have` of `need` places are free */
-    REASON_RESERVED,     /* what is free is kept for `task`, which waited longer than patience */
-    REASON_PROMISED,     /* what is free is promised to `task`: others are leaving for it */
-    REASON_NEXT,         /* fits; the next pass starts it */
+    /* the free places are kept for `task`, which waited longer than patience */
+    REASON_RESERVED,
+    /* the free places are promised to `task`, for which other instances are leaving */
+    REASON_PROMISED,
+    REASON_NEXT,       /* the task fits, and the next pass starts it */
     REASON_OVER_LIMIT, /* `account` may not hold `wanted` more of `resource`: `available` is left */
-    REASON_OVER_GUARANTEE, /* the same for work that is not preemptible, which stays within what is
-                                guaranteed */
-    REASON_USER_CAP,       /* the same for all tasks of one user in the pool */
-    REASON_OVER_SHARE, /* finds no room and asks for `wanted` of `resource`, more than `account` has a right to for it while others want
-                          the rest: `available` */
-    REASON_VICTIMS_LEAVING, /* `need` of its places are promised; those who hold them still are leaving */
-    REASON_PREEMPTION_DELAY, /* may take its place from others, but not before `until_ms` */
-    REASON_MIN_RUNTIME, /* the same: those it may take from have their minimum runtime until then */
-    REASON_CHANGING_POOL, /* goes to `pool` when its instances have left */
-    REASON_TOPOLOGY, /* no part of the topology has room for all `need`: `text`, the closest, has it for `have` */
-    REASON_NOT_FOUND, /* places for `need` instances that are not all alike were not found, which proves nothing */
+    /* the task is not preemptible, and `account` may not hold more such work than its guarantee. Members as
+     * for REASON_OVER_LIMIT */
+    REASON_OVER_GUARANTEE,
+    /* the tasks of one user may not hold more in the pool. Members as for REASON_OVER_LIMIT */
+    REASON_USER_CAP,
+    /* there is no room, and the task wants `wanted` of `resource`. `account` has a right to `available` for
+     * this task while other accounts want the rest */
+    REASON_OVER_SHARE,
+    /* `need` places are promised to the task, and the instances that hold these places are leaving */
+    REASON_VICTIMS_LEAVING,
+    REASON_PREEMPTION_DELAY, /* the task may evict others, but not before `until_ms` */
+    /* the tasks that this task may evict have their minimum runtime until `until_ms` */
+    REASON_MIN_RUNTIME,
+    REASON_CHANGING_POOL, /* the task goes to `pool` when its instances have left their places */
+    /* no domain of the topology has room for all `need` instances. The best domain, `text`, has room for
+     * `have` */
+    REASON_TOPOLOGY,
+    /* the search found no places for `need` instances that differ. The search was not exhaustive, so places
+     * may exist */
+    REASON_NOT_FOUND,
     /* refusals */
-    REASON_UNKNOWN_POOL,      /* `text` */
-    REASON_UNKNOWN_PROJECT,   /* `text` */
-    REASON_UNKNOWN_RESOURCE,  /* `text`: no node of the pool defines it */
-    REASON_UNKNOWN_TASK,      /* depends on a task that does not exist: `task` */
-    REASON_KIND_NOT_ACCEPTED, /* the pool does not take this kind */
-    REASON_TOO_LARGE,         /* no node can ever hold it: `resource`, `wanted`, largest node has
-                                 `available`; where `have` is above 0, all nodes together have that */
-    REASON_GANG_TOO_LARGE,    /* `have` instances could ever be placed together, `need` are asked */
-    REASON_NO_DEVICES,        /* no node has devices (or these indices) */
-    REASON_COMBINATION, /* each amount fits some node, all together fit none: `resource` binds on
-                           the nearest */
-    REASON_LIMIT,       /* a limit of limits.h: `text` names it, `available` is its value */
-    REASON_WRONG_STATE, /* the object's state does not allow it: `text` says which state it is in; a
-                           `pool` or `account` that is always there */
-    REASON_KEY_REUSED,  /* an idempotency key with another body */
-    REASON_EXISTS,      /* a name is taken: `text` */
-    REASON_IN_USE,      /* pool or node still has tasks: `need` of them */
-    REASON_NO_IMAGE,    /* the pool's nodes run no containers */
-    REASON_MANY_POOLS,  /* more than one pool is not possible yet */
-    REASON_UNKNOWN_OBJECT,     /* no such pool, node or task: `text` */
-    REASON_UNKNOWN_DEPARTMENT, /* `text` */
-    REASON_CYCLE,              /* a department below itself: `text` */
-    REASON_NOT_EMPTY,          /* department `text` has `need` accounts below it */
-    REASON_OTHER_QUEUE,        /* `task` is in another `text`: pool or project */
-    REASON_OTHER_PRIORITY, /* `task` has not the priority `need` of the one it should stand beside */
-    REASON_TASK_ENDED,     /* `task` has */
-    REASON_MOVE_TOO_FAR,   /* more than `need` tasks lie between */
-    REASON_HOLDS_PLACES,   /* `text` of `task` cannot change while instances run */
-    REASON_UNKNOWN_NODE,   /* it avoids a node that is none: `text` */
-    REASON_AVOIDED,        /* the nodes it does not avoid can never take it; they could: `have` */
-    REASON_OTHER_LABELS,   /* nor can those with the labels it asks for; they could: `have` */
-    REASON_UNKNOWN_LEVEL,  /* the pool's topology has no level `text` */
-    REASON_DOMAIN_TOO_SMALL, /* no part of the topology can ever hold all `need`: `text`, the largest, holds `have` */
-    REASON_HAS_GROUPS, /* `text` of a task whose instances are not all alike cannot change */
+    REASON_UNKNOWN_POOL,      /* there is no pool `text` */
+    REASON_UNKNOWN_PROJECT,   /* there is no project `text` */
+    REASON_UNKNOWN_RESOURCE,  /* no node has ever brought the resource `text` */
+    REASON_UNKNOWN_TASK,      /* the task depends on `task`, which does not exist */
+    REASON_KIND_NOT_ACCEPTED, /* the pool does not take tasks of this kind */
+    /* no node can ever hold an instance: it wants `wanted` of `resource`, the largest node has `available`.
+     * Where `have` is above 0, all nodes together have `have` */
+    REASON_TOO_LARGE,
+    /* at most `have` instances can ever be placed together, and the gang needs `need` */
+    REASON_GANG_TOO_LARGE,
+    REASON_NO_DEVICES, /* no node has devices, or no node has the chosen devices */
+    /* each amount fits some node, but no node fits all amounts together. The nearest node lacks `resource` */
+    REASON_COMBINATION,
+    /* above a limit of limits.h: `text` is the name of the limit, `available` its value */
+    REASON_LIMIT,
+    /* the object is in state `text`, which does not allow the change; or `pool` or `account` always exists
+     * and cannot be deleted or moved */
+    REASON_WRONG_STATE,
+    REASON_KEY_REUSED, /* the idempotency key was used before with another body */
+    REASON_EXISTS,     /* the name `text` is taken */
+    /* the object `text` is still in use by `need` tasks, instances or nodes */
+    REASON_IN_USE,
+    REASON_NO_IMAGE,   /* the pool's nodes run no containers */
+    REASON_MANY_POOLS, /* the task names more than one pool, which is not possible yet */
+    /* there is no such object: `text` says whether pool, node, task or account */
+    REASON_UNKNOWN_OBJECT,
+    REASON_UNKNOWN_DEPARTMENT, /* there is no department `text` */
+    REASON_CYCLE,              /* department `text` would be below itself */
+    REASON_NOT_EMPTY,          /* department `text` still has `need` accounts below */
+    /* `task` is in another pool or project; `text` says which of the two */
+    REASON_OTHER_QUEUE,
+    /* `task` does not have priority `need`, the priority of the task that it should stand beside */
+    REASON_OTHER_PRIORITY,
+    REASON_TASK_ENDED,   /* `task` has ended */
+    REASON_MOVE_TOO_FAR, /* more than `need` tasks lie between the old and the new place */
+    /* the field `text` of `task` cannot change while instances of `task` have places */
+    REASON_HOLDS_PLACES,
+    REASON_UNKNOWN_NODE, /* the task avoids the node `text`, which does not exist */
+    REASON_AVOIDED,      /* only nodes that the task avoids could ever run it: `have` of them */
+    /* only nodes without the labels that the task requires could ever run it: `have` of them */
+    REASON_OTHER_LABELS,
+    REASON_UNKNOWN_LEVEL, /* the pool's topology has no level `text` */
+    /* no domain of the topology can ever hold all `need` instances. The largest domain, `text`, holds `have` */
+    REASON_DOMAIN_TOO_SMALL,
+    REASON_HAS_GROUPS, /* the field `text` cannot change, because the task has groups */
 };
 enum { REASON_COUNT = REASON_HAS_GROUPS + 1 };
 
 struct reason {
     enum reason_code code;
-    resource_id resource; /* the binding one */
+    resource_id resource; /* the resource that the reason is about */
     pool_id pool;
-    node_id node; /* the nearest, or 0 */
+    node_id node; /* the node that comes nearest to a fit; 0: none */
     task_id task;
     account_id account;
     uint32_t have;
     uint32_t need;
-    int64_t wanted; /* in the resource's unit */
+    int64_t wanted; /* amount of `resource` that the task wants, in the resource's unit */
     int64_t available;
-    int64_t smallest; /* the smallest change that would be accepted: this amount (or count) instead;
-                         -1: none */
-    int64_t until_ms; /* when it will be looked at again at the latest, 0: unknown */
-    uint32_t running; /* of a task that waits in part: those that have their places, */
-    uint32_t all;     /* of so many; 0: none has */
+    /* the amount (or count) that would be accepted instead of `wanted`; -1: unknown, or no amount would do */
+    int64_t smallest;
+    int64_t until_ms; /* the moment at which the reason ends or is looked at again; 0: unknown */
+    /* of a task that waits in part: the instances that have their places; 0: none */
+    uint32_t running;
+    /* of a task that waits in part: all instances; 0: no instance has a place */
+    uint32_t all;
     char text[NAME_LEN_MAX + 1];
-    char group[NAME_LEN_MAX +
-               1]; /* of a gang with groups: the one that it is about; "": all of it */
+    /* of a gang with groups: the group that the reason is about; "": the whole gang */
+    char group[NAME_LEN_MAX + 1];
 };

@@ -1,7 +1,7 @@
 /* record.c - the codec and the bounds of structs that a table describes.
  *
- * record_read() and record_write() call themselves for a struct within a struct: as deep as tables are written, not as deep as
- * bytes say.
+ * record_read() and record_write() call themselves for a struct within a struct. The tables bound the depth,
+ * not the bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/record.h"
 
@@ -49,7 +49,7 @@ uint32_t record_count(const struct record_field *field, const void *object)
     return count;
 }
 
-/* An unsigned member of any size. */
+/* The value of an unsigned member of any size. */
 static uint64_t unsigned_of(const struct record_field *field, const void *object)
 {
     const void *member = member_of(field, object);
@@ -171,7 +171,8 @@ uint64_t record_high(const struct record_field *field)
 static void unsigned_get(const struct record_field *field, const struct record_source *from,
                          void *object)
 {
-    uint64_t high = field->type == RECORD_BOOL ? 1 : (uint64_t)field->high; /* RECORD_ANY: all */
+    /* RECORD_ANY becomes UINT64_MAX */
+    uint64_t high = field->type == RECORD_BOOL ? 1 : (uint64_t)field->high;
     if (field->bound_at != 0 && from->bounds != NULL) {
         high = *(const uint64_t *)((const char *)from->bounds + field->bound_at - 1);
     }
@@ -184,7 +185,7 @@ static void unsigned_get(const struct record_field *field, const struct record_s
     record_set(field, object, (int64_t)value);
 }
 
-/* Structs that a table describes. */
+/* Reads a list of structs that `field->part` describes. */
 static void *rows_get(const struct record_field *field, const struct record_source *from,
                       uint32_t *ret_count)
 {

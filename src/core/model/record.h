@@ -1,7 +1,7 @@
 /* record.h - a struct described as a table of its fields.
  *
- * One row says of one field: its name, how the struct keeps its value, and which values the field may
- * have. Codecs, limits, copies and JSON walk such tables, so that a field is written down once.
+ * One row describes one field: its name, how the struct keeps its value, and which values the field may have.
+ * Codecs, limits, copies and JSON walk such tables, so every field is described once.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -27,7 +27,8 @@ enum record_type {
     RECORD_BITS,    /* uint64_t, a set of small numbers. Bytes: u; JSON: [0,2] for bits 0 and 2 */
     RECORD_PART,    /* a struct that `part` describes */
     RECORD_ROWS,    /* a pointer to structs that `part` describes, and a uint32_t count */
-    RECORD_OWN,     /* several members, or a form of its own: `put`, `get` and `copy` know it */
+    /* several members, or a special form: the row's `put`, `get` and `copy` handle the field */
+    RECORD_OWN,
 };
 
 /* `high` of an unsigned number that may have any value. */
@@ -36,7 +37,7 @@ enum { RECORD_ANY = -1 };
 struct record_json_form;
 struct record_source;
 
-/* A struct, described. */
+/* The description of a struct. */
 struct record_table {
     const struct record_field *fields;
     uint16_t count;
@@ -48,33 +49,39 @@ struct record_table {
     }
 
 struct record_field {
-    const char *name;      /* in JSON, in files and in messages; NULL: not shown */
+    /* the field's name in JSON, in files and in messages; NULL: the field is not shown */
+    const char *name;
     uint8_t type;          /* enum record_type */
-    uint8_t size;          /* of the member in bytes */
+    uint8_t size;          /* size of the member in bytes */
     uint8_t since;         /* the first version that has the field; 0: all have it */
-    uint8_t place;         /* in JSON, fields of a lower place come first */
-    uint16_t offset;       /* of the member in the struct */
-    uint16_t count_offset; /* of the count of a list */
-    uint32_t length_max;   /* of each text in a list, in bytes */
-    int64_t low;           /* the least number; of texts and lists: the shortest */
-    int64_t high;          /* the largest number; of texts and lists: the longest */
+    uint8_t place;         /* in JSON, fields with a lower place come first */
+    uint16_t offset;       /* offset of the member in the struct */
+    uint16_t count_offset; /* offset of the member that has the count of a list */
+    uint32_t length_max;   /* the longest text of a list, in bytes */
+    int64_t low;           /* the smallest number; of texts and lists: the smallest length */
+    int64_t high;          /* the largest number; of texts and lists: the largest length */
     int64_t before;        /* the value of a number in versions before `since` */
-    uint16_t bound_at; /* where the source keeps the largest number (RECORD_BOUND); 0: in `high` */
-    const struct record_table *part;                  /* RECORD_PART, RECORD_ROWS */
-    const char *(*word)(unsigned v);                  /* RECORD_WORD: NULL beyond the last value */
-    void (*put)(const void *object, struct buf *out); /* RECORD_OWN, as the next two */
+    /* where the source has the largest number (RECORD_BOUND); 0: `high` is the largest number */
+    uint16_t bound_at;
+    const struct record_table *part; /* RECORD_PART, RECORD_ROWS: the fields of the struct */
+    const char *(*word)(unsigned v); /* RECORD_WORD: NULL beyond the last value */
+    /* RECORD_OWN: writes, reads and copies the field */
+    void (*put)(const void *object, struct buf *out);
     void (*get)(struct bytes_reader *in, struct arena *arena, void *object);
     void (*copy)(void *to, const void *from);
-    /* RECORD_OWN, in place of `get`: where the source's version or bounds matter. */
+    /* RECORD_OWN: reads the field in place of `get`, where the version or the bounds of the source matter. */
     void (*read)(const struct record_source *from, void *object);
-    /* In JSON (wire/record_json.h); all of these may be left out. */
-    const char *required; /* what an error asks for when the field is missing; NULL: it may be */
-    int64_t otherwise;    /* a number that is missing; a missing text is "", a missing list empty */
-    bool sparse;          /* not written while it has the value of a missing field */
-    const struct record_json_form *json; /* another form than that of the type */
+    /* The members from here on are for JSON (wire/record_json.h). Each may be left out. */
+    /* what an error message asks for when the field is missing; NULL: the field may be missing */
+    const char *required;
+    /* the value of a missing number. A missing text is "", a missing list is empty */
+    int64_t otherwise;
+    bool sparse; /* the field is not written while it has the value of a missing field */
+    /* reads and writes the field in another JSON form than its type has; NULL: the type's form */
+    const struct record_json_form *json;
 };
 
-/* One row each. `object` is the struct, `member` the member that keeps the value. */
+/* Each of these macros makes one row. `object` is the struct, `member` the member that keeps the value. */
 #define RECORD_AT(object, member)                                                                  \
     .offset = offsetof(object, member), .size = sizeof(((object *)0)->member)
 #define RECORD_NUMBER(kind, object, member, json, least, most)                                     \
@@ -88,10 +95,11 @@ struct record_field {
         .length_max = (longest)                                                                    \
     }
 
-/* The largest number is member `counter`, a uint64_t, of the struct that the source has as `bounds`. */
+/* The row's largest number is the member `counter` (a uint64_t) of the struct that the source's `bounds`
+ * points to. */
 #define RECORD_BOUND(object, counter) .bound_at = 1 + offsetof(object, counter)
 
-/* The fields one after the other, in the table's order. What is out of bounds marks the reader bad. */
+/* Writes or reads the fields in the order of the table. A value out of bounds marks the reader bad. */
 void record_put(const struct record_field *fields, size_t count, const void *object,
                 struct buf *out);
 void record_get(const struct record_field *fields, size_t count, struct bytes_reader *in,
@@ -101,10 +109,11 @@ void record_put_field(const struct record_field *field, const void *object, stru
 void record_get_field(const struct record_field *field, struct bytes_reader *in,
                       struct arena *arena, void *object);
 
-/* The value of one field from one object into another; lists and texts are borrowed. */
+/* Copies one field from one object to another. Lists and texts are borrowed. */
 void record_copy_field(const struct record_field *field, void *to, const void *from);
 
-/* The value of a number, the length of a text, the count of a list. Not of RECORD_ID16, RECORD_KEY and RECORD_OWN. */
+/* The value of a number, the length of a text, or the count of a list. Not for RECORD_ID16, RECORD_KEY,
+ * RECORD_PART and RECORD_OWN. */
 int64_t record_value(const struct record_field *field, const void *object);
 
 /* Is the field within its bounds? False: `*ret_limit` names the bound that is broken, `*ret_max` is its value. */
@@ -114,23 +123,25 @@ bool record_bounded(const struct record_field *field, const void *object, const 
 /* The largest value of an unsigned number. */
 uint64_t record_high(const struct record_field *field);
 
-/* The text, list or count behind a row of that type. */
+/* The text, list, key or count of a field. The row must have the matching type. */
 const char *record_text(const struct record_field *field, const void *object);
 const void *record_list(const struct record_field *field, const void *object);
 struct attempt_key record_key(const struct record_field *field, const void *object);
 uint32_t record_count(const struct record_field *field, const void *object);
 
-/* Sets a number (or enum, or bool); the value is within the member's range. */
+/* Sets a number, an enum or a bool. The value must be within the member's range. */
 void record_set(const struct record_field *field, void *object, int64_t value);
 
-/* Bytes that an older version may have written. */
+/* A source of bytes that an older version may have written. */
 struct record_source {
     struct bytes_reader *in;
     struct arena *arena;
     uint64_t version;
-    const void *bounds; /* what RECORD_BOUND speaks of; NULL: `high` is the bound */
+    /* the struct with the bounds of RECORD_BOUND; NULL: `high` is the bound */
+    const void *bounds;
 };
 
-/* Reads all fields that the source's version has; the others get their value before `since`. `object` begins as zeroes. */
+/* Reads all fields that the source's version has. Each later field gets its value `before`. The caller has
+ * set `object` to zeroes. */
 void record_read(const struct record_table *table, const struct record_source *from, void *object);
 void record_write(const struct record_table *table, const void *object, struct buf *out);

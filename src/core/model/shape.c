@@ -1,4 +1,4 @@
-/* shape.c - see shape.h.
+/* shape.c - the form of a shape.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/shape.h"
 

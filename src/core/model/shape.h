@@ -1,5 +1,5 @@
-/* shape.h - equal requests are one shape: tried once a pass, and when it does not fit, none of its
- * tasks is looked at.
+/* shape.h - shapes. Tasks of a pool with equal requests share one shape. A pass tries a shape once. When the
+ * shape does not fit, the pass looks at none of its tasks.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -11,13 +11,14 @@
 
 struct shape {
     shape_id id;         /* 0: no row here */
-    uint32_t task_count; /* tasks that have it; the row goes with the last one */
-    uint32_t gang_size;  /* instances that start together; 1: each for itself */
+    uint32_t task_count; /* tasks that have this shape; the row is removed with the last task */
+    /* instances that must start together; 1: each instance starts by itself */
+    uint32_t gang_size;
     pool_id pool;
     uint64_t hash;
-    struct request request; /* of each instance; where there are groups: of the first */
-    struct blob *form;      /* see shape_form() */
+    struct request request; /* of each instance; of a task with groups: of its first instance */
+    struct blob *form;      /* the bytes of struct form, see shape_form(); NULL: no form */
 };
 
-/* How its instances hang together; NULL: they are all alike, anywhere. */
+/* The form of the shape; NULL: all instances are alike and may be anywhere. */
 const struct form *shape_form(const struct shape *shape);

@@ -52,8 +52,7 @@ void space_copy(const struct space *from, struct space_room *room, struct space 
     ret->device_free = room->device_free;
 }
 
-/* Both lists are sorted, and a
- * node has few, so a walk is shorter than a search. */
+/* The named resources of a node are sorted and few, so a walk is shorter than a binary search. */
 uint32_t space_named_index(const struct node *node, resource_id resource)
 {
     uint32_t i = 0;
@@ -63,8 +62,8 @@ uint32_t space_named_index(const struct node *node, resource_id resource)
     return i < node->named_count && node->named[i].resource.v == resource.v ? i : node->named_count;
 }
 
-/* Adds (sign 1) or removes (-1) what an instance holds. A device index or name that the node has
- * lost in the meantime (overhang) has nothing to add to. */
+/* Adds what an instance holds to the free amounts (sign 1), or subtracts it (sign -1). A device or named
+ * resource that the node no longer has (overhang) is left out. */
 static void space_move(struct space *place, struct space_room *room, const struct request *request,
                        const struct grant *grant, int sign)
 {

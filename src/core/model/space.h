@@ -1,4 +1,4 @@
-/* space.h - what is free on a node, as a step changes it.
+/* space.h - what is free on one node while a step places and frees instances.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-/* What is free on a node, as far as a step has come. The arrays are the node's own or a step's
- * copies: `named_free` has node->named_count elements, `device_free` node->device_count. */
+/* What is free on a node, as far as the step has come. The arrays are the node's own arrays or copies of the
+ * step. `named_free` has node->named_count elements, `device_free` has node->device_count. */
 struct space {
     const struct node *node;
     int64_t slots_free;
@@ -21,13 +21,14 @@ struct space {
     const uint16_t *device_free;
 };
 
-/* Arrays for a place that is not the node's own state. */
+/* Arrays for a space that differs from the node's row. */
 struct space_room {
     int64_t named_free[NODE_RESOURCES_MAX];
     uint16_t device_free[NODE_DEVICES_MAX];
 };
 
-/* What an instance holds beside the named amounts of its request. */
+/* What an instance holds on a node. An instance also holds the named amounts of its request, which are not
+ * repeated here. */
 struct grant {
     uint64_t devices;
     int64_t slots_milli;
@@ -35,20 +36,20 @@ struct grant {
     int64_t memory_bytes;
 };
 
-/* The node as the state has it; borrows its arrays. */
+/* The space of a node as the state has it. The space borrows the arrays of the node's row. */
 void space_now(const struct node *node, struct space *ret);
 
-/* The node as if nothing ran on it. */
+/* The space of a node as if nothing ran there. The arrays are in `room`. */
 void space_empty(const struct node *node, struct space_room *room, struct space *ret);
 
-/* A copy of `from` whose arrays are in `room`, so that it can be taken from. */
+/* A copy of `from` whose arrays are in `room`, so that space_take() may change them. */
 void space_copy(const struct space *from, struct space_room *room, struct space *ret);
 
-/* An instance takes what it was granted, or gives it back. `room` holds the arrays of `place`. */
+/* Takes the amounts of one instance from a space, or gives them back. `room` must have the arrays of `place`. */
 void space_take(struct space *place, struct space_room *room, const struct request *request,
                 const struct grant *grant);
 void space_give(struct space *place, struct space_room *room, const struct request *request,
                 const struct grant *grant);
 
-/* Where the node keeps this named resource; its named_count: nowhere. */
+/* The index of a named resource in the node's arrays; named_count: the node does not have the resource. */
 uint32_t space_named_index(const struct node *node, resource_id resource);

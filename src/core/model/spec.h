@@ -1,6 +1,6 @@
-/* spec.h - what users and agents ask for, as checked structs with names still names. Made by spec/
- * and wire/ from text, read by core_decide(), which resolves the names. All pointers are borrowed
- * from the maker's arena.
+/* spec.h - specs: what users and agents describe, as checked structs that refer to other objects by name.
+ * spec/ and wire/ make specs from text. core_decide() reads specs and resolves the names. All pointers are
+ * borrowed from the maker's arena.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -33,32 +33,36 @@ enum { POOL_DEFAULT_COUNT = POOL_DEFAULT_CPU + 1 };
 
 enum { ASK_NOTHING = -1 }; /* for slots, cpu and memory: the user named none */
 
-/* How close together the instances of a gang, or of a group of it, are to be: levels of the pool's
- * topology by name, "" (or NULL): none. */
+/* How close together the instances of a gang or of a group must be. Members are names of levels of the pool's
+ * topology; "" or NULL: no level. */
 struct topology_spec {
-    const char *required;  /* all in one domain of this level */
-    const char *preferred; /* in one of this level if there is room, else in as few as possible */
+    const char *required; /* all instances must be in one domain of this level */
+    /* all instances in one domain of this level if there is room, else in as few domains as possible */
+    const char *preferred;
 };
 
 struct task_spec;
 
-/* A group of instances within a gang. A group stands before those it consists of, which follow it directly. */
+/* A group of instances within a gang. In the list a group stands directly before the groups that it consists
+ * of. */
 struct group_spec {
     const char *name;
-    uint32_t parent; /* 1 + the place in the list of the group it is part of; 0: the task itself */
-    uint32_t instances; /* 0: it consists of groups */
-    uint32_t
-        min; /* so many of its instances, or of the groups directly below it, are needed; 0: all */
+    /* 1 + the list index of the group above; 0: the group is directly below the task */
+    uint32_t parent;
+    uint32_t instances; /* 0: the group consists of groups */
+    uint32_t min;       /* how many instances, or groups directly below, the group needs; 0: all */
     struct topology_spec topology;
-    const struct task_spec *asks;    /* what each instance asks for; NULL: what the task says */
-    const struct label *node_labels; /* what its nodes must have beside those of the task */
+    /* what each instance of the group requests; NULL: what the task requests */
+    const struct task_spec *asks;
+    /* labels that the group's nodes must have, beside the task's node_labels */
+    const struct label *node_labels;
     uint32_t node_label_count;
 };
 
 struct task_spec {
     enum task_kind kind;
     const char *name; /* may be empty */
-    const char *user; /* set by the server from the token, never by the body */
+    const char *user; /* the server sets the user from the token, never from the body */
     const char *project;
     const char *image;   /* empty: none */
     const char *workdir; /* empty: the job directory */
@@ -68,38 +72,42 @@ struct task_spec {
     uint32_t env_count;
     const char *const *tags;
     uint32_t tag_count;
-    const char *const *pools; /* in order of preference; none: the server's default */
+    const char *const *pools; /* in order of preference; none: the pool `default` */
     uint32_t pool_count;
     const uint64_t *depends_on;
     uint32_t depends_count;
-    uint64_t depends_any; /* bit i: however the i-th of them ends; else it must succeed */
+    /* bit i: any end of dependency i is enough. Bit not set: dependency i must succeed */
+    uint64_t depends_any;
 
-    /* per instance */
-    int64_t slots_milli; /* ASK_NOTHING, or the amount (thousandths) asked as `slots` or `gpu` */
+    /* what each instance requests */
+    int64_t slots_milli; /* ASK_NOTHING, or thousandths of slots, said as `slots` or `gpu` */
     int64_t cpu_milli;   /* ASK_NOTHING or the amount */
     int64_t memory_bytes;
     int64_t gpu_memory_bytes; /* 0: none */
     uint64_t device_mask;
-    uint32_t
-        gpu_devices; /* so many devices, each with the share or the memory asked; 0: not said */
-    bool needs_gpu;  /* asked as `gpu`, `gpu_memory` or `devices` */
+    /* number of devices, each with the same part or the same memory; 0: not said */
+    uint32_t gpu_devices;
+    bool needs_gpu; /* the user said `gpu`, `gpu_memory` or `devices` */
     const struct named_amount *resources;
     uint32_t resource_count;
-    const char *const *avoid; /* names of nodes on which it must not run */
+    const char *const *avoid; /* names of nodes on which the task must not run */
     uint32_t avoid_count;
-    const struct label *node_labels; /* what its nodes must have */
+    const struct label *node_labels; /* labels that the task's nodes must have */
     uint32_t node_label_count;
 
     uint32_t instances;   /* 1 or more */
     uint32_t array_first; /* INSTANCE_ID of instance 0 */
     bool gang;
-    uint32_t min_instances; /* of a gang: it runs with so many, the others come and go; 0: all */
+    /* of a gang: the number of instances with which the gang runs. The number of further instances may
+     * change. 0: all instances are needed */
+    uint32_t min_instances;
     struct topology_spec topology;
-    const struct group_spec *groups; /* of a gang whose instances are not all alike */
+    const struct group_spec *groups; /* of a gang whose instances differ */
     uint32_t group_count;
-    uint32_t min_groups; /* so many of the groups directly below the task are needed; 0: all */
+    uint32_t min_groups; /* how many of the groups directly below the task are needed; 0: all */
     bool preemptible;
-    bool repeatable; /* false: never rerun after a loss, ends as `unknown` */
+    /* false: an instance that was lost never runs again, and the task ends as `unknown` */
+    bool repeatable;
     bool stage;
     uint32_t priority;
     uint32_t max_retries;
@@ -113,24 +121,24 @@ struct task_spec {
 enum { TASK_DESCRIPTION_MAX = 1000 };
 
 enum {
-    STALE_GRACE_NEVER = -1,     /* a gang below its minimum is stopped at no time */
-    STALE_GRACE_POOL = -2,      /* of a task: the pool's, for gangs that may grow */
-    PREEMPTION_DELAY_POOL = -1, /* of a task: the pool's */
+    STALE_GRACE_NEVER = -1,     /* a gang below its minimum is never stopped */
+    STALE_GRACE_POOL = -2,      /* of a task: the pool's grace, for gangs that may grow */
+    PREEMPTION_DELAY_POOL = -1, /* of a task: the pool's delay */
 };
 
-/* Whose turn it is. */
+/* The rule by which a pool chooses which project's turn it is. */
 enum pool_policy { POLICY_FAIR_SHARE, POLICY_PRIORITY, POLICY_FIFO, POLICY_ROUND_ROBIN };
 enum { POOL_POLICY_COUNT = POLICY_ROUND_ROBIN + 1 };
 
-/* Which of the nodes that fit. */
+/* The rule by which a pool chooses among the nodes that fit. */
 enum pool_placement { PLACEMENT_PACK, PLACEMENT_SPREAD, PLACEMENT_TIGHT };
 enum { POOL_PLACEMENT_COUNT = PLACEMENT_TIGHT + 1 };
 
-/* Which tasks of an account that must give. */
+/* The rule by which a pool chooses victims among the tasks of one account. */
 enum pool_victims { VICTIMS_LEAST_LOSS, VICTIMS_YOUNGEST };
 enum { POOL_VICTIMS_COUNT = VICTIMS_YOUNGEST + 1 };
 
-/* Which task of a project comes first among those of one priority. */
+/* The rule by which a pool orders the tasks of one project and one priority. */
 enum pool_order { QUEUE_SUBMISSION, QUEUE_SHORT_FIRST };
 enum { POOL_ORDER_COUNT = QUEUE_SHORT_FIRST + 1 };
 
@@ -139,26 +147,31 @@ struct pool_spec {
     const char *title;
     const char *description;
     int64_t patience_ms;
-    uint32_t accepts; /* bit per task_kind; 0: all */
+    uint32_t accepts; /* a bit for each task_kind that the pool accepts; 0: all kinds */
     bool paused;
-    uint32_t aux_tasks; /* zero-slot instances a node of this pool takes */
+    uint32_t aux_tasks; /* zero-slot instances that each node of the pool takes */
     enum pool_policy policy;
     enum pool_placement placement;
     enum pool_victims victims;
     enum pool_order order;
     bool preemption_off;
-    uint32_t consolidation_max; /* tasks moved to make room for one; 0: none */
-    int64_t stale_grace_ms;     /* how long a gang may be below its minimum; STALE_GRACE_NEVER */
-    int64_t preempt_min_runtime_ms; /* where no quota says otherwise */
+    /* the most tasks that are moved to make room for one task; 0: none */
+    uint32_t consolidation_max;
+    /* how long a gang may be below its minimum; or STALE_GRACE_NEVER */
+    int64_t stale_grace_ms;
+    /* preempt_min_runtime_ms and reclaim_min_runtime_ms hold for accounts whose quotas do not set them */
+    int64_t preempt_min_runtime_ms;
     int64_t reclaim_min_runtime_ms;
-    int64_t preemption_delay_ms; /* how long a task waits before it may take from others */
+    int64_t preemption_delay_ms; /* how long a task waits before it may evict others */
     int64_t user_slots_max;      /* thousandths that the tasks of one user may hold; 0: no cap */
-    int64_t
-        history_half_life_ms; /* the past counts half after this long; 0: as long as the window */
-    int64_t
-        history_window_ms; /* counting starts anew so often; 0: never. Both 0: shares do not look back */
-    uint32_t history_factor; /* how much the past counts, in thousandths */
-    bool uneven_off; /* a task wider than a node takes equal parts of whole nodes, or is refused */
+    /* usage history counts half after this time; 0: no decay within the window */
+    int64_t history_half_life_ms;
+    /* usage history starts anew after this time; 0: never. Half-life and window both 0: shares do not depend
+     * on usage history */
+    int64_t history_window_ms;
+    uint32_t history_factor; /* how much usage history counts, in thousandths */
+    /* a task wider than a node gets equal parts that each fill a node, or is refused */
+    bool uneven_off;
     const char *contact;         /* whom to ask about the pool */
     const char *const *topology; /* keys of node labels, the widest level first */
     uint32_t topology_count;
@@ -172,13 +185,13 @@ struct node_spec {
     int64_t slots_milli; /* whole slots; equals 1000 * device_count where there are devices */
     int64_t cpu_milli;
     int64_t memory_bytes;
-    int64_t gpu_memory_bytes; /* of the smallest device; 0: unknown */
+    int64_t gpu_memory_bytes; /* memory of the node's smallest device; 0: unknown */
     uint32_t device_count;
     const struct named_amount *resources;
     uint32_t resource_count;
-    uint8_t supervisor[16]; /* identity of the running supervisor process: a new one is a new
-                               incarnation */
+    /* identity of the supervisor process that runs now. Another identity is a new incarnation of the node */
+    uint8_t supervisor[16];
     const char *boot_id;
-    const char *address; /* where other nodes reach it */
+    const char *address; /* where other nodes reach this node */
     const char *version; /* build of the agent */
 };

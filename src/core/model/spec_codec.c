@@ -1,4 +1,5 @@
-/* spec_codec.c - specs as bytes. The tables of object.h have the fields; what a table cannot say is here.
+/* spec_codec.c - specs as bytes. The tables of object.h have the fields. This file has the checks between
+ * fields.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/spec_codec.h"
 
@@ -12,7 +13,7 @@
 
 #include <string.h>
 
-enum { POOL_HEADS_V1 = 7 }; /* name to aux_tasks: before there were policies */
+enum { POOL_HEADS_V1 = 7 }; /* the rows from name to aux_tasks, before pools had policies */
 
 void spec_codec_task_encode(const struct task_spec *spec, struct buf *out)
 {

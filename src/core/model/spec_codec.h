@@ -11,24 +11,27 @@
 
 #include <stdint.h>
 
-/* Texts that are NULL are written, and come back, as "". */
+/* A text that is NULL is written as "", and reading gives "". */
 void spec_codec_task_encode(const struct task_spec *spec, struct buf *out);
 void spec_codec_pool_encode(const struct pool_spec *spec, struct buf *out);
 void spec_codec_node_encode(const struct node_spec *spec, struct buf *out);
 void spec_codec_account_encode(const struct account_spec *spec,
-                               struct buf *out); /* without the parent */
+                               struct buf *out); /* the parent is not written */
 void spec_codec_quota_encode(const struct quota_row *row, struct buf *out);
 
-/* Everything bounded by limits.h; what is wrong marks the reader bad. Pointers go into the arena. */
+/* Reading checks every field against limits.h. A field out of bounds marks the reader bad. All pointers of
+ * the result are in the arena. */
 void spec_codec_task_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
 void spec_codec_pool_decode(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret);
 void spec_codec_account_decode(struct bytes_reader *in, struct arena *arena,
                                struct account_spec *ret);
 void spec_codec_node_decode(struct bytes_reader *in, struct arena *arena, struct node_spec *ret);
 
-/* As it was before policies: facts and states of version 1. What is missing has its default. */
+/* Reads a pool of version 1, as facts and states had it before pools had policies. Fields that version 1
+ * lacks get their defaults; the placement is `pack`. */
 void spec_codec_pool_decode_v1(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret);
 
-/* Terms ascend and none is all default; resources are below `resource_count`. */
+/* Reading checks that the terms ascend, that no term says only the defaults, and that resources are below
+ * `resource_count`. */
 void spec_codec_quota_decode(struct bytes_reader *in, uint32_t resource_count,
                              struct quota_row *ret);

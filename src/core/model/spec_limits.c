@@ -1,4 +1,4 @@
-/* spec_limits.c - is a spec within limits.h? What passes here is what the codec reads back.
+/* spec_limits.c - is a spec within limits.h? The codec reads back every spec that passes here.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/spec_limits.h"
 
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* One bound: a value, the highest and lowest it may have, and the name a refusal shows. */
+/* One bound: a value, the lowest and the highest number allowed, and the name that a refusal shows. */
 struct bound {
     const char *limit;
     int64_t value;
@@ -74,7 +74,7 @@ static bool amounts_in_limits(const struct named_amount *amounts, uint32_t count
     return true;
 }
 
-/* All texts of a task together, as spec_codec_task_encode() writes them. */
+/* The size of a task's spec in bytes, as spec_codec_task_encode() writes it. */
 static int64_t task_spec_bytes(const struct task_spec *spec)
 {
     struct buf bytes;
@@ -85,7 +85,7 @@ static int64_t task_spec_bytes(const struct task_spec *spec)
     return len;
 }
 
-/* What each instance asks for. */
+/* Is the request of each instance within its limits? */
 static bool asks_in_limits(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
     return BOUNDS_HOLD({"gpu_devices", spec->gpu_devices, 0, NODE_DEVICES_MAX}) &&

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Would decode take what encode writes? False: `*ret_limit` names the limit that is broken and
- * `*ret_max` is its value. Also the rules between fields that every spec must keep. */
+/* Is the spec within all limits, and does it keep the rules between its fields? Then decoding accepts what
+ * encoding writes. False: `*ret_limit` names the broken limit and `*ret_max` is its value. */
 bool spec_limits_task(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max);
 bool spec_limits_pool(const struct pool_spec *spec, const char **ret_limit, int64_t *ret_max);
 bool spec_limits_account(const struct account_spec *spec, const char **ret_limit, int64_t *ret_max);

@@ -1,8 +1,8 @@
 /* table.c - copy-on-write rows; see the drawing in table.h.
  *
- * Surprising: a row of a shared chunk may be read through any copy at any time, so a write looks at
- * two counts on its way down, the page's and the chunk's; a count of one means that this table alone
- * can reach it, and no other thread can gain a reference except through this table.
+ * Surprising: any copy of the table may read a row of a shared chunk at any time. So a write checks two
+ * reference counts on its way down, the page's and the chunk's. A count of one means that only this table can
+ * reach the page or chunk. Then no other thread can gain a reference except through this table.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/table.h"
 
@@ -17,19 +17,19 @@ struct table_chunk {
     alignas(max_align_t) unsigned char rows[];
 };
 
-/* Which rows live stands beside the pointer: a look-up reads nothing of the chunk but the row. */
+/* The bits of the live rows stand beside the pointer, so that a look-up reads only the row from the chunk. */
 struct chunk_slot {
-    struct table_chunk *chunk; /* NULL: no row lives */
-    uint64_t live;             /* a bit per row */
+    struct table_chunk *chunk; /* NULL: the chunk has no live row */
+    uint64_t live;             /* a bit for each live row */
 };
 
 struct table_page {
     uint32_t refs;
-    uint32_t chunk_count; /* not NULL */
+    uint32_t chunk_count; /* chunks that exist */
     struct chunk_slot slots[TABLE_PAGE_CHUNKS];
 };
 
-/* Where a row is. */
+/* Page, chunk and row within the chunk of a row number. */
 struct table_place {
     uint64_t page;
     uint32_t chunk;
@@ -117,7 +117,7 @@ void table_copy(struct table *to, const struct table *from)
     }
 }
 
-/* How many pages have a lower number. */
+/* The number of pages in the root with a number below `number`. */
 static size_t root_find(const struct table *table, uint64_t number)
 {
     size_t low = 0;
@@ -133,7 +133,8 @@ static size_t root_find(const struct table *table, uint64_t number)
     return low;
 }
 
-/* The page of this number, or NULL. Asked for most are the newest, and of small tables the only one. */
+/* The page with this number, or NULL. The newest page is tried first, because most look-ups are for rows of
+ * the newest page. */
 static const struct table_page *page_find(const struct table *table, uint64_t number)
 {
     if (table->page_count == 0) {
@@ -164,7 +165,7 @@ static struct table_page *page_new(void)
     return page;
 }
 
-/* The root's entry for a page, made when there is none. */
+/* The root's entry for a page. A missing entry is made, with an empty page. */
 static struct table_slot *root_slot(struct table *table, uint64_t number)
 {
     size_t at = root_find(table, number);
@@ -182,7 +183,7 @@ static struct table_slot *root_slot(struct table *table, uint64_t number)
     return slot;
 }
 
-/* The page of this entry, not shared with anybody. */
+/* The page of this entry, for writing. A shared page is copied first. */
 static struct table_page *page_own(const struct table *table, struct table_slot *slot)
 {
     struct table_page *page = slot->page;
@@ -201,7 +202,8 @@ static struct table_page *page_own(const struct table *table, struct table_slot 
     return copy;
 }
 
-/* The chunk of this entry of an own page, not shared with anybody, made when there is none. */
+/* The chunk `index` of a page that is not shared, for writing. A missing chunk is made, a shared chunk is
+ * copied. */
 static struct table_chunk *chunk_own(const struct table *table, struct table_page *page,
                                      uint32_t index)
 {

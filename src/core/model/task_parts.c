@@ -1,5 +1,6 @@
-/* task_parts.c - the fields of a task that consist of several members, as bytes: dependencies, what an instance asks
- * for, the form of a gang, topology and groups. The order is the format (docs/dev/formats/facts.md).
+/* task_parts.c - the fields of a task that consist of several members, as bytes: dependencies, the request of
+ * an instance, the gang, topology and groups. The order of the bytes is the stored format
+ * (docs/dev/formats/facts.md).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/task_parts.h"
 
@@ -12,7 +13,7 @@
 
 /* ---- dependencies ---- */
 
-/* A dependency that any end will do for has this bit in its number. */
+/* This bit of a stored dependency says that any end of the other task is enough. */
 enum { DEPENDS_ANY_BIT = 63 };
 
 void task_parts_depends_put(const void *object, struct buf *out)
@@ -37,7 +38,7 @@ void task_parts_depends_get(struct bytes_reader *in, struct arena *arena, void *
     ret->depends_on = depends;
 }
 
-/* ---- what an instance asks for ---- */
+/* ---- the request of an instance ---- */
 
 #define ASKED(kind, member, least, most)                                                           \
     RECORD_NUMBER(kind, struct task_spec, member, #member, least, most)
@@ -94,9 +95,10 @@ bool task_parts_asks_bounded(const struct task_spec *spec, const char **ret_limi
     return record_bounded(&asks_named, spec, ret_limit, ret_max);
 }
 
-/* ---- the form of a gang ---- */
+/* ---- the gang ---- */
 
-/* 0: no gang, 1: all or nothing, above: that and one less than this many is enough. */
+/* A gang is one number. 0: no gang. 1: a gang that needs all instances. Above 1: a gang with a minimum of
+ * this number less one. */
 void task_parts_gang_put(const void *object, struct buf *out)
 {
     const struct task_spec *spec = object;

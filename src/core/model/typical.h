@@ -1,13 +1,15 @@
-/* typical.h - what is usually asked of a pool, learned from what was submitted to it: requests with how many slots were asked that way,
- * and the weightiest of them with the weights that placement goes by (sched/place/waste.h).
+/* typical.h - typical requests of a pool, learned from submissions. A pool counts how many slots were
+ * requested by each request. Now and then the most frequent requests get weights, which placement `tight`
+ * uses (sched/place/waste.h).
  *
  *   counted: up to TYPICAL_COUNTED_MAX  ──now and then──▶  weighed: the TYPICAL_MAX weightiest of that moment
  *
- * A request that is not counted yet takes the place of the rarest and inherits its count, so whatever makes up more than a
- * TYPICAL_COUNTED_MAX-th of all is among them. Counts are halved when they get large: the past fades. The weighed ones stay until a
- * quarter as much as has been counted has come, so that scores made with them can be kept as long. A request weighs as often as it
- * came, large ones a little more, and the more the fewer slots of the pool's nodes could serve it at that moment.
- * A pool that has seen little has none, and placement goes by free amounts.
+ * A new request takes the row of the rarest request and inherits its count. So every request that makes up
+ * more than 1/TYPICAL_COUNTED_MAX of all slots has a row. Counts are halved when their sum gets large, so
+ * that old requests count less. The weights stay until a quarter of the counted sum is new, so that scores
+ * made with the weights can be kept as long. A request weighs more when it is frequent, a little more when it
+ * is large, and more when few free slots of the pool could serve it. A pool that has seen few requests has no
+ * typical requests, and placement uses free amounts.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -18,18 +20,19 @@
 enum {
     TYPICAL_COUNTED_MAX = 64,
     TYPICAL_MAX = 64,
-    TYPICAL_SUM_MIN = 8 * SLOT_MILLI, /* before so much was counted, nothing is typical */
-    TYPICAL_SUM_MAX =
-        4096 *
-        SLOT_MILLI, /* counted together, about: then all are halved; in a larger pool its slots, */
-    TYPICAL_SUM_MOST = 1048576 * SLOT_MILLI, /* at most so many */
-    TYPICAL_STEP_MAX = 64 * SLOT_MILLI,      /* of one task */
-    TYPICAL_WEIGHT_SUM = 16384,              /* all weights together, about */
+    TYPICAL_SUM_MIN = 8 * SLOT_MILLI, /* while less than this is counted, no request is typical */
+    /* all counts are halved when their sum reaches about this number, or the pool's slots in a larger pool */
+    TYPICAL_SUM_MAX = 4096 * SLOT_MILLI,
+    /* upper bound of the sum at which counts are halved */
+    TYPICAL_SUM_MOST = 1048576 * SLOT_MILLI,
+    TYPICAL_STEP_MAX = 64 * SLOT_MILLI, /* the most that one task adds to a count */
+    TYPICAL_WEIGHT_SUM = 16384,         /* about the sum of all weights */
 };
 
-/* A row. Those counted have the places from 0 on, those weighed from TYPICAL_COUNTED_MAX on, without gaps. */
+/* The row of a counted or weighed request. Counted rows have the places from 0 on, weighed rows the places
+ * from TYPICAL_COUNTED_MAX on, without gaps. */
 struct typical {
-    uint64_t count; /* thousandths of slots; or the weight */
+    uint64_t count; /* counted rows: thousandths of slots; weighed rows: the weight */
     struct request request;
 };
 

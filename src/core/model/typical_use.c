@@ -1,4 +1,5 @@
-/* typical_use.c - see typical_use.h.
+/* typical_use.c - how many instances of a typical request a node would take, computed faster than fit_count()
+ * for plain requests.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/typical_use.h"
 
@@ -40,7 +41,7 @@ void typical_use_idle(const struct space *place, struct idle *ret)
     }
 }
 
-/* As often as the devices have the slots. */
+/* How often the request's slots go into the idle devices. */
 static uint32_t devices_fit(const struct typical_use *use, const struct idle *idle)
 {
     const uint32_t slots = (uint32_t)use->slots_milli;
@@ -54,7 +55,8 @@ static uint32_t devices_fit(const struct typical_use *use, const struct idle *id
     return count;
 }
 
-/* How often, at most `max`; most often there is enough, and no need to divide. What is free may be below 0: overhang. */
+/* How often `wanted` goes into `free`, at most `max`. Mostly there is enough for `max`, and no division is
+ * needed. `free` may be below 0 on a node with overhang. */
 static uint32_t times(int64_t free, int64_t wanted, uint32_t max)
 {
     int64_t all;
@@ -74,7 +76,7 @@ static bool has_named(const struct node *node, const struct amount *wanted)
            node->named[at].milli >= wanted->milli;
 }
 
-/* Is the node of the kind that is asked for, however little of it is free? */
+/* Does the node have what the request needs, apart from free amounts? */
 bool typical_use_suits(const struct typical_use *use, const struct node *node)
 {
     const struct request *request = use->request;

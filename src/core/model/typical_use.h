@@ -1,4 +1,5 @@
-/* typical_use.h - what is usually asked of a pool, asked of one node: how many such instances would it take?
+/* typical_use.h - typical requests against one node: how many instances of each typical request would the
+ * node take?
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -12,31 +13,33 @@
 
 struct space;
 
-/* A typical request, made ready to be asked of many nodes. Borrows the row of the state. */
+/* A typical request, prepared for asking many nodes. Borrows the request from the row in the state. */
 struct typical_use {
     const struct request *request;
     uint64_t weight;
     int64_t slots_milli;
     int64_t cpu_milli;
     int64_t memory_bytes;
-    uint32_t
-        of_device; /* as often does its share go into a whole device; 0: it asks for whole ones */
-    bool plain;    /* slots of devices, cpu and memory of given amounts are all that bounds it */
-    bool picky;    /* it asks for a kind of node: labels, named resources, memory of devices */
+    /* how often the request's part of a device goes into a whole device; 0: the request is for whole devices */
+    uint32_t of_device;
+    /* only slots of devices and given amounts of cpu and memory bound the request */
+    bool plain;
+    /* the request needs special nodes: labels, named resources or memory of devices */
+    bool picky;
 };
 
-/* What is usually asked of a pool. */
+/* All typical requests of a pool. */
 struct typical_uses {
     struct typical_use at[TYPICAL_MAX];
     uint32_t count;
-    bool labelled;    /* some of them ask for labels */
-    uint64_t version; /* how often they were weighed */
+    bool labelled;    /* some requests require labels */
+    uint64_t version; /* typical_version of the pool when these requests were read */
 };
 
-/* The request of a row, made ready. */
+/* Prepares the request of a row. */
 void typical_use_of(const struct request *request, uint64_t weight, struct typical_use *ret);
 
-/* The idle devices of a place: whole ones, and parts of others. */
+/* The idle devices of a space: the number of wholly free devices, and the free parts of the others. */
 struct idle {
     const struct space *place;
     uint32_t whole;
@@ -45,10 +48,11 @@ struct idle {
 };
 void typical_use_idle(const struct space *place, struct idle *ret);
 
-/* Is the node of the kind that is asked for, however little of it is free? */
+/* Does the node have what the request needs, apart from free amounts: labels, named resources, memory of
+ * devices? */
 bool typical_use_suits(const struct typical_use *use, const struct node *node);
 
-/* As fit_count() without a bound. */
+/* How many instances the space takes, as fit_count() without a bound. */
 uint32_t typical_use_fits(const struct typical_use *use, const struct idle *idle);
 
 /* The largest whole number whose square is at most `value`. */

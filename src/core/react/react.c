@@ -1,4 +1,4 @@
-/* react.c - what the outside must do because of a fact, and what a node that connects should have.
+/* react.c - effects: what the server must do because of a fact, and all orders for a node that connects.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/react/react.h"
 
@@ -13,6 +13,7 @@
 
 static void effect_start(const struct instance *instance, struct effects *out)
 {
+    must(instance->state == INSTANCE_STARTING);
     vec_push(out, ((struct effect){.type = EFFECT_START,
                                    .node = instance->node,
                                    .incarnation = instance->incarnation,
@@ -22,6 +23,7 @@ static void effect_start(const struct instance *instance, struct effects *out)
 static void effect_stop(const struct core *core, const struct instance *instance,
                         struct effects *out)
 {
+    must(instance->state == INSTANCE_STOPPING);
     int64_t left = instance->stop_deadline_ms - core->time_ms;
     vec_push(out, ((struct effect){.type = EFFECT_STOP,
                                    .node = instance->node,
@@ -48,7 +50,7 @@ static void effect_launch(const struct launch *launch, struct effects *out)
 
 void react(const struct core *core, const struct fact *fact, struct effects *out)
 {
-    /* All other facts are of nobody's concern outside. */
+    /* All other facts have no effect outside the core. */
     if (fact->type == FACT_ALLOCATED) {
         effect_start(attempt_of(core, fact->allocated.key), out);
     } else if (fact->type == FACT_ATTEMPT_STOPPING) {
@@ -56,6 +58,7 @@ void react(const struct core *core, const struct fact *fact, struct effects *out
     } else if (fact->type == FACT_EVICTED) {
         effect_stop(core, attempt_of(core, fact->evicted.key), out);
     } else if (fact->type == FACT_TASK_ENDED) {
+        must(query_task(core, fact->task_ended.task) != NULL);
         struct effect effect = {.type = EFFECT_ARCHIVE, .key = {.task = fact->task_ended.task}};
         vec_push(out, effect);
     } else if (fact->type == FACT_LAUNCH_ASKED ||
@@ -81,6 +84,7 @@ void react_orders(const struct core *core, node_id node, struct effects *out)
     struct attempt_key cursor = {0};
     const struct instance *instance;
     while ((instance = query_node_instance_next(core, node, &cursor)) != NULL) {
+        must(instance->node.v == node.v);
         if (instance->state == INSTANCE_STARTING) {
             effect_start(instance, out);
         } else if (instance->state == INSTANCE_STOPPING) {

@@ -1,8 +1,8 @@
 /* capacity.c - the index of free amounts and the memory of misses.
  *
- * Surprising: full nodes, and nodes that may take no work, are not in the index at all, so a search
- * never meets them. A miss is remembered as the pool's count of "something fell free" at that
- * moment; the memory is forgotten by that count moving on, not by being erased.
+ * Surprising: full nodes and nodes that may take no work are not in the index, so a search never meets them.
+ * Each pool counts how often something became free. A miss is remembered with the pool's count at that
+ * moment. When the count has grown, the miss no longer holds; nothing is erased.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/capacity.h"
 
@@ -16,38 +16,38 @@
 
 #include <string.h>
 
-/* Numbers of shapes grow for ever, so a miss is kept under the number's last bits; two that meet
- * there cost each other a search. */
+/* Ids of shapes grow for ever, so a miss is kept in an array under the last bits of the shape's id. Two
+ * shapes with the same last bits overwrite each other, which costs a search. */
 enum { MISSES_MAX = 4096, EMPTY_TAKES_MAX = 256 };
 
 struct miss {
     uint32_t shape;
-    uint32_t from; /* so many instances together, and more */
+    uint32_t from; /* this many instances together, or more, do not fit */
     uint64_t freed;
 };
 
-/* No node took one instance of the shape, but for those logged since. */
+/* No node takes one instance of the shape, except nodes that were logged since. */
 struct no_node {
     uint32_t shape;
     uint64_t at; /* position in the log */
 };
 
-/* So many instances of the shape go on all nodes of its pool, were they empty. */
+/* The empty nodes of the pool hold `count` instances of the shape. */
 struct empty_takes {
     uint32_t shape;
     uint32_t count;
-    bool all;       /* not one more does */
-    uint64_t sized; /* the pool's count then */
+    bool all;       /* the empty nodes hold not one more */
+    uint64_t sized; /* the pool's count in `sized` when this was noted */
 };
 
-/* One number for each pool, from 1 on; a vector (vec.h). */
+/* A vector (vec.h) with one count for each pool. Each count begins at 1. */
 struct counts {
     uint64_t *at;
     size_t count;
     size_t room;
 };
 
-/* Something fell free on the node; node 0: on any of the pool. */
+/* Something became free on a node; node 0: on any node of the pool. */
 struct freed {
     pool_id pool;
     node_id node;
@@ -55,18 +55,22 @@ struct freed {
 
 struct capacity {
     struct oindex order;
-    struct counts freed;             /* grow whenever something may fit that did not */
-    struct miss *misses;             /* MISSES_MAX of them; NULL: none yet */
-    VEC(struct miss) learned;        /* by the pass decided last, */
-    pool_id learned_pool;            /* of this pool, */
-    uint64_t learned_seq;            /* true once this many facts have been applied */
-    struct no_node *no_node;         /* likewise */
-    struct freed log[FREED_LOG_MAX]; /* the newest ones: position p is in p % FREED_LOG_MAX */
+    /* a pool's count grows whenever something may fit that did not fit before */
+    struct counts freed;
+    struct miss *misses;      /* MISSES_MAX entries; NULL: no miss was noted yet */
+    VEC(struct miss) learned; /* misses of the pass that was decided last */
+    pool_id learned_pool;     /* the pool whose pass found `learned` */
+    /* `learned` takes effect once the state has this many facts */
+    uint64_t learned_seq;
+    struct no_node *no_node; /* MISSES_MAX entries; NULL: nothing was noted yet */
+    /* the newest log entries: position p is at p % FREED_LOG_MAX */
+    struct freed log[FREED_LOG_MAX];
     uint64_t log_end;
-    void *parts[CAPACITY_PART_COUNT]; /* NULL: not asked for yet */
+    void *parts[CAPACITY_PART_COUNT]; /* NULL: not used yet */
     const struct capacity_part_ops *part_ops[CAPACITY_PART_COUNT];
-    struct counts sized; /* grow whenever a node may hold more or less than it did */
-    struct empty_takes empty_takes[EMPTY_TAKES_MAX]; /* by the last bits of the shape's number */
+    /* a pool's count grows whenever an empty node may hold more or less than before */
+    struct counts sized;
+    struct empty_takes empty_takes[EMPTY_TAKES_MAX]; /* by the last bits of the shape's id */
 };
 
 struct capacity *capacity_new(void)
@@ -119,7 +123,7 @@ const struct oindex *capacity_order(const struct capacity *capacity)
     return &capacity->order;
 }
 
-/* One line of the index: none when `free` is not above 0. */
+/* One entry of the index for a node. An entry with `free` of 0 or less is left out of the index. */
 struct capacity_line {
     uint16_t resource;
     int64_t free;
@@ -178,8 +182,8 @@ static bool devices_grew(const struct node *before, const struct node *after)
     return false;
 }
 
-/* May something fit on the node that did not fit before? Totals count because the proportional part
- * of a slot follows them. */
+/* May something fit on the node that did not fit before? Changed totals count, because the cpu and memory of
+ * a slot depend on the totals. */
 static bool node_freed(const struct node *before, const struct node *after)
 {
     if (!fit_usable(after)) {
@@ -220,7 +224,7 @@ void capacity_freed(struct capacity *capacity, pool_id pool)
     capacity_log_add(capacity, pool, (node_id){0});
 }
 
-/* Both rows have the same lines in the same order: change only those that differ. */
+/* Updates the index. Where both rows have the same resources, only the entries that differ are changed. */
 static void lines_update(struct oindex *order, const struct node *before, const struct node *after)
 {
     struct capacity_line old[LINES_MAX];
@@ -241,7 +245,7 @@ static void lines_update(struct oindex *order, const struct node *before, const 
     }
 }
 
-/* May the node, were it empty, hold more or less than before? */
+/* May the empty node hold more or less than before? */
 static bool node_resized(const struct node *before, const struct node *after)
 {
     return before == NULL || before->pool.v != after->pool.v ||

@@ -1,7 +1,7 @@
-/* change.h - how apply/ writes: a row is opened, changed and closed, and closing brings everything
- * that follows from the row (its derived state, queues, sums, the scheduler's index) up to date.
- * Only apply_*.c and state_codec*.c write through it (check.c
- * recounts by it). SPDX-License-Identifier: Apache-2.0 */
+/* change.h - writing to the state. A row is opened, changed and closed. Closing a row updates everything that
+ * follows from the row: derived state, queues, sums, the scheduler's index. Only apply/ and state_codec*.c
+ * write through this header; check.c recounts with it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/model/account.h"
@@ -27,7 +27,8 @@ struct fact;
 
 struct pool *change_pool_edit(struct core *core, pool_id id); /* must exist */
 
-/* The facts of that name: a pool is made, or has another spec; it is deleted. Used to read a state from bytes, too. */
+/* Apply the facts pool-set (a pool is made or gets another spec) and pool-deleted. Also used to read a state
+ * from bytes. */
 void change_pool_set(struct core *core, const struct fact *fact);
 void change_pool_delete(struct core *core, const struct fact *fact);
 
@@ -37,19 +38,21 @@ void change_pool_defaults(struct core *core, const struct fact *fact);
 /* Something a pass could use has happened. */
 void change_pool_due(struct core *core, pool_id id);
 
-/* The blocked task of a pool, with the deadline of its patience: since when it is that, and for how much longer than patience it
- * may be overtaken. */
+/* Sets the blocked task of a pool and the deadline of the pool's patience. `since_ms`: since when the task is
+ * blocked. `more_ms`: how much longer than patience other tasks may overtake the blocked task. */
 void change_pool_blocked_set(struct core *core, struct pool *pool, task_id blocked,
                              int64_t since_ms, int64_t more_ms);
 
-/* Its reservations; the tasks learn of it, and may change their places in the queue. */
+/* Sets the reservations of a pool. A task that gains or loses a reservation may change its place in the
+ * queue. */
 void change_pool_reserved_set(struct core *core, pool_id id, const struct reservation *list,
                               uint32_t count);
 
-/* When a pass is due because somebody may then do what he may not yet; 0: never for that reason. */
+/* Sets the pool's wake-up: the moment at which a pass is due because a delay or a protection ends. 0: no
+ * wake-up. */
 void change_pool_wake_set(struct core *core, struct pool *pool, int64_t at_ms);
 
-/* The deadline of a pool's patience, before and after a change of it. */
+/* Removes the deadline of a pool's patience before a change of the pool, and puts it back after the change. */
 void change_pool_patience_drop(struct core *core, const struct pool *pool);
 void change_pool_patience_put(struct core *core, const struct pool *pool);
 
@@ -62,16 +65,18 @@ void change_launch_ended(struct core *core, const struct fact *fact);
 
 /* ---- tasks ---- */
 
-/* What a task adds to what its accounts want. */
+/* What a task adds to the demand of its accounts. */
 struct usage_wants {
-    uint32_t instances; /* that wait, of a queued task */
+    uint32_t instances; /* waiting instances of a queued task */
     uint8_t pending;
     uint8_t running;
-    bool grouped; /* its instances are not all alike: `waiting` says how many of each group wait */
+    /* the task has groups: `waiting` has the number of waiting instances of each group */
+    bool grouped;
     uint16_t waiting[TASK_GROUPS_MAX + 1];
 };
 
-/* What others know of a task: taken by change_task_open(), put right by change_task_close(). */
+/* What orders and sums knew of a task when the task was opened. change_task_open() fills the mark.
+ * change_task_close() compares the task with the mark and updates orders and sums. */
 struct task_mark {
     bool queued;
     bool active;
@@ -82,39 +87,41 @@ struct task_mark {
     struct okey account_running;
     struct usage_wants wants;
     bool stale;
-    struct okey stale_key; /* where `stale` */
+    struct okey stale_key; /* key of the task in ORDER_DEADLINE, if `stale` */
 };
 
 struct task *change_task_open(struct core *core, task_id id,
                               struct task_mark *ret); /* must exist */
 void change_task_close(struct core *core, struct task *task, const struct task_mark *mark);
 
-/* The mark of a task that nobody knows yet. */
+/* The mark of a new task, which is in no order and no sum yet. */
 void change_task_mark_new(const struct core *core, const struct task *task, struct task_mark *ret);
 
 struct instance *change_task_instance(struct core *core, const struct task *task, uint32_t index);
 
-/* Put the deadline of an instance into the order, or take it out; does nothing when it has none. */
+/* Puts the deadline of an instance into ORDER_DEADLINE, or removes it. Does nothing for an instance without a
+ * deadline. */
 void change_task_deadline_put(struct core *core, const struct task *task,
                               const struct instance *instance);
 void change_task_deadline_drop(struct core *core, const struct task *task,
                                const struct instance *instance);
 
-/* When an instance that holds a place ends is known anew; the same of all of a task. */
+/* The known end of an active instance (of all instances of a task) has changed. */
 void change_task_end_moved(struct core *core, const struct instance *instance);
 void change_task_ends_moved(struct core *core, const struct task *task);
 
-/* The waiting instances of a task will never run: they end with this cause. */
+/* Ends all waiting instances of a task with this cause, because the task will never run again. */
 void change_task_give_up(struct core *core, struct task *task, enum end_cause cause,
                          int64_t now_ms);
 
-/* waiting_from is the lowest waiting index from `from` on. */
+/* Sets waiting_from to the lowest index of a waiting instance. No instance before `from` waits. */
 void change_task_waiting_from(const struct core *core, struct task *task, uint32_t from);
 
-/* The spec as the blob of the task, and those of its fields that the row has as well. */
+/* Sets the blob of the task from a spec, and the members of the row that repeat fields of the spec. */
 void change_task_spec_set(struct task *task, const struct task_spec *spec);
 
-/* One more (one less) task has this request and form; the row comes and goes with its tasks. */
+/* One more (one less) task has this request and form. The shape's row is made for the first task and removed
+ * with the last task. */
 shape_id change_shape_take(struct core *core, pool_id pool, uint32_t gang_size,
                            const struct request *request, const struct form *form);
 void change_shape_drop(struct core *core, shape_id id);
@@ -125,76 +132,82 @@ struct node *change_node_open(struct core *core, node_id id,
                               struct node *ret_before); /* must exist */
 void change_node_close(struct core *core, struct node *node, const struct node *before);
 
-/* The facts of that name, likewise: a node joins, or has another spec; its state changes. */
+/* Apply the facts node-set (a node joins or gets another spec) and node-state. */
 void change_node_set(struct core *core, const struct fact *fact);
 void change_node_state(struct core *core, const struct fact *fact);
 void change_node_text_set(struct node *node, const struct node_spec *spec);
 
-/* Take what an instance holds from a node's free amounts, or give it back. */
+/* Subtracts what an instance holds from a node's free amounts, or adds it again. */
 void change_node_allocate(struct node *node, const struct instance *instance,
                           const struct request *request);
 void change_node_release(struct node *node, const struct instance *instance,
                          const struct request *request);
 
-/* All free amounts from the totals and from what runs on it. */
+/* Computes all free amounts of a node from its totals and the instances on it. */
 void change_node_recount(const struct core *core, struct node *node);
 
 /* ---- accounts ---- */
 
 struct account *change_account_edit(struct core *core, account_id id); /* must exist */
 
-/* An account with this spec below `parent` (0: at the top), a new one or another spec of it; an account without tasks and children goes. */
+/* change_account_set() makes an account below `parent` (0: at the top), or gives an account another spec and
+ * parent. change_account_remove() removes an account, which must have no tasks and no children. */
 void change_account_set(struct core *core, account_id id, account_id parent,
                         const struct account_spec *spec);
 void change_account_remove(struct core *core, account_id id);
 
-/* Parts of a row's coming to be: its texts, its name, its place below its parent. */
+/* The steps of making an account: its texts, its name in the order of names, its place below its parent. */
 void change_account_text_set(struct account *account, const struct account_spec *spec);
 void change_account_name_put(struct core *core, const struct account *account);
 void change_account_link(struct core *core, account_id id);
 
-/* One task more (less) in a project and in all above it. */
+/* One task more (sign 1) or less (sign -1) in a project and in all accounts above. */
 void change_account_count(struct core *core, account_id id, int sign);
 
-/* The quota of an account in a pool becomes this; the accounted resources follow. */
+/* Sets the quota of an account in a pool, and updates the dimensions. */
 void change_account_quota_put(struct core *core, account_id account, pool_id pool,
                               const struct quota_row *to);
 
-/* An active instance begins (ends) to hold what it was given, for its accounts and its user; called
- * while its state is an active one. */
+/* Adds what an active instance holds to its accounts and its user (sign 1), or subtracts it (sign -1). The
+ * instance must be in an active state at the call. */
 void change_usage_allocate(struct core *core, const struct task *task,
                            const struct instance *instance, int sign);
-/* It has just been told to stop. */
+/* The instance has just been told to stop: what it holds counts as leaving. */
 void change_usage_leave(struct core *core, const struct task *task,
                         const struct instance *instance);
 
-/* What a task wants, now and at its mark. */
+/* change_usage_wants() computes what a task wants. change_usage_want() updates the accounts by the difference
+ * to the mark. */
 void change_usage_wants(const struct core *core, const struct task *task, struct usage_wants *ret);
 void change_usage_want(struct core *core, const struct task *task, const struct task_mark *mark);
-/* What it wanted is taken back before its request or its project changes. */
+/* Subtracts what the task wanted at its mark. Called before the task's request or project changes. */
 void change_usage_unwant(struct core *core, const struct task *task, struct task_mark *mark);
 
-/* All usage from the tasks, after the accounted resources changed. */
+/* Computes all usage from the tasks, after the dimensions have changed. */
 void change_usage_recount(struct core *core);
 
-/* Add (sign 1) or take away (-1) the usage of an account in every pool from `above` up to the top. */
+/* Adds the usage of account `id` in every pool to the accounts from `above` up to the top (sign 1), or
+ * subtracts it (sign -1). */
 void change_usage_carry(struct core *core, account_id id, account_id above, int sign);
 
-/* One more (one less) task of this user. */
+/* Counts one more (one less) task of a user. The user's row is made for the first task and removed with the
+ * last task. */
 user_id change_user_take(struct core *core, const char *name);
 void change_user_drop(struct core *core, user_id id);
 
 /* ---- claims ---- */
 
-/* What did not fit in this pool may fit now, though no node has more free: a promise went, or needs less of what is free. */
+/* What did not fit in this pool may fit now although no node has more free: a promise was dropped, or a
+ * promise needs less of what is free now. */
 void change_pool_freed(struct core *core, pool_id pool);
 
-/* A waiting instance is promised a place, or no longer (no claim: nothing happens). The task's row is open or nobody's. */
+/* change_claim_put() promises a place to a waiting instance. change_claim_drop() drops the promise; without a
+ * claim nothing happens. The task's row is open, or the task is in no order yet. */
 void change_claim_put(struct core *core, struct task *task, uint32_t index,
                       const struct claim *claim);
 void change_claim_drop(struct core *core, struct task *task, uint32_t index);
-/* The instance, which has just stopped, waits now for the place it may be promised. */
+/* An instance has just stopped and waits. A claim of this instance moves from moving_count to claimed_count. */
 void change_claim_moved(const struct core *core, struct task *task, uint32_t index);
-/* All of a task; all on a node, which must not be open. */
+/* Drops all claims of a task; drops all claims on a node, whose row must not be open. */
 void change_claim_drop_all(struct core *core, struct task *task);
 void change_claim_drop_node(struct core *core, node_id node);

@@ -1,4 +1,5 @@
-/* change_account.c - rows of accounts and quotas: a tree, its depths, and the accounted resources that follow from quotas.
+/* change_account.c - rows of accounts and quotas: the tree of accounts with its depths, and the dimensions
+ * that follow from quotas.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 #include "base/bytes.h"
@@ -88,7 +89,8 @@ static void pools_due(struct core *core)
     }
 }
 
-/* The levels of all that lie below: those of an account's children follow from its own. */
+/* Computes the depth of every account. One round per level is enough, because a depth follows from the
+ * parent's depth. */
 static void depths_update(struct core *core)
 {
     for (unsigned level = 1; level <= ACCOUNT_DEPTH_MAX; level++) {

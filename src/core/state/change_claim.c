@@ -1,7 +1,8 @@
-/* change_claim.c - rows of claims: places promised while others leave them.
+/* change_claim.c - rows of claims: places promised to waiting instances while other instances are leaving
+ * these places.
  *
- * A claim takes nothing from what is free on its node; what counts is what will be free when those that are stopping have ended:
- * that is never less than all claims together (space_later_claims_fit).
+ * A claim takes nothing from the free amounts of its node. The claims of a node together never exceed what
+ * will be free when the stopping instances have ended (space_later_claims_fit).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/model/claim.h"
@@ -27,7 +28,8 @@ static void node_claims_count(struct core *core, node_id id, int sign)
     change_node_close(core, node, &before);
 }
 
-/* Where the claim of an instance is counted. */
+/* The task's counter for the claim of this instance: moving_count while the instance is stopping, else
+ * claimed_count. */
 static uint32_t *claim_counter(const struct core *core, struct task *task, uint32_t index)
 {
     const struct instance *instance = query_instance_row(core, task->instance_first + index);
@@ -84,7 +86,8 @@ void change_claim_drop_node(struct core *core, node_id node)
         struct task *task = table_edit(&core->tasks, key.at[1]);
         must(task != NULL);
         if (task->gang) {
-            change_claim_drop_all(core, task); /* it starts together, or looks for other places */
+            /* a gang starts together, so it needs other places for all */
+            change_claim_drop_all(core, task);
         } else {
             change_claim_drop(core, task, (uint32_t)key.at[2]);
         }

@@ -53,7 +53,7 @@ static void pool_count_node(struct pool *pool, const struct node *node, int sign
     }
 }
 
-/* Only where slots or membership changed is there anything to count anew. */
+/* Have the members changed from which the pool's sums are computed? */
 static bool pool_counts_differ(const struct node *node, const struct node *before)
 {
     return node->pool.v != before->pool.v || node->state != before->state ||
@@ -117,7 +117,7 @@ static void overhang_update(struct node *node)
     for (uint32_t i = 0; i < node->named_count; i++) {
         overhang = overhang || node->named_free[i] < 0;
     }
-    must(node->overhang || !overhang); /* P1: only a node that became smaller has one */
+    must(node->overhang || !overhang); /* P1: only a node that became smaller has an overhang */
     node->overhang = overhang;
 }
 
@@ -153,7 +153,8 @@ static void named_change(struct node *node, const struct request *request, int s
     }
 }
 
-/* A share of each device, or each of them whole. A device that the node no longer has is gone. */
+/* Changes the free part of each device that the instance holds. A device that the node no longer has is left
+ * out. */
 static void devices_change(struct node *node, const struct instance *instance, int sign)
 {
     int64_t each = device_share(instance->slots_milli, instance->devices);
@@ -163,7 +164,7 @@ static void devices_change(struct node *node, const struct instance *instance, i
             return;
         }
         int64_t free = node->device_free[device] + sign * each;
-        must(free >= 0); /* P1 */
+        must(free >= 0); /* P1: no more of a device is taken than is free */
         must(free <= SLOT_MILLI);
         node->device_free[device] = (uint16_t)free;
     }
@@ -309,9 +310,9 @@ void change_node_set(struct core *core, const struct fact *fact)
     change_node_text_set(node, spec);
     topology_node_set(core, node);
     change_node_recount(core, node);
-    node->overhang = 1; /* may be; closing looks */
+    node->overhang = 1; /* an overhang is allowed here; closing finds out whether there is one */
     change_node_close(core, node, &before);
-    change_pool_freed(core, node->pool); /* its labels may be others */
+    change_pool_freed(core, node->pool); /* the node's labels may have changed */
     change_pool_due(core, node->pool);
 }
 

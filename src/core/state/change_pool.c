@@ -68,7 +68,7 @@ void change_pool_blocked_set(struct core *core, struct pool *pool, task_id block
     change_pool_patience_put(core, pool);
 }
 
-/* Only its place in the queue follows from it. */
+/* Marks a task as reserved or not. The task's place in the queue of its project may change. */
 static void reserved_mark(struct core *core, task_id id, uint8_t reserved)
 {
     struct oindex *order = &core->orders[ORDER_ACCOUNT_QUEUE];
@@ -155,7 +155,8 @@ static void pool_aux_set(struct core *core, pool_id pool, uint32_t aux_max)
     }
 }
 
-/* Other places are close to each other: what fitted nowhere may fit now. */
+/* Computes the domains of all nodes of a pool after its levels changed. Gangs that fitted nowhere may fit
+ * now. */
 static void pool_domains_set(struct core *core, pool_id pool)
 {
     node_id after = {0};
@@ -171,7 +172,7 @@ static void pool_domains_set(struct core *core, pool_id pool)
     }
 }
 
-/* The waiting tasks of the pool stand in another order. */
+/* Opens and closes every queued task of a pool, so that the queue gets the pool's new order. */
 static void queue_turn(struct core *core, pool_id id)
 {
     struct okey key = {{id.v, 0, 0, 0}};
@@ -241,7 +242,7 @@ void change_pool_set(struct core *core, const struct fact *fact)
     change_pool_due(core, id);
 }
 
-/* Its tasks stay, as unavailable. */
+/* The tasks of a deleted pool stay, with task state `unavailable`. */
 void change_pool_delete(struct core *core, const struct fact *fact)
 {
     pool_id id = fact->pool_deleted.pool;

@@ -1,4 +1,4 @@
-/* change_shape.c - rows of shapes: one for all tasks that ask for the same.
+/* change_shape.c - rows of shapes: all tasks of a pool with the same request and form share one row.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/hash.h"
 #include "base/must.h"
@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-/* The hash of what makes two shapes one. */
+/* The hash of everything that equal shapes have in common. */
 static uint64_t shape_hash(pool_id pool, uint32_t gang_size, const struct request *request,
                            const struct form *form)
 {

@@ -1,7 +1,7 @@
 /* change_task.c - opening and closing task rows.
  *
- * A task stands in its pool's queue when it has an instance that wants a place and may have one:
- * task_may_queue(). Its state follows from its instances: state_derive().
+ * A task stands in its pool's queue when an instance of the task waits and may start: task_may_queue(). The
+ * task state follows from the instances: state_derive().
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 #include "base/must.h"
@@ -33,7 +33,7 @@ static bool task_may_queue(const struct core *core, const struct task *task)
         return false;
     }
     if (task->gang && task->stopping_count > 0) {
-        return false; /* the rest of a broken gang has not ended yet (P2), or one of it is leaving */
+        return false; /* a gang waits until its stopping instances have ended (P2) */
     }
     return query_pool(core, task->pool) != NULL;
 }
@@ -87,7 +87,7 @@ struct task *change_task_open(struct core *core, task_id id, struct task_mark *r
     return task;
 }
 
-/* A task that no longer waits is nobody's head. */
+/* A task that leaves the queue is no longer the pool's blocked task and loses its reservation. */
 static void head_leave(struct core *core, struct pool *pool, task_id task)
 {
     const bool blocked = pool->blocked_task.v == task.v;
@@ -119,7 +119,8 @@ static void queue_leave(struct core *core, const struct task *task, const struct
     struct pool *pool = change_pool_edit(core, mark->pool);
     must(pool->pending_count > 0);
     pool->pending_count--;
-    if (!task->queued || task->pool.v != mark->pool.v) { /* else it only moves */
+    /* else the task only changes its place */
+    if (!task->queued || task->pool.v != mark->pool.v) {
         head_leave(core, pool, task->id);
     }
 }
@@ -132,7 +133,7 @@ static void queue_join(struct core *core, const struct task *task)
     change_pool_due(core, task->pool);
 }
 
-/* Its instances stand among others once its priority has changed. */
+/* Moves the task's instances in ORDER_ACCOUNT_LOSS after a change of the task's priority. */
 static void loss_update(struct core *core, const struct task *task, const struct task_mark *mark)
 {
     struct oindex *order = &core->orders[ORDER_ACCOUNT_LOSS];
@@ -147,7 +148,7 @@ static void loss_update(struct core *core, const struct task *task, const struct
     }
 }
 
-/* Tasks with an allocation, by account. */
+/* Updates the order of the tasks that hold places, by account. */
 static void running_update(struct core *core, const struct task *task, const struct task_mark *mark)
 {
     struct oindex *order = &core->orders[ORDER_ACCOUNT_RUNNING];
@@ -181,7 +182,8 @@ static void counts_update(struct core *core, const struct task *task, const stru
     }
 }
 
-/* A gang that broke while one of it was moved needs places for all. */
+/* Are the promised places too few for the gang's minimum? A gang that breaks while one of its instances is
+ * moved has too few. */
 static bool claims_too_few(const struct core *core, const struct task *task)
 {
     return task->gang && task->queued && gang_claims_short(core, task);

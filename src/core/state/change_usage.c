@@ -1,7 +1,8 @@
-/* change_usage.c - what accounts and users hold and want, kept with the rows of tasks and instances.
+/* change_usage.c - usage: what accounts and users hold and want. Usage is updated with every change of a task
+ * or an instance.
  *
- * Every account on the way from a project to the top counts what its tasks hold. Sums are wide enough
- * for any number of amounts, so nothing here can wrap; a row that is all zero is not there.
+ * What a task holds counts in its project and in every account above. Sums are wide enough for any number of
+ * amounts, so nothing can wrap. A row whose members are all 0 is removed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/model/form.h"
@@ -99,7 +100,7 @@ void change_usage_leave(struct core *core, const struct task *task, const struct
     }
 }
 
-/* A change of what is wanted: instances with one request, and the tasks they are of. */
+/* A change of the demand of accounts: `count` instances with one request, and changes of the counts of tasks. */
 struct demand {
     const struct request *request;
     int64_t count;
@@ -124,7 +125,7 @@ static void demand_add(struct core *core, const struct task *task, pool_id pool,
     }
 }
 
-/* What a task adds to the counts of its accounts beside what it holds. */
+/* Adds what a task wants, and the task itself, to its accounts (sign 1), or subtracts both (sign -1). */
 static void wanted_add(struct core *core, const struct task *task, pool_id pool,
                        const struct usage_wants *wants, int sign)
 {
@@ -141,7 +142,7 @@ static void wanted_add(struct core *core, const struct task *task, pool_id pool,
             demand.request = &form->groups[i].request;
             demand.count = sign * (int64_t)wants->waiting[i];
             demand_add(core, task, pool, &demand);
-            demand.pending = 0; /* once a task */
+            demand.pending = 0; /* a task with several groups counts once */
             demand.running = 0;
         }
     }
@@ -175,7 +176,7 @@ void change_usage_want(struct core *core, const struct task *task, const struct 
         !was->grouped) {
         return;
     }
-    /* An edit of the request or the project takes back what was wanted first: change_usage_unwant(). */
+    /* An edit of the request or the project has called change_usage_unwant() before: then `was` is empty. */
     wanted_add(core, task, mark->pool, was, -1);
     wanted_add(core, task, task->pool, &wants, 1);
 }

@@ -1,4 +1,4 @@
-/* change_user.c - rows of users: one for each that has tasks.
+/* change_user.c - rows of users: one row for each user who has tasks.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/model/blob.h"

@@ -1,4 +1,4 @@
-/* depends.c - see depends.h.
+/* depends.c - the order of tasks that wait for the end of other tasks.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/depends.h"
 

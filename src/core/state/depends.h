@@ -1,4 +1,4 @@
-/* depends.h - tasks that wait for the end of others.
+/* depends.h - dependencies: tasks that wait for the end of other tasks.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -12,11 +12,11 @@ struct core;
 struct okey;
 struct task_spec;
 
-/* Does the i-th dependency of a task stand in its list before? */
+/* Is the i-th dependency of a task a repetition of an earlier one in its list? */
 bool depends_twice(const struct task_spec *spec, uint32_t i);
 
-/* The first of the tasks that wait for `dependency`; false: none does. */
+/* The key of the first task that waits for the end of task `dependency`; false: no task waits. */
 bool depends_first(const struct core *core, task_id dependency, struct okey *ret);
 
-/* Does an end in this state set the waiting task of this key free? */
+/* The dependency of this key ended in `state`. Does this end release the waiting task? */
 bool depends_freed(struct okey key, enum task_state state);

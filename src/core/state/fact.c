@@ -1,4 +1,4 @@
-/* fact.c - facts as bytes: head, then the body of the type (fact_bodies.c).
+/* fact.c - lists of facts, and facts as bytes: a head, then the body of the type (fact_bodies.c).
  *
  *   type  version  time_ms  actor  cause  body…           docs/dev/formats/facts.md
  * SPDX-License-Identifier: Apache-2.0 */
@@ -75,7 +75,7 @@ void fact_list_init(struct facts *facts, struct arena *arena)
     *facts = (struct facts){.arena = arena};
 }
 
-/* A text of the input, cut where it is too long for a fact. */
+/* A text of the input; a text that is too long for a fact is cut. */
 static const char *text_fit(struct facts *facts, const char *text, size_t max)
 {
     if (text == NULL) {
@@ -87,7 +87,7 @@ static const char *text_fit(struct facts *facts, const char *text, size_t max)
 struct fact *fact_list_add(struct facts *facts, const struct input *in, enum fact_type type)
 {
     if (facts->count == facts->room) {
-        /* In the arena: a half-used array is left behind at each doubling. */
+        /* The arena cannot free the old array, so each doubling leaves one behind. */
         size_t room = facts->room > 0 ? facts->room * 2 : 4;
         struct fact *at = arena_new(facts->arena, struct fact, room);
         if (facts->count > 0) {

@@ -1,8 +1,9 @@
-/* fact.h - one recorded change of the state. The log of facts is the truth: state = apply of all of
- * them, in order.
+/* fact.h - facts. A fact is one recorded change of the state. The log of facts is the truth: the state is
+ * what all facts, applied in order, lead to.
  *
- * Each type has a version; old versions are read for ever and come out as the newest. The
- * coding is docs/dev/formats/ facts.md; fact_encode() and fact_decode() are inverse, byte for byte.
+ * Each type of fact has a version. Old versions are read for ever, and decoding turns them into the newest
+ * version. docs/dev/formats/facts.md describes the bytes. Encoding a decoded fact of the newest version gives
+ * the same bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -29,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers are stored: never reuse or renumber one. */
+/* These numbers are stored. A number is never changed and never used for another type. */
 enum fact_type {
     FACT_SERVER_STARTED = 1,
     FACT_RESOURCE_DEFINED = 2,
@@ -78,7 +79,7 @@ struct task_rank {
     int64_t rank;
 };
 
-/* "task-submitted" …: also the event names of the API. */
+/* The name of a type: "task-submitted" …. Events of the API have the same names. */
 const char *fact_type_name(enum fact_type type);
 
 /* The fields of the type's body, as members of struct fact. */
@@ -86,7 +87,7 @@ const struct record_table *fact_table(enum fact_type type);
 
 struct fact {
     enum fact_type type;
-    uint32_t version; /* as it was read; written is the newest */
+    uint32_t version; /* the version that was read; fact_encode() always writes the newest */
     int64_t time_ms;
     const char *actor;
     const char *cause;
@@ -124,9 +125,10 @@ struct fact {
             task_id task;
             pool_id pool;
             account_id account; /* the project */
-            const struct request
-                *request;            /* resolved; of the first instance where there are groups */
-            const struct form *form; /* of a gang with topology or groups, resolved; or NULL */
+            /* resolved; of a task with groups: the request of its first instance */
+            const struct request *request;
+            /* of a gang with topology or groups, with requests resolved; or NULL */
+            const struct form *form;
             const struct task_spec *spec;
         } task_submitted;
         struct {
@@ -137,31 +139,35 @@ struct fact {
         } submit_key;
         struct {
             task_id task;
-        } task; /* queued, paused, kill_asked, archived */
+        } task; /* for task-queued, task-paused, task-kill-asked and task-archived */
         struct {
             task_id task;
             struct task_edit edit;
-            pool_id pool;       /* when the edit moves it */
-            account_id account; /* when it changes the project */
-            const struct request
-                *request; /* when it changes what an instance asks for (EDIT_REQUEST); resolved */
+            pool_id pool;       /* the new pool, where the edit sets `pools` */
+            account_id account; /* the new project, where the edit sets `project` */
+            /* the new request, resolved, where the edit changes it (TASK_EDIT_REQUEST) */
+            const struct request *request;
         } task_edited;
         struct {
             task_id task;
             task_id other;
             bool behind;
-            const struct task_rank *ranks; /* all that change, the task's own too */
+            /* all tasks whose rank changes, the moved task included */
+            const struct task_rank *ranks;
             uint32_t rank_count;
         } task_moved;
         struct {
-            task_id task;   /* has ended */
-            uint32_t count; /* so many of those that wait for it, in their order, no longer do */
+            task_id task; /* the task that has ended */
+            /* the first `count` tasks in ORDER_DEPENDENT that wait for `task` are released */
+            uint32_t count;
         } released;
         struct {
             pool_id pool;
-            uint64_t work;   /* units spent */
-            uint32_t placed; /* instances */
-            bool complete;   /* false: stopped at its budget, goes on with the next */
+            uint64_t work;   /* units of work spent */
+            uint32_t placed; /* instances placed */
+            /* false: another pass must follow, because this one stopped at its budget or decided something
+             * that may change the rest */
+            bool complete;
         } pass;
         struct {
             struct attempt_key key;
@@ -171,30 +177,32 @@ struct fact {
             int64_t slots_milli;
             int64_t cpu_milli;
             int64_t memory_bytes;
-        } allocated; /* and claimed: the attempt that will be */
+        } allocated; /* also for claimed: `key` is the next attempt */
         struct {
             task_id task;
             uint32_t index;
-        } claim_dropped; /* by a decision; starts, ends and losses drop claims by themselves */
+            /* a decision drops a claim. Starts, ends and lost nodes drop claims without a fact of this type */
+        } claim_dropped;
         struct {
             struct attempt_key key;
-            int64_t deadline_ms; /* SIGKILL follows then */
+            int64_t deadline_ms; /* when SIGKILL follows */
             struct eviction why;
-        } evicted; /* stopping, because another one takes its place */
+        } evicted; /* an instance is told to stop because another instance gets its place */
         struct {
             pool_id pool;
-            int64_t at_ms; /* a pass is due then, whatever happens; 0: not for that reason */
+            int64_t at_ms; /* the wake-up of the pool; 0: none */
         } pool_wake;
         struct {
             pool_id pool;
-        } history_ticked; /* what was used since the last one is counted */
+        } history_ticked; /* the usage since the last tick is added to the history */
         struct {
             pool_id pool;
-            task_id task; /* 0: nobody any more */
-        } head;           /* head_blocked */
+            task_id task; /* the task that is blocked now; 0: none */
+        } head;           /* for head-blocked */
         struct {
             pool_id pool;
-            const struct reservation *at; /* all of them, in the order in which places are kept */
+            /* all reservations of the pool, in the order in which places are kept */
+            const struct reservation *at;
             uint32_t count;
         } reserved;
         struct {
@@ -203,33 +211,35 @@ struct fact {
             bool workdir_missed;
         } attempt_started;
         struct {
-            struct attempt_key key; /* of a gang: one of those that saved together */
+            struct attempt_key key; /* of a gang: the instance that reported for all */
             int64_t at_ms;
         } attempt_checkpoint;
         struct {
             struct attempt_key key;
             enum end_cause cause;
-            int64_t deadline_ms; /* SIGKILL follows then; 0: now */
+            int64_t deadline_ms; /* when SIGKILL follows; 0: at once */
         } attempt_stopping;
         struct {
             struct report report;
             enum end_cause cause;
-            bool again; /* the instance waits for another attempt */
+            bool again; /* the instance waits for another attempt instead of ending for good */
         } attempt_ended;
         struct {
             task_id task;
             enum task_state state;
             enum end_cause cause;
             int32_t exit_code;
-            uint32_t released; /* as a dependents-released that comes with it; at most */
+            /* the most waiting tasks that this end releases, as in dependents-released */
+            uint32_t released;
         } task_ended;
         struct {
             int64_t before_ms;
         } keys_expired;
         struct {
             account_id account;
-            account_id parent;               /* resolved */
-            const struct account_spec *spec; /* parent's name is not stored: it is "" when read */
+            account_id parent; /* id of the department above */
+            /* the name of the parent is not stored: reading gives "" */
+            const struct account_spec *spec;
         } account_set;
         struct {
             account_id account;
@@ -249,28 +259,30 @@ struct fact {
         struct {
             account_id account;
             pool_id pool;
-            const struct quota_row *row; /* canonical: no term is all default */
+            const struct quota_row *row; /* no term says only the defaults */
         } quota_set;
     };
 };
 
 struct facts {
-    struct arena *arena; /* everything the facts point to */
+    struct arena *arena; /* has everything that the facts point to */
     struct fact *at;
     size_t count;
     size_t room;
-    struct reason refusal;  /* why core_decide() said no */
-    uint32_t refused_index; /* which task of a submission */
-    uint64_t visited;       /* nodes that a pass looked at: a measure, which caches change */
+    struct reason refusal;  /* why core_decide() refused the input */
+    uint32_t refused_index; /* the index of the refused task in its submission */
+    /* nodes that a pass looked at: a measure of cost, which caches change */
+    uint64_t visited;
 };
 
 void fact_list_init(struct facts *facts, struct arena *arena);
 
-/* A new fact at the end, stamped from the input, whose texts it borrows. */
+/* Adds a fact to the list, with time, actor and cause of the input. The fact borrows texts of the input. */
 struct fact *fact_list_add(struct facts *facts, const struct input *in, enum fact_type type);
 
 void fact_encode(const struct fact *fact, struct buf *out);
 
-/* Every pointer goes into the arena. ERR_CORRUPT names the field that is wrong. */
+/* Every pointer of the result is in the arena. ERR_CORRUPT: the message says which part of the bytes is
+ * wrong. */
 must_use enum err fact_decode(struct str bytes, struct arena *arena, struct fact *ret,
                               struct error *e);

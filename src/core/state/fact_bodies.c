@@ -1,9 +1,10 @@
 /* fact_bodies.c - the body of each type of fact, as a table of its fields.
  *
- * The order of the rows is the format. A row with a name is part of the event, under this name (wire/event_json.c): "task", "pool",
- * "node" and "account" say what the event is about. A field that comes later gets a row with `.since` at the end of its body, and the
- * type a new `.newest`. The tables of parts that the state stores too (fact_bodies_eviction) have no `.since`: versions of facts are
- * not those of states.
+ * The order of the rows is the stored format. A row with a name is part of the event of the API, under this
+ * name (wire/event_json.c). The names "task", "pool", "node" and "account" say what the event is about. A new
+ * field gets a row with `.since` at the end of its body, and its type a new `.newest`. A table that the
+ * stored state uses, too (fact_bodies_eviction), has no `.since`, because facts and states count versions
+ * separately.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
 #include "core/model/account.h"
@@ -28,7 +29,7 @@
     }
 #define FIELD(kind, member, json, least, most, ...)                                                \
     ROW(struct fact, kind, member, json, least, most, __VA_ARGS__)
-/* A number that may have any value, and an id. */
+/* ANY: a number or an id with any value. KEY: the key of an attempt. */
 #define ANY(member, json, ...) FIELD(UINT, member, json, 0, RECORD_ANY, __VA_ARGS__)
 #define KEY(member) FIELD(KEY, member, "key", 0, 0)
 #define YES(member, json, ...) FIELD(BOOL, member, json, 0, 1, __VA_ARGS__)
@@ -165,7 +166,7 @@ static void reservations_put(const void *fact, struct buf *out)
     record_put_field(&reservations, fact, out);
 }
 
-/* In version 1 there was one at most, and nobody knew until when. */
+/* A fact of version 1 has at most one reservation, without `until_ms`. */
 static void reservations_get(struct bytes_reader *in, struct arena *arena, void *ret)
 {
     struct fact *fact = ret;
@@ -184,7 +185,7 @@ static void ended_at_put(const void *fact, struct buf *out)
     bytes_put_i64(out, ((const struct fact *)fact)->attempt_ended.report.at_ms);
 }
 
-/* Version 1 had the agent's word unchecked; the attempt counts as ended when the server heard of it. */
+/* Version 1 stored the agent's time unchecked. For version 1 the attempt ended at the time of the fact. */
 static void ended_at_get(struct bytes_reader *in, struct arena *arena, void *ret)
 {
     (void)arena;
@@ -219,7 +220,7 @@ static void quota_terms_get(struct bytes_reader *in, struct arena *arena, void *
     ((struct fact *)ret)->quota_set.row = row;
 }
 
-/* Allocated, and claimed. */
+/* The body of allocated and claimed. */
 static const struct record_field allocated[] = {
     KEY(allocated.key),
     ANY(allocated.node, "node"),
@@ -245,7 +246,7 @@ static const struct record_field attempt_ended[] = {
     YES(attempt_ended.again, "again", .place = 1),
 };
 
-/* Queued, paused, kill-asked, archived. */
+/* The body of task-queued, task-paused, task-kill-asked and task-archived. */
 static const struct record_field task[] = {ANY(task.task, "task")};
 
 #define BODY(fields) .table = RECORD_TABLE(struct fact, fields)
@@ -267,7 +268,7 @@ const struct fact_body fact_bodies[FACT_TYPE_MAX + 1] = {
         ANY(node_state.node, "node"),
         WORD(node_state.state, "state", NODE_STATE_COUNT, names_node_state))},
     [FACT_NODE_EDITED] = {FIELDS(ANY(node_edited.node, "node"), OWN(node_edit))},
-    /* In version 1 there was one project. */
+    /* In version 1 every task was in the project `default`. */
     [FACT_TASK_SUBMITTED] = {FIELDS(ANY(task_submitted.task, "task"),
                                     ANY(task_submitted.pool, "pool"),
                                     ANY(task_submitted.account, NULL, .since = 2,
@@ -287,7 +288,7 @@ const struct fact_body fact_bodies[FACT_TYPE_MAX + 1] = {
     [FACT_ALLOCATED] = {BODY(allocated)},
     [FACT_HEAD_BLOCKED] = {FIELDS(ANY(head.pool, "pool"), ANY(head.task, "task"))},
     [FACT_RESERVED] = {FIELDS(ANY(reserved.pool, "pool"), OWN(reservations)), .newest = 2},
-    /* Version 1 does not say where the task ran. */
+    /* Version 1 does not say whether the working directory was missed. */
     [FACT_ATTEMPT_STARTED] = {FIELDS(KEY(attempt_started.key), TIME(attempt_started.at_ms, NULL),
                                      YES(attempt_started.workdir_missed, NULL, .since = 2)),
                               .newest = 2},
@@ -296,7 +297,7 @@ const struct fact_body fact_bodies[FACT_TYPE_MAX + 1] = {
         WORD(attempt_stopping.cause, "end", END_CAUSE_COUNT, names_end_cause),
         TIME(attempt_stopping.deadline_ms, NULL))},
     [FACT_ATTEMPT_ENDED] = {BODY(attempt_ended), .newest = 2},
-    /* In version 1 all that waited for the task went free with its end. */
+    /* In version 1 the end of a task released all tasks that waited for it. */
     [FACT_TASK_ENDED] = {FIELDS(ANY(task_ended.task, "task"),
                                 WORD(task_ended.state, "state", TASK_STATE_COUNT, names_task_state),
                                 WORD(task_ended.cause, "end", END_CAUSE_COUNT, names_end_cause),

@@ -1,4 +1,4 @@
-/* fact_edit.c - the body of the fact that a user changed a task.
+/* fact_edit.c - the body of task-edited: a user changed fields of a task.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
 #include "core/model/object.h"
@@ -11,10 +11,10 @@
 #include "core/model/task.h"
 #include "core/state/fact_internal.h"
 
-/* Bits that an edit of these versions can have. */
+/* The bits that an edit can have in versions 2 and 3 of the fact. */
 enum { EDIT_BITS_V2 = (1 << 10) - 1, EDIT_BITS_V3 = (1 << 12) - 1, EDIT_BITS_MAX = 32 };
 
-/* The row of the field with this bit. */
+/* The row of the field with this bit in a mask of edits; NULL: there is none. */
 static const struct object_field *field_of_bit(uint32_t bit)
 {
     for (uint32_t i = 0; i < task_object.count; i++) {
@@ -26,7 +26,8 @@ static const struct object_field *field_of_bit(uint32_t bit)
     return NULL;
 }
 
-/* The request stands behind the resources where they change, else behind the labels. */
+/* Does the resolved request follow the field with this bit? The request follows the resources if the edit
+ * sets them, else the labels. */
 static bool request_behind(uint32_t fields, uint32_t bit)
 {
     const uint32_t last = (fields & TASK_EDIT_resources) != 0 ? TASK_EDIT_resources
@@ -35,7 +36,8 @@ static bool request_behind(uint32_t fields, uint32_t bit)
     return (uint32_t)1 << bit == last;
 }
 
-/* Only the fields that the edit sets are written, by ascending bit, and behind each what its name was resolved to. */
+/* Only the fields that the edit sets are written, by ascending bit. A name is followed by the id to which the
+ * name was resolved. */
 void fact_edit_task_put(const struct fact *fact, struct buf *out)
 {
     const struct task_edit *edit = &fact->task_edited.edit;

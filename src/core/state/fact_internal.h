@@ -13,18 +13,18 @@
 #include <stdint.h>
 
 struct fact_body {
-    struct record_table table; /* of struct fact */
-    uint8_t newest;            /* version; 0: there is only version 1 */
-    /* The version from which on the objects in the body end with the fields that came later (codec_put_tag()); 0: there are none. */
+    struct record_table table; /* the fields of the body, as members of struct fact */
+    uint8_t newest;            /* the newest version; 0: there is only version 1 */
+    /* From this version on the objects in the body have tags (codec_put_tag()). 0: the body has no objects. */
     uint8_t tags_from;
 };
 
 /* By fact_type; entry 0 is empty. */
 extern const struct fact_body fact_bodies[FACT_TYPE_MAX + 1];
 
-/* Why somebody was told to leave (struct eviction): in facts and in the state. */
+/* The fields of struct eviction. Facts and the stored state use this table. */
 extern const struct record_table fact_bodies_eviction;
 
-/* The body that has a file of its own. */
+/* The body of task-edited, in fact_edit.c. */
 void fact_edit_task_put(const struct fact *fact, struct buf *out);
 void fact_edit_task_get(struct bytes_reader *in, struct arena *arena, struct fact *ret);

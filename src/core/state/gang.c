@@ -1,11 +1,12 @@
-/* gang.c - gangs that have lost some of their instances and may become whole again (P2).
+/* gang.c - gangs that have lost instances and may get back to their minimum (P2).
  *
  *   whole ─an instance is lost─▶ stale: the others go on, the missing ones wait ─┬─ placed in time ─▶ whole
  *                                                                                └─ grace over ─▶ all are told to stop
  *
- * An elastic gang says by its minimum that instances come and go, so its pool's grace counts for it. One that needs all of its
- * instances is stopped at once, unless its user gave it a grace of its own: who stays cannot work on with a newcomer. A group that is
- * not needed breaks for itself: it is whole again in time, or those of it that stay are told to stop, and the gang goes on.
+ * An elastic gang has its pool's grace: its instances come and go anyway. A gang that needs all its instances
+ * is stopped at once, because its other instances usually cannot go on with a replaced one. A user can give
+ * such a gang a grace of its own. A group that is not needed can be broken by itself. Either the group gets
+ * back to its minimum in time, or its instances are stopped and the rest of the gang goes on.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/gang.h"
 
@@ -33,12 +34,12 @@ int64_t gang_grace_ms(const struct core *core, const struct task *task)
     return task->stale_grace_ms != STALE_GRACE_POOL ? task->stale_grace_ms : pool->stale_grace_ms;
 }
 
-/* ---- what it has ---- */
+/* ---- instances by group ---- */
 
 enum {
-    HAVE_STAYS = 1 << 0,    /* runs, and is not told to stop */
-    HAVE_DONE = 1 << 1,     /* has done its work */
-    HAVE_PROMISED = 1 << 2, /* waits for a place that is promised to it */
+    HAVE_STAYS = 1 << 0,    /* is active and was not told to stop */
+    HAVE_DONE = 1 << 1,     /* has ended */
+    HAVE_PROMISED = 1 << 2, /* waits, and is promised a place */
 };
 
 static unsigned have_as(const struct core *core, const struct instance *instance)
@@ -50,7 +51,7 @@ static unsigned have_as(const struct core *core, const struct instance *instance
     return instance->state == INSTANCE_ENDED ? HAVE_DONE : instance_stays(instance) * HAVE_STAYS;
 }
 
-/* Instances by group that are one of these. */
+/* Counts the instances of each group that are one of `kinds` (HAVE_*). */
 static void have_count(const struct core *core, const struct task *task, const struct form *form,
                        unsigned kinds, struct form_have *ret)
 {
@@ -114,7 +115,7 @@ bool gang_without(const struct core *core, const struct task *task, const struct
     return form_grow_whole(form, &have);
 }
 
-/* ---- broken ones ---- */
+/* ---- stale gangs ---- */
 
 bool gang_stale_key(const struct core *core, const struct task *task, struct okey *ret)
 {
@@ -136,7 +137,7 @@ void gang_stale_update(struct core *core, struct task *task)
     }
 }
 
-/* Each stale gang of the pool, its deadline taken out (or, with `put`, put in). */
+/* Removes the deadlines of all stale gangs of the pool from the order; with `put` inserts them. */
 static void deadlines_move(struct core *core, pool_id pool, bool put)
 {
     const account_id first = {0};

@@ -1,4 +1,4 @@
-/* gang.h - gangs that have lost some of their instances and may become whole again (P2).
+/* gang.h - gangs that have lost instances and may get back to their minimum (P2).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -12,26 +12,29 @@ struct core;
 struct form_have;
 struct okey;
 
-/* How long a gang that lost some of its instances may be below its minimum (STALE_GRACE_NEVER: for ever; 0: not at all). */
+/* How long a gang that lost instances may be below its minimum. STALE_GRACE_NEVER: for ever. 0: not at all. */
 int64_t gang_grace_ms(const struct core *core, const struct task *task);
 
-/* Instances by group that run and stay (`ret_stays`, or NULL), and with them those that have done their work. */
+/* Counts instances by group. `ret`: instances that stay or have ended. `ret_stays` (may be NULL): instances
+ * that stay. */
 void gang_have(const struct core *core, const struct task *task, struct form_have *ret,
                struct form_have *ret_stays);
 
-/* Would its minimum be met without this one, by those that run and stay or have done their work? */
+/* Would the gang have its minimum without this instance? Instances that stay or have ended count. */
 bool gang_without(const struct core *core, const struct task *task,
                   const struct instance *instance);
 
-/* When a broken gang has to end, as ORDER_DEADLINE has it; false: it is not broken, or need not end. */
+/* The key in ORDER_DEADLINE for the moment at which a stale gang is stopped. False: the gang is not stale, or
+ * its grace never ends. */
 bool gang_stale_key(const struct core *core, const struct task *task, struct okey *ret);
 
-/* What its groups lack, as its instances are now. */
+/* Sets task->lacks from the instances as they are now. */
 void gang_count(const struct core *core, struct task *task);
-/* Is what is promised to a gang too little for its minimum? */
+/* Would a gang still be below its minimum with all places that are promised to it? */
 bool gang_claims_short(const struct core *core, const struct task *task);
 
-/* Since when a gang has been broken, as its counts say now. */
+/* Sets task->stale_ms from the counts of the task: the present moment when the gang is newly broken, 0 when
+ * it is not broken. */
 void gang_stale_update(struct core *core, struct task *task);
-/* The grace of the pool's broken gangs; their deadlines follow. */
+/* Sets the pool's grace for stale gangs, and moves the deadlines of its stale gangs. */
 void gang_pool_grace_set(struct core *core, struct pool *pool, int64_t grace_ms);

@@ -1,4 +1,5 @@
-/* history.c - rows of what the accounts of a pool have used of it, and when its next tick comes (apply_history.c has the tick).
+/* history.c - usage history: the rows of means, and the moment of a pool's next tick. apply_history.c applies
+ * a tick.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/history.h"
 
@@ -47,7 +48,6 @@ void history_start(struct core *core, pool_id id, int64_t now_ms)
     history_next(core, pool, now_ms + history_period_ms(pool));
 }
 
-/* The next row of the pool behind `key`; 0: none. */
 uint64_t history_row_next(const struct table *table, pool_id pool, uint64_t key)
 {
     const uint64_t next = table_next(table, key);

@@ -1,4 +1,4 @@
-/* key.c - the keys under which rows stand in the orders.
+/* key.c - the keys of rows in the orders of the state.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/key.h"
 
@@ -57,7 +57,7 @@ struct okey key_node_size(const struct node *node)
     return (struct okey){{node->pool.v, ~(uint64_t)node->slots_milli, node->id.v, 0}};
 }
 
-/* What is equal in instances that lose alike. */
+/* The part of LOSS_KEY that says what the instance holds, and for a gang how large the gang is. */
 static uint64_t loss_class(const struct task *task, const struct instance *instance)
 {
     const bool slots = instance->slots_milli > 0;

@@ -1,4 +1,4 @@
-/* lengths.c - see lengths.h.
+/* lengths.c - groups of tasks whose run lengths are known, and the expected length of a task.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/lengths.h"
 
@@ -37,14 +37,15 @@ uint64_t lengths_step(int64_t length_ms)
         left >>= 1;
         exponent++;
     }
-    /* From 2^10 on `left` has a leading bit that the exponent stands for. */
+    /* From 2^10 on `left` has a leading bit, which adds one to the exponent: so steps go on without a gap. */
     const uint64_t step = 1 + (exponent << MANTISSA_BITS) + left;
     return step < STEP_MAX ? step : STEP_MAX;
 }
 
 /* ---- groups ---- */
 
-/* Sizes of one class differ by less than two. */
+/* The number of bits of the slots that the task requests in all. Sizes of one class differ by a factor below
+ * 2. */
 static uint64_t size_class(const struct core *core, const struct task *task)
 {
     const struct request *request = &query_task_shape(core, task->shape)->request;
@@ -57,7 +58,7 @@ static uint64_t size_class(const struct core *core, const struct task *task)
     return class;
 }
 
-/* The hashes of a task's groups, the most specific first; 0: it has no such group. */
+/* The hashes of a task's groups, the most specific first. 0: the task has no such group. */
 static void groups_of(const struct core *core, const struct task *task,
                       uint64_t ret[GROUPS_PER_TASK])
 {
@@ -147,7 +148,7 @@ void lengths_learn(struct core *core, const struct task *task, int64_t length_ms
         group->total_ms += length_ms < AMOUNT_MS_MAX ? length_ms : AMOUNT_MS_MAX;
         group->count++;
         if (limit_ms > 0) {
-            /* One that ran on while it was told to end used all of its limit. */
+            /* A run that went on after its limit counts as having used all of the limit. */
             group->share_total +=
                 length_ms < limit_ms
                     ? (int64_t)((__int128)length_ms * LENGTH_SHARE_WHOLE / limit_ms)

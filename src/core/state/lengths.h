@@ -1,8 +1,10 @@
-/* lengths.h - run lengths learned from what has ended.
+/* lengths.h - run lengths, learned from tasks that have ended.
  *
- * Each end of a run counts in up to six groups, from "this user's tasks of this name and size" to "all". A task is expected to run
- * as long as the mean of the most specific group of which enough have ended; one with a time limit, for the part of its limit that
- * such a group uses. The groups are part of the state; memory is bounded, and groups not seen for long go.
+ * Each end of a run counts in up to six groups of tasks, from "tasks of this user, name and size" to "all
+ * tasks". The expected length of a task is the mean of the most specific group in which enough runs have
+ * ended. The expected length of a task with a time limit is the part of the limit that runs of the group used
+ * on average. The groups are part of the state. The number of groups is bounded: the group that was not seen
+ * for longest is dropped.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -15,23 +17,23 @@
 
 enum {
     LENGTH_GROUPS_MAX = 20000,
-    LENGTH_ENOUGH = 5,                  /* runs that make a group worth asking */
-    LENGTH_COUNT_MAX = 2048,            /* then counts and sums are halved */
-    LENGTH_SHARE_WHOLE = 1000,          /* of a time limit */
-    LENGTH_UNKNOWN_MS = 60 * 60 * 1000, /* where nothing is known, for the order only */
+    LENGTH_ENOUGH = 5,                  /* a group with at least this many runs is used */
+    LENGTH_COUNT_MAX = 2048,            /* at this count the counts and sums are halved */
+    LENGTH_SHARE_WHOLE = 1000,          /* stands for a whole time limit in share_total */
+    LENGTH_UNKNOWN_MS = 60 * 60 * 1000, /* for the order in the queue, where nothing is known */
 };
 
-/* One run of the task, which has just ended by itself or by its limit, took so long. */
+/* Counts one run of the task that has just ended. */
 void lengths_learn(struct core *core, const struct task *task, int64_t length_ms);
 
-/* How long a run of the task will take: sets task->expect_ms and expect_from. Its account, user, shape and limit must be known. */
+/* Sets task->expect_ms and expect_from. The task must have its account, user, shape and time limit. */
 void lengths_expect(const struct core *core, struct task *task);
 
-/* What two names that differ only in numbers have in common. */
+/* A hash of the name in which every sequence of digits counts as one digit. 0: the name is empty. */
 uint64_t lengths_name_hash(const char *name);
 
-/* Where a length stands among others: 16 bits, never 0, in steps of a thousandth. */
+/* A 16-bit number that grows with the length, never 0, in steps of about a thousandth. */
 uint64_t lengths_step(int64_t length_ms);
 
-/* A group read from bytes. False: there is one of this hash, or there are too many. */
+/* Adds a group that was read from bytes. False: a group of this hash exists, or there are too many groups. */
 bool lengths_put(struct core *core, const struct length_group *group);

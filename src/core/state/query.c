@@ -14,13 +14,14 @@
 
 #include <string.h>
 
-/* Blobs of pool and node rows, and resource names, begin with the name and its NUL. */
+/* The name at the beginning of a blob. Blobs of pools and nodes begin with the name and its NUL; the blob of
+ * a resource is its name. */
 static const char *blob_name(const struct blob *blob)
 {
     return blob != NULL ? blob_bytes(blob).p : "";
 }
 
-/* What follows the name. */
+/* A reader for what follows the name in a blob. */
 static void blob_reader(const struct blob *blob, struct bytes_reader *ret)
 {
     struct str bytes = blob_bytes(blob);
@@ -255,7 +256,7 @@ int64_t query_deadline(const struct core *core)
 
 bool query_pass_due(const struct core *core, int64_t now_ms, pool_id *ret)
 {
-    /* Every pool takes its turn: those behind the last one first. */
+    /* All pools take turns: pools behind the pool of the last pass come first. */
     const struct pool *first = NULL;
     for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
          pool = query_pool_next(core, pool->id)) {

@@ -22,19 +22,19 @@
 struct core;
 
 uint64_t query_seq(const struct core *core);               /* number of the last fact applied */
-uint64_t query_epoch(const struct core *core);             /* counts server starts */
+uint64_t query_epoch(const struct core *core);             /* number of server starts */
 const uint8_t *query_server_uuid(const struct core *core); /* 16 bytes */
 int64_t query_time_ms(const struct core *core);            /* time of the last fact */
 
-/* The earliest moment at which INPUT_TICK is due, INT64_MAX: none. */
+/* The earliest moment at which an INPUT_TICK is due; INT64_MAX: there is none. */
 int64_t query_deadline(const struct core *core);
 
-/* A pool that needs INPUT_PASS now; false: none does. A hint kept beside the state: after a restart
- * every pool is due.
- */
+/* A pool for which an INPUT_PASS is due now; false: there is none. Whether a pool is due is a hint beside the
+ * state: after a restart every pool is due. */
 bool query_pass_due(const struct core *core, int64_t now_ms, pool_id *ret);
 
-const struct pool *query_pool(const struct core *core, pool_id id); /* NULL: none */
+const struct pool *query_pool(const struct core *core,
+                              pool_id id); /* NULL: there is none, or it is deleted */
 const struct pool *query_pool_named(const struct core *core, const char *name);
 /* The name of the pool for tasks that name none; there may be no pool of that name any more. */
 const char *query_default_pool(const struct core *core, enum pool_default which);
@@ -42,13 +42,13 @@ const struct pool *query_pool_next(const struct core *core, pool_id after); /* i
 const char *query_pool_name(const struct core *core, pool_id id);           /* "" for none */
 void query_pool_spec(const struct core *core, pool_id id, struct arena *arena,
                      struct pool_spec *ret);
-/* Its nodes counted: for those who show it. Costs a look at each of them. */
+/* Sums over the nodes of a pool, for display. Looks at every node of the pool. */
 void query_pool_figures(const struct core *core, pool_id id, struct pool_figures *ret);
 
 const struct node *query_node(const struct core *core, node_id id);
 const struct node *query_node_named(const struct core *core,
-                                    const char *name); /* not removed ones */
-/* In order of id, removed ones left out. */
+                                    const char *name); /* only nodes that are not removed */
+/* The next node in order of id; removed nodes are left out. */
 const struct node *query_node_next(const struct core *core, node_id after);
 const char *query_node_name(const struct core *core, node_id id);
 void query_node_spec(const struct core *core, node_id id, struct arena *arena,
@@ -61,10 +61,11 @@ const char *query_launch_words(const struct launch *launch); /* the provider's l
 
 const struct task *query_task(const struct core *core, task_id id);
 const struct task *query_task_next(const struct core *core,
-                                   task_id after); /* live tasks in order of id */
+                                   task_id after); /* the next task in order of id */
 const struct task *query_task_prev(const struct core *core,
-                                   task_id before); /* before 0: the newest */
-task_id query_task_last(const struct core *core);   /* highest id ever given */
+                                   /* the next older task; `before` 0: the newest task */
+                                   task_id before);
+task_id query_task_last(const struct core *core); /* the highest task id ever given */
 void query_task_spec(const struct core *core, task_id id, struct arena *arena,
                      struct task_spec *ret);
 const struct instance *query_instance(const struct core *core, task_id id, uint32_t index);
@@ -76,98 +77,109 @@ const struct instance *query_node_instance_next(const struct core *core, node_id
 const struct node *query_pool_node_next(const struct core *core, pool_id pool, node_id after);
 const struct shape *query_task_shape(const struct core *core, shape_id id);
 
-/* What an instance of a task asks for. */
+/* What an instance of a task requests. */
 const struct request *query_task_request(const struct core *core, const struct task *task,
                                          uint32_t index);
 
 /* The place promised to a waiting instance; NULL: none. */
 const struct claim *query_instance_claim(const struct core *core, task_id id, uint32_t index);
 
-/* Pending tasks of a pool in its order: start with task 0; returns 0 at the end. */
+/* The queued tasks of a pool in their order. Start with task 0; 0 at the end. */
 task_id query_queue_next(const struct core *core, pool_id pool, task_id after);
 uint32_t query_queue_position(const struct core *core, task_id id,
-                              uint32_t max); /* from 1; `max` when further back */
+                              /* from 1 on, `max` when further back; 0: not queued */
+                              uint32_t max);
 
-/* Tasks by state over all pools, for status and metrics; kept, not counted. Of completed, failed,
- * killed and unknown ones: all there ever were. */
+/* The number of tasks in a state over all pools, for status and metrics. For completed, failed, killed and
+ * unknown: all tasks that ever ended so. Costs nothing: the state keeps the numbers. */
 uint64_t query_task_count(const struct core *core, enum task_state state);
 
-/* "slots", "cpu", "memory", "foo"; "" beyond the last. */
+/* The name of a resource: "slots", "cpu", "memory", or a name that nodes defined. "": there is no such
+ * resource. */
 const char *query_resource_name(const struct core *core, resource_id id);
 bool query_resource_named(const struct core *core, const char *name, resource_id *ret);
 uint32_t query_resource_count(const struct core *core);
 
-/* How a task ended that has left the tables: TASK_COMPLETED, FAILED, KILLED or UNKNOWN;
- * TASK_PENDING: never existed or lives. */
+/* How an archived task ended: TASK_COMPLETED, FAILED, KILLED or UNKNOWN. TASK_PENDING: the task never existed
+ * or is not archived. */
 enum task_state query_task_outcome(const struct core *core, task_id id);
 
 /* ---- accounts ---- */
 
-const struct account *query_account(const struct core *core, account_id id); /* NULL: none */
+const struct account *query_account(const struct core *core,
+                                    account_id id); /* NULL: there is none */
 const struct account *query_account_named(const struct core *core, enum account_kind kind,
                                           const char *name);
 const struct account *query_account_next(const struct core *core,
-                                         account_id after); /* in order of id, so of age */
-/* The accounts directly below one (0: the top), in order of id: start with account 0; NULL at the
+                                         /* in order of id; an older account has a lower id */
+                                         account_id after);
+/* The accounts directly below `parent` (0: at the top), in order of id. Start with account 0; NULL at the
  * end. */
 const struct account *query_account_child_next(const struct core *core, account_id parent,
                                                account_id after);
-const char *query_account_name(const struct core *core, account_id id); /* "" for none */
+const char *query_account_name(const struct core *core,
+                               account_id id); /* "": there is no such account */
 void query_account_spec(const struct core *core, account_id id, struct arena *arena,
                         struct account_spec *ret);
 
-/* What the account is promised in the pool, defaults and the rest of design.md section 5 resolved. */
+/* The quota of the account in the pool, with all defaults filled in: also the rest, which `default` is
+ * guaranteed. */
 void query_quota(const struct core *core, account_id account, pool_id pool, struct quota *ret);
-/* As set, to be edited: amounts by name, without those at their default. */
+/* The quota as it was set, for edits: amounts by name. Resources at their defaults are left out. */
 void query_quota_spec(const struct core *core, account_id account, pool_id pool,
                       struct arena *arena, struct quota_spec *ret);
-/* The quotas that differ from the default, of pools that exist, by pool and account: start with both 0;
- * false at the end. */
+/* The quotas that differ from the default, by pool and account, of pools that are not deleted. Start with
+ * both ids 0; false at the end. */
 bool query_quota_next(const struct core *core, account_id *account, pool_id *pool);
-/* The guarantee is the default one, not set: for slots of `default` the rest, of other departments what
- * those below are guaranteed together. */
+/* Is the guarantee of this resource a computed default? The default of slots is the rest for `default`, for
+ * another account the sum of the guarantees below. */
 bool query_quota_computed(const struct core *core, account_id account, pool_id pool,
                           resource_id resource);
 
-/* What its tasks hold and want in the pool. */
+/* What the tasks of the account hold and want in the pool. */
 void query_usage(const struct core *core, account_id account, pool_id pool, struct usage *ret);
 
 /* When an instance of the task was last told to leave, and why; NULL: never. */
 const struct eviction_note *query_task_eviction(const struct core *core, task_id id);
 
-/* Slots (thousandths) that the tasks of one user hold in the pool. */
+/* The slots that the tasks of one user hold in the pool, in thousandths. */
 int64_t query_usage_user_slots(const struct core *core, user_id user, pool_id pool);
-const char *query_usage_user_name(const struct core *core, user_id user); /* "" for none */
+const char *query_usage_user_name(const struct core *core,
+                                  user_id user); /* "": there is no such user */
 
-/* The accounted resources: DIM_SLOTS, DIM_CPU, DIM_MEMORY, then those that some quota names. */
+/* The dimensions: DIM_SLOTS, DIM_CPU, DIM_MEMORY, then the named resources that some quota mentions. */
 uint32_t query_dim_count(const struct core *core);
 resource_id query_dim_resource(const struct core *core, uint32_t dim);
 bool query_dim_of(const struct core *core, resource_id resource, uint32_t *ret);
 
-/* How many slots parts of devices by memory are depends on the node: at least so many, on the pool's largest devices, and at most so
- * many, on its smallest ones. Other requests: what they ask for. */
+/* The slots of one instance of a request, as a bound over all nodes of a pool. The slots of parts of devices
+ * by memory depend on the node: least on the pool's largest devices, most on its smallest. For other requests
+ * both bounds are the requested slots. */
 enum slots_bound { SLOTS_LEAST, SLOTS_MOST };
 int64_t query_dim_slots(const struct core *core, pool_id pool, const struct request *request,
                         enum slots_bound bound);
 
-/* What one instance asks for, by dim; cpu and memory that come with the slots and parts of devices by memory are 0. */
+/* What one instance requests, by dimension. Cpu and memory that come with the slots count 0, and so do parts
+ * of devices by memory. */
 void query_dim_request(const struct core *core, const struct request *request, struct vector *ret);
-/* What an instance with this request holds that was given these amounts. */
+/* What an instance holds, by dimension: the given slots, cpu and memory, and the named amounts of its
+ * request. */
 void query_dim_grant(const struct core *core, const struct request *request, int64_t slots_milli,
                      int64_t cpu_milli, int64_t memory_bytes, struct vector *ret);
 
-/* The bytes that parts of devices by memory are, as slots on the pool's smallest devices. */
+/* The slots of `bytes` of GPU memory on the pool's smallest devices, in thousandths. */
 int64_t query_dim_gpu_slots(const struct core *core, pool_id pool, int64_t bytes);
-/* What an account wants in slots, parts of devices by memory included. */
+/* The slots that an account wants, parts of devices by memory included. */
 int64_t query_usage_slots_wanted(const struct core *core, pool_id pool, const struct usage *usage);
 
-/* Were `now` (NULL: nothing) to become `next`: would there be few enough accounted resources? */
+/* If the quota `now` (NULL: none) became `next`: would there be at most QUOTA_DIMS_MAX dimensions? */
 bool query_quota_dims_fit(const struct core *core, const struct quota_row *now,
                           const struct quota_row *next);
 
 /* The instance of this row, which must exist. */
 const struct instance *query_instance_row(const struct core *core, uint64_t row);
-/* The live attempt that `key` names, or NULL: another attempt, no allocation, no such task. */
+/* The instance whose active attempt is `key`. NULL: there is no such task, the instance holds no place, or
+ * its attempt is another one. */
 const struct instance *query_instance_live(const struct core *core, struct attempt_key key);
 const struct request *query_instance_request(const struct core *core,
                                              const struct instance *instance);

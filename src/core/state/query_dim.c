@@ -1,4 +1,4 @@
-/* query_dim.c - the accounted resources, and requests measured in them.
+/* query_dim.c - the dimensions, and requests by dimension.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/model/oindex.h"
@@ -36,7 +36,7 @@ void query_dim_grant(const struct core *core, const struct request *request, int
     *ret = (struct vector){.at = {[DIM_SLOTS] = slots_milli,
                                   [DIM_CPU] = cpu_milli > 0 ? cpu_milli : 0,
                                   [DIM_MEMORY] = memory_bytes > 0 ? memory_bytes : 0}};
-    uint32_t at = 0; /* both ascend */
+    uint32_t at = 0; /* the named amounts and the dimensions both ascend */
     for (uint32_t dim = DIM_NAMED_FIRST; dim < core->dim_count; dim++) {
         while (at < request->named_count && request->named[at].resource.v < core->dims[dim].v) {
             at++;
@@ -53,7 +53,7 @@ void query_dim_request(const struct core *core, const struct request *request, s
                     ret);
 }
 
-/* The memory of the pool's largest or smallest devices; 0: nobody knows. */
+/* The memory of the pool's largest or smallest devices; 0: unknown. */
 static int64_t gpu_memory_end(const struct core *core, pool_id pool, bool largest)
 {
     const struct oindex *order = &core->orders[ORDER_GPU_MEMORY];

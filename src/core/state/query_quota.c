@@ -1,7 +1,8 @@
 /* query_quota.c - quotas with their defaults.
  *
- * A guarantee of slots that nobody set is computed: for `default` it is the rest (design.md section 5),
- * for another department what the accounts below it are guaranteed together, for another project 0.
+ * A guarantee of slots that nobody set is computed. The accounts `default` get the rest: what no other
+ * account is guaranteed. Another department gets the sum of the guarantees of the accounts below, another
+ * project gets 0.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
@@ -41,7 +42,7 @@ bool query_quota_dims_fit(const struct core *core, const struct quota_row *now,
     return count <= QUOTA_DIMS_MAX;
 }
 
-/* The guarantee of slots as it was set. */
+/* The guarantee of slots that was set for the account; QUOTA_UNSET: none. */
 static int64_t slots_set(const struct core *core, account_id account, pool_id pool)
 {
     const struct quota_row *row = quota_row(core, account, pool);
@@ -62,8 +63,8 @@ static int64_t guarantees_add(int64_t sum, int64_t more)
     return sum + more < QUOTA_SUM_MAX ? sum + more : QUOTA_SUM_MAX;
 }
 
-/* What the accounts below one are guaranteed together, those aside that get the rest. Each level is
- * walked by a cursor of its own: the tree is not deeper than ACCOUNT_DEPTH_MAX. */
+/* The sum of the guarantees of all accounts below `top`, without the accounts `default` that get the rest.
+ * The walk has one cursor for each level: the tree is not deeper than ACCOUNT_DEPTH_MAX. */
 static int64_t slots_below(const struct core *core, account_id top, pool_id pool)
 {
     account_id path[ACCOUNT_DEPTH_MAX + 1] = {top};
@@ -94,7 +95,7 @@ static int64_t minus(int64_t whole, int64_t part)
     return part == QUOTA_UNLIMITED || part > whole ? 0 : whole - part;
 }
 
-/* What nobody else is guaranteed, of the pool's full size. */
+/* The rest: the slots of the whole pool that no other account is guaranteed. */
 static int64_t slots_rest(const struct core *core, account_id account, pool_id pool)
 {
     const struct pool *row = query_pool(core, pool);
@@ -134,7 +135,7 @@ static void terms_fill(const struct core *core, const struct quota_row *row, str
     ret->rules = row->rules;
 }
 
-/* Has nobody set the guarantee? `row` may be NULL. */
+/* Is the guarantee of the resource not set? `row` may be NULL. */
 static bool row_computes(const struct quota_row *row, resource_id resource)
 {
     for (uint32_t i = 0; row != NULL && i < row->term_count; i++) {

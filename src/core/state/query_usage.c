@@ -1,4 +1,4 @@
-/* query_usage.c - what accounts and users hold and want.
+/* query_usage.c - reading usage: what accounts and users hold and want.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/blob.h"
 #include "core/model/quota.h"

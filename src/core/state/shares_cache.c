@@ -1,4 +1,4 @@
-/* shares_cache.c - see shares_cache.h.
+/* shares_cache.c - makes and frees the cache of fair shares.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/shares_cache.h"
 

@@ -1,5 +1,5 @@
-/* shares_cache.h - the fair shares of the pool asked for last, as long as the state stays the same: a cache beside the
- * state. Who computes them (sched/order/shares.c) fills it; the state only owns it.
+/* shares_cache.h - a cache of the fair shares of one pool, the pool that was asked for last. The cache is
+ * valid while the state has `seq` facts. sched/order/shares.c fills the cache. The state only owns the cache.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -13,7 +13,7 @@ struct shares;
 struct shares_cache {
     pool_id pool;
     uint64_t seq;
-    const struct shares *shares; /* NULL: nothing yet */
+    const struct shares *shares; /* NULL: the cache is empty */
     struct arena arena;
 };
 

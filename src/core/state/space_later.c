@@ -1,4 +1,4 @@
-/* space_later.c - what will be free on a node.
+/* space_later.c - what will be free on a node when the instances that are leaving have left.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/space_later.h"
 
@@ -13,8 +13,8 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* Will it leave, as far as anybody knows? One that was told twice and is still there is not waited for, unless somebody does so
- * already. */
+/* Does a stopping instance count as leaving? An instance that was told to stop twice (its deadline is 0) and
+ * is still there counts only if a place on its node is promised already. */
 static bool will_leave(const struct node *node, const struct instance *instance)
 {
     return instance->state == INSTANCE_STOPPING &&

@@ -1,4 +1,4 @@
-/* space_later.h - what will be free on a node when those that leave have left.
+/* space_later.h - what will be free on a node when the instances that are leaving have left.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -9,11 +9,12 @@
 
 struct core;
 
-/* Make of what is free on a node (`ret`, its arrays in `room`) what will be free when those that are stopping have ended (without
- * those who should have long ago, where no place is promised yet) and, with
- * `claims`, those promised a place have started. */
+/* Turns what is free on a node now into what will be free later. The caller has filled `ret` with the present
+ * space, its arrays in `room`. Later the stopping instances have ended. With `claims` the promised instances
+ * have also started. An instance that should have ended long ago counts as staying, unless a place on the
+ * node is promised. */
 void space_later(const struct core *core, const struct node *node, bool claims,
                  struct space_room *room, struct space *ret);
 
-/* Will the claims on a node all find what they were promised? */
+/* Will every claim on the node find free what it was promised? */
 bool space_later_claims_fit(const struct core *core, const struct node *node);

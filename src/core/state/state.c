@@ -19,7 +19,8 @@
 
 #include <string.h>
 
-/* Rows per chunk: a first write after a copy costs one chunk, so some ten KiB at most. */
+/* Rows per chunk. The first write after a copy of the state copies one chunk, so a chunk has some ten KiB at
+ * most. */
 enum {
     CHUNK_POOLS = 16,
     CHUNK_NODES = 8,
@@ -144,7 +145,7 @@ static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
     memcpy(ret, tables, sizeof tables);
 }
 
-/* The accounts that every state has. */
+/* Makes the accounts that every state has. */
 static void accounts_begin(struct core *core)
 {
     static const struct account_spec department = {ACCOUNT_DEPARTMENT, ACCOUNT_DEFAULT_NAME, "", "",

@@ -1,5 +1,5 @@
-/* state.h - the state itself: its tables, orders and sums. The layers above read through const.
- * Only apply/ writes (and state_codec*.c, which reads a state from bytes), through change.h.
+/* state.h - the state: its tables, orders and sums. All other rooms read a const state. Only apply/ and
+ * state_codec*.c (which makes a state from bytes) write the state, through change.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -19,13 +19,13 @@
 
 #include <stdint.h>
 
-/* How long the core waits for an agent's SIGKILL before it orders one itself. */
+/* How long after the agent should have sent SIGKILL the core orders another stop. */
 enum { STOP_SLACK_MS = 5000 };
 
-/* Idempotency keys live this long. */
+/* How long an idempotency key is remembered. */
 #define SUBMIT_KEY_MS ((int64_t)24 * 60 * 60 * 1000)
 
-/* An idempotency key seen. Rows are in order of time. */
+/* An idempotency key that was used. The rows are in order of time. */
 struct submit_key {
     uint8_t key[16];
     uint8_t body_hash[16];
@@ -35,49 +35,50 @@ struct submit_key {
     int64_t time_ms;
 };
 
-/* Two bits per ended task that did not complete: row id / OUTCOMES_PER_ROW + 1; no row, or 0: it
- * completed, or never ended. */
+/* How archived tasks ended: two bits for each task, in row id / OUTCOMES_PER_ROW + 1. No row, or bits 0: the
+ * task completed or has not ended. */
 enum { OUTCOMES_PER_ROW = 32 };
 struct outcome_row {
     uint64_t bits;
 };
 
-/* struct usage as it is kept. */
+/* struct usage as the state keeps it, in sums that cannot wrap. */
 struct usage_row {
     struct sum allocated[QUOTA_DIMS_MAX];
     struct sum leaving[QUOTA_DIMS_MAX];
     struct sum fixed[QUOTA_DIMS_MAX];
     struct sum wanted[QUOTA_DIMS_MAX];
-    struct sum gpu_memory_wanted; /* bytes, of those that ask for parts of devices by memory */
+    /* bytes of parts of devices by memory that waiting instances request */
+    struct sum gpu_memory_wanted;
     uint32_t pending_count;
     uint32_t running_count;
 };
 
-/* Means of what an account held in a pool (model/decay.h); no row: all zero. */
+/* Usage history: decaying means of what an account held in a pool (model/decay.h). No row: all means are 0. */
 enum { HISTORY_DIMS = DIM_NAMED_FIRST };
 struct history_row {
     struct sum mean[HISTORY_DIMS];
 };
 
-/* Somebody who has tasks; the row goes with the last of them. */
+/* A user who has tasks. The row is removed with the user's last task. */
 struct user_row {
     user_id id;
-    uint32_t task_count; /* all that have not been archived */
+    uint32_t task_count; /* tasks that are not archived */
     struct blob *name;
 };
 
-/* Nodes with one value of the label that a level of their pool's topology goes by, inside one domain of the level above; the row
- * goes with the last of them. */
+/* A domain: the nodes of a pool that have the same value of a level's label, inside one domain of the wider
+ * level. The row is removed with the last node. */
 struct domain {
     domain_id id;
     pool_id pool;
     uint32_t level;
-    domain_id around; /* of the level above; 0: it is of the widest */
+    domain_id around; /* the domain of the next wider level; 0: this is the widest level */
     uint32_t node_count;
-    struct blob *value; /* of the label, NUL-terminated */
+    struct blob *value; /* value of the label, NUL-terminated */
 };
 
-/* What the tasks of a user hold in a pool; no row: nothing. */
+/* What the tasks of a user hold in a pool. No row: nothing. */
 struct user_usage {
     struct sum slots;
 };
@@ -87,18 +88,19 @@ struct core {
     uint64_t epoch;
     uint8_t uuid[16];
     int64_t time_ms;
-    struct table pools;     /* struct pool, by pool_id; deleted ones stay */
-    struct table nodes;     /* struct node, by node_id; removed ones stay */
-    struct table tasks;     /* struct task, by task_id; archived ones leave */
+    struct table pools;     /* struct pool, by pool_id; deleted pools stay */
+    struct table nodes;     /* struct node, by node_id; removed nodes stay */
+    struct table tasks;     /* struct task, by task_id; an archived task is removed */
     struct table instances; /* struct instance, by row: task.instance_first + index */
-    struct table shapes;    /* struct shape, by shape_id; unused ones leave */
+    struct table shapes;    /* struct shape, by shape_id; an unused shape is removed */
     struct table keys;      /* struct submit_key, by row, in order of time */
-    struct table outcomes;  /* struct outcome_row */
+    struct table outcomes;  /* struct outcome_row, by task id / OUTCOMES_PER_ROW + 1 */
     struct table claims;    /* struct claim, by row of the instance */
     struct table evictions; /* struct eviction_note, by task */
     struct table typicals;  /* struct typical, by TYPICAL_KEY */
-    struct table lengths;   /* struct length_group, by row: a number that nobody else knows */
-    struct table accounts;  /* struct account, by account_id; deleted ones leave */
+    /* struct length_group, by row; ORDER_LENGTH finds the row of a hash */
+    struct table lengths;
+    struct table accounts;  /* struct account, by account_id; a deleted account is removed */
     struct table quotas;    /* struct quota_row, by ACCOUNT_KEY; no row: all defaults */
     struct table usages;    /* struct usage_row, by ACCOUNT_KEY, derived; no row: all zero */
     struct table histories; /* struct history_row, by ACCOUNT_KEY, of pools that look back */
@@ -108,31 +110,34 @@ struct core {
     struct table
         user_usages; /* struct user_usage, by ACCOUNT_KEY with the user for the account, derived */
     struct oindex orders[ORDER_COUNT];
-    struct blob *resources[RESOURCES_MAX]; /* names, NUL-terminated; by resource_id */
+    /* names of resources, NUL-terminated, by resource_id */
+    struct blob *resources[RESOURCES_MAX];
     uint32_t resource_count;
     struct blob *default_pools[POOL_DEFAULT_COUNT]; /* names, NUL-terminated */
     resource_id dims[QUOTA_DIMS_MAX]; /* the accounted ones, ascending: derived from quotas */
     uint32_t dim_count;
-    uint32_t quota_mentions[RESOURCES_MAX]; /* how many quotas name it: derived */
-    uint32_t pool_count;                    /* not deleted */
-    uint32_t node_count;                    /* not removed */
-    uint64_t task_counts[TASK_STATE_COUNT]; /* of ended states: ever */
-    struct shares_cache *shares;            /* fair shares to show; NULL: caches are off */
-    struct capacity *capacity;              /* the scheduler's index; NULL: caches are off */
-    pool_id due_last;                       /* hint: the pool passed last, so that all take turns */
+    uint32_t quota_mentions[RESOURCES_MAX]; /* how many quotas mention a resource: derived */
+    uint32_t pool_count;                    /* pools that are not deleted */
+    uint32_t node_count;                    /* nodes that are not removed */
+    /* tasks by state; for ended states: all tasks that ever ended so */
+    uint64_t task_counts[TASK_STATE_COUNT];
+    struct shares_cache *shares; /* a cache of fair shares; NULL: caches are off */
+    struct capacity *capacity;   /* the scheduler's index; NULL: caches are off */
+    /* a hint: the pool of the last pass, so that all pools take turns */
+    pool_id due_last;
 };
 
 /* A state without tasks, pools and nodes, with the accounts that every state has. */
 struct core *state_new(void);
 void state_free(struct core *core); /* NULL is fine */
 
-/* Another core with the same state; shares memory until one of them writes. */
+/* A copy of the state. State and copy share memory until one of them writes. */
 struct core *state_copy(const struct core *core);
 
-/* A copy without the scheduler's index: for looking ahead inside one decision. */
+/* A copy without caches, for the facts of a decision under way. */
 struct core *state_scratch(const struct core *core);
 
-/* Indices and negative memory off: slower, same decisions. For tests. */
+/* Turns all caches off, for tests. Decisions are slower and the same. */
 void state_caches_off(struct core *core);
 
 /* The whole state as bytes, and back (state_encode.c, state_decode.c). */

@@ -1,8 +1,9 @@
-/* state_codec.h - what the writer and the reader of the whole state share: the sections, and the table of each kind of row.
+/* state_codec.h - what the writer and the reader of a stored state share: the sections, and the table of
+ * fields for each kind of row.
  *
- * Only what cannot be derived is stored: sums, counts, queues, orders and hints are made anew by the
- * reader, so that equal states are equal bytes whichever road led to them.
- * A field that comes later gets a row with `.since = STATE_VERSION_...` in the table of its struct, and STATE_VERSION grows by one.
+ * Only what cannot be derived is stored. The reader computes sums, counts, queues, orders and hints. So equal
+ * states have equal bytes, whatever facts led to them. A new field gets a row with `.since =
+ * STATE_VERSION_...` in the table of its struct, and STATE_VERSION grows by one.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -21,26 +22,28 @@
 
 #define STATE_MAGIC "weir state"
 enum {
-    STATE_VERSION_FIRST = 1,    /* before accounts and policies; read for ever */
-    STATE_VERSION_ACCOUNTS = 2, /* accounts, policies, claims; where instances run and tasks go */
-    STATE_VERSION_TAGS = 3,     /* objects end with the fields that came later */
-    STATE_VERSION_HISTORY = 4,  /* a section of what was used before */
-    STATE_VERSION_STALE = 5,    /* since when a gang is below its minimum; why tasks were evicted */
-    STATE_VERSION_FORMS = 6,    /* shapes have forms */
-    STATE_VERSION_TYPICAL = 7,  /* ends with what is usually asked of the pools */
-    STATE_VERSION_LENGTHS = 8,  /* reservations with a time, expected lengths */
-    STATE_VERSION_CHECKPOINT = 9, /* what instances have saved, what evictions cost */
-    STATE_VERSION_RAN = 10,       /* since when tasks run, and how long they ran before */
-    STATE_VERSION_GROWTH =
-        11, /* nodes, accounts and quotas end with later fields, too; edits are in the blob; what attempts
-               used, default pools, launches */
+    STATE_VERSION_FIRST = 1, /* before accounts and policies; read for ever */
+    /* accounts, policies, claims; whether an instance missed its directory; the next pool of a task */
+    STATE_VERSION_ACCOUNTS = 2,
+    STATE_VERSION_TAGS = 3,    /* objects end with tagged fields */
+    STATE_VERSION_HISTORY = 4, /* a section for usage history */
+    /* since when gangs are below their minimum; why tasks were evicted */
+    STATE_VERSION_STALE = 5,
+    STATE_VERSION_FORMS = 6,      /* shapes have forms */
+    STATE_VERSION_TYPICAL = 7,    /* a section for typical requests */
+    STATE_VERSION_LENGTHS = 8,    /* reservations with a time, expected lengths */
+    STATE_VERSION_CHECKPOINT = 9, /* checkpoints of instances, the cost of evictions */
+    STATE_VERSION_RAN = 10,       /* since when tasks run, and how long they ran before that */
+    /* nodes, accounts and quotas end with tagged fields, too; the blob of a task has all edits */
+    STATE_VERSION_GROWTH = 11,
     STATE_VERSION = 11,
 };
 
-/* Far above any number that is ever given, far below where sums of numbers wrap. */
+/* Far above any row number that is ever given, and far below the numbers whose sums could wrap. */
 #define STATE_ROW_MAX ((int64_t)1 << 60)
 
-/* Rows of tables. STATE_BELOW: a number of another table's row, at most the highest that was ever given. */
+/* Each of these macros makes one row of a table of fields. STATE_BELOW is the number of a row in another
+ * table: at most the highest number ever given there. */
 #define STATE_FIELD(object, kind, member, least, most, ...)                                        \
     {                                                                                              \
         .type = RECORD_##kind, RECORD_AT(object, member), .low = (least), .high = (most),          \
@@ -53,54 +56,58 @@ enum {
 #define STATE_TIME(object, member, ...)                                                            \
     STATE_FIELD(object, TIME, member, 0, TIME_MS_MAX, __VA_ARGS__)
 
-/* A state that is being read. */
+/* The reading of a state under way. */
 struct state_reader {
     struct core *core;
     struct bytes_reader in;
     struct arena arena; /* for one row at a time */
     uint64_t version;
-    struct core head;      /* of this only the numbers that the head has (state_codec_numbers) */
-    uint64_t instance_end; /* the last row of an instance so far */
-    int64_t key_ms;        /* time of the submission key before */
+    struct core head;      /* only the numbers of the head of the bytes (state_codec_numbers) */
+    uint64_t instance_end; /* the highest instance row so far */
+    int64_t key_ms;        /* time of the previous submission key */
 };
 
-/* A part of the state's bytes. Most sections are a table's rows: their count, then each with its number, ascending. */
+/* One part of the bytes of a state. Most sections have the rows of one table: the count, then each row with
+ * its number, ascending. */
 struct state_section {
     const char *name; /* in messages */
     uint64_t since;   /* the first version that has the section; 0: all have it */
-    size_t table_at;  /* where struct core has the table */
-    size_t last_at;   /* where struct core has the highest number of a row; 0: it may be any */
+    size_t table_at;  /* offset of the table in struct core */
+    /* offset in struct core of the highest row number; 0: any number is allowed */
+    size_t last_at;
     const struct record_table *fields;
-    /* Is the row part of the section? NULL: each is. */
+    /* Is the row part of the section? NULL: every row is. */
     bool (*has)(const void *row);
-    /* What follows the number; NULL: `fields`. */
+    /* Writes what follows the row's number. NULL: `fields` describes it. */
     void (*put)(const struct core *core, const void *row, struct buf *out);
-    /* Reads what follows the number, and makes the row. False: the bytes cannot be right. */
+    /* Reads what follows the row's number, and makes the row. False: the bytes are damaged. */
     bool (*get)(struct state_reader *r, uint64_t id);
-    /* Before the rows and behind them; or instead of rows, where there is no `get`. */
+    /* `begin` runs before the rows are read, `end` after them. A section without `get` has no rows: `end`
+     * reads it and `put_all` writes it. */
     void (*begin)(struct core *core);
     bool (*end)(struct state_reader *r);
     void (*put_all)(const struct core *core, struct buf *out);
 };
 
-/* In the order of their references, so that each may look at those before it. */
+/* Each section refers only to rows of earlier sections. */
 extern const struct state_section state_codec_sections[];
 extern const uint32_t state_codec_section_count;
 
-/* Of struct core: what the head begins with, and the numbers given so far. */
+/* Members of struct core in the head of the bytes: first state_codec_head, then the highest row numbers given
+ * so far. */
 extern const struct record_table state_codec_head;
 extern const struct record_table state_codec_numbers;
 
-/* The fields of one row; `ret` begins as zeroes. */
+/* Reads the fields of one row. The caller has set `ret` to zeroes. */
 void state_codec_read(struct state_reader *r, const struct record_table *fields, void *ret);
 
-/* A row's blob without the name it begins with. */
+/* Writes a row's blob without the name at its beginning. */
 void state_codec_put_text(const struct blob *text, struct buf *out);
 
-/* Is the request one that decide would have made of some task? */
+/* Could a decision have made this request? */
 bool state_codec_request_sound(const struct request *request);
 
-/* Of each section what state_codec_sections says. */
+/* The functions of the sections, see state_codec_sections. */
 void state_codec_pool_put(const struct core *core, const void *row, struct buf *out);
 bool state_codec_pool_get(struct state_reader *r, uint64_t id);
 bool state_codec_pool_blocked_sound(struct state_reader *r);

@@ -1,6 +1,6 @@
 /* state_codec_account.c - the accounts of a stored state, with their quotas.
  *
- * An account may lie below a younger one, so the rows come first and the tree is made of them.
+ * An account may be below a younger account. Therefore all rows are read before the tree is made.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/change.h"
 #include "core/model/spec_codec.h"
@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-/* The two that every state begins with are forgotten; the section has them. */
+/* Removes the two accounts `default` of the new state, because the section has these accounts, too. */
 void state_codec_account_begin(struct core *core)
 {
     oindex_done(&core->orders[ORDER_ACCOUNT_NAME]);
@@ -60,7 +60,7 @@ bool state_codec_account_get(struct state_reader *r, uint64_t id)
     return true;
 }
 
-/* How far below the top; 0: no way leads there. */
+/* The depth of an account; 0: its parents do not lead to the top. */
 static uint32_t depth_of(const struct core *core, const struct account *account)
 {
     uint32_t depth = 1;
@@ -76,7 +76,7 @@ static uint32_t depth_of(const struct core *core, const struct account *account)
 
 static bool tree_make(struct core *core)
 {
-    uint32_t depths = 0; /* a bit for each that there is */
+    uint32_t depths = 0; /* one bit for each depth that occurs */
     for (const struct account *at = query_account_next(core, (account_id){0}); at != NULL;
          at = query_account_next(core, at->id)) {
         uint32_t depth = depth_of(core, at);

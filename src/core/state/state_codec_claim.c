@@ -1,4 +1,4 @@
-/* state_codec_claim.c - the claims of a stored state (places promised to waiting instances), and why tasks were evicted.
+/* state_codec_claim.c - the claims and the evictions of a stored state.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/claim.h"
 #include "core/model/instance.h"

@@ -1,4 +1,4 @@
-/* state_codec_node.c - the nodes of a stored state, and the shapes of what tasks ask for.
+/* state_codec_node.c - the nodes and the shapes of a stored state.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/form.h"
 #include "core/model/node.h"
@@ -28,7 +28,7 @@ void state_codec_node_put(const struct core *core, const void *row, struct buf *
     state_codec_put_text(((const struct node *)row)->text, out);
 }
 
-/* Every name is known and none is twice. */
+/* Are all named resources of the spec known, and is the spec within its limits? */
 static bool names_known(const struct core *core, const struct node_spec *spec)
 {
     const char *limit;
@@ -98,7 +98,7 @@ void state_codec_node_shape_put(const struct core *core, const void *row, struct
     }
 }
 
-/* Its parts are sound, and the row says the same. */
+/* Could a decision have made this form, and does it agree with the shape's row? */
 static bool form_sound(const struct form *form, const struct shape *shape)
 {
     for (uint32_t i = 0; form != NULL && i < form->group_count; i++) {
@@ -125,9 +125,9 @@ bool state_codec_node_shape_get(struct state_reader *r, uint64_t id)
     }
     r->core->shapes.last = id - 1;
     if (change_shape_take(r->core, read.pool, read.gang_size, &read.request, form).v != id) {
-        return false; /* the same twice */
+        return false; /* two shapes are equal */
     }
-    /* Counted by the tasks. */
+    /* The tasks, which are read later, count themselves. */
     ((struct shape *)table_edit(&r->core->shapes, id))->task_count = 0;
     return true;
 }

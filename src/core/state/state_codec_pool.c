@@ -1,4 +1,4 @@
-/* state_codec_pool.c - the pools of a stored state, what was used in them before, and what is usually asked of them.
+/* state_codec_pool.c - the pools of a stored state, their usage history and their typical requests.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/resource.h"
 #include "core/model/spec_codec.h"
@@ -30,7 +30,7 @@ static void reserved_put(const void *object, struct buf *out)
     }
 }
 
-/* Before there were times, there was one reservation at most. */
+/* A state before STATE_VERSION_LENGTHS has at most one reservation for each pool, without a time. */
 static void reserved_read(const struct record_source *from, void *object)
 {
     struct pool *pool = object;
@@ -84,7 +84,7 @@ bool state_codec_pool_get(struct state_reader *r, uint64_t id)
         fact.pool_deleted.pool.v = (uint32_t)id;
         change_pool_delete(r->core, &fact);
     }
-    /* Checked, and given its deadline, once the tasks are there. */
+    /* state_codec_pool_blocked_sound() checks these members and sets the deadline, once the tasks are read. */
     struct pool *pool = change_pool_edit(r->core, (pool_id){(uint32_t)id});
     pool->blocked_task = read.blocked_task;
     pool->blocked_since_ms = read.blocked_since_ms;
@@ -95,7 +95,7 @@ bool state_codec_pool_get(struct state_reader *r, uint64_t id)
     return true;
 }
 
-/* ---- the blocked and the reserved tasks, once all are read ---- */
+/* ---- blocked and reserved tasks, once all tasks are read ---- */
 
 static bool head_sound(const struct core *core, const struct pool *pool, task_id head)
 {
@@ -103,7 +103,7 @@ static bool head_sound(const struct core *core, const struct pool *pool, task_id
     return task != NULL && task->queued && task->pool.v == pool->id.v;
 }
 
-/* Each of them is there once; then their tasks learn of it. */
+/* Checks that all reservations are for different queued tasks of the pool, and marks these tasks as reserved. */
 static bool reserved_sound(struct core *core, struct pool *pool)
 {
     const struct pool read = *pool;
@@ -121,7 +121,7 @@ static bool reserved_sound(struct core *core, struct pool *pool)
     return true;
 }
 
-/* They stand in the pool's queue. */
+/* Checks the blocked and the reserved tasks of all pools, and sets the deadlines of patience. */
 bool state_codec_pool_blocked_sound(struct state_reader *r)
 {
     for (uint64_t id = table_next(&r->core->pools, 0); id != 0;
@@ -141,9 +141,9 @@ bool state_codec_pool_blocked_sound(struct state_reader *r)
     return true;
 }
 
-/* ---- what was used before: pools and accounts ascend, a 0 ends them ---- */
+/* ---- usage history: pools and accounts ascend, a 0 ends each list ---- */
 
-/* No mean of amounts is larger (model/decay.h). */
+/* No decaying mean is larger (model/decay.c). */
 enum { MEAN_HIGH_MAX = 1 << 12 };
 
 static const struct record_field mean_fields[] = {
@@ -236,15 +236,15 @@ bool state_codec_pool_histories_get(struct state_reader *r)
     for (const struct pool *pool = query_pool_next(r->core, (pool_id){0}); pool != NULL;
          pool = query_pool_next(r->core, pool->id)) {
         if (history_looks_back(pool) && pool->running_count > 0 && pool->history_next_ms == 0) {
-            return false; /* ticks come while something runs */
+            return false; /* a pool with usage history has a next tick while something runs */
         }
     }
     return true;
 }
 
-/* ---- what is usually asked of the pools ---- */
+/* ---- typical requests ---- */
 
-/* Far above what is ever counted, far below where sums wrap. */
+/* Far above every count, and far below the numbers whose sums could wrap. */
 #define COUNT_MAX ((uint64_t)1 << 32)
 
 static void typical_rows_put(const struct core *core, uint64_t first_key, uint32_t count,

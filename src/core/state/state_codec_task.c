@@ -1,5 +1,5 @@
-/* state_codec_task.c - the tasks of a stored state, with their instances; and what is left of earlier ones: keys of submissions,
- * outcomes, run lengths.
+/* state_codec_task.c - the tasks of a stored state with their instances, and what remains of archived tasks:
+ * keys of submissions, outcomes, run lengths.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/state/query.h"
@@ -19,10 +19,12 @@
 #include "core/state/lengths.h"
 #include "core/state/state_codec.h"
 
-/* How an instance is stored: one that never ran is a single number. */
+/* The first number of a stored instance. An instance that waits for its first attempt is only INSTANCE_FRESH.
+ * Any other instance is INSTANCE_STATE_FIRST + its state, then its fields. */
 enum { INSTANCE_FRESH = 0, INSTANCE_STATE_FIRST = 1 };
 
-/* How a task's state is stored where it does not follow from its instances. */
+/* How a task state is stored: STATE_DERIVED where it follows from the instances, else STATE_FIRST + the
+ * state. */
 enum { STATE_DERIVED = 0, STATE_FIRST = 1 };
 
 #define INSTANCE_TIME(member, ...) STATE_TIME(struct instance, member, __VA_ARGS__)
@@ -73,7 +75,7 @@ static void instance_get(struct state_reader *r, struct instance *ret)
     }
 }
 
-/* Would change_node_allocate() go through without a wrap or a device given out twice? */
+/* Would change_node_allocate() succeed, without an overflow and without giving a device out twice? */
 static bool node_can_hold(const struct node *node, const struct instance *instance,
                           const struct request *request)
 {
@@ -109,14 +111,15 @@ static bool instance_hold(struct state_reader *r, const struct task *task,
     struct node before;
     struct node *node = change_node_open(core, found->id, &before);
     change_node_allocate(node, instance, request);
-    node->overhang = 1; /* may be; closing looks */
+    node->overhang = 1; /* an overhang is allowed here; closing finds out whether there is one */
     change_node_close(core, node, &before);
     change_usage_allocate(core, task, instance, 1);
     change_task_deadline_put(core, task, instance);
     return true;
 }
 
-/* Versions that do not say since when a task runs: since the first of its present attempts. */
+/* Sets running_ms and ran_ms for versions that do not store them. running_ms is the earliest start of an
+ * attempt that is active now. */
 static void spell_reckon(struct task *task, const struct instance *instance)
 {
     const bool runs = instance->state == INSTANCE_RUNNING || instance->state == INSTANCE_STOPPING;
@@ -174,7 +177,7 @@ static bool instances_get(struct state_reader *r, struct task *task)
     }
     change_task_waiting_from(r->core, task, 0);
     if (task->running_ms > 0 && task->active_count == task->starting_count) {
-        return false; /* nothing runs */
+        return false; /* running_ms is set, but no instance runs */
     }
     return !r->in.bad;
 }
@@ -251,7 +254,8 @@ void state_codec_task_put(const struct core *core, const void *row, struct buf *
     }
 }
 
-/* What still binds it. In version 1 that was all that had not completed. */
+/* Finds the dependencies that still bind the task. In version 1 every dependency that had not completed still
+ * bound the task. */
 static bool depends_get(struct state_reader *r, struct task *task, const struct task_spec *spec)
 {
     for (uint32_t i = 0; i < spec->depends_count; i++) {
@@ -277,7 +281,7 @@ static bool depends_get(struct state_reader *r, struct task *task, const struct 
     return spec->depends_count == TASK_DEPENDS_MAX || task->depends_met >> spec->depends_count == 0;
 }
 
-/* Together: what the parts of a row must be to each other. */
+/* Do the members of a task agree with each other? */
 static bool task_sound(const struct task *task)
 {
     if (task_state_ended(task->state)) {
@@ -295,7 +299,7 @@ static bool task_sound(const struct task *task)
     return task->state != TASK_STAGED || task->active_count == 0;
 }
 
-/* The blob, and what of the row is in it. */
+/* Reads the blob of a task, and sets the members of the row that repeat it. */
 static bool task_spec_get(struct state_reader *r, struct task *task, struct task_spec *ret)
 {
     struct str bytes =
@@ -307,13 +311,14 @@ static bool task_spec_get(struct state_reader *r, struct task *task, struct task
     if (!bytes_reader_ok(&in)) {
         return false;
     }
-    change_task_spec_set(task, ret); /* as it is written now */
+    change_task_spec_set(task, ret); /* the blob in the form of the newest version */
     task->instance_count = ret->instances;
     task->min_count = ret->gang && ret->min_instances > 0 ? ret->min_instances : ret->instances;
     return true;
 }
 
-/* Row and blob say the same. Edits of earlier versions changed the row alone: the blob follows. */
+/* Do row and blob agree? Before STATE_VERSION_GROWTH an edit changed the row alone: for such a state the blob
+ * is updated from the row. */
 static bool edits_settled(const struct state_reader *r, struct task *task, struct task_spec *spec)
 {
     if (spec->priority == task->priority && spec->max_retries == task->max_retries &&
@@ -343,7 +348,7 @@ bool state_codec_task_get(struct state_reader *r, uint64_t id)
     }
     r->instance_end = task->instance_first + task->instance_count - 1;
     struct shape *shape = table_edit(&core->shapes, task->shape.v);
-    /* The project of an ended task may be gone. */
+    /* The project of an ended task may have been deleted. */
     const struct account *project = query_account(core, task->account);
     bool paid =
         task_state_ended(task->state) || (project != NULL && project->kind == ACCOUNT_PROJECT);
@@ -451,7 +456,7 @@ static const struct record_field length_fields[] = {
 };
 static const struct record_table length_table = RECORD_TABLE(struct length_group, length_fields);
 
-/* By age, so that it does not matter in which order they came. */
+/* Writes the groups by age, so that equal states have equal bytes whatever numbers their rows have. */
 void state_codec_task_lengths_put(const struct core *core, struct buf *out)
 {
     bytes_put_u64(out, core->lengths.count);

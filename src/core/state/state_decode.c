@@ -1,7 +1,7 @@
-/* state_decode.c - the whole state out of bytes.
+/* state_decode.c - reads a whole state from bytes.
  *
- * Whatever the bytes are, the result is a state that every function can work on (whose rows, sums
- * and orders agree), or ERR_CORRUPT naming the section: each row is looked at before anything is derived from it.
+ * For any bytes the result is either a state whose rows, sums and orders agree, or ERR_CORRUPT with the name
+ * of the section. Each row is checked before anything is derived from the row.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/state_codec.h"
 #include "core/state/query.h"

@@ -2,8 +2,9 @@
  *
  *   pool: topology [zone, rack]      node: zone=a rack=7  ──▶  domain (zone a) ──▶ domain (rack 7 in zone a)
  *
- * Derived from pools and nodes, never stored. Domains of equal names in different places are different ones. A node that does not
- * say where it is on a level is nowhere on it and on none below.
+ * Domains are derived from pools and nodes and never stored. Two domains with the same value inside different
+ * wider domains are different domains. A node without the label of a level is in no domain of this level and
+ * of all narrower levels.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/topology.h"
 
@@ -157,7 +158,7 @@ void topology_node_set(struct core *core, struct node *node)
 
 /* ---- walking ---- */
 
-/* Is it the other one, or somewhere inside it? */
+/* Is the domain `other`, or does it lie inside `other`? */
 static bool domain_inside(const struct core *core, const struct domain *domain, domain_id other)
 {
     while (domain != NULL && domain->id.v != other.v) {

@@ -1,4 +1,4 @@
-/* typical.c - learning what is usually asked of a pool (model/typical.h).
+/* typical.c - learning the typical requests of a pool (model/typical.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/state/typical.h"
 
@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-/* All weights together, times TYPICAL_WEIGHT_SUM, stay below where they wrap. */
+/* The sum of all weights times TYPICAL_WEIGHT_SUM fits 64 bits. */
 #define WEIGHT_MOST ((uint64_t)1 << 40)
 
 static const struct typical *counted(const struct core *core, const struct pool *pool,
@@ -26,7 +26,7 @@ static const struct typical *counted(const struct core *core, const struct pool 
     return table_get(&core->typicals, TYPICAL_KEY(pool->id, place));
 }
 
-/* All counts are halved, so that what comes counts for more than what is long past. */
+/* Halves all counts, so that new requests count more than old requests. */
 static void counts_fade(struct core *core, struct pool *pool)
 {
     pool->typical_sum = 0;
@@ -37,14 +37,14 @@ static void counts_fade(struct core *core, struct pool *pool)
     }
 }
 
-/* So much is counted before it fades: what fills a large pool about once. */
+/* The sum at which all counts are halved: in a large pool the slots that fill the pool once. */
 static uint64_t remembered(const struct pool *pool)
 {
     const int64_t least = pool->slots_milli > TYPICAL_SUM_MAX ? pool->slots_milli : TYPICAL_SUM_MAX;
     return (uint64_t)(least < TYPICAL_SUM_MOST ? least : TYPICAL_SUM_MOST);
 }
 
-/* Of each row, how many more the pool's nodes could take now, each of them filled with nothing else. */
+/* For each row: how many more instances the pool's nodes could take now, if they took nothing else. */
 static void rooms_count(const struct core *core, const struct pool *pool, const uint32_t *places,
                         uint32_t count, uint64_t *ret)
 {
@@ -70,8 +70,8 @@ static void rooms_count(const struct core *core, const struct pool *pool, const 
     }
 }
 
-/* How much a request counts: as often as it came, large ones a little more, and the more the fewer slots there are left that
- * could serve it. */
+/* The weight of a request: higher when the request is frequent, a little higher when it is large, higher when
+ * few free slots (`room`) could serve it. */
 static uint64_t plain_weight(const struct pool *pool, const struct typical *row, uint64_t room)
 {
     const uint64_t slots = (uint64_t)row->request.slots_milli;
@@ -82,7 +82,8 @@ static uint64_t plain_weight(const struct pool *pool, const struct typical *row,
     return weight < WEIGHT_MOST ? (uint64_t)weight + 1 : WEIGHT_MOST;
 }
 
-/* The places of the rows with the highest counts, highest first, equal ones by place. Returns how many. */
+/* The places of the rows with the highest counts, highest first; rows with equal counts by place. Returns the
+ * number of rows. */
 static uint32_t weightiest(const struct core *core, const struct pool *pool, uint32_t *ret)
 {
     uint32_t found = 0;
@@ -128,7 +129,7 @@ static void weigh(struct core *core, struct pool *pool)
     pool->typical_version++;
 }
 
-/* The row of the request: the one it has, a new one, or the rarest one's. */
+/* The row for a request: its own row, a new row, or the row of the rarest request. */
 static struct typical *row_for(struct core *core, struct pool *pool, const struct request *request)
 {
     uint32_t rarest = 0;
@@ -157,8 +158,8 @@ static int64_t times(int64_t amount, int64_t factor)
     return amount <= 0 || __builtin_mul_overflow(amount, factor, &product) ? amount : product;
 }
 
-/* What one task asks of a node. The parts of a task that is wider than a node want whole nodes: they count as requests for one of the
- * pool's mean size. */
+/* What an instance requests of a node, without devices and nodes that only this task names. A part of a wide
+ * task counts as a request for a whole node of the pool's mean size, because a wide task wants whole nodes. */
 static void node_request(const struct pool *pool, const struct request *request,
                          struct request *ret)
 {
@@ -186,7 +187,7 @@ void typical_learn(struct core *core, pool_id id, const struct request *request,
 {
     must(instances > 0);
     if (request->slots_milli <= 0) {
-        return; /* what is weighed is how slots lie idle */
+        return; /* weights are about idle slots only */
     }
     struct pool *pool = change_pool_edit(core, id);
     struct request plain;

@@ -1,4 +1,4 @@
-/* typical.h - learning what is usually asked of a pool (model/typical.h).
+/* typical.h - learning the typical requests of a pool (model/typical.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -9,6 +9,6 @@
 struct core;
 struct request;
 
-/* Something like this was submitted to the pool. */
+/* Counts a submission of `instances` instances with this request to the pool. */
 void typical_learn(struct core *core, pool_id id, const struct request *request,
                    uint32_t instances);
