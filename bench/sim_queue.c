@@ -10,7 +10,7 @@
  * nobody has a shorter one, whatever it knows. SPDX-License-Identifier: Apache-2.0 */
 #include "base/heap.h"
 #include "base/str.h"
-#include "sim/files.h"
+#include "sim/sim_file.h"
 #include "sim/spread.h"
 #include "sim/trace.h"
 

@@ -22,13 +22,13 @@ static void step(struct core *core, struct input *in)
 {
     struct arena arena;
     struct facts facts;
-    in->now_ms = core_time_ms(core) + 1;
+    in->now_ms = query_time_ms(core) + 1;
     in->actor = "bench";
     in->cause = "";
     arena_init(&arena);
-    facts_init(&facts, &arena);
+    fact_list_init(&facts, &arena);
     if (core_decide(core, in, &facts) != VERDICT_OK) {
-        (void)fprintf(stderr, "state_copy: refused: %s\n", reason_name(facts.refusal.code));
+        (void)fprintf(stderr, "state_copy: refused: %s\n", names_reason(facts.refusal.code));
         exit(1);
     }
     for (size_t i = 0; i < facts.count; i++) {

@@ -236,7 +236,7 @@ static void live_block(struct live *live)
         samples->ns[samples->count] = live->world.spend.ns;
         samples->visited[samples->count] = (int64_t)live->world.spend.visited;
         samples->count++;
-        samples->held += core_pool(live->world.core, live->world.pool)->reserved_count > 0;
+        samples->held += query_pool(live->world.core, live->world.pool)->reserved_count > 0;
         running_note(&live->world, &live->running);
     }
     live->events_ns += measure_now_ns() - begin;

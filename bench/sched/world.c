@@ -43,9 +43,9 @@ void world_do(struct world *world, struct input in)
     in.cause = "";
     const int64_t begin = measure_now_ns();
     arena_clear(&world->arena);
-    facts_init(&world->facts, &world->arena);
+    fact_list_init(&world->facts, &world->arena);
     if (core_decide(world->core, &in, &world->facts) != VERDICT_OK) {
-        give_up("refused", reason_name(world->facts.refusal.code));
+        give_up("refused", names_reason(world->facts.refusal.code));
     }
     for (size_t i = 0; i < world->facts.count; i++) {
         core_apply(world->core, &world->facts.at[i]);
@@ -92,7 +92,7 @@ void world_patience(struct world *world, int64_t patience_ms)
                                    .aux_tasks = NODE_AUX_TASKS_DEFAULT,
                                    .consolidation_max = CONSOLIDATION_DEFAULT,
                                    .stale_grace_ms = STALE_GRACE_MS_DEFAULT};
-    world->pool = core_pool_named(world->core, POOL_DEFAULT_NAME)->id;
+    world->pool = query_pool_named(world->core, POOL_DEFAULT_NAME)->id;
     world_do(world,
              (struct input){.type = INPUT_POOL_EDIT, .pool = {.pool = world->pool, .spec = &spec}});
 }
@@ -112,7 +112,7 @@ void world_init(struct world *world, uint32_t nodes)
 void world_done(struct world *world)
 {
     core_free(world->core);
-    effects_done(&world->effects);
+    effect_done(&world->effects);
     arena_done(&world->arena);
     vec_done(&world->orders);
 }
@@ -122,7 +122,7 @@ static account_id account_make(struct world *world, enum account_kind kind, cons
 {
     const struct account_spec spec = {kind, name, parent, "", ""};
     world_do(world, (struct input){.type = INPUT_ACCOUNT_SET, .account = {.spec = &spec}});
-    return core_account_named(world->core, kind, name)->id;
+    return query_account_named(world->core, kind, name)->id;
 }
 
 account_id world_department(struct world *world, const char *name)
@@ -197,7 +197,7 @@ void world_submit_equal(struct world *world, struct task_spec spec, uint32_t cou
 void world_settle(struct world *world)
 {
     pool_id pool;
-    for (unsigned i = 0; core_pass_due(world->core, world->now_ms, &pool); i++) {
+    for (unsigned i = 0; query_pass_due(world->core, world->now_ms, &pool); i++) {
         if (i == PASSES_MAX) {
             give_up("passes", "they do not come to an end");
         }
@@ -253,13 +253,13 @@ void world_agents(struct world *world)
 
 bool world_runs(const struct world *world, task_id task)
 {
-    const struct instance *instance = core_instance(world->core, task, 0);
+    const struct instance *instance = query_instance(world->core, task, 0);
     return instance != NULL && instance->state == INSTANCE_RUNNING;
 }
 
 void world_end(struct world *world, task_id task)
 {
-    const struct instance *instance = core_instance(world->core, task, 0);
+    const struct instance *instance = query_instance(world->core, task, 0);
     const struct report report = {.type = REPORT_ENDED,
                                   .key = {task, 0, instance->attempt},
                                   .incarnation = instance->incarnation,

@@ -89,7 +89,7 @@ static must_use enum err signals_take(struct agent *agent, struct error *e)
  * word, for his job directory lies below it. */
 static must_use enum err run_as_check(const struct agent_options *options, struct error *e)
 {
-    struct account account;
+    struct runas_account account;
     enum err r = runas_system(options->run_as, &account, e);
     if (r != ERR_OK) {
         return r;

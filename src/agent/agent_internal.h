@@ -4,7 +4,7 @@
 #pragma once
 
 #include "agent/inbox.h"
-#include "agent/options.h"
+#include "agent/agent_options.h"
 #include "agent/reporter.h"
 #include "agent/stream.h"
 #include "agent/supclient.h"

@@ -129,7 +129,7 @@ void attempt_free(struct attempt *attempt)
     }
     loop_timer_free(attempt->kill_timer);
     if (attempt->cgroup != NULL) {
-        cgroups_give(attempt->sup->cgroups, attempt->cgroup);
+        cgroup_give(attempt->sup->cgroups, attempt->cgroup);
     }
     free(attempt);
 }
@@ -185,7 +185,7 @@ static struct spawn_job *job_make(struct attempt *attempt, const struct start_or
     struct spawn_job *job = spawner_job_new(attempt);
     struct arena *arena = &job->arena;
     char *job_dir = arena_alloc(arena, AGENT_PATH_MAX);
-    jobdirs_path(sup->jobdirs, attempt->key.task.v, attempt->instance, job_dir);
+    jobdir_path(sup->jobdirs, attempt->key.task.v, attempt->instance, job_dir);
     struct taskenv_input input = {
         .order = order, .account = &sup->account, .supervisor = sup->hex, .job_dir = job_dir};
     char **env = taskenv_build(arena, &input);
@@ -221,7 +221,7 @@ static void run_failed(struct attempt *attempt, int error_number, const char *st
     }
     sup->open_count--;
     start_failed(attempt, error_number, e.text);
-    jobdirs_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
+    jobdir_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
     supervisor_idle_check(sup);
 }
 
@@ -230,12 +230,12 @@ static void run(struct attempt *attempt, const struct start_order *order)
 {
     struct supervisor *sup = attempt->sup;
     struct error e;
-    if (jobdirs_take(sup->jobdirs, attempt->key.task.v, attempt->instance, &e) != ERR_OK) {
+    if (jobdir_take(sup->jobdirs, attempt->key.task.v, attempt->instance, &e) != ERR_OK) {
         start_failed(attempt, EIO, e.text);
         return;
     }
     checkpoint_begin(attempt);
-    attempt->cgroup = sup->cgroups == NULL ? NULL : cgroups_take(sup->cgroups);
+    attempt->cgroup = sup->cgroups == NULL ? NULL : cgroup_take(sup->cgroups);
     sup->open_count++;
     int give[STREAM_COUNT];
     if (!streams_open(attempt, give)) {
@@ -252,7 +252,7 @@ bool attempt_started(struct spawn_job *job)
     must(attempt->state == ATTEMPT_STARTING);
     if (job->result.no_process && attempt->cgroup != NULL) {
         /* Somebody may have removed the group under us: this one does without. */
-        cgroups_drop(sup->cgroups, attempt->cgroup);
+        cgroup_drop(sup->cgroups, attempt->cgroup);
         attempt->cgroup = NULL;
         job->order.cgroup_fd = -1;
         return true;
@@ -423,9 +423,9 @@ bool attempt_finish(struct attempt *attempt)
     record.cpu_ms = attempt->cpu_ms;
     record.memory_peak = attempt->memory_peak;
     spool_put(sup->spool, &record);
-    jobdirs_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
+    jobdir_give(sup->jobdirs, attempt->key.task.v, attempt->instance);
     if (attempt->cgroup != NULL) {
-        cgroups_give(sup->cgroups, attempt->cgroup);
+        cgroup_give(sup->cgroups, attempt->cgroup);
         attempt->cgroup = NULL;
     }
     sup->open_count--;

@@ -89,19 +89,19 @@ static bool base_find(const char *hex, char *out)
     return len > 0 && len < AGENT_PATH_MAX - 32;
 }
 
-struct cgroups *cgroups_new(const char *supervisor_hex)
+struct cgroups *cgroup_new(const char *supervisor_hex)
 {
     struct cgroups *groups = xcalloc(1, sizeof *groups);
     if (!base_find(supervisor_hex, groups->base) || mkdir(groups->base, 0755) != 0) {
         free(groups);
         return NULL;
     }
-    struct cgroup *first = cgroups_take(groups);
+    struct cgroup *first = cgroup_take(groups);
     if (first == NULL) {
-        cgroups_free(groups);
+        cgroup_free(groups);
         return NULL;
     }
-    cgroups_give(groups, first);
+    cgroup_give(groups, first);
     return groups;
 }
 
@@ -119,7 +119,7 @@ static void group_free(const struct cgroups *groups, struct cgroup *group)
     free(group);
 }
 
-void cgroups_free(struct cgroups *groups)
+void cgroup_free(struct cgroups *groups)
 {
     if (groups == NULL) {
         return;
@@ -132,7 +132,7 @@ void cgroups_free(struct cgroups *groups)
     free(groups);
 }
 
-struct cgroup *cgroups_take(struct cgroups *groups)
+struct cgroup *cgroup_take(struct cgroups *groups)
 {
     if (groups->ready.count > 0) {
         return groups->ready.at[--groups->ready.count];
@@ -154,7 +154,7 @@ struct cgroup *cgroups_take(struct cgroups *groups)
     return group;
 }
 
-void cgroups_give(struct cgroups *groups, struct cgroup *group)
+void cgroup_give(struct cgroups *groups, struct cgroup *group)
 {
     /* Since Linux 6.11 each use of cgroup.kill is counted, and a child that is born into another
      * group than its parent's dies at once where the two counts differ. */
@@ -165,7 +165,7 @@ void cgroups_give(struct cgroups *groups, struct cgroup *group)
     }
 }
 
-void cgroups_drop(struct cgroups *groups, struct cgroup *group)
+void cgroup_drop(struct cgroups *groups, struct cgroup *group)
 {
     group_free(groups, group);
 }
@@ -196,7 +196,7 @@ void cgroup_kill(struct cgroup *group)
     }
 }
 
-bool cgroups_end(const char *supervisor_hex)
+bool cgroup_end(const char *supervisor_hex)
 {
     char base[AGENT_PATH_MAX];
     if (!base_find(supervisor_hex, base)) {

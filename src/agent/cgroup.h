@@ -9,19 +9,19 @@ struct cgroups;
 struct cgroup;
 
 /* Below the caller's own cgroup: weir-HEX/N. NULL where there is no such tree, or not for us. */
-struct cgroups *cgroups_new(const char *supervisor_hex);
+struct cgroups *cgroup_new(const char *supervisor_hex);
 
 /* Removes the groups; those still populated stay. */
-void cgroups_free(struct cgroups *groups);
+void cgroup_free(struct cgroups *groups);
 
 /* A group without processes, or NULL. */
-struct cgroup *cgroups_take(struct cgroups *groups);
+struct cgroup *cgroup_take(struct cgroups *groups);
 
 /* Back into the pool, unless it was killed; must be empty of processes. */
-void cgroups_give(struct cgroups *groups, struct cgroup *group);
+void cgroup_give(struct cgroups *groups, struct cgroup *group);
 
 /* Not back into the pool: the kernel would not have it. */
-void cgroups_drop(struct cgroups *groups, struct cgroup *group);
+void cgroup_drop(struct cgroups *groups, struct cgroup *group);
 
 /* The descriptor to be born into it with. */
 int cgroup_fd(const struct cgroup *group);
@@ -34,4 +34,4 @@ void cgroup_kill(struct cgroup *group);
 
 /* All groups of a dead supervisor: SIGKILL to everything in them, then remove what is empty. False:
  * something in them takes its time to die; call again. */
-bool cgroups_end(const char *supervisor_hex);
+bool cgroup_end(const char *supervisor_hex);

@@ -14,7 +14,7 @@ static int64_t changed_ns(const struct attempt *attempt)
 {
     struct stat info;
     const struct jobdirs *dirs = attempt->sup->jobdirs;
-    if (!jobdirs_stat(dirs, attempt->key.task.v, attempt->instance, CHECKPOINT_FILE, &info)) {
+    if (!jobdir_stat(dirs, attempt->key.task.v, attempt->instance, CHECKPOINT_FILE, &info)) {
         return 0;
     }
     return (int64_t)info.st_ctim.tv_sec * NS_PER_S + info.st_ctim.tv_nsec;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 
 /* D and its parents, 0711: its files are closed one by one, and tasks must reach D/job. */

@@ -1,9 +1,9 @@
 /* enrol.h - where the server is, and who we are to it. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "agent/options.h"
+#include "agent/agent_options.h"
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "core/model/spec.h"
 
 #include <time.h>

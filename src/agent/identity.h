@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "agent/options.h"
+#include "agent/agent_options.h"
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "core/model/spec.h"
 
 /* Texts and lists in the arena; the supervisor's id and the address are left empty. */

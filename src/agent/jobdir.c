@@ -25,14 +25,14 @@ struct jobdirs {
     char *dir;
     int job_fd;
     int ready_fd;
-    struct account account;
+    struct runas_account account;
     uint64_t shell_next;
     VEC(uint64_t) full;  /* shells with a ready inside */
     VEC(uint64_t) empty; /* shells whose inside is in use */
     struct map *live;    /* task -> count of its instances here, as a pointer's value */
 };
 
-void jobdirs_path(const struct jobdirs *dirs, uint64_t task, uint64_t instance, char *out)
+void jobdir_path(const struct jobdirs *dirs, uint64_t task, uint64_t instance, char *out)
 {
     (void)snprintf(out, AGENT_PATH_MAX, "%s/job/%" PRIu64 "/%" PRIu64, dirs->dir, task, instance);
 }
@@ -47,8 +47,8 @@ static void one_name(char *out, uint64_t number)
     (void)snprintf(out, NAME_MAX_LEN, "%" PRIu64, number);
 }
 
-bool jobdirs_stat(const struct jobdirs *dirs, uint64_t task, uint64_t instance, const char *name,
-                  struct stat *ret)
+bool jobdir_stat(const struct jobdirs *dirs, uint64_t task, uint64_t instance, const char *name,
+                 struct stat *ret)
 {
     char path[2 * NAME_MAX_LEN];
     (void)snprintf(path, sizeof path, "%" PRIu64 "/%" PRIu64 "/%s", task, instance, name);
@@ -145,8 +145,8 @@ static must_use enum err open_dirs(struct jobdirs *dirs, struct error *e)
     return ERR_OK;
 }
 
-must_use enum err jobdirs_new(const char *dir, const struct account *account, struct jobdirs **ret,
-                              struct error *e)
+must_use enum err jobdir_new(const char *dir, const struct runas_account *account,
+                             struct jobdirs **ret, struct error *e)
 {
     struct jobdirs *dirs = xcalloc(1, sizeof *dirs);
     dirs->dir = xstrdup(dir);
@@ -162,14 +162,14 @@ must_use enum err jobdirs_new(const char *dir, const struct account *account, st
         r = shell_make(dirs, e);
     }
     if (r != ERR_OK) {
-        jobdirs_free(dirs);
+        jobdir_free(dirs);
         return r;
     }
     *ret = dirs;
     return ERR_OK;
 }
 
-void jobdirs_free(struct jobdirs *dirs)
+void jobdir_free(struct jobdirs *dirs)
 {
     if (dirs == NULL) {
         return;
@@ -187,7 +187,7 @@ void jobdirs_free(struct jobdirs *dirs)
     free(dirs);
 }
 
-bool jobdirs_refill(struct jobdirs *dirs)
+bool jobdir_refill(struct jobdirs *dirs)
 {
     if (dirs->full.count >= JOBDIR_READY / 2) {
         return false;
@@ -195,7 +195,7 @@ bool jobdirs_refill(struct jobdirs *dirs)
     return shell_make(dirs, NULL) == ERR_OK;
 }
 
-size_t jobdirs_ready(const struct jobdirs *dirs)
+size_t jobdir_ready(const struct jobdirs *dirs)
 {
     return dirs->full.count;
 }
@@ -218,8 +218,8 @@ static bool take_whole(struct jobdirs *dirs, uint64_t shell, uint64_t task, uint
     return renameat(dirs->job_fd, from, dirs->job_fd, to) == 0;
 }
 
-must_use enum err jobdirs_take(struct jobdirs *dirs, uint64_t task, uint64_t instance,
-                               struct error *e)
+must_use enum err jobdir_take(struct jobdirs *dirs, uint64_t task, uint64_t instance,
+                              struct error *e)
 {
     if (dirs->full.count == 0) {
         enum err r = shell_make(dirs, e);
@@ -313,7 +313,7 @@ static void give_inside(struct jobdirs *dirs, const char *inside)
     }
 }
 
-void jobdirs_give(struct jobdirs *dirs, uint64_t task, uint64_t instance)
+void jobdir_give(struct jobdirs *dirs, uint64_t task, uint64_t instance)
 {
     char inside[NAME_MAX_LEN];
     char outer[NAME_MAX_LEN];

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "agent/runas.h"
-#include "base/error.h"
+#include "base/fail.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,26 +17,26 @@
 struct jobdirs;
 
 /* Makes D/job and JOBDIR_READY ready directories owned by the account. */
-must_use enum err jobdirs_new(const char *dir, const struct account *account, struct jobdirs **ret,
-                              struct error *e);
-void jobdirs_free(struct jobdirs *dirs);
+must_use enum err jobdir_new(const char *dir, const struct runas_account *account,
+                             struct jobdirs **ret, struct error *e);
+void jobdir_free(struct jobdirs *dirs);
 
 /* D/job/TASK/INSTANCE exists and belongs to the task's user. */
-must_use enum err jobdirs_take(struct jobdirs *dirs, uint64_t task, uint64_t instance,
-                               struct error *e);
+must_use enum err jobdir_take(struct jobdirs *dirs, uint64_t task, uint64_t instance,
+                              struct error *e);
 
 /* The instance is over: back into the pool when empty, else it stays. */
-void jobdirs_give(struct jobdirs *dirs, uint64_t task, uint64_t instance);
+void jobdir_give(struct jobdirs *dirs, uint64_t task, uint64_t instance);
 
 /* Makes one ready directory if some are missing; true when more are. Called when there is time. */
-bool jobdirs_refill(struct jobdirs *dirs);
+bool jobdir_refill(struct jobdirs *dirs);
 
 /* How many are ready. */
-size_t jobdirs_ready(const struct jobdirs *dirs);
+size_t jobdir_ready(const struct jobdirs *dirs);
 
 /* What is there under this name in the instance's directory, links not followed; false: nothing. */
-bool jobdirs_stat(const struct jobdirs *dirs, uint64_t task, uint64_t instance, const char *name,
-                  struct stat *ret);
+bool jobdir_stat(const struct jobdirs *dirs, uint64_t task, uint64_t instance, const char *name,
+                 struct stat *ret);
 
 /* The path; `out` has AGENT_PATH_MAX. */
-void jobdirs_path(const struct jobdirs *dirs, uint64_t task, uint64_t instance, char *out);
+void jobdir_path(const struct jobdirs *dirs, uint64_t task, uint64_t instance, char *out);

@@ -30,7 +30,7 @@ static void leftovers_end(const unsigned char *id)
     char hex[SUPERVISOR_HEX_LEN + 1];
     hex_of(id, hex);
     for (int i = 0; i < STRAY_ROUNDS_MAX; i++) {
-        bool gone = cgroups_end(hex);
+        bool gone = cgroup_end(hex);
         if (strays_end(hex) == 0 && gone) {
             return;
         }

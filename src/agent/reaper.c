@@ -68,13 +68,13 @@ static uint64_t sequence_oldest(const struct supervisor *sup)
     return oldest;
 }
 
-struct look {
+struct reaper_look {
     bool unowned; /* somebody's, but it does not say whose */
     bool dying;   /* one that is just ending may still hand us its children */
 };
 
 /* What to do with a child that leads no attempt. */
-static void stray_judge(struct supervisor *sup, pid_t pid, struct look *look)
+static void stray_judge(struct supervisor *sup, pid_t pid, struct reaper_look *look)
 {
     struct attempt_key key;
     if (strays_owner(pid, sup->hex, &key)) {
@@ -107,7 +107,7 @@ static bool strays_look(struct supervisor *sup)
 {
     auto_free(freep) pid_t *children = xcalloc(ORPHANS_MAX, sizeof *children);
     size_t count = strays_children(children, ORPHANS_MAX);
-    struct look look = {0};
+    struct reaper_look look = {0};
     for (size_t i = 0; i < count; i++) {
         if (map_get(sup->by_pid, &children[i], sizeof children[i]) == NULL) {
             stray_judge(sup, children[i], &look);

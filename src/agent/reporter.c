@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/reporter.h"
 
-#include "agent/openbook.h"
+#include "agent/open_attempts.h"
 #include "agent/spool_reader.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -35,7 +35,7 @@ enum {
 
 enum note_type { NOTE_GROWN, NOTE_PING, NOTE_SESSION, NOTE_TELL, NOTE_DIED };
 
-struct note {
+struct report_note {
     enum note_type type;
     struct agent_report report; /* TELL */
     bool connected;             /* SESSION */
@@ -54,7 +54,7 @@ struct reporter {
     int grown_told; /* a NOTE_GROWN is under way */
     struct spool_reader *reader;
     struct spool_position acked;
-    struct openbook *openbook;
+    struct open_attempts *open_attempts;
     VEC(struct agent_report) extras; /* in no spool: lost, refused */
     struct http_client *client;      /* NULL: no session */
     struct reporter_session session;
@@ -68,7 +68,7 @@ struct reporter {
 };
 
 /* One batch in the making. */
-struct batch {
+struct report_batch {
     struct json_out json;
     struct arena arena;
     uint32_t count;
@@ -123,11 +123,11 @@ static void report_of(const struct record *record, struct arena *arena, struct a
 static void cross(struct reporter *reporter, const struct record *record)
 {
     struct attempt_key key;
-    while (openbook_take(reporter->openbook, &key)) {
+    while (open_attempts_take(reporter->open_attempts, &key)) {
         struct agent_report lost = {.type = AGENT_LOST, .key = key, .text = ""};
         vec_push(&reporter->extras, lost);
     }
-    openbook_note(reporter->openbook, record);
+    open_attempts_note(reporter->open_attempts, record);
     reporter->hold = true;
     struct inbox_message *message = inbox_message_new(INBOX_CROSSED);
     memcpy(message->supervisor, record->id, sizeof message->supervisor);
@@ -136,7 +136,7 @@ static void cross(struct reporter *reporter, const struct record *record)
 
 /* Records from the spool until the batch is full, the spool is at its end, or another supervisor
  * begins. That last is never inside a batch: reading it again would find the book changed. */
-static void records_add(struct reporter *reporter, struct batch *batch)
+static void records_add(struct reporter *reporter, struct report_batch *batch)
 {
     spool_reader_seek(reporter->reader, reporter->acked);
     batch->end = reporter->acked;
@@ -153,19 +153,19 @@ static void records_add(struct reporter *reporter, struct batch *batch)
         if (batch->count > 0 && reporter->body.len + need > reporter->bytes_max) {
             return;
         }
-        if (openbook_crosses(reporter->openbook, &record)) {
+        if (open_attempts_crosses(reporter->open_attempts, &record)) {
             if (batch->count > 0) {
                 return;
             }
             cross(reporter, &record);
             reporter->acked = spool_reader_at(reporter->reader);
         } else if (record.type == RECORD_SEGMENT || record.type == RECORD_ACCEPTED) {
-            openbook_note(reporter->openbook, &record);
+            open_attempts_note(reporter->open_attempts, &record);
         } else {
             struct agent_report report;
-            openbook_note(reporter->openbook, &record);
+            open_attempts_note(reporter->open_attempts, &record);
             report_of(&record, &batch->arena, &report);
-            agent_batch_add(&batch->json, &report);
+            agent_report_batch_add(&batch->json, &report);
             batch->count++;
         }
         batch->end = spool_reader_at(reporter->reader);
@@ -175,17 +175,17 @@ static void records_add(struct reporter *reporter, struct batch *batch)
     }
 }
 
-static void extras_add(struct reporter *reporter, struct batch *batch)
+static void extras_add(struct reporter *reporter, struct report_batch *batch)
 {
     while (batch->extras < reporter->extras.count && batch->count < REPORTS_BATCH_MAX &&
            reporter->body.len + REPORT_OVERHEAD < reporter->bytes_max) {
-        agent_batch_add(&batch->json, &reporter->extras.at[batch->extras++]);
+        agent_report_batch_add(&batch->json, &reporter->extras.at[batch->extras++]);
         batch->count++;
     }
 }
 
 /* The server has it: forget it here, and let the supervisor forget it. */
-static void batch_done(struct reporter *reporter, const struct batch *batch)
+static void batch_done(struct reporter *reporter, const struct report_batch *batch)
 {
     if (batch->extras > 0) {
         reporter->extras.count -= batch->extras;
@@ -213,7 +213,7 @@ static void back_off(struct reporter *reporter)
     reporter->more = true;
 }
 
-static void answer_take(struct reporter *reporter, const struct batch *batch,
+static void answer_take(struct reporter *reporter, const struct report_batch *batch,
                         const struct http_reply *reply)
 {
     switch (reply->status) {
@@ -240,16 +240,16 @@ static void answer_take(struct reporter *reporter, const struct batch *batch,
 /* One batch, made and sent. */
 static void ship(struct reporter *reporter)
 {
-    struct batch batch = {.end = reporter->acked};
+    struct report_batch batch = {.end = reporter->acked};
     struct agent_batch head = {.epoch = reporter->session.epoch,
                                .incarnation = reporter->session.incarnation,
                                .batch = ++reporter->batch};
     arena_init(&batch.arena);
     buf_clear(&reporter->body);
-    agent_batch_begin(&batch.json, &reporter->body, &head);
+    agent_report_batch_begin(&batch.json, &reporter->body, &head);
     extras_add(reporter, &batch);
     records_add(reporter, &batch);
-    agent_batch_end(&batch.json);
+    agent_report_batch_end(&batch.json);
     must(!reporter->body.full);
     if (batch.count > 0 || (reporter->ping && !reporter->hold)) {
         struct http_call call = {.method = "POST",
@@ -271,7 +271,7 @@ static void ship(struct reporter *reporter)
     arena_done(&batch.arena);
 }
 
-static void session_take(struct reporter *reporter, const struct note *note)
+static void session_take(struct reporter *reporter, const struct report_note *note)
 {
     session_end(reporter);
     if (!note->connected) {
@@ -287,7 +287,7 @@ static void session_take(struct reporter *reporter, const struct note *note)
     reporter->hold = false;
 }
 
-static void note_take(struct reporter *reporter, struct note *note)
+static void note_take(struct reporter *reporter, struct report_note *note)
 {
     switch (note->type) {
     case NOTE_GROWN:
@@ -307,7 +307,7 @@ static void note_take(struct reporter *reporter, struct note *note)
         break;
     case NOTE_DIED:
         for (size_t i = 0; i < note->key_count; i++) {
-            openbook_doubt(reporter->openbook, &note->keys[i]);
+            open_attempts_doubt(reporter->open_attempts, &note->keys[i]);
         }
         break;
     }
@@ -330,12 +330,12 @@ static int jitter(int64_t ms)
 
 /* The next note: without waiting when there is work, else until one comes. NULL: none, or the end.
  */
-static struct note *note_next(struct reporter *reporter)
+static struct report_note *note_next(struct reporter *reporter)
 {
     if (!work_is_there(reporter)) {
         return mailbox_wait(reporter->notes);
     }
-    struct note *note = mailbox_take(reporter->notes);
+    struct report_note *note = mailbox_take(reporter->notes);
     if (note == NULL && reporter->backoff_ms > 0) {
         struct pollfd poll_fd = {.fd = mailbox_fd(reporter->notes), .events = POLLIN};
         (void)poll(&poll_fd, 1, jitter(reporter->backoff_ms));
@@ -348,7 +348,7 @@ static void *run(void *ctx)
 {
     struct reporter *reporter = ctx;
     while (__atomic_load_n(&reporter->stop, __ATOMIC_ACQUIRE) == 0) {
-        struct note *note = note_next(reporter);
+        struct report_note *note = note_next(reporter);
         for (; note != NULL; note = mailbox_take(reporter->notes)) {
             note_take(reporter, note);
         }
@@ -360,13 +360,13 @@ static void *run(void *ctx)
 }
 
 /* What the server has of the segment we begin in: for the book only. */
-static void openbook_begin(struct reporter *reporter)
+static void open_attempts_begin(struct reporter *reporter)
 {
     struct record record;
     spool_reader_seek(reporter->reader, (struct spool_position){reporter->acked.segment, 0});
     while (spool_position_compare(spool_reader_at(reporter->reader), reporter->acked) < 0 &&
            spool_reader_next(reporter->reader, &record)) {
-        openbook_note(reporter->openbook, &record);
+        open_attempts_note(reporter->open_attempts, &record);
     }
 }
 
@@ -378,10 +378,10 @@ must_use enum err reporter_new(const struct reporter_options *options, struct re
     reporter->inbox = options->inbox;
     reporter->acked = options->acked;
     reporter->reader = spool_reader_new(options->dir, options->acked.segment);
-    reporter->openbook = openbook_new();
+    reporter->open_attempts = open_attempts_new();
     reporter->more = true;
     buf_init(&reporter->body, REPORT_BYTES_MAX + 2 * SPOOL_RECORD_MAX);
-    openbook_begin(reporter);
+    open_attempts_begin(reporter);
     int failed = pthread_create(&reporter->thread, NULL, run, reporter);
     if (failed != 0) {
         mailbox_close(reporter->notes);
@@ -404,7 +404,7 @@ bool reporter_free(struct reporter *reporter)
     if (pthread_timedjoin_np(reporter->thread, NULL, &until) != 0) {
         return false;
     }
-    for (struct note *note = mailbox_take(reporter->notes); note != NULL;
+    for (struct report_note *note = mailbox_take(reporter->notes); note != NULL;
          note = mailbox_take(reporter->notes)) {
         free(note->keys);
         free(note);
@@ -412,23 +412,23 @@ bool reporter_free(struct reporter *reporter)
     session_end(reporter);
     mailbox_free(reporter->notes);
     spool_reader_free(reporter->reader);
-    openbook_free(reporter->openbook);
+    open_attempts_free(reporter->open_attempts);
     vec_done(&reporter->extras);
     buf_done(&reporter->body);
     free(reporter);
     return true;
 }
 
-static struct note *note_new(enum note_type type)
+static struct report_note *note_new(enum note_type type)
 {
-    struct note *note = xcalloc(1, sizeof *note);
+    struct report_note *note = xcalloc(1, sizeof *note);
     note->type = type;
     return note;
 }
 
 /* Notes that must not be missed use the reserved room; if even that is full the thread is stuck in
  * a call of POST_MS_MAX at most, and the server asks again. */
-static bool note_send(struct reporter *reporter, struct note *note)
+static bool note_send(struct reporter *reporter, struct report_note *note)
 {
     if (mailbox_send_reserved(reporter->notes, note)) {
         return true;
@@ -440,7 +440,7 @@ static bool note_send(struct reporter *reporter, struct note *note)
 
 void reporter_session(struct reporter *reporter, const struct reporter_session *session)
 {
-    struct note *note = note_new(NOTE_SESSION);
+    struct report_note *note = note_new(NOTE_SESSION);
     if (session != NULL) {
         note->connected = true;
         note->session = *session;
@@ -469,7 +469,7 @@ void reporter_ping(struct reporter *reporter)
 void reporter_tell(struct reporter *reporter, enum agent_report_type type,
                    const struct attempt_key *key, const char *why)
 {
-    struct note *note = note_new(NOTE_TELL);
+    struct report_note *note = note_new(NOTE_TELL);
     note->report = (struct agent_report){.type = type, .key = *key, .text = why};
     (void)note_send(reporter, note);
 }
@@ -477,7 +477,7 @@ void reporter_tell(struct reporter *reporter, enum agent_report_type type,
 void reporter_supervisor_died(struct reporter *reporter, const struct attempt_key *keys,
                               size_t count)
 {
-    struct note *note = note_new(NOTE_DIED);
+    struct report_note *note = note_new(NOTE_DIED);
     note->key_count = count;
     note->keys = count > 0 ? xmemdup(keys, count * sizeof *keys) : NULL;
     (void)note_send(reporter, note);

@@ -12,7 +12,7 @@
 
 enum { ACCOUNT_BYTES_MAX = 16 * 1024 };
 
-static must_use enum err not_root(const struct account *account, struct error *e)
+static must_use enum err not_root(const struct runas_account *account, struct error *e)
 {
     if (account->uid == 0 || account->gid == 0) {
         return fail(e, ERR_DENIED,
@@ -23,7 +23,7 @@ static must_use enum err not_root(const struct account *account, struct error *e
     return ERR_OK;
 }
 
-static must_use enum err choose_as_root(const struct runas_input *input, struct account *ret,
+static must_use enum err choose_as_root(const struct runas_input *input, struct runas_account *ret,
                                         struct error *e)
 {
     if (input->wanted != NULL && input->wanted[0] != '\0') {
@@ -41,10 +41,10 @@ static must_use enum err choose_as_root(const struct runas_input *input, struct 
     return fail(e, ERR_NOT_FOUND, "there is no user to run tasks as; name one with --run-as");
 }
 
-must_use enum err runas_choose(const struct runas_input *input, struct account *ret,
+must_use enum err runas_choose(const struct runas_input *input, struct runas_account *ret,
                                struct error *e)
 {
-    struct account account = {0};
+    struct runas_account account = {0};
     if (input->uid == 0) {
         enum err r = choose_as_root(input, &account, e);
         if (r != ERR_OK) {
@@ -55,7 +55,7 @@ must_use enum err runas_choose(const struct runas_input *input, struct account *
         return ERR_OK;
     }
     if (!input->by_uid(input->uid, &account)) {
-        account = (struct account){.uid = input->uid, .home = "/", .name = "unknown"};
+        account = (struct runas_account){.uid = input->uid, .home = "/", .name = "unknown"};
     }
     if (input->wanted != NULL && input->wanted[0] != '\0' && strcmp(input->wanted, account.name)) {
         return fail(e, ERR_DENIED, "only root may run tasks as another user ('%s', not '%s')",
@@ -65,9 +65,9 @@ must_use enum err runas_choose(const struct runas_input *input, struct account *
     return ERR_OK;
 }
 
-static void account_fill(const struct passwd *entry, struct account *ret)
+static void account_fill(const struct passwd *entry, struct runas_account *ret)
 {
-    *ret = (struct account){.uid = entry->pw_uid, .gid = entry->pw_gid};
+    *ret = (struct runas_account){.uid = entry->pw_uid, .gid = entry->pw_gid};
     (void)str_copy(ret->name, sizeof ret->name, entry->pw_name);
     (void)str_copy(ret->home, sizeof ret->home, entry->pw_dir);
     int count = RUNAS_GROUPS_MAX;
@@ -81,7 +81,7 @@ static void account_fill(const struct passwd *entry, struct account *ret)
     }
 }
 
-static bool system_by_name(const char *name, struct account *ret)
+static bool system_by_name(const char *name, struct runas_account *ret)
 {
     auto_free(freep) char *room = xmalloc(ACCOUNT_BYTES_MAX);
     struct passwd entry;
@@ -93,7 +93,7 @@ static bool system_by_name(const char *name, struct account *ret)
     return true;
 }
 
-static bool system_by_uid(uid_t uid, struct account *ret)
+static bool system_by_uid(uid_t uid, struct runas_account *ret)
 {
     auto_free(freep) char *room = xmalloc(ACCOUNT_BYTES_MAX);
     struct passwd entry;
@@ -105,7 +105,7 @@ static bool system_by_uid(uid_t uid, struct account *ret)
     return true;
 }
 
-must_use enum err runas_system(const char *wanted, struct account *ret, struct error *e)
+must_use enum err runas_system(const char *wanted, struct runas_account *ret, struct error *e)
 {
     struct runas_input input = {.wanted = wanted,
                                 .sudo_user = getenv("SUDO_USER"),

@@ -1,7 +1,7 @@
 /* runas.h - as whom tasks run: never as root. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/error.h"
+#include "base/fail.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 enum { RUNAS_GROUPS_MAX = 256, RUNAS_TEXT_MAX = 256 };
 
-struct account {
+struct runas_account {
     uid_t uid;
     gid_t gid;
     char name[RUNAS_TEXT_MAX];
@@ -25,14 +25,14 @@ struct runas_input {
     const char *sudo_user; /* SUDO_USER, or NULL */
     uid_t uid;             /* of this process */
     /* Fills in the account of a name; false: there is none. */
-    bool (*by_name)(const char *name, struct account *ret);
-    bool (*by_uid)(uid_t uid, struct account *ret);
+    bool (*by_name)(const char *name, struct runas_account *ret);
+    bool (*by_uid)(uid_t uid, struct runas_account *ret);
 };
 
 /* Started as root: the wanted account, else the one behind sudo, else `weir`, else `nobody`; an
  * account of uid 0 is refused. Not started as root: oneself; wanting another is refused. */
-must_use enum err runas_choose(const struct runas_input *input, struct account *ret,
+must_use enum err runas_choose(const struct runas_input *input, struct runas_account *ret,
                                struct error *e);
 
 /* The same with the system's accounts and this process's uid and environment. */
-must_use enum err runas_system(const char *wanted, struct account *ret, struct error *e);
+must_use enum err runas_system(const char *wanted, struct runas_account *ret, struct error *e);

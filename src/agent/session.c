@@ -96,7 +96,7 @@ static void welcome(struct agent *agent, const struct inbox_message *message)
              kv_u64("incarnation", order->incarnation));
     if (!agent->ready_told && !keeper_closing(agent)) {
         agent->ready_told = true;
-        supervisor_ready(agent->options.ready_fd, "ready");
+        agent_options_supervisor_ready(agent->options.ready_fd, "ready");
     }
 }
 

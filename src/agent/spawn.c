@@ -31,7 +31,7 @@ static int task_nice;
 /* The sanitizers keep books about stacks and functions that do not hold in a borrowed memory. */
 #define CHILD_CODE __attribute__((no_sanitize("address", "undefined", "thread"), noinline))
 
-struct child {
+struct spawn_child {
     const struct spawn_order *order;
     pid_t parent;
     volatile int error_number;
@@ -55,16 +55,16 @@ void spawn_stack_free(struct spawn_stack *stack)
     free(stack);
 }
 
-static CHILD_CODE bool failed(struct child *child, const char *step)
+static CHILD_CODE bool failed(struct spawn_child *child, const char *step)
 {
     child->error_number = errno;
     child->step = step;
     return false;
 }
 
-static CHILD_CODE bool become_user(struct child *child)
+static CHILD_CODE bool become_user(struct spawn_child *child)
 {
-    const struct account *account = child->order->account;
+    const struct runas_account *account = child->order->account;
     if (!account->switch_user) {
         return true;
     }
@@ -80,7 +80,7 @@ static CHILD_CODE bool become_user(struct child *child)
     return true;
 }
 
-static CHILD_CODE bool set_up(struct child *child)
+static CHILD_CODE bool set_up(struct spawn_child *child)
 {
     const struct spawn_order *order = child->order;
     /* A group, not a session: the kernel schedules sessions as units (autogroup), and among hundreds
@@ -111,7 +111,7 @@ static CHILD_CODE bool set_up(struct child *child)
     return true;
 }
 
-static CHILD_CODE void execute(struct child *child)
+static CHILD_CODE void execute(struct spawn_child *child)
 {
     const struct spawn_order *order = child->order;
     const uint64_t no_signals = 0;
@@ -135,7 +135,7 @@ static CHILD_CODE void execute(struct child *child)
 
 static CHILD_CODE void child_run(void *arg)
 {
-    struct child *child = arg;
+    struct spawn_child *child = arg;
     if (set_up(child)) {
         execute(child);
     }
@@ -193,7 +193,7 @@ static long clone_call(struct clone_args *args, void (*run)(void *), void *arg)
 struct spawn_result spawn_start(const struct spawn_order *order, struct spawn_stack *stack,
                                 pid_t *ret_pid)
 {
-    struct child child = {.order = order, .parent = getpid()};
+    struct spawn_child child = {.order = order, .parent = getpid()};
     struct clone_args args = {.flags = (uint64_t)CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID,
                               .exit_signal = SIGCHLD,
                               .parent_tid = (uintptr_t)ret_pid,

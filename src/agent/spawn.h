@@ -15,7 +15,7 @@ struct spawn_order {
     char **env;
     const char *job_dir;
     const char *workdir; /* "": stay in the job directory */
-    const struct account *account;
+    const struct runas_account *account;
     const struct rlimit *files; /* the open-files limit tasks get */
     int null_fd;
     int out_fd;

@@ -8,7 +8,7 @@
 
 #include "agent/spawn.h"
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "io/loop.h"
 
 struct spawner;

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "agent/record.h"
-#include "base/error.h"
+#include "base/fail.h"
 
 /* A place between two records; segments count from 1. */
 struct spool_position {

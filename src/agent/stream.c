@@ -24,14 +24,14 @@ enum {
 
 struct stream {
     struct stream_options options;
-    struct mailbox *requests; /* of struct request */
+    struct mailbox *requests; /* of struct stream_request */
     pthread_t thread;
     struct timespec started;
     volatile int stop;
     uint64_t epoch_seen;
 };
 
-struct request {
+struct stream_request {
     struct arena arena;
     struct stream_hello hello;
 };
@@ -88,8 +88,8 @@ static bool line_take(void *ctx, struct str line)
     return __atomic_load_n(&stream->stop, __ATOMIC_RELAXED) == 0;
 }
 
-static void hello_put(const struct stream *stream, const struct request *request, const char *url,
-                      struct buf *out)
+static void hello_put(const struct stream *stream, const struct stream_request *request,
+                      const char *url, struct buf *out)
 {
     char address[ADDRESS_BYTES_MAX];
     struct agent_hello hello = {.protocol_min = AGENT_PROTOCOL_MIN,
@@ -141,7 +141,7 @@ static must_use enum err orders_take(struct connection *connection, const struct
     return r;
 }
 
-static void request_do(struct stream *stream, const struct request *request)
+static void request_do(struct stream *stream, const struct stream_request *request)
 {
     struct inbox_message *ended = inbox_message_new(INBOX_STREAM_ENDED);
     struct connection connection = {.stream = stream};
@@ -167,7 +167,7 @@ static void request_do(struct stream *stream, const struct request *request)
     inbox_send(stream->options.inbox, ended);
 }
 
-static void request_free(struct request *request)
+static void request_free(struct stream_request *request)
 {
     arena_done(&request->arena);
     free(request);
@@ -176,7 +176,7 @@ static void request_free(struct request *request)
 static void *run(void *ctx)
 {
     struct stream *stream = ctx;
-    for (struct request *request = mailbox_wait(stream->requests); request != NULL;
+    for (struct stream_request *request = mailbox_wait(stream->requests); request != NULL;
          request = mailbox_wait(stream->requests)) {
         request_do(stream, request);
         request_free(request);
@@ -222,7 +222,7 @@ bool stream_free(struct stream *stream)
 
 void stream_connect(struct stream *stream, const struct stream_hello *hello)
 {
-    struct request *request = xcalloc(1, sizeof *request);
+    struct stream_request *request = xcalloc(1, sizeof *request);
     arena_init(&request->arena);
     request->hello = *hello;
     request->hello.attempts =

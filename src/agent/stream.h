@@ -3,7 +3,7 @@
 #pragma once
 
 #include "agent/inbox.h"
-#include "agent/options.h"
+#include "agent/agent_options.h"
 
 struct stream;
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "agent/frame.h"
-#include "base/error.h"
+#include "base/fail.h"
 
 struct supclient;
 

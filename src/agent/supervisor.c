@@ -5,7 +5,7 @@
 #include "agent/agent.h"
 #include "agent/checkpoint.h"
 #include "agent/dirs.h"
-#include "agent/options.h"
+#include "agent/agent_options.h"
 #include "agent/spawn.h"
 #include "agent/spool_reader.h"
 #include "base/log.h"
@@ -94,7 +94,7 @@ static void turn_end(void *ctx)
     }
     if (!stuck) {
         link_grown(sup);
-        (void)jobdirs_refill(sup->jobdirs);
+        (void)jobdir_refill(sup->jobdirs);
     }
 }
 
@@ -208,7 +208,7 @@ static must_use enum err supervisor_init(struct supervisor *sup, const char *run
     sup->retry_timer = loop_timer_new(sup->loop, retry, sup);
     sup->look_timer = loop_timer_new(sup->loop, look, sup);
     r = signals_take(sup, e);
-    r = r == ERR_OK ? jobdirs_new(sup->dir, &sup->account, &sup->jobdirs, e) : r;
+    r = r == ERR_OK ? jobdir_new(sup->dir, &sup->account, &sup->jobdirs, e) : r;
     if (r != ERR_OK) {
         return r;
     }
@@ -227,7 +227,7 @@ static must_use enum err supervisor_init(struct supervisor *sup, const char *run
         return r;
     }
     const char *cgroups = getenv("WEIR_CGROUPS"); /* `off`: strays are found through /proc only */
-    sup->cgroups = cgroups != NULL && strcmp(cgroups, "off") == 0 ? NULL : cgroups_new(sup->hex);
+    sup->cgroups = cgroups != NULL && strcmp(cgroups, "off") == 0 ? NULL : cgroup_new(sup->hex);
     loop_turn_end(sup->loop, turn_end, sup);
     r = spawner_new(sup->loop, attempt_started, &sup->spawner, e);
     return r == ERR_OK ? link_listen(sup, e) : r;
@@ -251,8 +251,8 @@ static void supervisor_done(struct supervisor *sup)
     map_free(sup->attempts);
     map_free(sup->by_pid);
     keyring_free(sup->recent);
-    cgroups_free(sup->cgroups);
-    jobdirs_free(sup->jobdirs);
+    cgroup_free(sup->cgroups);
+    jobdir_free(sup->jobdirs);
     spool_free(sup->spool);
     loop_free(sup->loop);
     free(sup->dir);
@@ -273,7 +273,7 @@ int supervisor_main(int argc, char **argv)
 {
     struct supervisor_options options;
     struct error e;
-    if (supervisor_options_parse(argc, argv, &options, &e) != ERR_OK) {
+    if (agent_options_supervisor_parse(argc, argv, &options, &e) != ERR_OK) {
         (void)fprintf(stderr, "weir supervisor: %s\n", e.text);
         return 2;
     }
@@ -288,13 +288,13 @@ int supervisor_main(int argc, char **argv)
     enum err r = lock_take(sup.dir, &lock_fd, &e);
     r = r == ERR_OK ? supervisor_init(&sup, options.run_as, &e) : r;
     if (r != ERR_OK) {
-        supervisor_ready(options.ready_fd, e.text);
+        agent_options_supervisor_ready(options.ready_fd, e.text);
         supervisor_done(&sup);
         return 1;
     }
     dirs_log_to_file(sup.dir);
     log_setup_role("supervisor");
-    supervisor_ready(options.ready_fd, "");
+    agent_options_supervisor_ready(options.ready_fd, "");
     log_info("supervisor runs", kv_str("id", sup.hex), kv_str("run_as", sup.account.name),
              kv_str("strays", sup.cgroups != NULL ? "cgroup" : "proc"));
     supervisor_idle_check(&sup);

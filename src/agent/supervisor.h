@@ -80,7 +80,7 @@ struct supervisor {
     char *dir;
     unsigned char id[SUPERVISOR_ID_LEN];
     char hex[SUPERVISOR_HEX_LEN + 1];
-    struct account account;
+    struct runas_account account;
     struct rlimit task_files;
     struct spool *spool;
     struct jobdirs *jobdirs;

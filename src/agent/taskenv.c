@@ -14,7 +14,7 @@
 /* Weir's own names, and the defaults before the task's. */
 enum { OWN_NAMES_MAX = 32, PATH_DIRS_MAX = 64 };
 
-struct list {
+struct env_list {
     struct arena *arena;
     char **at;
     size_t count;
@@ -28,7 +28,7 @@ static size_t name_len(const char *entry)
 }
 
 /* Adds "K=V", or puts it in the place of an earlier K. Entries without a name are dropped. */
-static void list_set(struct list *list, char *entry)
+static void list_set(struct env_list *list, char *entry)
 {
     size_t len = name_len(entry);
     if (len == 0) {
@@ -44,18 +44,18 @@ static void list_set(struct list *list, char *entry)
     list->at[list->count++] = entry;
 }
 
-static void set_text(struct list *list, const char *name, const char *value)
+static void set_text(struct env_list *list, const char *name, const char *value)
 {
     list_set(list, arena_fmt(list->arena, "%s=%s", name, value));
 }
 
-static void set_number(struct list *list, const char *name, uint64_t value)
+static void set_number(struct env_list *list, const char *name, uint64_t value)
 {
     list_set(list, arena_fmt(list->arena, "%s=%" PRIu64, name, value));
 }
 
 /* "0,2", or empty: a task without devices sees none. */
-static void set_devices(struct list *list, const struct start_order *order)
+static void set_devices(struct env_list *list, const struct start_order *order)
 {
     struct buf text;
     buf_init(&text, NODE_DEVICES_MAX * 12);
@@ -66,7 +66,7 @@ static void set_devices(struct list *list, const struct start_order *order)
     buf_done(&text);
 }
 
-static void set_own(struct list *list, const struct taskenv_input *input)
+static void set_own(struct env_list *list, const struct taskenv_input *input)
 {
     const struct start_order *order = input->order;
     set_number(list, "WEIR_TASK_ID", order->key.task.v);
@@ -95,7 +95,7 @@ static void set_own(struct list *list, const struct taskenv_input *input)
 char **taskenv_build(struct arena *arena, const struct taskenv_input *input)
 {
     const struct start_order *order = input->order;
-    struct list list = {.arena = arena, .room = order->env_count + OWN_NAMES_MAX};
+    struct env_list list = {.arena = arena, .room = order->env_count + OWN_NAMES_MAX};
     list.at = arena_new(arena, char *, list.room + 1);
     list_set(&list, arena_str(arena, "PATH=" TASKENV_PATH_DEFAULT));
     set_text(&list, "HOME", input->account->home);

@@ -11,7 +11,7 @@
 
 struct taskenv_input {
     const struct start_order *order;
-    const struct account *account;
+    const struct runas_account *account;
     const char *supervisor; /* its id in hex */
     const char *job_dir;
 };

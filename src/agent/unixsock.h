@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/error.h"
+#include "base/fail.h"
 
 /* A listening socket, mode 0600; what was there is replaced. */
 must_use enum err unixsock_listen(const char *dir, int *ret_fd, struct error *e);

@@ -26,9 +26,9 @@ static const struct account *account_of(struct call *call, enum account_kind kin
 static uint64_t account_next(const struct core *core, const void *filter, uint64_t after)
 {
     const enum account_kind *kind = filter;
-    const struct account *account = core_account_next(core, (account_id){(uint32_t)after});
+    const struct account *account = query_account_next(core, (account_id){(uint32_t)after});
     while (account != NULL && account->kind != *kind) {
-        account = core_account_next(core, account->id);
+        account = query_account_next(core, account->id);
     }
     return account != NULL ? account->id.v : 0;
 }
@@ -36,13 +36,13 @@ static uint64_t account_next(const struct core *core, const void *filter, uint64
 static void account_write(struct json_out *j, const struct core *core, uint64_t key,
                           struct arena *arena)
 {
-    account_json(j, core, core_account(core, (account_id){(uint32_t)key}), arena);
+    account_json(j, core, query_account(core, (account_id){(uint32_t)key}), arena);
 }
 
 static void accounts_list(struct call *call, enum account_kind kind)
 {
     static const struct page_source source = {account_next, account_write};
-    page_answer(call, account_kind_name(kind), &source, &kind);
+    page_answer(call, names_account_kind(kind), &source, &kind);
 }
 
 static void account_show(struct call *call, enum account_kind kind)
@@ -68,7 +68,7 @@ static void account_create(struct call *call, enum account_kind kind)
     }
     struct input in = {.type = INPUT_ACCOUNT_SET, .account = {.spec = &spec}};
     if (call_input(call, &in, &facts)) {
-        account_answer(call, 201, core_account_named(call_core(call), kind, spec.name));
+        account_answer(call, 201, query_account_named(call_core(call), kind, spec.name));
     }
 }
 
@@ -83,14 +83,14 @@ static void account_edit(struct call *call, enum account_kind kind)
         return;
     }
     account_id id = account->id;
-    core_account_spec(call_core(call), id, call_arena(call), &spec);
+    query_account_spec(call_core(call), id, call_arena(call), &spec);
     if (account_spec_patch(body, call_arena(call), &spec, &e) != ERR_OK) {
         call_fail(call, &e);
         return;
     }
     struct input in = {.type = INPUT_ACCOUNT_SET, .account = {.account = id, .spec = &spec}};
     if (call_input(call, &in, &facts)) {
-        account_answer(call, 200, core_account(call_core(call), id));
+        account_answer(call, 200, query_account(call_core(call), id));
     }
 }
 
@@ -107,52 +107,52 @@ static void account_delete(struct call *call, enum account_kind kind)
     }
 }
 
-void departments_list(struct call *call)
+void accounts_department_list(struct call *call)
 {
     accounts_list(call, ACCOUNT_DEPARTMENT);
 }
 
-void departments_show(struct call *call)
+void accounts_department_show(struct call *call)
 {
     account_show(call, ACCOUNT_DEPARTMENT);
 }
 
-void departments_create(struct call *call)
+void accounts_department_create(struct call *call)
 {
     account_create(call, ACCOUNT_DEPARTMENT);
 }
 
-void departments_edit(struct call *call)
+void accounts_department_edit(struct call *call)
 {
     account_edit(call, ACCOUNT_DEPARTMENT);
 }
 
-void departments_delete(struct call *call)
+void accounts_department_delete(struct call *call)
 {
     account_delete(call, ACCOUNT_DEPARTMENT);
 }
 
-void projects_list(struct call *call)
+void accounts_project_list(struct call *call)
 {
     accounts_list(call, ACCOUNT_PROJECT);
 }
 
-void projects_show(struct call *call)
+void accounts_project_show(struct call *call)
 {
     account_show(call, ACCOUNT_PROJECT);
 }
 
-void projects_create(struct call *call)
+void accounts_project_create(struct call *call)
 {
     account_create(call, ACCOUNT_PROJECT);
 }
 
-void projects_edit(struct call *call)
+void accounts_project_edit(struct call *call)
 {
     account_edit(call, ACCOUNT_PROJECT);
 }
 
-void projects_delete(struct call *call)
+void accounts_project_delete(struct call *call)
 {
     account_delete(call, ACCOUNT_PROJECT);
 }

@@ -23,7 +23,7 @@ struct api *api_new(const struct api_options *options)
     struct api *api = xcalloc(1, sizeof *api);
     api->o = *options;
     api->watches = watches_new();
-    api->events = event_streams_new(api);
+    api->events = events_streams_new(api);
     return api;
 }
 
@@ -32,7 +32,7 @@ void api_free(struct api *api)
     if (api == NULL) {
         return;
     }
-    event_streams_free(api->events);
+    events_streams_free(api->events);
     watches_free(api->watches);
     free(api);
 }
@@ -85,7 +85,7 @@ static bool origin_trusted(const char *origin, const char *host)
 static const struct store_token *token_of(const struct api *api, struct http_request *request)
 {
     static const char prefix[] = "Bearer ";
-    const char *header = http_header(request, "Authorization");
+    const char *header = http_request_header(request, "Authorization");
     if (header == NULL || strncasecmp(header, prefix, sizeof prefix - 1) != 0) {
         return NULL;
     }
@@ -93,7 +93,7 @@ static const struct store_token *token_of(const struct api *api, struct http_req
     if (strlen(secret) >= TOKEN_SECRET_MAX) {
         return NULL;
     }
-    return tokens_find(api->o.tokens, secret, api->o.host->now_ms(api->o.host->ctx));
+    return token_set_find(api->o.tokens, secret, api->o.host->now_ms(api->o.host->ctx));
 }
 
 /* ---- refusing at the head ---- */
@@ -105,7 +105,7 @@ static size_t refuse(struct api *api, struct http_request *request, unsigned sta
     buf_init(&out, ANSWER_BYTES_MAX);
     error_json(e, &out);
     api_count_answer(api, status);
-    http_answer(request, status, "application/json", (struct str){buf_text(&out), out.len});
+    http_request_answer(request, status, "application/json", (struct str){buf_text(&out), out.len});
     buf_done(&out);
     return 0;
 }
@@ -114,11 +114,12 @@ static size_t refuse_path(struct api *api, struct http_request *request, const c
 {
     struct error e;
     if (allow == NULL) {
-        (void)fail(&e, ERR_NOT_FOUND, "no such path '%.120s'", http_path(request));
+        (void)fail(&e, ERR_NOT_FOUND, "no such path '%.120s'", http_request_path(request));
         return refuse(api, request, 404, &e);
     }
-    (void)fail(&e, ERR_INVALID, "%.20s is not possible here, only %s", http_method(request), allow);
-    http_answer_header(request, "Allow", allow);
+    (void)fail(&e, ERR_INVALID, "%.20s is not possible here, only %s", http_request_method(request),
+               allow);
+    http_request_answer_header(request, "Allow", allow);
     return refuse(api, request, 405, &e);
 }
 
@@ -126,7 +127,7 @@ static size_t refuse_token(struct api *api, struct http_request *request)
 {
     struct error e;
     (void)fail(&e, ERR_DENIED, "a valid token is needed: Authorization: Bearer …");
-    http_answer_header(request, "WWW-Authenticate", "Bearer");
+    http_request_answer_header(request, "WWW-Authenticate", "Bearer");
     return refuse(api, request, 401, &e);
 }
 
@@ -135,14 +136,14 @@ static size_t refuse_scope(struct api *api, struct http_request *request,
 {
     struct error e;
     (void)fail(&e, ERR_DENIED, "a token of scope '%s' may not %s %.120s", token->scope,
-               http_method(request), http_path(request));
+               http_request_method(request), http_request_path(request));
     return refuse(api, request, 403, &e);
 }
 
 static bool same_site(struct api *api, struct http_request *request)
 {
-    const char *host = http_header(request, "Host");
-    const char *origin = http_header(request, "Origin");
+    const char *host = http_request_header(request, "Host");
+    const char *origin = http_request_header(request, "Origin");
     struct error e;
     if (host != NULL && !host_trusted(api, host)) {
         (void)fail(&e, ERR_DENIED, "Host '%.100s' is not this server", host);
@@ -160,7 +161,7 @@ static bool same_site(struct api *api, struct http_request *request)
 static void call_begin(struct api *api, struct http_request *request, const struct route *route,
                        const char *const *params, const struct store_token *token)
 {
-    struct arena *arena = http_arena(request);
+    struct arena *arena = http_request_arena(request);
     struct call *call = arena_new(arena, struct call, 1);
     call->api = api;
     call->request = request;
@@ -178,13 +179,13 @@ static void call_begin(struct api *api, struct http_request *request, const stru
         call->token = arena_str(arena, token->id);
         call->actor = arena_fmt(arena, "%s:%.*s", what, ACTOR_LEN_MAX - 5, token->name);
     }
-    const char *cause = http_header(request, "X-Request-Id");
+    const char *cause = http_request_header(request, "X-Request-Id");
     call->cause = "";
     if (cause != NULL && utf8_valid(cause, strlen(cause))) {
         call->cause = arena_fmt(arena, "%.*s", ACTOR_LEN_MAX, cause);
     }
     buf_init(&call->out, ANSWER_BYTES_MAX);
-    http_set_data(request, call);
+    http_request_set_data(request, call);
 }
 
 size_t api_on_head(void *ctx, struct http_request *request)
@@ -192,8 +193,8 @@ size_t api_on_head(void *ctx, struct http_request *request)
     struct api *api = ctx;
     const char *params[CALL_PARAMS_MAX] = {NULL};
     const char *allow;
-    const struct route *route =
-        route_find(http_method(request), http_path(request), http_arena(request), params, &allow);
+    const struct route *route = route_find(http_request_method(request), http_request_path(request),
+                                           http_request_arena(request), params, &allow);
     if (!same_site(api, request)) {
         return 0;
     }
@@ -233,7 +234,7 @@ static bool admitted(struct call *call)
 void api_on_request(void *ctx, struct http_request *request)
 {
     struct api *api = ctx;
-    struct call *call = http_data(request);
+    struct call *call = http_request_data(request);
     must(call != NULL);
     bool open = call->route->permission == PERMIT_NONE;
     if ((!open && !admitted(call)) || !call_query_known(call)) {
@@ -249,7 +250,7 @@ void api_on_request(void *ctx, struct http_request *request)
 void api_on_gone(void *ctx, struct http_request *request)
 {
     struct api *api = ctx;
-    struct call *call = http_data(request);
+    struct call *call = http_request_data(request);
     if (call == NULL) {
         return;
     }
@@ -260,7 +261,7 @@ void api_on_gone(void *ctx, struct http_request *request)
     call_done(call);
 }
 
-void token_use_begin(const struct call *call, struct token_use *use,
+void api_token_begin(const struct call *call, struct token_use *use,
                      void (*cut)(struct token_use *use))
 {
     (void)str_copy(use->token, sizeof use->token, call->token);
@@ -268,7 +269,7 @@ void token_use_begin(const struct call *call, struct token_use *use,
     LIST_INSERT_HEAD(&call->api->uses, use, link);
 }
 
-void token_use_end(struct token_use *use)
+void api_token_end(struct token_use *use)
 {
     LIST_REMOVE(use, link);
 }
@@ -298,7 +299,7 @@ void api_committed(struct api *api, const struct store_batch *batch)
         watches_tell(api->watches, (task_id){batch->history[i].task}, WATCH_ENDED,
                      batch->history[i].json);
     }
-    event_streams_committed(api->events, batch);
+    events_streams_committed(api->events, batch);
     for (size_t i = 0; i < batch->token_count; i++) {
         if (batch->tokens[i].revoked) {
             uses_cut(api, batch->tokens[i].id);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "api/api.h"
-#include "api/watch.h"
+#include "api/watches.h"
 #include "store/store.h"
 
 struct event_streams;
@@ -20,10 +20,10 @@ LIST_HEAD(token_uses, token_use);
 
 struct call;
 
-/* From here on, until token_use_end(), revoking the call's token cuts the stream. */
-void token_use_begin(const struct call *call, struct token_use *use,
+/* From here on, until api_token_end(), revoking the call's token cuts the stream. */
+void api_token_begin(const struct call *call, struct token_use *use,
                      void (*cut)(struct token_use *use));
-void token_use_end(struct token_use *use);
+void api_token_end(struct token_use *use);
 
 struct api {
     struct api_options o;

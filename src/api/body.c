@@ -8,7 +8,7 @@ bool body_read(struct call *call, const struct doc **ret)
 {
     struct error e;
     struct doc *doc;
-    if (doc_parse_json(call_arena(call), http_body(call->request), &doc, &e) != ERR_OK) {
+    if (doc_json_parse(call_arena(call), http_request_body(call->request), &doc, &e) != ERR_OK) {
         call_fail(call, &e);
         return false;
     }
@@ -19,7 +19,7 @@ bool body_read(struct call *call, const struct doc **ret)
 bool body_object(struct call *call, const char *const *fields, const struct doc **ret)
 {
     static const struct doc empty = {.kind = DOC_MAP};
-    struct str text = str_trim(http_body(call->request));
+    struct str text = str_trim(http_request_body(call->request));
     if (text.len == 0) {
         *ret = &empty;
         return true;

@@ -14,7 +14,7 @@
 
 struct arena *call_arena(const struct call *call)
 {
-    return http_arena(call->request);
+    return http_request_arena(call->request);
 }
 
 const struct core *call_core(const struct call *call)
@@ -37,7 +37,7 @@ void call_json(struct call *call, struct json_out *j)
 
 void call_done(struct call *call)
 {
-    http_set_data(call->request, NULL);
+    http_request_set_data(call->request, NULL);
     call->gone = NULL;
     buf_done(&call->out);
 }
@@ -56,15 +56,16 @@ static void give(struct call *call)
     }
     if (call->route != NULL && call->route->audited) {
         log_info("request", kv_str("actor", call->actor), kv_str("method", call->route->method),
-                 kv_str("path", http_path(call->request)), kv_u64("status", call->status),
-                 kv_str("peer", http_peer(call->request)));
+                 kv_str("path", http_request_path(call->request)), kv_u64("status", call->status),
+                 kv_str("peer", http_request_peer(call->request)));
     }
     api_count_answer(call->api, call->status);
     struct http_request *request = call->request;
     struct buf out = call->out;
     buf_init(&call->out, 0);
     call_done(call);
-    http_answer(request, call->status, call->content_type, (struct str){buf_text(&out), out.len});
+    http_request_answer(request, call->status, call->content_type,
+                        (struct str){buf_text(&out), out.len});
     buf_done(&out);
 }
 
@@ -75,7 +76,7 @@ static void give_busy(struct call *call, unsigned status, const struct error *e)
     error_json(e, &call->out);
     call->status = status;
     call->content_type = "application/json";
-    http_answer_header(call->request, "Retry-After", "1");
+    http_request_answer_header(call->request, "Retry-After", "1");
     give(call);
 }
 
@@ -89,7 +90,7 @@ static void call_again(struct call *call)
     call->route->handler(call);
 }
 
-static void hold_released(struct hold *hold, const struct error *failure)
+static void hold_released(struct parked_answer *hold, const struct error *failure)
 {
     struct call *call = (struct call *)hold;
     const struct api_host *host = call->api->o.host;
@@ -142,9 +143,9 @@ void call_task_json(struct call *call, task_id id)
 {
     struct json_out j;
     struct task_writer writer;
-    const struct task *task = core_task(call_core(call), id);
+    const struct task *task = query_task(call_core(call), id);
     must(task != NULL);
-    task_writer_init(&writer, call_core(call), call_arena(call));
+    task_json_writer_init(&writer, call_core(call), call_arena(call));
     call_json(call, &j);
     task_json(&writer, &j, task, TASK_JSON_REASON | TASK_JSON_ATTEMPTS);
     call_answer_json(call, 200);
@@ -165,7 +166,7 @@ void call_fail(struct call *call, const struct error *e)
 void call_conflict(struct call *call, const char *code, const char *message)
 {
     buf_clear(&call->out);
-    error_code_json(code, message, &call->out);
+    error_json_code(code, message, &call->out);
     call_answer_json(call, http_status_of(ERR_CONFLICT));
 }
 
@@ -184,7 +185,7 @@ void call_failf(struct call *call, enum err code, const char *path, const char *
 void call_refuse(struct call *call, enum verdict verdict, const struct facts *facts, bool of_many)
 {
     buf_clear(&call->out);
-    refusal_json(call_core(call), facts, of_many, call_arena(call), &call->out);
+    error_json_refusal(call_core(call), facts, of_many, call_arena(call), &call->out);
     call_answer_json(call, http_status_of_refusal(verdict, &facts->refusal));
 }
 
@@ -193,7 +194,7 @@ bool call_input(struct call *call, struct input *in, struct facts *facts)
     const struct api_host *host = call->api->o.host;
     in->actor = call->actor;
     in->cause = call->cause;
-    facts_init(facts, call_arena(call));
+    fact_list_init(facts, call_arena(call));
     enum verdict verdict = host->input(host->ctx, in, facts);
     if (verdict == VERDICT_OK || verdict == VERDICT_REPEATED) {
         return true;
@@ -234,7 +235,7 @@ static void query_seen(void *ctx, const char *name, const char *value)
 bool call_query_known(struct call *call)
 {
     struct query_check check = {.route = call->route};
-    http_query_each(call->request, query_seen, &check);
+    http_request_query_each(call->request, query_seen, &check);
     if (check.unknown == NULL) {
         return true;
     }
@@ -246,7 +247,7 @@ bool call_query_known(struct call *call)
 
 bool call_query_u64(struct call *call, const char *name, uint64_t max, uint64_t *ret)
 {
-    const char *text = http_query(call->request, name);
+    const char *text = http_request_query(call->request, name);
     uint64_t value;
     if (text == NULL) {
         return true;
@@ -263,7 +264,7 @@ bool call_query_u64(struct call *call, const char *name, uint64_t max, uint64_t 
 
 bool call_query_bool(struct call *call, const char *name, bool *ret)
 {
-    const char *text = http_query(call->request, name);
+    const char *text = http_request_query(call->request, name);
     if (text == NULL) {
         return true;
     }

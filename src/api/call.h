@@ -13,7 +13,7 @@ enum {
 };
 
 struct call {
-    struct hold hold; /* first: the call is found from it */
+    struct parked_answer hold; /* first: the call is found from it */
     struct api *api;
     struct http_request *request;
     const struct route *route;

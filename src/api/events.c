@@ -67,7 +67,7 @@ struct event_page {
 static void comment_due(void *ctx);
 static void page_ask(struct event_stream *stream);
 
-struct event_streams *event_streams_new(struct api *api)
+struct event_streams *events_streams_new(struct api *api)
 {
     struct event_streams *streams = xcalloc(1, sizeof *streams);
     streams->api = api;
@@ -78,7 +78,7 @@ struct event_streams *event_streams_new(struct api *api)
     return streams;
 }
 
-size_t event_streams_count(const struct event_streams *streams)
+size_t events_streams_count(const struct event_streams *streams)
 {
     return streams->count;
 }
@@ -89,7 +89,7 @@ static void stream_free(struct event_stream *stream)
     if (stream->page != NULL) {
         stream->page->stream = NULL;
     }
-    token_use_end(&stream->use);
+    api_token_end(&stream->use);
     LIST_REMOVE(stream, link);
     stream->owner->count--;
     loop_timer_free(stream->drain);
@@ -112,7 +112,7 @@ static void stream_cut(struct token_use *use)
     stream_end((struct event_stream *)use);
 }
 
-void event_streams_free(struct event_streams *streams)
+void events_streams_free(struct event_streams *streams)
 {
     struct event_stream *stream;
     while ((stream = LIST_FIRST(&streams->list)) != NULL) {
@@ -158,7 +158,7 @@ static const struct core *core_of(const struct event_streams *streams)
 
 /* The event's text into streams->text; false when the stored fact cannot be read. */
 static bool event_text(struct event_streams *streams, const struct core *core,
-                       const struct store_fact *stored, struct event_subject *ret_about)
+                       const struct store_fact *stored, struct event_json_subject *ret_about)
 {
     struct fact fact;
     struct error e;
@@ -169,31 +169,31 @@ static bool event_text(struct event_streams *streams, const struct core *core,
     struct buf *text = &streams->text;
     buf_clear(text);
     buf_addf(text, "id: %llu\nevent: %s\ndata: ", (unsigned long long)stored->seq,
-             fact_type_name(fact.type));
+             names_fact_type(fact.type));
     struct json_out j;
     json_out_init(&j, text);
     event_json(&j, core, stored->seq, &fact);
-    *ret_about = event_subject(core, &fact);
+    *ret_about = event_json_subject(core, &fact);
     buf_add_str(text, "\n\n");
     return !text->full;
 }
 
 static bool wanted(const struct event_filter *filter, const struct core *core,
-                   const struct store_fact *fact, const struct event_subject *about)
+                   const struct store_fact *fact, const struct event_json_subject *about)
 {
     if (filter->task.v != 0 && about->task.v != filter->task.v) {
         return false;
     }
-    if (filter->pool[0] != '\0' && strcmp(filter->pool, core_pool_name(core, about->pool)) != 0) {
+    if (filter->pool[0] != '\0' && strcmp(filter->pool, query_pool_name(core, about->pool)) != 0) {
         return false;
     }
     return filter->type[0] == '\0' ||
-           strcmp(filter->type, fact_type_name((enum fact_type)fact->type)) == 0;
+           strcmp(filter->type, names_fact_type((enum fact_type)fact->type)) == 0;
 }
 
 /* False when the stream is no more. */
 static bool stream_send(struct event_stream *stream, const struct store_fact *fact,
-                        const struct event_subject *about)
+                        const struct event_json_subject *about)
 {
     must(fact->seq > stream->seq);
     stream->seq = fact->seq;
@@ -209,12 +209,12 @@ static bool stream_send(struct event_stream *stream, const struct store_fact *fa
     return false;
 }
 
-void event_streams_committed(struct event_streams *streams, const struct store_batch *batch)
+void events_streams_committed(struct event_streams *streams, const struct store_batch *batch)
 {
     const struct core *core = core_of(streams);
     for (size_t i = 0; i < batch->fact_count && !LIST_EMPTY(&streams->list); i++) {
         const struct store_fact *fact = &batch->facts[i];
-        struct event_subject about;
+        struct event_json_subject about;
         bool shown = event_text(streams, core, fact, &about);
         struct event_stream *stream = LIST_FIRST(&streams->list);
         while (stream != NULL) {
@@ -250,7 +250,7 @@ static void page_run(struct work *work, struct store_reader *reader)
 {
     struct event_page *page = (struct event_page *)work;
     page->err =
-        store_facts_page(reader, page->after, EVENT_PAGE_FACTS, page_fact, page, &page->error);
+        store_reader_facts(reader, page->after, EVENT_PAGE_FACTS, page_fact, page, &page->error);
 }
 
 static uint64_t seq_committed(const struct event_streams *streams)
@@ -294,7 +294,7 @@ static void page_back(struct work *work)
         alive = false;
     }
     for (size_t i = 0; alive && i < page->facts.count; i++) {
-        struct event_subject about;
+        struct event_json_subject about;
         if (event_text(streams, core, &page->facts.at[i], &about)) {
             alive = stream_send(stream, &page->facts.at[i], &about);
         }
@@ -336,7 +336,7 @@ static void stream_open(struct call *call)
     struct event_streams *streams = call->api->events;
     struct event_stream *stream = xcalloc(1, sizeof *stream);
     stream->owner = streams;
-    token_use_begin(call, &stream->use, stream_cut);
+    api_token_begin(call, &stream->use, stream_cut);
     stream->filter = ask->filter;
     stream->seq = ask->from_now ? seq_committed(streams) : ask->after;
     stream->drain = loop_timer_new(call->api->o.loop, drain_due, stream);
@@ -347,7 +347,7 @@ static void stream_open(struct call *call)
     struct http_request *request = call->request;
     api_count_answer(call->api, 200);
     call_done(call);
-    http_answer_header(request, "Cache-Control", "no-store");
+    http_request_answer_header(request, "Cache-Control", "no-store");
     stream->http = http_stream_begin(request, 200, "text/event-stream",
                                      EVENT_BYTES_MAX + EVENT_RESET_BYTES, stream_gone, stream);
     if (!http_stream_write(stream->http, str_of(": weir\n\n"))) {
@@ -363,7 +363,7 @@ static void stream_open(struct call *call)
 
 static bool filter_text(struct call *call, const char *name, char *out)
 {
-    const char *text = http_query(call->request, name);
+    const char *text = http_request_query(call->request, name);
     if (text != NULL && !str_copy(out, NAME_LEN_MAX + 1, text)) {
         call_failf(call, ERR_INVALID, name, "'%s' is at most %d characters", name, NAME_LEN_MAX);
         return false;
@@ -374,7 +374,7 @@ static bool filter_text(struct call *call, const char *name, char *out)
 static bool event_type_known(const char *name)
 {
     for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
-        if (strcmp(fact_type_name((enum fact_type)type), name) == 0) {
+        if (strcmp(names_fact_type((enum fact_type)type), name) == 0) {
             return true;
         }
     }
@@ -384,8 +384,8 @@ static bool event_type_known(const char *name)
 void events_follow(struct call *call)
 {
     struct event_ask *ask = arena_new(call_arena(call), struct event_ask, 1);
-    const char *last = http_header(call->request, "Last-Event-ID");
-    ask->from_now = last == NULL && http_query(call->request, "after") == NULL;
+    const char *last = http_request_header(call->request, "Last-Event-ID");
+    ask->from_now = last == NULL && http_request_query(call->request, "after") == NULL;
     if (!call_query_u64(call, "after", INT64_MAX, &ask->after) ||
         !call_query_u64(call, "task", INT64_MAX, &ask->filter.task.v) ||
         !filter_text(call, "pool", ask->filter.pool) ||

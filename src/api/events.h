@@ -7,10 +7,10 @@
 
 struct event_streams;
 
-struct event_streams *event_streams_new(struct api *api);
-void event_streams_free(struct event_streams *streams); /* ends them all */
+struct event_streams *events_streams_new(struct api *api);
+void events_streams_free(struct event_streams *streams); /* ends them all */
 
 /* These facts are on disk: to every stream that has caught up. */
-void event_streams_committed(struct event_streams *streams, const struct store_batch *batch);
+void events_streams_committed(struct event_streams *streams, const struct store_batch *batch);
 
-size_t event_streams_count(const struct event_streams *streams);
+size_t events_streams_count(const struct event_streams *streams);

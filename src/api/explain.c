@@ -13,25 +13,25 @@ void explain_show(struct call *call)
         return;
     }
     const struct core *core = call_core(call);
-    if (core_task(core, id) == NULL) {
-        enum task_state outcome = core_outcome(core, id);
+    if (query_task(core, id) == NULL) {
+        enum task_state outcome = query_task_outcome(core, id);
         if (outcome == TASK_PENDING) {
             call_failf(call, ERR_NOT_FOUND, "", "no task %llu", (unsigned long long)id.v);
         } else {
             call_failf(call, ERR_CONFLICT, "", "task %llu does not wait: it is %s",
-                       (unsigned long long)id.v, task_state_name(outcome));
+                       (unsigned long long)id.v, names_task_state(outcome));
         }
         return;
     }
     struct json_out j;
     call_json(call, &j);
-    explain_json(&j, core, core_task(core, id), call_arena(call));
+    explain_json(&j, core, query_task(core, id), call_arena(call));
     call_answer_json(call, 200);
 }
 
-void queue_show(struct call *call)
+void explain_queue(struct call *call)
 {
-    const char *name = http_query(call->request, "pool");
+    const char *name = http_request_query(call->request, "pool");
     struct page page;
     name = name != NULL ? name : "default";
     if (!page_read(call, arena_fmt(call_arena(call), "queue %s", name), &page)) {
@@ -48,18 +48,18 @@ void queue_show(struct call *call)
     size_t shown = 0;
     uint64_t next = 0;
     struct task_writer writer;
-    task_writer_init(&writer, core, call_arena(call));
+    task_json_writer_init(&writer, core, call_arena(call));
     /* A cursor goes on after a task; where that one stands now is counted once. */
     uint32_t position = 0;
     if (page.after != 0) {
-        position = core_queue_position(core, (task_id){page.after}, UINT32_MAX);
+        position = query_queue_position(core, (task_id){page.after}, UINT32_MAX);
     }
-    task_id id = core_queue_next(core, pool->id, (task_id){page.after});
+    task_id id = query_queue_next(core, pool->id, (task_id){page.after});
     while (id.v != 0 && shown < page.limit) {
-        task_short_json(&writer, &j, core_task(core, id), ++position);
+        task_json_short(&writer, &j, query_task(core, id), ++position);
         next = id.v;
         shown++;
-        id = core_queue_next(core, pool->id, id);
+        id = query_queue_next(core, pool->id, id);
     }
     page_end(&j, &page, id.v != 0 ? next : 0);
     call_answer_json(call, 200);

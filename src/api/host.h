@@ -13,13 +13,13 @@
 struct call;
 
 /* Something that waits until all that was decided so far is on disk (P10). Lives in its owner. */
-struct hold {
-    TAILQ_ENTRY(hold) link;
+struct parked_answer {
+    TAILQ_ENTRY(parked_answer) link;
     /* `failure` is NULL when it is on disk; else nothing of it ever will be. */
-    void (*fn)(struct hold *hold, const struct error *failure);
-    struct hold_list *list; /* where it waits; NULL: it does not */
+    void (*fn)(struct parked_answer *hold, const struct error *failure);
+    struct parked_list *list; /* where it waits; NULL: it does not */
 };
-TAILQ_HEAD(hold_list, hold);
+TAILQ_HEAD(parked_list, parked_answer);
 
 /* A piece of bounded work for another thread. `run` sees nothing but the work itself. */
 struct work {
@@ -74,10 +74,11 @@ struct api_host {
     void (*token_put)(void *ctx, const struct store_token *token);
 
     /* Call hold->fn when all decided so far is on disk: at once when it is. */
-    void (*hold)(void *ctx, struct hold *hold);
+    void (*hold)(void *ctx, struct parked_answer *hold);
     /* While there is no core: call hold->fn when there is one again, or why there is none yet. */
-    void (*await_core)(void *ctx, struct hold *hold);
-    void (*unhold)(void *ctx, struct hold *hold); /* forget it; fine when it does not wait */
+    void (*await_core)(void *ctx, struct parked_answer *hold);
+    void (*unhold)(void *ctx,
+                   struct parked_answer *hold); /* forget it; fine when it does not wait */
 
     /* Run on the reader thread (with a connection) or on a worker (with a copy of the core inside
      * the work). False: too many already wait; the work stays the caller's. */

@@ -45,7 +45,7 @@ unsigned http_status_of_refusal(enum verdict verdict, const struct reason *reaso
     case VERDICT_CONFLICT:
         return 409;
     case VERDICT_REFUSED:
-        return http_status_of(reason_err(reason->code));
+        return http_status_of(reason_help_err(reason->code));
     case VERDICT_OK:
     case VERDICT_REPEATED:
         break;

@@ -61,7 +61,7 @@ static void piece_json(struct buf *out, const struct store_log_piece *piece)
     json_out_kv_u64(&j, "attempt", piece->attempt);
     json_out_kv_text(&j, "stream", piece->stream == 2 ? "stderr" : "stdout");
     json_out_kv_u64(&j, "offset", piece->offset);
-    time_json(&j, "at", piece->time_ms);
+    time_text_json(&j, "at", piece->time_ms);
     /* JSON strings of ours carry no NUL. */
     if (utf8_valid(piece->data.p, piece->data.len) &&
         memchr(piece->data.p, '\0', piece->data.len) == NULL) {
@@ -100,7 +100,7 @@ static void end_read(struct log_read *read, struct store_reader *reader)
     int64_t exit_code;
     struct error e;
     if (store_history_get(reader, read->filter.task, &read->arena, &json, &e) != ERR_OK ||
-        doc_parse_json(&read->arena, json, &task, &e) != ERR_OK) {
+        doc_json_parse(&read->arena, json, &task, &e) != ERR_OK) {
         return;
     }
     struct json_out j;
@@ -126,7 +126,7 @@ static void read_run(struct work *work, struct store_reader *reader)
     struct log_read *read = (struct log_read *)work;
     end_read(read, reader);
     read->err =
-        store_logs_read(reader, &read->filter, &read->arena, piece_read, read, &read->error);
+        store_reader_logs(reader, &read->filter, &read->arena, piece_read, read, &read->error);
 }
 
 /* ---- on the loop ---- */
@@ -145,9 +145,9 @@ static void stream_free(struct log_stream *stream)
         stream->read->stream = NULL;
     }
     if (stream->watching) {
-        watch_remove(&stream->watch);
+        watches_remove(&stream->watch);
     }
-    token_use_end(&stream->use);
+    api_token_end(&stream->use);
     loop_timer_free(stream->drain);
     free(stream);
 }
@@ -249,11 +249,11 @@ static void stream_open(struct call *call)
     struct log_stream *stream = xcalloc(1, sizeof *stream);
     *stream = *(const struct log_stream *)call->data;
     stream->api = call->api;
-    token_use_begin(call, &stream->use, stream_cut);
+    api_token_begin(call, &stream->use, stream_cut);
     stream->drain = loop_timer_new(call->api->o.loop, drain_due, stream);
     if (stream->follow) {
         stream->watch = (struct watch){.task = {stream->filter.task}, .fn = stream_told};
-        watch_add(call->api->watches, &stream->watch);
+        watches_add(call->api->watches, &stream->watch);
         stream->watching = true;
     }
     struct http_request *request = call->request;
@@ -267,7 +267,7 @@ static void stream_open(struct call *call)
 
 static bool choice(struct call *call, const char *name, const char *const *words, uint32_t *ret)
 {
-    const char *text = http_query(call->request, name);
+    const char *text = http_request_query(call->request, name);
     if (text == NULL) {
         return true;
     }
@@ -299,7 +299,7 @@ void logs_show(struct call *call)
         !call_query_bool(call, "follow", &ask->follow)) {
         return;
     }
-    if (core_task(call_core(call), id) == NULL && id.v > core_task_last(call_core(call)).v) {
+    if (query_task(call_core(call), id) == NULL && id.v > query_task_last(call_core(call)).v) {
         call_failf(call, ERR_NOT_FOUND, "", "no task %llu", (unsigned long long)id.v);
         return;
     }

@@ -24,8 +24,8 @@ static void tasks_by_state(struct buf *out, const struct core *core, bool ended,
     head(out, name, type, help);
     for (unsigned state = 0; state < TASK_STATE_COUNT; state++) {
         if (task_state_ended((enum task_state)state) == ended) {
-            buf_addf(out, "%s{state=\"%s\"} %llu\n", name, task_state_name((enum task_state)state),
-                     (unsigned long long)core_task_count(core, (enum task_state)state));
+            buf_addf(out, "%s{state=\"%s\"} %llu\n", name, names_task_state((enum task_state)state),
+                     (unsigned long long)query_task_count(core, (enum task_state)state));
         }
     }
 }
@@ -37,12 +37,12 @@ static void tasks_and_nodes(struct buf *out, const struct core *core)
                    "Tasks that ended, by state.");
     uint64_t counts[NODE_STATE_COUNT] = {0};
     const struct node *node = NULL;
-    while ((node = core_node_next(core, node != NULL ? node->id : (node_id){0})) != NULL) {
+    while ((node = query_node_next(core, node != NULL ? node->id : (node_id){0})) != NULL) {
         counts[node->state]++;
     }
     head(out, "weir_nodes", "gauge", "Nodes that were not removed, by state.");
     for (unsigned state = 0; state < NODE_REMOVED; state++) {
-        buf_addf(out, "weir_nodes{state=\"%s\"} %llu\n", node_state_name((enum node_state)state),
+        buf_addf(out, "weir_nodes{state=\"%s\"} %llu\n", names_node_state((enum node_state)state),
                  (unsigned long long)counts[state]);
     }
 }
@@ -62,12 +62,12 @@ static void pools(struct buf *out, const struct core *core)
     for (size_t i = 0; i < sizeof gauges / sizeof gauges[0]; i++) {
         head(out, gauges[i].name, "gauge", gauges[i].help);
         const struct pool *pool = NULL;
-        while ((pool = core_pool_next(core, pool != NULL ? pool->id : (pool_id){0})) != NULL) {
+        while ((pool = query_pool_next(core, pool != NULL ? pool->id : (pool_id){0})) != NULL) {
             const int64_t values[] = {pool->slots_milli / SLOT_MILLI, pool->slots_free / SLOT_MILLI,
                                       pool->pending_count, pool->running_count};
             if (!pool->deleted) {
                 buf_addf(out, "%s{pool=\"%s\"} %lld\n", gauges[i].name,
-                         core_pool_name(core, pool->id), (long long)values[i]);
+                         query_pool_name(core, pool->id), (long long)values[i]);
             }
         }
     }
@@ -83,7 +83,7 @@ static void requests(struct buf *out, const struct api *api)
     one(out, "weir_tasks_submitted_total", "counter", "Tasks taken in since the start.",
         api->submitted);
     one(out, "weir_event_streams", "gauge", "Open event streams.",
-        event_streams_count(api->events));
+        events_streams_count(api->events));
 }
 
 static void store_numbers(struct buf *out, const struct host_numbers *numbers)
@@ -126,7 +126,7 @@ void metrics_show(struct call *call)
     one(&call->out, "weir_writable", "gauge", "1 while changes can be stored, 0 while not.",
         host->writable(host->ctx, &e) == ERR_OK ? 1 : 0);
     one(&call->out, "weir_epoch", "gauge", "How often a server has started on this data.",
-        core_epoch(call_core(call)));
+        query_epoch(call_core(call)));
     tasks_and_nodes(&call->out, call_core(call));
     pools(&call->out, call_core(call));
     requests(&call->out, call->api);

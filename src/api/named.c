@@ -4,7 +4,7 @@
 
 const struct pool *named_pool(struct call *call, const char *path, const char *name)
 {
-    const struct pool *pool = core_pool_named(call_core(call), name);
+    const struct pool *pool = query_pool_named(call_core(call), name);
     if (pool == NULL || pool->deleted) {
         call_failf(call, ERR_NOT_FOUND, path, "no pool '%.63s'", name);
         return NULL;
@@ -15,9 +15,9 @@ const struct pool *named_pool(struct call *call, const char *path, const char *n
 const struct account *named_account(struct call *call, const char *path, enum account_kind kind,
                                     const char *name)
 {
-    const struct account *account = core_account_named(call_core(call), kind, name);
+    const struct account *account = query_account_named(call_core(call), kind, name);
     if (account == NULL) {
-        call_failf(call, ERR_NOT_FOUND, path, "no %s '%.63s'", account_kind_name(kind), name);
+        call_failf(call, ERR_NOT_FOUND, path, "no %s '%.63s'", names_account_kind(kind), name);
     }
     return account;
 }

@@ -12,13 +12,13 @@ static void node_answer(struct call *call, node_id id)
 {
     struct json_out j;
     call_json(call, &j);
-    node_json(&j, call_core(call), core_node(call_core(call), id), call_arena(call));
+    node_json(&j, call_core(call), query_node(call_core(call), id), call_arena(call));
     call_answer_json(call, 200);
 }
 
 static const struct node *node_of(struct call *call)
 {
-    const struct node *node = core_node_named(call_core(call), call->params[0]);
+    const struct node *node = query_node_named(call_core(call), call->params[0]);
     if (node == NULL) {
         call_failf(call, ERR_NOT_FOUND, "", "no node '%.63s'", call->params[0]);
     }
@@ -29,11 +29,11 @@ static const struct node *node_of(struct call *call)
 static uint64_t node_next(const struct core *core, const void *filter, uint64_t after)
 {
     const char *pool = filter;
-    const struct node *node = core_node_next(core, (node_id){(uint32_t)after});
+    const struct node *node = query_node_next(core, (node_id){(uint32_t)after});
     while (node != NULL &&
            (node->state == NODE_REMOVED ||
-            (pool != NULL && strcmp(core_pool_name(core, node->pool), pool) != 0))) {
-        node = core_node_next(core, node->id);
+            (pool != NULL && strcmp(query_pool_name(core, node->pool), pool) != 0))) {
+        node = query_node_next(core, node->id);
     }
     return node != NULL ? node->id.v : 0;
 }
@@ -41,13 +41,13 @@ static uint64_t node_next(const struct core *core, const void *filter, uint64_t 
 static void node_write(struct json_out *j, const struct core *core, uint64_t key,
                        struct arena *arena)
 {
-    node_json(j, core, core_node(core, (node_id){(uint32_t)key}), arena);
+    node_json(j, core, query_node(core, (node_id){(uint32_t)key}), arena);
 }
 
 void nodes_list(struct call *call)
 {
     static const struct page_source source = {node_next, node_write};
-    const char *pool = http_query(call->request, "pool");
+    const char *pool = http_request_query(call->request, "pool");
     if (pool != NULL && named_pool(call, "pool", pool) == NULL) {
         return;
     }
@@ -74,14 +74,14 @@ void nodes_edit(struct call *call)
         return;
     }
     node_id id = node->id;
-    if (node_edit_read(body, call_arena(call), &edit, &e) != ERR_OK) {
+    if (edit_node_read(body, call_arena(call), &edit, &e) != ERR_OK) {
         call_fail(call, &e);
         return;
     }
     struct node_spec spec;
-    core_node_spec(call_core(call), id, call_arena(call), &spec);
+    query_node_spec(call_core(call), id, call_arena(call), &spec);
     struct node_edit whole;
-    if (labels_merge(spec.labels, spec.label_count, &edit, call_arena(call), &whole, &e) !=
+    if (edit_labels_merge(spec.labels, spec.label_count, &edit, call_arena(call), &whole, &e) !=
         ERR_OK) {
         call_fail(call, &e);
         return;
@@ -106,7 +106,7 @@ void nodes_remove(struct call *call)
     /* It must join again: its credential goes with it. */
     const struct api_host *host = call->api->o.host;
     const struct store_token *token =
-        tokens_named(call->api->o.tokens, SCOPE_NODE, call->params[0]);
+        token_set_named(call->api->o.tokens, SCOPE_NODE, call->params[0]);
     if (token != NULL) {
         struct store_token gone = *token;
         gone.revoked = true;

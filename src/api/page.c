@@ -39,7 +39,7 @@ bool page_read(struct call *call, const char *question, struct page *ret)
         return false;
     }
     ret->limit = (size_t)limit;
-    const char *cursor = http_query(call->request, "cursor");
+    const char *cursor = http_request_query(call->request, "cursor");
     if (cursor == NULL) {
         return true;
     }

@@ -25,9 +25,9 @@ static const struct pool *pool_of(struct call *call)
 static uint64_t pool_next(const struct core *core, const void *filter, uint64_t after)
 {
     (void)filter;
-    const struct pool *pool = core_pool_next(core, (pool_id){(uint32_t)after});
+    const struct pool *pool = query_pool_next(core, (pool_id){(uint32_t)after});
     while (pool != NULL && pool->deleted) {
-        pool = core_pool_next(core, pool->id);
+        pool = query_pool_next(core, pool->id);
     }
     return pool != NULL ? pool->id.v : 0;
 }
@@ -35,7 +35,7 @@ static uint64_t pool_next(const struct core *core, const void *filter, uint64_t 
 static void pool_write(struct json_out *j, const struct core *core, uint64_t key,
                        struct arena *arena)
 {
-    pool_json(j, core, core_pool(core, (pool_id){(uint32_t)key}), arena);
+    pool_json(j, core, query_pool(core, (pool_id){(uint32_t)key}), arena);
 }
 
 void pools_list(struct call *call)
@@ -67,7 +67,7 @@ void pools_create(struct call *call)
     }
     struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}};
     if (call_input(call, &in, &facts)) {
-        pool_answer(call, 201, core_pool_named(call_core(call), spec.name));
+        pool_answer(call, 201, query_pool_named(call_core(call), spec.name));
     }
 }
 
@@ -82,14 +82,14 @@ void pools_edit(struct call *call)
         return;
     }
     pool_id id = pool->id;
-    core_pool_spec(call_core(call), id, call_arena(call), &spec);
+    query_pool_spec(call_core(call), id, call_arena(call), &spec);
     if (pool_spec_patch(body, call_arena(call), &spec, &e) != ERR_OK) {
         call_fail(call, &e);
         return;
     }
     struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = id}};
     if (call_input(call, &in, &facts)) {
-        pool_answer(call, 200, core_pool(call_core(call), id));
+        pool_answer(call, 200, query_pool(call_core(call), id));
     }
 }
 

@@ -15,7 +15,7 @@
 enum { DIM_BITS = 3, ACCOUNT_BITS = 32 };
 _Static_assert(QUOTA_DIMS_MAX <= 1 << DIM_BITS, "a dim fits its bits");
 
-struct line {
+struct quota_page {
     pool_id pool;
     account_id account;
     uint32_t dim;
@@ -28,22 +28,22 @@ struct line_filter {
     bool all; /* also what is all default */
 };
 
-static uint64_t line_key(struct line line)
+static uint64_t line_key(struct quota_page line)
 {
     return (uint64_t)line.pool.v << (ACCOUNT_BITS + DIM_BITS) |
            (uint64_t)line.account.v << DIM_BITS | line.dim;
 }
 
-static struct line key_line(uint64_t key)
+static struct quota_page key_line(uint64_t key)
 {
-    return (struct line){.pool = {(uint32_t)(key >> (ACCOUNT_BITS + DIM_BITS))},
-                         .account = {(uint32_t)(key >> DIM_BITS)},
-                         .dim = (uint32_t)key & ((1 << DIM_BITS) - 1)};
+    return (struct quota_page){.pool = {(uint32_t)(key >> (ACCOUNT_BITS + DIM_BITS))},
+                               .account = {(uint32_t)(key >> DIM_BITS)},
+                               .dim = (uint32_t)key & ((1 << DIM_BITS) - 1)};
 }
 
 static bool pool_wanted(const struct core *core, const struct line_filter *filter, pool_id pool)
 {
-    return filter->pool == NULL || strcmp(filter->pool, core_pool_name(core, pool)) == 0;
+    return filter->pool == NULL || strcmp(filter->pool, query_pool_name(core, pool)) == 0;
 }
 
 static bool account_wanted(const struct core *core, const struct line_filter *filter,
@@ -53,45 +53,46 @@ static bool account_wanted(const struct core *core, const struct line_filter *fi
         return true;
     }
     const char *wanted = account->kind == ACCOUNT_PROJECT ? filter->project : filter->department;
-    return wanted != NULL && strcmp(wanted, core_account_name(core, account->id)) == 0;
+    return wanted != NULL && strcmp(wanted, query_account_name(core, account->id)) == 0;
 }
 
 /* The next account of the pool, or the first of the next pool; false: there is none. */
 static bool account_step(const struct core *core, const struct line_filter *filter,
-                         struct line *line)
+                         struct quota_page *line)
 {
-    const struct pool *pool = core_pool(core, line->pool);
+    const struct pool *pool = query_pool(core, line->pool);
     for (;;) {
         bool here = pool != NULL && pool_wanted(core, filter, pool->id);
-        const struct account *account = here ? core_account_next(core, line->account) : NULL;
+        const struct account *account = here ? query_account_next(core, line->account) : NULL;
         while (account != NULL && !account_wanted(core, filter, account)) {
-            account = core_account_next(core, account->id);
+            account = query_account_next(core, account->id);
         }
         if (account != NULL) {
             line->account = account->id;
             line->dim = 0;
             return true;
         }
-        pool = core_pool_next(core, line->pool);
+        pool = query_pool_next(core, line->pool);
         if (pool == NULL) {
             return false;
         }
-        *line = (struct line){.pool = pool->id};
+        *line = (struct quota_page){.pool = pool->id};
     }
 }
 
 /* The line after `line` that is shown; false: there is none. */
-static bool line_next(const struct core *core, const struct line_filter *filter, struct line *line)
+static bool line_next(const struct core *core, const struct line_filter *filter,
+                      struct quota_page *line)
 {
     for (;;) {
         bool there =
-            core_pool(core, line->pool) != NULL && core_account(core, line->account) != NULL;
-        if (there && line->dim + 1 < core_dim_count(core)) {
+            query_pool(core, line->pool) != NULL && query_account(core, line->account) != NULL;
+        if (there && line->dim + 1 < query_dim_count(core)) {
             line->dim++;
         } else if (!account_step(core, filter, line)) {
             return false;
         }
-        if (filter->all || quota_line_matters(core, line->account, line->pool, line->dim)) {
+        if (filter->all || quota_json_line_matters(core, line->account, line->pool, line->dim)) {
             return true;
         }
     }
@@ -110,24 +111,24 @@ static bool filter_known(struct call *call, const struct line_filter *filter)
 /* False: answered. */
 static bool filter_read(struct call *call, struct line_filter *ret)
 {
-    *ret = (struct line_filter){.pool = http_query(call->request, "pool"),
-                                .project = http_query(call->request, "project"),
-                                .department = http_query(call->request, "department")};
+    *ret = (struct line_filter){.pool = http_request_query(call->request, "pool"),
+                                .project = http_request_query(call->request, "project"),
+                                .department = http_request_query(call->request, "department")};
     return call_query_bool(call, "all", &ret->all) && filter_known(call, ret);
 }
 
 static uint64_t line_after(const struct core *core, const void *filter, uint64_t after)
 {
-    struct line line = key_line(after);
+    struct quota_page line = key_line(after);
     return line_next(core, filter, &line) ? line_key(line) : 0;
 }
 
 static void line_write(struct json_out *j, const struct core *core, uint64_t key,
                        struct arena *arena)
 {
-    const struct line line = key_line(key);
+    const struct quota_page line = key_line(key);
     (void)arena;
-    quota_line_json(j, core, line.account, line.pool, line.dim);
+    quota_json_line(j, core, line.account, line.pool, line.dim);
 }
 
 void quotas_list(struct call *call)
@@ -151,7 +152,7 @@ static bool whose_find(struct call *call, const struct quota_body *body, account
                        pool_id *ret_pool)
 {
     const struct account *account =
-        named_account(call, account_kind_name(body->kind), body->kind, body->account);
+        named_account(call, names_account_kind(body->kind), body->kind, body->account);
     const struct pool *pool = account != NULL ? named_pool(call, "pool", body->pool) : NULL;
     if (pool == NULL) {
         return false;
@@ -171,7 +172,7 @@ static void quota_set(struct call *call, bool whole)
     if (!body_read(call, &doc)) {
         return;
     }
-    if (quota_body_whose(doc, call_arena(call), &body, &e) != ERR_OK) {
+    if (quota_spec_body_whose(doc, call_arena(call), &body, &e) != ERR_OK) {
         call_fail(call, &e);
         return;
     }
@@ -180,10 +181,10 @@ static void quota_set(struct call *call, bool whole)
     }
     if (!whole) {
         struct quota_spec present;
-        core_quota_spec(call_core(call), account, pool, call_arena(call), &present);
-        quota_body_from(&body, &present);
+        query_quota_spec(call_core(call), account, pool, call_arena(call), &present);
+        quota_spec_body_from(&body, &present);
     }
-    if (quota_body_read(doc, call_arena(call), &body, &e) != ERR_OK) {
+    if (quota_spec_body_read(doc, call_arena(call), &body, &e) != ERR_OK) {
         call_fail(call, &e);
         return;
     }

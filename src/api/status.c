@@ -13,8 +13,8 @@ static void tasks_count(struct json_out *j, const struct core *core)
     json_out_key(j, "tasks");
     json_out_object(j);
     for (unsigned state = 0; state < TASK_STATE_COUNT; state++) {
-        json_out_kv_u64(j, task_state_name((enum task_state)state),
-                        core_task_count(core, (enum task_state)state));
+        json_out_kv_u64(j, names_task_state((enum task_state)state),
+                        query_task_count(core, (enum task_state)state));
     }
     json_out_end(j);
 }
@@ -24,14 +24,14 @@ static void nodes_count(struct json_out *j, const struct core *core)
     uint64_t counts[NODE_STATE_COUNT] = {0};
     node_id id = {0};
     const struct node *node;
-    while ((node = core_node_next(core, id)) != NULL) {
+    while ((node = query_node_next(core, id)) != NULL) {
         id = node->id;
         counts[node->state]++;
     }
     json_out_key(j, "nodes");
     json_out_object(j);
     for (unsigned state = 0; state < NODE_REMOVED; state++) {
-        json_out_kv_u64(j, node_state_name((enum node_state)state), counts[state]);
+        json_out_kv_u64(j, names_node_state((enum node_state)state), counts[state]);
     }
     json_out_end(j);
 }
@@ -63,17 +63,17 @@ void status_show(struct call *call)
     bool writable = host->writable(host->ctx, &e) == ERR_OK;
     uint64_t pools = 0;
     const struct pool *pool = NULL;
-    while ((pool = core_pool_next(core, pool != NULL ? pool->id : (pool_id){0})) != NULL) {
+    while ((pool = query_pool_next(core, pool != NULL ? pool->id : (pool_id){0})) != NULL) {
         pools += pool->deleted ? 0 : 1;
     }
     call_json(call, &j);
     json_out_object(&j);
-    uuid_json(&j, core_server_uuid(core));
+    uuid_json(&j, query_server_uuid(core));
     json_out_kv_text(&j, "version", WEIR_VERSION);
-    json_out_kv_u64(&j, "epoch", core_epoch(core));
-    json_out_kv_u64(&j, "seq", core_seq(core));
-    time_json(&j, "time", call_now_ms(call));
-    time_json(&j, "started_at", numbers.started_ms);
+    json_out_kv_u64(&j, "epoch", query_epoch(core));
+    json_out_kv_u64(&j, "seq", query_seq(core));
+    time_text_json(&j, "time", call_now_ms(call));
+    time_text_json(&j, "started_at", numbers.started_ms);
     json_out_kv_bool(&j, "writable", writable);
     json_out_kv_text(&j, "problem", writable ? "" : e.text);
     json_out_kv_u64(&j, "pools", pools);
@@ -153,7 +153,7 @@ static void state_ask(struct call *call)
     call_park(call, state_gone, state);
 }
 
-void state_show(struct call *call)
+void status_state(struct call *call)
 {
     struct state_work *state = xcalloc(1, sizeof *state);
     state->work = (struct work){.run = state_run, .done = state_back};

@@ -24,7 +24,7 @@ static uint64_t all_states(void)
 static bool words_read(struct call *call, const char *name, bool (*parse)(const char *, unsigned *),
                        uint64_t *ret)
 {
-    const char *text = http_query(call->request, name);
+    const char *text = http_request_query(call->request, name);
     if (text == NULL) {
         return true;
     }
@@ -45,7 +45,7 @@ static bool words_read(struct call *call, const char *name, bool (*parse)(const 
 static bool state_word(const char *word, unsigned *ret)
 {
     enum task_state state;
-    if (!task_state_parse(word, &state)) {
+    if (!names_task_state_parse(word, &state)) {
         return false;
     }
     *ret = (unsigned)state;
@@ -55,7 +55,7 @@ static bool state_word(const char *word, unsigned *ret)
 static bool kind_word(const char *word, unsigned *ret)
 {
     enum task_kind kind;
-    if (!task_kind_parse(word, &kind)) {
+    if (!names_task_kind_parse(word, &kind)) {
         return false;
     }
     *ret = (unsigned)kind;
@@ -65,7 +65,7 @@ static bool kind_word(const char *word, unsigned *ret)
 static bool ended_read(struct call *call, struct task_filter *filter)
 {
     bool ended = false;
-    if (http_query(call->request, "ended") == NULL) {
+    if (http_request_query(call->request, "ended") == NULL) {
         return true;
     }
     if (!call_query_bool(call, "ended", &ended)) {
@@ -81,18 +81,18 @@ static bool ended_read(struct call *call, struct task_filter *filter)
 bool task_filter_read(struct call *call, struct task_filter *ret, const char **ret_question)
 {
     *ret = (struct task_filter){
-        .pool = http_query(call->request, "pool"),
-        .user = http_query(call->request, "user"),
-        .project = http_query(call->request, "project"),
-        .name = http_query(call->request, "name"),
-        .tag = http_query(call->request, "tag"),
+        .pool = http_request_query(call->request, "pool"),
+        .user = http_request_query(call->request, "user"),
+        .project = http_request_query(call->request, "project"),
+        .name = http_request_query(call->request, "name"),
+        .tag = http_request_query(call->request, "tag"),
     };
     if (!words_read(call, "state", state_word, &ret->states) ||
         !words_read(call, "kind", kind_word, &ret->kinds) || !ended_read(call, ret)) {
         return false;
     }
-    const char *since = http_query(call->request, "since");
-    if (since != NULL && !time_parse(str_of(since), &ret->since_ms)) {
+    const char *since = http_request_query(call->request, "since");
+    if (since != NULL && !time_text_parse(str_of(since), &ret->since_ms)) {
         call_failf(call, ERR_INVALID, "since",
                    "'since' must be a time such as 2026-11-15T12:00:00Z, not '%.60s'", since);
         return false;
@@ -136,7 +136,7 @@ bool task_filter_matches(const struct task_filter *filter, const struct core *co
 {
     if ((filter->states != 0 && (filter->states >> task->state & 1) == 0) ||
         (filter->kinds != 0 && (filter->kinds >> task->kind & 1) == 0) ||
-        !text_is(filter->pool, core_pool_name(core, task->pool))) {
+        !text_is(filter->pool, query_pool_name(core, task->pool))) {
         return false;
     }
     if (filter->user == NULL && filter->project == NULL && filter->name == NULL &&
@@ -144,7 +144,7 @@ bool task_filter_matches(const struct task_filter *filter, const struct core *co
         return true;
     }
     struct task_spec spec;
-    core_task_spec(core, task->id, arena, &spec);
+    query_task_spec(core, task->id, arena, &spec);
     bool tagged = filter->tag == NULL;
     for (uint32_t i = 0; i < spec.tag_count && !tagged; i++) {
         tagged = strcmp(spec.tags[i], filter->tag) == 0;
@@ -160,7 +160,7 @@ bool task_filter_tagged(const struct task_filter *filter, struct str json, struc
     if (filter->tag == NULL) {
         return true;
     }
-    if (doc_parse_json(arena, json, &task, &e) != ERR_OK) {
+    if (doc_json_parse(arena, json, &task, &e) != ERR_OK) {
         return false;
     }
     const struct doc *tags = doc_get(task, "tags");

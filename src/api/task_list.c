@@ -22,7 +22,7 @@ enum {
     PAGE_BYTES_MAX = 8 * 1024 * 1024, /* a page ends early when it is so large */
 };
 
-struct row {
+struct task_list_row {
     uint64_t id;
     struct str json;
 };
@@ -33,8 +33,8 @@ struct task_list {
     struct arena arena;
     struct page page;
     struct task_filter filter;
-    VEC(struct row) live;
-    VEC(struct row) ended;
+    VEC(struct task_list_row) live;
+    VEC(struct task_list_row) ended;
     uint64_t live_floor;  /* live tasks below this id were not looked at; 0: all were */
     uint64_t ended_floor; /* likewise */
     size_t bytes;
@@ -59,7 +59,7 @@ static void live_add(struct task_list *list, struct task_writer *writer, const s
     buf_clear(scratch);
     json_out_init(&j, scratch);
     task_json(writer, &j, task, TASK_JSON_REASON);
-    struct row row = {
+    struct task_list_row row = {
         .id = task->id.v,
         .json = {arena_dup(&list->arena, scratch->data, scratch->len), scratch->len},
     };
@@ -73,10 +73,10 @@ static void live_scan(struct task_list *list, const struct core *core)
     struct buf scratch;
     struct task_writer writer;
     arena_init(&texts);
-    task_writer_init(&writer, core, &texts);
+    task_json_writer_init(&writer, core, &texts);
     writer.keep = &list->arena;
     buf_init(&scratch, ANSWER_BYTES_MAX);
-    const struct task *task = core_task_prev(core, (task_id){list->page.after});
+    const struct task *task = query_task_prev(core, (task_id){list->page.after});
     for (size_t looked = 0; task != NULL; looked++) {
         if (looked == SCAN_MAX || list->live.count > list->page.limit ||
             list->bytes > PAGE_BYTES_MAX) {
@@ -87,7 +87,7 @@ static void live_scan(struct task_list *list, const struct core *core)
         if (task_filter_matches(&list->filter, core, task, &texts)) {
             live_add(list, &writer, task, &scratch);
         }
-        task = core_task_prev(core, task->id);
+        task = query_task_prev(core, task->id);
     }
     buf_done(&scratch);
     arena_done(&texts);
@@ -114,7 +114,7 @@ static void ended_row(void *ctx, const struct store_history *row)
     scan->last = row->task;
     arena_clear(&scan->texts);
     if (task_filter_tagged(&list->filter, row->json, &scan->texts)) {
-        struct row copy = {
+        struct task_list_row copy = {
             .id = row->task,
             .json = {arena_dup(&list->arena, row->json.p, row->json.len), row->json.len},
         };
@@ -252,7 +252,7 @@ static void list_ask(struct call *call)
     call_park(call, list_gone, list);
 }
 
-void tasks_list(struct call *call)
+void task_list(struct call *call)
 {
     struct task_filter filter;
     const char *question;

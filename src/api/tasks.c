@@ -38,7 +38,7 @@ static void key_hash(const char *user, const char *key, uint8_t *ret)
 
 static bool submission_key(struct call *call, struct submission *submission)
 {
-    const char *key = http_header(call->request, "Idempotency-Key");
+    const char *key = http_request_header(call->request, "Idempotency-Key");
     if (key == NULL) {
         return true;
     }
@@ -47,7 +47,7 @@ static bool submission_key(struct call *call, struct submission *submission)
                    "Idempotency-Key must be 1 to %d printable characters", KEY_LEN_MAX);
         return false;
     }
-    struct str body = http_body(call->request);
+    struct str body = http_request_body(call->request);
     submission->has_key = true;
     key_hash(call->name, key, submission->key);
     must(crypto_generichash(submission->body_hash, sizeof submission->body_hash,
@@ -80,7 +80,7 @@ static bool submission_read(struct call *call, struct submission *submission)
     if (!body_read(call, &body)) {
         return false;
     }
-    if (task_specs_read(body, arena, &specs, &submission->count, &e) != ERR_OK) {
+    if (task_file_specs_read(body, arena, &specs, &submission->count, &e) != ERR_OK) {
         call_fail(call, &e);
         return false;
     }
@@ -95,8 +95,8 @@ static bool submission_read(struct call *call, struct submission *submission)
 
 static enum task_state state_now(const struct core *core, task_id id)
 {
-    const struct task *task = core_task(core, id);
-    return task != NULL ? (enum task_state)task->state : core_outcome(core, id);
+    const struct task *task = query_task(core, id);
+    return task != NULL ? (enum task_state)task->state : query_task_outcome(core, id);
 }
 
 static void submitted_answer(struct call *call, task_id first, uint32_t count, bool repeated)
@@ -111,7 +111,7 @@ static void submitted_answer(struct call *call, task_id first, uint32_t count, b
         task_id id = {first.v + i};
         json_out_object(&j);
         json_out_kv_u64(&j, "id", id.v);
-        json_out_kv_text(&j, "state", task_state_name(state_now(core, id)));
+        json_out_kv_text(&j, "state", names_task_state(state_now(core, id)));
         json_out_end(&j);
     }
     json_out_end(&j);
@@ -124,7 +124,7 @@ static void submission_run(struct call *call, struct input *in)
 {
     const struct api_host *host = call->api->o.host;
     struct facts facts;
-    task_id first = {core_task_last(host->core(host->ctx)).v + 1};
+    task_id first = {query_task_last(host->core(host->ctx)).v + 1};
     if (!call_input(call, in, &facts)) {
         return;
     }
@@ -150,7 +150,7 @@ void tasks_submit(struct call *call)
 /* The live task as JSON, or the ended one from history. */
 static void task_answer(struct call *call, task_id id)
 {
-    if (core_task(call_core(call), id) == NULL) {
+    if (query_task(call_core(call), id) == NULL) {
         history_answer(call, id);
         return;
     }
@@ -168,12 +168,12 @@ void tasks_show(struct call *call)
 /* Ended tasks cannot be changed: 409, not 404, when there was one. */
 static bool task_alive(struct call *call, task_id id)
 {
-    enum task_state outcome = core_outcome(call_core(call), id);
-    if (core_task(call_core(call), id) != NULL || outcome == TASK_PENDING) {
+    enum task_state outcome = query_task_outcome(call_core(call), id);
+    if (query_task(call_core(call), id) != NULL || outcome == TASK_PENDING) {
         return true;
     }
     call_failf(call, ERR_CONFLICT, "", "task %llu has ended: it is %s", (unsigned long long)id.v,
-               task_state_name(outcome));
+               names_task_state(outcome));
     return false;
 }
 
@@ -228,14 +228,14 @@ static void kill_one(struct call *call, struct json_out *j, task_id id)
     struct input in = {
         .type = INPUT_TASK_KILL, .actor = call->actor, .cause = call->cause, .task = {.task = id}};
     struct facts facts;
-    facts_init(&facts, call_arena(call));
+    fact_list_init(&facts, call_arena(call));
     enum verdict verdict = host->input(host->ctx, &in, &facts);
     json_out_object(j);
     json_out_kv_u64(j, "id", id.v);
     json_out_kv_bool(j, "killed", verdict == VERDICT_OK);
     json_out_kv_text(
         j, "state",
-        verdict == VERDICT_NOT_FOUND ? NULL : task_state_name(state_now(call_core(call), id)));
+        verdict == VERDICT_NOT_FOUND ? NULL : names_task_state(state_now(call_core(call), id)));
     json_out_end(j);
 }
 
@@ -283,7 +283,7 @@ void tasks_edit(struct call *call)
     if (!body_read(call, &body)) {
         return;
     }
-    if (task_edit_read(body, call_arena(call), &edit, &e) != ERR_OK) {
+    if (edit_task_read(body, call_arena(call), &edit, &e) != ERR_OK) {
         call_fail(call, &e);
         return;
     }
@@ -329,7 +329,7 @@ static void depends_thin_out(const struct core *core, struct task_spec *spec, st
     uint64_t any = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < spec->depends_count; i++) {
-        const struct task *task = core_task(core, (task_id){spec->depends_on[i]});
+        const struct task *task = query_task(core, (task_id){spec->depends_on[i]});
         if (task != NULL && !task_state_ended((enum task_state)task->state)) {
             any |= (spec->depends_any >> i & 1) << count;
             left[count++] = spec->depends_on[i];
@@ -346,7 +346,7 @@ static void avoid_thin_out(const struct core *core, struct task_spec *spec, stru
     const char **left = arena_new(arena, const char *, spec->avoid_count + 1);
     uint32_t count = 0;
     for (uint32_t i = 0; i < spec->avoid_count; i++) {
-        if (core_node_named(core, spec->avoid[i]) != NULL) {
+        if (query_node_named(core, spec->avoid[i]) != NULL) {
             left[count++] = spec->avoid[i];
         }
     }
@@ -360,7 +360,7 @@ static void retry_submit(struct call *call, task_id id, struct str json)
     struct doc *doc;
     struct task_spec *spec = arena_new(call_arena(call), struct task_spec, 1);
     struct input in = {.type = INPUT_TASK_SUBMIT, .submit = {.specs = spec, .count = 1}};
-    if (doc_parse_json(call_arena(call), json, &doc, &e) != ERR_OK ||
+    if (doc_json_parse(call_arena(call), json, &doc, &e) != ERR_OK ||
         task_again_read(doc, call_arena(call), spec, &e) != ERR_OK) {
         (void)fail_in(&e, "task %llu", (unsigned long long)id.v);
         call_fail(call, &e);
@@ -385,10 +385,10 @@ void tasks_retry(struct call *call)
     if (!call_task_id(call, &id)) {
         return;
     }
-    const struct task *task = core_task(call_core(call), id);
+    const struct task *task = query_task(call_core(call), id);
     if (task != NULL && !task_state_ended((enum task_state)task->state)) {
         call_failf(call, ERR_CONFLICT, "", "task %llu has not ended: it is %s",
-                   (unsigned long long)id.v, task_state_name((enum task_state)task->state));
+                   (unsigned long long)id.v, names_task_state((enum task_state)task->state));
         return;
     }
     history_read(call, id, retry_submit);

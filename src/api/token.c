@@ -33,14 +33,14 @@ bool token_scope_parse(const char *name, enum token_scope *ret)
     return false;
 }
 
-struct tokens *tokens_new(void)
+struct tokens *token_set_new(void)
 {
     struct tokens *tokens = xcalloc(1, sizeof *tokens);
     tokens->by_hash = map_new();
     return tokens;
 }
 
-void tokens_free(struct tokens *tokens)
+void token_set_free(struct tokens *tokens)
 {
     if (tokens == NULL) {
         return;
@@ -54,7 +54,7 @@ void tokens_free(struct tokens *tokens)
     free(tokens);
 }
 
-void tokens_put(struct tokens *tokens, const struct store_token *token)
+void token_set_put(struct tokens *tokens, const struct store_token *token)
 {
     struct store_token *old;
     if (token->revoked) {
@@ -66,13 +66,13 @@ void tokens_put(struct tokens *tokens, const struct store_token *token)
     free(old);
 }
 
-size_t tokens_count(const struct tokens *tokens)
+size_t token_set_count(const struct tokens *tokens)
 {
     return map_count(tokens->by_hash);
 }
 
-const struct store_token *tokens_find(const struct tokens *tokens, const char *secret,
-                                      int64_t now_ms)
+const struct store_token *token_set_find(const struct tokens *tokens, const char *secret,
+                                         int64_t now_ms)
 {
     uint8_t hash[TOKEN_HASH_BYTES];
     token_hash(secret, hash);
@@ -83,16 +83,16 @@ const struct store_token *tokens_find(const struct tokens *tokens, const char *s
     return token;
 }
 
-const struct store_token *tokens_next(const struct tokens *tokens, size_t *cursor)
+const struct store_token *token_set_next(const struct tokens *tokens, size_t *cursor)
 {
     return map_next(tokens->by_hash, cursor);
 }
 
-const struct store_token *tokens_by_id(const struct tokens *tokens, const char *id)
+const struct store_token *token_set_by_id(const struct tokens *tokens, const char *id)
 {
     size_t cursor = 0;
     const struct store_token *token;
-    while ((token = tokens_next(tokens, &cursor)) != NULL) {
+    while ((token = token_set_next(tokens, &cursor)) != NULL) {
         if (strcmp(token->id, id) == 0) {
             return token;
         }
@@ -100,12 +100,12 @@ const struct store_token *tokens_by_id(const struct tokens *tokens, const char *
     return NULL;
 }
 
-const struct store_token *tokens_named(const struct tokens *tokens, enum token_scope scope,
-                                       const char *name)
+const struct store_token *token_set_named(const struct tokens *tokens, enum token_scope scope,
+                                          const char *name)
 {
     size_t cursor = 0;
     const struct store_token *token;
-    while ((token = tokens_next(tokens, &cursor)) != NULL) {
+    while ((token = token_set_next(tokens, &cursor)) != NULL) {
         if (strcmp(token->scope, scope_names[scope]) == 0 && strcmp(token->name, name) == 0) {
             return token;
         }

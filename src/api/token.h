@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "store/store.h"
 
 enum token_scope { SCOPE_ADMIN, SCOPE_READ, SCOPE_NODE, SCOPE_JOIN };
@@ -17,27 +17,27 @@ enum { TOKEN_SECRET_MAX = 96, TOKENS_MAX = 200000 };
 
 struct tokens;
 
-struct tokens *tokens_new(void);
-void tokens_free(struct tokens *tokens);
+struct tokens *token_set_new(void);
+void token_set_free(struct tokens *tokens);
 
 /* A stored token: adds, replaces, or (revoked) removes it. */
-void tokens_put(struct tokens *tokens, const struct store_token *token);
+void token_set_put(struct tokens *tokens, const struct store_token *token);
 
-size_t tokens_count(const struct tokens *tokens);
+size_t token_set_count(const struct tokens *tokens);
 
 /* The token of this secret, or NULL: unknown, revoked or expired. Borrowed until the next put. */
-const struct store_token *tokens_find(const struct tokens *tokens, const char *secret,
-                                      int64_t now_ms);
+const struct store_token *token_set_find(const struct tokens *tokens, const char *secret,
+                                         int64_t now_ms);
 
 /* By its public id, or NULL. */
-const struct store_token *tokens_by_id(const struct tokens *tokens, const char *id);
+const struct store_token *token_set_by_id(const struct tokens *tokens, const char *id);
 
 /* The first of this scope and name, or NULL. */
-const struct store_token *tokens_named(const struct tokens *tokens, enum token_scope scope,
-                                       const char *name);
+const struct store_token *token_set_named(const struct tokens *tokens, enum token_scope scope,
+                                          const char *name);
 
 /* All of them in order of creation: start with *cursor = 0; NULL at the end. */
-const struct store_token *tokens_next(const struct tokens *tokens, size_t *cursor);
+const struct store_token *token_set_next(const struct tokens *tokens, size_t *cursor);
 
 /* A new random token. `ret_secret` has TOKEN_SECRET_MAX; it is shown once and kept nowhere. */
 void token_make(enum token_scope scope, const char *name, int64_t now_ms, struct store_token *ret,

@@ -14,8 +14,8 @@ static void token_json(struct json_out *j, const struct store_token *token, cons
     json_out_kv_text(j, "id", token->id);
     json_out_kv_text(j, "scope", token->scope);
     json_out_kv_text(j, "name", token->name);
-    time_json(j, "created_at", token->created_ms);
-    time_json(j, "expires_at", token->expires_ms);
+    time_text_json(j, "created_at", token->created_ms);
+    time_text_json(j, "expires_at", token->expires_ms);
     if (secret != NULL) {
         json_out_kv_text(j, "token", secret);
     }
@@ -36,12 +36,12 @@ void tokens_list(struct call *call)
     size_t cursor = (size_t)page.after;
     size_t listed = 0;
     const struct store_token *token = NULL;
-    while (listed < page.limit && (token = tokens_next(call->api->o.tokens, &cursor)) != NULL) {
+    while (listed < page.limit && (token = token_set_next(call->api->o.tokens, &cursor)) != NULL) {
         token_json(&j, token, NULL);
         listed++;
     }
     size_t peek = cursor;
-    bool more = token != NULL && tokens_next(call->api->o.tokens, &peek) != NULL;
+    bool more = token != NULL && token_set_next(call->api->o.tokens, &peek) != NULL;
     page_end(&j, &page, more ? cursor : 0);
     call_answer_json(call, 200);
 }
@@ -66,7 +66,7 @@ void tokens_create(struct call *call)
                    scope_text);
         return;
     }
-    if (tokens_count(call->api->o.tokens) >= TOKENS_MAX) {
+    if (token_set_count(call->api->o.tokens) >= TOKENS_MAX) {
         call_failf(call, ERR_LIMIT, "", "there are %d tokens; revoke some first", TOKENS_MAX);
         return;
     }
@@ -84,7 +84,7 @@ void tokens_create(struct call *call)
 
 void tokens_revoke(struct call *call)
 {
-    const struct store_token *token = tokens_by_id(call->api->o.tokens, call->params[0]);
+    const struct store_token *token = token_set_by_id(call->api->o.tokens, call->params[0]);
     if (token == NULL) {
         call_failf(call, ERR_NOT_FOUND, "", "no token '%.60s'", call->params[0]);
         return;

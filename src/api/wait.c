@@ -17,7 +17,7 @@ struct waiter {
 
 static void waiter_free(struct waiter *waiter)
 {
-    watch_remove(&waiter->watch);
+    watches_remove(&waiter->watch);
     loop_timer_free(waiter->timer);
     free(waiter);
 }
@@ -45,7 +45,7 @@ static void waiter_due(void *ctx)
     const struct core *core = call->api->o.host->core(call->api->o.host->ctx);
     call_resume(call);
     waiter_free(waiter);
-    if (core == NULL || core_task(core, id) == NULL) {
+    if (core == NULL || query_task(core, id) == NULL) {
         history_answer(call, id);
         return;
     }
@@ -58,15 +58,15 @@ static void waiter_gone(struct call *call, void *ctx)
     waiter_free(ctx);
 }
 
-void tasks_wait(struct call *call)
+void wait_task(struct call *call)
 {
     task_id id;
     uint64_t timeout_s = WAIT_S_DEFAULT;
     if (!call_task_id(call, &id) || !call_query_u64(call, "timeout", WAIT_S_MAX, &timeout_s)) {
         return;
     }
-    if (core_task(call_core(call), id) == NULL ||
-        task_state_ended((enum task_state)core_task(call_core(call), id)->state)) {
+    if (query_task(call_core(call), id) == NULL ||
+        task_state_ended((enum task_state)query_task(call_core(call), id)->state)) {
         history_answer(call, id);
         return;
     }
@@ -74,7 +74,7 @@ void tasks_wait(struct call *call)
     waiter->watch = (struct watch){.task = id, .fn = waiter_told};
     waiter->call = call;
     waiter->timer = loop_timer_new(call->api->o.loop, waiter_due, waiter);
-    watch_add(call->api->watches, &waiter->watch);
+    watches_add(call->api->watches, &waiter->watch);
     loop_timer_set(waiter->timer, loop_now_ms(call->api->o.loop) + (int64_t)timeout_s * 1000);
     call_park(call, waiter_gone, waiter);
 }

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -43,12 +43,12 @@ struct doc {
 };
 
 /* One JSON text. ERR_INVALID with line and column, and the path where one is known. */
-must_use enum err doc_parse_json(struct arena *arena, struct str text, struct doc **ret,
+must_use enum err doc_json_parse(struct arena *arena, struct str text, struct doc **ret,
                                  struct error *e);
 
 /* One YAML document (JSON is mostly YAML; a text whose first character is { or [ is read as JSON).
  */
-must_use enum err doc_parse_yaml(struct arena *arena, struct str text, struct doc **ret,
+must_use enum err doc_yaml_parse(struct arena *arena, struct str text, struct doc **ret,
                                  struct error *e);
 
 /* A map's value, or NULL. */

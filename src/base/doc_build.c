@@ -13,7 +13,7 @@
 /* Up to this many keys every pair is compared, which is faster than sorting. */
 enum { KEYS_COMPARED_MAX = 32 };
 
-void doc_builder_init(struct doc_builder *b, struct arena *arena, struct error *e)
+void doc_build_init(struct doc_builder *b, struct arena *arena, struct error *e)
 {
     b->arena = arena;
     b->error = e;
@@ -23,18 +23,17 @@ void doc_builder_init(struct doc_builder *b, struct arena *arena, struct error *
     b->node_count = 0;
 }
 
-struct doc *doc_builder_top(const struct doc_builder *b)
+struct doc *doc_build_top(const struct doc_builder *b)
 {
     return b->depth > 0 ? b->open[b->depth - 1] : NULL;
 }
 
-struct doc *doc_builder_add(struct doc_builder *b, enum doc_kind kind, unsigned line,
-                            unsigned column)
+struct doc *doc_build_add(struct doc_builder *b, enum doc_kind kind, unsigned line, unsigned column)
 {
     if (b->node_count >= DOC_NODES_MAX) {
         char text[80];
         (void)snprintf(text, sizeof text, "more than %d values in one document", DOC_NODES_MAX);
-        (void)doc_builder_fail(b, line, column, text);
+        (void)doc_build_fail(b, line, column, text);
         return NULL;
     }
     b->node_count++;
@@ -46,7 +45,7 @@ struct doc *doc_builder_add(struct doc_builder *b, enum doc_kind kind, unsigned 
         doc->key = b->key;
         b->has_key = false;
     }
-    struct doc *top = doc_builder_top(b);
+    struct doc *top = doc_build_top(b);
     if (top == NULL) {
         must(b->root == NULL);
         b->root = doc;
@@ -62,16 +61,16 @@ struct doc *doc_builder_add(struct doc_builder *b, enum doc_kind kind, unsigned 
     return doc;
 }
 
-struct doc *doc_builder_open(struct doc_builder *b, enum doc_kind kind, unsigned line,
-                             unsigned column)
+struct doc *doc_build_open(struct doc_builder *b, enum doc_kind kind, unsigned line,
+                           unsigned column)
 {
     if (b->depth >= DOC_DEPTH_MAX) {
         char text[80];
         (void)snprintf(text, sizeof text, "nested deeper than %d levels", DOC_DEPTH_MAX);
-        (void)doc_builder_fail(b, line, column, text);
+        (void)doc_build_fail(b, line, column, text);
         return NULL;
     }
-    struct doc *doc = doc_builder_add(b, kind, line, column);
+    struct doc *doc = doc_build_add(b, kind, line, column);
     if (doc != NULL) {
         b->open[b->depth++] = doc;
     }
@@ -129,10 +128,10 @@ static const struct doc *duplicate_by_sort(const struct doc *map)
     return NULL;
 }
 
-enum err doc_builder_close(struct doc_builder *b)
+enum err doc_build_close(struct doc_builder *b)
 {
     must(b->depth > 0);
-    const struct doc *doc = doc_builder_top(b);
+    const struct doc *doc = doc_build_top(b);
     b->depth--;
     if (doc->kind != DOC_MAP || doc->count < 2) {
         return ERR_OK;
@@ -147,7 +146,7 @@ enum err doc_builder_close(struct doc_builder *b)
     b->has_key = true;
     char text[96];
     (void)snprintf(text, sizeof text, "the key '%.48s' stands twice", twice->key.p);
-    return doc_builder_fail(b, twice->line, twice->column, text);
+    return doc_build_fail(b, twice->line, twice->column, text);
 }
 
 /* "a.b[3]": the place being read. A path that does not fit is cut. */
@@ -171,8 +170,8 @@ static void path_write(const struct doc_builder *b, char *out, size_t size)
     }
 }
 
-enum err doc_builder_fail(const struct doc_builder *b, unsigned line, unsigned column,
-                          const char *text)
+enum err doc_build_fail(const struct doc_builder *b, unsigned line, unsigned column,
+                        const char *text)
 {
     char path[ERROR_PATH_MAX];
     path_write(b, path, sizeof path);

@@ -18,24 +18,24 @@ struct doc_builder {
     struct doc *last[DOC_DEPTH_MAX]; /* their newest children */
 };
 
-void doc_builder_init(struct doc_builder *b, struct arena *arena, struct error *e);
+void doc_build_init(struct doc_builder *b, struct arena *arena, struct error *e);
 
 /* The container being filled, or NULL outside all. */
-struct doc *doc_builder_top(const struct doc_builder *b);
+struct doc *doc_build_top(const struct doc_builder *b);
 
 /* A new value at the current place, under the pending key in a map. NULL, with the error set: too
  * many values. */
-struct doc *doc_builder_add(struct doc_builder *b, enum doc_kind kind, unsigned line,
-                            unsigned column);
+struct doc *doc_build_add(struct doc_builder *b, enum doc_kind kind, unsigned line,
+                          unsigned column);
 
-/* The same for a list or map, which is then filled until doc_builder_close(). NULL: also when too
+/* The same for a list or map, which is then filled until doc_build_close(). NULL: also when too
  * deep. */
-struct doc *doc_builder_open(struct doc_builder *b, enum doc_kind kind, unsigned line,
-                             unsigned column);
+struct doc *doc_build_open(struct doc_builder *b, enum doc_kind kind, unsigned line,
+                           unsigned column);
 
 /* The innermost container is complete. A key that stands twice in a map is an error. */
-must_use enum err doc_builder_close(struct doc_builder *b);
+must_use enum err doc_build_close(struct doc_builder *b);
 
 /* Fails with "line L, column C: text" and the path of the current place. */
-enum err doc_builder_fail(const struct doc_builder *b, unsigned line, unsigned column,
-                          const char *text);
+enum err doc_build_fail(const struct doc_builder *b, unsigned line, unsigned column,
+                        const char *text);

@@ -31,7 +31,7 @@ static unsigned column_of(const struct json_reader *in, const char *p)
 
 static enum err bad_at(struct json_reader *in, const char *p, const char *text)
 {
-    return doc_builder_fail(&in->builder, in->line, column_of(in, p), text);
+    return doc_build_fail(&in->builder, in->line, column_of(in, p), text);
 }
 
 /* Something else stands at the reading position than what is wanted. */
@@ -256,7 +256,7 @@ static enum item number_read(struct json_reader *in)
         (void)bad_at(in, in->p, "not a number as JSON writes them");
         return ITEM_BAD;
     }
-    struct doc *doc = doc_builder_add(&in->builder, DOC_NUMBER, in->line, column_of(in, in->p));
+    struct doc *doc = doc_build_add(&in->builder, DOC_NUMBER, in->line, column_of(in, in->p));
     if (doc == NULL) {
         return ITEM_BAD;
     }
@@ -277,7 +277,7 @@ static enum item word_read(struct json_reader *in)
         size_t len = strlen(words[i].word);
         if (strncmp(in->p, words[i].word, len) == 0) {
             struct doc *doc =
-                doc_builder_add(&in->builder, words[i].kind, in->line, column_of(in, in->p));
+                doc_build_add(&in->builder, words[i].kind, in->line, column_of(in, in->p));
             if (doc == NULL) {
                 return ITEM_BAD;
             }
@@ -298,7 +298,7 @@ static enum item text_read(struct json_reader *in)
     if (string_read(in, &text) != ERR_OK) {
         return ITEM_BAD;
     }
-    struct doc *doc = doc_builder_add(&in->builder, DOC_STRING, line, column);
+    struct doc *doc = doc_build_add(&in->builder, DOC_STRING, line, column);
     if (doc == NULL) {
         return ITEM_BAD;
     }
@@ -310,7 +310,7 @@ static enum item text_read(struct json_reader *in)
 /* Opens a list or map; one that is empty is closed at once. */
 static enum item container_read(struct json_reader *in, enum doc_kind kind, char closer)
 {
-    if (doc_builder_open(&in->builder, kind, in->line, column_of(in, in->p)) == NULL) {
+    if (doc_build_open(&in->builder, kind, in->line, column_of(in, in->p)) == NULL) {
         return ITEM_BAD;
     }
     in->p++;
@@ -319,7 +319,7 @@ static enum item container_read(struct json_reader *in, enum doc_kind kind, char
         return ITEM_OPENED;
     }
     in->p++;
-    return doc_builder_close(&in->builder) == ERR_OK ? ITEM_WHOLE : ITEM_BAD;
+    return doc_build_close(&in->builder) == ERR_OK ? ITEM_WHOLE : ITEM_BAD;
 }
 
 static enum item value_read(struct json_reader *in)
@@ -342,7 +342,7 @@ static enum item value_read(struct json_reader *in)
 /* One item of the innermost container (in a map with its key), or the whole text's one value. */
 static enum item item_read(struct json_reader *in)
 {
-    const struct doc *top = doc_builder_top(&in->builder);
+    const struct doc *top = doc_build_top(&in->builder);
     blanks_skip(in);
     if (top != NULL && top->kind == DOC_MAP) {
         if (*in->p != '"') {
@@ -371,7 +371,7 @@ static enum err closers_read(struct json_reader *in, bool *ret_more)
 {
     for (;;) {
         blanks_skip(in);
-        const struct doc *top = doc_builder_top(&in->builder);
+        const struct doc *top = doc_build_top(&in->builder);
         if (top == NULL) {
             *ret_more = false;
             return in->p == in->end ? ERR_OK : bad(in, "the end of the text");
@@ -386,18 +386,18 @@ static enum err closers_read(struct json_reader *in, bool *ret_more)
             return bad(in, closer == '}' ? "',' or '}'" : "',' or ']'");
         }
         in->p++;
-        enum err r = doc_builder_close(&in->builder);
+        enum err r = doc_build_close(&in->builder);
         if (r != ERR_OK) {
             return r;
         }
     }
 }
 
-enum err doc_parse_json(struct arena *arena, struct str text, struct doc **ret, struct error *e)
+enum err doc_json_parse(struct arena *arena, struct str text, struct doc **ret, struct error *e)
 {
     char *copy = arena_strn(arena, text.p, text.len);
     struct json_reader in = {.p = copy, .end = copy + text.len, .line_start = copy, .line = 1};
-    doc_builder_init(&in.builder, arena, e);
+    doc_build_init(&in.builder, arena, e);
     bool more = true;
     while (more) {
         enum item item = item_read(&in);

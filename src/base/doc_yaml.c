@@ -19,7 +19,7 @@ struct yaml_reader {
 
 static enum err bad_at(struct yaml_reader *in, yaml_mark_t mark, const char *text)
 {
-    return doc_builder_fail(&in->builder, (unsigned)mark.line + 1, (unsigned)mark.column + 1, text);
+    return doc_build_fail(&in->builder, (unsigned)mark.line + 1, (unsigned)mark.column + 1, text);
 }
 
 /* libyaml's own complaint. */
@@ -60,7 +60,7 @@ static enum err key_add(struct yaml_reader *in, const yaml_event_t *event)
 
 static enum err scalar_add(struct yaml_reader *in, const yaml_event_t *event)
 {
-    const struct doc *top = doc_builder_top(&in->builder);
+    const struct doc *top = doc_build_top(&in->builder);
     if (event->data.scalar.anchor != NULL) {
         return bad_at(in, event->start_mark, "anchors are not possible here");
     }
@@ -74,9 +74,9 @@ static enum err scalar_add(struct yaml_reader *in, const yaml_event_t *event)
     if (memchr(text.p, '\0', text.len) != NULL) {
         return bad_at(in, event->start_mark, "a NUL character is not possible");
     }
-    struct doc *doc = doc_builder_add(&in->builder, is_null(event) ? DOC_NULL : DOC_STRING,
-                                      (unsigned)event->start_mark.line + 1,
-                                      (unsigned)event->start_mark.column + 1);
+    struct doc *doc =
+        doc_build_add(&in->builder, is_null(event) ? DOC_NULL : DOC_STRING,
+                      (unsigned)event->start_mark.line + 1, (unsigned)event->start_mark.column + 1);
     if (doc == NULL) {
         return ERR_INVALID;
     }
@@ -96,12 +96,12 @@ static enum err container_add(struct yaml_reader *in, const yaml_event_t *event,
     if (tag != NULL) {
         return bad_at(in, event->start_mark, "tags are not possible here");
     }
-    const struct doc *top = doc_builder_top(&in->builder);
+    const struct doc *top = doc_build_top(&in->builder);
     if (top != NULL && top->kind == DOC_MAP && !in->builder.has_key) {
         return bad_at(in, event->start_mark, "a key is a plain text, not a list or map");
     }
-    return doc_builder_open(&in->builder, kind, (unsigned)event->start_mark.line + 1,
-                            (unsigned)event->start_mark.column + 1) != NULL
+    return doc_build_open(&in->builder, kind, (unsigned)event->start_mark.line + 1,
+                          (unsigned)event->start_mark.column + 1) != NULL
                ? ERR_OK
                : ERR_INVALID;
 }
@@ -130,7 +130,7 @@ static enum err event_take(struct yaml_reader *in, const yaml_event_t *event)
         return container_add(in, event, DOC_MAP);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
-        return doc_builder_close(&in->builder);
+        return doc_build_close(&in->builder);
     }
     return ERR_OK;
 }
@@ -151,11 +151,11 @@ static enum err events_read(struct yaml_reader *in)
     return r;
 }
 
-enum err doc_parse_yaml(struct arena *arena, struct str text, struct doc **ret, struct error *e)
+enum err doc_yaml_parse(struct arena *arena, struct str text, struct doc **ret, struct error *e)
 {
     struct str trimmed = str_trim(text);
     if (trimmed.len > 0 && (trimmed.p[0] == '{' || trimmed.p[0] == '[')) {
-        return doc_parse_json(arena, text, ret, e);
+        return doc_json_parse(arena, text, ret, e);
     }
     if (text.len > DOC_YAML_BYTES_MAX) {
         return fail(e, ERR_LIMIT,
@@ -163,7 +163,7 @@ enum err doc_parse_yaml(struct arena *arena, struct str text, struct doc **ret, 
                     DOC_YAML_BYTES_MAX);
     }
     struct yaml_reader in = {0};
-    doc_builder_init(&in.builder, arena, e);
+    doc_build_init(&in.builder, arena, e);
     must(yaml_parser_initialize(&in.parser) == 1);
     yaml_parser_set_encoding(&in.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&in.parser, (const unsigned char *)text.p, text.len);

@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/error.h"
+#include "base/fail.h"
 
 #include <stdint.h>
 

@@ -62,7 +62,7 @@ enum err api_refusal(unsigned status, struct str body, struct error *e)
     const char *name = "";
     const char *message = NULL;
     const char *path = "";
-    if (body.len > 0 && doc_parse_json(&arena, body, &doc, NULL) == ERR_OK) {
+    if (body.len > 0 && doc_json_parse(&arena, body, &doc, NULL) == ERR_OK) {
         const struct doc *error = doc_get(doc, "error");
         (void)doc_text(doc_get(error, "code"), &name);
         (void)doc_text(doc_get(error, "message"), &message);
@@ -93,7 +93,7 @@ static enum err call_once(struct cli *cli, struct arena *arena, const struct htt
     if (reply.body.len == 0) {
         return ERR_OK;
     }
-    r = doc_parse_json(arena, reply.body, &ret->doc, e);
+    r = doc_json_parse(arena, reply.body, &ret->doc, e);
     return r == ERR_OK ? r : fail_in(e, "the server's answer to %s %s", call->method, call->path);
 }
 
@@ -106,7 +106,7 @@ static enum err call_patient(struct cli *cli, struct arena *arena, struct http_c
     if ((r != ERR_UNREACHABLE && r != ERR_BUSY) || ride_ms == 0) {
         return r;
     }
-    cli_say("weir: %s; trying for up to %lld s", e->text, (long long)(ride_ms / 1000));
+    context_say("weir: %s; trying for up to %lld s", e->text, (long long)(ride_ms / 1000));
     call->retry_ms = ride_ms;
     return call_once(cli, arena, call, ret, e);
 }

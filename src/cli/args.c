@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct reader {
+struct args_reader {
     struct args *args;
     int argc;
     char *const *argv;
@@ -92,7 +92,7 @@ static bool takes_value(const struct flag *flag)
     return flag->type != FLAG_BOOL && flag->type != FLAG_OPTIONAL;
 }
 
-static enum err next_value(struct reader *reader, const struct flag *flag, const char **ret)
+static enum err next_value(struct args_reader *reader, const struct flag *flag, const char **ret)
 {
     if (reader->at >= reader->argc) {
         return fail(reader->e, ERR_USAGE, "--%s needs a value: --%s %s", flag->name, flag->name,
@@ -102,7 +102,7 @@ static enum err next_value(struct reader *reader, const struct flag *flag, const
     return ERR_OK;
 }
 
-static enum err long_flag(struct reader *reader, const char *text)
+static enum err long_flag(struct args_reader *reader, const char *text)
 {
     size_t len = strcspn(text, "=");
     const struct flag *flag = command_flag(reader->args->command, text, len, 0);
@@ -122,7 +122,7 @@ static enum err long_flag(struct reader *reader, const char *text)
     return flag_add(reader->args, flag, value, reader->e);
 }
 
-static enum err short_flags(struct reader *reader, const char *text)
+static enum err short_flags(struct args_reader *reader, const char *text)
 {
     for (const char *p = text; *p != '\0'; p++) {
         const struct flag *flag = command_flag(reader->args->command, NULL, 0, *p);
@@ -144,7 +144,7 @@ static enum err short_flags(struct reader *reader, const char *text)
     return ERR_OK;
 }
 
-static void rest_take(struct reader *reader)
+static void rest_take(struct args_reader *reader)
 {
     reader->args->rest = reader->argv + reader->at;
     reader->args->rest_count = (size_t)(reader->argc - reader->at);
@@ -174,7 +174,7 @@ enum err args_parse(const struct command *command, int argc, char *const *argv,
     struct args *args = ret_args;
     *args = (struct args){.command = command};
     args->words = xcalloc((size_t)argc + 1, sizeof *args->words);
-    struct reader reader = {.args = args, .argc = argc, .argv = argv, .e = e};
+    struct args_reader reader = {.args = args, .argc = argc, .argv = argv, .e = e};
     bool flags_over = false;
     while (reader.at < argc) {
         const char *word = argv[reader.at++];

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/vec.h"
 #include "cli/command.h"
 

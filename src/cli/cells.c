@@ -39,7 +39,7 @@ static void bytes_text(struct buf *out, const struct doc *value)
     }
 }
 
-void list_resources_text(struct buf *out, const struct doc *map)
+void cells_resources_text(struct buf *out, const struct doc *map)
 {
     size_t start = out->len;
     for (const struct doc *d = map == NULL ? NULL : map->first; d != NULL; d = d->next) {
@@ -57,7 +57,7 @@ void list_resources_text(struct buf *out, const struct doc *map)
     }
 }
 
-void list_labels_text(struct buf *out, const struct doc *labels)
+void cells_labels_text(struct buf *out, const struct doc *labels)
 {
     for (const struct doc *d = labels == NULL ? NULL : labels->first; d != NULL; d = d->next) {
         buf_addf(out, "%s%s=%s", d == labels->first ? "" : " ", d->key.p,
@@ -78,7 +78,7 @@ static bool word_is_plain(struct str word)
     return word.len > 0;
 }
 
-void list_command_text(struct buf *out, const struct doc *words)
+void cells_command_text(struct buf *out, const struct doc *words)
 {
     for (const struct doc *d = words == NULL ? NULL : words->first; d != NULL; d = d->next) {
         buf_add_str(out, d == words->first ? "" : " ");
@@ -109,8 +109,8 @@ static void time_text(struct buf *out, const struct doc *item, const char *path,
     }
 }
 
-void list_cell_text(struct buf *out, const struct list_column *column, const struct doc *item,
-                    bool absolute, int64_t now_ms)
+void cells_text(struct buf *out, const struct list_column *column, const struct doc *item,
+                bool absolute, int64_t now_ms)
 {
     const struct doc *value = column->path == NULL ? NULL : item_at(item, column->path);
     switch (column->kind) {
@@ -128,10 +128,10 @@ void list_cell_text(struct buf *out, const struct list_column *column, const str
         time_text(out, item, column->path, absolute, now_ms);
         break;
     case COLUMN_RESOURCES:
-        list_resources_text(out, value);
+        cells_resources_text(out, value);
         break;
     case COLUMN_COMMAND:
-        list_command_text(out, value);
+        cells_command_text(out, value);
         break;
     case COLUMN_CUSTOM:
     case COLUMN_CUSTOM_NUMBER:

@@ -40,7 +40,7 @@ static void terminal_look(struct cli *cli)
 
 static int usage_fail(const struct error *e)
 {
-    cli_say("weir: %s", e->text);
+    context_say("weir: %s", e->text);
     return EXIT_USAGE;
 }
 
@@ -101,11 +101,12 @@ static int unknown_command(int argc, char *const *argv, int words)
     const char *best = other != NULL ? other : suggest.best;
     bool pair = group != NULL;
     if (best != NULL) {
-        cli_say("weir: unknown command '%s%s%s'; did you mean `weir %s%s%s`?", pair ? group : "",
-                pair ? " " : "", typed, pair ? group : "", pair ? " " : "", best);
+        context_say("weir: unknown command '%s%s%s'; did you mean `weir %s%s%s`?",
+                    pair ? group : "", pair ? " " : "", typed, pair ? group : "", pair ? " " : "",
+                    best);
     } else {
-        cli_say("weir: unknown command '%s%s%s'; `weir help` lists them", pair ? group : "",
-                pair ? " " : "", typed);
+        context_say("weir: unknown command '%s%s%s'; `weir help` lists them", pair ? group : "",
+                    pair ? " " : "", typed);
     }
     arena_done(&arena);
     return code;

@@ -103,10 +103,10 @@ static int change(struct cli *cli, const struct account_words *words, const char
     bool create = method[0] == 'P' && method[1] == 'O';
     const char *path = create ? words->path : account_path(cli, words);
     if (api_change(cli, &cli->arena, method, path, body, &reply, &e) != ERR_OK) {
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     if (!show_json(cli, &reply) && cli->err_tty) {
-        cli_say("%s %s %s", words->one, cli->args.words[0], done);
+        context_say("%s %s %s", words->one, cli->args.words[0], done);
     }
     return EXIT_OK;
 }
@@ -143,7 +143,7 @@ static int account_edit(struct cli *cli, const struct account_words *words)
     } else {
         (void)fail(&e, ERR_USAGE, "nothing to change; `weir %s edit --help` lists what can be",
                    words->one);
-        code = cli_fail(cli, &e);
+        code = context_fail(cli, &e);
     }
     buf_done(&body);
     return code;
@@ -154,60 +154,60 @@ static int account_delete(struct cli *cli, const struct account_words *words)
     struct error e;
     bool yes = true;
     if (!args_has(&cli->args, "yes")) {
-        cli_say("this deletes %s %s and its quotas", words->one, cli->args.words[0]);
-        if (cli_confirm(cli, 1, &yes, &e) != ERR_OK) {
-            return cli_fail(cli, &e);
+        context_say("this deletes %s %s and its quotas", words->one, cli->args.words[0]);
+        if (context_confirm(cli, 1, &yes, &e) != ERR_OK) {
+            return context_fail(cli, &e);
         }
     }
     return yes ? change(cli, words, "DELETE", (struct str){0}, "deleted") : EXIT_FAILED;
 }
 
-int cmd_department_list(struct cli *cli)
+int cmd_account_department_list(struct cli *cli)
 {
     return list_run(cli, &department_list, department.path);
 }
 
-int cmd_department_show(struct cli *cli)
+int cmd_account_department_show(struct cli *cli)
 {
     return show_run(cli, account_path(cli, &department), "", department_fields, NULL);
 }
 
-int cmd_department_create(struct cli *cli)
+int cmd_account_department_create(struct cli *cli)
 {
     return account_create(cli, &department);
 }
 
-int cmd_department_edit(struct cli *cli)
+int cmd_account_department_edit(struct cli *cli)
 {
     return account_edit(cli, &department);
 }
 
-int cmd_department_delete(struct cli *cli)
+int cmd_account_department_delete(struct cli *cli)
 {
     return account_delete(cli, &department);
 }
 
-int cmd_project_list(struct cli *cli)
+int cmd_account_project_list(struct cli *cli)
 {
     return list_run(cli, &project_list, project.path);
 }
 
-int cmd_project_show(struct cli *cli)
+int cmd_account_project_show(struct cli *cli)
 {
     return show_run(cli, account_path(cli, &project), "", project_fields, NULL);
 }
 
-int cmd_project_create(struct cli *cli)
+int cmd_account_project_create(struct cli *cli)
 {
     return account_create(cli, &project);
 }
 
-int cmd_project_edit(struct cli *cli)
+int cmd_account_project_edit(struct cli *cli)
 {
     return account_edit(cli, &project);
 }
 
-int cmd_project_delete(struct cli *cli)
+int cmd_account_project_delete(struct cli *cli)
 {
     return account_delete(cli, &project);
 }

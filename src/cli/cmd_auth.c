@@ -24,12 +24,12 @@ static const struct list_column whoami_fields[] = {
 static void whoami_where(const struct cli *cli, const struct doc *doc)
 {
     (void)doc;
-    cli_out_text("server  ");
-    cli_out_text(cli->login.url);
-    cli_out_text("\n");
+    context_out_text("server  ");
+    context_out_text(cli->login.url);
+    context_out_text("\n");
 }
 
-int cmd_whoami(struct cli *cli)
+int cmd_auth_whoami(struct cli *cli)
 {
     return show_run(cli, "/whoami", NULL, whoami_fields, whoami_where);
 }
@@ -61,7 +61,7 @@ static enum err token_ask(struct arena *arena, const char **ret, struct error *e
     return ERR_OK;
 }
 
-int cmd_login(struct cli *cli)
+int cmd_auth_login(struct cli *cli)
 {
     struct error e;
     const char *url = cli->args.words[0];
@@ -76,7 +76,7 @@ int cmd_login(struct cli *cli)
         r = token_ask(&cli->arena, &token, &e);
     }
     if (r != ERR_OK) {
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     (void)setenv("WEIR_SERVER", url, 1);
     (void)setenv("WEIR_TOKEN", token, 1);
@@ -85,11 +85,11 @@ int cmd_login(struct cli *cli)
     r = api_get(cli, &cli->arena, "/whoami", &reply, &e);
     r = r != ERR_OK ? r : login_save(&cli->arena, &entry, &e);
     if (r != ERR_OK) {
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     if (!show_json(cli, &reply)) {
-        cli_say("logged in to %s as %s (%s)", url, item_text(reply.doc, "name"),
-                item_text(reply.doc, "scope"));
+        context_say("logged in to %s as %s (%s)", url, item_text(reply.doc, "name"),
+                    item_text(reply.doc, "scope"));
     }
     return EXIT_OK;
 }
@@ -112,12 +112,12 @@ static const struct list_def token_list = {
     .empty = "`weir token create` makes one",
 };
 
-int cmd_token_list(struct cli *cli)
+int cmd_auth_token_list(struct cli *cli)
 {
     return list_run(cli, &token_list, "/tokens");
 }
 
-int cmd_token_create(struct cli *cli)
+int cmd_auth_token_create(struct cli *cli)
 {
     struct error e;
     struct api_reply reply;
@@ -141,28 +141,28 @@ int cmd_token_create(struct cli *cli)
                             (struct str){.p = body.data, .len = body.len}, &reply, &e);
     buf_done(&body);
     if (r != ERR_OK) {
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     if (!show_json(cli, &reply)) {
-        cli_out_text(item_text(reply.doc, "token"));
-        cli_out_text("\n");
+        context_out_text(item_text(reply.doc, "token"));
+        context_out_text("\n");
         if (cli->err_tty) {
-            cli_say("token %s (%s); its secret is shown only now", item_text(reply.doc, "id"),
-                    item_text(reply.doc, "scope"));
+            context_say("token %s (%s); its secret is shown only now", item_text(reply.doc, "id"),
+                        item_text(reply.doc, "scope"));
         }
     }
     return EXIT_OK;
 }
 
-int cmd_token_delete(struct cli *cli)
+int cmd_auth_token_delete(struct cli *cli)
 {
     struct error e;
     bool yes = true;
     size_t count = cli->args.word_count;
     if (count > 1 && !args_has(&cli->args, "yes")) {
-        cli_say("this makes %zu tokens worthless", count);
-        if (cli_confirm(cli, count, &yes, &e) != ERR_OK) {
-            return cli_fail(cli, &e);
+        context_say("this makes %zu tokens worthless", count);
+        if (context_confirm(cli, count, &yes, &e) != ERR_OK) {
+            return context_fail(cli, &e);
         }
     }
     int code = yes ? EXIT_OK : EXIT_FAILED;
@@ -171,7 +171,7 @@ int cmd_token_delete(struct cli *cli)
         const char *path =
             arena_fmt(&cli->arena, "/tokens/%s", api_escape(&cli->arena, cli->args.words[i]));
         if (api_change(cli, &cli->arena, "DELETE", path, (struct str){0}, &reply, &e) != ERR_OK) {
-            int failed = cli_fail(cli, &e);
+            int failed = context_fail(cli, &e);
             code = code == EXIT_OK ? failed : code;
         }
     }

@@ -36,5 +36,5 @@ int cmd_checkpoint(struct cli *cli)
     } else {
         r = file_touch(path, &e);
     }
-    return r == ERR_OK ? 0 : cli_fail(cli, &e);
+    return r == ERR_OK ? 0 : context_fail(cli, &e);
 }

@@ -60,13 +60,13 @@ static void problems_say(struct cli *cli, const char *path, struct str text,
         const struct problem *problem = &problems->at[i];
         const char *what = problem_text(problem, &cli->arena);
         if (problem->line == 0) { /* no document at all: the text says where it stopped */
-            cli_say("%s: %s", path, what);
+            context_say("%s: %s", path, what);
             continue;
         }
-        cli_say("%s:%u:%u: %s", path, problem->line, problem->column, what);
+        context_say("%s:%u:%u: %s", path, problem->line, problem->column, what);
         place_show(text, problem->line, problem->column);
     }
-    cli_say("weir: %u problem%s in %s", problems->total, problems->total == 1 ? "" : "s", path);
+    context_say("weir: %u problem%s in %s", problems->total, problems->total == 1 ? "" : "s", path);
 }
 
 static void problem_json(struct json_out *j, const struct problem *problem)
@@ -105,11 +105,11 @@ static void config_json(const char *path, const struct server_file *file,
     }
     json_out_end(&j);
     buf_add_str(&text, "\n");
-    cli_out_text(buf_text(&text));
+    context_out_text(buf_text(&text));
     buf_done(&text);
 }
 
-int cmd_config_check(struct cli *cli)
+int cmd_data_config_check(struct cli *cli)
 {
     struct error e;
     const char *path = cli->args.words[0];
@@ -117,7 +117,7 @@ int cmd_config_check(struct cli *cli)
     buf_init(&text, CONFIG_MAX);
     if (config_read(path, &text, &e) != ERR_OK) {
         buf_done(&text);
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     struct str all = {.p = buf_text(&text), .len = text.len};
     struct server_file file;
@@ -125,22 +125,22 @@ int cmd_config_check(struct cli *cli)
     const bool right = server_file_read(all, path, &cli->arena, &file, problems, &e) == ERR_OK;
     int code = right ? EXIT_OK : EXIT_USAGE;
     if (!right && problems->count == 0) {
-        code = cli_fail(cli, &e);
+        code = context_fail(cli, &e);
     } else if (args_has(&cli->args, "json")) {
         config_json(path, right ? &file : NULL, problems);
     } else if (!right) {
         problems_say(cli, path, all, problems);
     } else {
-        cli_out_text(arena_fmt(&cli->arena,
-                               "%s is right: %u pool%s, listens on %s:%u, data in %s\n", path,
-                               file.pool_count, file.pool_count == 1 ? "" : "s",
-                               file.listen_address, file.listen_port, file.data_dir));
+        context_out_text(arena_fmt(&cli->arena,
+                                   "%s is right: %u pool%s, listens on %s:%u, data in %s\n", path,
+                                   file.pool_count, file.pool_count == 1 ? "" : "s",
+                                   file.listen_address, file.listen_port, file.data_dir));
     }
     buf_done(&text);
     return code;
 }
 
-int cmd_config_init(struct cli *cli)
+int cmd_data_config_init(struct cli *cli)
 {
     struct error e;
     const char *form = cli->args.words[0];
@@ -148,25 +148,25 @@ int cmd_config_init(struct cli *cli)
     bool cpu = strstr(form, "cpu") != NULL;
     if (strcmp(form, "cpu") != 0 && strcmp(form, "gpu") != 0 && strcmp(form, "cpu+gpu") != 0) {
         (void)fail(&e, ERR_USAGE, "'%.40s' is no form; cpu, gpu or cpu+gpu would do", form);
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
-    cli_out_text("# A Weir server. Check it with `weir config check FILE`, start it with\n"
-                 "# `weir server --config FILE`.\n"
-                 "listen: 127.0.0.1:8080\n"
-                 "data: /var/lib/weir\n");
-    cli_out_text(arena_fmt(&cli->arena, "defaults: {gpu_pool: %s, cpu_pool: %s}\n",
-                           gpu ? "gpu" : "cpu", cpu ? "cpu" : "gpu"));
-    cli_out_text("pools:\n");
-    cli_out_text(gpu ? "  - name: gpu\n    description: machines with GPUs\n    patience: 60s\n"
-                     : "");
-    cli_out_text(cpu ? "  - name: cpu\n    description: machines without GPUs\n    patience: 60s\n"
-                     : "");
+    context_out_text("# A Weir server. Check it with `weir config check FILE`, start it with\n"
+                     "# `weir server --config FILE`.\n"
+                     "listen: 127.0.0.1:8080\n"
+                     "data: /var/lib/weir\n");
+    context_out_text(arena_fmt(&cli->arena, "defaults: {gpu_pool: %s, cpu_pool: %s}\n",
+                               gpu ? "gpu" : "cpu", cpu ? "cpu" : "gpu"));
+    context_out_text("pools:\n");
+    context_out_text(gpu ? "  - name: gpu\n    description: machines with GPUs\n    patience: 60s\n"
+                         : "");
+    context_out_text(
+        cpu ? "  - name: cpu\n    description: machines without GPUs\n    patience: 60s\n" : "");
     return EXIT_OK;
 }
 
 /* ---- state ---- */
 
-int cmd_state_export(struct cli *cli)
+int cmd_data_state_export(struct cli *cli)
 {
     struct error e;
     struct api_reply reply;
@@ -175,10 +175,11 @@ int cmd_state_export(struct cli *cli)
     if (r == ERR_OK && path != NULL) {
         r = login_file_write(&cli->arena, path, reply.body.p, 0644, &e);
     } else if (r == ERR_OK) {
-        cli_out(reply.body);
-        cli_out_text(reply.body.len > 0 && reply.body.p[reply.body.len - 1] == '\n' ? "" : "\n");
+        context_out(reply.body);
+        context_out_text(reply.body.len > 0 && reply.body.p[reply.body.len - 1] == '\n' ? ""
+                                                                                        : "\n");
     }
-    return r == ERR_OK ? EXIT_OK : cli_fail(cli, &e);
+    return r == ERR_OK ? EXIT_OK : context_fail(cli, &e);
 }
 
 /* ---- db ---- */
@@ -204,36 +205,36 @@ static bool done_json(struct cli *cli, const char *first_key, const char *first,
     json_out_kv_text(&j, first_key, first);
     json_out_kv_text(&j, second_key, second);
     json_out_end(&j);
-    cli_out_text(buf_text(&out));
-    cli_out_text("\n");
+    context_out_text(buf_text(&out));
+    context_out_text("\n");
     buf_done(&out);
     return true;
 }
 
-int cmd_db_backup(struct cli *cli)
+int cmd_data_db_backup(struct cli *cli)
 {
     struct error e;
     const char *dir = data_dir(cli);
     const char *to = cli->args.words[0];
     if (store_backup(dir, to, &e) != ERR_OK) {
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     if (!done_json(cli, "from", dir, "to", to)) {
-        cli_say("copied %s to %s; `weir db check --dir %s` checks it", dir, to, to);
+        context_say("copied %s to %s; `weir db check --dir %s` checks it", dir, to, to);
     }
     return EXIT_OK;
 }
 
-int cmd_db_restore(struct cli *cli)
+int cmd_data_db_restore(struct cli *cli)
 {
     struct error e;
     const char *dir = data_dir(cli);
     const char *from = cli->args.words[0];
-    if (store_restore(from, dir, &e) != ERR_OK) {
-        return cli_fail(cli, &e);
+    if (store_backup_restore(from, dir, &e) != ERR_OK) {
+        return context_fail(cli, &e);
     }
     if (!done_json(cli, "from", from, "to", dir)) {
-        cli_say("restored %s into %s", from, dir);
+        context_say("restored %s into %s", from, dir);
     }
     return EXIT_OK;
 }
@@ -251,8 +252,8 @@ static void finding(void *ctx, const char *text)
         json_out_text(findings->j, text);
         return;
     }
-    cli_out_text(text);
-    cli_out_text("\n");
+    context_out_text(text);
+    context_out_text("\n");
 }
 
 static enum err snapshot_decode(struct str snapshot, struct error *e)
@@ -265,7 +266,7 @@ static enum err snapshot_decode(struct str snapshot, struct error *e)
     return r;
 }
 
-int cmd_db_check(struct cli *cli)
+int cmd_data_db_check(struct cli *cli)
 {
     static const struct store_check_fns fns = {.finding = finding, .decode = snapshot_decode};
     struct error e;
@@ -284,14 +285,14 @@ int cmd_db_check(struct cli *cli)
     json_out_end(&j);
     json_out_end(&j);
     if (r == ERR_OK && json) {
-        cli_out_text(buf_text(&out));
-        cli_out_text("\n");
+        context_out_text(buf_text(&out));
+        context_out_text("\n");
     } else if (r == ERR_OK) {
-        cli_say("%s: %zu problem%s found", dir, findings.count, findings.count == 1 ? "" : "s");
+        context_say("%s: %zu problem%s found", dir, findings.count, findings.count == 1 ? "" : "s");
     }
     buf_done(&out);
     if (r != ERR_OK) {
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     return findings.count == 0 ? EXIT_OK : EXIT_FAILED;
 }

@@ -66,7 +66,7 @@ static enum err tasks_kill(struct down *down, struct error *e)
 }
 
 /* What takes its time to end is waited for. */
-static enum err tasks_wait(struct down *down, struct error *e)
+static enum err wait_task(struct down *down, struct error *e)
 {
     for (;;) {
         const struct doc *items;
@@ -107,8 +107,8 @@ static enum err stop_tasks(struct cli *cli, const char *dir, const struct updir_
     enum err r = info->url == NULL ? fail(e, ERR_CONFLICT, "it is still starting")
                                    : login_use(cli, dir, info, e);
     if (r == ERR_OK && !args_has(&cli->args, "yes")) {
-        cli_say("this kills every task of %s", info->url);
-        r = cli_confirm(cli, 1, &yes, e);
+        context_say("this kills every task of %s", info->url);
+        r = context_confirm(cli, 1, &yes, e);
     }
     if (r != ERR_OK) {
         return r;
@@ -119,7 +119,7 @@ static enum err stop_tasks(struct cli *cli, const char *dir, const struct updir_
     struct down down = {.cli = cli};
     arena_init(&down.arena);
     r = tasks_kill(&down, e);
-    r = r == ERR_OK ? tasks_wait(&down, e) : r;
+    r = r == ERR_OK ? wait_task(&down, e) : r;
     arena_done(&down.arena);
     if (down.cli->err_tty && down.killed > 0) {
         (void)fputs("\n", stderr);
@@ -160,12 +160,12 @@ int cmd_down(struct cli *cli)
     dir = dir == NULL ? login_default_dir(&cli->arena) : dir;
     if (!updir_read(&cli->arena, dir, &info) || info.holder == 0) {
         (void)fail(&e, ERR_NOT_FOUND, "no `weir up` runs on %s", dir);
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     enum err r = ERR_OK;
     if (args_has(&cli->args, "stop-tasks")) {
         r = stop_tasks(cli, dir, &info, &e);
     }
     r = r == ERR_OK ? up_end(info.holder, &e) : r;
-    return r == ERR_OK ? EXIT_OK : cli_fail(cli, &e);
+    return r == ERR_OK ? EXIT_OK : context_fail(cli, &e);
 }

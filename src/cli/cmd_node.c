@@ -83,7 +83,7 @@ static void cell_named(struct buf *out, const struct doc *item, int64_t now_ms)
 static void cell_labels(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    list_labels_text(out, item_at(item, "labels"));
+    cells_labels_text(out, item_at(item, "labels"));
 }
 
 static void cell_tasks(struct buf *out, const struct doc *item, int64_t now_ms)
@@ -186,7 +186,7 @@ static int each(struct cli *cli, size_t count, const char *method, struct str bo
         if (api_change(cli, &cli->arena, method, path, body, &reply, &e) == ERR_OK) {
             (void)show_json(cli, &reply);
         } else {
-            int failed = cli_fail(cli, &e);
+            int failed = context_fail(cli, &e);
             code = code == EXIT_OK ? failed : code;
         }
     }
@@ -204,7 +204,7 @@ int cmd_node_resume(struct cli *cli)
 }
 
 /* KEY=VALUE and KEY- as the body of a PATCH. */
-static enum err labels_json(struct cli *cli, struct buf *out, struct error *e)
+static enum err part_json_labels(struct cli *cli, struct buf *out, struct error *e)
 {
     struct json_out j;
     json_out_init(&j, out);
@@ -220,7 +220,7 @@ static enum err labels_json(struct cli *cli, struct buf *out, struct error *e)
             json_out_null(&j);
             continue;
         }
-        if (label_text_parse(str_of(word), &cli->arena, &label, e) != ERR_OK) {
+        if (resources_text_label(str_of(word), &cli->arena, &label, e) != ERR_OK) {
             e->code = ERR_USAGE;
             return ERR_USAGE;
         }
@@ -236,9 +236,9 @@ int cmd_node_label(struct cli *cli)
     struct error e;
     struct buf body;
     buf_init(&body, NODE_JSON_MAX);
-    int code = labels_json(cli, &body, &e) == ERR_OK
+    int code = part_json_labels(cli, &body, &e) == ERR_OK
                    ? each(cli, 1, "PATCH", (struct str){.p = body.data, .len = body.len})
-                   : cli_fail(cli, &e);
+                   : context_fail(cli, &e);
     buf_done(&body);
     return code;
 }
@@ -249,9 +249,9 @@ int cmd_node_remove(struct cli *cli)
     bool yes = true;
     size_t count = cli->args.word_count;
     if (!args_has(&cli->args, "yes")) {
-        cli_say("this removes %zu node%s", count, count == 1 ? "" : "s");
-        if (cli_confirm(cli, count, &yes, &e) != ERR_OK) {
-            return cli_fail(cli, &e);
+        context_say("this removes %zu node%s", count, count == 1 ? "" : "s");
+        if (context_confirm(cli, count, &yes, &e) != ERR_OK) {
+            return context_fail(cli, &e);
         }
     }
     return yes ? each(cli, count, "DELETE", (struct str){0}) : EXIT_FAILED;

@@ -261,10 +261,10 @@ static int change(struct cli *cli, const char *method, const char *path, struct 
     struct error e;
     struct api_reply reply;
     if (api_change(cli, &cli->arena, method, path, body, &reply, &e) != ERR_OK) {
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     if (!show_json(cli, &reply) && cli->err_tty) {
-        cli_say("pool %s %s", cli->args.words[0], done);
+        context_say("pool %s %s", cli->args.words[0], done);
     }
     return EXIT_OK;
 }
@@ -300,7 +300,7 @@ int cmd_pool_edit(struct cli *cli)
                       "changed");
     } else {
         (void)fail(&e, ERR_USAGE, "nothing to change; `weir pool edit --help` lists what can be");
-        code = cli_fail(cli, &e);
+        code = context_fail(cli, &e);
     }
     buf_done(&body);
     return code;
@@ -325,21 +325,21 @@ int cmd_pool_delete(struct cli *cli)
     enum err r = api_get(cli, &cli->arena, pool_path(cli), &reply, &e);
     bool dry = args_has(&cli->args, "dry-run");
     if (r == ERR_OK && dry && args_has(&cli->args, "json")) {
-        cli_out(reply.body);
-        cli_out_text("\n");
+        context_out(reply.body);
+        context_out_text("\n");
     } else if (r == ERR_OK && (dry || !args_has(&cli->args, "yes"))) {
-        cli_say("this deletes pool %s: %s node%s, %s task%s running, %s pending",
-                cli->args.words[0], item_text(reply.doc, "nodes.total"),
-                item_number(reply.doc, "nodes.total", 0) == 1 ? "" : "s",
-                item_text(reply.doc, "tasks.running"),
-                item_number(reply.doc, "tasks.running", 0) == 1 ? "" : "s",
-                item_text(reply.doc, "tasks.pending"));
+        context_say("this deletes pool %s: %s node%s, %s task%s running, %s pending",
+                    cli->args.words[0], item_text(reply.doc, "nodes.total"),
+                    item_number(reply.doc, "nodes.total", 0) == 1 ? "" : "s",
+                    item_text(reply.doc, "tasks.running"),
+                    item_number(reply.doc, "tasks.running", 0) == 1 ? "" : "s",
+                    item_text(reply.doc, "tasks.pending"));
         int64_t tasks =
             item_number(reply.doc, "tasks.running", 0) + item_number(reply.doc, "tasks.pending", 0);
-        r = dry ? ERR_OK : cli_confirm(cli, 1 + (size_t)tasks, &yes, &e);
+        r = dry ? ERR_OK : context_confirm(cli, 1 + (size_t)tasks, &yes, &e);
     }
     if (r != ERR_OK) {
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     if (dry) {
         return EXIT_WOULD_CHANGE;

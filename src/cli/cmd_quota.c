@@ -319,14 +319,14 @@ int cmd_quota_set(struct cli *cli)
     struct quota_words words = {.arena = &cli->arena};
     const char *project;
     if (words_read(cli, &words, &project, &e) != ERR_OK) {
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     bool any = words.count > 0 || args_has(&cli->args, "rank") ||
                args_has(&cli->args, "preempt-min-runtime") ||
                args_has(&cli->args, "reclaim-min-runtime");
     if (!any) {
         (void)fail(&e, ERR_USAGE, "nothing to set; like gpu=5, --limit gpu=20, --weight 2");
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     struct buf body;
     struct json_out j;
@@ -338,11 +338,11 @@ int cmd_quota_set(struct cli *cli)
                             (struct str){.p = body.data, .len = body.len}, &reply, &e);
     buf_done(&body);
     if (r != ERR_OK) {
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     if (!show_json(cli, &reply) && cli->err_tty) {
-        cli_say("quota of %s in pool %s set; `weir quota list` shows it",
-                item_text(reply.doc, "account"), item_text(reply.doc, "pool"));
+        context_say("quota of %s in pool %s set; `weir quota list` shows it",
+                    item_text(reply.doc, "account"), item_text(reply.doc, "pool"));
     }
     return EXIT_OK;
 }

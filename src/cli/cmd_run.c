@@ -138,9 +138,10 @@ static enum choice ask(uint64_t task)
 
 static int detach(uint64_t task, int number)
 {
-    cli_say("weir: task %llu goes on; `weir task logs -f %llu` follows it, `weir task kill %llu` "
-            "ends it",
-            (unsigned long long)task, (unsigned long long)task, (unsigned long long)task);
+    context_say(
+        "weir: task %llu goes on; `weir task logs -f %llu` follows it, `weir task kill %llu` "
+        "ends it",
+        (unsigned long long)task, (unsigned long long)task, (unsigned long long)task);
     return number == 0 ? EXIT_OK : SIGNAL_BASE + number;
 }
 
@@ -170,9 +171,9 @@ static void end_say(struct cli *cli, uint64_t task, const struct follow_end *end
     bool told = strcmp(cause, "spawn-failed") == 0 && !args_has(&cli->args, "json");
     if (!told && (!by_itself || end->code < 0)) {
         bool same = strcmp(cause, end->state) == 0 || cause[0] == '\0';
-        cli_say("weir: task %llu %s%s%s%s%s%s", (unsigned long long)task, end->state,
-                same ? "" : " (", same ? "" : cause, same ? "" : ")", why[0] == '\0' ? "" : ": ",
-                why);
+        context_say("weir: task %llu %s%s%s%s%s%s", (unsigned long long)task, end->state,
+                    same ? "" : " (", same ? "" : cause, same ? "" : ")",
+                    why[0] == '\0' ? "" : ": ", why);
     }
 }
 
@@ -204,9 +205,10 @@ static void workdir_say(struct watch_start *start)
     struct http_reply reply;
     struct doc *doc = NULL;
     if (http_client_call(client, &call, &arena, &reply, NULL) == ERR_OK && reply.status == 200 &&
-        doc_parse_json(&arena, reply.body, &doc, NULL) == ERR_OK && task_text_workdir_missed(doc)) {
-        cli_say("weir: note: the task's user cannot enter '%s', so it runs in its job directory",
-                item_text(doc, "workdir"));
+        doc_json_parse(&arena, reply.body, &doc, NULL) == ERR_OK && task_text_workdir_missed(doc)) {
+        context_say(
+            "weir: note: the task's user cannot enter '%s', so it runs in its job directory",
+            item_text(doc, "workdir"));
     }
     arena_done(&arena);
     http_client_free(client);
@@ -254,9 +256,9 @@ static int run_follow(struct cli *cli, uint64_t task)
     for (;;) {
         enum err r = follow_once(cli, task, &end, &e);
         if (r != ERR_OK) {
-            (void)cli_fail(cli, &e);
-            cli_say("weir: task %llu was submitted; it goes on without this command",
-                    (unsigned long long)task);
+            (void)context_fail(cli, &e);
+            context_say("weir: task %llu was submitted; it goes on without this command",
+                        (unsigned long long)task);
             return EXIT_WEIR_FAILED;
         }
         if (end.ended) {
@@ -273,7 +275,7 @@ static int run_follow(struct cli *cli, uint64_t task)
             return detach(task, 0);
         case CHOICE_KILL:
             if (kill_task(cli, task, &e) != ERR_OK) {
-                return cli_fail_run(cli, &e);
+                return context_fail_run(cli, &e);
             }
             break;
         case CHOICE_GO_ON:
@@ -289,17 +291,17 @@ int cmd_run(struct cli *cli)
     struct api_reply reply;
     if (cli->args.rest_count == 0) {
         (void)fail(&e, ERR_USAGE, "no command to run: weir run [flags] -- CMD…");
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     if (!args_has(&cli->args, "detach")) {
         signals_catch();
     }
     enum err r = run_submit(cli, &task, &reply, &e);
     if (r != ERR_OK) {
-        return cli_fail_run(cli, &e);
+        return context_fail_run(cli, &e);
     }
     if (args_has(&cli->args, "detach")) {
-        cli_out_text(arena_fmt(&cli->arena, "%llu\n", (unsigned long long)task));
+        context_out_text(arena_fmt(&cli->arena, "%llu\n", (unsigned long long)task));
         return EXIT_OK;
     }
     return run_follow(cli, task);

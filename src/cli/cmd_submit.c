@@ -21,7 +21,7 @@ enum {
     PROGRESS_MS = 1000, /* shorter work shows none */
 };
 
-struct submit {
+struct submit_call {
     struct cli *cli;
     struct task_args args;
     struct buf batch;
@@ -32,7 +32,7 @@ struct submit {
     bool progress_shown;
 };
 
-static void progress(struct submit *submit)
+static void progress(struct submit_call *submit)
 {
     int64_t past_ms = text_now_ms() - submit->start_ms;
     if (!submit->cli->err_tty || past_ms < PROGRESS_MS || submit->done == 0) {
@@ -50,7 +50,7 @@ static void progress(struct submit *submit)
 }
 
 /* Posts the tasks gathered so far and prints their ids. */
-static enum err post(struct submit *submit, struct error *e)
+static enum err post(struct submit_call *submit, struct error *e)
 {
     struct arena arena;
     arena_init(&arena);
@@ -65,7 +65,7 @@ static enum err post(struct submit *submit, struct error *e)
         for (const struct doc *d = tasks == NULL ? NULL : tasks->first; d != NULL; d = d->next) {
             buf_addf(&ids, "%s\n", item_text(d, "id"));
         }
-        cli_out((struct str){.p = buf_text(&ids), .len = ids.len});
+        context_out((struct str){.p = buf_text(&ids), .len = ids.len});
         buf_done(&ids);
     }
     if (r == ERR_OK) {
@@ -78,7 +78,7 @@ static enum err post(struct submit *submit, struct error *e)
     return r;
 }
 
-static enum err batch_post(struct submit *submit, struct error *e)
+static enum err batch_post(struct submit_call *submit, struct error *e)
 {
     if (submit->batch_count == 0) {
         return ERR_OK;
@@ -87,7 +87,7 @@ static enum err batch_post(struct submit *submit, struct error *e)
     return post(submit, e);
 }
 
-static enum err task_add(struct submit *submit, const struct doc *file, struct error *e)
+static enum err task_add(struct submit_call *submit, const struct doc *file, struct error *e)
 {
     buf_add_char(&submit->batch, submit->batch_count == 0 ? '[' : ',');
     task_args_json(&submit->args, file, &submit->batch);
@@ -123,7 +123,7 @@ static enum err file_read(const char *name, struct buf *out, struct error *e)
 }
 
 /* A file that is checked: its tasks as documents. */
-static enum err file_parse(struct submit *submit, const char *name, const struct doc **ret,
+static enum err file_parse(struct submit_call *submit, const char *name, const struct doc **ret,
                            struct error *e)
 {
     struct arena *arena = &submit->cli->arena;
@@ -140,7 +140,7 @@ static enum err file_parse(struct submit *submit, const char *name, const struct
     bool whole = submit->cli->args.rest_count == 0;
     r = r != ERR_OK || !whole ? r : task_file_read(all, shown, arena, &specs, &count, e);
     if (r == ERR_OK) {
-        r = doc_parse_yaml(arena, all, &doc, e);
+        r = doc_yaml_parse(arena, all, &doc, e);
         r = r == ERR_OK ? r : fail_in(e, "%s", shown);
     }
     if (r != ERR_OK) {
@@ -152,7 +152,7 @@ static enum err file_parse(struct submit *submit, const char *name, const struct
 }
 
 /* Every file is read and checked before the first task is sent. */
-static enum err files_submit(struct submit *submit, struct error *e)
+static enum err files_submit(struct submit_call *submit, struct error *e)
 {
     enum { FILES_MAX = 1024 };
     const struct doc *docs[FILES_MAX];
@@ -180,7 +180,7 @@ static enum err files_submit(struct submit *submit, struct error *e)
     return batch_post(submit, e);
 }
 
-static enum err one_submit(struct submit *submit, struct error *e)
+static enum err one_submit(struct submit_call *submit, struct error *e)
 {
     submit->total = 1;
     submit->batch_count = 1;
@@ -191,11 +191,11 @@ static enum err one_submit(struct submit *submit, struct error *e)
 int cmd_submit(struct cli *cli)
 {
     struct error e;
-    struct submit submit = {.cli = cli, .start_ms = text_now_ms()};
+    struct submit_call submit = {.cli = cli, .start_ms = text_now_ms()};
     bool files = args_has(&cli->args, "file");
     if (!files && cli->args.rest_count == 0) {
         (void)fail(&e, ERR_USAGE, "nothing to submit: weir submit -- CMD… or weir submit -f FILE");
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     buf_init(&submit.batch, 2 * BATCH_BYTES + FILE_MAX);
     enum err r = task_args_read(cli, &submit.args, &e);
@@ -212,7 +212,8 @@ int cmd_submit(struct cli *cli)
         return EXIT_OK;
     }
     if (submit.done > 0) {
-        cli_say("weir: %zu of %zu tasks were submitted before this:", submit.done, submit.total);
+        context_say("weir: %zu of %zu tasks were submitted before this:", submit.done,
+                    submit.total);
     }
-    return cli_fail(cli, &e);
+    return context_fail(cli, &e);
 }

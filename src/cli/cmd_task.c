@@ -95,7 +95,7 @@ int cmd_task_list(struct cli *cli)
     int64_t since_ms;
     if (since != NULL && !text_moment(str_of(since), text_now_ms(), &since_ms)) {
         (void)fail(&e, ERR_USAGE, "--since is '%.60s'; 2h or 2026-11-15T12:00:00Z would do", since);
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     if (since != NULL) {
         char time[TEXT_TIME_MAX];
@@ -218,7 +218,7 @@ static void cell_avoid(struct buf *out, const struct doc *item, int64_t now_ms)
 static void cell_node_labels(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
-    list_labels_text(out, item_at(item, "node_labels"));
+    cells_labels_text(out, item_at(item, "node_labels"));
 }
 
 static void cell_topology(struct buf *out, const struct doc *item, int64_t now_ms)
@@ -331,7 +331,7 @@ static void attempts_show(const struct cli *cli, const struct doc *doc)
     if (attempts == NULL || attempts->count == 0) {
         return;
     }
-    auto_free(table_freep) struct table *table = table_new(cli->width, cli->colour);
+    auto_free(table_freep) struct text_table *table = table_new(cli->width, cli->colour);
     const struct list_column *used[TABLE_COLUMNS_MAX];
     size_t used_count = 0;
     for (const struct list_column *c = attempt_columns; c->name != NULL; c++) {
@@ -346,7 +346,7 @@ static void attempts_show(const struct cli *cli, const struct doc *doc)
         for (size_t i = 0; i < used_count; i++) {
             const struct list_column *c = used[i];
             buf_clear(&cell);
-            list_cell_text(&cell, c, d, args_has(&cli->args, "wide"), text_now_ms());
+            cells_text(&cell, c, d, args_has(&cli->args, "wide"), text_now_ms());
             enum table_colour colour =
                 c->cell == cell_attempt_state ? cells_state_colour(buf_text(&cell)) : COLOUR_NONE;
             table_cell(table, (struct str){.p = buf_text(&cell), .len = cell.len}, colour);
@@ -357,7 +357,7 @@ static void attempts_show(const struct cli *cli, const struct doc *doc)
     buf_init(&out, TABLE_MAX);
     buf_add_char(&out, '\n');
     table_print(table, true, 0, &out);
-    cli_out((struct str){.p = buf_text(&out), .len = out.len});
+    context_out((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&out);
 }
 
@@ -366,7 +366,7 @@ int cmd_task_show(struct cli *cli)
     struct error e;
     struct attempt_name name;
     if (ids_name_parse(cli->args.words[0], &name, &e) != ERR_OK) {
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     unsigned long long id = name.task;
     return show_run(cli, arena_fmt(&cli->arena, "/tasks/%llu", id),
@@ -381,7 +381,7 @@ int cmd_task_logs(struct cli *cli)
     struct attempt_name name;
     struct arena *arena = &cli->arena;
     if (ids_name_parse(cli->args.words[0], &name, &e) != ERR_OK) {
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     if (args_has(&cli->args, "instance")) {
         name.instance = (int64_t)args_number(&cli->args, "instance", 0);
@@ -404,7 +404,7 @@ int cmd_task_logs(struct cli *cli)
         .json = args_has(&cli->args, "json"),
     };
     struct follow_end end;
-    return follow_run(cli, &options, &end, &e) == ERR_OK ? EXIT_OK : cli_fail(cli, &e);
+    return follow_run(cli, &options, &end, &e) == ERR_OK ? EXIT_OK : context_fail(cli, &e);
 }
 
 /* ---- wait ---- */
@@ -447,7 +447,7 @@ static int wait_all(struct cli *cli, const struct ids *ids)
     for (size_t i = 0; i < ids->at.count; i++) {
         struct api_reply reply;
         if (wait_one(cli, ids->at.at[i], deadline_ms, &arena, &reply, &e) != ERR_OK) {
-            code = cli_fail_run(cli, &e);
+            code = context_fail_run(cli, &e);
             break;
         }
         (void)show_json(cli, &reply);
@@ -465,7 +465,7 @@ int cmd_task_wait(struct cli *cli)
 {
     struct error e;
     struct ids ids;
-    int code = ids_read(cli, &ids, &e) == ERR_OK ? wait_all(cli, &ids) : cli_fail(cli, &e);
+    int code = ids_read(cli, &ids, &e) == ERR_OK ? wait_all(cli, &ids) : context_fail(cli, &e);
     ids_done(&ids);
     return code;
 }

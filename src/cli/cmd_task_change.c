@@ -37,7 +37,7 @@ static int each_said(struct cli *cli, const struct ids *ids, const char *method,
             }
         } else {
             (void)fail_in(&e, "task %llu", (unsigned long long)ids->at.at[i]);
-            int failed = cli_fail(cli, &e);
+            int failed = context_fail(cli, &e);
             code = code == EXIT_OK ? failed : code;
         }
         if (r == ERR_UNREACHABLE || r == ERR_DENIED) {
@@ -65,23 +65,24 @@ static int each_action(struct cli *cli, const char *action)
     struct error e;
     struct ids ids;
     int code = ids_read(cli, &ids, &e) == ERR_OK ? each(cli, &ids, "POST", action, (struct str){0})
-                                                 : cli_fail(cli, &e);
+                                                 : context_fail(cli, &e);
     ids_done(&ids);
     return code;
 }
 
-int cmd_task_kill(struct cli *cli)
+int cmd_task_change_kill(struct cli *cli)
 {
     struct error e;
     struct ids ids;
     bool yes = true;
     enum err r = ids_read(cli, &ids, &e);
     if (r == ERR_OK && ids.at.count > 1 && !args_has(&cli->args, "yes")) {
-        cli_say("this kills %zu tasks: %llu to %llu", ids.at.count,
-                (unsigned long long)ids.at.at[0], (unsigned long long)ids.at.at[ids.at.count - 1]);
-        r = cli_confirm(cli, ids.at.count, &yes, &e);
+        context_say("this kills %zu tasks: %llu to %llu", ids.at.count,
+                    (unsigned long long)ids.at.at[0],
+                    (unsigned long long)ids.at.at[ids.at.count - 1]);
+        r = context_confirm(cli, ids.at.count, &yes, &e);
     }
-    int code = r != ERR_OK ? cli_fail(cli, &e) : EXIT_FAILED;
+    int code = r != ERR_OK ? context_fail(cli, &e) : EXIT_FAILED;
     if (r == ERR_OK && yes) {
         code = ids.at.count == 1 ? each(cli, &ids, "POST", "/kill", (struct str){0})
                                  : kill_many(cli, ids.at.at, ids.at.count);
@@ -90,23 +91,23 @@ int cmd_task_kill(struct cli *cli)
     return code;
 }
 
-int cmd_task_start(struct cli *cli)
+int cmd_task_change_start(struct cli *cli)
 {
     return each_action(cli, "/start");
 }
 
-int cmd_task_pause(struct cli *cli)
+int cmd_task_change_pause(struct cli *cli)
 {
     return each_action(cli, "/pause");
 }
 
-int cmd_task_activate(struct cli *cli)
+int cmd_task_change_activate(struct cli *cli)
 {
     return each_action(cli, "/activate");
 }
 
 /* What an instance asks for, where a flag says so. */
-static bool asks_json(const struct task_args *asks, struct json_out *j)
+static bool part_json_asks(const struct task_args *asks, struct json_out *j)
 {
     for (size_t i = 0; i < asks->field_count; i++) {
         json_out_key(j, asks->fields[i].name);
@@ -137,7 +138,7 @@ static bool edit_json(const struct cli *cli, const struct task_args *asks, struc
     struct json_out j;
     json_out_init(&j, out);
     json_out_object(&j);
-    bool any = asks_json(asks, &j);
+    bool any = part_json_asks(asks, &j);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const char *value = args_text(args, texts[i][0]);
         if (value != NULL) {
@@ -166,7 +167,7 @@ static bool edit_json(const struct cli *cli, const struct task_args *asks, struc
     return any;
 }
 
-int cmd_task_edit(struct cli *cli)
+int cmd_task_change_edit(struct cli *cli)
 {
     struct error e;
     struct ids ids;
@@ -179,14 +180,14 @@ int cmd_task_edit(struct cli *cli)
         r = fail(&e, ERR_USAGE, "nothing to change; `weir task edit --help` lists what can be");
     }
     int code = r != ERR_OK
-                   ? cli_fail(cli, &e)
+                   ? context_fail(cli, &e)
                    : each(cli, &ids, "PATCH", "", (struct str){.p = body.data, .len = body.len});
     buf_done(&body);
     ids_done(&ids);
     return code;
 }
 
-int cmd_task_move(struct cli *cli)
+int cmd_task_change_move(struct cli *cli)
 {
     struct error e;
     struct ids ids;
@@ -199,7 +200,7 @@ int cmd_task_move(struct cli *cli)
     const char *body =
         arena_fmt(&cli->arena, "{\"%s\":%llu}", args_has(args, "behind") ? "behind" : "ahead_of",
                   (unsigned long long)args_number(args, flag, 0));
-    int code = r != ERR_OK ? cli_fail(cli, &e) : each(cli, &ids, "POST", "/move", str_of(body));
+    int code = r != ERR_OK ? context_fail(cli, &e) : each(cli, &ids, "POST", "/move", str_of(body));
     ids_done(&ids);
     return code;
 }
@@ -211,16 +212,16 @@ static void retry_said(uint64_t task, const struct doc *answer)
     const struct doc *first = tasks != NULL ? tasks->first : NULL;
     unsigned long long id = (unsigned long long)item_number(first, "id", 0);
     (void)printf("%llu\n", id);
-    cli_say("task %llu is submitted again as task %llu", (unsigned long long)task, id);
+    context_say("task %llu is submitted again as task %llu", (unsigned long long)task, id);
 }
 
-int cmd_task_retry(struct cli *cli)
+int cmd_task_change_retry(struct cli *cli)
 {
     struct error e;
     struct ids ids;
     int code = ids_read(cli, &ids, &e) == ERR_OK
                    ? each_said(cli, &ids, "POST", "/retry", (struct str){0}, retry_said)
-                   : cli_fail(cli, &e);
+                   : context_fail(cli, &e);
     ids_done(&ids);
     return code;
 }

@@ -193,8 +193,8 @@ static void login_write(struct up *up)
         .dir = up->dir,
     };
     if (login_save(arena, &entry, &e) != ERR_OK) {
-        cli_say("weir: %s; set WEIR_SERVER=%s and WEIR_TOKEN for the other commands", e.text,
-                up->url);
+        context_say("weir: %s; set WEIR_SERVER=%s and WEIR_TOKEN for the other commands", e.text,
+                    up->url);
     }
 }
 
@@ -278,12 +278,12 @@ static enum err up_start(struct up *up, struct error *e)
 
 static void ready_say(const struct up *up)
 {
-    cli_out_text(arena_fmt(&up->cli->arena, "ready %s\n", up->url));
+    context_out_text(arena_fmt(&up->cli->arena, "ready %s\n", up->url));
     if (up->cli->err_tty) {
-        cli_say("  data  %s", up->dir);
-        cli_say("  try   weir run -- echo hello     in another terminal");
-        cli_say("        weir task list --watch");
-        cli_say("  end   Ctrl-C; running tasks go on");
+        context_say("  data  %s", up->dir);
+        context_say("  try   weir run -- echo hello     in another terminal");
+        context_say("        weir task list --watch");
+        context_say("  end   Ctrl-C; running tasks go on");
     }
 }
 
@@ -303,7 +303,7 @@ static int64_t running_count(struct up *up)
     struct doc *doc;
     int64_t running = -1;
     if (http_client_call(client, &call, arena, &reply, NULL) == ERR_OK && reply.status == 200 &&
-        doc_parse_json(arena, reply.body, &doc, NULL) == ERR_OK) {
+        doc_json_parse(arena, reply.body, &doc, NULL) == ERR_OK) {
         const struct doc *items = item_at(doc, "items");
         running = 0;
         for (const struct doc *d = items == NULL ? NULL : items->first; d != NULL; d = d->next) {
@@ -317,14 +317,15 @@ static int64_t running_count(struct up *up)
 static void goodbye_say(const struct up *up, int64_t running)
 {
     if (running > 0) {
-        cli_say("weir: ended server and node; %lld task%s run%s on. `weir up --dir %s` takes them "
-                "over, "
-                "then `weir down --stop-tasks` ends all.",
-                (long long)running, running == 1 ? "" : "s", running == 1 ? "s" : "", up->dir);
+        context_say(
+            "weir: ended server and node; %lld task%s run%s on. `weir up --dir %s` takes them "
+            "over, "
+            "then `weir down --stop-tasks` ends all.",
+            (long long)running, running == 1 ? "" : "s", running == 1 ? "s" : "", up->dir);
     } else if (running == 0) {
-        cli_say("weir: ended server and node; no task was running");
+        context_say("weir: ended server and node; no task was running");
     } else {
-        cli_say("weir: ended server and node; tasks that run go on");
+        context_say("weir: ended server and node; tasks that run go on");
     }
 }
 
@@ -345,7 +346,7 @@ int cmd_up(struct cli *cli)
     struct up up = {.cli = cli, .server = {.ready = -1}, .agent = {.ready = -1}};
     enum err r = flags_check(cli, &e);
     if (r != ERR_OK) {
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     up.dir = dir_absolute(cli);
     if (cli->err_tty) {
@@ -365,7 +366,7 @@ int cmd_up(struct cli *cli)
     child_stop(&up.server, STOP_MS);
     (void)close(up.signals);
     if (r != ERR_OK) {
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     goodbye_say(&up, running);
     return EXIT_OK;

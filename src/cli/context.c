@@ -18,7 +18,7 @@ enum {
     SAY_INDENT = 6,       /* as wide as "weir: " */
 };
 
-int exit_of(enum err code)
+int context_exit_of(enum err code)
 {
     switch (code) {
     case ERR_OK:
@@ -48,7 +48,7 @@ int exit_of(enum err code)
     return EXIT_FAILED;
 }
 
-void cli_say(const char *format, ...)
+void context_say(const char *format, ...)
 {
     char line[LINE_MAX_BYTES];
     va_list list;
@@ -71,41 +71,41 @@ void cli_say(const char *format, ...)
 static void hint(const struct cli *cli, enum err code)
 {
     if (code == ERR_UNREACHABLE && cli->login.dir != NULL) {
-        cli_say("      is `weir up --dir %s` running? `weir status` tells once it is",
-                cli->login.dir);
+        context_say("      is `weir up --dir %s` running? `weir status` tells once it is",
+                    cli->login.dir);
     } else if (code == ERR_UNREACHABLE) {
-        cli_say(
+        context_say(
             "      check the address (%s), that the server runs there, and that nothing between "
             "refuses the connection;",
             cli->login.from == NULL ? "WEIR_SERVER" : cli->login.from);
-        cli_say("      `weir up` starts one on this machine");
+        context_say("      `weir up` starts one on this machine");
     } else if (code == ERR_DENIED) {
-        cli_say(
+        context_say(
             "      `weir whoami` shows who you are there; `weir login URL` saves another token");
     }
 }
 
-int cli_fail(const struct cli *cli, const struct error *e)
+int context_fail(const struct cli *cli, const struct error *e)
 {
     struct buf text;
     buf_init(&text, LINE_MAX_BYTES);
     /* The server may quote what the user typed. */
     text_escape(&text, str_of(e->text));
     bool named = e->path[0] == '\0' || strstr(e->text, e->path) != NULL;
-    cli_say("weir: %s%s%s", named ? "" : e->path, named ? "" : ": ", buf_text(&text));
+    context_say("weir: %s%s%s", named ? "" : e->path, named ? "" : ": ", buf_text(&text));
     buf_done(&text);
     hint(cli, e->code);
-    return exit_of(e->code);
+    return context_exit_of(e->code);
 }
 
-int cli_fail_run(const struct cli *cli, const struct error *e)
+int context_fail_run(const struct cli *cli, const struct error *e)
 {
-    int code = cli_fail(cli, e);
+    int code = context_fail(cli, e);
     bool about_request = code == EXIT_USAGE || code == EXIT_NEVER || code == EXIT_TIMED_OUT;
     return about_request ? code : EXIT_WEIR_FAILED;
 }
 
-void cli_out(struct str text)
+void context_out(struct str text)
 {
     size_t done = 0;
     while (done < text.len) {
@@ -117,7 +117,7 @@ void cli_out(struct str text)
             /* A closed pipe is the reader's good right (`weir task list | head`); anything else,
              * a full disk say, must not look like success. */
             if (errno != EPIPE) {
-                cli_say("weir: cannot write the output: %s", strerror(errno));
+                context_say("weir: cannot write the output: %s", strerror(errno));
             }
             _exit(errno == EPIPE ? EXIT_OK : EXIT_FAILED);
         }
@@ -125,12 +125,12 @@ void cli_out(struct str text)
     }
 }
 
-void cli_out_text(const char *text)
+void context_out_text(const char *text)
 {
-    cli_out(str_of(text));
+    context_out(str_of(text));
 }
 
-enum err cli_confirm(const struct cli *cli, size_t objects, bool *ret_yes, struct error *e)
+enum err context_confirm(const struct cli *cli, size_t objects, bool *ret_yes, struct error *e)
 {
     *ret_yes = true;
     if (args_has(&cli->args, "yes")) {
@@ -148,7 +148,7 @@ enum err cli_confirm(const struct cli *cli, size_t objects, bool *ret_yes, struc
     char line[16] = "";
     *ret_yes = fgets(line, sizeof line, stdin) != NULL && (line[0] == 'y' || line[0] == 'Y');
     if (!*ret_yes) {
-        cli_say("nothing was changed");
+        context_say("nothing was changed");
     }
     return ERR_OK;
 }

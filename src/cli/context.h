@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/doc.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "cli/args.h"
 #include "cli/login.h"
 
@@ -39,22 +39,22 @@ struct cli {
 };
 
 /* The exit status of a code. */
-int exit_of(enum err code);
+int context_exit_of(enum err code);
 
 /* Says the error on standard error, with what to do about it; its exit status. */
-int cli_fail(const struct cli *cli, const struct error *e);
+int context_fail(const struct cli *cli, const struct error *e);
 
 /* The same for `weir run` and `wait`: 125 where the status is not about the request itself. */
-int cli_fail_run(const struct cli *cli, const struct error *e);
+int context_fail_run(const struct cli *cli, const struct error *e);
 
 /* A line on standard error, for people: talk, never data. */
-void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void context_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Writes data to standard output; a reader that went away ends the program quietly. */
-void cli_out(struct str text);
-void cli_out_text(const char *text);
+void context_out(struct str text);
+void context_out_text(const char *text);
 
 /* "Really?" on a terminal; `what` has been said before. Without a terminal: true for one object,
  * else ERR_USAGE asks for --yes. *ret_yes says what the person answered. */
-must_use enum err cli_confirm(const struct cli *cli, size_t objects, bool *ret_yes,
-                              struct error *e);
+must_use enum err context_confirm(const struct cli *cli, size_t objects, bool *ret_yes,
+                                  struct error *e);

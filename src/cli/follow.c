@@ -44,8 +44,8 @@ static void piece_write(struct follow *follow, const struct doc *doc, struct str
         follow->options->before_output(follow->options->ctx);
     }
     if (follow->options->json) {
-        cli_out(line);
-        cli_out_text("\n");
+        context_out(line);
+        context_out_text("\n");
         return;
     }
     int fd = strcmp(item_text(doc, "stream"), "stderr") == 0 ? STDERR_FILENO : STDOUT_FILENO;
@@ -68,7 +68,7 @@ static bool on_line(void *ctx, struct str line)
     }
     arena_clear(&follow->arena);
     struct doc *doc;
-    follow->r = doc_parse_json(&follow->arena, line, &doc, follow->e);
+    follow->r = doc_json_parse(&follow->arena, line, &doc, follow->e);
     if (follow->r != ERR_OK) {
         follow->r = fail_in(follow->e, "the server's log stream");
         return false;
@@ -78,8 +78,8 @@ static bool on_line(void *ctx, struct str line)
         (void)str_copy(follow->end.state, sizeof follow->end.state, item_text(doc, "state"));
         follow->end.code = item_number(doc, "exit_code", -1);
         if (follow->options->json) {
-            cli_out(line);
-            cli_out_text("\n");
+            context_out(line);
+            context_out_text("\n");
         }
         return false;
     }

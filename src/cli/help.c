@@ -260,9 +260,9 @@ static int help_unknown(const char *word)
         suggest_offer(&suggest, c->hidden ? "" : c->name);
     }
     if (suggest.best != NULL) {
-        cli_say("weir: no help on '%s'; did you mean `weir help %s`?", word, suggest.best);
+        context_say("weir: no help on '%s'; did you mean `weir help %s`?", word, suggest.best);
     } else {
-        cli_say("weir: no help on '%s'; `weir help` lists commands and topics", word);
+        context_say("weir: no help on '%s'; `weir help` lists commands and topics", word);
     }
     return EXIT_USAGE;
 }

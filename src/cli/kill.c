@@ -48,7 +48,7 @@ static int misses_say(struct cli *cli, const struct doc *tasks)
         } else {
             (void)fail(&e, ERR_CONFLICT, "task %s has ended: it is %s", id, state);
         }
-        int failed = cli_fail(cli, &e);
+        int failed = context_fail(cli, &e);
         code = code == EXIT_OK ? failed : code;
     }
     return code;
@@ -65,7 +65,7 @@ int kill_many(struct cli *cli, const uint64_t *ids, size_t count)
         size_t some = count - at < KILL_IDS_MAX ? count - at : KILL_IDS_MAX;
         arena_clear(&arena);
         if (kill_call(cli, &arena, ids + at, some, &reply, &e) != ERR_OK) {
-            code = cli_fail(cli, &e);
+            code = context_fail(cli, &e);
             break;
         }
         (void)show_json(cli, &reply);

@@ -26,7 +26,7 @@ struct items {
     bool more; /* the server has more than was asked for */
 };
 
-struct list {
+struct item_list {
     struct cli *cli;
     const struct list_def *def;
     const char *path;
@@ -60,7 +60,7 @@ static const struct list_column *column_find(const struct list_def *def, struct 
     return NULL;
 }
 
-static enum err columns_choose(struct list *list, struct error *e)
+static enum err columns_choose(struct item_list *list, struct error *e)
 {
     const char *named = args_text(&list->cli->args, "columns");
     for (const struct list_column *c = list->def->columns; named == NULL && c->name != NULL; c++) {
@@ -91,7 +91,7 @@ static enum err columns_choose(struct list *list, struct error *e)
 
 /* ---- fetching ---- */
 
-static enum err fetch(struct list *list, struct arena *arena, bool patient, struct items *ret,
+static enum err fetch(struct item_list *list, struct arena *arena, bool patient, struct items *ret,
                       struct error *e)
 {
     size_t limit = args_number(&list->cli->args, "limit", list->def->limit);
@@ -128,7 +128,7 @@ static enum err fetch(struct list *list, struct arena *arena, bool patient, stru
 
 static int item_compare(const void *a, const void *b, void *ctx)
 {
-    const struct list *list = ctx;
+    const struct item_list *list = ctx;
     const struct doc *const *left = a;
     const struct doc *const *right = b;
     if (list->sort == NULL) {
@@ -142,7 +142,7 @@ static int item_compare(const void *a, const void *b, void *ctx)
                                    item_at(*right, list->def->id_path));
 }
 
-static enum err fetch_sorted(struct list *list, struct arena *arena, bool patient,
+static enum err fetch_sorted(struct item_list *list, struct arena *arena, bool patient,
                              struct items *ret, struct error *e)
 {
     enum err r = fetch(list, arena, patient, ret, e);
@@ -155,7 +155,7 @@ static enum err fetch_sorted(struct list *list, struct arena *arena, bool patien
 
 /* ---- showing ---- */
 
-static void items_json(const struct list *list, const struct items *items, struct buf *out)
+static void items_json(const struct item_list *list, const struct items *items, struct buf *out)
 {
     if (!list->json_lines) {
         buf_add_char(out, '[');
@@ -181,7 +181,7 @@ static bool column_is_same(const struct list_column *column, const struct items 
     for (size_t i = 0; same && i < items->at.count; i++) {
         struct buf *cell = i == 0 ? &first : &other;
         buf_clear(cell);
-        list_cell_text(cell, column, items->at.at[i], false, 0);
+        cells_text(cell, column, items->at.at[i], false, 0);
         same = i == 0 || strcmp(buf_text(&first), buf_text(&other)) == 0;
     }
     buf_done(&first);
@@ -189,11 +189,12 @@ static bool column_is_same(const struct list_column *column, const struct items 
     return same;
 }
 
-static struct table *table_fill(const struct list *list, const struct list_column *const *columns,
-                                size_t count, const struct items *items)
+static struct text_table *table_fill(const struct item_list *list,
+                                     const struct list_column *const *columns, size_t count,
+                                     const struct items *items)
 {
     struct cli *cli = list->cli;
-    struct table *table = table_new(list->wide ? 0 : cli->width, cli->colour);
+    struct text_table *table = table_new(list->wide ? 0 : cli->width, cli->colour);
     for (size_t i = 0; i < count; i++) {
         enum column_kind kind = columns[i]->kind;
         table_column(table, columns[i]->title,
@@ -205,7 +206,7 @@ static struct table *table_fill(const struct list *list, const struct list_colum
     for (size_t i = 0; i < items->at.count; i++) {
         for (size_t c = 0; c < count; c++) {
             buf_clear(&cell);
-            list_cell_text(&cell, columns[c], items->at.at[i], list->wide, now_ms);
+            cells_text(&cell, columns[c], items->at.at[i], list->wide, now_ms);
             enum table_colour colour = columns[c]->kind == COLUMN_STATE
                                            ? cells_state_colour(buf_text(&cell))
                                            : COLOUR_NONE;
@@ -217,9 +218,9 @@ static struct table *table_fill(const struct list *list, const struct list_colum
 }
 
 /* On a narrow terminal a column that may, and says the same in every line, makes room. */
-static struct table *items_table(const struct list *list, const struct items *items)
+static struct text_table *items_table(const struct item_list *list, const struct items *items)
 {
-    struct table *table = table_fill(list, list->shown, list->shown_count, items);
+    struct text_table *table = table_fill(list, list->shown, list->shown_count, items);
     if (table_fits(table) || args_has(&list->cli->args, "columns")) {
         return table;
     }
@@ -234,7 +235,7 @@ static struct table *items_table(const struct list *list, const struct items *it
     return table_fill(list, kept, count, items);
 }
 
-static void items_print(const struct list *list, const struct items *items, size_t rows_max,
+static void items_print(const struct item_list *list, const struct items *items, size_t rows_max,
                         struct buf *out)
 {
     if (list->quiet) {
@@ -247,23 +248,23 @@ static void items_print(const struct list *list, const struct items *items, size
         items_json(list, items, out);
         return;
     }
-    auto_free(table_freep) struct table *table = items_table(list, items);
+    auto_free(table_freep) struct text_table *table = items_table(list, items);
     if (table_row_count(table) > 0) {
         table_print(table, !args_has(&list->cli->args, "no-header"), rows_max, out);
     }
 }
 
-static void talk(const struct list *list, const struct items *items)
+static void talk(const struct item_list *list, const struct items *items)
 {
     bool people = list->cli->err_tty && !list->quiet && !list->json;
     if (items->at.count == 0 && !list->quiet && !list->json) {
-        cli_say("no %s; %s", list->def->what, list->def->empty);
+        context_say("no %s; %s", list->def->what, list->def->empty);
     } else if (items->more && people) {
-        cli_say("(the first %zu; --limit 0 shows all)", items->at.count);
+        context_say("(the first %zu; --limit 0 shows all)", items->at.count);
     }
 }
 
-static int list_once(struct list *list)
+static int list_once(struct item_list *list)
 {
     struct error e;
     struct items items = {0};
@@ -272,18 +273,18 @@ static int list_once(struct list *list)
         struct buf out;
         buf_init(&out, OUT_MAX);
         items_print(list, &items, 0, &out);
-        cli_out((struct str){.p = buf_text(&out), .len = out.len});
+        context_out((struct str){.p = buf_text(&out), .len = out.len});
         buf_done(&out);
         talk(list, &items);
     }
     vec_done(&items.at);
-    return r == ERR_OK ? EXIT_OK : cli_fail(list->cli, &e);
+    return r == ERR_OK ? EXIT_OK : context_fail(list->cli, &e);
 }
 
 /* ---- watching ---- */
 
 /* On a terminal: the whole table again, over the old one. */
-static void redraw(const struct list *list, const struct items *items, size_t *lines)
+static void redraw(const struct item_list *list, const struct items *items, size_t *lines)
 {
     struct buf out;
     buf_init(&out, OUT_MAX);
@@ -303,15 +304,15 @@ static void redraw(const struct list *list, const struct items *items, size_t *l
     for (size_t i = start; i < out.len; i++) {
         *lines += out.data[i] == '\n';
     }
-    cli_out((struct str){.p = buf_text(&out), .len = out.len});
+    context_out((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&out);
 }
 
 /* In a pipe: the rows that are new or not as they were, one line each. */
-static void changes_print(const struct list *list, const struct items *items,
+static void changes_print(const struct item_list *list, const struct items *items,
                           struct watch_seen *seen, bool first)
 {
-    auto_free(table_freep) struct table *table = items_table(list, items);
+    auto_free(table_freep) struct text_table *table = items_table(list, items);
     struct buf out;
     struct buf json;
     buf_init(&out, OUT_MAX);
@@ -336,19 +337,19 @@ static void changes_print(const struct list *list, const struct items *items,
             table_print_row(table, i, &out);
         }
     }
-    cli_out((struct str){.p = buf_text(&out), .len = out.len});
+    context_out((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&json);
     buf_done(&out);
 }
 
-static int list_watch(struct list *list)
+static int list_watch(struct item_list *list)
 {
     struct error e;
     enum err r = api_open(list->cli, &e);
     if (r != ERR_OK) {
-        return cli_fail(list->cli, &e);
+        return context_fail(list->cli, &e);
     }
-    struct watch *watch = watch_start(&list->cli->login, list->def->events);
+    struct cli_watch *watch = watch_start(&list->cli->login, list->def->events);
     struct watch_seen *seen = watch_seen_new();
     struct arena arena;
     arena_init(&arena);
@@ -374,14 +375,14 @@ static int list_watch(struct list *list)
     arena_done(&arena);
     watch_seen_free(seen);
     watch_free(watch);
-    return cli_fail(list->cli, &e);
+    return context_fail(list->cli, &e);
 }
 
 int list_run(struct cli *cli, const struct list_def *def, const char *path)
 {
     struct error e;
     const char *json = args_text(&cli->args, "json");
-    struct list list = {
+    struct item_list list = {
         .cli = cli,
         .def = def,
         .path = path,
@@ -391,7 +392,7 @@ int list_run(struct cli *cli, const struct list_def *def, const char *path)
         .wide = args_has(&cli->args, "wide"),
     };
     if (columns_choose(&list, &e) != ERR_OK) {
-        return cli_fail(cli, &e);
+        return context_fail(cli, &e);
     }
     return args_has(&cli->args, "watch") ? list_watch(&list) : list_once(&list);
 }

@@ -46,14 +46,14 @@ struct list_def {
 int list_run(struct cli *cli, const struct list_def *def, const char *path);
 
 /* One cell's text and colour, also for `show`. */
-void list_cell_text(struct buf *out, const struct list_column *column, const struct doc *item,
-                    bool absolute, int64_t now_ms);
+void cells_text(struct buf *out, const struct list_column *column, const struct doc *item,
+                bool absolute, int64_t now_ms);
 
 /* "slots=1 memory=64Gi foo=5". */
-void list_resources_text(struct buf *out, const struct doc *map);
+void cells_resources_text(struct buf *out, const struct doc *map);
 
 /* "zone=a gpu.model=A100" from a map of labels. */
-void list_labels_text(struct buf *out, const struct doc *labels);
+void cells_labels_text(struct buf *out, const struct doc *labels);
 
 /* The words of a command as one would type them. */
-void list_command_text(struct buf *out, const struct doc *words);
+void cells_command_text(struct buf *out, const struct doc *words);

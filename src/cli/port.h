@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 
 /* ERR_CONFLICT names the process that listens there, as far as we may see it. Port 0 is free. */
 must_use enum err port_check(struct arena *arena, unsigned port, struct error *e);

@@ -58,7 +58,7 @@ void show_fields(const struct cli *cli, const struct list_column *fields, const 
     for (const struct list_column *f = fields; f->name != NULL; f++) {
         buf_clear(&raw);
         buf_clear(&shown);
-        list_cell_text(&raw, f, doc, wide, now_ms);
+        cells_text(&raw, f, doc, wide, now_ms);
         if (raw.len == 0 || (f->when == COLUMN_WIDE && !wide)) {
             continue;
         }
@@ -71,7 +71,7 @@ void show_fields(const struct cli *cli, const struct list_column *fields, const 
         }
         buf_add_char(&out, '\n');
     }
-    cli_out((struct str){.p = buf_text(&out), .len = out.len});
+    context_out((struct str){.p = buf_text(&out), .len = out.len});
     buf_done(&shown);
     buf_done(&raw);
     buf_done(&out);
@@ -82,9 +82,9 @@ bool show_json(const struct cli *cli, const struct api_reply *reply)
     if (!args_has(&cli->args, "json")) {
         return false;
     }
-    cli_out(reply->body.len == 0 ? str_of("{}") : reply->body);
+    context_out(reply->body.len == 0 ? str_of("{}") : reply->body);
     bool ended = reply->body.len > 0 && reply->body.p[reply->body.len - 1] == '\n';
-    cli_out_text(ended ? "" : "\n");
+    context_out_text(ended ? "" : "\n");
     return true;
 }
 
@@ -104,7 +104,7 @@ static void show_reply(const struct cli *cli, const struct api_reply *reply,
 static enum err show_watch(struct cli *cli, const char *path, const char *events,
                            const struct list_column *fields, show_fn after, struct error *e)
 {
-    struct watch *watch = watch_start(&cli->login, events);
+    struct cli_watch *watch = watch_start(&cli->login, events);
     struct watch_seen *seen = watch_seen_new();
     struct arena arena;
     arena_init(&arena);
@@ -114,7 +114,7 @@ static enum err show_watch(struct cli *cli, const char *path, const char *events
         arena_clear(&arena);
         r = api_get_patient(cli, &arena, path, &reply, e);
         if (r == ERR_OK && watch_seen_changed(seen, path, reply.body)) {
-            cli_out_text(cli->out_tty && !args_has(&cli->args, "json") ? "\033[H\033[J" : "");
+            context_out_text(cli->out_tty && !args_has(&cli->args, "json") ? "\033[H\033[J" : "");
             show_reply(cli, &reply, fields, after);
         }
         while (r == ERR_OK && !watch_wait(watch, SHOW_WAIT_MS)) {
@@ -137,5 +137,5 @@ int show_run(struct cli *cli, const char *path, const char *events,
     } else if (r == ERR_OK) {
         show_reply(cli, &reply, fields, after);
     }
-    return r == ERR_OK ? EXIT_OK : cli_fail(cli, &e);
+    return r == ERR_OK ? EXIT_OK : context_fail(cli, &e);
 }

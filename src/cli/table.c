@@ -25,7 +25,7 @@ struct column {
     bool number;
 };
 
-struct table {
+struct text_table {
     struct arena arena;
     size_t width;
     bool colour;
@@ -34,16 +34,16 @@ struct table {
     VEC(struct cell) cells;
 };
 
-struct table *table_new(size_t width, bool colour)
+struct text_table *table_new(size_t width, bool colour)
 {
-    struct table *table = xcalloc(1, sizeof *table);
+    struct text_table *table = xcalloc(1, sizeof *table);
     arena_init(&table->arena);
     table->width = width;
     table->colour = colour;
     return table;
 }
 
-void table_free(struct table *table)
+void table_free(struct text_table *table)
 {
     if (table != NULL) {
         arena_done(&table->arena);
@@ -52,12 +52,12 @@ void table_free(struct table *table)
     }
 }
 
-void table_freep(struct table **table)
+void table_freep(struct text_table **table)
 {
     table_free(*table);
 }
 
-void table_column(struct table *table, const char *title, bool number)
+void table_column(struct text_table *table, const char *title, bool number)
 {
     must(table->column_count < TABLE_COLUMNS_MAX);
     must(table->cells.count == 0);
@@ -65,7 +65,7 @@ void table_column(struct table *table, const char *title, bool number)
         (struct column){.title = arena_str(&table->arena, title), .number = number};
 }
 
-void table_cell(struct table *table, struct str text, enum table_colour colour)
+void table_cell(struct text_table *table, struct str text, enum table_colour colour)
 {
     must(table->column_count > 0);
     struct buf escaped;
@@ -85,7 +85,7 @@ void table_cell(struct table *table, struct str text, enum table_colour colour)
     vec_push(&table->cells, cell);
 }
 
-size_t table_row_count(const struct table *table)
+size_t table_row_count(const struct text_table *table)
 {
     must(table->column_count > 0);
     must(table->cells.count % table->column_count == 0);
@@ -93,7 +93,7 @@ size_t table_row_count(const struct table *table)
 }
 
 /* Which text column is widest and may still give way; SIZE_MAX: none. */
-static size_t widest_text(const struct table *table, const size_t *widths)
+static size_t widest_text(const struct text_table *table, const size_t *widths)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < table->column_count; i++) {
@@ -108,7 +108,7 @@ static size_t widest_text(const struct table *table, const size_t *widths)
 }
 
 /* The widest cell of each column; what a whole line takes. */
-static size_t widths_full(const struct table *table, bool header, size_t *widths)
+static size_t widths_full(const struct text_table *table, bool header, size_t *widths)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         widths[i] = header ? text_width(str_of(table->columns[i].title)) : 0;
@@ -126,13 +126,13 @@ static size_t widths_full(const struct table *table, bool header, size_t *widths
     return total;
 }
 
-bool table_fits(const struct table *table)
+bool table_fits(const struct text_table *table)
 {
     size_t widths[TABLE_COLUMNS_MAX];
     return table->width == 0 || widths_full(table, true, widths) <= table->width;
 }
 
-static void widths_find(const struct table *table, bool header, size_t *widths)
+static void widths_find(const struct text_table *table, bool header, size_t *widths)
 {
     size_t total = widths_full(table, header, widths);
     while (table->width != 0 && total > table->width) {
@@ -164,8 +164,8 @@ static void pad(struct buf *out, size_t count)
 }
 
 /* A line of at most the terminal's width: what does not fit any more is left out whole. */
-static void line_print(const struct table *table, const struct cell *cells, const size_t *widths,
-                       struct buf *out)
+static void line_print(const struct text_table *table, const struct cell *cells,
+                       const size_t *widths, struct buf *out)
 {
     size_t owed = 0; /* blanks that are written only when something follows them */
     size_t used = 0;
@@ -198,7 +198,7 @@ static void line_print(const struct table *table, const struct cell *cells, cons
     buf_add_char(out, '\n');
 }
 
-static void header_print(const struct table *table, const size_t *widths, struct buf *out)
+static void header_print(const struct text_table *table, const size_t *widths, struct buf *out)
 {
     struct cell titles[TABLE_COLUMNS_MAX];
     for (size_t i = 0; i < table->column_count; i++) {
@@ -213,7 +213,7 @@ static void header_print(const struct table *table, const size_t *widths, struct
     line_print(table, titles, widths, out);
 }
 
-void table_print(const struct table *table, bool header, size_t rows_max, struct buf *out)
+void table_print(const struct text_table *table, bool header, size_t rows_max, struct buf *out)
 {
     size_t widths[TABLE_COLUMNS_MAX];
     widths_find(table, header, widths);
@@ -229,7 +229,7 @@ void table_print(const struct table *table, bool header, size_t rows_max, struct
     }
 }
 
-void table_print_row(const struct table *table, size_t row, struct buf *out)
+void table_print_row(const struct text_table *table, size_t row, struct buf *out)
 {
     size_t widths[TABLE_COLUMNS_MAX];
     widths_find(table, true, widths);

@@ -235,7 +235,7 @@ static enum err map_flag(struct draft *draft, const char *flag, const char *fiel
 static enum err label_pair(struct draft *draft, const char *text, struct json_out *j)
 {
     struct label label;
-    enum err r = label_text_parse(str_of(text), &draft->cli->arena, &label, draft->e);
+    enum err r = resources_text_label(str_of(text), &draft->cli->arena, &label, draft->e);
     if (r == ERR_OK) {
         json_out_kv_text(j, label.key, label.value);
     }
@@ -248,7 +248,8 @@ static enum err env_pair(struct draft *draft, const char *text, struct json_out 
     struct str value;
     struct str name = str_cut(str_of(text), '=', &value);
     const bool own = value.p == NULL;
-    enum err r = own ? env_name_check(name, draft->e) : env_text_check(str_of(text), draft->e);
+    enum err r =
+        own ? resources_text_env_name(name, draft->e) : resources_text_env(str_of(text), draft->e);
     const char *found = own ? getenv(text) : NULL;
     value = found != NULL ? str_of(found) : value;
     if (r == ERR_OK && value.p != NULL) {
@@ -298,7 +299,7 @@ enum err task_args_asks(struct cli *cli, struct task_args *ret, struct error *e)
     uint64_t mask;
     const char *devices = args_text(&cli->args, "devices");
     *ret = (struct task_args){0};
-    if (devices != NULL && devices_text_parse(str_of(devices), &mask, e) != ERR_OK) {
+    if (devices != NULL && resources_text_devices(str_of(devices), &mask, e) != ERR_OK) {
         return usage(&draft, "devices");
     }
     list_field(&draft, "devices", "devices", true);
@@ -316,11 +317,11 @@ static enum err forms_check(struct draft *draft)
     uint64_t number;
     const struct args *args = &draft->cli->args;
     const char *devices = args_text(args, "devices");
-    if (devices != NULL && devices_text_parse(str_of(devices), &mask, draft->e) != ERR_OK) {
+    if (devices != NULL && resources_text_devices(str_of(devices), &mask, draft->e) != ERR_OK) {
         return usage(draft, "devices");
     }
     const char *array = args_text(args, "array");
-    if (array != NULL && array_text_parse(str_of(array), &first, &count, draft->e) != ERR_OK) {
+    if (array != NULL && resources_text_array(str_of(array), &first, &count, draft->e) != ERR_OK) {
         return usage(draft, "array");
     }
     size_t cursor = 0;

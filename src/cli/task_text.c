@@ -40,7 +40,7 @@ void task_text_name(struct buf *out, const struct doc *task, int64_t now_ms)
     if (name[0] != '\0') {
         buf_add_str(out, name);
     } else {
-        list_command_text(out, item_at(task, "command"));
+        cells_command_text(out, item_at(task, "command"));
     }
 }
 

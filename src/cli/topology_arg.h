@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 
 /* "required=zone,preferred=rack" as the JSON object of a task, in the arena. ERR_USAGE says what would do. */
 must_use enum err topology_arg_json(const char *text, struct arena *arena, const char **ret,

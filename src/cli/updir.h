@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

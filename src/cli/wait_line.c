@@ -105,7 +105,7 @@ static void *look(void *ctx)
         struct doc *doc = NULL;
         arena_clear(&arena);
         bool well = http_client_call(client, &call, &arena, &reply, NULL) == ERR_OK &&
-                    reply.status == 200 && doc_parse_json(&arena, reply.body, &doc, NULL) == ERR_OK;
+                    reply.status == 200 && doc_json_parse(&arena, reply.body, &doc, NULL) == ERR_OK;
         (void)pthread_mutex_lock(&line->lock);
         if (well && !waits(doc)) {
             line_erase(line);

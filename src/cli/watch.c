@@ -23,7 +23,7 @@
 
 enum { BURST_MS = 250, AGAIN_MS = 30000, IDLE_MS = 45000 };
 
-struct watch {
+struct cli_watch {
     const struct login *login;
     char query[128];
     pthread_t thread;
@@ -33,7 +33,7 @@ struct watch {
     bool fresh;     /* the connection has not said anything yet */
 };
 
-static void changed_say(struct watch *watch)
+static void changed_say(struct cli_watch *watch)
 {
     uint64_t one = 1;
     ssize_t n = write(watch->changed, &one, sizeof one);
@@ -42,7 +42,7 @@ static void changed_say(struct watch *watch)
 
 static bool on_line(void *ctx, struct str line)
 {
-    struct watch *watch = ctx;
+    struct cli_watch *watch = ctx;
     struct str value;
     struct str key = str_cut(line, ':', &value);
     if (watch->fresh) {
@@ -68,7 +68,7 @@ static void pause_briefly(void)
 
 static void *follow(void *ctx)
 {
-    struct watch *watch = ctx;
+    struct cli_watch *watch = ctx;
     struct http_client *client = login_client(watch->login);
     struct arena arena;
     arena_init(&arena);
@@ -100,9 +100,9 @@ static void *follow(void *ctx)
     return NULL;
 }
 
-struct watch *watch_start(const struct login *login, const char *query)
+struct cli_watch *watch_start(const struct login *login, const char *query)
 {
-    struct watch *watch = xcalloc(1, sizeof *watch);
+    struct cli_watch *watch = xcalloc(1, sizeof *watch);
     watch->login = login;
     (void)str_copy(watch->query, sizeof watch->query, query == NULL ? "" : query);
     watch->changed = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -118,7 +118,7 @@ struct watch *watch_start(const struct login *login, const char *query)
     return watch;
 }
 
-void watch_free(struct watch *watch)
+void watch_free(struct cli_watch *watch)
 {
     watch->stop = 1;
     (void)pthread_join(watch->thread, NULL);
@@ -126,7 +126,7 @@ void watch_free(struct watch *watch)
     free(watch);
 }
 
-bool watch_wait(struct watch *watch, int timeout_ms)
+bool watch_wait(struct cli_watch *watch, int timeout_ms)
 {
     struct pollfd poll_fd = {.fd = watch->changed, .events = POLLIN};
     if (poll(&poll_fd, 1, timeout_ms) <= 0) {

@@ -5,17 +5,17 @@
 #include "base/str.h"
 #include "cli/login.h"
 
-struct watch;
+struct cli_watch;
 
 /* Follows /events with this query ("task=12"; NULL: everything). The login must outlive it. */
-struct watch *watch_start(const struct login *login, const char *query);
+struct cli_watch *watch_start(const struct login *login, const char *query);
 
 /* Ends the thread (within a second). */
-void watch_free(struct watch *watch);
+void watch_free(struct cli_watch *watch);
 
 /* Waits until something changed, or for `timeout_ms`; true when something did. Bursts are answered
  * once: at most four times a second. */
-bool watch_wait(struct watch *watch, int timeout_ms);
+bool watch_wait(struct cli_watch *watch, int timeout_ms);
 
 /* Which objects were seen in which form. */
 struct watch_seen;

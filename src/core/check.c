@@ -4,8 +4,8 @@
  * exactly what the rows say, K6 heads, K7 what has come to its end has ended, K11 claims find what they were promised, K13 domains (topology.c). K2 and K7 hold between
  * steps (an input with all its facts); the facts of one step may lie between a gang's first start
  * and its last. SPDX-License-Identifier: Apache-2.0 */
-#include "core/change.h"
-#include "core/lengths.h"
+#include "core/state/change.h"
+#include "core/state/lengths.h"
 
 #include "base/must.h"
 #include "core/model/spec_codec.h"
@@ -38,7 +38,7 @@ static void check_node(struct expected *expected, const struct node *node)
 {
     const struct core *core = expected->core;
     struct node again = *node;
-    node_recount(core, &again);
+    change_node_recount(core, &again);
     must(again.slots_free == node->slots_free); /* K1 */
     must(again.cpu_free == node->cpu_free);
     must(again.memory_free == node->memory_free);
@@ -54,17 +54,17 @@ static void check_node(struct expected *expected, const struct node *node)
         return;
     }
     if (node->leaving_count > 0 || node->claim_count > 0) {
-        expect(expected, ORDER_MOTION, (struct okey){{node->pool.v, node->id.v}});
-        must(claims_fit(core, node)); /* K11 */
+        expect(expected, ORDER_NODE_CHANGING, (struct okey){{node->pool.v, node->id.v}});
+        must(space_claims_fit(core, node)); /* K11 */
     }
     if (node->gpu_memory_bytes > 0) {
         expect(expected, ORDER_GPU_MEMORY,
                (struct okey){{node->pool.v, (uint64_t)node->gpu_memory_bytes, node->id.v}});
     }
-    must(core_pool(core, node->pool) != NULL);
+    must(query_pool(core, node->pool) != NULL);
     expect(expected, ORDER_POOL_NODE, (struct okey){{node->pool.v, node->id.v}});
     expect(expected, ORDER_NODE_SIZE, key_node_size(node));
-    uint64_t hash = name_hash(core_node_name(core, node->id));
+    uint64_t hash = key_name_hash(query_node_name(core, node->id));
     expect(expected, ORDER_NODE_NAME, (struct okey){{hash, node->id.v}});
 }
 
@@ -88,16 +88,16 @@ static void check_instance(struct expected *expected, const struct task *task,
 {
     const struct claim *claim = table_get(&expected->core->claims, row);
     if (claim != NULL) {
-        must(claim_allowed(instance)); /* K11 */
+        must(instance_may_claim(instance)); /* K11 */
         must(task_keeps_claims(task));
-        must(node_takes_work(core_node(expected->core, claim->node)));
+        must(node_takes_work(query_node(expected->core, claim->node)));
         expect(expected, ORDER_CLAIM,
                (struct okey){{claim->node.v, task->id.v, instance->index, row}});
     }
     if (!instance_active(instance)) {
         return;
     }
-    const struct node *node = core_node(expected->core, instance->node);
+    const struct node *node = query_node(expected->core, instance->node);
     must(node != NULL);
     must(node->incarnation == instance->incarnation); /* P11 */
     must(node->pool.v == task->pool.v);
@@ -117,7 +117,7 @@ static void check_instance(struct expected *expected, const struct task *task,
     }
 }
 
-struct tally {
+struct check_tally {
     uint32_t states[INSTANCE_ENDED + 1];
     uint32_t failed;
     uint32_t unknown;
@@ -126,11 +126,13 @@ struct tally {
     uint32_t waiting_from;
 };
 
-static void check_instances(struct expected *expected, const struct task *task, struct tally *ret)
+static void check_instances(struct expected *expected, const struct task *task,
+                            struct check_tally *ret)
 {
-    *ret = (struct tally){.waiting_from = task->instance_count};
+    *ret = (struct check_tally){.waiting_from = task->instance_count};
     for (uint32_t i = 0; i < task->instance_count; i++) {
-        const struct instance *instance = instance_row(expected->core, task->instance_first + i);
+        const struct instance *instance =
+            query_instance_row(expected->core, task->instance_first + i);
         must(instance->task.v == task->id.v);
         must(instance->index == i);
         ret->states[instance->state]++;
@@ -141,14 +143,14 @@ static void check_instances(struct expected *expected, const struct task *task, 
         ret->claimed += claims && instance->state == INSTANCE_WAITING;
         ret->moving += claims && instance->state == INSTANCE_STOPPING;
         if (instance->state == INSTANCE_ENDED) {
-            ret->failed += attempt_failed(instance->cause, instance->exit_code);
+            ret->failed += instance_failed(instance->cause, instance->exit_code);
             ret->unknown += instance->cause == END_NODE_LOST || instance->cause == END_NODE_REMOVED;
         }
         check_instance(expected, task, instance, task->instance_first + i);
     }
 }
 
-static void check_counts(const struct task *task, const struct tally *tally)
+static void check_counts(const struct task *task, const struct check_tally *tally)
 {
     uint32_t active = tally->states[INSTANCE_STARTING] + tally->states[INSTANCE_RUNNING] +
                       tally->states[INSTANCE_STOPPING];
@@ -169,7 +171,7 @@ static void check_settled(const struct core *core, const struct task *task)
 {
     if (task_state_ended(task->state)) {
         struct okey key;
-        must(dependent_first(core, task->id, &key)); /* K7: else it would have been archived */
+        must(depends_first(core, task->id, &key)); /* K7: else it would have been archived */
         return;
     }
     if (task->gang && task->waiting_count > 0 && gang_lacks(task) && task->stale_ms == 0) {
@@ -185,7 +187,7 @@ static void check_settled(const struct core *core, const struct task *task)
 /* In its own words, not by the function that keeps it. */
 static void check_state(const struct core *core, const struct task *task)
 {
-    bool has_pool = core_pool(core, task->pool) != NULL;
+    bool has_pool = query_pool(core, task->pool) != NULL;
     bool waits = task->state == TASK_PENDING && task->waiting_count > 0;
     bool whole = !task->gang || task->stopping_count == 0;
     bool partly = task->active_count > 0 && task->waiting_count > 0 && whole;
@@ -215,10 +217,10 @@ static void check_depends(struct expected *expected, const struct task *task, st
     const struct core *core = expected->core;
     uint64_t before = expected->counts[ORDER_DEPENDENT];
     struct task_spec spec;
-    core_task_spec(core, task->id, arena, &spec);
+    query_task_spec(core, task->id, arena, &spec);
     for (uint32_t i = 0; i < spec.depends_count; i++) {
         bool met = (task->depends_met >> i & 1) != 0;
-        const struct task *other = core_task(core, (task_id){spec.depends_on[i]});
+        const struct task *other = query_task(core, (task_id){spec.depends_on[i]});
         must(met || other != NULL);
         must(met || !task_state_ended(task->state));
         if (!met) {
@@ -236,13 +238,13 @@ static void check_tasks(struct expected *expected)
     uint64_t instances = 0;
     struct arena arena;
     arena_init(&arena);
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
-        const struct shape *shape = core_shape(core, task->shape);
+    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+         task = query_task_next(core, task->id)) {
+        const struct shape *shape = query_task_shape(core, task->shape);
         must(shape != NULL);
         must(shape->pool.v == task->pool.v);
         must(shape->gang_size == task_gang_size(task));
-        struct tally tally;
+        struct check_tally tally;
         check_instances(expected, task, &tally);
         check_counts(task, &tally);
         check_state(core, task);
@@ -260,7 +262,7 @@ static void check_tasks(struct expected *expected)
             expect(expected, ORDER_DEADLINE, stale);
         }
         if (task->active_count > 0) {
-            expect(expected, ORDER_ACCOUNT_HOLD, key_account_hold(task));
+            expect(expected, ORDER_ACCOUNT_RUNNING, key_account_running(task));
         }
         if (task_state_ended(task->state)) {
             expect(expected, ORDER_DEADLINE, key_settle(task));
@@ -272,7 +274,7 @@ static void check_tasks(struct expected *expected)
     must(instances == core->instances.count);
     for (uint64_t id = table_next(&core->evictions, 0); id != 0;
          id = table_next(&core->evictions, id)) {
-        must(core_task(core, (task_id){id}) != NULL);
+        must(query_task(core, (task_id){id}) != NULL);
     }
     for (unsigned i = 0; i < TASK_STATE_COUNT; i++) {
         must(task_state_ended((enum task_state)i) || states[i] == core->task_counts[i]);
@@ -286,17 +288,17 @@ static void pool_tally(const struct core *core, const struct pool *pool, struct 
     *ret = (struct pool){.id = pool->id};
     node_id after = {0};
     const struct node *node;
-    while ((node = core_pool_node_next(core, pool->id, after)) != NULL) {
+    while ((node = query_pool_node_next(core, pool->id, after)) != NULL) {
         after = node->id;
         ret->node_count++;
         ret->slots_milli += node->slots_milli;
         ret->slots_free += node_takes_work(node) && node->slots_free > 0 ? node->slots_free : 0;
-        sum_add(&ret->usable[DIM_SLOTS], node->slots_milli, node_takes_work(node));
-        sum_add(&ret->usable[DIM_CPU], node->cpu_milli, node_takes_work(node));
-        sum_add(&ret->usable[DIM_MEMORY], node->memory_bytes, node_takes_work(node));
+        vector_sum_add(&ret->usable[DIM_SLOTS], node->slots_milli, node_takes_work(node));
+        vector_sum_add(&ret->usable[DIM_CPU], node->cpu_milli, node_takes_work(node));
+        vector_sum_add(&ret->usable[DIM_MEMORY], node->memory_bytes, node_takes_work(node));
     }
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
+    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+         task = query_task_next(core, task->id)) {
         if (task->pool.v == pool->id.v) {
             ret->task_count += !task_state_ended(task->state);
             ret->pending_count += task->queued;
@@ -307,7 +309,7 @@ static void pool_tally(const struct core *core, const struct pool *pool, struct 
 
 static void check_head(const struct core *core, const struct pool *pool, task_id head)
 {
-    const struct task *task = core_task(core, head);
+    const struct task *task = query_task(core, head);
     must(head.v == 0 || task != NULL); /* K6 */
     must(head.v == 0 || task->queued);
     must(head.v == 0 || task->pool.v == pool->id.v);
@@ -332,7 +334,7 @@ static void check_pools(struct expected *expected)
         for (uint32_t i = 0; i < pool->reserved_count; i++) {
             must(pool->reserved[i].task.v != 0);
             check_head(core, pool, pool->reserved[i].task);
-            must(core_task(core, pool->reserved[i].task)->reserved);
+            must(query_task(core, pool->reserved[i].task)->reserved);
         }
         const int64_t patience_ms = pool_patience_ms(pool);
         if (patience_ms != INT64_MAX) {
@@ -343,15 +345,15 @@ static void check_pools(struct expected *expected)
             expect(expected, ORDER_DEADLINE,
                    (struct okey){{(uint64_t)pool->wake_ms, DEADLINE_WAKE, id, 0}});
         }
-        must(pool->history_at_ms == 0 || (!pool->deleted && pool_looks_back(pool)));
+        must(pool->history_at_ms == 0 || (!pool->deleted && history_looks_back(pool)));
         must(pool->history_at_ms > 0 || pool->history_next_ms == 0);
-        must(!pool_looks_back(pool) || pool->running_count == 0 || pool->history_next_ms > 0);
+        must(!history_looks_back(pool) || pool->running_count == 0 || pool->history_next_ms > 0);
         if (pool->history_next_ms != 0) {
             expect(expected, ORDER_DEADLINE,
                    (struct okey){{(uint64_t)pool->history_next_ms, DEADLINE_HISTORY, id, 0}});
         }
         if (!pool->deleted) {
-            uint64_t hash = name_hash(core_pool_name(core, pool->id));
+            uint64_t hash = key_name_hash(query_pool_name(core, pool->id));
             expect(expected, ORDER_POOL_NAME, (struct okey){{hash, id}});
             count++;
         }
@@ -401,8 +403,8 @@ static void check_keys(struct expected *expected)
 void core_check(const struct core *core)
 {
     core_check_rows(core);
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
+    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+         task = query_task_next(core, task->id)) {
         check_settled(core, task);
     }
 }
@@ -416,8 +418,8 @@ void core_check_rows(const struct core *core)
     check_shapes(&expected);
     check_lengths(&expected);
     check_keys(&expected);
-    check_accounts(core, expected.counts);
-    check_domains(core, expected.counts);
+    check_account_all(core, expected.counts);
+    check_topology(core, expected.counts);
     for (unsigned i = 0; i < ORDER_COUNT; i++) {
         must(oindex_count(&core->orders[i]) == expected.counts[i]); /* K5: and nothing else */
     }

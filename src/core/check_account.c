@@ -2,7 +2,7 @@
  *
  * K8 the tree: parents, levels, children, tasks below. K9 usage and users' slots are the sums over the
  * tasks. K10 the accounted resources are those that quotas name. K12 history. SPDX-License-Identifier: Apache-2.0 */
-#include "core/change.h"
+#include "core/state/change.h"
 
 #include "base/must.h"
 
@@ -15,37 +15,37 @@ static void expect(const struct core *core, uint64_t *counts, enum order order, 
 static bool is_below(const struct core *core, account_id id, account_id above)
 {
     while (id.v != 0 && id.v != above.v) {
-        id = core_account(core, id)->parent;
+        id = query_account(core, id)->parent;
     }
     return id.v != 0;
 }
 
 static void check_account(const struct core *core, const struct account *account, uint64_t *counts)
 {
-    const struct account *parent = core_account(core, account->parent);
+    const struct account *parent = query_account(core, account->parent);
     must(account->parent.v == 0 || parent != NULL); /* K8 */
     must(parent == NULL || parent->kind == ACCOUNT_DEPARTMENT);
     must(parent != NULL || account->kind == ACCOUNT_DEPARTMENT);
     must(account->depth == (parent != NULL ? parent->depth + 1 : 1));
     must(account->depth <= ACCOUNT_DEPTH_MAX);
-    uint64_t hash = name_hash(core_account_name(core, account->id));
+    uint64_t hash = key_name_hash(query_account_name(core, account->id));
     expect(core, counts, ORDER_ACCOUNT_NAME, (struct okey){{hash, account->kind, account->id.v}});
     expect(core, counts, ORDER_ACCOUNT_CHILD, (struct okey){{account->parent.v, account->id.v}});
     uint32_t children = 0;
-    for (const struct account *at = core_account_next(core, (account_id){0}); at != NULL;
-         at = core_account_next(core, at->id)) {
+    for (const struct account *at = query_account_next(core, (account_id){0}); at != NULL;
+         at = query_account_next(core, at->id)) {
         children += at->parent.v == account->id.v;
     }
     must(children == account->child_count);
     uint32_t tasks = 0;
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
+    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+         task = query_task_next(core, task->id)) {
         tasks += !task_state_ended(task->state) && is_below(core, task->account, account->id);
     }
     must(tasks == account->task_count);
 }
 
-/* Amounts above QUOTA_SUM_MAX are not told apart; sums are made as core_usage() shows them. */
+/* Amounts above QUOTA_SUM_MAX are not told apart; sums are made as query_usage() shows them. */
 static int64_t shown_add(int64_t sum, int64_t amount, int64_t factor)
 {
     __int128 whole = (__int128)amount * factor + sum;
@@ -65,20 +65,20 @@ static void task_tally(const struct core *core, const struct task *task, struct 
     ret->pending_count += task->queued;
     ret->running_count += task->active_count > 0;
     for (uint32_t i = 0; i < task->instance_count; i++) {
-        const struct instance *instance = instance_row(core, task->instance_first + i);
-        const struct request *request = task_request(core, task, i);
+        const struct instance *instance = query_instance_row(core, task->instance_first + i);
+        const struct request *request = query_task_request(core, task, i);
         struct vector amounts;
         if (task->queued && instance->state == INSTANCE_WAITING) {
-            core_request_vector(core, request, &amounts);
+            query_dim_request(core, request, &amounts);
             vector_add_times(&ret->wanted, &amounts, 1);
             ret->gpu_memory_wanted =
-                shown_add(ret->gpu_memory_wanted, core_request_gpu_memory(request), 1);
+                shown_add(ret->gpu_memory_wanted, resource_gpu_memory(request), 1);
         }
         if (!instance_active(instance)) {
             continue;
         }
-        core_grant_vector(core, request, instance->slots_milli, instance->cpu_milli,
-                          instance->memory_bytes, &amounts);
+        query_dim_grant(core, request, instance->slots_milli, instance->cpu_milli,
+                        instance->memory_bytes, &amounts);
         vector_add_times(&ret->allocated, &amounts, 1);
         vector_add_times(&ret->fixed, &amounts, !task->preemptible);
         vector_add_times(&ret->leaving, &amounts, instance->state == INSTANCE_STOPPING);
@@ -90,23 +90,23 @@ static void check_usage(const struct core *core, account_id account, pool_id poo
 {
     struct usage tally = {0};
     int64_t slots = 0;
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
+    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+         task = query_task_next(core, task->id)) {
         if (task->pool.v == pool.v && is_below(core, task->account, account)) {
             task_tally(core, task, &tally, &slots);
         }
     }
     struct usage kept;
-    core_usage(core, account, pool, &kept);
-    tally.wanted.at[DIM_SLOTS] = usage_slots_wanted(core, pool, &tally);
+    query_usage(core, account, pool, &kept);
+    tally.wanted.at[DIM_SLOTS] = query_usage_slots_wanted(core, pool, &tally);
     must(memcmp(&kept, &tally, sizeof kept) == 0); /* K9 */
 }
 
 static void check_user(const struct core *core, const struct user_row *user, uint64_t *counts)
 {
     uint32_t tasks = 0;
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
+    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+         task = query_task_next(core, task->id)) {
         tasks += task->user.v == user->id.v;
     }
     must(tasks > 0);
@@ -115,15 +115,15 @@ static void check_user(const struct core *core, const struct user_row *user, uin
          pool = table_next(&core->pools, pool)) {
         struct usage tally = {0};
         int64_t slots = 0;
-        for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-             task = core_task_next(core, task->id)) {
+        for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+             task = query_task_next(core, task->id)) {
             if (task->user.v == user->id.v && task->pool.v == pool) {
                 task_tally(core, task, &tally, &slots);
             }
         }
-        must(core_user_slots(core, user->id, (pool_id){(uint32_t)pool}) == slots); /* K9 */
+        must(query_usage_user_slots(core, user->id, (pool_id){(uint32_t)pool}) == slots); /* K9 */
     }
-    uint64_t hash = name_hash(core_user_name(core, user->id));
+    uint64_t hash = key_name_hash(query_usage_user_name(core, user->id));
     expect(core, counts, ORDER_USER_NAME, (struct okey){{hash, user->id.v}});
 }
 
@@ -133,7 +133,7 @@ static void check_dims(const struct core *core)
     for (uint64_t key = table_next(&core->quotas, 0); key != 0;
          key = table_next(&core->quotas, key)) {
         const struct quota_row *row = table_get(&core->quotas, key);
-        must(core_account(core, (account_id){(uint32_t)key}) != NULL);
+        must(query_account(core, (account_id){(uint32_t)key}) != NULL);
         must(!quota_row_default(row));
         for (uint32_t i = 0; i < row->term_count; i++) {
             mentions[row->terms[i].resource.v]++;
@@ -155,19 +155,19 @@ static void check_histories(const struct core *core)
 {
     for (uint64_t key = table_next(&core->histories, 0); key != 0;
          key = table_next(&core->histories, key)) {
-        const struct pool *pool = core_pool(core, (pool_id){(uint32_t)(key >> 32)});
+        const struct pool *pool = query_pool(core, (pool_id){(uint32_t)(key >> 32)});
         must(pool != NULL);
         must(pool->history_at_ms > 0);
-        must(core_account(core, (account_id){(uint32_t)key}) != NULL);
+        must(query_account(core, (account_id){(uint32_t)key}) != NULL);
     }
 }
 
-void check_accounts(const struct core *core, uint64_t *counts)
+void check_account_all(const struct core *core, uint64_t *counts)
 {
-    must(core_account(core, ACCOUNT_DEFAULT_PROJECT) != NULL);
+    must(query_account(core, ACCOUNT_DEFAULT_PROJECT) != NULL);
     check_histories(core);
-    for (const struct account *account = core_account_next(core, (account_id){0}); account != NULL;
-         account = core_account_next(core, account->id)) {
+    for (const struct account *account = query_account_next(core, (account_id){0}); account != NULL;
+         account = query_account_next(core, account->id)) {
         check_account(core, account, counts);
         for (uint64_t pool = table_next(&core->pools, 0); pool != 0;
              pool = table_next(&core->pools, pool)) {
@@ -179,7 +179,7 @@ void check_accounts(const struct core *core, uint64_t *counts)
     }
     for (uint64_t key = table_next(&core->usages, 0); key != 0;
          key = table_next(&core->usages, key)) {
-        must(core_account(core, (account_id){(uint32_t)key}) != NULL);
+        must(query_account(core, (account_id){(uint32_t)key}) != NULL);
     }
     check_dims(core);
 }

@@ -1,6 +1,6 @@
 /* core.c - making, copying and freeing the state.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/change.h"
+#include "core/state/change.h"
 
 #include "base/mem.h"
 #include "base/must.h"
@@ -156,7 +156,7 @@ struct core *core_new(void)
     table_init(&core->histories, sizeof(struct history_row), CHUNK_HISTORIES, NULL);
     table_init(&core->domains, sizeof(struct domain), CHUNK_USERS, &domain_hooks);
     table_init(&core->users, sizeof(struct user_row), CHUNK_USERS, &user_hooks);
-    table_init(&core->holds, sizeof(struct user_hold), CHUNK_HOLDS, NULL);
+    table_init(&core->holds, sizeof(struct user_usage), CHUNK_HOLDS, NULL);
     for (unsigned i = 0; i < ORDER_COUNT; i++) {
         oindex_init(&core->orders[i]);
     }
@@ -194,7 +194,7 @@ void core_free(struct core *core)
     free(core);
 }
 
-struct core *core_scratch(const struct core *from)
+struct core *state_scratch(const struct core *from)
 {
     struct core *core = xmemdup(from, sizeof *from);
     struct table *tables[TABLE_COUNT];
@@ -216,7 +216,7 @@ struct core *core_scratch(const struct core *from)
 
 struct core *core_copy(const struct core *from)
 {
-    struct core *core = core_scratch(from);
+    struct core *core = state_scratch(from);
     if (from->capacity != NULL) {
         core->capacity = capacity_copy(from->capacity);
         core->shares = shares_cache_new();

@@ -66,7 +66,7 @@ static void conn_end(struct http_conn *conn)
     (void)shutdown(conn->fd, SHUT_RDWR);
     if (conn->request != NULL) {
         conn->request->lost = true;
-        http_resume(conn->request);
+        http_server_resume(conn->request);
     }
 }
 
@@ -79,7 +79,7 @@ static void stream_left(void *ctx, uint32_t events)
     conn_end(request->conn);
 }
 
-void http_watch(struct http_request *request)
+void http_conn_watch(struct http_request *request)
 {
     must(request->watch == NULL);
     request->watch = loop_fd_add(request->server->options.loop, request->conn->fd, EPOLLRDHUP,
@@ -107,7 +107,7 @@ static void conn_look(struct http_conn *conn, int events)
     conn->half_closed = reading && ended;
 }
 
-void http_conns_sweep(void *ctx)
+void http_conn_sweep(void *ctx)
 {
     struct http_server *server = ctx;
     vec_clear(&server->polls);

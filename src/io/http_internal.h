@@ -102,24 +102,25 @@ struct http_request *http_request_new(struct http_server *server, const char *ta
 /* Out of the live list; kept as a spare or freed. */
 void http_request_drop(struct http_request *request);
 
-void http_spares_free(struct http_server *server);
+void http_request_spares_free(struct http_server *server);
 
-/* An error in the API's form. Ends the request like http_answer(). */
-void http_refuse(struct http_request *request, unsigned status, enum err code, const char *message);
+/* An error in the API's form. Ends the request like http_request_answer(). */
+void http_request_refuse(struct http_request *request, unsigned status, enum err code,
+                         const char *message);
 
 /* Let the library look at the connection again, before the loop waits. */
-void http_resume(struct http_request *request);
+void http_server_resume(struct http_request *request);
 
 /* Have a stream's client watched. */
-void http_watch(struct http_request *request);
+void http_conn_watch(struct http_request *request);
 
 /* Connections come and go (http_conn.c). */
 void http_conn_notify(void *cls, struct MHD_Connection *connection, void **socket_context,
                       enum MHD_ConnectionNotificationCode what);
 
 /* Looks at all connections for clients that left without the library noticing. */
-void http_conns_sweep(void *ctx);
+void http_conn_sweep(void *ctx);
 
 /* Take `response`, with the extra headers, as the request's answer; wakes a parked one. */
-void http_respond(struct http_request *request, unsigned status, const char *content_type,
-                  struct MHD_Response *response);
+void http_request_respond(struct http_request *request, unsigned status, const char *content_type,
+                          struct MHD_Response *response);

@@ -86,7 +86,7 @@ void http_request_drop(struct http_request *request)
     server->spare_count++;
 }
 
-void http_spares_free(struct http_server *server)
+void http_request_spares_free(struct http_server *server)
 {
     while (server->spares != NULL) {
         struct http_request *spare = server->spares;
@@ -95,17 +95,17 @@ void http_spares_free(struct http_server *server)
     }
 }
 
-const char *http_method(const struct http_request *request)
+const char *http_request_method(const struct http_request *request)
 {
     return request->method;
 }
 
-const char *http_path(const struct http_request *request)
+const char *http_request_path(const struct http_request *request)
 {
     return request->url.path;
 }
 
-const char *http_query(const struct http_request *request, const char *name)
+const char *http_request_query(const struct http_request *request, const char *name)
 {
     for (size_t i = 0; i < request->url.param_count; i++) {
         if (strcmp(request->url.params[i].name, name) == 0) {
@@ -115,25 +115,25 @@ const char *http_query(const struct http_request *request, const char *name)
     return NULL;
 }
 
-void http_query_each(const struct http_request *request,
-                     void (*fn)(void *ctx, const char *name, const char *value), void *ctx)
+void http_request_query_each(const struct http_request *request,
+                             void (*fn)(void *ctx, const char *name, const char *value), void *ctx)
 {
     for (size_t i = 0; i < request->url.param_count; i++) {
         fn(ctx, request->url.params[i].name, request->url.params[i].value);
     }
 }
 
-const char *http_header(const struct http_request *request, const char *name)
+const char *http_request_header(const struct http_request *request, const char *name)
 {
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
-struct str http_body(const struct http_request *request)
+struct str http_request_body(const struct http_request *request)
 {
     return (struct str){buf_text(&request->body), request->body.len};
 }
 
-const char *http_peer(struct http_request *request)
+const char *http_request_peer(struct http_request *request)
 {
     if (request->peer[0] != '\0') {
         return request->peer;
@@ -151,22 +151,22 @@ const char *http_peer(struct http_request *request)
     return request->peer;
 }
 
-struct arena *http_arena(struct http_request *request)
+struct arena *http_request_arena(struct http_request *request)
 {
     return &request->arena;
 }
 
-void http_set_data(struct http_request *request, void *data)
+void http_request_set_data(struct http_request *request, void *data)
 {
     request->data = data;
 }
 
-void *http_data(const struct http_request *request)
+void *http_request_data(const struct http_request *request)
 {
     return request->data;
 }
 
-void http_answer_header(struct http_request *request, const char *name, const char *value)
+void http_request_answer_header(struct http_request *request, const char *name, const char *value)
 {
     must(strpbrk(name, "\r\n:") == NULL);
     must(strpbrk(value, "\r\n") == NULL);
@@ -177,8 +177,8 @@ void http_answer_header(struct http_request *request, const char *name, const ch
     request->fields = field;
 }
 
-void http_respond(struct http_request *request, unsigned status, const char *content_type,
-                  struct MHD_Response *response)
+void http_request_respond(struct http_request *request, unsigned status, const char *content_type,
+                          struct MHD_Response *response)
 {
     must(response != NULL);
     must(request->response == NULL);
@@ -192,11 +192,11 @@ void http_respond(struct http_request *request, unsigned status, const char *con
     }
     request->status = status;
     request->response = response;
-    http_resume(request);
+    http_server_resume(request);
 }
 
-void http_answer(struct http_request *request, unsigned status, const char *content_type,
-                 struct str body)
+void http_request_answer(struct http_request *request, unsigned status, const char *content_type,
+                         struct str body)
 {
     /* The library does not write through the pointer when it is told to copy. */
     union {
@@ -205,11 +205,12 @@ void http_answer(struct http_request *request, unsigned status, const char *cont
     } data = {.read_only = body.p};
     struct MHD_Response *response =
         MHD_create_response_from_buffer(body.len, data.any, MHD_RESPMEM_MUST_COPY);
-    http_respond(request, status, content_type, response);
+    http_request_respond(request, status, content_type, response);
     request->phase = HTTP_ANSWERED;
 }
 
-void http_refuse(struct http_request *request, unsigned status, enum err code, const char *message)
+void http_request_refuse(struct http_request *request, unsigned status, enum err code,
+                         const char *message)
 {
     struct buf text;
     buf_init(&text, REFUSAL_BYTES_MAX);
@@ -218,12 +219,13 @@ void http_refuse(struct http_request *request, unsigned status, enum err code, c
     json_out_object(&j);
     json_out_key(&j, "error");
     json_out_object(&j);
-    json_out_kv_text(&j, "code", err_name(code));
+    json_out_kv_text(&j, "code", fail_code_name(code));
     json_out_kv_text(&j, "message", message);
     json_out_kv_text(&j, "path", "");
     json_out_end(&j);
     json_out_end(&j);
     must(!text.full);
-    http_answer(request, status, "application/json", (struct str){buf_text(&text), text.len});
+    http_request_answer(request, status, "application/json",
+                        (struct str){buf_text(&text), text.len});
     buf_done(&text);
 }

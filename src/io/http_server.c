@@ -83,7 +83,7 @@ static void daemon_flush(void *ctx)
     }
 }
 
-void http_resume(struct http_request *request)
+void http_server_resume(struct http_request *request)
 {
     if (request->suspended) {
         request->suspended = false;
@@ -127,24 +127,25 @@ static enum MHD_Result answer_queue(struct http_request *request)
 /* Framing that the library lets pass: refused here. True when it is in order. */
 static bool head_check(struct http_request *request)
 {
-    const char *encoding = http_header(request, "Transfer-Encoding");
+    const char *encoding = http_request_header(request, "Transfer-Encoding");
     if (encoding != NULL && strcasecmp(encoding, "chunked") != 0) {
-        http_refuse(request, 400, ERR_INVALID, "the only transfer encoding taken is chunked");
+        http_request_refuse(request, 400, ERR_INVALID,
+                            "the only transfer encoding taken is chunked");
         return false;
     }
-    if (encoding != NULL && http_header(request, "Content-Length") != NULL) {
-        http_refuse(request, 400, ERR_INVALID,
-                    "a request has Content-Length or Transfer-Encoding, not both");
+    if (encoding != NULL && http_request_header(request, "Content-Length") != NULL) {
+        http_request_refuse(request, 400, ERR_INVALID,
+                            "a request has Content-Length or Transfer-Encoding, not both");
         return false;
     }
-    if (!request->plain && http_header(request, "Host") == NULL) {
-        http_refuse(request, 400, ERR_INVALID, "the Host header is missing");
+    if (!request->plain && http_request_header(request, "Host") == NULL) {
+        http_request_refuse(request, 400, ERR_INVALID, "the Host header is missing");
         return false;
     }
     struct error e;
     if (http_url_parse(request->target, HTTP_QUERY_MAX, &request->arena, &request->url, &e) !=
         ERR_OK) {
-        http_refuse(request, 400, e.code, e.text);
+        http_request_refuse(request, 400, e.code, e.text);
         return false;
     }
     return true;
@@ -155,16 +156,16 @@ static void body_refuse(struct http_request *request)
     struct error e;
     (void)fail(&e, ERR_LIMIT, "the body is larger than the %zu bytes taken here",
                request->body.max);
-    http_refuse(request, 413, e.code, e.text);
+    http_request_refuse(request, 413, e.code, e.text);
 }
 
 static void head_handle(struct http_request *request, uint64_t length)
 {
     struct http_server *server = request->server;
     if (server->connections > server->options.connections_max) {
-        http_answer_header(request, "Retry-After", "1");
-        http_answer_header(request, "Connection", "close");
-        http_refuse(request, 503, ERR_BUSY, "too many connections");
+        http_request_answer_header(request, "Retry-After", "1");
+        http_request_answer_header(request, "Connection", "close");
+        http_request_refuse(request, 503, ERR_BUSY, "too many connections");
         return;
     }
     size_t max = 0;
@@ -182,8 +183,8 @@ static enum MHD_Result access_head(struct http_request *request, const char *ver
 {
     request->head_seen = true;
     request->plain = strcmp(version, "HTTP/1.0") == 0;
-    bool chunked = http_header(request, "Transfer-Encoding") != NULL;
-    const char *length_text = http_header(request, "Content-Length");
+    bool chunked = http_request_header(request, "Transfer-Encoding") != NULL;
+    const char *length_text = http_request_header(request, "Content-Length");
     uint64_t length = 0;
     if (length_text != NULL) {
         (void)str_to_u64(str_of(length_text), &length); /* the library has checked it */
@@ -195,7 +196,7 @@ static enum MHD_Result access_head(struct http_request *request, const char *ver
     if (request->response == NULL || (sane && length == 0 && !chunked)) {
         return MHD_YES;
     }
-    bool expects = http_header(request, "Expect") != NULL;
+    bool expects = http_request_header(request, "Expect") != NULL;
     if (!sane || expects || length > SERVER_DISCARD_MAX) {
         return answer_queue(request); /* and close */
     }
@@ -381,7 +382,7 @@ must_use enum err http_server_new(const struct http_server_options *options,
     struct loop *loop = options->loop;
     server->watch = loop_fd_add(loop, info->epoll_fd, EPOLLIN, daemon_ready, server);
     server->timer = loop_timer_new(loop, daemon_timeout, server);
-    server->sweep = loop_timer_new(loop, http_conns_sweep, server);
+    server->sweep = loop_timer_new(loop, http_conn_sweep, server);
     loop_turn_flush(loop, daemon_flush, server);
     pump(server); /* only now does the library watch the listening socket */
     *ret = server;
@@ -395,7 +396,7 @@ void http_server_free(struct http_server *server)
     }
     server->closing = true;
     for (struct http_request *request = server->live; request != NULL; request = request->next) {
-        http_resume(request); /* the library cannot stop with suspended connections */
+        http_server_resume(request); /* the library cannot stop with suspended connections */
     }
     loop_hooks_remove(server->options.loop, server);
     loop_fd_remove(server->watch);
@@ -405,7 +406,7 @@ void http_server_free(struct http_server *server)
     must(server->live == NULL);
     must(server->conns == NULL);
     vec_done(&server->polls);
-    http_spares_free(server);
+    http_request_spares_free(server);
     free(server);
 }
 

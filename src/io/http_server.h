@@ -2,7 +2,7 @@
  * request and answers later (from the same thread). No type of the library behind it shows here.
  *
  *   head arrives ─▶ on_head (may refuse, or gives the body limit) ─▶ body ─▶ on_request
- *       ├─▶ http_answer(), now or later
+ *       ├─▶ http_request_answer(), now or later
  *       └─▶ http_stream_begin() … http_stream_write() … http_stream_end()
  *
  * Answered here, without a handler, as {"error":{"code","message","path"}}: malformed targets and
@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 #include "io/loop.h"
 
@@ -34,7 +34,7 @@ struct http_server_options {
     uint16_t port;       /* 0: any */
     unsigned connections_max;
     unsigned idle_s; /* keep-alive idle time; HTTP_IDLE_S_MIN when smaller */
-    /* The head is in. Return the number of body bytes this route takes; answer with http_answer()
+    /* The head is in. Return the number of body bytes this route takes; answer with http_request_answer()
      * to refuse early: then on_request is not called. NULL: no bodies. */
     size_t (*on_head)(void *ctx, struct http_request *request);
     /* The whole request is in. Must end in exactly one answer or stream, now or later. */
@@ -57,37 +57,37 @@ uint16_t http_server_port(const struct http_server *server);
 unsigned http_server_connections(const struct http_server *server);
 
 /* The request. All texts live as long as the request. */
-const char *http_method(const struct http_request *request);
+const char *http_request_method(const struct http_request *request);
 
 /* Decoded, without the query; valid UTF-8 without NUL. */
-const char *http_path(const struct http_request *request);
+const char *http_request_path(const struct http_request *request);
 
 /* Decoded value of the first parameter of this name; NULL: absent; "": no value. */
-const char *http_query(const struct http_request *request, const char *name);
-void http_query_each(const struct http_request *request,
-                     void (*fn)(void *ctx, const char *name, const char *value), void *ctx);
+const char *http_request_query(const struct http_request *request, const char *name);
+void http_request_query_each(const struct http_request *request,
+                             void (*fn)(void *ctx, const char *name, const char *value), void *ctx);
 
 /* NULL: absent. Names are compared without case. */
-const char *http_header(const struct http_request *request, const char *name);
-struct str http_body(const struct http_request *request);     /* NUL-terminated */
-const char *http_peer(struct http_request *request);          /* address of the client */
-struct arena *http_arena(struct http_request *request);       /* freed with the request */
-void http_set_data(struct http_request *request, void *data); /* the handler's own */
-void *http_data(const struct http_request *request);
+const char *http_request_header(const struct http_request *request, const char *name);
+struct str http_request_body(const struct http_request *request);     /* NUL-terminated */
+const char *http_request_peer(struct http_request *request);          /* address of the client */
+struct arena *http_request_arena(struct http_request *request);       /* freed with the request */
+void http_request_set_data(struct http_request *request, void *data); /* the handler's own */
+void *http_request_data(const struct http_request *request);
 
-/* Extra headers of the answer: before http_answer() or http_stream_begin(). Both texts are copied;
+/* Extra headers of the answer: before http_request_answer() or http_stream_begin(). Both texts are copied;
  * neither may be empty or hold a tab or line break; not for Content-Length. */
-void http_answer_header(struct http_request *request, const char *name, const char *value);
+void http_request_answer_header(struct http_request *request, const char *name, const char *value);
 
 /* The answer. `body` is copied. `content_type` NULL: none. Ends the request: it must not be used
  * after this call. */
-void http_answer(struct http_request *request, unsigned status, const char *content_type,
-                 struct str body);
+void http_request_answer(struct http_request *request, unsigned status, const char *content_type,
+                         struct str body);
 
 /* An answer without known length that stays open. on_gone(ctx) is called once when the client has
  * left (closed its side, also while nothing is written); after it, or after http_stream_end(), the
  * stream is no more. Never buffers more than `bytes_max`: http_stream_write() then takes nothing,
- * returns false, and the caller should end it. Ends the request like http_answer(). */
+ * returns false, and the caller should end it. Ends the request like http_request_answer(). */
 struct http_stream *http_stream_begin(struct http_request *request, unsigned status,
                                       const char *content_type, size_t bytes_max,
                                       void (*on_gone)(void *ctx), void *ctx);

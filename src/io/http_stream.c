@@ -87,13 +87,13 @@ struct http_stream *http_stream_begin(struct http_request *request, unsigned sta
     must(bytes_max > 0);
     struct MHD_Response *response = MHD_create_response_from_callback(
         MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, stream_read, request, NULL);
-    http_respond(request, status, content_type, response);
+    http_request_respond(request, status, content_type, response);
     request->phase = HTTP_STREAMING;
     struct http_stream *stream = &request->stream;
     buf_init(&stream->out, bytes_max);
     stream->on_gone = on_gone;
     stream->ctx = ctx;
-    http_watch(request);
+    http_conn_watch(request);
     return stream;
 }
 
@@ -113,7 +113,7 @@ must_use bool http_stream_write(struct http_stream *stream, struct str data)
     }
     buf_add(&stream->out, data.p, data.len);
     must(!stream->out.full);
-    http_resume(request);
+    http_server_resume(request);
     return true;
 }
 
@@ -122,7 +122,7 @@ void http_stream_end(struct http_stream *stream)
     struct http_request *request = request_of(stream);
     must(request->phase == HTTP_STREAMING);
     request->phase = HTTP_ENDED;
-    http_resume(request);
+    http_server_resume(request);
 }
 
 size_t http_stream_pending(const struct http_stream *stream)

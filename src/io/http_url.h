@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 
 #include <stddef.h>
 

@@ -45,7 +45,7 @@ void agents_free(struct agents *agents)
     free(agents);
 }
 
-struct agent_link *link_of(const struct agents *agents, node_id node)
+struct agent_link *agents_link_of(const struct agents *agents, node_id node)
 {
     return map_get(agents->links, &node.v, sizeof node.v);
 }
@@ -59,7 +59,7 @@ static void record(struct agents *agents, enum input_type type, node_id node)
     }
     struct input in = {.type = type, .actor = "server", .cause = "", .node = {.node = node}};
     arena_clear(&agents->arena);
-    facts_init(&facts, &agents->arena);
+    fact_list_init(&facts, &agents->arena);
     (void)ledger_input(agents->o.ledger, &in, &facts);
 }
 
@@ -71,7 +71,7 @@ static void link_silent(struct agent_link *link)
     loop_timer_set(link->timer, loop_now_ms(link->owner->o.loop) + link->owner->o.lost_after_ms);
 }
 
-void link_cut(struct agent_link *link, const char *why)
+void agents_link_cut(struct agent_link *link, const char *why)
 {
     http_stream_end(link->stream);
     log_info("agent disconnected", kv_u64("node", link->node.v), kv_str("why", why));
@@ -92,7 +92,7 @@ static bool link_write(struct agent_link *link, struct str text)
     if (http_stream_write(link->stream, text)) {
         return true;
     }
-    link_cut(link, "it does not read its orders");
+    agents_link_cut(link, "it does not read its orders");
     return false;
 }
 
@@ -101,7 +101,7 @@ static void heartbeat(struct agent_link *link)
     struct agents *agents = link->owner;
     int64_t now_ms = loop_now_ms(agents->o.loop);
     if (now_ms - link->heard_ms > HEARTBEATS_MISSED_MAX * agents->o.heartbeat_ms) {
-        link_cut(link, "nothing heard of it");
+        agents_link_cut(link, "nothing heard of it");
         return;
     }
     loop_timer_set(link->timer, now_ms + agents->o.heartbeat_ms);
@@ -109,7 +109,7 @@ static void heartbeat(struct agent_link *link)
         return;
     }
     buf_clear(&link->out);
-    orders_ping(agents, link, &link->out);
+    agents_orders_ping(agents, link, &link->out);
     (void)link_write(link, (struct str){link->out.data, link->out.len});
     buf_clear(&link->out);
 }
@@ -129,7 +129,7 @@ static void timer_due(void *ctx)
 
 static struct agent_link *link_make(struct agents *agents, node_id node)
 {
-    struct agent_link *link = link_of(agents, node);
+    struct agent_link *link = agents_link_of(agents, node);
     if (link == NULL) {
         link = xcalloc(1, sizeof *link);
         link->owner = agents;
@@ -145,7 +145,7 @@ void agents_start(struct agents *agents)
 {
     node_id id = {0};
     const struct node *node;
-    while ((node = core_node_next(ledger_core(agents->o.ledger), id)) != NULL) {
+    while ((node = query_node_next(ledger_core(agents->o.ledger), id)) != NULL) {
         id = node->id;
         if (node->state != NODE_UP && node->state != NODE_SILENT) {
             continue;
@@ -189,14 +189,14 @@ static void greet(struct call *call)
     (void)link_write(link, (struct str){text.data, text.len});
     buf_done(&text);
     log_info("agent connected",
-             kv_str("node", core_node_name(ledger_core(agents->o.ledger), link->node)),
+             kv_str("node", query_node_name(ledger_core(agents->o.ledger), link->node)),
              kv_u64("incarnation", link->incarnation));
 }
 
 static bool hello_read(struct call *call, struct agent_hello *ret)
 {
     struct error e;
-    if (agent_hello_decode(http_body(call->request), call_arena(call), ret, &e) != ERR_OK) {
+    if (agent_hello_decode(http_request_body(call->request), call_arena(call), ret, &e) != ERR_OK) {
         call_fail(call, &e);
         return false;
     }
@@ -228,23 +228,23 @@ void agents_stream(struct agents *agents, struct call *call)
     if (!call_input(call, &in, &facts)) {
         return;
     }
-    const struct node *node = core_node_named(ledger_core(agents->o.ledger), call->name);
+    const struct node *node = query_node_named(ledger_core(agents->o.ledger), call->name);
     must(node != NULL);
     struct greeting *greeting = arena_new(call_arena(call), struct greeting, 1);
     *greeting =
         (struct greeting){.agents = agents, .node = node->id, .incarnation = node->incarnation};
     buf_done(&call->out);
     buf_init(&call->out, GREETING_BYTES_MAX);
-    orders_welcome(agents, &hello, node, &call->out);
-    orders_reconcile(agents, &hello, greeting->node, &call->out);
+    agents_orders_welcome(agents, &hello, node, &call->out);
+    agents_orders_reconcile(agents, &hello, greeting->node, &call->out);
     call->data = greeting;
     call_when_stored(call, greet);
 }
 
 bool agents_connected(const struct agents *agents, const char *node)
 {
-    const struct node *row = core_node_named(ledger_core(agents->o.ledger), node);
-    const struct agent_link *link = row != NULL ? link_of(agents, row->id) : NULL;
+    const struct node *row = query_node_named(ledger_core(agents->o.ledger), node);
+    const struct agent_link *link = row != NULL ? agents_link_of(agents, row->id) : NULL;
     return link != NULL && link->stream != NULL;
 }
 
@@ -253,7 +253,7 @@ bool agents_connected(const struct agents *agents, const char *node)
 static void effect_gather(struct agents *agents, const struct core *core,
                           const struct effect *effect)
 {
-    struct agent_link *link = link_of(agents, effect->node);
+    struct agent_link *link = agents_link_of(agents, effect->node);
     if (link == NULL || link->stream == NULL || link->incarnation != effect->incarnation) {
         return;
     }
@@ -263,7 +263,7 @@ static void effect_gather(struct agents *agents, const struct core *core,
         agents->dirty = link;
         buf_clear(&link->out);
     }
-    orders_effect(agents, core, effect, &link->out);
+    agents_orders_effect(agents, core, effect, &link->out);
 }
 
 /* One write a node, whatever the number of orders. */
@@ -283,9 +283,9 @@ static void dirty_flush(struct agents *agents)
 
 static void link_cut_node(struct agents *agents, node_id node, const char *why)
 {
-    struct agent_link *link = link_of(agents, node);
+    struct agent_link *link = agents_link_of(agents, node);
     if (link != NULL && link->stream != NULL) {
-        link_cut(link, why);
+        agents_link_cut(link, why);
     }
 }
 
@@ -313,7 +313,7 @@ static void cut_revoked(struct agents *agents, const struct core *core, const st
         if (!token->revoked || strcmp(token->scope, "node") != 0) {
             continue;
         }
-        const struct node *node = core_node_named(core, token->name);
+        const struct node *node = query_node_named(core, token->name);
         if (node != NULL) {
             link_cut_node(agents, node->id, "its credential was revoked");
         }
@@ -338,18 +338,18 @@ void agents_healed(struct agents *agents)
     size_t cursor = 0;
     struct agent_link *link;
     while ((link = map_next(agents->links, &cursor)) != NULL) {
-        const struct node *node = core_node(core, link->node);
+        const struct node *node = query_node(core, link->node);
         if (link->stream == NULL) {
             record(agents, INPUT_NODE_SILENT, link->node);
         } else if (node == NULL || node->incarnation != link->incarnation) {
-            link_cut(link, "the server no longer knows it");
+            agents_link_cut(link, "the server no longer knows it");
         } else {
             struct effects held = {0};
             core_orders_for(core, link->node, &held);
             for (size_t i = 0; i < held.count; i++) {
                 effect_gather(agents, core, &held.at[i]);
             }
-            effects_done(&held);
+            effect_done(&held);
         }
     }
     dirty_flush(agents);
@@ -364,7 +364,7 @@ void agents_bye(struct agents *agents, const char *why)
             continue;
         }
         buf_clear(&link->out);
-        orders_bye(agents, link, why, &link->out);
+        agents_orders_bye(agents, link, why, &link->out);
         bool told = http_stream_write(link->stream, (struct str){link->out.data, link->out.len});
         (void)told; /* an agent that does not read will see the connection close */
     }

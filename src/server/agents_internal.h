@@ -1,5 +1,5 @@
-/* agents_internal.h - a link, shared by agents.c (life of links), agent_orders.c (what goes out) and
- * agent_reports.c (what comes in).
+/* agents_internal.h - a link, shared by agents.c (life of links), agents_orders.c (what goes out) and
+ * agents_reports.c (what comes in).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -34,24 +34,25 @@ struct agents {
     uint64_t reports;
 };
 
-struct agent_link *link_of(const struct agents *agents, node_id node); /* NULL: none */
+struct agent_link *agents_link_of(const struct agents *agents, node_id node); /* NULL: none */
 
 /* The stream is of no use any more: end it, record the silence. */
-void link_cut(struct agent_link *link, const char *why);
+void agents_link_cut(struct agent_link *link, const char *why);
 
 /* Append orders to `out`, each with its line end. */
-void orders_welcome(const struct agents *agents, const struct agent_hello *hello,
-                    const struct node *node, struct buf *out);
-void orders_bye(const struct agents *agents, const struct agent_link *link, const char *why,
-                struct buf *out);
-void orders_ping(const struct agents *agents, const struct agent_link *link, struct buf *out);
+void agents_orders_welcome(const struct agents *agents, const struct agent_hello *hello,
+                           const struct node *node, struct buf *out);
+void agents_orders_bye(const struct agents *agents, const struct agent_link *link, const char *why,
+                       struct buf *out);
+void agents_orders_ping(const struct agents *agents, const struct agent_link *link,
+                        struct buf *out);
 
 /* The order of an effect, unless the state has moved on and nobody needs it any more. */
-void orders_effect(struct agents *agents, const struct core *core, const struct effect *effect,
-                   struct buf *out);
+void agents_orders_effect(struct agents *agents, const struct core *core,
+                          const struct effect *effect, struct buf *out);
 
 /* Everything a node that has just said hello should do: its starts and stops, and an end to what it
  * has and should not. Attempts that ran here and that its supervisor does not know are reported to
  * the core as unknown first. */
-void orders_reconcile(struct agents *agents, const struct agent_hello *hello, node_id node,
-                      struct buf *out);
+void agents_orders_reconcile(struct agents *agents, const struct agent_hello *hello, node_id node,
+                             struct buf *out);

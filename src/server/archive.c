@@ -16,16 +16,16 @@ static struct str text_keep(struct batch *batch, const char *text)
 
 void archive_task(const struct core *core, task_id id, struct batch *batch)
 {
-    const struct task *task = core_task(core, id);
+    const struct task *task = query_task(core, id);
     must(task != NULL);
     struct task_spec spec;
     struct buf out;
     struct json_out j;
     struct task_writer writer;
-    core_task_spec(core, id, &batch->arena, &spec);
+    query_task_spec(core, id, &batch->arena, &spec);
     buf_init(&out, ARCHIVE_BYTES_MAX);
     json_out_init(&j, &out);
-    task_writer_init(&writer, core, &batch->arena);
+    task_json_writer_init(&writer, core, &batch->arena);
     task_json(&writer, &j, task, TASK_JSON_ATTEMPTS);
     must(!out.full);
     struct store_history row = {
@@ -34,7 +34,7 @@ void archive_task(const struct core *core, task_id id, struct batch *batch)
         .ended_ms = task->ended_ms,
         .state = task->state,
         .kind = task->kind,
-        .pool = text_keep(batch, core_pool_name(core, task->pool)),
+        .pool = text_keep(batch, query_pool_name(core, task->pool)),
         .user = str_of(spec.user),
         .project = str_of(spec.project),
         .name = str_of(spec.name),

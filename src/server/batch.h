@@ -14,7 +14,7 @@ struct batch {
     VEC(struct store_log) logs;
     VEC(struct store_token) tokens;
     VEC(struct effect) effects;
-    struct hold_list holds;
+    struct parked_list holds;
     size_t bytes; /* of facts, history and logs together */
 };
 

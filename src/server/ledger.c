@@ -39,7 +39,7 @@ struct ledger {
     struct batch *gather;
     struct batch *flight; /* NULL: the store thread is idle */
     struct batch *spare;
-    struct hold_list readers; /* wait for the core that is being rebuilt */
+    struct parked_list readers; /* wait for the core that is being rebuilt */
     struct buf scratch;
     struct effects effects;
     size_t holds;
@@ -60,14 +60,14 @@ struct ledger *ledger_new(struct loop *loop, struct core *core, int64_t wall_ms,
     ledger->hooks = *hooks;
     /* Never backwards, also over restarts, and never standing still: when the wall clock is behind
      * the last recorded time, time goes on from there at its own pace. */
-    ledger->base_ms = wall_ms > core_time_ms(core) ? wall_ms : core_time_ms(core);
+    ledger->base_ms = wall_ms > query_time_ms(core) ? wall_ms : query_time_ms(core);
     ledger->base_boot_ms = loop_now_again_ms(loop); /* reading the state may have taken long */
     ledger->gather = batch_new();
     ledger->spare = batch_new();
     TAILQ_INIT(&ledger->readers);
     ledger->retry = loop_timer_new(loop, retry_due, ledger);
     ledger->retry_ms = RETRY_MS_MIN;
-    ledger->seq_committed = core_seq(core);
+    ledger->seq_committed = query_seq(core);
     buf_init(&ledger->scratch, FACT_BYTES_MAX);
     return ledger;
 }
@@ -79,10 +79,10 @@ void ledger_attach(struct ledger *ledger, struct store_thread *store)
 
 /* Everything that waits is told how it went. A callback may hold again: it goes to a newer batch,
  * so the list given here only shrinks. */
-static void holds_release(struct ledger *ledger, struct hold_list *holds,
+static void holds_release(struct ledger *ledger, struct parked_list *holds,
                           const struct error *failure)
 {
-    struct hold *hold;
+    struct parked_answer *hold;
     while ((hold = TAILQ_FIRST(holds)) != NULL) {
         TAILQ_REMOVE(holds, hold, link);
         hold->list = NULL;
@@ -107,7 +107,7 @@ void ledger_free(struct ledger *ledger)
     batch_free(ledger->gather);
     batch_free(ledger->spare);
     loop_timer_free(ledger->retry);
-    effects_done(&ledger->effects);
+    effect_done(&ledger->effects);
     buf_done(&ledger->scratch);
     core_free(ledger->core);
     free(ledger);
@@ -126,7 +126,7 @@ const struct core *ledger_core(const struct ledger *ledger)
 int64_t ledger_now_ms(const struct ledger *ledger)
 {
     int64_t now = ledger->base_ms + (loop_now_ms(ledger->loop) - ledger->base_boot_ms);
-    int64_t last = ledger->core != NULL ? core_time_ms(ledger->core) : 0;
+    int64_t last = ledger->core != NULL ? query_time_ms(ledger->core) : 0;
     return now > last ? now : last;
 }
 
@@ -196,7 +196,7 @@ static void fact_take(struct ledger *ledger, const struct fact *fact)
 #endif
     core_apply(ledger->core, fact);
     batch_fact(ledger->gather, &(struct store_fact){
-                                   .seq = core_seq(ledger->core),
+                                   .seq = query_seq(ledger->core),
                                    .time_ms = fact->time_ms,
                                    .type = (uint32_t)fact->type,
                                    .body = {ledger->scratch.data, ledger->scratch.len},
@@ -245,14 +245,14 @@ void ledger_token(struct ledger *ledger, const struct store_token *token)
     vec_push(&ledger->gather->tokens, *token);
 }
 
-static void hold_in(struct ledger *ledger, struct hold_list *list, struct hold *hold)
+static void hold_in(struct ledger *ledger, struct parked_list *list, struct parked_answer *hold)
 {
     hold->list = list;
     TAILQ_INSERT_TAIL(list, hold, link);
     ledger->holds++;
 }
 
-void ledger_hold(struct ledger *ledger, struct hold *hold)
+void ledger_hold(struct ledger *ledger, struct parked_answer *hold)
 {
     must(hold->list == NULL);
     struct batch *batch = batch_empty(ledger->gather) ? ledger->flight : ledger->gather;
@@ -263,13 +263,13 @@ void ledger_hold(struct ledger *ledger, struct hold *hold)
     hold_in(ledger, &batch->holds, hold);
 }
 
-void ledger_await_core(struct ledger *ledger, struct hold *hold)
+void ledger_await_core(struct ledger *ledger, struct parked_answer *hold)
 {
     must(ledger->state == LEDGER_REBUILDING && hold->list == NULL);
     hold_in(ledger, &ledger->readers, hold);
 }
 
-void ledger_unhold(struct ledger *ledger, struct hold *hold)
+void ledger_unhold(struct ledger *ledger, struct parked_answer *hold)
 {
     if (hold->list != NULL) {
         TAILQ_REMOVE(hold->list, hold, link);
@@ -352,7 +352,7 @@ static void rebuilt(struct ledger *ledger, const struct store_job *job)
         holds_release(ledger, &ledger->readers, &told);
     } else {
         ledger->core = job->core;
-        ledger->seq_committed = core_seq(job->core);
+        ledger->seq_committed = query_seq(job->core);
         ledger->state = LEDGER_READ_ONLY;
         holds_release(ledger, &ledger->readers, NULL);
     }

@@ -31,7 +31,7 @@ enum ledger_state {
     LEDGER_READ_ONLY,  /* the disk refused a commit; probing */
 };
 
-/* Takes the core over. Facts up to core_seq() are on disk. `wall_ms`: the wall clock now. */
+/* Takes the core over. Facts up to query_seq() are on disk. `wall_ms`: the wall clock now. */
 struct ledger *ledger_new(struct loop *loop, struct core *core, int64_t wall_ms,
                           const struct ledger_hooks *hooks);
 void ledger_free(struct ledger *ledger); /* holds that wait are failed first */
@@ -65,11 +65,11 @@ void ledger_pass_idle(struct ledger *ledger, pool_id pool);
 void ledger_log(struct ledger *ledger, const struct store_log *log);
 void ledger_token(struct ledger *ledger, const struct store_token *token);
 
-void ledger_hold(struct ledger *ledger, struct hold *hold);
+void ledger_hold(struct ledger *ledger, struct parked_answer *hold);
 
 /* While rebuilding: hold->fn is called when there is a core again, or with why there is none yet. */
-void ledger_await_core(struct ledger *ledger, struct hold *hold);
-void ledger_unhold(struct ledger *ledger, struct hold *hold);
+void ledger_await_core(struct ledger *ledger, struct parked_answer *hold);
+void ledger_unhold(struct ledger *ledger, struct parked_answer *hold);
 
 /* End of a turn: give the gathered batch to the store thread when it is idle. */
 void ledger_hand_over(struct ledger *ledger);

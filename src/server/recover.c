@@ -15,9 +15,9 @@ struct replay {
 static enum err replay_fact(void *ctx, const struct store_fact *stored, struct error *e)
 {
     struct replay *replay = ctx;
-    if (stored->seq != core_seq(replay->core) + 1) {
+    if (stored->seq != query_seq(replay->core) + 1) {
         return fail(e, ERR_CORRUPT, "fact %llu follows fact %llu", (unsigned long long)stored->seq,
-                    (unsigned long long)core_seq(replay->core));
+                    (unsigned long long)query_seq(replay->core));
     }
     struct fact fact;
     arena_clear(&replay->arena);
@@ -42,9 +42,9 @@ static enum err snapshot_core(struct store *store, uint64_t before, struct core 
         *ret = core_new();
     } else if (r == ERR_OK) {
         r = core_decode(bytes, ret, e);
-        if (r == ERR_OK && core_seq(*ret) != *ret_seq) {
+        if (r == ERR_OK && query_seq(*ret) != *ret_seq) {
             r = fail(e, ERR_CORRUPT, "it holds the state after fact %llu",
-                     (unsigned long long)core_seq(*ret));
+                     (unsigned long long)query_seq(*ret));
             core_free(*ret);
         }
         r = r == ERR_OK ? r

@@ -49,7 +49,7 @@ static size_t facts_of(struct schedule *schedule, struct input *in)
 {
     struct facts facts;
     arena_clear(&schedule->arena);
-    facts_init(&facts, &schedule->arena);
+    fact_list_init(&facts, &schedule->arena);
     must(ledger_input(schedule->ledger, in, &facts) == VERDICT_OK);
     return facts.count;
 }
@@ -57,7 +57,7 @@ static size_t facts_of(struct schedule *schedule, struct input *in)
 static void run_ticks(struct schedule *schedule)
 {
     for (unsigned i = 0; i < TICKS_PER_TURN_MAX; i++) {
-        if (core_deadline(ledger_core(schedule->ledger)) > ledger_now_ms(schedule->ledger)) {
+        if (query_deadline(ledger_core(schedule->ledger)) > ledger_now_ms(schedule->ledger)) {
             return;
         }
         struct input tick = {.type = INPUT_TICK, .actor = "timer", .cause = ""};
@@ -76,7 +76,7 @@ static bool run_passes(struct schedule *schedule)
             return false;
         }
         const struct core *core = ledger_core(schedule->ledger);
-        if (!core_pass_due(core, ledger_now_ms(schedule->ledger), &pool)) {
+        if (!query_pass_due(core, ledger_now_ms(schedule->ledger), &pool)) {
             return false;
         }
         struct input pass = {
@@ -92,7 +92,7 @@ static bool run_passes(struct schedule *schedule)
             schedule->passes++;
         }
     }
-    return core_pass_due(ledger_core(schedule->ledger), ledger_now_ms(schedule->ledger), &pool);
+    return query_pass_due(ledger_core(schedule->ledger), ledger_now_ms(schedule->ledger), &pool);
 }
 
 void schedule_turn_end(struct schedule *schedule)
@@ -103,7 +103,7 @@ void schedule_turn_end(struct schedule *schedule)
     }
     run_ticks(schedule);
     bool more = run_passes(schedule);
-    int64_t deadline_ms = core_deadline(ledger_core(schedule->ledger));
+    int64_t deadline_ms = query_deadline(ledger_core(schedule->ledger));
     if (more) {
         loop_timer_set(schedule->timer, loop_now_ms(schedule->loop));
     } else if (deadline_ms == INT64_MAX) {

@@ -62,7 +62,7 @@ enum err secrets_ensure(const char *dir, enum token_scope scope, const char *nam
     (void)snprintf(file, sizeof file, "%s.token", token_scope_name(scope));
     file_token(dir, file, secret);
     const struct store_token *known =
-        secret[0] != '\0' ? tokens_find(tokens, secret, now_ms) : NULL;
+        secret[0] != '\0' ? token_set_find(tokens, secret, now_ms) : NULL;
     *ret_new = known == NULL || strcmp(known->scope, token_scope_name(scope)) != 0;
     enum err r = ERR_OK;
     if (*ret_new) {

@@ -71,7 +71,7 @@ static void batch_committed(void *ctx, const struct batch *batch)
 {
     struct server *server = ctx;
     for (size_t i = 0; i < batch->tokens.count; i++) {
-        tokens_put(server->tokens, &batch->tokens.at[i]);
+        token_set_put(server->tokens, &batch->tokens.at[i]);
     }
     agents_committed(server->agents, batch);
     struct store_batch stored = batch_for_store(batch);
@@ -89,7 +89,7 @@ static void ledger_probe(void *ctx, struct store_token *ret)
 {
     struct server *server = ctx;
     size_t cursor = 0;
-    const struct store_token *token = tokens_next(server->tokens, &cursor);
+    const struct store_token *token = token_set_next(server->tokens, &cursor);
     must(token != NULL);
     *ret = *token;
 }
@@ -176,7 +176,7 @@ static void url_write(struct server *server)
 }
 
 /* The start is on disk: open the doors. */
-static void doors_open(struct hold *hold, const struct error *failure)
+static void doors_open(struct parked_answer *hold, const struct error *failure)
 {
     struct server *server = (struct server *)((char *)hold - offsetof(struct server, ready));
     struct error e;
@@ -226,7 +226,7 @@ static enum err tokens_ensure(struct server *server, struct error *e)
         if (made) {
             ledger_token(server->ledger, &token);
             /* Known at once: the doors open only after its commit. */
-            tokens_put(server->tokens, &token);
+            token_set_put(server->tokens, &token);
         }
     }
     return ERR_OK;
@@ -239,7 +239,7 @@ static enum err start_record(struct server *server, struct error *e)
     struct arena arena;
     randombytes_buf(in.server.server_uuid, sizeof in.server.server_uuid);
     arena_init(&arena);
-    facts_init(&facts, &arena);
+    fact_list_init(&facts, &arena);
     must(ledger_input(server->ledger, &in, &facts) == VERDICT_OK);
     arena_done(&arena);
     agents_start(server->agents);
@@ -255,7 +255,7 @@ static enum err start_record(struct server *server, struct error *e)
 
 static void token_found(void *ctx, const struct store_token *token)
 {
-    tokens_put(ctx, token);
+    token_set_put(ctx, token);
 }
 
 /* The state and the threads around it. */
@@ -269,7 +269,7 @@ static enum err parts_make(struct server *server, struct store *store, struct er
         store_close(store);
         return r;
     }
-    log_info("state read", kv_u64("fact", core_seq(core)), kv_u64("snapshot", what.snapshot_seq),
+    log_info("state read", kv_u64("fact", query_seq(core)), kv_u64("snapshot", what.snapshot_seq),
              kv_u64("replayed", what.facts));
     struct ledger_hooks hooks = {.ctx = server,
                                  .committed = batch_committed,
@@ -314,7 +314,7 @@ static enum err server_open(struct server *server, struct error *e)
         .facts_keep = server->o.file.facts_keep,
         .history_keep_ms = server->o.file.history_keep_ms,
     };
-    server->tokens = tokens_new();
+    server->tokens = token_set_new();
     enum err r = loop_new(&server->loop, e);
     r = r == ERR_OK ? loop_signal(server->loop, SIGTERM, stop_asked, server, e) : r;
     r = r == ERR_OK ? loop_signal(server->loop, SIGINT, stop_asked, server, e) : r;
@@ -360,7 +360,7 @@ static void server_close(struct server *server)
     loop_timer_free(server->prune);
     loop_timer_free(server->stop);
     loop_free(server->loop);
-    tokens_free(server->tokens);
+    token_set_free(server->tokens);
 }
 
 int server_main(int argc, char **argv)

@@ -41,19 +41,19 @@ static void host_token_put(void *ctx, const struct store_token *token)
     ledger_token(server->ledger, token);
 }
 
-static void host_hold(void *ctx, struct hold *hold)
+static void host_hold(void *ctx, struct parked_answer *hold)
 {
     struct server *server = ctx;
     ledger_hold(server->ledger, hold);
 }
 
-static void host_await_core(void *ctx, struct hold *hold)
+static void host_await_core(void *ctx, struct parked_answer *hold)
 {
     struct server *server = ctx;
     ledger_await_core(server->ledger, hold);
 }
 
-static void host_unhold(void *ctx, struct hold *hold)
+static void host_unhold(void *ctx, struct parked_answer *hold)
 {
     struct server *server = ctx;
     ledger_unhold(server->ledger, hold);

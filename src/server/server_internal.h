@@ -4,9 +4,9 @@
 
 #include "api/api.h"
 #include "server/agents.h"
-#include "server/options.h"
+#include "server/server_options.h"
 #include "server/schedule.h"
-#include "server/snapshot.h"
+#include "server/snapshots.h"
 
 struct server {
     struct arena arena; /* of the options */
@@ -25,7 +25,7 @@ struct server {
     struct http_server *http; /* NULL until the start is on disk */
     struct loop_timer *prune;
     struct loop_timer *stop;
-    struct hold ready;
+    struct parked_answer ready;
     bool stopping;
     int64_t stop_ms; /* boot-time: not before */
     int64_t started_ms;

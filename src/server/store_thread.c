@@ -39,7 +39,7 @@ static void job_run(struct store_thread *thread, struct store_job *job)
         job->err = recover_core(thread->store, &job->core, &job->what, &job->error);
         break;
     case STORE_SNAPSHOT:
-        job->err = store_snapshot_taken(thread->store, job->seq, &job->error);
+        job->err = store_prune_snapshot_taken(thread->store, job->seq, &job->error);
         break;
     case STORE_PRUNE:
         job->err = store_prune(thread->store, job->now_ms, &job->more, &job->error);
@@ -53,7 +53,7 @@ static void tend(struct store_thread *thread)
 {
     struct error e;
     if (mailbox_count(thread->in) == 0) {
-        enum err r = store_tend(thread->store, &e);
+        enum err r = store_commit_tend(thread->store, &e);
         (void)r; /* a disk that fails shows at the next commit, which has somebody to tell */
     }
 }

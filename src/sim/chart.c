@@ -24,7 +24,7 @@ static const struct {
     int64_t height;
 } sizes[] = {[CHART_WIDE] = {900, 264}, [CHART_SMALL] = {420, 190}};
 
-void html_text(struct buf *out, const char *text)
+void chart_html_text(struct buf *out, const char *text)
 {
     for (; *text != '\0'; text++) {
         switch (*text) {
@@ -138,7 +138,7 @@ static void y_axis(const struct chart *chart)
         buf_add_str(out, "</text>");
     }
     text_at(out, "tick unit", "start", 40, (TOP - 14) * 10);
-    html_text(out, chart->axes.unit);
+    chart_html_text(out, chart->axes.unit);
     buf_add_str(out, "</text>");
 }
 
@@ -172,7 +172,7 @@ const char *chart_time_text(int64_t ms, char *out, size_t size)
 static void x_label(const struct chart *chart, int64_t x, bool odd, const char *text)
 {
     text_at(chart->out, odd ? "tick odd" : "tick", "middle", x, (chart->height - 6) * 10);
-    html_text(chart->out, text);
+    chart_html_text(chart->out, text);
     buf_add_str(chart->out, "</text>");
 }
 
@@ -204,7 +204,7 @@ static void begin(struct chart *chart, struct buf *out, const struct chart_axes 
              live ? " live" : "");
     buf_addf(out, "<svg viewBox=\"0 0 %" PRId64 " %" PRId64 "\" role=\"img\" aria-label=\"",
              chart->width, chart->height);
-    html_text(out, axes->label);
+    chart_html_text(out, axes->label);
     buf_add_str(out, "\">");
     y_axis(chart);
 }
@@ -249,7 +249,7 @@ void chart_end(struct chart *chart)
         json_out_end(&chart->json);
         json_out_end(&chart->json);
         buf_add_str(chart->out, "<data value=\"");
-        html_text(chart->out, buf_text(&chart->values));
+        chart_html_text(chart->out, buf_text(&chart->values));
         buf_add_str(chart->out, "\"></data>");
     }
     buf_add_str(chart->out, "</figure>\n");
@@ -327,7 +327,7 @@ void chart_bar(const struct chart *chart, size_t index, int64_t y, const char *t
     const int64_t right = x_of(chart, (int64_t)index + 1);
     const int64_t gap = (right - left) / 8;
     buf_add_str(out, "<g><title>");
-    html_text(out, title);
+    chart_html_text(out, title);
     buf_add_str(out, "</title><rect class=\"bar c0\" rx=\"2\" x=\"");
     tenths(out, left + gap);
     buf_add_str(out, "\" y=\"");
@@ -338,6 +338,6 @@ void chart_bar(const struct chart *chart, size_t index, int64_t y, const char *t
     tenths(out, y_of(chart, 0) - y_of(chart, y));
     buf_add_str(out, "\"/>");
     text_at(out, "tick value", "middle", (left + right) / 2, y_of(chart, y) - 40);
-    html_text(out, text);
+    chart_html_text(out, text);
     buf_add_str(out, "</text></g>");
 }

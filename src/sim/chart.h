@@ -72,4 +72,4 @@ void chart_bar(const struct chart *chart, size_t index, int64_t y, const char *t
 const char *chart_time_text(int64_t ms, char *out, size_t size);
 
 /* Text for HTML and SVG. */
-void html_text(struct buf *out, const char *text);
+void chart_html_text(struct buf *out, const char *text);

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 
 #include <stdbool.h>

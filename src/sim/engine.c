@@ -46,7 +46,7 @@ void engine_free(struct engine *engine)
     map_free(engine->account_index);
     map_free(engine->tasks_named);
     map_free(engine->nodes_named);
-    effects_done(&engine->effects);
+    effect_done(&engine->effects);
     arena_done(&engine->arena);
     arena_done(&engine->step_arena);
     free(engine);
@@ -56,14 +56,14 @@ void engine_free(struct engine *engine)
 
 static void fact_tell(struct engine *engine, const struct fact *fact)
 {
-    book_fact(engine, fact);
+    engine_records_fact(engine, fact);
     for (uint32_t i = 0; i < engine->options.watcher_count; i++) {
         const struct watcher *watcher = &engine->options.watchers[i];
         if (watcher->fact != NULL) {
             watcher->fact(watcher->ctx, engine, fact);
         }
     }
-    book_fact_end(engine, fact);
+    engine_records_fact_end(engine, fact);
 }
 
 static void step_tell(const struct engine *engine, const struct input *in,
@@ -81,7 +81,7 @@ static void step_tell(const struct engine *engine, const struct input *in,
 static void effects_carry_out(struct engine *engine)
 {
     for (size_t i = 0; i < engine->effects.count; i++) {
-        agents_effect(engine, &engine->effects.at[i]);
+        engine_agents_effect(engine, &engine->effects.at[i]);
     }
     engine->effects.count = 0;
 }
@@ -91,7 +91,7 @@ enum verdict engine_input(struct engine *engine, struct input *in, struct facts 
     in->now_ms = engine->now_ms;
     in->cause = "";
     arena_clear(&engine->step_arena);
-    facts_init(ret_facts, &engine->step_arena);
+    fact_list_init(ret_facts, &engine->step_arena);
     const enum verdict verdict = core_decide(engine->core, in, ret_facts);
     engine->event_count++;
     for (size_t i = 0; verdict == VERDICT_OK && i < ret_facts->count; i++) {
@@ -138,7 +138,7 @@ static void timers_due(struct engine *engine)
     while (timer_is_due(engine)) {
         struct timer *timer = (struct timer *)heap_first(&engine->heap);
         engine_timer_off(engine, timer);
-        agents_timer(engine, timer);
+        engine_agents_timer(engine, timer);
     }
 }
 
@@ -148,7 +148,7 @@ static bool ticks_due(struct engine *engine)
 {
     bool any = false;
     for (;;) {
-        const int64_t deadline_ms = core_deadline(engine->core);
+        const int64_t deadline_ms = query_deadline(engine->core);
         if (deadline_ms > engine->now_ms || deadline_ms == engine->deadline_seen_ms) {
             return any;
         }
@@ -169,7 +169,7 @@ static bool passes_due(struct engine *engine)
 {
     bool any = false;
     pool_id pool;
-    while (core_pass_due(engine->core, engine->now_ms, &pool)) {
+    while (query_pass_due(engine->core, engine->now_ms, &pool)) {
         struct input pass = {
             .type = INPUT_PASS,
             .actor = "scheduler",
@@ -193,7 +193,7 @@ static must_use enum err moment(struct engine *engine, struct error *e)
     bool more = true;
     while (more) {
         timers_due(engine);
-        enum err r = inputs_due(engine, e);
+        enum err r = engine_inputs_due(engine, e);
         if (r != ERR_OK) {
             return r;
         }
@@ -209,7 +209,7 @@ static must_use enum err moment(struct engine *engine, struct error *e)
 
 static int64_t deadline_next_ms(const struct engine *engine)
 {
-    const int64_t deadline_ms = core_deadline(engine->core);
+    const int64_t deadline_ms = query_deadline(engine->core);
     return deadline_ms <= engine->now_ms ? INT64_MAX : deadline_ms;
 }
 
@@ -222,7 +222,7 @@ static bool nothing_left(const struct engine *engine)
 static int64_t next_ms(const struct engine *engine)
 {
     const struct heap_entry *first = heap_first(&engine->heap);
-    int64_t next = inputs_next_ms(engine);
+    int64_t next = engine_inputs_next_ms(engine);
     const int64_t deadline_ms = deadline_next_ms(engine);
     next = deadline_ms < next ? deadline_ms : next;
     const bool only_crashes = engine->heap.count == engine->crash_timers;
@@ -250,11 +250,11 @@ enum err engine_run(struct engine *engine, struct error *e)
 {
     const int64_t until_ms = engine->scenario->until_ms;
     const int64_t last_ms = until_ms > 0 ? until_ms + engine->epoch_ms : TIME_MS_MAX;
-    enum err r = inputs_begin(engine, e);
-    r = r == ERR_OK ? agents_begin(engine, e) : r;
-    r = r == ERR_OK ? inputs_quotas(engine, e) : r;
+    enum err r = engine_inputs_begin(engine, e);
+    r = r == ERR_OK ? engine_agents_begin(engine, e) : r;
+    r = r == ERR_OK ? engine_inputs_quotas(engine, e) : r;
     if (r == ERR_OK) {
-        past_begin(engine);
+        engine_initial_begin(engine);
     }
     while (r == ERR_OK && !engine->stopped) {
         r = moment(engine, e);

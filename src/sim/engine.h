@@ -9,7 +9,7 @@
  * that will happen. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "core/core.h"
 #include "sim/scenario.h"
 
@@ -29,7 +29,7 @@ struct job_record {
     int64_t slots_milli; /* of all instances */
     __int128 work_lost;  /* slots (thousandths) x ms, by evictions and losses */
     uint32_t instance_count;
-    uint32_t account;   /* in engine_account_name() */
+    uint32_t account;   /* in engine_records_account_name() */
     uint32_t evictions; /* attempts preempted */
     uint32_t losses;    /* attempts lost with their node */
     uint32_t failures;  /* attempts that failed by themselves */
@@ -92,7 +92,7 @@ uint64_t engine_visit_count(const struct engine *engine); /* nodes that passes l
 
 /* Jobs submitted so far, in order of task id: task t is record t - 1. */
 const struct job_record *engine_records(const struct engine *engine, size_t *ret_count);
-const struct job_record *engine_record(const struct engine *engine, task_id task);
+const struct job_record *engine_records_at(const struct engine *engine, task_id task);
 size_t engine_jobs_arrived(const struct engine *engine); /* refused ones included */
 
 /* What an attempt that is just ending held, and since when it ran (NOT_YET: it had not started). */
@@ -101,7 +101,7 @@ struct held {
     node_id node;
     int64_t started_ms;
 };
-struct held engine_held(const struct engine *engine, const struct attempt_key *key);
+struct held engine_records_held(const struct engine *engine, const struct attempt_key *key);
 
 /* Projects in order of their first task; NULL beyond the last. */
-const char *engine_account_name(const struct engine *engine, uint32_t account);
+const char *engine_records_account_name(const struct engine *engine, uint32_t account);

@@ -1,11 +1,11 @@
 /* engine_internal.h - the engine's parts: the clock and the step (engine.c), arrivals and actions
- * (inputs.c), virtual agents (agents.c), the book of jobs (book.c).
+ * (engine_inputs.c), virtual agents (engine_agents.c), the book of jobs (engine_records.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/heap.h"
 #include "base/map.h"
-#include "sim/dice.h"
+#include "sim/rng.h"
 #include "sim/engine.h"
 
 /* Whose turn has come when an entry of the heap is due. */
@@ -51,7 +51,7 @@ struct virtual_node {
     uint32_t supervisor;
     bool alive;     /* the machine is on */
     bool connected; /* and the server hears it */
-    struct dice dice;
+    struct rng rng;
     struct timer lost;
     struct timer back;
     struct timer crash;
@@ -102,57 +102,60 @@ enum verdict engine_input(struct engine *engine, struct input *in, struct facts 
 void engine_timer(struct engine *engine, struct timer *timer, int64_t at_ms);
 void engine_timer_off(struct engine *engine, struct timer *timer);
 
-/* ---- inputs.c ---- */
+/* ---- engine_inputs.c ---- */
 
 /* Pools and accounts; then, once nodes have brought their resources, quotas. */
-must_use enum err inputs_begin(struct engine *engine, struct error *e);
-must_use enum err inputs_quotas(struct engine *engine, struct error *e);
+must_use enum err engine_inputs_begin(struct engine *engine, struct error *e);
+must_use enum err engine_inputs_quotas(struct engine *engine, struct error *e);
 /* Everything whose time has come. */
-must_use enum err inputs_due(struct engine *engine, struct error *e);
-int64_t inputs_next_ms(const struct engine *engine);
+must_use enum err engine_inputs_due(struct engine *engine, struct error *e);
+int64_t engine_inputs_next_ms(const struct engine *engine);
 /* Of these the jobs alone. */
-void inputs_jobs(struct engine *engine);
+void engine_inputs_jobs(struct engine *engine);
 
-/* ---- past.c ---- */
+/* ---- engine_initial.c ---- */
 
 /* What was there before the scenario begins: tasks are submitted, and those that run have their places. Each at its own time, so
  * that waits, run lengths and what an eviction would lose are what they were. Leaves the clock at the beginning. */
-void past_begin(struct engine *engine);
+void engine_initial_begin(struct engine *engine);
 
-/* ---- edits.c ---- */
+/* ---- engine_edits.c ---- */
 
 /* ERR_INVALID with the sentence that the server would say. */
-enum err edits_refused(const struct engine *engine, const struct reason *reason, struct error *e);
+enum err engine_edits_refused(const struct engine *engine, const struct reason *reason,
+                              struct error *e);
 
 /* Made, or changed to this. */
-must_use enum err edits_pool(struct engine *engine, const struct pool_spec *spec, struct error *e);
-must_use enum err edits_account(struct engine *engine, const struct account_spec *spec,
-                                struct error *e);
-must_use enum err edits_quota(struct engine *engine, const struct quota_body *body,
-                              struct error *e);
+must_use enum err engine_edits_pool(struct engine *engine, const struct pool_spec *spec,
+                                    struct error *e);
+must_use enum err engine_edits_account(struct engine *engine, const struct account_spec *spec,
+                                       struct error *e);
+must_use enum err engine_edits_quota(struct engine *engine, const struct quota_body *body,
+                                     struct error *e);
 /* An event with a body. */
-must_use enum err edits_action(struct engine *engine, const struct action *action, struct error *e);
+must_use enum err engine_edits_action(struct engine *engine, const struct scenario_action *action,
+                                      struct error *e);
 
-/* ---- agents.c ---- */
+/* ---- engine_agents.c ---- */
 
-must_use enum err agents_begin(struct engine *engine, struct error *e); /* nodes join */
-void agents_effect(struct engine *engine, const struct effect *effect);
-void agents_timer(struct engine *engine, struct timer *timer);
+must_use enum err engine_agents_begin(struct engine *engine, struct error *e); /* nodes join */
+void engine_agents_effect(struct engine *engine, const struct effect *effect);
+void engine_agents_timer(struct engine *engine, struct timer *timer);
 /* An attempt that was ordered this moment runs since now, and at least until the scenario has begun. */
-void agents_running(struct engine *engine, const struct attempt_key *key);
+void engine_agents_running(struct engine *engine, const struct attempt_key *key);
 /* It saves what it did. */
-void agents_saved(struct engine *engine, const struct attempt_key *key);
+void engine_agents_saved(struct engine *engine, const struct attempt_key *key);
 /* The core has ended this attempt: whatever its agent still does with it no longer matters. */
-void agents_forget(struct engine *engine, struct run *run);
+void engine_agents_forget(struct engine *engine, struct run *run);
 
-void agents_crash(struct engine *engine, uint32_t node, int64_t for_ms);
-void agents_cut(struct engine *engine, uint32_t node, int64_t for_ms);
-must_use enum err agents_up(struct engine *engine, uint32_t node, struct error *e);
+void engine_agents_crash(struct engine *engine, uint32_t node, int64_t for_ms);
+void engine_agents_cut(struct engine *engine, uint32_t node, int64_t for_ms);
+must_use enum err engine_agents_up(struct engine *engine, uint32_t node, struct error *e);
 
-/* ---- book.c ---- */
+/* ---- engine_records.c ---- */
 
 /* Keeps the records up to date with a fact; before the watchers hear of it, and after. */
-void book_fact(struct engine *engine, const struct fact *fact);
-void book_fact_end(struct engine *engine, const struct fact *fact);
-struct job_record *book_record(struct engine *engine, task_id task);
-struct run *book_run(struct engine *engine, const struct attempt_key *key);
+void engine_records_fact(struct engine *engine, const struct fact *fact);
+void engine_records_fact_end(struct engine *engine, const struct fact *fact);
+struct job_record *engine_records_of(struct engine *engine, task_id task);
+struct run *engine_records_run(struct engine *engine, const struct attempt_key *key);

@@ -3,7 +3,7 @@
 #include "sim/fairness.h"
 
 #include "base/must.h"
-#include "core/sched/owed.h"
+#include "core/sched/explain/owed.h"
 
 void fairness_init(struct fairness *fairness)
 {
@@ -24,9 +24,9 @@ static bool watched(const struct fairness *fairness, account_id account, pool_id
 static void pools_watch(struct fairness *fairness, const struct core *core, account_id account)
 {
     const resource_id slots = {RESOURCE_SLOTS};
-    for (const struct pool *pool = core_pool_next(core, (pool_id){0}); pool != NULL;
-         pool = core_pool_next(core, pool->id)) {
-        if (!core_quota_computed(core, account, pool->id, slots) &&
+    for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
+         pool = query_pool_next(core, pool->id)) {
+        if (!query_quota_computed(core, account, pool->id, slots) &&
             !watched(fairness, account, pool->id)) {
             vec_push(&fairness->promises, ((struct promise){.account = account, .pool = pool->id}));
         }
@@ -35,8 +35,8 @@ static void pools_watch(struct fairness *fairness, const struct core *core, acco
 
 void fairness_watch(struct fairness *fairness, const struct core *core)
 {
-    for (const struct account *account = core_account_next(core, (account_id){0}); account != NULL;
-         account = core_account_next(core, account->id)) {
+    for (const struct account *account = query_account_next(core, (account_id){0}); account != NULL;
+         account = query_account_next(core, account->id)) {
         if (account->kind == ACCOUNT_PROJECT) {
             pools_watch(fairness, core, account->id);
         }
@@ -57,14 +57,14 @@ static void promise_read(struct promise *promise, const struct core *core)
 {
     struct quota quota;
     struct usage usage;
-    core_usage(core, promise->account, promise->pool, &usage);
-    const int64_t demand = usage_demand(&usage, DIM_SLOTS);
+    query_usage(core, promise->account, promise->pool, &usage);
+    const int64_t demand = quota_demand(&usage, DIM_SLOTS);
     if (usage.pending_count == 0 && demand <= usage.allocated.at[DIM_SLOTS]) {
         promise->lacking_milli = 0;
         promise->may_be_owed = false;
         return; /* nobody waits */
     }
-    core_quota(core, promise->account, promise->pool, &quota);
+    query_quota(core, promise->account, promise->pool, &quota);
     const int64_t promised = quota.guaranteed.at[DIM_SLOTS];
     const int64_t due = promised == QUOTA_UNLIMITED || promised > demand ? demand : promised;
     const int64_t has = usage.allocated.at[DIM_SLOTS];
@@ -152,13 +152,13 @@ static void pool_count(struct fairness *fairness, const struct core *core, pool_
 void fairness_claimed(struct fairness *fairness, const struct core *core,
                       const struct attempt_key *key, int64_t now_ms)
 {
-    const struct task *task = core_task(core, key->task);
+    const struct task *task = query_task(core, key->task);
     must(task != NULL);
     for (size_t i = 0; i < fairness->places.count; i++) {
         struct promised *place = &fairness->places.at[i];
         if (place->task.v == key->task.v && place->index == key->index) {
             const bool waits =
-                core_instance(core, key->task, key->index)->state == INSTANCE_WAITING;
+                query_instance(core, key->task, key->index)->state == INSTANCE_WAITING;
             place->since_ms = waits ? place->since_ms : now_ms;
             return;
         }
@@ -184,7 +184,7 @@ static void places_count(struct fairness *fairness, const struct core *core, int
     size_t kept = 0;
     for (size_t i = 0; i < fairness->places.count; i++) {
         const struct promised place = fairness->places.at[i];
-        if (core_claim(core, place.task, place.index) != NULL) {
+        if (query_instance_claim(core, place.task, place.index) != NULL) {
             place_count(fairness, &place, until_ms);
             fairness->places.at[kept++] = place;
         }
@@ -201,8 +201,8 @@ void fairness_count(struct fairness *fairness, const struct core *core, int64_t 
         shortfall_count(&fairness->promises.at[i], core, now_ms, until_ms);
     }
     places_count(fairness, core, until_ms);
-    for (const struct pool *pool = core_pool_next(core, (pool_id){0});
-         pool != NULL && fairness->promises.count > 0; pool = core_pool_next(core, pool->id)) {
+    for (const struct pool *pool = query_pool_next(core, (pool_id){0});
+         pool != NULL && fairness->promises.count > 0; pool = query_pool_next(core, pool->id)) {
         pool_count(fairness, core, pool->id, times);
     }
 }

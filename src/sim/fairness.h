@@ -1,6 +1,6 @@
 /* fairness.h - do accounts get what they were promised? For each project and pool: how many slots it
  * lacked of the smaller of its guarantee and its demand, and for how long (the shortfall: also for want of work that fits what
- * is left of the guarantee); and for how long work waited that was owed a place (core/sched/owed.h) and promised none.
+ * is left of the guarantee); and for how long work waited that was owed a place (core/sched/explain/owed.h) and promised none.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

@@ -135,8 +135,8 @@ int64_t fragments_of_node(const struct fragments *fragments, const struct node *
 int64_t fragments_of_pool(const struct fragments *fragments, const struct core *core, pool_id pool)
 {
     int64_t sum = 0;
-    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
-         node = core_node_next(core, node->id)) {
+    for (const struct node *node = query_node_next(core, (node_id){0}); node != NULL;
+         node = query_node_next(core, node->id)) {
         const bool own = pool.v == 0 || node->pool.v == pool.v;
         if (own && node->state == NODE_UP && !node->draining) {
             sum += fragments_of_node(fragments, node);

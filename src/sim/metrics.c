@@ -35,7 +35,7 @@ struct metrics {
 struct metrics *metrics_new(const struct scenario *scenario)
 {
     struct metrics *metrics = xcalloc(1, sizeof *metrics);
-    pool_uses_init(&metrics->pools, scenario);
+    pool_use_init(&metrics->pools, scenario);
     fairness_init(&metrics->fairness);
     arena_init(&metrics->arena);
     int64_t horizon_ms = scenario->until_ms;
@@ -50,7 +50,7 @@ void metrics_free(struct metrics *metrics)
 {
     if (metrics != NULL) {
         vec_done(&metrics->accounts);
-        pool_uses_done(&metrics->pools);
+        pool_use_done(&metrics->pools);
         fairness_done(&metrics->fairness);
         arena_done(&metrics->arena);
         free(metrics);
@@ -73,7 +73,7 @@ static void hold(struct metrics *metrics, const struct core *core, const struct 
                  int64_t milli)
 {
     const uint32_t account = record->account;
-    pool_uses_hold(&metrics->pools, core, record->pool, milli);
+    pool_use_allocate(&metrics->pools, core, record->pool, milli);
     while (metrics->accounts.count <= account) {
         vec_push(&metrics->accounts, (struct held_by){0});
     }
@@ -86,12 +86,12 @@ static void fact_seen(void *ctx, const struct engine *engine, const struct fact 
 {
     struct metrics *metrics = ctx;
     if (fact->type == FACT_ALLOCATED) {
-        const struct job_record *record = engine_record(engine, fact->allocated.key.task);
+        const struct job_record *record = engine_records_at(engine, fact->allocated.key.task);
         hold(metrics, engine_core(engine), record, fact->allocated.slots_milli);
     } else if (fact->type == FACT_ATTEMPT_ENDED) {
         const struct attempt_key *key = &fact->attempt_ended.report.key;
-        const struct job_record *record = engine_record(engine, key->task);
-        hold(metrics, engine_core(engine), record, -engine_held(engine, key).slots_milli);
+        const struct job_record *record = engine_records_at(engine, key->task);
+        hold(metrics, engine_core(engine), record, -engine_records_held(engine, key).slots_milli);
     } else if (fact->type == FACT_NODE_STATE) {
         metrics->capacity_milli = -1; /* counted anew at the end of the moment */
     } else if (fact->type == FACT_CLAIMED) {
@@ -121,13 +121,13 @@ static void refused_seen(void *ctx, const struct engine *engine, const struct re
 static void promises_sample(const struct metrics *metrics, const struct engine *engine,
                             struct sample *ret)
 {
-    const bool rest = engine_account_name(engine, SERIES_ACCOUNTS_MAX) != NULL;
+    const bool rest = engine_records_account_name(engine, SERIES_ACCOUNTS_MAX) != NULL;
     const uint32_t count = rest ? SERIES_ACCOUNTS_MAX - 1 : SERIES_ACCOUNTS_MAX;
     const int64_t at_ms = series_next_ms(&metrics->series);
     for (uint32_t i = 0; i < count; i++) {
-        const char *name = engine_account_name(engine, i);
+        const char *name = engine_records_account_name(engine, i);
         const struct account *account =
-            name == NULL ? NULL : core_account_named(engine_core(engine), ACCOUNT_PROJECT, name);
+            name == NULL ? NULL : query_account_named(engine_core(engine), ACCOUNT_PROJECT, name);
         if (account != NULL) {
             const struct fairness_times times =
                 fairness_times_at(&metrics->fairness, account->id, at_ms);
@@ -140,11 +140,11 @@ static void promises_sample(const struct metrics *metrics, const struct engine *
 /* Its fair share of the slots of all pools. */
 static int64_t share_of(const struct core *core, const char *project)
 {
-    const struct account *account = core_account_named(core, ACCOUNT_PROJECT, project);
+    const struct account *account = query_account_named(core, ACCOUNT_PROJECT, project);
     int64_t sum = 0;
-    for (const struct pool *pool = core_pool_next(core, (pool_id){0});
-         account != NULL && pool != NULL; pool = core_pool_next(core, pool->id)) {
-        sum += core_share(core, account->id, pool->id, DIM_SLOTS);
+    for (const struct pool *pool = query_pool_next(core, (pool_id){0});
+         account != NULL && pool != NULL; pool = query_pool_next(core, pool->id)) {
+        sum += shares_of(core, account->id, pool->id, DIM_SLOTS);
     }
     return sum;
 }
@@ -156,11 +156,12 @@ static void sample_now(struct metrics *metrics, const struct engine *engine, int
         .capacity_milli = metrics->capacity_milli,
         .pending = metrics->pending,
     };
-    pool_uses_sample(&metrics->pools, engine_core(engine), &sample);
-    for (uint32_t i = 0; engine_account_name(engine, i) != NULL; i++) {
+    pool_use_sample(&metrics->pools, engine_core(engine), &sample);
+    for (uint32_t i = 0; engine_records_account_name(engine, i) != NULL; i++) {
         const size_t at = i < SERIES_ACCOUNTS_MAX ? i : SERIES_ACCOUNTS_MAX - 1;
         sample.held_milli[at] += i < metrics->accounts.count ? metrics->accounts.at[i].milli : 0;
-        sample.share_milli[at] += share_of(engine_core(engine), engine_account_name(engine, i));
+        sample.share_milli[at] +=
+            share_of(engine_core(engine), engine_records_account_name(engine, i));
     }
     while (series_next_ms(&metrics->series) < before_ms) {
         promises_sample(metrics, engine, &sample);
@@ -176,14 +177,14 @@ static void instant_seen(void *ctx, const struct engine *engine, int64_t next_ms
     const int64_t until_ms = next_ms == INT64_MAX ? now_ms : next_ms;
     const int64_t for_ms = until_ms - metrics->counted_ms;
     if (metrics->capacity_milli < 0) {
-        metrics->capacity_milli = pool_uses_capacity(&metrics->pools, engine_core(engine));
+        metrics->capacity_milli = pool_use_capacity(&metrics->pools, engine_core(engine));
     }
-    metrics->pending = core_task_count(engine_core(engine), TASK_PENDING);
+    metrics->pending = query_task_count(engine_core(engine), TASK_PENDING);
     metrics->pending_max =
         metrics->pending > metrics->pending_max ? metrics->pending : metrics->pending_max;
     metrics->allocated_area += (__int128)metrics->allocated_milli * for_ms;
     metrics->capacity_area += (__int128)metrics->capacity_milli * for_ms;
-    pool_uses_count(&metrics->pools, for_ms);
+    pool_use_count(&metrics->pools, for_ms);
     metrics->pending_area += (__int128)(int64_t)metrics->pending * for_ms;
     for (size_t i = 0; i < metrics->accounts.count; i++) {
         metrics->accounts.at[i].area += (__int128)metrics->accounts.at[i].milli * for_ms;
@@ -224,7 +225,7 @@ static void states_count(const struct engine *engine, struct result *result)
         result->losses += records[i].losses;
         result->failures += records[i].failures;
         if (records[i].ended_ms == NOT_YET) {
-            const struct task *task = core_task(engine_core(engine), (task_id){i + 1});
+            const struct task *task = query_task(engine_core(engine), (task_id){i + 1});
             const bool active = task != NULL && task->active_count > 0;
             result->running += active;
             result->waiting += !active;
@@ -233,22 +234,22 @@ static void states_count(const struct engine *engine, struct result *result)
 }
 
 /* Which records a spread is about: those of an account, of a size class, of a pool, or (-1) of all. */
-struct chosen {
+struct metric_pick {
     int64_t account;
     int64_t size_class;
     int64_t pool;
 };
-static const struct chosen everything = {-1, -1, -1};
+static const struct metric_pick everything = {-1, -1, -1};
 
-static bool is_chosen(const struct job_record *record, struct chosen chosen)
+static bool is_chosen(const struct job_record *record, struct metric_pick chosen)
 {
     return (chosen.account < 0 || record->account == (uint32_t)chosen.account) &&
            (chosen.pool < 0 || record->pool.v == (uint32_t)chosen.pool) &&
            (chosen.size_class < 0 ||
-            size_class_of(record->slots_milli) == (uint32_t)chosen.size_class);
+            spread_class_of(record->slots_milli) == (uint32_t)chosen.size_class);
 }
 
-static void spreads(const struct engine *engine, struct chosen chosen, struct spread *ret_wait,
+static void spreads(const struct engine *engine, struct metric_pick chosen, struct spread *ret_wait,
                     struct spread *ret_completion)
 {
     size_t count;
@@ -298,12 +299,12 @@ static int name_compare(const void *a, const void *b)
 /* Slots that a project is guaranteed in all pools together. */
 static int64_t guaranteed_of(const struct core *core, const char *project)
 {
-    const struct account *account = core_account_named(core, ACCOUNT_PROJECT, project);
+    const struct account *account = query_account_named(core, ACCOUNT_PROJECT, project);
     int64_t sum = 0;
-    for (const struct pool *pool = core_pool_next(core, (pool_id){0});
-         account != NULL && pool != NULL; pool = core_pool_next(core, pool->id)) {
+    for (const struct pool *pool = query_pool_next(core, (pool_id){0});
+         account != NULL && pool != NULL; pool = query_pool_next(core, pool->id)) {
         struct quota quota;
-        core_quota(core, account->id, pool->id, &quota);
+        query_quota(core, account->id, pool->id, &quota);
         if (quota.guaranteed.at[DIM_SLOTS] == VECTOR_UNLIMITED) {
             return -1;
         }
@@ -315,7 +316,7 @@ static int64_t guaranteed_of(const struct core *core, const char *project)
 static void promises_result(const struct metrics *metrics, const struct core *core,
                             struct account_result *ret)
 {
-    const struct account *account = core_account_named(core, ACCOUNT_PROJECT, ret->name);
+    const struct account *account = query_account_named(core, ACCOUNT_PROJECT, ret->name);
     if (account != NULL) {
         const struct promise promise = fairness_of(&metrics->fairness, account->id);
         ret->shortfall_milli = promise.shortfall_milli;
@@ -332,7 +333,7 @@ static void accounts_result(const struct metrics *metrics, const struct engine *
 {
     size_t count;
     const struct job_record *records = engine_records(engine, &count);
-    while (engine_account_name(engine, ret->account_count) != NULL) {
+    while (engine_records_account_name(engine, ret->account_count) != NULL) {
         ret->account_count++;
     }
     ret->accounts = arena_new(arena, struct account_result, ret->account_count + 1);
@@ -345,13 +346,13 @@ static void accounts_result(const struct metrics *metrics, const struct engine *
     }
     for (uint32_t i = 0; i < ret->account_count; i++) {
         struct account_result *account = &ret->accounts[i];
-        account->name = arena_str(arena, engine_account_name(engine, i));
+        account->name = arena_str(arena, engine_records_account_name(engine, i));
         account->work_lost_slot_ms = (int64_t)(lost[i] / SLOT_MILLI);
         account->guaranteed_milli = guaranteed_of(engine_core(engine), account->name);
         promises_result(metrics, engine_core(engine), account);
         const bool held = i < metrics->accounts.count;
         account->held_mean_milli = held ? mean_of(metrics->accounts.at[i].area, ret->span_ms) : 0;
-        spreads(engine, (struct chosen){i, -1, -1}, &account->wait, &account->completion);
+        spreads(engine, (struct metric_pick){i, -1, -1}, &account->wait, &account->completion);
     }
     ret->work_lost_slot_ms = (int64_t)(lost_all / SLOT_MILLI);
     free(lost);
@@ -390,14 +391,14 @@ static void pools_result(const struct metrics *metrics, const struct engine *eng
         }
         struct pool_result *pool = &ret->pools[ret->pool_count++];
         *pool = (struct pool_result){
-            .name = arena_str(arena, core_pool_name(engine_core(engine), (pool_id){i + 1})),
+            .name = arena_str(arena, query_pool_name(engine_core(engine), (pool_id){i + 1})),
             .sampled = i < SERIES_POOLS_MAX - 1 ? (int)i : -1,
             .capacity_milli = mean_of(use->capacity_area, ret->span_ms),
             .allocated_milli = mean_of(use->allocated_area, ret->span_ms),
         };
         pool->fragmented_milli =
             pool->sampled >= 0 ? pool_fragmented_mean(&metrics->series, i) : -1;
-        spreads(engine, (struct chosen){-1, -1, i + 1}, &pool->wait, &pool->completion);
+        spreads(engine, (struct metric_pick){-1, -1, i + 1}, &pool->wait, &pool->completion);
     }
 }
 
@@ -421,7 +422,7 @@ void metrics_result(const struct metrics *metrics, const struct engine *engine, 
     states_count(engine, ret);
     spreads(engine, everything, &ret->wait, &ret->completion);
     for (uint32_t i = 0; i < SIZE_CLASS_COUNT; i++) {
-        spreads(engine, (struct chosen){-1, i, -1}, &ret->wait_by_size[i],
+        spreads(engine, (struct metric_pick){-1, i, -1}, &ret->wait_by_size[i],
                 &ret->completion_by_size[i]);
     }
     ret->not_started = not_started(engine);

@@ -27,7 +27,8 @@ struct account_result {
     int64_t shortfall_milli;  /* most slots that it lacked of what it was guaranteed and wanted */
     int64_t shortfall_ms;     /* how long it lacked any, together */
     int64_t shortfall_longest_ms; /* and at a stretch */
-    int64_t below_ms; /* how long it was owed a place and promised none (core/sched/owed.h) */
+    int64_t
+        below_ms; /* how long it was owed a place and promised none (core/sched/explain/owed.h) */
     int64_t below_longest_ms;    /* and at a stretch */
     int64_t promised_longest_ms; /* from the promise of a place to the start there */
     uint64_t evictions;

@@ -3,7 +3,7 @@
  * that name it. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "sim/scenario.h"
 
 /* The label that tells a node's model. */

@@ -4,12 +4,12 @@
 
 #include "base/json_out.h"
 #include "sim/csv.h"
-#include "sim/dice.h"
-#include "sim/files.h"
+#include "sim/rng.h"
+#include "sim/sim_file.h"
 #include "sim/models.h"
 #include "sim/play.h"
 #include "sim/progress.h"
-#include "sim/text.h"
+#include "sim/sim_text.h"
 #include "sim/trace.h"
 #include "sim/trace_value.h"
 #include "spec/pool_spec.h"
@@ -28,7 +28,7 @@ static must_use enum err node_read(const struct csv *csv, const int *columns,
     int64_t amounts[3]; /* cpu_milli, memory_mib, gpu, each in thousandths */
     for (int i = 0; i < 3; i++) {
         const struct str text = str_trim(csv->fields[columns[i + 1]]);
-        if (!trace_milli(text, &amounts[i])) {
+        if (!trace_value_milli(text, &amounts[i])) {
             return csv_fail(csv, columns[i + 1], e, "a number is wanted, not '%.*s'", (int)text.len,
                             text.p);
         }
@@ -137,16 +137,16 @@ static int64_t asked_milli(const struct scenario *scenario, uint32_t job)
 }
 
 /* Plain remainders of SplitMix64 from the seed itself: orders that others can draw too. */
-static size_t draw(struct dice *dice, size_t count)
+static size_t draw(struct rng *rng, size_t count)
 {
-    return (size_t)(dice_next(dice) % count);
+    return (size_t)(rng_next(rng) % count);
 }
 
 size_t openb_order(const struct scenario *scenario, uint64_t seed, int64_t ratio_milli,
                    uint32_t **ret)
 {
     VEC(uint32_t) order = {0};
-    struct dice dice = {seed};
+    struct rng rng = {seed};
     const int64_t wanted = openb_capacity_milli(scenario) / 1000 * ratio_milli;
     int64_t asked = 0;
     for (uint32_t i = 0; i < scenario->jobs.count; i++) {
@@ -154,18 +154,18 @@ size_t openb_order(const struct scenario *scenario, uint64_t seed, int64_t ratio
         asked += asked_milli(scenario, i);
     }
     for (size_t i = order.count; i > 1; i--) {
-        const size_t other = draw(&dice, i);
+        const size_t other = draw(&rng, i);
         const uint32_t moved = order.at[i - 1];
         order.at[i - 1] = order.at[other];
         order.at[other] = moved;
     }
     while (asked > wanted) {
-        const size_t out = draw(&dice, order.count);
+        const size_t out = draw(&rng, order.count);
         asked -= asked_milli(scenario, order.at[out]);
         memmove(&order.at[out], &order.at[out + 1], (--order.count - out) * sizeof *order.at);
     }
     for (;;) {
-        const uint32_t more = (uint32_t)draw(&dice, scenario->jobs.count);
+        const uint32_t more = (uint32_t)draw(&rng, scenario->jobs.count);
         if (asked + asked_milli(scenario, more) > wanted) {
             break;
         }
@@ -193,7 +193,7 @@ static enum verdict step(struct placing *placing, struct input *in, struct facts
     in->actor = "sim";
     in->cause = "";
     arena_clear(&placing->arena);
-    facts_init(facts, &placing->arena);
+    fact_list_init(facts, &placing->arena);
     const enum verdict verdict = core_decide(placing->core, in, facts);
     for (size_t i = 0; verdict == VERDICT_OK && i < facts->count; i++) {
         core_apply(placing->core, &facts->at[i]);
@@ -202,7 +202,7 @@ static enum verdict step(struct placing *placing, struct input *in, struct facts
             placing->used_milli += facts->at[i].allocated.slots_milli;
         }
     }
-    effects_done(&effects);
+    effect_done(&effects);
     return verdict;
 }
 
@@ -217,7 +217,7 @@ static must_use enum err pool_set(struct placing *placing, const char *placement
     spec.consolidation_max = 0;
     if (placement != NULL) {
         while (found < POOL_PLACEMENT_COUNT &&
-               strcmp(placement, pool_placement_name((enum pool_placement)found)) != 0) {
+               strcmp(placement, names_pool_placement((enum pool_placement)found)) != 0) {
             found++;
         }
         if (found == POOL_PLACEMENT_COUNT) {
@@ -227,7 +227,7 @@ static must_use enum err pool_set(struct placing *placing, const char *placement
     }
     struct input edit = {
         .type = INPUT_POOL_EDIT,
-        .pool = {.pool = core_pool_named(placing->core, spec.name)->id, .spec = &spec}};
+        .pool = {.pool = query_pool_named(placing->core, spec.name)->id, .spec = &spec}};
     must(step(placing, &edit, &facts) == VERDICT_OK);
     return ERR_OK;
 }
@@ -235,9 +235,9 @@ static must_use enum err pool_set(struct placing *placing, const char *placement
 /* The order in which the nodes join: that of the list, or another one drawn from the number. */
 static void nodes_order(const struct scenario *scenario, uint64_t shuffle, uint32_t *ret)
 {
-    struct dice dice = {shuffle};
+    struct rng rng = {shuffle};
     for (uint32_t i = 0; i < scenario->nodes.count; i++) {
-        const size_t other = shuffle == 0 ? i : draw(&dice, i + 1);
+        const size_t other = shuffle == 0 ? i : draw(&rng, i + 1);
         ret[i] = ret[other];
         ret[other] = i;
     }
@@ -261,7 +261,7 @@ static must_use enum err cluster_join(struct placing *placing, const struct sim_
         struct input join = {.type = INPUT_NODE_JOIN, .node = {.spec = &spec}};
         if (step(placing, &join, &facts) != VERDICT_OK) {
             return fail(e, ERR_INVALID, "node '%s' cannot join: %s", spec.name,
-                        reason_name(facts.refusal.code));
+                        names_reason(facts.refusal.code));
         }
     }
     return ERR_OK;
@@ -276,16 +276,16 @@ static bool place(struct placing *placing, const struct job *job)
     if (step(placing, &submit, &facts) != VERDICT_OK) {
         return false; /* larger than any node */
     }
-    const task_id id = core_task_last(placing->core);
+    const task_id id = query_task_last(placing->core);
     pool_id pool;
-    while (core_pass_due(placing->core, START_MS, &pool)) {
+    while (query_pass_due(placing->core, START_MS, &pool)) {
         struct input pass = {.type = INPUT_PASS, .pass = {pool, PASS_WORK_MAX}};
         must(step(placing, &pass, &facts) == VERDICT_OK);
         if (facts.count == 0) {
             core_pass_idle(placing->core, pool);
         }
     }
-    if (core_task(placing->core, id)->active_count > 0) {
+    if (query_task(placing->core, id)->active_count > 0) {
         return true;
     }
     struct input kill = {.type = INPUT_TASK_KILL, .task = {.task = id}};
@@ -357,10 +357,10 @@ static void point_text(const struct openb_seed *seeds, uint32_t count, uint32_t 
         high = idle > high ? idle : high;
     }
     buf_addf(out, "  %3d %%   %6s [%s-%s]   %6s\n", openb_points[point],
-             sim_percent_text((int64_t)(sum / count), capacity_milli, text[0]),
-             sim_percent_text(low, capacity_milli, text[1]),
-             sim_percent_text(high, capacity_milli, text[2]),
-             sim_percent_text((int64_t)pieces, (int64_t)sum, text[3]));
+             sim_text_percent((int64_t)(sum / count), capacity_milli, text[0]),
+             sim_text_percent(low, capacity_milli, text[1]),
+             sim_text_percent(high, capacity_milli, text[2]),
+             sim_text_percent((int64_t)pieces, (int64_t)sum, text[3]));
 }
 
 void openb_text(const struct scenario *scenario, const struct openb_seed *seeds, uint32_t count,
@@ -369,9 +369,9 @@ void openb_text(const struct scenario *scenario, const struct openb_seed *seeds,
     char text[3][SIM_TEXT_MAX];
     const int64_t capacity_milli = openb_capacity_milli(scenario);
     buf_addf(out, "%s nodes, %s GPUs, %s tasks, %u seed%s\n",
-             sim_count_text(scenario->nodes.count, text[0]),
-             sim_count_text((uint64_t)capacity_milli / 1000, text[1]),
-             sim_count_text(scenario->jobs.count, text[2]), count, count == 1 ? "" : "s");
+             sim_text_count(scenario->nodes.count, text[0]),
+             sim_text_count((uint64_t)capacity_milli / 1000, text[1]),
+             sim_text_count(scenario->jobs.count, text[2]), count, count == 1 ? "" : "s");
     buf_add_str(out, "  asked   unallocated, %      of it in pieces, %\n");
     for (uint32_t i = 0; i < OPENB_POINTS; i++) {
         point_text(seeds, count, i, capacity_milli, out);

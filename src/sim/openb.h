@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/buf.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 #include "sim/fragments.h"
 #include "sim/scenario.h"

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/play.h"
 
-#include "sim/files.h"
-#include "sim/load.h"
+#include "sim/sim_file.h"
+#include "sim/scenario_load.h"
 #include "sim/progress.h"
 #include "sim/report.h"
-#include "sim/story.h"
+#include "sim/event_log.h"
 #include "sim/summary.h"
 
 enum { OUTPUT_BYTES_MAX = 1 << 30 };
@@ -78,7 +78,7 @@ static void results_write(const struct sim_options *options, const struct engine
         summary_text(&result, engine_scenario(engine), metrics_series(metrics), &outputs->page);
     }
     if (options->tasks != NULL) {
-        summary_tasks_csv(engine, &outputs->tasks);
+        summary_json_tasks_csv(engine, &outputs->tasks);
     }
     if (options->report != NULL) {
         report_html(&result, engine, metrics_series(metrics), &outputs->report);
@@ -91,7 +91,8 @@ static must_use enum err scenario_play(const struct sim_options *options,
                                        struct error *e)
 {
     auto_free(metrics_freep) struct metrics *metrics = metrics_new(scenario);
-    auto_free(story_freep) struct story *story = story_new(&outputs->page, options->why);
+    auto_free(event_log_freep) struct event_log *event_log =
+        event_log_new(&outputs->page, options->why);
     struct progress progress;
     progress_init(&progress, scenario, options->quiet);
     struct engine_options how = {.check = options->check, .stop = &interrupted};
@@ -99,7 +100,7 @@ static must_use enum err scenario_play(const struct sim_options *options,
     how.watchers[how.watcher_count++] = metrics_watcher(metrics);
     how.watchers[how.watcher_count++] = progress_watcher(&progress);
     if (options->events && !options->json) {
-        how.watchers[how.watcher_count++] = story_watcher(story);
+        how.watchers[how.watcher_count++] = event_log_watcher(event_log);
     }
     struct engine *engine = engine_new(scenario, &how);
     enum err r = engine_run(engine, e);

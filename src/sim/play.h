@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/error.h"
-#include "sim/options.h"
+#include "base/fail.h"
+#include "sim/sim_options.h"
 
 must_use enum err play_run(const struct sim_options *options, struct error *e);
 /* The signal that ended the run of play_run() before its time; 0: none did. */

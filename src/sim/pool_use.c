@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/pool_use.h"
 
-void pool_uses_init(struct pool_uses *uses, const struct scenario *scenario)
+void pool_use_init(struct pool_uses *uses, const struct scenario *scenario)
 {
     *uses = (struct pool_uses){.scenario = scenario};
 }
 
-void pool_uses_done(struct pool_uses *uses)
+void pool_use_done(struct pool_uses *uses)
 {
     vec_done(&uses->at);
 }
@@ -19,27 +19,27 @@ static struct pool_use *use_of(struct pool_uses *uses, const struct core *core, 
     while (uses->at.count < pool.v) {
         const pool_id id = {(uint32_t)uses->at.count + 1};
         vec_push(&uses->at, (struct pool_use){0});
-        fragments_init(&uses->at.at[id.v - 1].fragments, uses->scenario, core_pool_name(core, id),
+        fragments_init(&uses->at.at[id.v - 1].fragments, uses->scenario, query_pool_name(core, id),
                        FRAGMENTS_BY_SLOTS);
     }
     return &uses->at.at[pool.v - 1];
 }
 
-void pool_uses_hold(struct pool_uses *uses, const struct core *core, pool_id pool, int64_t milli)
+void pool_use_allocate(struct pool_uses *uses, const struct core *core, pool_id pool, int64_t milli)
 {
     struct pool_use *use = use_of(uses, core, pool);
     use->allocated_milli += milli;
     must(use->allocated_milli >= 0);
 }
 
-int64_t pool_uses_capacity(struct pool_uses *uses, const struct core *core)
+int64_t pool_use_capacity(struct pool_uses *uses, const struct core *core)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < uses->at.count; i++) {
         uses->at.at[i].capacity_milli = 0;
     }
-    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
-         node = core_node_next(core, node->id)) {
+    for (const struct node *node = query_node_next(core, (node_id){0}); node != NULL;
+         node = query_node_next(core, node->id)) {
         if (node->state == NODE_UP) {
             use_of(uses, core, node->pool)->capacity_milli += node->slots_milli;
             sum += node->slots_milli;
@@ -48,7 +48,7 @@ int64_t pool_uses_capacity(struct pool_uses *uses, const struct core *core)
     return sum;
 }
 
-void pool_uses_count(struct pool_uses *uses, int64_t for_ms)
+void pool_use_count(struct pool_uses *uses, int64_t for_ms)
 {
     for (size_t i = 0; i < uses->at.count; i++) {
         struct pool_use *use = &uses->at.at[i];
@@ -57,7 +57,7 @@ void pool_uses_count(struct pool_uses *uses, int64_t for_ms)
     }
 }
 
-void pool_uses_sample(const struct pool_uses *uses, const struct core *core, struct sample *ret)
+void pool_use_sample(const struct pool_uses *uses, const struct core *core, struct sample *ret)
 {
     for (size_t i = 0; i < uses->at.count; i++) {
         const struct pool_use *use = &uses->at.at[i];

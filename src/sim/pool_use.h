@@ -19,17 +19,18 @@ struct pool_uses {
     VEC(struct pool_use) at; /* pool 1 is the first */
 };
 
-void pool_uses_init(struct pool_uses *uses, const struct scenario *scenario);
-void pool_uses_done(struct pool_uses *uses);
+void pool_use_init(struct pool_uses *uses, const struct scenario *scenario);
+void pool_use_done(struct pool_uses *uses);
 
 /* More slots of the pool are in use, or (below 0) fewer. */
-void pool_uses_hold(struct pool_uses *uses, const struct core *core, pool_id pool, int64_t milli);
+void pool_use_allocate(struct pool_uses *uses, const struct core *core, pool_id pool,
+                       int64_t milli);
 
 /* Counts the slots of the nodes that are up anew; returns those of all pools. */
-int64_t pool_uses_capacity(struct pool_uses *uses, const struct core *core);
+int64_t pool_use_capacity(struct pool_uses *uses, const struct core *core);
 
 /* What holds now held for so long. */
-void pool_uses_count(struct pool_uses *uses, int64_t for_ms);
+void pool_use_count(struct pool_uses *uses, int64_t for_ms);
 
 /* Fills in the pools of a sample, and what all of them together have in pieces. */
-void pool_uses_sample(const struct pool_uses *uses, const struct core *core, struct sample *ret);
+void pool_use_sample(const struct pool_uses *uses, const struct core *core, struct sample *ret);

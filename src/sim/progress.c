@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/progress.h"
 
-#include "sim/text.h"
+#include "sim/sim_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,9 +52,9 @@ void progress_init(struct progress *progress, const struct scenario *scenario, b
 static double part_done(const struct progress *progress, const struct engine *engine)
 {
     const struct core *core = engine_core(engine);
-    const uint64_t ended = core_task_count(core, TASK_COMPLETED) +
-                           core_task_count(core, TASK_FAILED) + core_task_count(core, TASK_KILLED) +
-                           core_task_count(core, TASK_UNKNOWN);
+    const uint64_t ended =
+        query_task_count(core, TASK_COMPLETED) + query_task_count(core, TASK_FAILED) +
+        query_task_count(core, TASK_KILLED) + query_task_count(core, TASK_UNKNOWN);
     const double steps = (double)(engine_jobs_arrived(engine) + ended);
     return progress->jobs_total == 0 ? 1 : steps / (2 * (double)progress->jobs_total);
 }
@@ -77,9 +77,9 @@ static void show(struct progress *progress, const struct engine *engine, int64_t
     char rate[SIM_TEXT_MAX];
     char text[LINE_MAX];
     (void)snprintf(text, sizeof text, "%3d %%  %s simulated, %s events/s, %s left",
-                   (int)(part * 100), sim_span_text(engine_now_ms(engine), at),
-                   sim_count_text((uint64_t)((double)engine_event_count(engine) / seconds), rate),
-                   sim_span_text((int64_t)(left * 1000), remaining));
+                   (int)(part * 100), sim_text_span(engine_now_ms(engine), at),
+                   sim_text_count((uint64_t)((double)engine_event_count(engine) / seconds), rate),
+                   sim_text_span((int64_t)(left * 1000), remaining));
     /* A line that is wider than the terminal would not be written over. */
     const int columns = columns_of();
     const int room = columns - 1 - (int)strlen(text) - (int)strlen("[] ");
@@ -128,8 +128,8 @@ void progress_end(struct progress *progress, const struct engine *engine)
     char rate[SIM_TEXT_MAX];
     (void)fprintf(
         stderr, "%s events, %s facts, %s passes, %s nodes visited in %.2f s: %s events/s\n",
-        sim_count_text(events, text[0]), sim_count_text(engine_fact_count(engine), text[1]),
-        sim_count_text(engine_pass_count(engine), text[2]),
-        sim_count_text(engine_visit_count(engine), text[3]), seconds,
-        sim_count_text((uint64_t)((double)events / (seconds > 0 ? seconds : 1)), rate));
+        sim_text_count(events, text[0]), sim_text_count(engine_fact_count(engine), text[1]),
+        sim_text_count(engine_pass_count(engine), text[2]),
+        sim_text_count(engine_visit_count(engine), text[3]), seconds,
+        sim_text_count((uint64_t)((double)events / (seconds > 0 ? seconds : 1)), rate));
 }

@@ -5,7 +5,7 @@
 #include "sim/chart.h"
 #include "sim/report_internal.h"
 #include "sim/report_page.h"
-#include "sim/text.h"
+#include "sim/sim_text.h"
 
 #include <inttypes.h>
 
@@ -23,16 +23,16 @@ static void colours(struct buf *out)
 void report_section(struct buf *out, const char *title, const char *text)
 {
     buf_add_str(out, "<section><h2>");
-    html_text(out, title);
+    chart_html_text(out, title);
     buf_add_str(out, "</h2><p>");
-    html_text(out, text);
+    chart_html_text(out, text);
     buf_add_str(out, "</p>");
 }
 
 void report_key(struct buf *out, const char *class_name, const char *text)
 {
     buf_addf(out, "<span><i class=\"%s\"></i>", class_name);
-    html_text(out, text);
+    chart_html_text(out, text);
     buf_add_str(out, "</span>");
 }
 
@@ -41,15 +41,15 @@ void report_key(struct buf *out, const char *class_name, const char *text)
 static void card(struct buf *out, const char *value, const char *label, const char *note)
 {
     buf_add_str(out, "<div class=\"card\"><b>");
-    html_text(out, value);
+    chart_html_text(out, value);
     buf_add_str(out, "</b><span>");
-    html_text(out, label);
+    chart_html_text(out, label);
     buf_add_str(out, "</span><small>");
-    html_text(out, note);
+    chart_html_text(out, note);
     buf_add_str(out, "</small></div>");
 }
 
-static void allocated_card(const struct page *report)
+static void allocated_card(const struct report_page *report)
 {
     const struct result *result = report->result;
     char text[SIM_TEXT_MAX];
@@ -57,23 +57,23 @@ static void allocated_card(const struct page *report)
     struct buf note;
     buf_init(&note, NOTE_MAX);
     (void)snprintf(value, sizeof value, "%s %%",
-                   sim_percent_text(result->allocated_milli, result->capacity_milli, text));
+                   sim_text_percent(result->allocated_milli, result->capacity_milli, text));
     if (result->pool_count > 1) {
         for (uint32_t i = 0; i < result->pool_count && i < POOLS_TOLD_MAX; i++) {
             const struct pool_result *pool = &result->pools[i];
             buf_addf(&note, "%s%s %s %%", i > 0 ? ", " : "", pool->name,
-                     sim_percent_text(pool->allocated_milli, pool->capacity_milli, text));
+                     sim_text_percent(pool->allocated_milli, pool->capacity_milli, text));
         }
         buf_add_str(&note, result->pool_count > POOLS_TOLD_MAX ? ", …" : "");
     } else {
         buf_addf(&note, "%s %% idle in pieces too small",
-                 sim_percent_text(result->fragmented_milli, result->capacity_milli, text));
+                 sim_text_percent(result->fragmented_milli, result->capacity_milli, text));
     }
     card(report->out, value, "of the slots allocated", buf_text(&note));
     buf_done(&note);
 }
 
-static void wait_cards(const struct page *report)
+static void wait_cards(const struct report_page *report)
 {
     const struct result *result = report->result;
     const bool waits_on = result->not_started.max_ms > result->wait.max_ms;
@@ -81,12 +81,12 @@ static void wait_cards(const struct page *report)
     char text[SIM_TEXT_MAX];
     char note[NOTE_MAX];
     (void)snprintf(note, sizeof note, "half of them at most %s",
-                   sim_span_text(result->wait.p50_ms, text));
-    card(report->out, sim_span_text(result->wait.mean_ms, value), "mean wait", note);
+                   sim_text_span(result->wait.p50_ms, text));
+    card(report->out, sim_text_span(result->wait.mean_ms, value), "mean wait", note);
     (void)snprintf(note, sizeof note, "99 %% of those that started: at most %s",
-                   sim_span_text(result->wait.p99_ms, text));
+                   sim_text_span(result->wait.p99_ms, text));
     card(report->out,
-         sim_span_text(waits_on ? result->not_started.max_ms : result->wait.max_ms, value),
+         sim_text_span(waits_on ? result->not_started.max_ms : result->wait.max_ms, value),
          waits_on ? "longest wait, and not over" : "longest wait", note);
 }
 
@@ -94,11 +94,11 @@ static void part(struct buf *note, uint64_t count, const char *what)
 {
     char text[SIM_TEXT_MAX];
     if (count > 0) {
-        buf_addf(note, "%s%s %s", note->len > 0 ? ", " : "", sim_count_text(count, text), what);
+        buf_addf(note, "%s%s %s", note->len > 0 ? ", " : "", sim_text_count(count, text), what);
     }
 }
 
-static void tasks_cards(const struct page *report)
+static void tasks_cards(const struct report_page *report)
 {
     const struct result *result = report->result;
     char value[SIM_TEXT_MAX];
@@ -113,27 +113,27 @@ static void tasks_cards(const struct page *report)
     part(&note, result->waiting, "still waiting");
     part(&note, result->refused, "refused");
     (void)snprintf(label, sizeof label, "of %s tasks completed",
-                   sim_count_text(result->submitted, text));
-    card(report->out, sim_count_text(result->completed, value), label,
+                   sim_text_count(result->submitted, text));
+    card(report->out, sim_text_count(result->completed, value), label,
          note.len > 0 ? buf_text(&note) : "none left over");
     buf_clear(&note);
-    buf_addf(&note, "%s at most", sim_count_text(result->queue_max, text));
-    card(report->out, sim_milli_text((int64_t)result->queue_mean_milli, value),
+    buf_addf(&note, "%s at most", sim_text_count(result->queue_max, text));
+    card(report->out, sim_text_milli((int64_t)result->queue_mean_milli, value),
          "tasks waiting, on average", buf_text(&note));
     buf_clear(&note);
     buf_addf(&note, "%s slot-hours of work lost",
-             sim_milli_text(result->work_lost_slot_ms / 3600, text));
+             sim_text_milli(result->work_lost_slot_ms / 3600, text));
     part(&note, result->losses, "attempts lost with their node");
-    card(report->out, sim_count_text(result->evictions, value), "evictions", buf_text(&note));
+    card(report->out, sim_text_count(result->evictions, value), "evictions", buf_text(&note));
     buf_done(&note);
 }
 
-static void promise_card(const struct page *report)
+static void promise_card(const struct report_page *report)
 {
     const struct account_result *worst = NULL;
     char value[SIM_TEXT_MAX];
     char note[NOTE_MAX];
-    if (!report_promised(report->result)) {
+    if (!report_promise_any(report->result)) {
         return;
     }
     for (uint32_t i = 0; i < report->result->account_count; i++) {
@@ -146,13 +146,13 @@ static void promise_card(const struct page *report)
         return;
     }
     (void)snprintf(note, sizeof note, "%s, within its guarantee", worst->name);
-    card(report->out, sim_span_text(worst->below_longest_ms, value),
+    card(report->out, sim_text_span(worst->below_longest_ms, value),
          "longest time that a place was owed", note);
 }
 
 /* ---- the page ---- */
 
-static void head(const struct page *report, const char *name)
+static void head(const struct report_page *report, const char *name)
 {
     struct buf *out = report->out;
     /* The policy makes it a fact that the page asks nobody for anything. */
@@ -161,14 +161,14 @@ static void head(const struct page *report, const char *name)
                      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">"
                      "<meta name=\"viewport\" content=\"width=device-width\">"
                      "<meta name=\"color-scheme\" content=\"light dark\"><title>");
-    html_text(out, name);
+    chart_html_text(out, name);
     buf_add_str(out, " &middot; weir sim</title><style>\n");
     buf_add(out, (const char *)report_css, report_css_len);
     colours(out);
     buf_add_str(out, "</style></head>\n<body><main>");
 }
 
-static void title(const struct page *report, const char *name)
+static void title(const struct report_page *report, const char *name)
 {
     const struct result *result = report->result;
     const struct scenario *scenario = engine_scenario(report->engine);
@@ -176,12 +176,12 @@ static void title(const struct page *report, const char *name)
     char slots[SIM_TEXT_MAX];
     char tasks[SIM_TEXT_MAX];
     buf_add_str(report->out, "<h1>");
-    html_text(report->out, name);
+    chart_html_text(report->out, name);
     buf_addf(report->out,
              "</h1><p>%s task%s in %s of virtual time, on %" PRIu64 " node%s with %s slot%s",
-             sim_count_text(result->submitted, tasks), result->submitted == 1 ? "" : "s",
-             sim_span_text(result->span_ms, span), result->nodes, result->nodes == 1 ? "" : "s",
-             sim_milli_text(result->capacity_milli, slots),
+             sim_text_count(result->submitted, tasks), result->submitted == 1 ? "" : "s",
+             sim_text_span(result->span_ms, span), result->nodes, result->nodes == 1 ? "" : "s",
+             sim_text_milli(result->capacity_milli, slots),
              result->capacity_milli == SLOT_MILLI ? "" : "s");
     if (result->pool_count > 1) {
         buf_addf(report->out, " in %u pools", result->pool_count);
@@ -190,18 +190,18 @@ static void title(const struct page *report, const char *name)
     buf_add_str(report->out, result->stopped ? "; stopped before its time" : "");
     if (scenario->rows_bad > 0) {
         buf_addf(report->out, "; %s row%s of the trace left out",
-                 sim_count_text(scenario->rows_bad, tasks), scenario->rows_bad == 1 ? "" : "s");
+                 sim_text_count(scenario->rows_bad, tasks), scenario->rows_bad == 1 ? "" : "s");
     }
     buf_add_str(report->out, "</p>");
 }
 
-static void foot(const struct page *report)
+static void foot(const struct report_page *report)
 {
     const struct scenario *scenario = engine_scenario(report->engine);
     buf_add_str(report->out, "<footer>weir sim " WEIR_VERSION);
     if (scenario->file != NULL && scenario->file[0] != '\0') {
         buf_add_str(report->out, ", ");
-        html_text(report->out, scenario->file);
+        chart_html_text(report->out, scenario->file);
     }
     buf_add_str(report->out, ". A slot is a GPU, or what a node without GPUs counts. Point at a "
                              "chart for its values.</footer></main>\n<script>\n");
@@ -212,7 +212,7 @@ static void foot(const struct page *report)
 void report_html(const struct result *result, const struct engine *engine,
                  const struct series *series, struct buf *out)
 {
-    const struct page report = {result, engine, series, out};
+    const struct report_page report = {result, engine, series, out};
     const struct scenario *scenario = engine_scenario(engine);
     const char *name = scenario->name[0] != '\0' ? scenario->name : "A run of weir sim";
     head(&report, name);
@@ -223,11 +223,11 @@ void report_html(const struct result *result, const struct engine *engine,
     tasks_cards(&report);
     promise_card(&report);
     buf_add_str(out, "</div>");
-    report_allocation(&report);
-    report_queue(&report);
-    report_waits(&report);
-    report_shares(&report);
-    report_promises(&report);
+    report_charts_allocation(&report);
+    report_charts_queue(&report);
+    report_charts_waits(&report);
+    report_share(&report);
+    report_promise_table(&report);
     report_tables(&report);
     foot(&report);
 }

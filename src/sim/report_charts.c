@@ -3,7 +3,7 @@
 #include "sim/report_internal.h"
 
 #include "sim/chart.h"
-#include "sim/text.h"
+#include "sim/sim_text.h"
 
 enum { POOL_CHARTS_MAX = 4 };
 
@@ -17,7 +17,7 @@ static struct pool_sample slots_at(const struct sample *sample, int pool)
                                             sample->fragmented_milli};
 }
 
-static void allocation_chart(const struct page *report, int pool, const char *label)
+static void allocation_chart(const struct report_page *report, int pool, const char *label)
 {
     struct chart_point points[SERIES_SAMPLES_MAX];
     const struct series *series = report->series;
@@ -48,7 +48,7 @@ static void allocation_chart(const struct page *report, int pool, const char *la
     chart_end(&chart);
 }
 
-void report_allocation(const struct page *report)
+void report_charts_allocation(const struct report_page *report)
 {
     const struct result *result = report->result;
     struct buf *out = report->out;
@@ -68,7 +68,7 @@ void report_allocation(const struct page *report)
          i++) {
         if (result->pools[i].sampled >= 0) {
             buf_add_str(out, "<h3>Pool ");
-            html_text(out, result->pools[i].name);
+            chart_html_text(out, result->pools[i].name);
             buf_add_str(out, "</h3>");
             allocation_chart(report, result->pools[i].sampled, result->pools[i].name);
         }
@@ -78,7 +78,7 @@ void report_allocation(const struct page *report)
 
 /* ---- the queue ---- */
 
-void report_queue(const struct page *report)
+void report_charts_queue(const struct report_page *report)
 {
     struct chart_point points[SERIES_SAMPLES_MAX];
     const struct series *series = report->series;
@@ -148,15 +148,15 @@ static void wait_bar(const struct chart *chart, size_t bin, int64_t count, int64
     char text[SIM_TEXT_MAX] = "";
     const int64_t milli = count * PERCENT_MILLI / started;
     (void)snprintf(title, sizeof title, "%s: %s tasks, %s %%", wait_bins[bin].range,
-                   sim_count_text((uint64_t)count, tasks),
-                   sim_percent_text(count, started, percent));
+                   sim_text_count((uint64_t)count, tasks),
+                   sim_text_percent(count, started, percent));
     if (count > 0) {
-        (void)sim_milli_text(milli, text);
+        (void)sim_text_milli(milli, text);
     }
     chart_bar(chart, bin, milli, text, title);
 }
 
-void report_waits(const struct page *report)
+void report_charts_waits(const struct report_page *report)
 {
     const char *labels[WAIT_BINS];
     int64_t counts[WAIT_BINS] = {0};

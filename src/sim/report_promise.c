@@ -5,13 +5,13 @@
 #include "sim/report_internal.h"
 
 #include "sim/chart.h"
-#include "sim/text.h"
+#include "sim/sim_text.h"
 
 #include <inttypes.h>
 
 enum { SHADES = 4, TICKS = 4 };
 
-bool report_promised(const struct result *result)
+bool report_promise_any(const struct result *result)
 {
     for (uint32_t i = 0; result->account_count > 1 && i < result->account_count; i++) {
         if (result->accounts[i].guaranteed_milli > 0) {
@@ -43,8 +43,8 @@ static void segment(struct buf *out, const char *class_name, uint32_t shade, int
     char left[SIM_TEXT_MAX];
     char width[SIM_TEXT_MAX];
     buf_addf(out, "<i class=\"%s s%u\" style=\"left:%s%%;width:%s%%\"></i>", class_name, shade,
-             sim_percent_text(from_ms, span_ms, left),
-             sim_percent_text(to_ms - from_ms, span_ms, width));
+             sim_text_percent(from_ms, span_ms, left),
+             sim_text_percent(to_ms - from_ms, span_ms, width));
 }
 
 /* `field`: where a sample has the sums of this account. */
@@ -78,13 +78,14 @@ static void strip_row(const struct engine *engine, const struct account_result *
 {
     char text[SIM_TEXT_MAX];
     uint32_t at = 0;
-    while (at < SERIES_ACCOUNTS_MAX && engine_account_name(engine, at) != NULL &&
-           strcmp(engine_account_name(engine, at), account->name) != 0) {
+    while (at < SERIES_ACCOUNTS_MAX && engine_records_account_name(engine, at) != NULL &&
+           strcmp(engine_records_account_name(engine, at), account->name) != 0) {
         at++;
     }
-    const bool sampled = at < SERIES_ACCOUNTS_MAX && engine_account_name(engine, at) != NULL;
+    const bool sampled =
+        at < SERIES_ACCOUNTS_MAX && engine_records_account_name(engine, at) != NULL;
     buf_add_str(out, "<div class=\"use\"><span>");
-    html_text(out, account->name);
+    chart_html_text(out, account->name);
     buf_add_str(out, "</span><div class=\"track\">");
     if (sampled) {
         strip(series, span_ms, offsetof(struct sample, short_ms) + at * sizeof(int64_t), "short",
@@ -94,7 +95,7 @@ static void strip_row(const struct engine *engine, const struct account_result *
     }
     buf_add_str(out, "</div><span>");
     if (account->below_ms > 0) {
-        buf_addf(out, "owed for %s", sim_span_text(account->below_ms, text));
+        buf_addf(out, "owed for %s", sim_text_span(account->below_ms, text));
     } else {
         buf_add_str(out, account->shortfall_ms > 0 ? "never owed" : "had it always");
     }
@@ -117,20 +118,20 @@ static void ticks(int64_t span_ms, struct buf *out)
 static void cell_span(struct buf *out, int64_t ms)
 {
     char text[SIM_TEXT_MAX];
-    buf_addf(out, "<td>%s</td>", ms == 0 ? "&ndash;" : sim_span_text(ms, text));
+    buf_addf(out, "<td>%s</td>", ms == 0 ? "&ndash;" : sim_text_span(ms, text));
 }
 
 static void cell_milli(struct buf *out, int64_t milli)
 {
     char text[SIM_TEXT_MAX];
-    buf_addf(out, "<td>%s</td>", milli == 0 ? "&ndash;" : sim_milli_text(milli, text));
+    buf_addf(out, "<td>%s</td>", milli == 0 ? "&ndash;" : sim_text_milli(milli, text));
 }
 
 static void figures(const struct account_result *account, struct buf *out)
 {
     char text[SIM_TEXT_MAX];
     buf_add_str(out, "<tr><td>");
-    html_text(out, account->name);
+    chart_html_text(out, account->name);
     buf_add_str(out, "</td>");
     cell_milli(out, account->guaranteed_milli);
     cell_milli(out, account->shortfall_milli);
@@ -139,14 +140,14 @@ static void figures(const struct account_result *account, struct buf *out)
     cell_span(out, account->below_ms);
     cell_span(out, account->below_longest_ms);
     cell_span(out, account->promised_longest_ms);
-    buf_addf(out, "<td>%s</td></tr>", sim_count_text(account->evictions, text));
+    buf_addf(out, "<td>%s</td></tr>", sim_text_count(account->evictions, text));
 }
 
-void report_promises(const struct page *report)
+void report_promise_table(const struct report_page *report)
 {
     const struct result *result = report->result;
     struct buf *out = report->out;
-    if (!report_promised(result)) {
+    if (!report_promise_any(result)) {
         return;
     }
     report_section(

@@ -3,7 +3,7 @@
 #include "sim/report_internal.h"
 
 #include "sim/chart.h"
-#include "sim/text.h"
+#include "sim/sim_text.h"
 
 /* Accounts that have a colour: all of them or, where there are more than colours, those that used most; the others share the last one. */
 struct shown {
@@ -16,10 +16,10 @@ struct shown {
 /* SERIES_ACCOUNTS_MAX: it has none of its own. */
 static uint32_t place_of(const struct engine *engine, const char *name)
 {
-    const bool rest = engine_account_name(engine, SERIES_ACCOUNTS_MAX) != NULL;
+    const bool rest = engine_records_account_name(engine, SERIES_ACCOUNTS_MAX) != NULL;
     const uint32_t own = rest ? SERIES_ACCOUNTS_MAX - 1 : SERIES_ACCOUNTS_MAX;
-    for (uint32_t i = 0; i < own && engine_account_name(engine, i) != NULL; i++) {
-        if (strcmp(engine_account_name(engine, i), name) == 0) {
+    for (uint32_t i = 0; i < own && engine_records_account_name(engine, i) != NULL; i++) {
+        if (strcmp(engine_records_account_name(engine, i), name) == 0) {
             return i;
         }
     }
@@ -35,7 +35,7 @@ static bool is_shown(const struct shown *shown, const struct account_result *acc
     return i < shown->count;
 }
 
-static struct shown shown_choose(const struct page *report)
+static struct shown shown_choose(const struct report_page *report)
 {
     const struct result *result = report->result;
     struct shown shown = {.others = result->account_count > CHART_COLOURS};
@@ -105,23 +105,23 @@ static void use_row(struct buf *out, const struct shown *shown,
         colour++;
     }
     buf_add_str(out, "<div class=\"use\"><span>");
-    html_text(out, account->name);
+    chart_html_text(out, account->name);
     buf_addf(out, "</span><div class=\"track\"><i class=\"k%u\" style=\"width:%s%%\"></i>", colour,
-             sim_percent_text(account->held_mean_milli, most_milli, part));
+             sim_text_percent(account->held_mean_milli, most_milli, part));
     if (account->guaranteed_milli > 0) {
         buf_addf(out, "<b title=\"guaranteed\" style=\"left:%s%%\"></b>",
-                 sim_percent_text(account->guaranteed_milli, most_milli, part));
+                 sim_text_percent(account->guaranteed_milli, most_milli, part));
     }
-    buf_addf(out, "</div><span>%s slots", sim_milli_text(account->held_mean_milli, use));
+    buf_addf(out, "</div><span>%s slots", sim_text_milli(account->held_mean_milli, use));
     if (account->guaranteed_milli > 0) {
-        buf_addf(out, ", %s guaranteed", sim_milli_text(account->guaranteed_milli, part));
+        buf_addf(out, ", %s guaranteed", sim_text_milli(account->guaranteed_milli, part));
     }
     buf_add_str(out, "</span></div>");
 }
 
 /* ---- over time ---- */
 
-static void stacked(const struct page *report, const struct shown *shown)
+static void stacked(const struct report_page *report, const struct shown *shown)
 {
     struct chart_point points[SERIES_SAMPLES_MAX];
     const struct series *series = report->series;
@@ -160,7 +160,7 @@ static void stacked(const struct page *report, const struct shown *shown)
     chart_end(&chart);
 }
 
-static void one_chart(const struct page *report, const struct shown *shown, uint32_t place,
+static void one_chart(const struct report_page *report, const struct shown *shown, uint32_t place,
                       int64_t y_max)
 {
     struct chart_point points[SERIES_SAMPLES_MAX];
@@ -184,7 +184,7 @@ static void one_chart(const struct page *report, const struct shown *shown, uint
                                          shown_value(shown, series->at[i].held_milli, place)};
     }
     buf_add_str(report->out, "<div><h3>");
-    html_text(report->out, name);
+    chart_html_text(report->out, name);
     buf_add_str(report->out, "</h3>");
     chart_begin_time(&chart, report->out, &axes);
     chart_area(&chart, &(struct chart_series){points, series->count, class_name, key, "used"});
@@ -205,7 +205,7 @@ static void one_chart(const struct page *report, const struct shown *shown, uint
 }
 
 /* One beside the other on the same scale, so that they can be compared. */
-static void side_by_side(const struct page *report, const struct shown *shown)
+static void side_by_side(const struct report_page *report, const struct shown *shown)
 {
     const uint32_t places = shown_count(shown);
     int64_t most = 0;
@@ -231,7 +231,7 @@ static void side_by_side(const struct page *report, const struct shown *shown)
     buf_add_str(report->out, "</div>");
 }
 
-void report_shares(const struct page *report)
+void report_share(const struct report_page *report)
 {
     const struct result *result = report->result;
     int64_t most = 1;

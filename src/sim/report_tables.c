@@ -3,7 +3,7 @@
 #include "sim/report_internal.h"
 
 #include "sim/chart.h"
-#include "sim/text.h"
+#include "sim/sim_text.h"
 
 /* ---- times ---- */
 
@@ -16,10 +16,10 @@ static void times_row(const char *label, const struct spread *spread, struct buf
         return;
     }
     buf_add_str(out, "<tr><td>");
-    html_text(out, label);
-    buf_addf(out, "</td><td>%s</td>", sim_count_text(spread->count, text));
+    chart_html_text(out, label);
+    buf_addf(out, "</td><td>%s</td>", sim_text_count(spread->count, text));
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        buf_addf(out, "<td>%s</td>", sim_span_text(times[i], text));
+        buf_addf(out, "<td>%s</td>", sim_text_span(times[i], text));
     }
     buf_add_str(out, "</tr>");
 }
@@ -30,7 +30,7 @@ static void part_row(const char *text, struct buf *out)
 }
 
 /* Which of the two: waits, or times to completion. */
-struct times {
+struct report_times {
     const char *title;
     const char *text;
     const struct spread *all;
@@ -38,7 +38,7 @@ struct times {
     size_t in_account; /* where an account has its own */
 };
 
-static void times_table(const struct page *report, const struct times *times)
+static void times_table(const struct report_page *report, const struct report_times *times)
 {
     const struct result *result = report->result;
     struct buf *out = report->out;
@@ -48,7 +48,7 @@ static void times_table(const struct page *report, const struct times *times)
     times_row("all", times->all, out);
     part_row("by size", out);
     for (uint32_t i = 0; i < SIZE_CLASS_COUNT; i++) {
-        times_row(size_class_name(i), &times->by_size[i], out);
+        times_row(spread_class_name(i), &times->by_size[i], out);
     }
     if (result->account_count > 1) {
         part_row("by account", out);
@@ -67,21 +67,21 @@ static void pool_row(const struct pool_result *pool, struct buf *out)
 {
     char text[SIM_TEXT_MAX];
     buf_add_str(out, "<tr><td>");
-    html_text(out, pool->name);
-    buf_addf(out, "</td><td>%s</td>", sim_milli_text(pool->capacity_milli, text));
+    chart_html_text(out, pool->name);
+    buf_addf(out, "</td><td>%s</td>", sim_text_milli(pool->capacity_milli, text));
     buf_addf(out, "<td>%s</td>",
-             sim_percent_text(pool->allocated_milli, pool->capacity_milli, text));
+             sim_text_percent(pool->allocated_milli, pool->capacity_milli, text));
     buf_addf(out, "<td>%s</td>",
              pool->fragmented_milli < 0
                  ? "&ndash;"
-                 : sim_percent_text(pool->fragmented_milli, pool->capacity_milli, text));
-    buf_addf(out, "<td>%s</td>", sim_count_text(pool->wait.count, text));
-    buf_addf(out, "<td>%s</td>", sim_span_text(pool->wait.mean_ms, text));
-    buf_addf(out, "<td>%s</td>", sim_span_text(pool->wait.p99_ms, text));
-    buf_addf(out, "<td>%s</td></tr>", sim_span_text(pool->wait.max_ms, text));
+                 : sim_text_percent(pool->fragmented_milli, pool->capacity_milli, text));
+    buf_addf(out, "<td>%s</td>", sim_text_count(pool->wait.count, text));
+    buf_addf(out, "<td>%s</td>", sim_text_span(pool->wait.mean_ms, text));
+    buf_addf(out, "<td>%s</td>", sim_text_span(pool->wait.p99_ms, text));
+    buf_addf(out, "<td>%s</td></tr>", sim_text_span(pool->wait.max_ms, text));
 }
 
-static void pools_table(const struct page *report)
+static void pools_table(const struct report_page *report)
 {
     const struct result *result = report->result;
     if (result->pool_count < 2) {
@@ -100,7 +100,7 @@ static void pools_table(const struct page *report)
 
 /* ---- what was refused ---- */
 
-static void refusals_table(const struct page *report)
+static void refusals_table(const struct report_page *report)
 {
     const struct result *result = report->result;
     struct buf *out = report->out;
@@ -111,25 +111,26 @@ static void refusals_table(const struct page *report)
     buf_add_str(out, "<div class=\"scroll\"><table>");
     for (uint64_t i = 0; i < result->refused && i < REFUSALS_TOLD_MAX; i++) {
         buf_add_str(out, "<tr><td>");
-        html_text(out, result->refusals[i].name);
+        chart_html_text(out, result->refusals[i].name);
         buf_add_str(out, "</td><td>");
-        html_text(out, result->refusals[i].text);
+        chart_html_text(out, result->refusals[i].text);
         buf_add_str(out, "</td></tr>");
     }
     buf_add_str(out, "</table></div></section>");
 }
 
-void report_tables(const struct page *report)
+void report_tables(const struct report_page *report)
 {
     const struct result *result = report->result;
     pools_table(report);
+    times_table(report, &(struct report_times){"Waits by size and account",
+                                               "From submission to the first start.", &result->wait,
+                                               result->wait_by_size,
+                                               offsetof(struct account_result, wait)});
     times_table(report,
-                &(struct times){"Waits by size and account", "From submission to the first start.",
-                                &result->wait, result->wait_by_size,
-                                offsetof(struct account_result, wait)});
-    times_table(report, &(struct times){"Completion times",
-                                        "From submission to the end, of tasks that completed.",
-                                        &result->completion, result->completion_by_size,
-                                        offsetof(struct account_result, completion)});
+                &(struct report_times){"Completion times",
+                                       "From submission to the end, of tasks that completed.",
+                                       &result->completion, result->completion_by_size,
+                                       offsetof(struct account_result, completion)});
     refusals_table(report);
 }

@@ -29,7 +29,7 @@ void scenario_done(struct scenario *scenario)
 struct job_kind *scenario_kind(struct scenario *scenario)
 {
     struct job_kind *kind = arena_new(&scenario->arena, struct job_kind, 1);
-    task_spec_init(&kind->spec);
+    task_file_spec_init(&kind->spec);
     return kind;
 }
 
@@ -51,8 +51,8 @@ static int job_compare(const void *a, const void *b)
 
 static int action_compare(const void *a, const void *b)
 {
-    const struct action *const *first = a;
-    const struct action *const *second = b;
+    const struct scenario_action *const *first = a;
+    const struct scenario_action *const *second = b;
     return at_compare((*first)->at_ms, (*second)->at_ms, *first, *second);
 }
 
@@ -82,8 +82,8 @@ void scenario_sort(struct scenario *scenario)
 {
     jobs_sort(scenario);
     const size_t count = scenario->actions.count;
-    const struct action **order = xcalloc(count + 1, sizeof *order);
-    struct action *actions = xcalloc(count + 1, sizeof *actions);
+    const struct scenario_action **order = xcalloc(count + 1, sizeof *order);
+    struct scenario_action *actions = xcalloc(count + 1, sizeof *actions);
     for (size_t i = 0; i < count; i++) {
         order[i] = &scenario->actions.at[i];
     }

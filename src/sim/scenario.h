@@ -77,7 +77,7 @@ enum action_type {
 };
 enum { ACTION_TYPE_COUNT = ACTION_DEPARTMENT + 1 };
 
-struct action {
+struct scenario_action {
     int64_t at_ms;
     int64_t for_ms;
     enum action_type type;
@@ -110,13 +110,13 @@ struct scenario {
     int64_t repair_ms;      /* mean time until it is back */
     VEC(struct pool_spec) pools;
     VEC(struct cluster_node) nodes;
-    VEC(struct account_spec) accounts; /* departments above projects */
-    VEC(struct quota_body *) quotas;   /* in the arena: they point into themselves */
-    VEC(struct job) jobs;              /* by time, then as in the file */
-    VEC(struct action) actions;        /* likewise */
-    uint64_t rows_bad;                 /* rows of a trace that were left out */
-    const char *row_bad_first;         /* where the first of them is and what is wrong with it */
-    bool names_needed;                 /* some job or action refers to another job by name */
+    VEC(struct account_spec) accounts;   /* departments above projects */
+    VEC(struct quota_body *) quotas;     /* in the arena: they point into themselves */
+    VEC(struct job) jobs;                /* by time, then as in the file */
+    VEC(struct scenario_action) actions; /* likewise */
+    uint64_t rows_bad;                   /* rows of a trace that were left out */
+    const char *row_bad_first;           /* where the first of them is and what is wrong with it */
+    bool names_needed;                   /* some job or action refers to another job by name */
 };
 
 void scenario_init(struct scenario *scenario);

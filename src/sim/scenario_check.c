@@ -9,7 +9,8 @@
 
 enum { NAMES_TEXT_MAX = 200 };
 
-const struct doc *scenario_item(const struct scenario *scenario, const char *list, size_t index)
+const struct doc *scenario_check_item(const struct scenario *scenario, const char *list,
+                                      size_t index)
 {
     const struct doc *items = scenario->doc != NULL ? doc_get(scenario->doc, list) : NULL;
     const struct doc *item = items != NULL && items->kind == DOC_LIST ? items->first : NULL;
@@ -19,11 +20,12 @@ const struct doc *scenario_item(const struct scenario *scenario, const char *lis
     return item;
 }
 
-const struct doc *scenario_item_named(const struct scenario *scenario, const char *list,
-                                      const char *name)
+const struct doc *scenario_check_item_named(const struct scenario *scenario, const char *list,
+                                            const char *name)
 {
     size_t index = 0;
-    for (const struct doc *item; (item = scenario_item(scenario, list, index)) != NULL; index++) {
+    for (const struct doc *item; (item = scenario_check_item(scenario, list, index)) != NULL;
+         index++) {
         const struct doc *given = item->kind == DOC_MAP ? doc_get(item, "name") : NULL;
         if (given != NULL && str_is(given->text, name)) {
             return item;
@@ -32,13 +34,14 @@ const struct doc *scenario_item_named(const struct scenario *scenario, const cha
     return NULL;
 }
 
-const struct doc *scenario_value(const struct doc *map, const char *key)
+const struct doc *scenario_check_value(const struct doc *map, const char *key)
 {
     const struct doc *value = map != NULL && map->kind == DOC_MAP ? doc_get(map, key) : NULL;
     return value != NULL ? value : map;
 }
 
-enum err scenario_fail_in(const struct scenario *scenario, const struct doc *doc, struct error *e)
+enum err scenario_check_fail_in(const struct scenario *scenario, const struct doc *doc,
+                                struct error *e)
 {
     return doc == NULL ? ERR_INVALID
                        : fail_in(e, "%s:%u:%u", scenario->file, doc->line, doc->column);
@@ -82,7 +85,7 @@ static must_use enum err nodes_check(const struct scenario *scenario, struct err
         if (map_put(seen, node->spec.name, strlen(node->spec.name), (void *)(uintptr_t)1) != NULL) {
             r = fail(e, ERR_INVALID, "two nodes are named '%s'; each has a name of its own",
                      node->spec.name);
-            r = scenario_fail_in(scenario, scenario_value(node->doc, "name"), e);
+            r = scenario_check_fail_in(scenario, scenario_check_value(node->doc, "name"), e);
         }
     }
     map_free(seen);
@@ -145,10 +148,10 @@ static must_use enum err accounts_check(const struct scenario *scenario, struct 
         const struct account_spec *spec = &scenario->accounts.at[i];
         if (parents_check(scenario, spec, e) != ERR_OK) {
             const bool project = spec->kind == ACCOUNT_PROJECT;
-            const struct doc *item =
-                scenario_item_named(scenario, project ? "projects" : "departments", spec->name);
-            const struct doc *at = scenario_value(item, project ? "department" : "parent");
-            return scenario_fail_in(scenario, at, e);
+            const struct doc *item = scenario_check_item_named(
+                scenario, project ? "projects" : "departments", spec->name);
+            const struct doc *at = scenario_check_value(item, project ? "department" : "parent");
+            return scenario_check_fail_in(scenario, at, e);
         }
     }
     return ERR_OK;
@@ -209,7 +212,7 @@ static must_use enum err quotas_check(const struct scenario *scenario, struct er
 {
     for (size_t i = 0; i < scenario->quotas.count; i++) {
         const struct quota_body *quota = scenario->quotas.at[i];
-        const char *key = account_kind_name(quota->kind);
+        const char *key = names_account_kind(quota->kind);
         enum err r = owner_check(scenario, quota, e);
         if (r == ERR_OK) {
             key = "pool";
@@ -217,8 +220,8 @@ static must_use enum err quotas_check(const struct scenario *scenario, struct er
         }
         if (r != ERR_OK) {
             (void)fail_in(e, "quotas[%zu].%s", i, key);
-            const struct doc *item = scenario_item(scenario, "quotas", i);
-            return scenario_fail_in(scenario, scenario_value(item, key), e);
+            const struct doc *item = scenario_check_item(scenario, "quotas", i);
+            return scenario_check_fail_in(scenario, scenario_check_value(item, key), e);
         }
     }
     return ERR_OK;
@@ -252,7 +255,7 @@ static must_use enum err after_check(const struct scenario *scenario, struct err
                          "task '%s' comes after '%s', and no task of that name is submitted before "
                          "it",
                          job->name, name);
-                r = scenario_fail_in(scenario, after_place(job->kind, k), e);
+                r = scenario_check_fail_in(scenario, after_place(job->kind, k), e);
             }
         }
         if (job->name[0] != '\0') {
@@ -276,7 +279,7 @@ static bool is_task_act(enum action_type type)
 }
 
 static must_use enum err target_unknown(const struct scenario *scenario,
-                                        const struct action *action, struct error *e)
+                                        const struct scenario_action *action, struct error *e)
 {
     struct names names = {0};
     if (is_node_act(action->type)) {
@@ -310,7 +313,7 @@ static must_use enum err events_check(const struct scenario *scenario, struct er
         }
     }
     for (size_t i = 0; r == ERR_OK && i < scenario->actions.count; i++) {
-        const struct action *action = &scenario->actions.at[i];
+        const struct scenario_action *action = &scenario->actions.at[i];
         const bool named = is_node_act(action->type) || is_task_act(action->type);
         const struct map *known = is_node_act(action->type) ? nodes : tasks;
         if (named && map_get(known, action->target, strlen(action->target)) == NULL) {

@@ -1,7 +1,7 @@
 /* scenario_events.c - what people and machines do in a scenario: `{at: 10m, crash: n1, for: 1h}`.
  *
  * Quotas, pools, projects and departments change by a body in the words of the server file. It is checked here, with its place; what
- * it names is looked up when its time comes (edits.c), because pools and projects may come into being on the way.
+ * it names is looked up when its time comes (engine_edits.c), because pools and projects may come into being on the way.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/scenario_internal.h"
 
@@ -9,7 +9,7 @@
 #include "spec/pool_spec.h"
 
 struct event_draft {
-    struct action action;
+    struct scenario_action action;
     uint32_t type_count; /* how many of the acts below were given */
     bool at_given;
 };
@@ -35,14 +35,14 @@ static const char *const act_names[ACTION_TYPE_COUNT] = {
     [ACTION_DEPARTMENT] = "department",
 };
 
-static void act_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void act_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                      const struct field *field, void *object)
 {
     struct event_draft *draft = object;
     draft->action.type = (enum action_type)field->min;
     must(strcmp(act_names[draft->action.type], field->name) == 0);
     draft->type_count++;
-    (void)value_text(in, place, doc, TEXT_LEN_MAX, &draft->action.target);
+    (void)fields_value_text(in, place, doc, TEXT_LEN_MAX, &draft->action.target);
 }
 
 /* Would the reader of such bodies take it? */
@@ -51,8 +51,8 @@ static enum err body_check(struct reader *in, const struct doc *doc, enum action
 {
     if (type == ACTION_QUOTA) {
         struct quota_body quota;
-        quota_body_init(&quota);
-        return quota_body_read(doc, in->arena, &quota, e);
+        quota_spec_body_init(&quota);
+        return quota_spec_body_read(doc, in->arena, &quota, e);
     }
     if (type == ACTION_POOL) {
         struct pool_spec pool;
@@ -63,7 +63,7 @@ static enum err body_check(struct reader *in, const struct doc *doc, enum action
     return account_spec_read(doc, kind, in->arena, &account, e);
 }
 
-static void body_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void body_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       const struct field *field, void *object)
 {
     struct event_draft *draft = object;
@@ -73,26 +73,27 @@ static void body_read(struct reader *in, const struct place *place, const struct
     draft->type_count++;
     draft->action.body = doc;
     if (doc->kind != DOC_MAP) {
-        problem_add(in, place, doc, "a map as in the server file is wanted, not %s", doc_what(doc));
+        fields_problem(in, place, doc, "a map as in the server file is wanted, not %s",
+                       fields_what(doc));
     } else if (body_check(in, doc, draft->action.type, &e) != ERR_OK) {
-        scenario_problem(in, place, doc, &e);
+        scenario_file_problem(in, place, doc, &e);
     }
 }
 
-static void at_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void at_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                     const struct field *field, void *object)
 {
     struct event_draft *draft = object;
     draft->at_given = true;
-    field_duration(in, place, doc, field, object);
+    fields_duration(in, place, doc, field, object);
 }
 
 #define IN_EVENT(member) offsetof(struct event_draft, action.member)
 
 static const struct field event_fields[] = {
     {"at", at_read, IN_EVENT(at_ms), 0, 0, NULL},
-    {"for", field_duration, IN_EVENT(for_ms), 0, 0, NULL},
-    {"priority", field_u32, IN_EVENT(priority), PRIORITY_MIN, PRIORITY_MAX, NULL},
+    {"for", fields_duration, IN_EVENT(for_ms), 0, 0, NULL},
+    {"priority", fields_u32, IN_EVENT(priority), PRIORITY_MIN, PRIORITY_MAX, NULL},
     {"crash", act_read, 0, ACTION_CRASH, 0, NULL},
     {"cut", act_read, 0, ACTION_CUT, 0, NULL},
     {"up", act_read, 0, ACTION_UP, 0, NULL},
@@ -114,23 +115,23 @@ static const struct field event_fields[] = {
     {0},
 };
 
-void scenario_events_read(struct reader *in, const struct place *place, const struct doc *doc,
+void scenario_events_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                           const struct field *field, void *object)
 {
     (void)field;
     struct scenario *scenario = ((struct scenario_draft *)object)->scenario;
-    if (!scenario_list(in, place, doc)) {
+    if (!scenario_file_list(in, place, doc)) {
         return;
     }
     uint32_t index = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .index = index++};
+        struct doc_place at = {.up = place, .index = index++};
         struct event_draft draft = {.action = {.line = item->line, .column = item->column}};
         const uint32_t before = in->problems->total;
         fields_read(in, &at, item, event_fields, &draft);
         if (in->problems->total == before && (draft.type_count != 1 || !draft.at_given)) {
-            problem_add(in, &at, item,
-                        "an event has a time 'at' and one act, like {at: 10m, drain: n1}");
+            fields_problem(in, &at, item,
+                           "an event has a time 'at' and one act, like {at: 10m, drain: n1}");
         }
         vec_push(&scenario->actions, draft.action);
         scenario->names_needed |= draft.action.target != NULL;

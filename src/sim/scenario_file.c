@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/scenario_file.h"
 
-#include "sim/files.h"
+#include "sim/sim_file.h"
 #include "sim/scenario_internal.h"
 #include "spec/pool_spec.h"
 
@@ -33,35 +33,35 @@ static const struct doc *doc_of_path(const struct doc *map, const char *path)
     return at;
 }
 
-void scenario_problem(struct reader *in, const struct place *place, const struct doc *doc,
-                      const struct error *e)
+void scenario_file_problem(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                           const struct error *e)
 {
-    problem_add(in, place, doc_of_path(doc, e->path), "%s", e->text);
+    fields_problem(in, place, doc_of_path(doc, e->path), "%s", e->text);
 }
 
-bool scenario_list(struct reader *in, const struct place *place, const struct doc *doc)
+bool scenario_file_list(struct reader *in, const struct doc_place *place, const struct doc *doc)
 {
     if (doc->kind != DOC_LIST) {
-        problem_add(in, place, doc, "a list is wanted, not %s", doc_what(doc));
+        fields_problem(in, place, doc, "a list is wanted, not %s", fields_what(doc));
     }
     return doc->kind == DOC_LIST;
 }
 
-static void pools_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void pools_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        const struct field *field, void *object)
 {
     (void)field;
     struct scenario_draft *draft = object;
-    if (!scenario_list(in, place, doc)) {
+    if (!scenario_file_list(in, place, doc)) {
         return;
     }
     uint32_t index = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .index = index++};
+        struct doc_place at = {.up = place, .index = index++};
         struct pool_spec spec;
         struct error e;
         if (pool_spec_read(item, in->arena, &spec, &e) != ERR_OK) {
-            scenario_problem(in, &at, item, &e);
+            scenario_file_problem(in, &at, item, &e);
         } else {
             vec_push(&draft->scenario->pools, spec);
         }
@@ -70,36 +70,36 @@ static void pools_read(struct reader *in, const struct place *place, const struc
 
 /* ---- settings: fields of the scenario itself, reached through the draft ---- */
 
-static void setting_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void setting_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const struct field *field, void *object)
 {
     struct scenario_draft *draft = object;
-    field_duration(in, place, doc, field, draft->scenario);
+    fields_duration(in, place, doc, field, draft->scenario);
 }
 
-static void name_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void name_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       const struct field *field, void *object)
 {
     struct scenario_draft *draft = object;
-    field_text(in, place, doc, field, draft->scenario);
+    fields_text(in, place, doc, field, draft->scenario);
 }
 
-static void seed_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void seed_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       const struct field *field, void *object)
 {
     (void)field;
     (void)object;
     uint64_t seed; /* in effect since seed_first(); here it is only checked */
-    (void)value_u64(in, place, doc, 0, INT64_MAX, &seed);
+    (void)fields_value_u64(in, place, doc, 0, INT64_MAX, &seed);
 }
 
 static const struct field fault_fields[] = {
-    {"crash_every", field_duration, offsetof(struct scenario, crash_every_ms), 0, 0, NULL},
-    {"repair", field_duration, offsetof(struct scenario, repair_ms), 0, 0, NULL},
+    {"crash_every", fields_duration, offsetof(struct scenario, crash_every_ms), 0, 0, NULL},
+    {"repair", fields_duration, offsetof(struct scenario, repair_ms), 0, 0, NULL},
     {0},
 };
 
-static void faults_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void faults_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         const struct field *field, void *object)
 {
     (void)field;
@@ -108,24 +108,24 @@ static void faults_read(struct reader *in, const struct place *place, const stru
 }
 
 static const struct field trace_fields[] = {
-    {"file", field_text, offsetof(struct trace_options, file), 1, TEXT_LEN_MAX, NULL},
-    {"format", field_text, offsetof(struct trace_options, format), 1, TEXT_LEN_MAX, NULL},
-    {"columns", field_text, offsetof(struct trace_options, columns), 1, TEXT_LEN_MAX, NULL},
-    {"skip_bad", field_bool, offsetof(struct trace_options, skip_bad), 0, 0, NULL},
-    {"checkpoint", field_duration, offsetof(struct trace_options, checkpoint_ms), 0, 0, NULL},
-    {"stops_in", field_duration, offsetof(struct trace_options, stops_in_ms), 0, 0, NULL},
+    {"file", fields_text, offsetof(struct trace_options, file), 1, TEXT_LEN_MAX, NULL},
+    {"format", fields_text, offsetof(struct trace_options, format), 1, TEXT_LEN_MAX, NULL},
+    {"columns", fields_text, offsetof(struct trace_options, columns), 1, TEXT_LEN_MAX, NULL},
+    {"skip_bad", fields_bool, offsetof(struct trace_options, skip_bad), 0, 0, NULL},
+    {"checkpoint", fields_duration, offsetof(struct trace_options, checkpoint_ms), 0, 0, NULL},
+    {"stops_in", fields_duration, offsetof(struct trace_options, stops_in_ms), 0, 0, NULL},
     {0},
 };
 
-static void trace_field_read(struct reader *in, const struct place *place, const struct doc *doc,
-                             const struct field *field, void *object)
+static void trace_field_read(struct reader *in, const struct doc_place *place,
+                             const struct doc *doc, const struct field *field, void *object)
 {
     (void)field;
     struct scenario_draft *draft = object;
     const uint32_t before = in->problems->total;
     fields_read(in, place, doc, trace_fields, &draft->trace);
     if (draft->trace.file == NULL && in->problems->total == before) {
-        problem_add(in, place, doc, "it has no 'file'");
+        fields_problem(in, place, doc, "it has no 'file'");
     }
 }
 
@@ -136,12 +136,12 @@ static const struct field scenario_fields[] = {
     {"start_delay", setting_read, offsetof(struct scenario, start_delay_ms), 0, 0, NULL},
     {"lost_after", setting_read, offsetof(struct scenario, lost_after_ms), 0, 0, NULL},
     {"pools", pools_read, 0, 0, 0, NULL},
-    {"departments", scenario_departments_read, 0, 0, 0, NULL},
-    {"projects", scenario_projects_read, 0, 0, 0, NULL},
-    {"quotas", scenario_quotas_read, 0, 0, 0, NULL},
+    {"departments", scenario_accounts_departments, 0, 0, 0, NULL},
+    {"projects", scenario_accounts_projects, 0, 0, 0, NULL},
+    {"quotas", scenario_accounts_quotas, 0, 0, 0, NULL},
     {"nodes", scenario_nodes_read, 0, 0, 0, NULL},
     {"tasks", scenario_tasks_read, 0, 0, 0, NULL},
-    {"streams", scenario_streams_read, 0, 0, 0, NULL},
+    {"streams", scenario_tasks_streams, 0, 0, 0, NULL},
     {"events", scenario_events_read, 0, 0, 0, NULL},
     {"faults", faults_read, 0, 0, 0, NULL},
     {"trace", trace_field_read, 0, 0, 0, NULL},
@@ -160,11 +160,11 @@ static bool runs_for_ever(const struct scenario *scenario)
 
 static void scenario_finish(struct reader *in, const struct doc *doc, struct scenario *scenario)
 {
-    struct place until = {.key = "until"};
+    struct doc_place until = {.key = "until"};
     if (scenario->until_ms == 0 && scenario->crash_every_ms > 0 && runs_for_ever(scenario)) {
-        problem_add(in, &until, doc,
-                    "it is missing: with tasks that run for ever and nodes that crash, nothing "
-                    "else ends the run");
+        fields_problem(in, &until, doc,
+                       "it is missing: with tasks that run for ever and nodes that crash, nothing "
+                       "else ends the run");
     }
 }
 
@@ -188,7 +188,7 @@ static must_use enum err trace_load(struct scenario_draft *draft, struct error *
 static void settings_first(const struct doc *doc, const uint64_t *seed, struct scenario *scenario)
 {
     static const struct field until = {
-        "until", field_duration, offsetof(struct scenario, until_ms), 0, 0, NULL};
+        "until", fields_duration, offsetof(struct scenario, until_ms), 0, 0, NULL};
     struct problems untold = {0};
     struct reader in = {.arena = &scenario->arena, .problems = &untold};
     const struct doc *given = doc->kind == DOC_MAP ? doc_get(doc, "seed") : NULL;
@@ -197,8 +197,8 @@ static void settings_first(const struct doc *doc, const uint64_t *seed, struct s
         (void)doc_u64(given, &scenario->seed);
     }
     if (end != NULL) {
-        const struct place place = {.key = until.name};
-        field_duration(&in, &place, end, &until, scenario);
+        const struct doc_place place = {.key = until.name};
+        fields_duration(&in, &place, end, &until, scenario);
     }
     if (seed != NULL) {
         scenario->seed = *seed;
@@ -216,7 +216,7 @@ enum err scenario_file_read(struct str text, const char *file, const uint64_t *s
         return fail(e, ERR_INVALID, "%s:1:1: the file is empty; a scenario has nodes and tasks",
                     file);
     }
-    enum err r = doc_parse_yaml(&scenario->arena, text, &doc, e);
+    enum err r = doc_yaml_parse(&scenario->arena, text, &doc, e);
     if (r != ERR_OK) {
         return fail_in(e, "%s", file);
     }
@@ -224,7 +224,7 @@ enum err scenario_file_read(struct str text, const char *file, const uint64_t *s
     settings_first(doc, seed, scenario);
     fields_read(&in, NULL, doc, scenario_fields, &draft);
     scenario_finish(&in, doc, scenario);
-    r = problems_file_error(&problems, file, e);
+    r = problem_file_error(&problems, file, e);
     if (problems.total > 1) {
         const struct error first = *e;
         (void)fail(e, r, "%s (and %u more)", first.text, problems.total - 1);

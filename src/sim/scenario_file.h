@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 #include "sim/scenario.h"
 

@@ -13,30 +13,30 @@ struct scenario_draft {
 };
 
 /* `tasks:` and `streams:`. */
-void scenario_tasks_read(struct reader *in, const struct place *place, const struct doc *doc,
+void scenario_tasks_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const struct field *field, void *draft);
-void scenario_streams_read(struct reader *in, const struct place *place, const struct doc *doc,
-                           const struct field *field, void *draft);
+void scenario_tasks_streams(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                            const struct field *field, void *draft);
 
 /* `events:`. */
-void scenario_events_read(struct reader *in, const struct place *place, const struct doc *doc,
+void scenario_events_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                           const struct field *field, void *draft);
 
 /* `departments:`, `projects:` and `quotas:`, as in the server file. */
-void scenario_departments_read(struct reader *in, const struct place *place, const struct doc *doc,
-                               const struct field *field, void *draft);
-void scenario_projects_read(struct reader *in, const struct place *place, const struct doc *doc,
-                            const struct field *field, void *draft);
-void scenario_quotas_read(struct reader *in, const struct place *place, const struct doc *doc,
-                          const struct field *field, void *draft);
+void scenario_accounts_departments(struct reader *in, const struct doc_place *place,
+                                   const struct doc *doc, const struct field *field, void *draft);
+void scenario_accounts_projects(struct reader *in, const struct doc_place *place,
+                                const struct doc *doc, const struct field *field, void *draft);
+void scenario_accounts_quotas(struct reader *in, const struct doc_place *place,
+                              const struct doc *doc, const struct field *field, void *draft);
 
 /* `nodes:`. */
-void scenario_nodes_read(struct reader *in, const struct place *place, const struct doc *doc,
+void scenario_nodes_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const struct field *field, void *draft);
 
 /* Notes what a reader of spec/ says about `doc`, at the field that its path names. */
-void scenario_problem(struct reader *in, const struct place *place, const struct doc *doc,
-                      const struct error *e);
+void scenario_file_problem(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                           const struct error *e);
 
 /* Is it a list? Else a problem is noted. */
-bool scenario_list(struct reader *in, const struct place *place, const struct doc *doc);
+bool scenario_file_list(struct reader *in, const struct doc_place *place, const struct doc *doc);

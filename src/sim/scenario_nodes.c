@@ -18,49 +18,49 @@ struct node_draft {
 enum { NODE_CPU_DEFAULT = 16 };
 #define NODE_MEMORY_DEFAULT ((int64_t)64 << 30)
 
-static void milli_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void milli_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        const struct field *field, void *object)
 {
     struct error e;
     if (amount_milli(doc->text, (int64_t *)((char *)object + field->offset), &e) != ERR_OK) {
-        problem_add(in, place, doc, "%s", e.text);
+        fields_problem(in, place, doc, "%s", e.text);
     }
 }
 
-static void bytes_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void bytes_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        const struct field *field, void *object)
 {
     struct error e;
     if (amount_bytes(doc->text, (int64_t *)((char *)object + field->offset), &e) != ERR_OK) {
-        problem_add(in, place, doc, "%s", e.text);
+        fields_problem(in, place, doc, "%s", e.text);
     }
 }
 
-static void slots_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void slots_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        const struct field *field, void *object)
 {
     struct node_draft *draft = object;
     draft->slots_given = true;
-    field_u32(in, place, doc, field, object);
+    fields_u32(in, place, doc, field, object);
 }
 
-static void resources_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void resources_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                            const struct field *field, void *object)
 {
     (void)field;
     struct node_draft *draft = object;
     if (doc->kind != DOC_MAP || doc->count > NODE_RESOURCES_MAX) {
-        problem_add(in, place, doc, "a map of at most %d names and amounts is wanted",
-                    NODE_RESOURCES_MAX);
+        fields_problem(in, place, doc, "a map of at most %d names and amounts is wanted",
+                       NODE_RESOURCES_MAX);
         return;
     }
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .key = item->key.p};
+        struct doc_place at = {.up = place, .key = item->key.p};
         struct named_amount *named = &draft->named[draft->spec.resource_count];
         struct error e;
         if (name_check(item->key, "a resource", &e) != ERR_OK ||
             amount_milli(item->text, &named->milli, &e) != ERR_OK) {
-            problem_add(in, &at, item, "%s", e.text);
+            fields_problem(in, &at, item, "%s", e.text);
             return;
         }
         named->name = item->key.p;
@@ -68,24 +68,24 @@ static void resources_read(struct reader *in, const struct place *place, const s
     }
 }
 
-static void labels_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void labels_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         const struct field *field, void *object)
 {
     (void)field;
     struct node_draft *draft = object;
     if (doc->kind != DOC_MAP || doc->count > NODE_LABELS_MAX) {
-        problem_add(in, place, doc, "a map of at most %d labels is wanted", NODE_LABELS_MAX);
+        fields_problem(in, place, doc, "a map of at most %d labels is wanted", NODE_LABELS_MAX);
         return;
     }
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .key = item->key.p};
+        struct doc_place at = {.up = place, .key = item->key.p};
         struct error e;
         const char *value;
-        if (!value_text(in, &at, item, TEXT_LEN_MAX, &value)) {
+        if (!fields_value_text(in, &at, item, TEXT_LEN_MAX, &value)) {
             return;
         }
-        if (label_check(item->key, item->text, &e) != ERR_OK) {
-            problem_add(in, &at, item, "%s", e.text);
+        if (resources_text_label_check(item->key, item->text, &e) != ERR_OK) {
+            fields_problem(in, &at, item, "%s", e.text);
             return;
         }
         draft->labels[draft->spec.label_count++] = (struct label){item->key.p, value};
@@ -95,17 +95,17 @@ static void labels_read(struct reader *in, const struct place *place, const stru
 #define IN_NODE(member) offsetof(struct node_draft, member)
 
 static const struct field node_fields[] = {
-    {"name", field_name, IN_NODE(spec.name), 0, 0, "a node"},
-    {"count", field_u32, IN_NODE(count), 1, NODES_MAX, NULL},
-    {"pool", field_name, IN_NODE(spec.pool), 0, 0, "a pool"},
-    {"gpus", field_u32, IN_NODE(spec.device_count), 0, NODE_DEVICES_MAX, NULL},
+    {"name", fields_name, IN_NODE(spec.name), 0, 0, "a node"},
+    {"count", fields_u32, IN_NODE(count), 1, NODES_MAX, NULL},
+    {"pool", fields_name, IN_NODE(spec.pool), 0, 0, "a pool"},
+    {"gpus", fields_u32, IN_NODE(spec.device_count), 0, NODE_DEVICES_MAX, NULL},
     {"slots", slots_read, IN_NODE(slots), 0, NODE_SLOTS_MAX, NULL},
     {"cpu", milli_read, IN_NODE(spec.cpu_milli), 0, 0, NULL},
     {"memory", bytes_read, IN_NODE(spec.memory_bytes), 0, 0, NULL},
     {"gpu_memory", bytes_read, IN_NODE(spec.gpu_memory_bytes), 0, 0, NULL},
     {"resources", resources_read, 0, 0, 0, NULL},
     {"labels", labels_read, 0, 0, 0, NULL},
-    {"later", field_bool, IN_NODE(later), 0, 0, NULL},
+    {"later", fields_bool, IN_NODE(later), 0, 0, NULL},
     {0},
 };
 
@@ -118,7 +118,7 @@ static int64_t slots_of(const struct node_draft *draft)
     return draft->slots_given ? (int64_t)draft->slots * 1000 : draft->spec.cpu_milli / 1000 * 1000;
 }
 
-static void node_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void node_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       struct scenario *scenario)
 {
     struct node_draft draft = {
@@ -135,12 +135,12 @@ static void node_read(struct reader *in, const struct place *place, const struct
         return;
     }
     if (draft.spec.name == NULL) {
-        struct place at = {.up = place, .key = "name"};
-        problem_add(in, &at, doc, "it is missing");
+        struct doc_place at = {.up = place, .key = "name"};
+        fields_problem(in, &at, doc, "it is missing");
         return;
     }
     if (draft.spec.device_count > 0 && draft.slots_given) {
-        problem_add(in, place, doc, "a node with GPUs has as many slots; 'slots' is for others");
+        fields_problem(in, place, doc, "a node with GPUs has as many slots; 'slots' is for others");
         return;
     }
     draft.spec.slots_milli = slots_of(&draft);
@@ -150,7 +150,7 @@ static void node_read(struct reader *in, const struct place *place, const struct
         arena_dup(in->arena, draft.labels, sizeof draft.labels[0] * draft.spec.label_count);
     const uint32_t count = draft.count > 0 ? draft.count : 1;
     if (count > scenario->nodes_max - scenario->nodes.count) {
-        problem_add(in, place, doc, "more than %u nodes", scenario->nodes_max);
+        fields_problem(in, place, doc, "more than %u nodes", scenario->nodes_max);
         return;
     }
     for (uint32_t i = 1; i <= count; i++) {
@@ -162,17 +162,17 @@ static void node_read(struct reader *in, const struct place *place, const struct
     }
 }
 
-void scenario_nodes_read(struct reader *in, const struct place *place, const struct doc *doc,
+void scenario_nodes_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const struct field *field, void *object)
 {
     (void)field;
     struct scenario_draft *draft = object;
-    if (!scenario_list(in, place, doc)) {
+    if (!scenario_file_list(in, place, doc)) {
         return;
     }
     uint32_t index = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .index = index++};
+        struct doc_place at = {.up = place, .index = index++};
         node_read(in, &at, item, draft->scenario);
     }
 }

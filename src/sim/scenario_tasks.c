@@ -4,7 +4,7 @@
  * it really runs, how it ends. The map is divided: what the table below knows is ours, the rest is
  * the task's. SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
-#include "sim/dice.h"
+#include "sim/rng.h"
 #include "sim/docmap.h"
 #include "sim/scenario_internal.h"
 #include "spec/task_file.h"
@@ -36,13 +36,13 @@ struct job_draft {
 /* ---- fields ---- */
 
 static const struct field length_fields[] = {
-    {"mean", field_duration, offsetof(struct length, mean_ms), 0, 0, NULL},
-    {"from", field_duration, offsetof(struct length, low_ms), 0, 0, NULL},
-    {"to", field_duration, offsetof(struct length, high_ms), 0, 0, NULL},
+    {"mean", fields_duration, offsetof(struct length, mean_ms), 0, 0, NULL},
+    {"from", fields_duration, offsetof(struct length, low_ms), 0, 0, NULL},
+    {"to", fields_duration, offsetof(struct length, high_ms), 0, 0, NULL},
     {0},
 };
 
-static void runs_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void runs_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       const struct field *field, void *object)
 {
     (void)field;
@@ -54,16 +54,16 @@ static void runs_read(struct reader *in, const struct place *place, const struct
         fields_read(in, place, doc, length_fields, runs);
         const bool range = runs->high_ms > 0;
         if (range == (runs->mean_ms > 0) || runs->low_ms > runs->high_ms) {
-            problem_add(in, place, doc, "give either mean, or from and to with from <= to");
+            fields_problem(in, place, doc, "give either mean, or from and to with from <= to");
         }
     } else if (doc->kind == DOC_STRING && strcmp(doc->text.p, "forever") == 0) {
         runs->low_ms = RUNS_FOR_EVER;
     } else {
-        (void)value_duration(in, place, doc, &runs->low_ms);
+        (void)fields_value_duration(in, place, doc, &runs->low_ms);
     }
 }
 
-static void after_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void after_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        const struct field *field, void *object)
 {
     (void)field;
@@ -71,14 +71,14 @@ static void after_read(struct reader *in, const struct place *place, const struc
     const struct doc *first = doc->kind == DOC_LIST ? doc->first : doc;
     const uint32_t count = doc->kind == DOC_LIST ? doc->count : 1;
     if (count > AFTER_MAX) {
-        problem_add(in, place, doc, "at most %d tasks", AFTER_MAX);
+        fields_problem(in, place, doc, "at most %d tasks", AFTER_MAX);
         return;
     }
     const char **names = arena_new(in->arena, const char *, count + 1);
     uint32_t index = 0;
     for (const struct doc *item = first; index < count; item = item->next) {
-        struct place at = {.up = place, .index = index};
-        if (!value_text(in, &at, item, TEXT_LEN_MAX, &names[index])) {
+        struct doc_place at = {.up = place, .index = index};
+        if (!fields_value_text(in, &at, item, TEXT_LEN_MAX, &names[index])) {
             return;
         }
         index++;
@@ -92,19 +92,19 @@ static void after_read(struct reader *in, const struct place *place, const struc
 enum { EXIT_CODE_MAX = 255, PERCENT_MAX = 100 };
 
 static const struct field job_fields[] = {
-    {"at", field_duration, IN_JOB(at_ms), 0, 0, NULL},
-    {"every", field_duration, IN_JOB(every_ms), 0, 0, NULL},
-    {"from", field_duration, IN_JOB(from_ms), 0, 0, NULL},
-    {"until", field_duration, IN_JOB(until_ms), 0, 0, NULL},
-    {"count", field_u32, IN_JOB(count), 1, JOBS_OF_ONE_MAX, NULL},
+    {"at", fields_duration, IN_JOB(at_ms), 0, 0, NULL},
+    {"every", fields_duration, IN_JOB(every_ms), 0, 0, NULL},
+    {"from", fields_duration, IN_JOB(from_ms), 0, 0, NULL},
+    {"until", fields_duration, IN_JOB(until_ms), 0, 0, NULL},
+    {"count", fields_u32, IN_JOB(count), 1, JOBS_OF_ONE_MAX, NULL},
     {"runs", runs_read, 0, 0, 0, NULL},
-    {"checkpoint", field_duration, IN_JOB(kind.checkpoint_ms), 0, 0, NULL},
-    {"stops_in", field_duration, IN_JOB(kind.stops_in_ms), 0, 0, NULL},
-    {"exit", field_u32, IN_JOB(exit_code), 0, EXIT_CODE_MAX, NULL},
-    {"fails", field_u32, IN_JOB(kind.fails), 0, RETRIES_MAX + 1, NULL},
-    {"fail_percent", field_u32, IN_JOB(fail_percent), 0, PERCENT_MAX, NULL},
+    {"checkpoint", fields_duration, IN_JOB(kind.checkpoint_ms), 0, 0, NULL},
+    {"stops_in", fields_duration, IN_JOB(kind.stops_in_ms), 0, 0, NULL},
+    {"exit", fields_u32, IN_JOB(exit_code), 0, EXIT_CODE_MAX, NULL},
+    {"fails", fields_u32, IN_JOB(kind.fails), 0, RETRIES_MAX + 1, NULL},
+    {"fail_percent", fields_u32, IN_JOB(fail_percent), 0, PERCENT_MAX, NULL},
     {"after", after_read, 0, 0, 0, NULL},
-    {"user", field_name, IN_JOB(user), 0, 0, "a user"},
+    {"user", fields_name, IN_JOB(user), 0, 0, "a user"},
     {0},
 };
 
@@ -153,11 +153,11 @@ static void divide(struct arena *arena, const struct doc *map, struct doc **ret_
 
 /* ---- one item ---- */
 
-static bool job_read(struct reader *in, const struct place *place, const struct doc *doc,
+static bool job_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                      struct job_draft *draft)
 {
     if (doc->kind != DOC_MAP) {
-        problem_add(in, place, doc, "a map of fields is wanted, not %s", doc_what(doc));
+        fields_problem(in, place, doc, "a map of fields is wanted, not %s", fields_what(doc));
         return false;
     }
     const uint32_t before = in->problems->total;
@@ -166,12 +166,12 @@ static bool job_read(struct reader *in, const struct place *place, const struct 
     struct error e;
     divide(in->arena, doc, &ours, &theirs);
     fields_read(in, place, ours, job_fields, draft);
-    if (task_spec_read(theirs, in->arena, &draft->kind.spec, &e) != ERR_OK) {
-        scenario_problem(in, place, doc, &e);
+    if (task_file_spec_read(theirs, in->arena, &draft->kind.spec, &e) != ERR_OK) {
+        scenario_file_problem(in, place, doc, &e);
     }
     if (!draft->runs_given) {
-        struct place at = {.up = place, .key = "runs"};
-        problem_add(in, &at, doc, "it is missing: how long the task runs, like 10m or forever");
+        struct doc_place at = {.up = place, .key = "runs"};
+        fields_problem(in, &at, doc, "it is missing: how long the task runs, like 10m or forever");
     }
     if (draft->user != NULL) {
         draft->kind.spec.user = draft->user;
@@ -181,24 +181,24 @@ static bool job_read(struct reader *in, const struct place *place, const struct 
     return in->problems->total == before;
 }
 
-static int64_t length_draw(const struct length *length, struct dice *dice)
+static int64_t length_draw(const struct length *length, struct rng *rng)
 {
     if (!length->drawn) {
         return length->low_ms;
     }
-    return length->mean_ms > 0 ? dice_exponential(dice, length->mean_ms)
-                               : dice_between(dice, length->low_ms, length->high_ms);
+    return length->mean_ms > 0 ? rng_exponential(rng, length->mean_ms)
+                               : rng_between(rng, length->low_ms, length->high_ms);
 }
 
-static bool job_add(struct reader *in, const struct place *place, const struct doc *doc,
+static bool job_add(struct reader *in, const struct doc_place *place, const struct doc *doc,
                     struct scenario *scenario, struct job job)
 {
     if (scenario->jobs.count >= scenario->jobs_max) {
-        problem_add(in, place, doc, "more than %u tasks", scenario->jobs_max);
+        fields_problem(in, place, doc, "more than %u tasks", scenario->jobs_max);
         return false;
     }
     if (job.at_ms > AMOUNT_MS_MAX) {
-        problem_add(in, place, doc, "the last ones would come after more than a hundred years");
+        fields_problem(in, place, doc, "the last ones would come after more than a hundred years");
         return false;
     }
     vec_push(&scenario->jobs, job);
@@ -206,16 +206,16 @@ static bool job_add(struct reader *in, const struct place *place, const struct d
 }
 
 /* One task, or `count` of them `every` so often. */
-static void task_add(struct reader *in, const struct place *place, const struct doc *doc,
+static void task_add(struct reader *in, const struct doc_place *place, const struct doc *doc,
                      struct job_draft *draft, struct scenario *scenario)
 {
     const struct job_kind *kind = arena_dup(in->arena, &draft->kind, sizeof draft->kind);
-    struct dice dice = dice_of(scenario->seed, "tasks", doc->line);
+    struct rng rng = rng_of(scenario->seed, "tasks", doc->line);
     int64_t at_ms = draft->at_ms;
     for (uint32_t i = 0; i < (draft->count > 0 ? draft->count : 1); i++) {
         struct job job = {
             .at_ms = at_ms,
-            .runs_ms = length_draw(&draft->runs, &dice),
+            .runs_ms = length_draw(&draft->runs, &rng),
             .name = kind->spec.name,
             .kind = kind,
         };
@@ -231,43 +231,44 @@ static void task_add(struct reader *in, const struct place *place, const struct 
 
 /* A stream: jobs come at random, `every` so often on average, from `from` to `until`, else the scenario's
  * end, or `count` of them. */
-static void stream_add(struct reader *in, const struct place *place, const struct doc *doc,
+static void stream_add(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        struct job_draft *draft, struct scenario *scenario)
 {
     const int64_t end_ms = draft->until_ms > 0 ? draft->until_ms : scenario->until_ms;
     if (draft->every_ms == 0 || (end_ms == 0 && draft->count == 0)) {
-        problem_add(in, place, doc,
-                    "a stream wants 'every', and 'until' (its own or the scenario's) or 'count'");
+        fields_problem(
+            in, place, doc,
+            "a stream wants 'every', and 'until' (its own or the scenario's) or 'count'");
         return;
     }
     const struct job_kind *kind = arena_dup(in->arena, &draft->kind, sizeof draft->kind);
-    struct dice dice = dice_of(scenario->seed, "stream", doc->line);
+    struct rng rng = rng_of(scenario->seed, "stream", doc->line);
     const int64_t until_ms = end_ms > 0 ? end_ms : INT64_MAX;
     const uint32_t count = draft->count > 0 ? draft->count : UINT32_MAX;
     int64_t at_ms = draft->from_ms;
     for (uint32_t i = 0; i < count; i++) {
-        at_ms += dice_exponential(&dice, draft->every_ms);
+        at_ms += rng_exponential(&rng, draft->every_ms);
         struct job job = {.at_ms = at_ms, .name = kind->spec.name, .kind = kind};
-        job.runs_ms = length_draw(&draft->runs, &dice);
+        job.runs_ms = length_draw(&draft->runs, &rng);
         if (at_ms >= until_ms || !job_add(in, place, doc, scenario, job)) {
             return;
         }
     }
 }
 
-typedef void (*add_fn)(struct reader *in, const struct place *place, const struct doc *doc,
+typedef void (*add_fn)(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        struct job_draft *draft, struct scenario *scenario);
 
-static void list_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void list_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       struct scenario *scenario, add_fn add)
 {
-    if (!scenario_list(in, place, doc)) {
+    if (!scenario_file_list(in, place, doc)) {
         return;
     }
     uint32_t index = 0;
     for (const struct doc *item = doc->first; item != NULL && in->problems->count < PROBLEMS_MAX;
          item = item->next) {
-        struct place at = {.up = place, .index = index++};
+        struct doc_place at = {.up = place, .index = index++};
         struct job_draft draft = {0};
         if (job_read(in, &at, item, &draft)) {
             scenario->names_needed |= draft.kind.after_count > 0;
@@ -276,15 +277,15 @@ static void list_read(struct reader *in, const struct place *place, const struct
     }
 }
 
-void scenario_tasks_read(struct reader *in, const struct place *place, const struct doc *doc,
+void scenario_tasks_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const struct field *field, void *object)
 {
     (void)field;
     list_read(in, place, doc, ((struct scenario_draft *)object)->scenario, task_add);
 }
 
-void scenario_streams_read(struct reader *in, const struct place *place, const struct doc *doc,
-                           const struct field *field, void *object)
+void scenario_tasks_streams(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                            const struct field *field, void *object)
 {
     (void)field;
     list_read(in, place, doc, ((struct scenario_draft *)object)->scenario, stream_add);

@@ -4,7 +4,7 @@
  * go to standard error. SPDX-License-Identifier: Apache-2.0 */
 #include "sim/sim.h"
 
-#include "sim/options.h"
+#include "sim/sim_options.h"
 #include "sim/play.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 enum { EXIT_USAGE = 2, EXIT_NOT_FOUND = 3, EXIT_FAILED = 1, EXIT_SIGNAL = 128 };
 
 /* As everywhere in Weir (`weir help exit-codes`). */
-static int exit_of(enum err code)
+static int context_exit_of(enum err code)
 {
     if (code == ERR_USAGE || code == ERR_INVALID || code == ERR_LIMIT) {
         return EXIT_USAGE;
@@ -40,7 +40,7 @@ int sim_main(int argc, char **argv)
     }
     if (r != ERR_OK) {
         (void)fprintf(stderr, "weir sim: %s\n", e.text);
-        return exit_of(r);
+        return context_exit_of(r);
     }
     return play_stopped_by() > 0 ? EXIT_SIGNAL + play_stopped_by() : 0;
 }

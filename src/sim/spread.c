@@ -46,13 +46,13 @@ static const struct {
     {"33-64 slots", 64000}, {"over 64 slots", INT64_MAX},
 };
 
-const char *size_class_name(uint32_t size_class)
+const char *spread_class_name(uint32_t size_class)
 {
     must(size_class < SIZE_CLASS_COUNT);
     return size_classes[size_class].name;
 }
 
-uint32_t size_class_of(int64_t slots_milli)
+uint32_t spread_class_of(int64_t slots_milli)
 {
     uint32_t class = 0;
     while (slots_milli > size_classes[class].slots_max) {

@@ -23,5 +23,5 @@ struct spread spread_of(int64_t *times, size_t count);
 enum { SIZE_CLASS_COUNT = 10 };
 
 /* "1 slot", "3-4 slots". */
-const char *size_class_name(uint32_t size_class);
-uint32_t size_class_of(int64_t slots_milli);
+const char *spread_class_name(uint32_t size_class);
+uint32_t spread_class_of(int64_t slots_milli);

@@ -14,9 +14,9 @@
 
 #include <inttypes.h>
 
-typedef enum err (*item_fn)(struct state *state, const struct doc *item, struct error *e);
+typedef enum err (*item_fn)(struct sim_state *state, const struct doc *item, struct error *e);
 
-enum err state_check(const struct state *state, struct error *e)
+enum err state_file_check(const struct sim_state *state, struct error *e)
 {
     if (state->wrong == NULL) {
         return ERR_OK;
@@ -24,15 +24,15 @@ enum err state_check(const struct state *state, struct error *e)
     return fail(e, ERR_INVALID, "%s is no number of 0 to %" PRId64, state->wrong, AMOUNT_MS_MAX);
 }
 
-static must_use enum err item_read(struct state *state, const struct doc *item, item_fn read,
+static must_use enum err item_read(struct sim_state *state, const struct doc *item, item_fn read,
                                    struct error *e)
 {
     state->wrong = NULL;
     enum err r = read(state, item, e);
-    return r == ERR_OK ? state_check(state, e) : r;
+    return r == ERR_OK ? state_file_check(state, e) : r;
 }
 
-static must_use enum err list_each(struct state *state, const struct doc *doc, const char *name,
+static must_use enum err list_each(struct sim_state *state, const struct doc *doc, const char *name,
                                    item_fn read, struct error *e)
 {
     const struct doc *list = doc_get(doc, name);
@@ -53,7 +53,8 @@ static must_use enum err list_each(struct state *state, const struct doc *doc, c
     return ERR_OK;
 }
 
-int64_t state_ms(struct state *state, const struct doc *map, const char *name, int64_t otherwise)
+int64_t state_file_ms(struct sim_state *state, const struct doc *map, const char *name,
+                      int64_t otherwise)
 {
     const struct doc *value = doc_get(map, name);
     const int64_t low = otherwise < 0 ? -1 : 0;
@@ -68,7 +69,7 @@ int64_t state_ms(struct state *state, const struct doc *map, const char *name, i
     return ms;
 }
 
-const char *state_text(const struct doc *map, const char *name)
+const char *state_file_text(const struct doc *map, const char *name)
 {
     const struct doc *value = doc_get(map, name);
     const char *text = "";
@@ -78,7 +79,7 @@ const char *state_text(const struct doc *map, const char *name)
     return text;
 }
 
-bool state_yes(const struct doc *map, const char *name)
+bool state_file_yes(const struct doc *map, const char *name)
 {
     const struct doc *value = doc_get(map, name);
     bool yes = false;
@@ -103,7 +104,7 @@ static uint32_t history_factor(const struct doc *history)
     return (uint32_t)milli;
 }
 
-static enum err pool_read(struct state *state, const struct doc *item, struct error *e)
+static enum err pool_read(struct sim_state *state, const struct doc *item, struct error *e)
 {
     static const char *const same[] = {"name",    "title",     "description", "paused",
                                        "accepts", "aux_tasks", "topology",    NULL};
@@ -120,26 +121,27 @@ static enum err pool_read(struct state *state, const struct doc *item, struct er
     if (r != ERR_OK) {
         return r;
     }
-    spec.patience_ms = state_ms(state, item, "patience_ms", spec.patience_ms);
+    spec.patience_ms = state_file_ms(state, item, "patience_ms", spec.patience_ms);
     if (scheduler != NULL && scheduler->kind == DOC_MAP) {
         const struct doc *history = doc_get(scheduler, "history");
         if (history != NULL && history->kind == DOC_MAP) {
-            spec.history_half_life_ms = state_ms(state, history, "half_life_ms", 0);
-            spec.history_window_ms = state_ms(state, history, "window_ms", 0);
+            spec.history_half_life_ms = state_file_ms(state, history, "half_life_ms", 0);
+            spec.history_window_ms = state_file_ms(state, history, "window_ms", 0);
             spec.history_factor = history_factor(history);
         }
         if (doc_get(scheduler, "stale_grace_ms") != NULL) { /* null: never */
-            spec.stale_grace_ms = state_ms(state, scheduler, "stale_grace_ms", STALE_GRACE_NEVER);
+            spec.stale_grace_ms =
+                state_file_ms(state, scheduler, "stale_grace_ms", STALE_GRACE_NEVER);
         }
-        spec.preempt_min_runtime_ms = state_ms(state, scheduler, "preempt_min_runtime_ms", 0);
-        spec.reclaim_min_runtime_ms = state_ms(state, scheduler, "reclaim_min_runtime_ms", 0);
-        spec.preempt_delay_ms = state_ms(state, scheduler, "preempt_delay_ms", 0);
+        spec.preempt_min_runtime_ms = state_file_ms(state, scheduler, "preempt_min_runtime_ms", 0);
+        spec.reclaim_min_runtime_ms = state_file_ms(state, scheduler, "reclaim_min_runtime_ms", 0);
+        spec.preempt_delay_ms = state_file_ms(state, scheduler, "preempt_delay_ms", 0);
     }
     vec_push(&state->scenario->pools, spec);
     return ERR_OK;
 }
 
-static must_use enum err account_read(struct state *state, const struct doc *item,
+static must_use enum err account_read(struct sim_state *state, const struct doc *item,
                                       enum account_kind kind, struct error *e)
 {
     static const char *const same[] = {"name",  "parent",      "department",
@@ -153,33 +155,33 @@ static must_use enum err account_read(struct state *state, const struct doc *ite
     return r;
 }
 
-static enum err department_read(struct state *state, const struct doc *item, struct error *e)
+static enum err department_read(struct sim_state *state, const struct doc *item, struct error *e)
 {
     return account_read(state, item, ACCOUNT_DEPARTMENT, e);
 }
 
-static enum err project_read(struct state *state, const struct doc *item, struct error *e)
+static enum err project_read(struct sim_state *state, const struct doc *item, struct error *e)
 {
     return account_read(state, item, ACCOUNT_PROJECT, e);
 }
 
-static enum err quota_read(struct state *state, const struct doc *item, struct error *e)
+static enum err quota_read(struct sim_state *state, const struct doc *item, struct error *e)
 {
     static const char *const same[] = {"pool", "resources", "rank", NULL};
     static const char *const whose[] = {"account", NULL};
     struct doc *map = docmap_pick(state->arena, item, same);
     struct doc *account = docmap_pick(state->arena, item, whose)->first;
     if (account != NULL) {
-        docmap_add(map, state_text(item, "kind"), account);
+        docmap_add(map, state_file_text(item, "kind"), account);
     }
     struct quota_body *body = arena_new(state->arena, struct quota_body, 1);
-    quota_body_init(body);
-    enum err r = quota_body_read(map, state->arena, body, e);
+    quota_spec_body_init(body);
+    enum err r = quota_spec_body_read(map, state->arena, body, e);
     if (r == ERR_OK) {
         body->spec.preempt_min_runtime_ms =
-            state_ms(state, item, "preempt_min_runtime_ms", QUOTA_INHERIT);
+            state_file_ms(state, item, "preempt_min_runtime_ms", QUOTA_INHERIT);
         body->spec.reclaim_min_runtime_ms =
-            state_ms(state, item, "reclaim_min_runtime_ms", QUOTA_INHERIT);
+            state_file_ms(state, item, "reclaim_min_runtime_ms", QUOTA_INHERIT);
         vec_push(&state->scenario->quotas, body);
     }
     return r;
@@ -211,7 +213,7 @@ static must_use enum err amount_read(const struct doc *value, const char *name,
     return amount_milli(total->text, &named[spec->resource_count++].milli, e);
 }
 
-static void labels_read(struct state *state, const struct doc *labels, struct node_spec *spec)
+static void labels_read(struct sim_state *state, const struct doc *labels, struct node_spec *spec)
 {
     struct label *list = arena_new(state->arena, struct label, NODE_LABELS_MAX);
     for (const struct doc *item = labels->first; item != NULL; item = item->next) {
@@ -227,21 +229,21 @@ static must_use enum err node_check(const struct node_spec *spec, struct error *
     const char *limit;
     int64_t most;
     enum err r = name_check(str_of(spec->name), "a node", e);
-    if (r == ERR_OK && !node_spec_in_limits(spec, &limit, &most)) {
+    if (r == ERR_OK && !spec_limits_node(spec, &limit, &most)) {
         return fail(e, ERR_LIMIT, "%s: at most %" PRId64, limit, most);
     }
     return r;
 }
 
-static enum err node_read(struct state *state, const struct doc *item, struct error *e)
+static enum err node_read(struct sim_state *state, const struct doc *item, struct error *e)
 {
     if (state->scenario->nodes.count >= state->scenario->nodes_max) {
         return fail(e, ERR_LIMIT, "more than %u nodes", state->scenario->nodes_max);
     }
     struct named_amount *named = arena_new(state->arena, struct named_amount, NODE_RESOURCES_MAX);
     struct node_spec spec = {
-        .name = state_text(item, "name"),
-        .pool = state_text(item, "pool"),
+        .name = state_file_text(item, "name"),
+        .pool = state_file_text(item, "pool"),
         .resources = named,
         .boot_id = "",
         .address = "",
@@ -266,10 +268,10 @@ static enum err node_read(struct state *state, const struct doc *item, struct er
     if (node_check(&spec, e) != ERR_OK) {
         return e->code;
     }
-    const bool away = strcmp(state_text(item, "state"), "up") != 0;
+    const bool away = strcmp(state_file_text(item, "state"), "up") != 0;
     vec_push(&state->scenario->nodes, ((struct cluster_node){.spec = spec, .later = away}));
-    if (!away && state_yes(item, "draining")) {
-        const struct action drain = {.type = ACTION_DRAIN, .target = spec.name};
+    if (!away && state_file_yes(item, "draining")) {
+        const struct scenario_action drain = {.type = ACTION_DRAIN, .target = spec.name};
         vec_push(&state->scenario->actions, drain);
     }
     return ERR_OK;
@@ -278,15 +280,15 @@ static enum err node_read(struct state *state, const struct doc *item, struct er
 enum err state_file_read(struct str text, const char *file, int64_t runs_ms,
                          struct scenario *scenario, struct error *e)
 {
-    struct state state = {.scenario = scenario, .arena = &scenario->arena, .runs_ms = runs_ms};
+    struct sim_state state = {.scenario = scenario, .arena = &scenario->arena, .runs_ms = runs_ms};
     struct doc *doc;
-    enum err r = doc_parse_json(&scenario->arena, text, &doc, e);
+    enum err r = doc_json_parse(&scenario->arena, text, &doc, e);
     if (r == ERR_OK &&
-        (doc->kind != DOC_MAP || state_ms(&state, doc, "version", 0) != STATE_JSON_VERSION)) {
+        (doc->kind != DOC_MAP || state_file_ms(&state, doc, "version", 0) != STATE_JSON_VERSION)) {
         r = fail(e, ERR_INVALID, "version %d of a server's state is wanted", STATE_JSON_VERSION);
     }
     if (r == ERR_OK) {
-        (void)time_parse(str_of(state_text(doc, "time")), &state.time_ms);
+        (void)time_text_parse(str_of(state_file_text(doc, "time")), &state.time_ms);
         r = list_each(&state, doc, "pools", pool_read, e);
     }
     r = r == ERR_OK ? list_each(&state, doc, "departments", department_read, e) : r;

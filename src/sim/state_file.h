@@ -5,7 +5,7 @@
  * else the length given, less what it has run. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 #include "sim/scenario.h"
 

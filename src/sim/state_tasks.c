@@ -6,7 +6,7 @@
 #include "spec/task_file.h"
 #include "wire/time_text.h"
 
-static const char *task_name(struct state *state, uint64_t id, const char *name)
+static const char *task_name(struct sim_state *state, uint64_t id, const char *name)
 {
     return arena_fmt(state->arena, name[0] != '\0' ? "#%llu %s" : "#%llu%s", (unsigned long long)id,
                      name);
@@ -15,7 +15,8 @@ static const char *task_name(struct state *state, uint64_t id, const char *name)
 static bool is_ended(const struct doc *item)
 {
     enum task_state state;
-    return task_state_parse(state_text(item, "state"), &state) && task_state_ended(state);
+    return names_task_state_parse(state_file_text(item, "state"), &state) &&
+           task_state_ended(state);
 }
 
 /* The task with this number; NULL: it has ended, or is not there any more. */
@@ -32,7 +33,7 @@ static const struct doc *task_numbered(const struct doc *tasks, uint64_t wanted)
 }
 
 /* Tasks that are still there; those that have completed hold nobody up. */
-static must_use enum err after_set(struct state *state, const struct doc *item,
+static must_use enum err after_set(struct sim_state *state, const struct doc *item,
                                    const struct doc *tasks, struct job_kind *kind, struct error *e)
 {
     const struct doc *depends = doc_get(item, "depends_on");
@@ -47,7 +48,7 @@ static must_use enum err after_set(struct state *state, const struct doc *item,
         uint64_t wanted = 0;
         const struct doc *other = doc_u64(on, &wanted) ? task_numbered(tasks, wanted) : NULL;
         if (other != NULL) {
-            names[kind->after_count++] = task_name(state, wanted, state_text(other, "name"));
+            names[kind->after_count++] = task_name(state, wanted, state_file_text(other, "name"));
         }
     }
     kind->after = names;
@@ -56,33 +57,33 @@ static must_use enum err after_set(struct state *state, const struct doc *item,
 }
 
 /* What is left of it: instances that have ended do not come again. */
-static void rest_set(struct state *state, const struct doc *item, struct task_spec *spec)
+static void rest_set(struct sim_state *state, const struct doc *item, struct task_spec *spec)
 {
     const struct doc *counts = doc_get(item, "counts");
     if (counts != NULL && counts->kind == DOC_MAP && !spec->gang) {
         const int64_t left =
-            state_ms(state, counts, "waiting", 0) + state_ms(state, counts, "active", 0);
+            state_file_ms(state, counts, "waiting", 0) + state_file_ms(state, counts, "active", 0);
         if (left > 0 && left <= spec->instances) {
             spec->instances = (uint32_t)left;
         }
     }
-    spec->time_limit_ms = state_ms(state, item, "time_limit_ms", 0);
-    spec->grace_ms = state_ms(state, item, "grace_ms", GRACE_MS_DEFAULT);
+    spec->time_limit_ms = state_file_ms(state, item, "time_limit_ms", 0);
+    spec->grace_ms = state_file_ms(state, item, "grace_ms", GRACE_MS_DEFAULT);
     const int64_t unset = -2; /* a grace may be -1: never */
-    spec->stale_grace_ms = state_ms(state, item, "stale_grace_ms", unset);
+    spec->stale_grace_ms = state_file_ms(state, item, "stale_grace_ms", unset);
     spec->own_stale_grace = spec->stale_grace_ms != unset;
     spec->stale_grace_ms = spec->own_stale_grace ? spec->stale_grace_ms : 0;
-    spec->preempt_delay_ms = state_ms(state, item, "preemption_delay_ms", unset);
+    spec->preempt_delay_ms = state_file_ms(state, item, "preemption_delay_ms", unset);
     spec->own_preempt_delay = spec->preempt_delay_ms != unset;
     spec->preempt_delay_ms = spec->own_preempt_delay ? spec->preempt_delay_ms : 0;
-    spec->user = state_text(item, "user");
+    spec->user = state_file_text(item, "user");
 }
 
 /* When it was, seen from the moment of the export: 0 or before; NOT_YET: it has not been. */
-static int64_t before_ms(const struct state *state, const struct doc *map, const char *name)
+static int64_t before_ms(const struct sim_state *state, const struct doc *map, const char *name)
 {
     int64_t at_ms = 0;
-    if (!time_parse(str_of(state_text(map, name)), &at_ms)) {
+    if (!time_text_parse(str_of(state_file_text(map, name)), &at_ms)) {
         return NOT_YET;
     }
     return at_ms < state->time_ms ? at_ms - state->time_ms : 0;
@@ -109,7 +110,7 @@ static bool is_active(const char *word)
 }
 
 /* Where its instances are. Those of a gang are told apart; of the others those that run come first. */
-static void places_set(struct state *state, const struct doc *item, struct job_kind *kind)
+static void places_set(struct sim_state *state, const struct doc *item, struct job_kind *kind)
 {
     const struct doc *attempts = doc_get(item, "attempts");
     if (attempts == NULL || attempts->kind != DOC_LIST || attempts->count == 0) {
@@ -117,7 +118,7 @@ static void places_set(struct state *state, const struct doc *item, struct job_k
     }
     struct job_place *places = arena_new(state->arena, struct job_place, attempts->count);
     for (const struct doc *at = attempts->first; at != NULL; at = at->next) {
-        if (at->kind != DOC_MAP || !is_active(state_text(at, "state")) ||
+        if (at->kind != DOC_MAP || !is_active(state_file_text(at, "state")) ||
             kind->place_count == kind->spec.instances) {
             continue;
         }
@@ -129,7 +130,7 @@ static void places_set(struct state *state, const struct doc *item, struct job_k
         }
         places[kind->place_count++] = (struct job_place){
             .index = (uint32_t)index,
-            .node = state_text(at, "node"),
+            .node = state_file_text(at, "node"),
             .devices = devices_read(at),
             .started_ms = before_ms(state, at, "started_at"),
             .checkpoint_ms = before_ms(state, at, "checkpoint_at"),
@@ -138,7 +139,7 @@ static void places_set(struct state *state, const struct doc *item, struct job_k
     kind->places = places;
 }
 
-static bool node_there(const struct state *state, const char *name)
+static bool node_there(const struct sim_state *state, const char *name)
 {
     for (size_t i = 0; i < state->scenario->nodes.count; i++) {
         if (strcmp(state->scenario->nodes.at[i].spec.name, name) == 0) {
@@ -149,7 +150,7 @@ static bool node_there(const struct state *state, const char *name)
 }
 
 /* Of the nodes that it avoids those that are there: some may be gone. */
-static void avoid_set(const struct state *state, struct task_spec *spec)
+static void avoid_set(const struct sim_state *state, struct task_spec *spec)
 {
     const char **left = arena_new(state->arena, const char *, spec->avoid_count + 1);
     uint32_t count = 0;
@@ -164,7 +165,7 @@ static void avoid_set(const struct state *state, struct task_spec *spec)
 
 /* What of a task is as a task file has it. Groups say themselves how many instances there are, and
  * only a gang has a least number of them. */
-static struct doc *task_picked(struct state *state, const struct doc *item)
+static struct doc *task_picked(struct sim_state *state, const struct doc *item)
 {
     static const char *const same[] = {"kind",     "project",     "pools",       "resources",
                                        "gang",     "priority",    "preemptible", "repeatable",
@@ -181,7 +182,8 @@ static struct doc *task_picked(struct state *state, const struct doc *item)
         docmap_add(map, "devices", devices);
     }
     if (count == NULL) {
-        count = docmap_pick(state->arena, item, state_yes(item, "gang") ? ganged : counted)->first;
+        count =
+            docmap_pick(state->arena, item, state_file_yes(item, "gang") ? ganged : counted)->first;
     }
     while (count != NULL) {
         struct doc *next = count->next;
@@ -191,7 +193,7 @@ static struct doc *task_picked(struct state *state, const struct doc *item)
     return map;
 }
 
-static must_use enum err task_read(struct state *state, const struct doc *item,
+static must_use enum err task_read(struct sim_state *state, const struct doc *item,
                                    const struct doc *tasks, struct error *e)
 {
     if (state->scenario->jobs.count >= state->scenario->jobs_max) {
@@ -200,13 +202,14 @@ static must_use enum err task_read(struct state *state, const struct doc *item,
     struct doc *map = task_picked(state, item);
     state->wrong = NULL;
     struct job_kind *kind = scenario_kind(state->scenario);
-    enum err r = task_spec_read(map, state->arena, &kind->spec, e);
+    enum err r = task_file_spec_read(map, state->arena, &kind->spec, e);
     if (r != ERR_OK) {
         return r;
     }
-    const char *word = state_text(item, "state");
+    const char *word = state_file_text(item, "state");
     struct job job = {.kind = kind};
-    job.name = task_name(state, (uint64_t)state_ms(state, item, "id", 0), state_text(item, "name"));
+    job.name = task_name(state, (uint64_t)state_file_ms(state, item, "id", 0),
+                         state_file_text(item, "name"));
     rest_set(state, item, &kind->spec);
     avoid_set(state, &kind->spec);
     r = after_set(state, item, tasks, kind, e);
@@ -218,20 +221,20 @@ static must_use enum err task_read(struct state *state, const struct doc *item,
     job.at_ms = submitted_ms == NOT_YET ? 0 : submitted_ms;
     job.runs_ms = kind->spec.time_limit_ms > 0 ? kind->spec.time_limit_ms : state->runs_ms;
     places_set(state, item, kind);
-    r = state_check(state, e);
+    r = state_file_check(state, e);
     if (r != ERR_OK) {
         return r;
     }
     vec_push(&state->scenario->jobs, job);
     if (strcmp(word, "paused") == 0) {
-        const struct action pause = {.type = ACTION_PAUSE, .target = job.name};
+        const struct scenario_action pause = {.type = ACTION_PAUSE, .target = job.name};
         vec_push(&state->scenario->actions, pause);
         state->scenario->names_needed = true;
     }
     return ERR_OK;
 }
 
-enum err state_tasks_read(struct state *state, const struct doc *doc, struct error *e)
+enum err state_tasks_read(struct sim_state *state, const struct doc *doc, struct error *e)
 {
     const struct doc *tasks = doc_get(doc, "tasks");
     if (tasks == NULL || tasks->kind != DOC_LIST) {

@@ -3,7 +3,7 @@
 #include "sim/summary.h"
 
 #include "sim/summary_internal.h"
-#include "sim/text.h"
+#include "sim/sim_text.h"
 
 #include <inttypes.h>
 
@@ -14,14 +14,14 @@ static void count_part(struct buf *out, uint64_t count, const char *what)
 {
     char text[SIM_TEXT_MAX];
     if (count > 0) {
-        buf_addf(out, ", %s %s", sim_count_text(count, text), what);
+        buf_addf(out, ", %s %s", sim_text_count(count, text), what);
     }
 }
 
 static void tasks_line(const struct result *result, struct buf *out)
 {
     char text[SIM_TEXT_MAX];
-    buf_addf(out, "tasks       %s submitted", sim_count_text(result->submitted, text));
+    buf_addf(out, "tasks       %s submitted", sim_text_count(result->submitted, text));
     count_part(out, result->completed, "completed");
     count_part(out, result->failed, "failed");
     count_part(out, result->killed, "killed");
@@ -43,7 +43,7 @@ static void refused_lines(const struct result *result, struct buf *out)
     }
     if (result->refused > REFUSALS_TOLD_MAX) {
         buf_addf(out, "            and %s more; --events tells of all\n",
-                 sim_count_text(result->refused - REFUSALS_TOLD_MAX, text));
+                 sim_text_count(result->refused - REFUSALS_TOLD_MAX, text));
     }
 }
 
@@ -58,8 +58,8 @@ static void not_started_line(const struct result *result, struct buf *out)
         buf_addf(
             out,
             "not started %s of them, after %s on average, %s at most: not in the waits below\n",
-            sim_count_text(spread->count, count), sim_span_text(spread->mean_ms, mean),
-            sim_span_text(spread->max_ms, most));
+            sim_text_count(spread->count, count), sim_text_span(spread->mean_ms, mean),
+            sim_text_span(spread->max_ms, most));
     }
 }
 
@@ -69,14 +69,14 @@ static void slots_lines(const struct result *result, struct buf *out)
     char nodes[SIM_TEXT_MAX];
     char part[SIM_TEXT_MAX];
     buf_addf(out, "slots       %s on %s node%s, %s %% allocated",
-             sim_milli_text(result->capacity_milli, slots), sim_count_text(result->nodes, nodes),
+             sim_text_milli(result->capacity_milli, slots), sim_text_count(result->nodes, nodes),
              result->nodes == 1 ? "" : "s",
-             sim_percent_text(result->allocated_milli, result->capacity_milli, part));
+             sim_text_percent(result->allocated_milli, result->capacity_milli, part));
     buf_addf(out, ", %s %% idle in pieces too small\n",
-             sim_percent_text(result->fragmented_milli, result->capacity_milli, part));
+             sim_text_percent(result->fragmented_milli, result->capacity_milli, part));
     buf_addf(out, "queue       %s tasks on average, %s at most\n",
-             sim_milli_text((int64_t)result->queue_mean_milli, slots),
-             sim_count_text(result->queue_max, nodes));
+             sim_text_milli((int64_t)result->queue_mean_milli, slots),
+             sim_text_count(result->queue_max, nodes));
 }
 
 static void losses_line(const struct result *result, struct buf *out)
@@ -84,14 +84,14 @@ static void losses_line(const struct result *result, struct buf *out)
     char count[SIM_TEXT_MAX];
     char hours[SIM_TEXT_MAX];
     const int64_t lost_milli = result->work_lost_slot_ms / 3600;
-    buf_addf(out, "evictions   %s", sim_count_text(result->evictions, count));
+    buf_addf(out, "evictions   %s", sim_text_count(result->evictions, count));
     if (result->submitted > 0) {
         const uint64_t per_million = result->evictions * 1000000 / result->submitted;
-        buf_addf(out, " (%s per 1,000 tasks)", sim_milli_text((int64_t)per_million, count));
+        buf_addf(out, " (%s per 1,000 tasks)", sim_text_milli((int64_t)per_million, count));
     }
     buf_addf(out, "\nlost        %s slot-hours of work; %s attempts",
-             sim_milli_text(lost_milli, hours), sim_count_text(result->losses, count));
-    buf_addf(out, " with their node, %s failed\n", sim_count_text(result->failures, count));
+             sim_text_milli(lost_milli, hours), sim_text_count(result->losses, count));
+    buf_addf(out, " with their node, %s failed\n", sim_text_count(result->failures, count));
 }
 
 static void spread_row(int width, const char *label, const struct spread *spread, struct buf *out)
@@ -103,9 +103,9 @@ static void spread_row(int width, const char *label, const struct spread *spread
         return;
     }
     buf_addf(out, "  %-*.*s %*s", width, width, label, CELL_WIDTH,
-             sim_count_text(spread->count, text));
+             sim_text_count(spread->count, text));
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        buf_addf(out, " %*s", CELL_WIDTH, sim_span_text(times[i], text));
+        buf_addf(out, " %*s", CELL_WIDTH, sim_text_span(times[i], text));
     }
     buf_add_char(out, '\n');
 }
@@ -138,7 +138,7 @@ static void waits(const struct result *result, struct buf *out)
     spread_head(width, "wait", out);
     spread_row(width, "all", &result->wait, out);
     for (uint32_t i = 0; i < SIZE_CLASS_COUNT; i++) {
-        spread_row(width, size_class_name(i), &result->wait_by_size[i], out);
+        spread_row(width, spread_class_name(i), &result->wait_by_size[i], out);
     }
     for (uint32_t i = 0; result->account_count > 1 && i < result->account_count; i++) {
         spread_row(width, result->accounts[i].name, &result->accounts[i].wait, out);
@@ -146,7 +146,7 @@ static void waits(const struct result *result, struct buf *out)
     spread_head(width, "completion", out);
     spread_row(width, "all", &result->completion, out);
     for (uint32_t i = 0; i < SIZE_CLASS_COUNT; i++) {
-        spread_row(width, size_class_name(i), &result->completion_by_size[i], out);
+        spread_row(width, spread_class_name(i), &result->completion_by_size[i], out);
     }
     for (uint32_t i = 0; result->account_count > 1 && i < result->account_count; i++) {
         spread_row(width, result->accounts[i].name, &result->accounts[i].completion, out);
@@ -170,16 +170,16 @@ static void account_row(const struct result *result, const struct account_result
     char text[SIM_TEXT_MAX];
     const int width = label_width(result);
     buf_addf(out, "  %-*.*s", width, width, account->name);
-    buf_addf(out, " %*s", CELL_WIDTH, sim_milli_text(account->held_mean_milli, text));
+    buf_addf(out, " %*s", CELL_WIDTH, sim_text_milli(account->held_mean_milli, text));
     buf_addf(out, " %*s", CELL_WIDTH,
-             sim_percent_text(account->held_mean_milli, result->capacity_milli, text));
+             sim_text_percent(account->held_mean_milli, result->capacity_milli, text));
     buf_addf(out, " %*s", CELL_WIDTH,
              account->guaranteed_milli < 0 ? "no bound"
-                                           : sim_milli_text(account->guaranteed_milli, text));
-    buf_addf(out, " %*s", CELL_WIDTH, sim_milli_text(account->shortfall_milli, text));
-    buf_addf(out, " %*s", CELL_WIDTH, sim_span_text(account->below_longest_ms, text));
-    buf_addf(out, " %*s", CELL_WIDTH, sim_count_text(account->evictions, text));
-    buf_addf(out, " %*s\n", CELL_WIDTH, sim_milli_text(account->work_lost_slot_ms / 3600, text));
+                                           : sim_text_milli(account->guaranteed_milli, text));
+    buf_addf(out, " %*s", CELL_WIDTH, sim_text_milli(account->shortfall_milli, text));
+    buf_addf(out, " %*s", CELL_WIDTH, sim_text_span(account->below_longest_ms, text));
+    buf_addf(out, " %*s", CELL_WIDTH, sim_text_count(account->evictions, text));
+    buf_addf(out, " %*s\n", CELL_WIDTH, sim_text_milli(account->work_lost_slot_ms / 3600, text));
 }
 
 /* What each used and was promised; `short`: slots it lacked of that at worst; `below`: the longest time
@@ -203,16 +203,16 @@ static void pool_row(const struct result *result, const struct pool_result *pool
     const int width = label_width(result);
     char text[SIM_TEXT_MAX];
     buf_addf(out, "  %-*.*s", width, width, pool->name);
-    buf_addf(out, " %*s", CELL_WIDTH, sim_milli_text(pool->capacity_milli, text));
+    buf_addf(out, " %*s", CELL_WIDTH, sim_text_milli(pool->capacity_milli, text));
     buf_addf(out, " %*s", CELL_WIDTH,
-             sim_percent_text(pool->allocated_milli, pool->capacity_milli, text));
+             sim_text_percent(pool->allocated_milli, pool->capacity_milli, text));
     buf_addf(out, " %*s", CELL_WIDTH,
              pool->fragmented_milli < 0
                  ? "-"
-                 : sim_percent_text(pool->fragmented_milli, pool->capacity_milli, text));
-    buf_addf(out, " %*s", CELL_WIDTH, sim_count_text(pool->wait.count, text));
+                 : sim_text_percent(pool->fragmented_milli, pool->capacity_milli, text));
+    buf_addf(out, " %*s", CELL_WIDTH, sim_text_count(pool->wait.count, text));
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        buf_addf(out, " %*s", CELL_WIDTH, sim_span_text(times[i], text));
+        buf_addf(out, " %*s", CELL_WIDTH, sim_text_span(times[i], text));
     }
     buf_add_char(out, '\n');
 }
@@ -238,14 +238,14 @@ void summary_text(const struct result *result, const struct scenario *scenario,
     if (scenario->name[0] != '\0') {
         buf_addf(out, "scenario    %s\n", scenario->name);
     }
-    buf_addf(out, "time        %s, seed %" PRIu64 "\n", sim_span_text(result->span_ms, text),
+    buf_addf(out, "time        %s, seed %" PRIu64 "\n", sim_text_span(result->span_ms, text),
              scenario->seed);
     if (result->stopped) {
         buf_add_str(out, "stopped     before its time: everything is as of then\n");
     }
     if (scenario->rows_bad > 0) {
         buf_addf(out, "rows        %s left out; the first: %s\n",
-                 sim_count_text(scenario->rows_bad, text), scenario->row_bad_first);
+                 sim_text_count(scenario->rows_bad, text), scenario->row_bad_first);
     }
     tasks_line(result, out);
     not_started_line(result, out);
@@ -253,7 +253,7 @@ void summary_text(const struct result *result, const struct scenario *scenario,
     slots_lines(result, out);
     losses_line(result, out);
     pools(result, out);
-    summary_over_time(result, series, label_width(result), out);
+    summary_time(result, series, label_width(result), out);
     waits(result, out);
     shares(result, out);
 }

@@ -14,4 +14,4 @@ void summary_json(const struct result *result, const struct engine *engine,
                   const struct series *series, struct buf *out);
 
 /* One line per submitted task, a header first. Times in seconds. */
-void summary_tasks_csv(const struct engine *engine, struct buf *out);
+void summary_json_tasks_csv(const struct engine *engine, struct buf *out);

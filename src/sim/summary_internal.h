@@ -8,5 +8,5 @@
 enum { SUMMARY_CELL_WIDTH = 8 };
 
 /* Allocation, pieces and queue in a few slices of the run; nothing where it has too few samples. `width`: of the first column. */
-void summary_over_time(const struct result *result, const struct series *series, int width,
-                       struct buf *out);
+void summary_time(const struct result *result, const struct series *series, int width,
+                  struct buf *out);

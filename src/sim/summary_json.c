@@ -58,7 +58,7 @@ static void refusals_json(struct json_out *j, const struct result *result)
         json_out_object(j);
         json_out_kv_text(j, "task", result->refusals[i].name);
         kv_seconds(j, "at", result->refusals[i].at_ms);
-        json_out_kv_text(j, "code", reason_name(result->refusals[i].code));
+        json_out_kv_text(j, "code", names_reason(result->refusals[i].code));
         json_out_kv_text(j, "message", result->refusals[i].text);
         json_out_end(j);
     }
@@ -74,7 +74,7 @@ static void sizes_json(struct json_out *j, const struct result *result)
             continue;
         }
         json_out_object(j);
-        json_out_kv_text(j, "name", size_class_name(i));
+        json_out_kv_text(j, "name", spread_class_name(i));
         spread_json(j, "wait", &result->wait_by_size[i]);
         spread_json(j, "completion", &result->completion_by_size[i]);
         json_out_end(j);
@@ -151,13 +151,13 @@ static uint32_t sample_accounts_json(struct json_out *j, const struct engine *en
     uint32_t count = 0;
     json_out_key(j, "sample_accounts");
     json_out_array(j);
-    while (count < SERIES_ACCOUNTS_MAX && engine_account_name(engine, count) != NULL) {
+    while (count < SERIES_ACCOUNTS_MAX && engine_records_account_name(engine, count) != NULL) {
         const bool rest = count == SERIES_ACCOUNTS_MAX - 1 &&
-                          engine_account_name(engine, SERIES_ACCOUNTS_MAX) != NULL;
+                          engine_records_account_name(engine, SERIES_ACCOUNTS_MAX) != NULL;
         if (rest) {
             json_out_null(j);
         } else {
-            json_out_text(j, engine_account_name(engine, count));
+            json_out_text(j, engine_records_account_name(engine, count));
         }
         count++;
     }
@@ -259,19 +259,19 @@ static void csv_time(struct buf *out, int64_t ms)
 }
 
 /* As it ended, or is at the end of the run. */
-static const char *state_text(const struct engine *engine, size_t index)
+static const char *state_file_text(const struct engine *engine, size_t index)
 {
-    const struct task *task = core_task(engine_core(engine), (task_id){index + 1});
+    const struct task *task = query_task(engine_core(engine), (task_id){index + 1});
     const bool runs = task != NULL && task->active_count > 0;
     size_t count;
     const struct job_record *record = &engine_records(engine, &count)[index];
     if (record->ended_ms != NOT_YET || task == NULL) {
-        return task_state_name(record->state);
+        return names_task_state(record->state);
     }
-    return task_state_name(runs ? TASK_RUNNING : task->state);
+    return names_task_state(runs ? TASK_RUNNING : task->state);
 }
 
-void summary_tasks_csv(const struct engine *engine, struct buf *out)
+void summary_json_tasks_csv(const struct engine *engine, struct buf *out)
 {
     size_t count;
     const struct job_record *records = engine_records(engine, &count);
@@ -283,16 +283,17 @@ void summary_tasks_csv(const struct engine *engine, struct buf *out)
         buf_addf(out, "%zu,", i + 1);
         csv_text(out, record->job->name);
         buf_add_char(out, ',');
-        csv_text(out, engine_account_name(engine, record->account));
-        buf_addf(out, ",%s,%u", core_pool_name(engine_core(engine), record->pool),
+        csv_text(out, engine_records_account_name(engine, record->account));
+        buf_addf(out, ",%s,%u", query_pool_name(engine_core(engine), record->pool),
                  record->instance_count);
         csv_milli(out, record->slots_milli);
         csv_time(out, record->submitted_ms);
         csv_time(out, record->started_ms);
         csv_time(out, record->ended_ms);
         csv_time(out, started ? record->started_ms - record->submitted_ms : NOT_YET);
-        buf_addf(out, ",%s,%s,%d,%u,%u,%u", state_text(engine, i), end_cause_name(record->cause),
-                 record->exit_code, record->evictions, record->losses, record->failures);
+        buf_addf(out, ",%s,%s,%d,%u,%u,%u", state_file_text(engine, i),
+                 names_end_cause(record->cause), record->exit_code, record->evictions,
+                 record->losses, record->failures);
         csv_milli(out, (int64_t)(record->work_lost / 1000));
         buf_add_char(out, '\n');
     }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/summary_internal.h"
 
-#include "sim/text.h"
+#include "sim/sim_text.h"
 
 enum { SLICES = 7, SAMPLES_MIN = 2 * SLICES, POOL_ROWS_MAX = 4 };
 
@@ -16,12 +16,12 @@ struct slice {
 /* What a row is about; `pool`: a place in the samples, -1: all pools together. */
 enum row_kind { ROW_ALLOCATED, ROW_FRAGMENTED, ROW_WAITING };
 
-struct row {
+struct summary_row {
     enum row_kind kind;
     int pool;
 };
 
-static void slice_add(struct slice *slice, const struct sample *sample, struct row row)
+static void slice_add(struct slice *slice, const struct sample *sample, struct summary_row row)
 {
     const struct pool_sample *pool = row.pool >= 0 ? &sample->pools[row.pool] : NULL;
     const int64_t capacity = pool != NULL ? pool->capacity_milli : sample->capacity_milli;
@@ -49,7 +49,8 @@ static size_t slice_of(int64_t at_ms, int64_t span_ms)
     return at < SLICES ? at : SLICES - 1;
 }
 
-static void row_text(const struct series *series, int64_t span_ms, struct row row, struct buf *out)
+static void row_text(const struct series *series, int64_t span_ms, struct summary_row row,
+                     struct buf *out)
 {
     struct slice slices[SLICES] = {0};
     char text[SIM_TEXT_MAX];
@@ -61,8 +62,8 @@ static void row_text(const struct series *series, int64_t span_ms, struct row ro
         const int64_t part = slice->count == 0 ? 0 : (int64_t)(slice->part / slice->count);
         const int64_t whole = slice->count == 0 ? 0 : (int64_t)(slice->whole / slice->count);
         buf_addf(out, " %*s", SUMMARY_CELL_WIDTH,
-                 row.kind == ROW_WAITING ? sim_milli_text(part, text)
-                                         : sim_percent_text(part, whole, text));
+                 row.kind == ROW_WAITING ? sim_text_milli(part, text)
+                                         : sim_text_percent(part, whole, text));
     }
     buf_add_char(out, '\n');
 }
@@ -72,8 +73,8 @@ static void label(struct buf *out, int width, const char *text)
     buf_addf(out, "  %-*.*s", width, width, text);
 }
 
-void summary_over_time(const struct result *result, const struct series *series, int width,
-                       struct buf *out)
+void summary_time(const struct result *result, const struct series *series, int width,
+                  struct buf *out)
 {
     char text[SIM_TEXT_MAX];
     if (series->count < SAMPLES_MIN || result->span_ms < SLICES) {
@@ -82,7 +83,7 @@ void summary_over_time(const struct result *result, const struct series *series,
     buf_addf(out, "\n%-*s", width + 2, "up to");
     for (int64_t i = 1; i <= SLICES; i++) {
         buf_addf(out, " %*s", SUMMARY_CELL_WIDTH,
-                 sim_span_text(result->span_ms / SLICES * i, text));
+                 sim_text_span(result->span_ms / SLICES * i, text));
     }
     buf_add_char(out, '\n');
     const bool apart = result->pool_count > 1 && result->pool_count <= POOL_ROWS_MAX;
@@ -91,15 +92,16 @@ void summary_over_time(const struct result *result, const struct series *series,
         if (pool->sampled >= 0) {
             (void)snprintf(text, sizeof text, "%.30s, %%", pool->name);
             label(out, width, text);
-            row_text(series, result->span_ms, (struct row){ROW_ALLOCATED, pool->sampled}, out);
+            row_text(series, result->span_ms, (struct summary_row){ROW_ALLOCATED, pool->sampled},
+                     out);
         }
     }
     if (!apart) {
         label(out, width, "allocated, %");
-        row_text(series, result->span_ms, (struct row){ROW_ALLOCATED, -1}, out);
+        row_text(series, result->span_ms, (struct summary_row){ROW_ALLOCATED, -1}, out);
     }
     label(out, width, "in pieces, %");
-    row_text(series, result->span_ms, (struct row){ROW_FRAGMENTED, -1}, out);
+    row_text(series, result->span_ms, (struct summary_row){ROW_FRAGMENTED, -1}, out);
     label(out, width, "tasks waiting");
-    row_text(series, result->span_ms, (struct row){ROW_WAITING, -1}, out);
+    row_text(series, result->span_ms, (struct summary_row){ROW_WAITING, -1}, out);
 }

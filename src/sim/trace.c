@@ -24,7 +24,7 @@ struct row_kind {
     char models[TEXT_LEN_MAX + 1];
 };
 
-struct row {
+struct trace_row {
     int64_t submit_ms;
     int64_t runs_ms;
     struct row_kind kind;
@@ -50,7 +50,7 @@ static must_use enum err milli_of(const struct trace *trace, enum role role, int
     if (!field_of(trace, role, &text)) {
         return ERR_OK;
     }
-    if (!trace_milli(text, ret)) {
+    if (!trace_value_milli(text, ret)) {
         return csv_fail(&trace->csv, trace->columns[role], e,
                         "%s: a number of 0 or more is wanted, not '%.*s'", trace_roles[role],
                         (int)(text.len < 40 ? text.len : 40), text.p);
@@ -63,7 +63,7 @@ static must_use enum err time_of(const struct trace *trace, enum role role, int6
 {
     struct str text = {"", 0};
     enum trace_clock clock = CLOCK_UNKNOWN;
-    if (!field_of(trace, role, &text) || !trace_time(text, ret_ms, &clock)) {
+    if (!field_of(trace, role, &text) || !trace_value_time(text, ret_ms, &clock)) {
         return csv_fail(&trace->csv, trace->columns[role], e,
                         "%s: seconds or a date and time like 2017-10-01 00:00:45 are wanted, not "
                         "'%.*s'",
@@ -85,7 +85,7 @@ static void clock_learn(struct trace *trace)
     int64_t at_ms;
     enum trace_clock clock;
     if (trace->clock == CLOCK_UNKNOWN && field_of(trace, ROLE_SUBMIT, &text) &&
-        trace_time(text, &at_ms, &clock)) {
+        trace_value_time(text, &at_ms, &clock)) {
         trace->clock = clock;
     }
 }
@@ -119,7 +119,8 @@ static must_use enum err duration_of(const struct trace *trace, int64_t *ret_ms,
 }
 
 /* From start (or submission) to end, where the trace has no duration. */
-static must_use enum err length_of(const struct trace *trace, struct row *row, struct error *e)
+static must_use enum err length_of(const struct trace *trace, struct trace_row *row,
+                                   struct error *e)
 {
     int64_t from_ms = row->submit_ms;
     int64_t end_ms;
@@ -179,7 +180,7 @@ static must_use enum err amounts_of(const struct trace *trace, struct row_kind *
     r = r == ERR_OK ? milli_of(trace, ROLE_CPU_MILLI, -1, &cpu_milli, e) : r;
     r = r == ERR_OK ? milli_of(trace, ROLE_MEMORY_MIB, -1, &mib, e) : r;
     if (r == ERR_OK && field_of(trace, ROLE_MEMORY, &text) &&
-        !trace_bytes(text, &kind->memory_bytes)) {
+        !trace_value_bytes(text, &kind->memory_bytes)) {
         return csv_fail(&trace->csv, trace->columns[ROLE_MEMORY], e,
                         "memory: bytes or an amount like 4Gi are wanted, not '%.*s'",
                         (int)(text.len < 40 ? text.len : 40), text.p);
@@ -219,12 +220,12 @@ static must_use enum err counts_of(const struct trace *trace, struct row_kind *k
     return ERR_OK;
 }
 
-static must_use enum err row_read(struct trace *trace, struct row *row, struct error *e)
+static must_use enum err row_read(struct trace *trace, struct trace_row *row, struct error *e)
 {
     struct row_kind *kind = &row->kind;
     memset(row, 0, sizeof *row);
     kind->memory_bytes = ASK_NOTHING;
-    enum err r = trace_row_check(trace, e);
+    enum err r = trace_format_row_check(trace, e);
     if (r != ERR_OK) {
         return r;
     }
@@ -236,10 +237,10 @@ static must_use enum err row_read(struct trace *trace, struct row *row, struct e
     r = r == ERR_OK ? counts_of(trace, kind, e) : r;
     struct str text;
     if (r == ERR_OK && field_of(trace, ROLE_PROJECT, &text)) {
-        trace_name(text, kind->project);
+        trace_value_name(text, kind->project);
     }
     if (r == ERR_OK && field_of(trace, ROLE_USER, &text)) {
-        trace_name(text, kind->user);
+        trace_value_name(text, kind->user);
     }
     if (r == ERR_OK && field_of(trace, ROLE_MODELS, &text) && text.len <= TEXT_LEN_MAX) {
         memcpy(kind->models, text.p, text.len);
@@ -299,7 +300,7 @@ static const struct job_kind *kind_of(struct trace *trace, const struct row_kind
     return kind;
 }
 
-static must_use enum err job_add(struct trace *trace, const struct row *row, struct error *e)
+static must_use enum err job_add(struct trace *trace, const struct trace_row *row, struct error *e)
 {
     struct str name;
     struct scenario *scenario = trace->scenario;
@@ -351,7 +352,7 @@ static must_use enum err rows_read(struct trace *trace, struct error *e)
 {
     const char comment = trace->format->comment;
     while (csv_next(&trace->csv)) {
-        struct row row;
+        struct trace_row row;
         if (comment != 0 && trace->csv.fields[0].len > 0 && trace->csv.fields[0].p[0] == comment) {
             continue;
         }
@@ -387,18 +388,18 @@ enum err trace_read(const struct trace_options *options, struct str text, struct
     const size_t first = scenario->jobs.count;
     trace.node_slots_milli = largest_node(scenario);
     enum err r = trace_format_find(options->format, &trace.format, e);
-    r = r == ERR_OK ? trace_columns_name(&trace, options->columns, e) : r;
+    r = r == ERR_OK ? trace_format_columns_name(&trace, options->columns, e) : r;
     if (r != ERR_OK) {
         return r;
     }
-    csv_init(&trace.csv, options->file, text, trace_separator(trace.format, text),
+    csv_init(&trace.csv, options->file, text, trace_format_separator(trace.format, text),
              &scenario->arena);
     if (trace.format->header && !csv_next(&trace.csv)) {
         return fail(e, ERR_INVALID, "%s: the file is empty", options->file);
     }
     trace.header_count = trace.format->header ? trace.csv.count : 0;
     trace.kinds = map_new();
-    r = trace_columns_find(&trace, e);
+    r = trace_format_columns_find(&trace, e);
     r = r == ERR_OK ? rows_read(&trace, e) : r;
     map_free(trace.kinds);
     times_shift(scenario, first);

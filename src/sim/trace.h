@@ -5,7 +5,7 @@
  * says otherwise: "submit=arrival,gpus=#3,project=-" (#3: the third, -: none). SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 #include "sim/scenario.h"
 

@@ -91,7 +91,7 @@ static void column_name_set(struct trace *trace, int role, struct str name)
     trace->names[role][len] = '\0';
 }
 
-enum err trace_columns_name(struct trace *trace, const char *columns, struct error *e)
+enum err trace_format_columns_name(struct trace *trace, const char *columns, struct error *e)
 {
     const bool plain = strcmp(trace->format->name, "csv") == 0;
     for (int i = 0; i < ROLE_COUNT; i++) {
@@ -118,7 +118,7 @@ enum err trace_columns_name(struct trace *trace, const char *columns, struct err
     return ERR_OK;
 }
 
-char trace_separator(const struct format *format, struct str text)
+char trace_format_separator(const struct format *format, struct str text)
 {
     struct str rest;
     const struct str line = str_cut(text, '\n', &rest);
@@ -131,7 +131,7 @@ char trace_separator(const struct format *format, struct str text)
     return memchr(line.p, '\t', line.len) != NULL ? '\t' : format->separator;
 }
 
-enum err trace_row_check(const struct trace *trace, struct error *e)
+enum err trace_format_row_check(const struct trace *trace, struct error *e)
 {
     const struct csv *csv = &trace->csv;
     const uint32_t wanted = trace->header_count;
@@ -187,12 +187,12 @@ static must_use enum err column_missing(const struct trace *trace, const char *n
                     header_text(trace, header));
 }
 
-enum err trace_columns_find(struct trace *trace, struct error *e)
+enum err trace_format_columns_find(struct trace *trace, struct error *e)
 {
     const bool header = trace->format->header;
     const uint32_t count = header ? trace->header_count : trace->format->fields_min;
     char text[HEADER_TEXT_MAX];
-    enum err r = header ? trace_row_check(trace, e) : ERR_OK;
+    enum err r = header ? trace_format_row_check(trace, e) : ERR_OK;
     if (r != ERR_OK) {
         return r;
     }

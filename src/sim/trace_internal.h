@@ -62,13 +62,14 @@ must_use enum err trace_format_find(const char *name, const struct format **ret,
 
 /* The names in effect: the format's (for csv the roles' own), and over them those of the command
  * line. */
-must_use enum err trace_columns_name(struct trace *trace, const char *columns, struct error *e);
+must_use enum err trace_format_columns_name(struct trace *trace, const char *columns,
+                                            struct error *e);
 
 /* What separates the columns: that of the format; a header without it that has semicolons or tabs says otherwise. */
-char trace_separator(const struct format *format, struct str text);
+char trace_format_separator(const struct format *format, struct str text);
 
 /* Is the row whole, and as wide as the header? */
-must_use enum err trace_row_check(const struct trace *trace, struct error *e);
+must_use enum err trace_format_row_check(const struct trace *trace, struct error *e);
 
 /* Where these columns are; the present row is the header, where there is one. */
-must_use enum err trace_columns_find(struct trace *trace, struct error *e);
+must_use enum err trace_format_columns_find(struct trace *trace, struct error *e);

@@ -10,7 +10,7 @@
 
 enum { TIME_LEN = 19, TIME_TEXT_ROOM = 32 };
 
-bool trace_milli(struct str text, int64_t *ret)
+bool trace_value_milli(struct str text, int64_t *ret)
 {
     struct str places;
     const struct str whole = str_cut(text, '.', &places);
@@ -31,30 +31,30 @@ bool trace_milli(struct str text, int64_t *ret)
     return true;
 }
 
-bool trace_bytes(struct str text, int64_t *ret)
+bool trace_value_bytes(struct str text, int64_t *ret)
 {
     struct error e;
     return amount_bytes(text, ret, &e) == ERR_OK;
 }
 
-bool trace_time(struct str text, int64_t *ret_ms, enum trace_clock *ret_clock)
+bool trace_value_time(struct str text, int64_t *ret_ms, enum trace_clock *ret_clock)
 {
     char rfc[TIME_TEXT_ROOM];
-    if (trace_milli(text, ret_ms)) {
+    if (trace_value_milli(text, ret_ms)) {
         *ret_clock = CLOCK_SECONDS;
         return true;
     }
     *ret_clock = CLOCK_DATES;
     if (text.len != TIME_LEN || text.p[10] != ' ') {
-        return time_parse(text, ret_ms);
+        return time_text_parse(text, ret_ms);
     }
     memcpy(rfc, text.p, TIME_LEN);
     rfc[10] = 'T';
     rfc[TIME_LEN] = 'Z';
-    return time_parse((struct str){rfc, TIME_LEN + 1}, ret_ms);
+    return time_text_parse((struct str){rfc, TIME_LEN + 1}, ret_ms);
 }
 
-void trace_name(struct str text, char *out)
+void trace_value_name(struct str text, char *out)
 {
     size_t len = 0;
     for (; len < text.len && len < NAME_LEN_MAX; len++) {

@@ -8,10 +8,10 @@
 
 /* Reads the map into `spec`, whose kind is set and which holds the defaults or the present definition.
  * `create`: the name is required; else it may only be repeated. */
-void account_fields_read(struct reader *in, const struct place *place, const struct doc *doc,
+void account_spec_fields(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          bool create, struct account_spec *spec);
 
 /* Reads the map into `body`, which holds the defaults or the present definition. Whose and where it is
  * are required. */
-void quota_fields_read(struct reader *in, const struct place *place, const struct doc *doc,
+void quota_spec_fields(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        struct quota_body *body);

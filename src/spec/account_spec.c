@@ -7,19 +7,19 @@
 
 #include <string.h>
 
-static void name_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void name_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       const struct field *field, void *object)
 {
     struct account_spec *spec = object;
     const char *before = spec->name;
-    field_name(in, place, doc, field, object);
+    fields_name(in, place, doc, field, object);
     if (before != NULL && strcmp(before, spec->name) != 0) {
-        problem_add(in, place, doc, "%s cannot be renamed", field->note);
+        fields_problem(in, place, doc, "%s cannot be renamed", field->note);
     }
 }
 
 /* An empty parent is the top. */
-static void parent_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void parent_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         const struct field *field, void *object)
 {
     struct account_spec *spec = object;
@@ -27,7 +27,7 @@ static void parent_read(struct reader *in, const struct place *place, const stru
         spec->parent = "";
         return;
     }
-    field_name(in, place, doc, field, object);
+    fields_name(in, place, doc, field, object);
 }
 
 #define IN_ACCOUNT(member) offsetof(struct account_spec, member)
@@ -35,28 +35,28 @@ static void parent_read(struct reader *in, const struct place *place, const stru
 static const struct field department_fields[] = {
     {"name", name_read, IN_ACCOUNT(name), 0, 0, "a department"},
     {"parent", parent_read, IN_ACCOUNT(parent), 0, 0, "a department"},
-    {"title", field_text, IN_ACCOUNT(title), 0, TEXT_LEN_MAX, NULL},
-    {"description", field_text, IN_ACCOUNT(description), 0, TEXT_LEN_MAX, NULL},
+    {"title", fields_text, IN_ACCOUNT(title), 0, TEXT_LEN_MAX, NULL},
+    {"description", fields_text, IN_ACCOUNT(description), 0, TEXT_LEN_MAX, NULL},
     {0},
 };
 
 static const struct field project_fields[] = {
     {"name", name_read, IN_ACCOUNT(name), 0, 0, "a project"},
-    {"department", field_name, IN_ACCOUNT(parent), 0, 0, "a department"},
-    {"title", field_text, IN_ACCOUNT(title), 0, TEXT_LEN_MAX, NULL},
-    {"description", field_text, IN_ACCOUNT(description), 0, TEXT_LEN_MAX, NULL},
+    {"department", fields_name, IN_ACCOUNT(parent), 0, 0, "a department"},
+    {"title", fields_text, IN_ACCOUNT(title), 0, TEXT_LEN_MAX, NULL},
+    {"description", fields_text, IN_ACCOUNT(description), 0, TEXT_LEN_MAX, NULL},
     {0},
 };
 
-void account_fields_read(struct reader *in, const struct place *place, const struct doc *doc,
+void account_spec_fields(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          bool create, struct account_spec *spec)
 {
     uint32_t before = in->problems->total;
     bool project = spec->kind == ACCOUNT_PROJECT;
     fields_read(in, place, doc, project ? project_fields : department_fields, spec);
     if (create && spec->name == NULL && in->problems->total == before) {
-        struct place at = {.up = place, .key = "name"};
-        problem_add(in, &at, doc, "it is missing");
+        struct doc_place at = {.up = place, .key = "name"};
+        fields_problem(in, &at, doc, "it is missing");
     }
 }
 
@@ -66,8 +66,8 @@ static enum err read_into(const struct doc *doc, struct arena *arena, bool creat
     struct problems problems = {0};
     struct reader in = {.arena = arena, .problems = &problems};
     struct account_spec draft = *spec;
-    account_fields_read(&in, NULL, doc, create, &draft);
-    enum err r = problems_error(&problems, e);
+    account_spec_fields(&in, NULL, doc, create, &draft);
+    enum err r = problem_error(&problems, e);
     if (r == ERR_OK) {
         *spec = draft;
     }

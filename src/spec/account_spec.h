@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/doc.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "core/model/account.h"
 
 /* POST: `name` is required. {name, parent | department, title, description}: a department lies below its

@@ -15,72 +15,72 @@ struct edit_draft {
     struct task_draft task;
 };
 
-static void priority_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void priority_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                           const struct field *field, void *object)
 {
     struct task_edit *edit = &((struct edit_draft *)object)->edit;
     edit->fields |= EDIT_PRIORITY;
-    field_u32(in, place, doc, field, object);
+    fields_u32(in, place, doc, field, object);
 }
 
-static void retries_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void retries_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const struct field *field, void *object)
 {
     struct task_edit *edit = &((struct edit_draft *)object)->edit;
     edit->fields |= EDIT_RETRIES;
-    field_u32(in, place, doc, field, object);
+    fields_u32(in, place, doc, field, object);
 }
 
-static void time_limit_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void time_limit_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                             const struct field *field, void *object)
 {
     struct task_edit *edit = &((struct edit_draft *)object)->edit;
     edit->fields |= EDIT_TIME_LIMIT;
-    field_duration(in, place, doc, field, object);
+    fields_duration(in, place, doc, field, object);
 }
 
-static void grace_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void grace_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        const struct field *field, void *object)
 {
     struct task_edit *edit = &((struct edit_draft *)object)->edit;
     edit->fields |= EDIT_GRACE;
-    field_duration(in, place, doc, field, object);
+    fields_duration(in, place, doc, field, object);
 }
 
-static void edit_name_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void edit_name_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                            const struct field *field, void *object)
 {
     struct task_edit *edit = &((struct edit_draft *)object)->edit;
     edit->fields |= EDIT_NAME;
-    field_text(in, place, doc, field, object);
+    fields_text(in, place, doc, field, object);
 }
 
-static void pool_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void pool_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       const struct field *field, void *object)
 {
     struct task_edit *edit = &((struct edit_draft *)object)->edit;
     edit->fields |= EDIT_POOL;
-    field_name(in, place, doc, field, object);
+    fields_name(in, place, doc, field, object);
 }
 
-static void edit_tags_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void edit_tags_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                            const struct field *field, void *object)
 {
     struct task_edit *edit = &((struct edit_draft *)object)->edit;
     if (doc->kind != DOC_LIST || doc->count > field->max) {
-        problem_add(in, place, doc, "a list of at most %d texts is wanted, not %s", (int)field->max,
-                    doc->kind == DOC_LIST ? "a longer one" : doc_what(doc));
+        fields_problem(in, place, doc, "a list of at most %d texts is wanted, not %s",
+                       (int)field->max, doc->kind == DOC_LIST ? "a longer one" : fields_what(doc));
         return;
     }
     const char **tags = arena_new(in->arena, const char *, doc->count + 1);
     uint32_t count = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .index = count};
-        if (!value_text(in, &at, item, TEXT_LEN_MAX, &tags[count])) {
+        struct doc_place at = {.up = place, .index = count};
+        if (!fields_value_text(in, &at, item, TEXT_LEN_MAX, &tags[count])) {
             return;
         }
         if (tags[count][0] == '\0') {
-            problem_add(in, &at, item, "a tag is not empty");
+            fields_problem(in, &at, item, "a tag is not empty");
             return;
         }
         count++;
@@ -90,15 +90,15 @@ static void edit_tags_read(struct reader *in, const struct place *place, const s
     edit->tag_count = count;
 }
 
-static void project_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void project_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const struct field *field, void *object)
 {
     struct edit_draft *draft = object;
     draft->edit.fields |= EDIT_PROJECT;
-    field_name(in, place, doc, field, object);
+    fields_name(in, place, doc, field, object);
 }
 
-static void asks_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void asks_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       const struct field *field, void *object)
 {
     struct edit_draft *draft = object;
@@ -106,42 +106,42 @@ static void asks_read(struct reader *in, const struct place *place, const struct
     task_resources_read(in, place, doc, field, &draft->task);
 }
 
-static void asked_devices_read(struct reader *in, const struct place *place, const struct doc *doc,
-                               const struct field *field, void *object)
+static void asked_devices_read(struct reader *in, const struct doc_place *place,
+                               const struct doc *doc, const struct field *field, void *object)
 {
     struct edit_draft *draft = object;
     draft->edit.fields |= EDIT_RESOURCES;
-    task_devices_read(in, place, doc, field, &draft->task);
+    task_resources_devices_read(in, place, doc, field, &draft->task);
 }
 
-static void edit_avoid_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void edit_avoid_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                             const struct field *field, void *object)
 {
     struct edit_draft *draft = object;
-    task_avoid_read(in, place, doc, field, &draft->task);
+    task_resources_avoid_read(in, place, doc, field, &draft->task);
     draft->edit.fields |= EDIT_AVOID;
     draft->edit.avoid = draft->task.spec.avoid;
     draft->edit.avoid_count = draft->task.spec.avoid_count;
 }
 
-static void edit_labels_read(struct reader *in, const struct place *place, const struct doc *doc,
-                             const struct field *field, void *object)
+static void edit_labels_read(struct reader *in, const struct doc_place *place,
+                             const struct doc *doc, const struct field *field, void *object)
 {
     struct edit_draft *draft = object;
-    task_node_labels_read(in, place, doc, field, &draft->task);
+    task_resources_node_labels_read(in, place, doc, field, &draft->task);
     draft->edit.fields |= EDIT_LABELS;
     draft->edit.node_labels = draft->task.spec.node_labels;
     draft->edit.node_label_count = draft->task.spec.node_label_count;
 }
 
 /* {}: none any more. */
-static void edit_topology_read(struct reader *in, const struct place *place, const struct doc *doc,
-                               const struct field *field, void *object)
+static void edit_topology_read(struct reader *in, const struct doc_place *place,
+                               const struct doc *doc, const struct field *field, void *object)
 {
     struct edit_draft *draft = object;
     draft->edit.fields |= EDIT_TOPOLOGY;
     if (doc->kind != DOC_MAP || doc->count > 0) {
-        task_topology_read(in, place, doc, field, object);
+        task_groups_topology_read(in, place, doc, field, object);
     }
 }
 
@@ -149,8 +149,8 @@ static void edit_topology_read(struct reader *in, const struct place *place, con
 static void asks_finish(struct reader *in, const struct doc *doc, struct edit_draft *draft)
 {
     if (draft->task.pools != NULL) {
-        struct place pool = {.key = "resources.resource_pool"};
-        problem_add(in, &pool, draft->task.pools, "the pool is changed by 'pool'");
+        struct doc_place pool = {.key = "resources.resource_pool"};
+        fields_problem(in, &pool, draft->task.pools, "the pool is changed by 'pool'");
         return;
     }
     task_resources_finish(in, NULL, doc, &draft->task);
@@ -193,58 +193,58 @@ static const struct field task_edit_fields[] = {
     {0},
 };
 
-enum err task_edit_read(const struct doc *doc, struct arena *arena, struct task_edit *ret,
+enum err edit_task_read(const struct doc *doc, struct arena *arena, struct task_edit *ret,
                         struct error *e)
 {
     struct problems problems = {0};
     struct reader in = {.arena = arena, .problems = &problems};
     struct edit_draft draft = {0};
-    task_spec_init(&draft.task.spec);
+    task_file_spec_init(&draft.task.spec);
     fields_read(&in, NULL, doc, task_edit_fields, &draft);
     if (problems.total == 0 && draft.edit.fields & EDIT_RESOURCES) {
         asks_finish(&in, doc, &draft);
     }
     if (problems.total == 0 && draft.edit.fields == 0) {
-        problem_add(&in, NULL, doc,
-                    "nothing to change; give some of priority, time_limit, max_retries, grace, "
-                    "name, tags, pool, project, resources, avoid, node_labels, topology");
+        fields_problem(&in, NULL, doc,
+                       "nothing to change; give some of priority, time_limit, max_retries, grace, "
+                       "name, tags, pool, project, resources, avoid, node_labels, topology");
     }
-    enum err r = problems_error(&problems, e);
+    enum err r = problem_error(&problems, e);
     if (r == ERR_OK) {
         *ret = draft.edit;
     }
     return r;
 }
 
-static void draining_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void draining_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                           const struct field *field, void *object)
 {
     struct node_edit *edit = object;
     edit->fields |= NODE_EDIT_DRAIN;
-    field_bool(in, place, doc, field, object);
+    fields_bool(in, place, doc, field, object);
 }
 
-static void labels_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void labels_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         const struct field *field, void *object)
 {
     struct node_edit *edit = object;
     if (doc->kind != DOC_MAP || doc->count > field->max) {
-        problem_add(in, place, doc, "a map of at most %d labels is wanted, not %s", (int)field->max,
-                    doc->kind == DOC_MAP ? "a larger one" : doc_what(doc));
+        fields_problem(in, place, doc, "a map of at most %d labels is wanted, not %s",
+                       (int)field->max, doc->kind == DOC_MAP ? "a larger one" : fields_what(doc));
         return;
     }
     struct label *labels = arena_new(in->arena, struct label, doc->count + 1);
     uint32_t count = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .key = item->key.p};
+        struct doc_place at = {.up = place, .key = item->key.p};
         struct error e;
         const char *value = NULL;
         bool gone = item->kind == DOC_NULL;
-        if (!gone && !value_text(in, &at, item, TEXT_LEN_MAX, &value)) {
+        if (!gone && !fields_value_text(in, &at, item, TEXT_LEN_MAX, &value)) {
             return;
         }
-        if (label_check(item->key, str_of(value), &e) != ERR_OK) {
-            problem_add(in, &at, item, "%s", e.text);
+        if (resources_text_label_check(item->key, str_of(value), &e) != ERR_OK) {
+            fields_problem(in, &at, item, "%s", e.text);
             return;
         }
         labels[count++] = (struct label){item->key.p, value};
@@ -260,7 +260,7 @@ static const struct field node_edit_fields[] = {
     {0},
 };
 
-enum err node_edit_read(const struct doc *doc, struct arena *arena, struct node_edit *ret,
+enum err edit_node_read(const struct doc *doc, struct arena *arena, struct node_edit *ret,
                         struct error *e)
 {
     struct problems problems = {0};
@@ -268,9 +268,9 @@ enum err node_edit_read(const struct doc *doc, struct arena *arena, struct node_
     struct node_edit edit = {0};
     fields_read(&in, NULL, doc, node_edit_fields, &edit);
     if (problems.total == 0 && edit.fields == 0) {
-        problem_add(&in, NULL, doc, "nothing to change; give draining, labels or both");
+        fields_problem(&in, NULL, doc, "nothing to change; give draining, labels or both");
     }
-    enum err r = problems_error(&problems, e);
+    enum err r = problem_error(&problems, e);
     if (r == ERR_OK) {
         *ret = edit;
     }
@@ -288,8 +288,9 @@ static const struct label *label_find(const struct label *labels, uint32_t count
     return NULL;
 }
 
-enum err labels_merge(const struct label *have, uint32_t have_count, const struct node_edit *edit,
-                      struct arena *arena, struct node_edit *ret, struct error *e)
+enum err edit_labels_merge(const struct label *have, uint32_t have_count,
+                           const struct node_edit *edit, struct arena *arena, struct node_edit *ret,
+                           struct error *e)
 {
     struct label *merged = arena_new(arena, struct label, have_count + edit->label_count + 1);
     uint32_t count = 0;

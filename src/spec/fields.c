@@ -13,9 +13,9 @@
 enum { PLACE_DEPTH_MAX = 16, WORD_MAX = 40, NEAR_MAX = 2, SHOWN_MAX = 60 };
 
 /* "[3].command[0]", cut where it is longer than an error's path. */
-static const char *path_of(struct reader *in, const struct place *place)
+static const char *path_of(struct reader *in, const struct doc_place *place)
 {
-    const struct place *chain[PLACE_DEPTH_MAX];
+    const struct doc_place *chain[PLACE_DEPTH_MAX];
     size_t depth = 0;
     for (; place != NULL; place = place->up) {
         must(depth < PLACE_DEPTH_MAX);
@@ -25,7 +25,7 @@ static const char *path_of(struct reader *in, const struct place *place)
     size_t used = 0;
     path[0] = '\0';
     while (depth > 0 && used < sizeof path) {
-        const struct place *at = chain[--depth];
+        const struct doc_place *at = chain[--depth];
         int len = at->key == NULL ? snprintf(path + used, sizeof path - used, "[%u]", at->index)
                                   : snprintf(path + used, sizeof path - used, "%s%s",
                                              used > 0 ? "." : "", at->key);
@@ -35,8 +35,8 @@ static const char *path_of(struct reader *in, const struct place *place)
     return arena_str(in->arena, path);
 }
 
-void problem_add(struct reader *in, const struct place *place, const struct doc *doc,
-                 const char *format, ...)
+void fields_problem(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                    const char *format, ...)
 {
     struct problems *problems = in->problems;
     problems->total++;
@@ -95,7 +95,7 @@ static bool nearer(struct str word, const char *name, unsigned *best)
     return true;
 }
 
-const char *nearest_name(struct str word, const char *const *names)
+const char *fields_nearest(struct str word, const char *const *names)
 {
     const char *found = NULL;
     unsigned best = NEAR_MAX + 1;
@@ -107,7 +107,7 @@ const char *nearest_name(struct str word, const char *const *names)
     return found;
 }
 
-static void unknown_field(struct reader *in, const struct place *place, const struct doc *doc,
+static void unknown_field(struct reader *in, const struct doc_place *place, const struct doc *doc,
                           const struct field *fields)
 {
     const char *found = NULL;
@@ -118,9 +118,9 @@ static void unknown_field(struct reader *in, const struct place *place, const st
         }
     }
     if (found != NULL) {
-        problem_add(in, place, doc, "unknown field; did you mean '%s'?", found);
+        fields_problem(in, place, doc, "unknown field; did you mean '%s'?", found);
     } else {
-        problem_add(in, place, doc, "unknown field");
+        fields_problem(in, place, doc, "unknown field");
     }
 }
 
@@ -135,27 +135,27 @@ static const struct field *field_find(const struct field *fields, struct str nam
     return NULL;
 }
 
-void fields_read(struct reader *in, const struct place *place, const struct doc *map,
+void fields_read(struct reader *in, const struct doc_place *place, const struct doc *map,
                  const struct field *fields, void *object)
 {
     if (map->kind != DOC_MAP) {
-        problem_add(in, place, map, "a map of fields is wanted, not %s", doc_what(map));
+        fields_problem(in, place, map, "a map of fields is wanted, not %s", fields_what(map));
         return;
     }
     for (const struct doc *doc = map->first; doc != NULL; doc = doc->next) {
-        struct place at = {.up = place, .key = doc->key.p};
+        struct doc_place at = {.up = place, .key = doc->key.p};
         const struct field *field = field_find(fields, doc->key);
         if (field == NULL) {
             unknown_field(in, &at, doc, fields);
         } else if (field->read == NULL) {
-            problem_add(in, &at, doc, "%s", field->note);
+            fields_problem(in, &at, doc, "%s", field->note);
         } else if (doc->kind != DOC_NULL) {
             field->read(in, &at, doc, field, object);
         }
     }
 }
 
-const char *doc_what(const struct doc *doc)
+const char *fields_what(const struct doc *doc)
 {
     switch (doc->kind) {
     case DOC_NULL:
@@ -185,17 +185,18 @@ static bool has_control(struct str text)
     return false;
 }
 
-bool value_text(struct reader *in, const struct place *place, const struct doc *doc, size_t len_max,
-                const char **ret)
+bool fields_value_text(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                       size_t len_max, const char **ret)
 {
     if (doc->kind != DOC_STRING) {
-        problem_add(in, place, doc, "a text is wanted, not %s%s", doc_what(doc),
-                    doc->kind == DOC_NUMBER || doc->kind == DOC_BOOL ? "; put it in quotes" : "");
+        fields_problem(in, place, doc, "a text is wanted, not %s%s", fields_what(doc),
+                       doc->kind == DOC_NUMBER || doc->kind == DOC_BOOL ? "; put it in quotes"
+                                                                        : "");
         return false;
     }
     if (doc->text.len > len_max) {
-        problem_add(in, place, doc, "a text of %zu bytes; at most %zu are allowed", doc->text.len,
-                    len_max);
+        fields_problem(in, place, doc, "a text of %zu bytes; at most %zu are allowed",
+                       doc->text.len, len_max);
         return false;
     }
     in->text_bytes += doc->text.len + 1;
@@ -203,24 +204,24 @@ bool value_text(struct reader *in, const struct place *place, const struct doc *
     return true;
 }
 
-bool value_name(struct reader *in, const struct place *place, const struct doc *doc,
-                const char *what, const char **ret)
+bool fields_value_name(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                       const char *what, const char **ret)
 {
     const char *text;
     struct error e;
-    if (!value_text(in, place, doc, SIZE_MAX, &text)) {
+    if (!fields_value_text(in, place, doc, SIZE_MAX, &text)) {
         return false;
     }
     if (name_check(doc->text, what, &e) != ERR_OK) {
-        problem_add(in, place, doc, "%s", e.text);
+        fields_problem(in, place, doc, "%s", e.text);
         return false;
     }
     *ret = text;
     return true;
 }
 
-bool value_u64(struct reader *in, const struct place *place, const struct doc *doc, uint64_t min,
-               uint64_t max, uint64_t *ret)
+bool fields_value_u64(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                      uint64_t min, uint64_t max, uint64_t *ret)
 {
     uint64_t value;
     if (doc_u64(doc, &value) && value >= min && value <= max) {
@@ -228,28 +229,29 @@ bool value_u64(struct reader *in, const struct place *place, const struct doc *d
         return true;
     }
     bool shown = doc->kind == DOC_NUMBER || doc->kind == DOC_STRING;
-    problem_add(in, place, doc,
-                "a whole number from %" PRIu64 " to %" PRIu64 " is wanted, not %s%.*s%s", min, max,
-                doc->quoted ? "the text '" : "",
-                shown ? (int)(doc->text.len < SHOWN_MAX ? doc->text.len : SHOWN_MAX) : 0,
-                shown ? doc->text.p : "",
-                doc->quoted ? "'"
-                : shown     ? ""
-                            : doc_what(doc));
+    fields_problem(in, place, doc,
+                   "a whole number from %" PRIu64 " to %" PRIu64 " is wanted, not %s%.*s%s", min,
+                   max, doc->quoted ? "the text '" : "",
+                   shown ? (int)(doc->text.len < SHOWN_MAX ? doc->text.len : SHOWN_MAX) : 0,
+                   shown ? doc->text.p : "",
+                   doc->quoted ? "'"
+                   : shown     ? ""
+                               : fields_what(doc));
     return false;
 }
 
-bool value_duration(struct reader *in, const struct place *place, const struct doc *doc,
-                    int64_t *ret_ms)
+bool fields_value_duration(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                           int64_t *ret_ms)
 {
     struct error e;
     if (doc->kind != DOC_STRING && doc->kind != DOC_NUMBER) {
-        problem_add(in, place, doc, "a duration like 2h or a number of seconds is wanted, not %s",
-                    doc_what(doc));
+        fields_problem(in, place, doc,
+                       "a duration like 2h or a number of seconds is wanted, not %s",
+                       fields_what(doc));
         return false;
     }
     if (amount_duration(doc->text, ret_ms, &e) != ERR_OK) {
-        problem_add(in, place, doc, "%s", e.text);
+        fields_problem(in, place, doc, "%s", e.text);
         return false;
     }
     return true;
@@ -261,48 +263,49 @@ static void *target(const struct field *field, void *object)
     return (char *)object + field->offset;
 }
 
-void field_text(struct reader *in, const struct place *place, const struct doc *doc,
-                const struct field *field, void *object)
+void fields_text(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                 const struct field *field, void *object)
 {
     const char *text;
-    if (!value_text(in, place, doc, (size_t)field->max, &text)) {
+    if (!fields_value_text(in, place, doc, (size_t)field->max, &text)) {
         return;
     }
     if ((int64_t)doc->text.len < field->min) {
-        problem_add(in, place, doc, "it is empty");
+        fields_problem(in, place, doc, "it is empty");
     } else if (has_control(doc->text)) {
-        problem_add(in, place, doc, "control characters (line breaks too) are not possible here");
+        fields_problem(in, place, doc,
+                       "control characters (line breaks too) are not possible here");
     } else {
         *(const char **)target(field, object) = text;
     }
 }
 
-void field_name(struct reader *in, const struct place *place, const struct doc *doc,
-                const struct field *field, void *object)
+void fields_name(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                 const struct field *field, void *object)
 {
-    (void)value_name(in, place, doc, field->note, target(field, object));
+    (void)fields_value_name(in, place, doc, field->note, target(field, object));
 }
 
-void field_u32(struct reader *in, const struct place *place, const struct doc *doc,
-               const struct field *field, void *object)
+void fields_u32(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                const struct field *field, void *object)
 {
     uint64_t value;
     must(field->max <= UINT32_MAX);
-    if (value_u64(in, place, doc, (uint64_t)field->min, (uint64_t)field->max, &value)) {
+    if (fields_value_u64(in, place, doc, (uint64_t)field->min, (uint64_t)field->max, &value)) {
         *(uint32_t *)target(field, object) = (uint32_t)value;
     }
 }
 
-void field_bool(struct reader *in, const struct place *place, const struct doc *doc,
-                const struct field *field, void *object)
+void fields_bool(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                 const struct field *field, void *object)
 {
     if (!doc_bool(doc, target(field, object))) {
-        problem_add(in, place, doc, "true or false is wanted, not %s", doc_what(doc));
+        fields_problem(in, place, doc, "true or false is wanted, not %s", fields_what(doc));
     }
 }
 
-void field_duration(struct reader *in, const struct place *place, const struct doc *doc,
-                    const struct field *field, void *object)
+void fields_duration(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                     const struct field *field, void *object)
 {
-    (void)value_duration(in, place, doc, target(field, object));
+    (void)fields_value_duration(in, place, doc, target(field, object));
 }

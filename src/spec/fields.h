@@ -16,14 +16,14 @@ struct reader {
 };
 
 /* Where we are, as a chain up the stack; becomes a path only when there is a problem. */
-struct place {
-    const struct place *up; /* NULL: the document itself */
-    const char *key;        /* NULL: an index of a list */
+struct doc_place {
+    const struct doc_place *up; /* NULL: the document itself */
+    const char *key;            /* NULL: an index of a list */
     uint32_t index;
 };
 
 struct field;
-typedef void (*field_fn)(struct reader *in, const struct place *place, const struct doc *doc,
+typedef void (*field_fn)(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const struct field *field, void *object);
 
 struct field {
@@ -36,40 +36,41 @@ struct field {
 };
 
 /* Notes a problem with `doc` (for its line and column) at `place`. */
-void problem_add(struct reader *in, const struct place *place, const struct doc *doc,
-                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+void fields_problem(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Every value of the map through its field; an unknown name is a problem that names the nearest
  * known one. Values that are null count as not given. */
-void fields_read(struct reader *in, const struct place *place, const struct doc *map,
+void fields_read(struct reader *in, const struct doc_place *place, const struct doc *map,
                  const struct field *fields, void *object);
 
 /* "a list", "a number": for messages. */
-const char *doc_what(const struct doc *doc);
+const char *fields_what(const struct doc *doc);
 
 /* The known name nearest to `word`, or NULL when none is near. Names end with NULL. */
-const char *nearest_name(struct str word, const char *const *names);
+const char *fields_nearest(struct str word, const char *const *names);
 
 /* ---- fields of common kinds: the target is what the name says ---- */
 
-void field_text(struct reader *in, const struct place *place, const struct doc *doc,
-                const struct field *field, void *object); /* const char *; no control characters */
-void field_name(struct reader *in, const struct place *place, const struct doc *doc,
-                const struct field *field, void *object); /* const char *; `note` names the thing */
-void field_u32(struct reader *in, const struct place *place, const struct doc *doc,
-               const struct field *field, void *object);
-void field_bool(struct reader *in, const struct place *place, const struct doc *doc,
+void fields_text(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                 const struct field *field, void *object); /* const char *; no control characters */
+void fields_name(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                 const struct field *field,
+                 void *object); /* const char *; `note` names the thing */
+void fields_u32(struct reader *in, const struct doc_place *place, const struct doc *doc,
                 const struct field *field, void *object);
-void field_duration(struct reader *in, const struct place *place, const struct doc *doc,
-                    const struct field *field, void *object); /* int64_t milliseconds */
+void fields_bool(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                 const struct field *field, void *object);
+void fields_duration(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                     const struct field *field, void *object); /* int64_t milliseconds */
 
 /* ---- single values; false: a problem was noted ---- */
 
-bool value_text(struct reader *in, const struct place *place, const struct doc *doc, size_t len_max,
-                const char **ret);
-bool value_u64(struct reader *in, const struct place *place, const struct doc *doc, uint64_t min,
-               uint64_t max, uint64_t *ret);
-bool value_duration(struct reader *in, const struct place *place, const struct doc *doc,
-                    int64_t *ret_ms);
-bool value_name(struct reader *in, const struct place *place, const struct doc *doc,
-                const char *what, const char **ret);
+bool fields_value_text(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                       size_t len_max, const char **ret);
+bool fields_value_u64(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                      uint64_t min, uint64_t max, uint64_t *ret);
+bool fields_value_duration(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                           int64_t *ret_ms);
+bool fields_value_name(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                       const char *what, const char **ret);

@@ -7,5 +7,5 @@
 
 /* Reads the map into `spec`, which holds the defaults or the present definition. `create`: the name
  * is required; else it may only be repeated. */
-void pool_fields_read(struct reader *in, const struct place *place, const struct doc *doc,
+void pool_spec_fields(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       bool create, struct pool_spec *spec);

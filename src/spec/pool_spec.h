@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/doc.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "core/model/spec.h"
 
 /* What a pool is when only its name is given. */

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/problem.h"
 
-enum err problems_error(const struct problems *problems, struct error *e)
+enum err problem_error(const struct problems *problems, struct error *e)
 {
     if (problems->total == 0) {
         return ERR_OK;
@@ -12,9 +12,9 @@ enum err problems_error(const struct problems *problems, struct error *e)
                    first->path[0] != '\0' ? ": " : "", first->text);
 }
 
-enum err problems_file_error(const struct problems *problems, const char *file, struct error *e)
+enum err problem_file_error(const struct problems *problems, const char *file, struct error *e)
 {
-    if (problems_error(problems, e) == ERR_OK) {
+    if (problem_error(problems, e) == ERR_OK) {
         return ERR_OK;
     }
     return fail_in(e, "%s:%u:%u", file, problems->at[0].line, problems->at[0].column);

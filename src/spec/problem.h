@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/doc.h"
-#include "base/error.h"
+#include "base/fail.h"
 
 enum { PROBLEMS_MAX = 50 };
 
@@ -24,11 +24,11 @@ struct problems {
 };
 
 /* The first problem as an error, "path: text" and its path; ERR_OK when there is none. */
-must_use enum err problems_error(const struct problems *problems, struct error *e);
+must_use enum err problem_error(const struct problems *problems, struct error *e);
 
 /* The same for a file: "task.yaml:4:12: path: text". */
-must_use enum err problems_file_error(const struct problems *problems, const char *file,
-                                      struct error *e);
+must_use enum err problem_file_error(const struct problems *problems, const char *file,
+                                     struct error *e);
 
 /* "path: text" of one problem, in the arena. */
 const char *problem_text(const struct problem *problem, struct arena *arena);

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/doc.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "core/model/account.h"
 #include "core/model/quota.h"
 
@@ -23,17 +23,17 @@ struct quota_body {
 };
 
 /* Nothing said: all defaults. */
-void quota_body_init(struct quota_body *body);
+void quota_spec_body_init(struct quota_body *body);
 
 /* A present definition, as the core has it, to be changed. */
-void quota_body_from(struct quota_body *body, const struct quota_spec *spec);
+void quota_spec_body_from(struct quota_body *body, const struct quota_spec *spec);
 
 /* Whose quota a body is about, and in which pool: {project | department, pool} are required. Nothing else
  * is looked at. */
-must_use enum err quota_body_whose(const struct doc *doc, struct arena *arena,
-                                   struct quota_body *ret, struct error *e);
+must_use enum err quota_spec_body_whose(const struct doc *doc, struct arena *arena,
+                                        struct quota_body *ret, struct error *e);
 
 /* The whole body into `body`, which holds the defaults (PUT) or the present definition (PATCH): what is
  * not named stays. Unchanged on failure. */
-must_use enum err quota_body_read(const struct doc *doc, struct arena *arena,
-                                  struct quota_body *body, struct error *e);
+must_use enum err quota_spec_body_read(const struct doc *doc, struct arena *arena,
+                                       struct quota_body *body, struct error *e);

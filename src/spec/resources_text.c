@@ -122,7 +122,7 @@ enum err resources_text_parse(struct str text, uint32_t named_max, struct arena 
     return ERR_OK;
 }
 
-enum err devices_text_parse(struct str text, uint64_t *ret_mask, struct error *e)
+enum err resources_text_devices(struct str text, uint64_t *ret_mask, struct error *e)
 {
     uint64_t mask = 0;
     struct str rest = text;
@@ -144,8 +144,8 @@ enum err devices_text_parse(struct str text, uint64_t *ret_mask, struct error *e
     return ERR_OK;
 }
 
-enum err array_text_parse(struct str text, uint32_t *ret_first, uint32_t *ret_count,
-                          struct error *e)
+enum err resources_text_array(struct str text, uint32_t *ret_first, uint32_t *ret_count,
+                              struct error *e)
 {
     struct str rest;
     struct str head = str_cut(text, '-', &rest);
@@ -165,7 +165,7 @@ enum err array_text_parse(struct str text, uint32_t *ret_first, uint32_t *ret_co
     return ERR_OK;
 }
 
-enum err env_name_check(struct str name, struct error *e)
+enum err resources_text_env_name(struct str name, struct error *e)
 {
     bool good = name.len > 0;
     for (size_t i = 0; i < name.len && good; i++) {
@@ -181,7 +181,7 @@ enum err env_name_check(struct str name, struct error *e)
     return ERR_OK;
 }
 
-enum err env_text_check(struct str text, struct error *e)
+enum err resources_text_env(struct str text, struct error *e)
 {
     struct str value;
     struct str name = str_cut(text, '=', &value);
@@ -189,10 +189,10 @@ enum err env_text_check(struct str text, struct error *e)
         return fail(e, ERR_INVALID, "an environment variable is written NAME=value, not '%.*s'",
                     shown(text), text.p);
     }
-    return env_name_check(name, e);
+    return resources_text_env_name(name, e);
 }
 
-enum err label_check(struct str key, struct str value, struct error *e)
+enum err resources_text_label_check(struct str key, struct str value, struct error *e)
 {
     bool good = key.len > 0 && key.len <= TEXT_LEN_MAX;
     for (size_t i = 0; i < key.len && good; i++) {
@@ -213,7 +213,8 @@ enum err label_check(struct str key, struct str value, struct error *e)
     return ERR_OK;
 }
 
-enum err label_text_parse(struct str text, struct arena *arena, struct label *ret, struct error *e)
+enum err resources_text_label(struct str text, struct arena *arena, struct label *ret,
+                              struct error *e)
 {
     struct str value;
     struct str key = str_cut(text, '=', &value);
@@ -221,7 +222,7 @@ enum err label_text_parse(struct str text, struct arena *arena, struct label *re
         return fail(e, ERR_INVALID, "a label is written key=value, not '%.*s'", shown(text),
                     text.p);
     }
-    enum err r = label_check(key, value, e);
+    enum err r = resources_text_label_check(key, value, e);
     if (r != ERR_OK) {
         return r;
     }

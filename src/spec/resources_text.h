@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 #include "core/model/spec.h"
 
@@ -25,21 +25,21 @@ must_use enum err resources_text_parse(struct str text, uint32_t named_max, stru
                                        struct resources_text *ret, struct error *e);
 
 /* "0,1" -> bits 0 and 1. An index twice or beyond NODE_DEVICES_MAX: ERR_INVALID. */
-must_use enum err devices_text_parse(struct str text, uint64_t *ret_mask, struct error *e);
+must_use enum err resources_text_devices(struct str text, uint64_t *ret_mask, struct error *e);
 
 /* "0-99" -> first 0, 100 of them; "7" is 7-7. At most TASK_INSTANCES_MAX. */
-must_use enum err array_text_parse(struct str text, uint32_t *ret_first, uint32_t *ret_count,
-                                   struct error *e);
+must_use enum err resources_text_array(struct str text, uint32_t *ret_first, uint32_t *ret_count,
+                                       struct error *e);
 
 /* "K=V" is well formed. */
-must_use enum err env_text_check(struct str text, struct error *e);
+must_use enum err resources_text_env(struct str text, struct error *e);
 
 /* A variable's name: not empty, no '=' and no control characters. */
-must_use enum err env_name_check(struct str name, struct error *e);
+must_use enum err resources_text_env_name(struct str name, struct error *e);
 
 /* "k=v" of a label; both parts in the arena. */
-must_use enum err label_text_parse(struct str text, struct arena *arena, struct label *ret,
-                                   struct error *e);
+must_use enum err resources_text_label(struct str text, struct arena *arena, struct label *ret,
+                                       struct error *e);
 
 /* A label's key and value: a name as of name_check() (with '/' too), at most TEXT_LEN_MAX bytes. */
-must_use enum err label_check(struct str key, struct str value, struct error *e);
+must_use enum err resources_text_label_check(struct str key, struct str value, struct error *e);

@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-static bool is_list(struct reader *in, const struct place *place, const struct doc *doc,
+static bool is_list(struct reader *in, const struct doc_place *place, const struct doc *doc,
                     const struct field *field)
 {
     if (doc->kind == DOC_LIST && doc->count <= field->max) {
         return true;
     }
-    problem_add(in, place, doc, "a list of at most %d %s is wanted, not %s", (int)field->max,
-                field->name, doc->kind == DOC_LIST ? "a longer one" : doc_what(doc));
+    fields_problem(in, place, doc, "a list of at most %d %s is wanted, not %s", (int)field->max,
+                   field->name, doc->kind == DOC_LIST ? "a longer one" : fields_what(doc));
     return false;
 }
 
@@ -29,7 +29,7 @@ static const struct account_spec *account_find(const struct account_spec *specs,
     return NULL;
 }
 
-static struct account_spec *accounts_read(struct reader *in, const struct place *place,
+static struct account_spec *accounts_read(struct reader *in, const struct doc_place *place,
                                           const struct doc *doc, enum account_kind kind,
                                           uint32_t *ret_count)
 {
@@ -37,17 +37,17 @@ static struct account_spec *accounts_read(struct reader *in, const struct place 
     uint32_t count = 0;
     uint32_t index = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .index = index++};
+        struct doc_place at = {.up = place, .index = index++};
         struct account_spec *spec = &specs[count];
         *spec = (struct account_spec){.kind = kind, .parent = "", .title = "", .description = ""};
-        account_fields_read(in, &at, item, true, spec);
+        account_spec_fields(in, &at, item, true, spec);
         if (spec->name == NULL) {
             continue;
         }
         if (account_find(specs, count, spec->name) != NULL) {
-            struct place name = {.up = &at, .key = "name"};
-            problem_add(in, &name, doc_get(item, "name"), "a second %s '%s'",
-                        account_kind_name(kind), spec->name);
+            struct doc_place name = {.up = &at, .key = "name"};
+            fields_problem(in, &name, doc_get(item, "name"), "a second %s '%s'",
+                           names_account_kind(kind), spec->name);
             continue;
         }
         count++;
@@ -56,8 +56,8 @@ static struct account_spec *accounts_read(struct reader *in, const struct place 
     return specs;
 }
 
-void departments_read(struct reader *in, const struct place *place, const struct doc *doc,
-                      const struct field *field, void *object)
+void server_accounts_departments(struct reader *in, const struct doc_place *place,
+                                 const struct doc *doc, const struct field *field, void *object)
 {
     struct server_file *file = object;
     if (is_list(in, place, doc, field)) {
@@ -66,8 +66,8 @@ void departments_read(struct reader *in, const struct place *place, const struct
     }
 }
 
-void projects_read(struct reader *in, const struct place *place, const struct doc *doc,
-                   const struct field *field, void *object)
+void server_accounts_projects(struct reader *in, const struct doc_place *place,
+                              const struct doc *doc, const struct field *field, void *object)
 {
     struct server_file *file = object;
     if (is_list(in, place, doc, field)) {
@@ -75,8 +75,8 @@ void projects_read(struct reader *in, const struct place *place, const struct do
     }
 }
 
-void quotas_read(struct reader *in, const struct place *place, const struct doc *doc,
-                 const struct field *field, void *object)
+void server_accounts_quotas(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                            const struct field *field, void *object)
 {
     struct server_file *file = object;
     if (!is_list(in, place, doc, field)) {
@@ -85,9 +85,9 @@ void quotas_read(struct reader *in, const struct place *place, const struct doc 
     struct quota_body *quotas = arena_new(in->arena, struct quota_body, doc->count + 1);
     uint32_t index = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .index = index};
-        quota_body_init(&quotas[index]);
-        quota_fields_read(in, &at, item, &quotas[index]);
+        struct doc_place at = {.up = place, .index = index};
+        quota_spec_body_init(&quotas[index]);
+        quota_spec_fields(in, &at, item, &quotas[index]);
         index++;
     }
     file->quotas = quotas;
@@ -107,24 +107,24 @@ static const struct doc *item_at(const struct doc *doc, const char *key, uint32_
     return item;
 }
 
-struct spot {
+struct account_spot {
     const char *list;
     uint32_t index;
     const char *key;
 };
 
 /* "no project 'x' is declared under projects": before, the name, after. */
-static void spot_problem(struct reader *in, const struct doc *doc, struct spot spot,
+static void spot_problem(struct reader *in, const struct doc *doc, struct account_spot spot,
                          const char *const words[3])
 {
-    struct place list = {.key = spot.list};
-    struct place item = {.up = &list, .index = spot.index};
-    struct place at = {.up = &item, .key = spot.key};
-    problem_add(in, &at, doc_get(item_at(doc, spot.list, spot.index), spot.key), "%s '%s' %s",
-                words[0], words[1], words[2]);
+    struct doc_place list = {.key = spot.list};
+    struct doc_place item = {.up = &list, .index = spot.index};
+    struct doc_place at = {.up = &item, .key = spot.key};
+    fields_problem(in, &at, doc_get(item_at(doc, spot.list, spot.index), spot.key), "%s '%s' %s",
+                   words[0], words[1], words[2]);
 }
 
-static void department_missing(struct reader *in, const struct doc *doc, struct spot spot,
+static void department_missing(struct reader *in, const struct doc *doc, struct account_spot spot,
                                const char *name)
 {
     spot_problem(in, doc, spot,
@@ -155,7 +155,7 @@ static void departments_check(struct reader *in, const struct doc *doc,
 {
     for (uint32_t i = 0; i < file->department_count; i++) {
         const struct account_spec *spec = &file->departments[i];
-        struct spot spot = {"departments", i, "parent"};
+        struct account_spot spot = {"departments", i, "parent"};
         if (!department_known(file, spec->parent)) {
             department_missing(in, doc, spot, spec->parent);
         } else if (in_cycle(file, spec)) {
@@ -177,7 +177,7 @@ static void quota_check(struct reader *in, const struct doc *doc, const struct s
         strcmp(quota->account, ACCOUNT_DEFAULT_NAME) == 0 ||
         (project ? account_find(file->projects, file->project_count, quota->account)
                  : account_find(file->departments, file->department_count, quota->account)) != NULL;
-    struct spot spot = {"quotas", index, project ? "project" : "department"};
+    struct account_spot spot = {"quotas", index, project ? "project" : "department"};
     if (!known && !project) {
         department_missing(in, doc, spot, quota->account);
     } else if (!known) {
@@ -185,7 +185,7 @@ static void quota_check(struct reader *in, const struct doc *doc, const struct s
                      (const char *[3]){"no project", quota->account, "is declared under projects"});
     }
     spot.key = "pool";
-    if (strcmp(quota->pool, "default") != 0 && !server_pool_declared(file, quota->pool)) {
+    if (strcmp(quota->pool, "default") != 0 && !server_file_pool_declared(file, quota->pool)) {
         spot_problem(in, doc, spot,
                      (const char *[3]){"no pool", quota->pool, "is declared under pools"});
     }
@@ -200,7 +200,7 @@ static void quota_check(struct reader *in, const struct doc *doc, const struct s
     }
 }
 
-void accounts_check(struct reader *in, const struct doc *doc, const struct server_file *file)
+void server_accounts_check(struct reader *in, const struct doc *doc, const struct server_file *file)
 {
     if (in->problems->total > 0) {
         return; /* what is left out of the lists would only add to them */
@@ -208,7 +208,7 @@ void accounts_check(struct reader *in, const struct doc *doc, const struct serve
     departments_check(in, doc, file);
     for (uint32_t i = 0; i < file->project_count; i++) {
         if (!department_known(file, file->projects[i].parent)) {
-            struct spot spot = {"projects", i, "department"};
+            struct account_spot spot = {"projects", i, "department"};
             department_missing(in, doc, spot, file->projects[i].parent);
         }
     }

@@ -30,8 +30,8 @@ void server_file_init(struct server_file *file)
     };
 }
 
-enum err listen_parse(struct str text, struct arena *arena, const char **ret_address,
-                      uint16_t *ret_port, struct error *e)
+enum err server_file_listen_parse(struct str text, struct arena *arena, const char **ret_address,
+                                  uint16_t *ret_port, struct error *e)
 {
     const char *colon = text.len > 0 ? memrchr(text.p, ':', text.len) : NULL;
     struct str address = {text.p, colon != NULL ? (size_t)(colon - text.p) : 0};
@@ -57,58 +57,58 @@ enum err listen_parse(struct str text, struct arena *arena, const char **ret_add
     return ERR_OK;
 }
 
-bool listen_is_loopback(const char *address)
+bool server_file_listen_is_loopback(const char *address)
 {
     return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0 ||
            strcmp(address, "localhost") == 0;
 }
 
-static void listen_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void listen_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         const struct field *field, void *object)
 {
     (void)field;
     struct server_file *file = object;
     const char *text;
     struct error e;
-    if (!value_text(in, place, doc, SIZE_MAX, &text)) {
+    if (!fields_value_text(in, place, doc, SIZE_MAX, &text)) {
         return;
     }
-    if (listen_parse(doc->text, in->arena, &file->listen_address, &file->listen_port, &e) !=
-        ERR_OK) {
-        problem_add(in, place, doc, "%s", e.text);
+    if (server_file_listen_parse(doc->text, in->arena, &file->listen_address, &file->listen_port,
+                                 &e) != ERR_OK) {
+        fields_problem(in, place, doc, "%s", e.text);
         return;
     }
-    file->listen_loopback = listen_is_loopback(file->listen_address);
+    file->listen_loopback = server_file_listen_is_loopback(file->listen_address);
 }
 
-static void keep_facts_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void keep_facts_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                             const struct field *field, void *object)
 {
     (void)field;
     struct server_file *file = object;
-    (void)value_u64(in, place, doc, 0, FACTS_KEEP_MAX, &file->facts_keep);
+    (void)fields_value_u64(in, place, doc, 0, FACTS_KEEP_MAX, &file->facts_keep);
 }
 
 static const struct field retention_fields[] = {
-    {"tasks", field_duration, offsetof(struct server_file, history_keep_ms), 0, 0, NULL},
+    {"tasks", fields_duration, offsetof(struct server_file, history_keep_ms), 0, 0, NULL},
     {"facts", keep_facts_read, 0, 0, 0, NULL},
     {0},
 };
 
 static const struct field defaults_fields[] = {
-    {"gpu_pool", field_name, offsetof(struct server_file, gpu_pool), 0, 0, "a pool"},
-    {"cpu_pool", field_name, offsetof(struct server_file, cpu_pool), 0, 0, "a pool"},
+    {"gpu_pool", fields_name, offsetof(struct server_file, gpu_pool), 0, 0, "a pool"},
+    {"cpu_pool", fields_name, offsetof(struct server_file, cpu_pool), 0, 0, "a pool"},
     {0},
 };
 
-static void retention_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void retention_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                            const struct field *field, void *object)
 {
     (void)field;
     fields_read(in, place, doc, retention_fields, object);
 }
 
-static void defaults_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void defaults_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                           const struct field *field, void *object)
 {
     (void)field;
@@ -126,34 +126,34 @@ static bool pool_known(const struct pool_spec *pools, uint32_t count, const char
     return false;
 }
 
-bool server_pool_declared(const struct server_file *file, const char *name)
+bool server_file_pool_declared(const struct server_file *file, const char *name)
 {
     return pool_known(file->pools, file->pool_count, name);
 }
 
-static void pools_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void pools_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        const struct field *field, void *object)
 {
     struct server_file *file = object;
     if (doc->kind != DOC_LIST || doc->count > field->max) {
-        problem_add(in, place, doc, "a list of at most %d pools is wanted, not %s", (int)field->max,
-                    doc->kind == DOC_LIST ? "a longer one" : doc_what(doc));
+        fields_problem(in, place, doc, "a list of at most %d pools is wanted, not %s",
+                       (int)field->max, doc->kind == DOC_LIST ? "a longer one" : fields_what(doc));
         return;
     }
     struct pool_spec *pools = arena_new(in->arena, struct pool_spec, doc->count + 1);
     uint32_t count = 0;
     uint32_t index = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .index = index++};
+        struct doc_place at = {.up = place, .index = index++};
         struct pool_spec *spec = &pools[count];
         pool_spec_init(spec, NULL);
-        pool_fields_read(in, &at, item, true, spec);
+        pool_spec_fields(in, &at, item, true, spec);
         if (spec->name == NULL) {
             continue;
         }
         if (pool_known(pools, count, spec->name)) {
-            struct place name = {.up = &at, .key = "name"};
-            problem_add(in, &name, doc_get(item, "name"), "a second pool '%s'", spec->name);
+            struct doc_place name = {.up = &at, .key = "name"};
+            fields_problem(in, &name, doc_get(item, "name"), "a second pool '%s'", spec->name);
             continue;
         }
         count++;
@@ -166,13 +166,13 @@ static void pools_read(struct reader *in, const struct place *place, const struc
 
 static const struct field server_fields[] = {
     {"listen", listen_read, 0, 0, 0, NULL},
-    {"data", field_text, IN_FILE(data_dir), 1, PATH_LEN_MAX, NULL},
+    {"data", fields_text, IN_FILE(data_dir), 1, PATH_LEN_MAX, NULL},
     {"defaults", defaults_read, 0, 0, 0, NULL},
     {"pools", pools_read, 0, 0, POOLS_MAX, NULL},
-    {"departments", departments_read, 0, 0, ACCOUNT_CHILDREN_MAX, NULL},
-    {"projects", projects_read, 0, 0, ACCOUNT_CHILDREN_MAX, NULL},
-    {"quotas", quotas_read, 0, 0, QUOTAS_MAX, NULL},
-    {"lost_after", field_duration, IN_FILE(lost_after_ms), 0, 0, NULL},
+    {"departments", server_accounts_departments, 0, 0, ACCOUNT_CHILDREN_MAX, NULL},
+    {"projects", server_accounts_projects, 0, 0, ACCOUNT_CHILDREN_MAX, NULL},
+    {"quotas", server_accounts_quotas, 0, 0, QUOTAS_MAX, NULL},
+    {"lost_after", fields_duration, IN_FILE(lost_after_ms), 0, 0, NULL},
     {"retention", retention_read, 0, 0, 0, NULL},
     {"tls", NULL, 0, 0, 0, "TLS does not exist yet; listen on loopback, or behind a proxy"},
     {"store", NULL, 0, 0, 0, "SQLite under 'data' is the only store for now"},
@@ -190,9 +190,9 @@ static void defaults_check(struct reader *in, const struct doc *doc, const struc
         bool known =
             strcmp(names[i], "default") == 0 || pool_known(file->pools, file->pool_count, names[i]);
         if (given != NULL && !known) {
-            struct place up = {.key = "defaults"};
-            struct place at = {.up = &up, .key = keys[i]};
-            problem_add(in, &at, given, "no pool '%s' is declared under pools", names[i]);
+            struct doc_place up = {.key = "defaults"};
+            struct doc_place at = {.up = &up, .key = keys[i]};
+            fields_problem(in, &at, given, "no pool '%s' is declared under pools", names[i]);
         }
     }
 }
@@ -203,7 +203,7 @@ enum err server_file_read(struct str text, const char *name, struct arena *arena
     *problems = (struct problems){0};
     struct reader in = {.arena = arena, .problems = problems};
     struct doc *doc;
-    if (doc_parse_yaml(arena, text, &doc, e) != ERR_OK) {
+    if (doc_yaml_parse(arena, text, &doc, e) != ERR_OK) {
         problems->at[0] =
             (struct problem){.path = arena_str(arena, e->path), .text = arena_str(arena, e->text)};
         problems->count = 1;
@@ -214,12 +214,12 @@ enum err server_file_read(struct str text, const char *name, struct arena *arena
     server_file_init(&file);
     fields_read(&in, NULL, doc, server_fields, &file);
     defaults_check(&in, doc, &file);
-    accounts_check(&in, doc, &file);
+    server_accounts_check(&in, doc, &file);
     if (file.lost_after_ms < 1000) {
-        struct place at = {.key = "lost_after"};
-        problem_add(&in, &at, doc_get(doc, "lost_after"), "at least 1s is wanted");
+        struct doc_place at = {.key = "lost_after"};
+        fields_problem(&in, &at, doc_get(doc, "lost_after"), "at least 1s is wanted");
     }
-    enum err r = problems_file_error(problems, name, e);
+    enum err r = problem_file_error(problems, name, e);
     if (r == ERR_OK) {
         *ret = file;
     }

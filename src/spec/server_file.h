@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 #include "core/model/spec.h"
 #include "spec/problem.h"
@@ -40,8 +40,9 @@ must_use enum err server_file_read(struct str text, const char *name, struct are
                                    struct error *e);
 
 /* "127.0.0.1:8080", "[::1]:0", "localhost:8080": address (in the arena) and port. */
-must_use enum err listen_parse(struct str text, struct arena *arena, const char **ret_address,
-                               uint16_t *ret_port, struct error *e);
+must_use enum err server_file_listen_parse(struct str text, struct arena *arena,
+                                           const char **ret_address, uint16_t *ret_port,
+                                           struct error *e);
 
 /* Is it an address that only this machine reaches? */
-bool listen_is_loopback(const char *address);
+bool server_file_listen_is_loopback(const char *address);

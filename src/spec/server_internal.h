@@ -6,14 +6,15 @@
 #include "spec/server_file.h"
 
 /* Is the pool one of the file's? */
-bool server_pool_declared(const struct server_file *file, const char *name);
+bool server_file_pool_declared(const struct server_file *file, const char *name);
 
-void departments_read(struct reader *in, const struct place *place, const struct doc *doc,
-                      const struct field *field, void *object);
-void projects_read(struct reader *in, const struct place *place, const struct doc *doc,
-                   const struct field *field, void *object);
-void quotas_read(struct reader *in, const struct place *place, const struct doc *doc,
-                 const struct field *field, void *object);
+void server_accounts_departments(struct reader *in, const struct doc_place *place,
+                                 const struct doc *doc, const struct field *field, void *object);
+void server_accounts_projects(struct reader *in, const struct doc_place *place,
+                              const struct doc *doc, const struct field *field, void *object);
+void server_accounts_quotas(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                            const struct field *field, void *object);
 
 /* Whether what departments, projects and quotas refer to is declared, once all is read. */
-void accounts_check(struct reader *in, const struct doc *doc, const struct server_file *file);
+void server_accounts_check(struct reader *in, const struct doc *doc,
+                           const struct server_file *file);

@@ -108,5 +108,5 @@ enum err task_again_read(const struct doc *task, struct arena *arena, struct tas
     duration_add(&map, arena, "grace", doc_get(task, "grace_ms"));
     stale_grace_add(&map, arena, doc_get(task, "stale_grace_ms")); /* older ones have neither */
     duration_add(&map, arena, "preemption_delay", doc_get(task, "preemption_delay_ms"));
-    return task_spec_read(&map, arena, ret, e);
+    return task_file_spec_read(&map, arena, ret, e);
 }

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/doc.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "core/model/spec.h"
 
 /* The spec that a task object of docs/api/objects.md was made from; `user` and `stage` are not in it. The arena's. */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-void task_spec_init(struct task_spec *spec)
+void task_file_spec_init(struct task_spec *spec)
 {
     *spec = (struct task_spec){
         .kind = TASK_COMMAND,
@@ -25,10 +25,10 @@ void task_spec_init(struct task_spec *spec)
         .priority = PRIORITY_DEFAULT,
         .grace_ms = GRACE_MS_DEFAULT,
     };
-    spec->preemptible = task_kind_preemptible(spec->kind);
+    spec->preemptible = task_file_kind_preemptible(spec->kind);
 }
 
-bool task_kind_preemptible(enum task_kind kind)
+bool task_file_kind_preemptible(enum task_kind kind)
 {
     return kind == TASK_EXPERIMENT || kind == TASK_COMMAND;
 }
@@ -36,29 +36,29 @@ bool task_kind_preemptible(enum task_kind kind)
 /* ---- lists of texts ---- */
 
 /* A list of `min` to `max` texts of at most `len_max` bytes; NULL: a problem was noted. */
-static const char *const *texts_read(struct reader *in, const struct place *place,
+static const char *const *texts_read(struct reader *in, const struct doc_place *place,
                                      const struct doc *doc, const struct field *field,
                                      uint32_t *ret_count)
 {
     if (doc->kind != DOC_LIST) {
-        problem_add(in, place, doc, "a list of texts is wanted, not %s%s", doc_what(doc),
-                    field->note);
+        fields_problem(in, place, doc, "a list of texts is wanted, not %s%s", fields_what(doc),
+                       field->note);
         return NULL;
     }
     if (doc->count < field->min || doc->count > field->max) {
-        problem_add(in, place, doc, "a list of %d to %d texts is wanted, this one has %u",
-                    (int)field->min, (int)field->max, doc->count);
+        fields_problem(in, place, doc, "a list of %d to %d texts is wanted, this one has %u",
+                       (int)field->min, (int)field->max, doc->count);
         return NULL;
     }
     const char **texts = arena_new(in->arena, const char *, doc->count + 1);
     uint32_t count = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .index = count};
+        struct doc_place at = {.up = place, .index = count};
         bool number = item->kind == DOC_NUMBER; /* an argument like 8080 needs no quotes */
         if (number) {
             in->text_bytes += item->text.len + 1;
             texts[count] = item->text.p;
-        } else if (!value_text(in, &at, item, TASK_SPEC_BYTES_MAX, &texts[count])) {
+        } else if (!fields_value_text(in, &at, item, TASK_SPEC_BYTES_MAX, &texts[count])) {
             return NULL;
         }
         count++;
@@ -67,7 +67,7 @@ static const char *const *texts_read(struct reader *in, const struct place *plac
     return texts;
 }
 
-static void command_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void command_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const struct field *field, void *object)
 {
     struct task_draft *draft = object;
@@ -78,8 +78,8 @@ static void command_read(struct reader *in, const struct place *place, const str
         return;
     }
     if (argv[0][0] == '\0') {
-        struct place at = {.up = place, .index = 0};
-        problem_add(in, &at, doc->first, "the program's name is empty");
+        struct doc_place at = {.up = place, .index = 0};
+        fields_problem(in, &at, doc->first, "the program's name is empty");
         return;
     }
     draft->spec.argv = argv;
@@ -87,7 +87,7 @@ static void command_read(struct reader *in, const struct place *place, const str
 }
 
 /* A shell line, or (as Determined allows) an argv. */
-static void entrypoint_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void entrypoint_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                             const struct field *field, void *object)
 {
     struct task_draft *draft = object;
@@ -99,11 +99,11 @@ static void entrypoint_read(struct reader *in, const struct place *place, const 
     }
     draft->entrypoint = doc;
     const char *line;
-    if (!value_text(in, place, doc, TASK_SPEC_BYTES_MAX, &line)) {
+    if (!fields_value_text(in, place, doc, TASK_SPEC_BYTES_MAX, &line)) {
         return;
     }
     if (line[0] == '\0') {
-        problem_add(in, place, doc, "it is empty; a shell command is wanted");
+        fields_problem(in, place, doc, "it is empty; a shell command is wanted");
         return;
     }
     const char **argv = arena_new(in->arena, const char *, 4);
@@ -114,7 +114,7 @@ static void entrypoint_read(struct reader *in, const struct place *place, const 
     draft->spec.argv_count = 3;
 }
 
-static void tags_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void tags_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       const struct field *field, void *object)
 {
     struct task_draft *draft = object;
@@ -124,10 +124,10 @@ static void tags_read(struct reader *in, const struct place *place, const struct
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        struct place at = {.up = place, .index = i};
+        struct doc_place at = {.up = place, .index = i};
         size_t len = strlen(tags[i]);
         if (len == 0 || len > TEXT_LEN_MAX) {
-            problem_add(in, &at, doc, "a tag has 1 to %d bytes, not %zu", TEXT_LEN_MAX, len);
+            fields_problem(in, &at, doc, "a tag has 1 to %d bytes, not %zu", TEXT_LEN_MAX, len);
             return;
         }
     }
@@ -135,17 +135,17 @@ static void tags_read(struct reader *in, const struct place *place, const struct
     draft->spec.tag_count = count;
 }
 
-static void pools_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void pools_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        const struct field *field, void *object)
 {
     struct task_draft *draft = object;
     if (doc->kind == DOC_STRING) {
-        task_pool_read(in, place, doc, field, object);
+        task_resources_pool_read(in, place, doc, field, object);
         return;
     }
     if (draft->pools != NULL) {
-        problem_add(in, place, doc, "the pool is given twice (also in line %u)",
-                    draft->pools->line);
+        fields_problem(in, place, doc, "the pool is given twice (also in line %u)",
+                       draft->pools->line);
         return;
     }
     draft->pools = doc;
@@ -153,9 +153,9 @@ static void pools_read(struct reader *in, const struct place *place, const struc
     const char *const *pools = texts_read(in, place, doc, field, &count);
     uint32_t index = 0;
     for (const struct doc *item = doc->first; pools != NULL && item != NULL; item = item->next) {
-        struct place at = {.up = place, .index = index++};
+        struct doc_place at = {.up = place, .index = index++};
         const char *name;
-        if (!value_name(in, &at, item, "a pool", &name)) {
+        if (!fields_value_name(in, &at, item, "a pool", &name)) {
             return;
         }
     }
@@ -168,7 +168,7 @@ static void pools_read(struct reader *in, const struct place *place, const struc
 /* ---- maps and numbers ---- */
 
 /* The value of an environment variable as text: numbers and booleans as they are written. */
-static bool env_value(struct reader *in, const struct place *place, const struct doc *doc,
+static bool env_value(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       struct str *ret)
 {
     switch (doc->kind) {
@@ -186,27 +186,27 @@ static bool env_value(struct reader *in, const struct place *place, const struct
     case DOC_MAP:
         break;
     }
-    problem_add(in, place, doc, "a text is wanted, not %s", doc_what(doc));
+    fields_problem(in, place, doc, "a text is wanted, not %s", fields_what(doc));
     return false;
 }
 
-static void env_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void env_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                      const struct field *field, void *object)
 {
     struct task_draft *draft = object;
     if (doc->kind != DOC_MAP || doc->count > field->max) {
-        problem_add(in, place, doc, "a map of at most %d names and values is wanted, not %s",
-                    (int)field->max, doc->kind == DOC_MAP ? "a larger one" : doc_what(doc));
+        fields_problem(in, place, doc, "a map of at most %d names and values is wanted, not %s",
+                       (int)field->max, doc->kind == DOC_MAP ? "a larger one" : fields_what(doc));
         return;
     }
     const char **env = arena_new(in->arena, const char *, doc->count + 1);
     uint32_t count = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .key = item->key.p};
+        struct doc_place at = {.up = place, .key = item->key.p};
         struct str value;
         struct error e;
-        if (env_name_check(item->key, &e) != ERR_OK) {
-            problem_add(in, &at, item, "%s", e.text);
+        if (resources_text_env_name(item->key, &e) != ERR_OK) {
+            fields_problem(in, &at, item, "%s", e.text);
             return;
         }
         if (!env_value(in, &at, item, &value)) {
@@ -224,48 +224,49 @@ static void env_read(struct reader *in, const struct place *place, const struct 
     draft->spec.env_count = count;
 }
 
-static void kind_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void kind_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       const struct field *field, void *object)
 {
     (void)field;
     struct task_draft *draft = object;
     const char *name;
-    if (!value_text(in, place, doc, SIZE_MAX, &name)) {
+    if (!fields_value_text(in, place, doc, SIZE_MAX, &name)) {
         return;
     }
-    if (!task_kind_parse(name, &draft->spec.kind)) {
-        problem_add(in, place, doc,
-                    "a kind is experiment, command, shell, notebook, tensorboard or service, not "
-                    "'%.40s'",
-                    name);
+    if (!names_task_kind_parse(name, &draft->spec.kind)) {
+        fields_problem(
+            in, place, doc,
+            "a kind is experiment, command, shell, notebook, tensorboard or service, not "
+            "'%.40s'",
+            name);
     }
 }
 
-static void preemptible_read(struct reader *in, const struct place *place, const struct doc *doc,
-                             const struct field *field, void *object)
+static void preemptible_read(struct reader *in, const struct doc_place *place,
+                             const struct doc *doc, const struct field *field, void *object)
 {
     struct task_draft *draft = object;
     draft->preemptible = doc;
-    field_bool(in, place, doc, field, object);
+    fields_bool(in, place, doc, field, object);
 }
 
-static void instances_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void instances_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                            const struct field *field, void *object)
 {
     struct task_draft *draft = object;
     draft->instances = doc;
-    field_u32(in, place, doc, field, object);
+    fields_u32(in, place, doc, field, object);
 }
 
-static void min_instances_read(struct reader *in, const struct place *place, const struct doc *doc,
-                               const struct field *field, void *object)
+static void min_instances_read(struct reader *in, const struct doc_place *place,
+                               const struct doc *doc, const struct field *field, void *object)
 {
     struct task_draft *draft = object;
     draft->min_instances = doc;
-    field_u32(in, place, doc, field, object);
+    fields_u32(in, place, doc, field, object);
 }
 
-static void array_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void array_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        const struct field *field, void *object)
 {
     (void)field;
@@ -273,47 +274,48 @@ static void array_read(struct reader *in, const struct place *place, const struc
     struct error e;
     draft->array = doc;
     if (doc->kind != DOC_STRING) {
-        problem_add(in, place, doc, "a range like \"0-99\" is wanted, not %s", doc_what(doc));
-    } else if (array_text_parse(doc->text, &draft->spec.array_first, &draft->spec.instances, &e) !=
-               ERR_OK) {
-        problem_add(in, place, doc, "%s", e.text);
+        fields_problem(in, place, doc, "a range like \"0-99\" is wanted, not %s", fields_what(doc));
+    } else if (resources_text_array(doc->text, &draft->spec.array_first, &draft->spec.instances,
+                                    &e) != ERR_OK) {
+        fields_problem(in, place, doc, "%s", e.text);
     }
 }
 
 /* 7, or "7:any". */
-static bool depend_read(struct reader *in, const struct place *place, const struct doc *doc,
+static bool depend_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         uint64_t *ret, bool *ret_any)
 {
     struct str how;
     struct str id = str_cut(doc->text, ':', &how);
     if (doc->kind != DOC_STRING || how.p == NULL) {
-        return value_u64(in, place, doc, 1, INT64_MAX, ret);
+        return fields_value_u64(in, place, doc, 1, INT64_MAX, ret);
     }
     *ret_any = str_is(how, "any");
     if ((!*ret_any && !str_is(how, "success")) || !str_to_u64(id, ret) || *ret == 0 ||
         *ret > INT64_MAX) {
-        problem_add(in, place, doc,
-                    "a task number is wanted, with ':any' where its success does not matter, like "
-                    "\"12:any\", not '%.60s'",
-                    doc->text.p);
+        fields_problem(
+            in, place, doc,
+            "a task number is wanted, with ':any' where its success does not matter, like "
+            "\"12:any\", not '%.60s'",
+            doc->text.p);
         return false;
     }
     return true;
 }
 
-static void depends_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void depends_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const struct field *field, void *object)
 {
     struct task_draft *draft = object;
     if (doc->kind != DOC_LIST || doc->count > field->max) {
-        problem_add(in, place, doc, "a list of at most %d task numbers is wanted, not %s",
-                    (int)field->max, doc->kind == DOC_LIST ? "a longer one" : doc_what(doc));
+        fields_problem(in, place, doc, "a list of at most %d task numbers is wanted, not %s",
+                       (int)field->max, doc->kind == DOC_LIST ? "a longer one" : fields_what(doc));
         return;
     }
     uint64_t *ids = arena_new(in->arena, uint64_t, doc->count + 1);
     uint32_t count = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .index = count};
+        struct doc_place at = {.up = place, .index = count};
         bool any = false;
         if (!depend_read(in, &at, item, &ids[count], &any)) {
             return;
@@ -332,36 +334,36 @@ static const struct field task_fields[] = {
     {"command", command_read, 0, 1, TASK_ARGS_MAX,
      ", like [python, train.py]; a shell line goes into 'entrypoint'"},
     {"resources", task_resources_read, 0, 0, 0, NULL},
-    {"name", field_text, IN_SPEC(name), 0, TEXT_LEN_MAX, NULL},
+    {"name", fields_text, IN_SPEC(name), 0, TEXT_LEN_MAX, NULL},
     {"kind", kind_read, 0, 0, 0, NULL},
     {"env", env_read, 0, 0, TASK_ENV_MAX, NULL},
     {"entrypoint", entrypoint_read, 0, 1, TASK_ARGS_MAX, ""},
-    {"workdir", field_text, IN_SPEC(workdir), 0, TASK_PATH_MAX, NULL},
-    {"image", field_text, IN_SPEC(image), 0, TASK_PATH_MAX, NULL},
-    {"project", field_name, IN_SPEC(project), 0, 0, "a project"},
+    {"workdir", fields_text, IN_SPEC(workdir), 0, TASK_PATH_MAX, NULL},
+    {"image", fields_text, IN_SPEC(image), 0, TASK_PATH_MAX, NULL},
+    {"project", fields_name, IN_SPEC(project), 0, 0, "a project"},
     {"pools", pools_read, 0, 1, TASK_POOLS_MAX, ""},
-    {"pool", task_pool_read, 0, 0, 0, NULL},
-    {"devices", task_devices_read, 0, 0, 0, NULL},
-    {"avoid", task_avoid_read, 0, 0, TASK_AVOID_MAX, NULL},
-    {"node_labels", task_node_labels_read, 0, 0, TASK_LABELS_MAX, NULL},
+    {"pool", task_resources_pool_read, 0, 0, 0, NULL},
+    {"devices", task_resources_devices_read, 0, 0, 0, NULL},
+    {"avoid", task_resources_avoid_read, 0, 0, TASK_AVOID_MAX, NULL},
+    {"node_labels", task_resources_node_labels_read, 0, 0, TASK_LABELS_MAX, NULL},
     {"instances", instances_read, IN_SPEC(instances), 1, TASK_INSTANCES_MAX, NULL},
     {"array", array_read, 0, 0, 0, NULL},
-    {"gang", field_bool, IN_SPEC(gang), 0, 0, NULL},
-    {"priority", field_u32, IN_SPEC(priority), PRIORITY_MIN, PRIORITY_MAX, NULL},
+    {"gang", fields_bool, IN_SPEC(gang), 0, 0, NULL},
+    {"priority", fields_u32, IN_SPEC(priority), PRIORITY_MIN, PRIORITY_MAX, NULL},
     {"preemptible", preemptible_read, IN_SPEC(preemptible), 0, 0, NULL},
-    {"repeatable", field_bool, IN_SPEC(repeatable), 0, 0, NULL},
-    {"time_limit", field_duration, IN_SPEC(time_limit_ms), 0, 0, NULL},
-    {"grace", field_duration, IN_SPEC(grace_ms), 0, 0, NULL},
-    {"stale_grace", task_stale_grace_read, 0, 0, 0, NULL},
-    {"preemption_delay", task_preemption_delay_read, 0, 0, 0, NULL},
-    {"max_retries", field_u32, IN_SPEC(max_retries), 0, RETRIES_MAX, NULL},
+    {"repeatable", fields_bool, IN_SPEC(repeatable), 0, 0, NULL},
+    {"time_limit", fields_duration, IN_SPEC(time_limit_ms), 0, 0, NULL},
+    {"grace", fields_duration, IN_SPEC(grace_ms), 0, 0, NULL},
+    {"stale_grace", task_times_stale_grace_read, 0, 0, 0, NULL},
+    {"preemption_delay", task_times_preemption_delay_read, 0, 0, 0, NULL},
+    {"max_retries", fields_u32, IN_SPEC(max_retries), 0, RETRIES_MAX, NULL},
     {"depends_on", depends_read, 0, 0, TASK_DEPENDS_MAX, NULL},
     {"tags", tags_read, 0, 0, TASK_TAGS_MAX, ""},
-    {"stage", field_bool, IN_SPEC(stage), 0, 0, NULL},
+    {"stage", fields_bool, IN_SPEC(stage), 0, 0, NULL},
     {"min_instances", min_instances_read, IN_SPEC(min_instances), 1, TASK_INSTANCES_MAX, NULL},
     {"groups", task_groups_read, 0, 0, 0, NULL},
-    {"min_groups", task_min_groups_read, IN_SPEC(min_groups), 1, TASK_GROUPS_MAX, NULL},
-    {"topology", task_topology_read, IN_SPEC(topology), 0, 0, NULL},
+    {"min_groups", task_groups_min_read, IN_SPEC(min_groups), 1, TASK_GROUPS_MAX, NULL},
+    {"topology", task_groups_topology_read, IN_SPEC(topology), 0, 0, NULL},
     {"fallback", NULL, 0, 0, 0, "a task goes to one pool for now; fallback is not possible yet"},
     {"user", NULL, 0, 0, 0, "the user is the one whose token is used; it cannot be given"},
     {"slots", NULL, 0, 0, 0, "it belongs under resources, like resources: {slots: 1}"},
@@ -372,49 +374,49 @@ static const struct field task_fields[] = {
 };
 
 /* What several fields say together. */
-static void task_finish(struct reader *in, const struct place *place, const struct doc *doc,
+static void task_finish(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         struct task_draft *draft)
 {
     struct task_spec *spec = &draft->spec;
-    struct place command = {.up = place, .key = "command"};
-    struct place array = {.up = place, .key = "array"};
+    struct doc_place command = {.up = place, .key = "command"};
+    struct doc_place array = {.up = place, .key = "array"};
     if (draft->preemptible == NULL) {
-        spec->preemptible = task_kind_preemptible(spec->kind);
+        spec->preemptible = task_file_kind_preemptible(spec->kind);
     }
     if (draft->command != NULL && draft->entrypoint != NULL) {
-        problem_add(in, &command, draft->command, "command and entrypoint are both given");
+        fields_problem(in, &command, draft->command, "command and entrypoint are both given");
     } else if (draft->command == NULL && draft->entrypoint == NULL) {
-        problem_add(in, &command, doc,
-                    "it is missing: what to run, like [\"python\", \"train.py\"]");
+        fields_problem(in, &command, doc,
+                       "it is missing: what to run, like [\"python\", \"train.py\"]");
     }
     if (draft->array != NULL && draft->instances != NULL) {
-        problem_add(in, &array, draft->array, "array and instances are both given");
+        fields_problem(in, &array, draft->array, "array and instances are both given");
     }
     if (draft->min_instances != NULL && spec->min_instances > spec->instances) {
-        struct place min = {.up = place, .key = "min_instances"};
-        problem_add(in, &min, draft->min_instances, "it is above instances, which is %u",
-                    spec->instances);
+        struct doc_place min = {.up = place, .key = "min_instances"};
+        fields_problem(in, &min, draft->min_instances, "it is above instances, which is %u",
+                       spec->instances);
     }
     task_groups_finish(in, place, draft);
     const bool close = spec->topology.required != NULL || spec->topology.preferred != NULL;
     spec->gang = spec->gang || draft->min_instances != NULL || (close && spec->instances > 1);
     if (draft->array != NULL && spec->gang) {
-        problem_add(in, &array, draft->array, "the instances of an array are no gang");
+        fields_problem(in, &array, draft->array, "the instances of an array are no gang");
     }
     task_resources_finish(in, place, doc, draft);
     if (in->text_bytes > TASK_SPEC_BYTES_MAX) {
-        problem_add(in, place, doc,
-                    "all texts of the task together are %zu bytes; at most %d are "
-                    "allowed",
-                    in->text_bytes, TASK_SPEC_BYTES_MAX);
+        fields_problem(in, place, doc,
+                       "all texts of the task together are %zu bytes; at most %d are "
+                       "allowed",
+                       in->text_bytes, TASK_SPEC_BYTES_MAX);
     }
 }
 
-static void task_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void task_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       struct task_spec *ret)
 {
     struct task_draft draft = {0};
-    task_spec_init(&draft.spec);
+    task_file_spec_init(&draft.spec);
     in->text_bytes = 0;
     fields_read(in, place, doc, task_fields, &draft);
     if (doc->kind == DOC_MAP) {
@@ -434,23 +436,23 @@ static void tasks_read(struct reader *in, const struct doc *doc, const struct ta
         return;
     }
     if (doc->count < 1 || doc->count > SUBMIT_TASKS_MAX) {
-        problem_add(in, NULL, doc, "1 to %d tasks are wanted, these are %u", SUBMIT_TASKS_MAX,
-                    doc->count);
+        fields_problem(in, NULL, doc, "1 to %d tasks are wanted, these are %u", SUBMIT_TASKS_MAX,
+                       doc->count);
         return;
     }
     struct task_spec *specs = arena_new(in->arena, struct task_spec, doc->count);
     uint32_t count = 0;
     for (const struct doc *item = doc->first; item != NULL && in->problems->count < PROBLEMS_MAX;
          item = item->next) {
-        struct place at = {.index = count};
+        struct doc_place at = {.index = count};
         task_read(in, &at, item, &specs[count++]);
     }
     *ret = specs;
     *ret_count = count;
 }
 
-enum err task_spec_read(const struct doc *doc, struct arena *arena, struct task_spec *ret,
-                        struct error *e)
+enum err task_file_spec_read(const struct doc *doc, struct arena *arena, struct task_spec *ret,
+                             struct error *e)
 {
     struct problems problems = {0};
     struct reader in = {.arena = arena, .problems = &problems};
@@ -459,11 +461,11 @@ enum err task_spec_read(const struct doc *doc, struct arena *arena, struct task_
     if (problems.total == 0) {
         *ret = spec;
     }
-    return problems_error(&problems, e);
+    return problem_error(&problems, e);
 }
 
-enum err task_specs_read(const struct doc *doc, struct arena *arena, const struct task_spec **ret,
-                         uint32_t *ret_count, struct error *e)
+enum err task_file_specs_read(const struct doc *doc, struct arena *arena,
+                              const struct task_spec **ret, uint32_t *ret_count, struct error *e)
 {
     struct problems problems = {0};
     struct reader in = {.arena = arena, .problems = &problems};
@@ -474,14 +476,14 @@ enum err task_specs_read(const struct doc *doc, struct arena *arena, const struc
         *ret = specs;
         *ret_count = count;
     }
-    return problems_error(&problems, e);
+    return problem_error(&problems, e);
 }
 
 enum err task_file_read(struct str text, const char *file, struct arena *arena,
                         const struct task_spec **ret, uint32_t *ret_count, struct error *e)
 {
     struct doc *doc;
-    if (doc_parse_yaml(arena, text, &doc, e) != ERR_OK) {
+    if (doc_yaml_parse(arena, text, &doc, e) != ERR_OK) {
         return fail_in(e, "%s", file);
     }
     struct problems problems = {0};
@@ -493,5 +495,5 @@ enum err task_file_read(struct str text, const char *file, struct arena *arena,
         *ret = specs;
         *ret_count = count;
     }
-    return problems_file_error(&problems, file, e);
+    return problem_file_error(&problems, file, e);
 }

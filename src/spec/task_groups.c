@@ -7,20 +7,20 @@
 #include <string.h>
 
 /* A level of a pool's topology: the key of a node label. */
-bool level_read(struct reader *in, const struct place *place, const struct doc *doc,
-                const char **ret)
+bool task_groups_level_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                            const char **ret)
 {
     const char *level;
-    if (!value_text(in, place, doc, NAME_LEN_MAX, &level)) {
+    if (!fields_value_text(in, place, doc, NAME_LEN_MAX, &level)) {
         return false;
     }
     if (level[0] == '\0') {
-        problem_add(in, place, doc, "it is empty; the key of a node label is wanted, like rack");
+        fields_problem(in, place, doc, "it is empty; the key of a node label is wanted, like rack");
         return false;
     }
     struct error e;
-    if (label_check(str_of(level), str_of(""), &e) != ERR_OK) {
-        problem_add(in, place, doc, "%s", e.text);
+    if (resources_text_label_check(str_of(level), str_of(""), &e) != ERR_OK) {
+        fields_problem(in, place, doc, "%s", e.text);
         return false;
     }
     in->text_bytes += strlen(level) + 1;
@@ -28,10 +28,10 @@ bool level_read(struct reader *in, const struct place *place, const struct doc *
     return true;
 }
 
-static void level_field(struct reader *in, const struct place *place, const struct doc *doc,
+static void level_field(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         const struct field *field, void *object)
 {
-    (void)level_read(in, place, doc, (const char **)((char *)object + field->offset));
+    (void)task_groups_level_read(in, place, doc, (const char **)((char *)object + field->offset));
 }
 
 static const struct field topology_fields[] = {
@@ -41,15 +41,15 @@ static const struct field topology_fields[] = {
 };
 
 /* `topology: {required: zone, preferred: rack}`. */
-void task_topology_read(struct reader *in, const struct place *place, const struct doc *doc,
-                        const struct field *field, void *object)
+void task_groups_topology_read(struct reader *in, const struct doc_place *place,
+                               const struct doc *doc, const struct field *field, void *object)
 {
     struct topology_spec *topology = (struct topology_spec *)((char *)object + field->offset);
     const uint32_t before = in->problems->total;
     fields_read(in, place, doc, topology_fields, topology);
     if (in->problems->total == before && topology->required == NULL &&
         topology->preferred == NULL) {
-        problem_add(in, place, doc, "it names no level, like {required: rack}");
+        fields_problem(in, place, doc, "it names no level, like {required: rack}");
     }
 }
 
@@ -65,7 +65,7 @@ struct group_draft {
     const struct doc *min_groups; /* both are spec.min */
 };
 
-static void keep_doc(struct reader *in, const struct place *place, const struct doc *doc,
+static void keep_doc(struct reader *in, const struct doc_place *place, const struct doc *doc,
                      const struct field *field, void *object)
 {
     (void)in;
@@ -73,59 +73,59 @@ static void keep_doc(struct reader *in, const struct place *place, const struct 
     *(const struct doc **)((char *)object + field->offset) = doc;
 }
 
-static void group_instances(struct reader *in, const struct place *place, const struct doc *doc,
+static void group_instances(struct reader *in, const struct doc_place *place, const struct doc *doc,
                             const struct field *field, void *object)
 {
     ((struct group_draft *)object)->instances = doc;
-    field_u32(in, place, doc, field, object);
+    fields_u32(in, place, doc, field, object);
 }
 
-static void group_min(struct reader *in, const struct place *place, const struct doc *doc,
+static void group_min(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       const struct field *field, void *object)
 {
     ((struct group_draft *)object)->min = doc;
-    field_u32(in, place, doc, field, object);
+    fields_u32(in, place, doc, field, object);
 }
 
-static void group_min_groups(struct reader *in, const struct place *place, const struct doc *doc,
-                             const struct field *field, void *object)
+static void group_min_groups(struct reader *in, const struct doc_place *place,
+                             const struct doc *doc, const struct field *field, void *object)
 {
     ((struct group_draft *)object)->min_groups = doc;
-    field_u32(in, place, doc, field, object);
+    fields_u32(in, place, doc, field, object);
 }
 
-static void group_node_labels(struct reader *in, const struct place *place, const struct doc *doc,
-                              const struct field *field, void *object)
+static void group_node_labels(struct reader *in, const struct doc_place *place,
+                              const struct doc *doc, const struct field *field, void *object)
 {
     (void)field;
     struct group_spec *spec = &((struct group_draft *)object)->spec;
-    spec->node_label_count = node_labels_read(in, place, doc, &spec->node_labels);
+    spec->node_label_count = task_resources_labels_read(in, place, doc, &spec->node_labels);
 }
 
 #define IN_GROUP(member) offsetof(struct group_draft, member)
 
 static const struct field group_fields[] = {
-    {"name", field_name, IN_GROUP(spec.name), 0, 0, "a group"},
+    {"name", fields_name, IN_GROUP(spec.name), 0, 0, "a group"},
     {"instances", group_instances, IN_GROUP(spec.instances), 1, TASK_INSTANCES_MAX, NULL},
     {"min", group_min, IN_GROUP(spec.min), 1, TASK_INSTANCES_MAX, NULL},
     {"resources", keep_doc, IN_GROUP(resources), 0, 0, NULL},
     {"node_labels", group_node_labels, 0, 0, 0, NULL},
-    {"topology", task_topology_read, IN_GROUP(spec.topology), 0, 0, NULL},
+    {"topology", task_groups_topology_read, IN_GROUP(spec.topology), 0, 0, NULL},
     {"groups", keep_doc, IN_GROUP(groups), 0, 0, NULL},
     {"min_groups", group_min_groups, IN_GROUP(spec.min), 1, TASK_GROUPS_MAX, NULL},
     {0},
 };
 
 /* What each instance of a group asks for. */
-static const struct task_spec *group_asks(struct reader *in, const struct place *place,
+static const struct task_spec *group_asks(struct reader *in, const struct doc_place *place,
                                           const struct doc *doc)
 {
     struct task_draft *draft = arena_new(in->arena, struct task_draft, 1);
-    struct place at = {.up = place, .key = "resources"};
-    task_spec_init(&draft->spec);
+    struct doc_place at = {.up = place, .key = "resources"};
+    task_file_spec_init(&draft->spec);
     task_resources_read(in, &at, doc, NULL, draft);
     if (draft->pools != NULL) {
-        problem_add(in, &at, doc, "the pool is the task's, not a group's");
+        fields_problem(in, &at, doc, "the pool is the task's, not a group's");
     }
     task_resources_finish(in, place, doc, draft);
     return &draft->spec;
@@ -141,46 +141,46 @@ static bool name_taken(const struct task_spec *spec, const char *name)
     return false;
 }
 
-static void groups_list(struct reader *in, const struct place *place, const struct doc *doc,
+static void groups_list(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         struct task_spec *spec, uint32_t parent);
 
 /* What the fields of a group say together. */
-static void group_check(struct reader *in, const struct place *place, const struct doc *doc,
+static void group_check(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         const struct task_spec *spec, const struct group_draft *draft)
 {
-    struct place min = {.up = place, .key = "min"};
-    struct place min_groups = {.up = place, .key = "min_groups"};
-    struct place labels = {.up = place, .key = "node_labels"};
+    struct doc_place min = {.up = place, .key = "min"};
+    struct doc_place min_groups = {.up = place, .key = "min_groups"};
+    struct doc_place labels = {.up = place, .key = "node_labels"};
     if (name_taken(spec, draft->spec.name)) {
-        problem_add(in, place, doc, "there are two groups '%s'", draft->spec.name);
+        fields_problem(in, place, doc, "there are two groups '%s'", draft->spec.name);
     } else if ((draft->groups != NULL) == (draft->instances != NULL)) {
-        problem_add(in, place, doc, "a group has either instances or groups");
+        fields_problem(in, place, doc, "a group has either instances or groups");
     } else if (draft->groups != NULL && draft->resources != NULL) {
-        problem_add(in, place, draft->resources,
-                    "resources belong to the groups that have instances");
+        fields_problem(in, place, draft->resources,
+                       "resources belong to the groups that have instances");
     } else if (draft->groups != NULL && draft->spec.node_label_count > 0) {
-        problem_add(in, &labels, doc_get(doc, "node_labels"),
-                    "labels belong to the groups that have instances");
+        fields_problem(in, &labels, doc_get(doc, "node_labels"),
+                       "labels belong to the groups that have instances");
     } else if (draft->groups != NULL && draft->min != NULL) {
-        problem_add(in, &min, draft->min,
-                    "it goes with instances; min_groups says how many groups are needed");
+        fields_problem(in, &min, draft->min,
+                       "it goes with instances; min_groups says how many groups are needed");
     } else if (draft->groups == NULL && draft->min_groups != NULL) {
-        problem_add(in, &min_groups, draft->min_groups,
-                    "it goes with groups; min says how many instances are needed");
+        fields_problem(in, &min_groups, draft->min_groups,
+                       "it goes with groups; min says how many instances are needed");
     } else if (draft->min != NULL && draft->spec.min > draft->spec.instances) {
-        problem_add(in, &min, draft->min, "it is above instances, which is %u",
-                    draft->spec.instances);
+        fields_problem(in, &min, draft->min, "it is above instances, which is %u",
+                       draft->spec.instances);
     } else if (draft->min_groups != NULL && draft->groups->kind == DOC_LIST &&
                draft->spec.min > draft->groups->count) {
-        problem_add(in, &min_groups, draft->min_groups, "it is above the groups, which are %u",
-                    draft->groups->count);
+        fields_problem(in, &min_groups, draft->min_groups, "it is above the groups, which are %u",
+                       draft->groups->count);
     } else if (spec->group_count == TASK_GROUPS_MAX) {
-        problem_add(in, place, doc, "a task has at most %d groups", TASK_GROUPS_MAX);
+        fields_problem(in, place, doc, "a task has at most %d groups", TASK_GROUPS_MAX);
     }
 }
 
 /* Recursion is as deep as the tree of groups: GROUP_DEPTH_MAX. */
-static void group_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void group_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        struct task_spec *spec, uint32_t parent)
 {
     struct group_draft draft = {.spec = {.parent = parent}};
@@ -202,7 +202,7 @@ static void group_read(struct reader *in, const struct place *place, const struc
     spec->instances += draft.spec.instances;
     ((struct group_spec *)(uintptr_t)spec->groups)[spec->group_count++] = draft.spec;
     if (draft.groups != NULL) {
-        struct place at = {.up = place, .key = "groups"};
+        struct doc_place at = {.up = place, .key = "groups"};
         groups_list(in, &at, draft.groups, spec, spec->group_count);
     }
 }
@@ -216,26 +216,26 @@ static uint32_t depth_of(const struct task_spec *spec, uint32_t parent)
     return depth;
 }
 
-static void groups_list(struct reader *in, const struct place *place, const struct doc *doc,
+static void groups_list(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         struct task_spec *spec, uint32_t parent)
 {
     if (doc->kind != DOC_LIST || doc->count == 0) {
-        problem_add(in, place, doc, "a list of groups is wanted, not %s",
-                    doc->kind == DOC_LIST ? "an empty one" : doc_what(doc));
+        fields_problem(in, place, doc, "a list of groups is wanted, not %s",
+                       doc->kind == DOC_LIST ? "an empty one" : fields_what(doc));
         return;
     }
     if (depth_of(spec, parent) == GROUP_DEPTH_MAX) {
-        problem_add(in, place, doc, "groups lie within groups at most %d deep", GROUP_DEPTH_MAX);
+        fields_problem(in, place, doc, "groups lie within groups at most %d deep", GROUP_DEPTH_MAX);
         return;
     }
     uint32_t index = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .index = index++};
+        struct doc_place at = {.up = place, .index = index++};
         group_read(in, &at, item, spec, parent);
     }
 }
 
-void task_groups_read(struct reader *in, const struct place *place, const struct doc *doc,
+void task_groups_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       const struct field *field, void *object)
 {
     (void)field;
@@ -248,55 +248,57 @@ void task_groups_read(struct reader *in, const struct place *place, const struct
     draft->group_instances = list.instances;
 }
 
-void task_min_groups_read(struct reader *in, const struct place *place, const struct doc *doc,
+void task_groups_min_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                           const struct field *field, void *object)
 {
     ((struct task_draft *)object)->min_groups = doc;
-    field_u32(in, place, doc, field, object);
+    fields_u32(in, place, doc, field, object);
 }
 
 /* Those of the task count for each group. */
-static void labels_check(struct reader *in, const struct place *place,
+static void labels_check(struct reader *in, const struct doc_place *place,
                          const struct task_draft *draft)
 {
     for (uint32_t i = 0; i < draft->spec.group_count; i++) {
         const uint32_t count =
             draft->spec.groups[i].node_label_count + draft->spec.node_label_count;
         if (draft->spec.groups[i].node_label_count > 0 && count > TASK_LABELS_MAX) {
-            problem_add(in, place, draft->groups,
-                        "the group '%s' and the task together name %u labels of nodes; at most %d "
-                        "are allowed",
-                        draft->spec.groups[i].name, count, TASK_LABELS_MAX);
+            fields_problem(
+                in, place, draft->groups,
+                "the group '%s' and the task together name %u labels of nodes; at most %d "
+                "are allowed",
+                draft->spec.groups[i].name, count, TASK_LABELS_MAX);
         }
     }
 }
 
-void task_groups_finish(struct reader *in, const struct place *place, struct task_draft *draft)
+void task_groups_finish(struct reader *in, const struct doc_place *place, struct task_draft *draft)
 {
     const struct doc *other = draft->instances != NULL       ? draft->instances
                               : draft->min_instances != NULL ? draft->min_instances
                                                              : draft->array;
-    const struct place at = {.up = place, .key = "groups"};
+    const struct doc_place at = {.up = place, .key = "groups"};
     if (draft->groups == NULL) {
         if (draft->min_groups != NULL) {
-            const struct place min = {.up = place, .key = "min_groups"};
-            problem_add(in, &min, draft->min_groups, "there are no groups");
+            const struct doc_place min = {.up = place, .key = "min_groups"};
+            fields_problem(in, &min, draft->min_groups, "there are no groups");
         }
         return;
     }
     labels_check(in, &at, draft);
     if (draft->min_groups != NULL && draft->groups->kind == DOC_LIST &&
         draft->spec.min_groups > draft->groups->count) {
-        const struct place min = {.up = place, .key = "min_groups"};
-        problem_add(in, &min, draft->min_groups, "it is above the groups, which are %u",
-                    draft->groups->count);
+        const struct doc_place min = {.up = place, .key = "min_groups"};
+        fields_problem(in, &min, draft->min_groups, "it is above the groups, which are %u",
+                       draft->groups->count);
     } else if (other != NULL) {
-        problem_add(in, &at, other,
-                    "groups say how many instances there are; instances, min_instances and array "
-                    "do not go with them");
+        fields_problem(
+            in, &at, other,
+            "groups say how many instances there are; instances, min_instances and array "
+            "do not go with them");
     } else if (draft->group_instances > TASK_INSTANCES_MAX) {
-        problem_add(in, &at, draft->groups, "all groups together have at most %d instances",
-                    TASK_INSTANCES_MAX);
+        fields_problem(in, &at, draft->groups, "all groups together have at most %d instances",
+                       TASK_INSTANCES_MAX);
     } else if (draft->group_instances > 0) {
         draft->spec.instances = draft->group_instances;
         draft->spec.gang = true;

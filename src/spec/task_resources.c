@@ -13,45 +13,45 @@
 enum { WHOLE = 1000 };
 
 /* An amount in thousandths: a JSON number or a plain YAML scalar. */
-static bool value_milli(struct reader *in, const struct place *place, const struct doc *doc,
+static bool value_milli(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         int64_t *ret)
 {
     struct error e;
     bool number = doc->kind == DOC_NUMBER || (doc->kind == DOC_STRING && !doc->quoted);
     if (doc->kind == DOC_NULL) {
-        problem_add(in, place, doc, "an amount is missing, like %s: 1", place->key);
+        fields_problem(in, place, doc, "an amount is missing, like %s: 1", place->key);
         return false;
     }
     if (!number) {
-        problem_add(in, place, doc, "an amount (a number of 0 or more) is wanted, not %s",
-                    doc_what(doc));
+        fields_problem(in, place, doc, "an amount (a number of 0 or more) is wanted, not %s",
+                       fields_what(doc));
         return false;
     }
     if (amount_milli(doc->text, ret, &e) != ERR_OK) {
-        problem_add(in, place, doc, "%s", e.text);
+        fields_problem(in, place, doc, "%s", e.text);
         return false;
     }
     return true;
 }
 
-static bool value_bytes(struct reader *in, const struct place *place, const struct doc *doc,
+static bool value_bytes(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         int64_t *ret)
 {
     struct error e;
     if (doc->kind != DOC_NUMBER && doc->kind != DOC_STRING) {
-        problem_add(in, place, doc, "a size like 64Gi or a number of bytes is wanted, not %s",
-                    doc_what(doc));
+        fields_problem(in, place, doc, "a size like 64Gi or a number of bytes is wanted, not %s",
+                       fields_what(doc));
         return false;
     }
     if (amount_bytes(doc->text, ret, &e) != ERR_OK) {
-        problem_add(in, place, doc, "%s", e.text);
+        fields_problem(in, place, doc, "%s", e.text);
         return false;
     }
     return true;
 }
 
 /* Above one device only whole ones. */
-static bool value_slots(struct reader *in, const struct place *place, const struct doc *doc,
+static bool value_slots(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         int64_t *ret)
 {
     int64_t milli;
@@ -59,22 +59,22 @@ static bool value_slots(struct reader *in, const struct place *place, const stru
         return false;
     }
     if (milli > WHOLE && milli % WHOLE != 0) {
-        problem_add(in, place, doc,
-                    "above 1 only whole numbers are possible (below 1 it is a share of one "
-                    "device), not '%s'",
-                    doc->text.p);
+        fields_problem(in, place, doc,
+                       "above 1 only whole numbers are possible (below 1 it is a share of one "
+                       "device), not '%s'",
+                       doc->text.p);
         return false;
     }
     *ret = milli;
     return true;
 }
 
-static void named_add(struct reader *in, const struct place *place, const struct doc *doc,
+static void named_add(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       struct task_draft *draft)
 {
     struct error e;
     if (name_check(doc->key, "a resource", &e) != ERR_OK) {
-        problem_add(in, place, doc, "%s", e.text);
+        fields_problem(in, place, doc, "%s", e.text);
         return;
     }
     int64_t milli;
@@ -83,8 +83,8 @@ static void named_add(struct reader *in, const struct place *place, const struct
     }
     struct task_spec *spec = &draft->spec;
     if (spec->resource_count == TASK_RESOURCES_MAX) {
-        problem_add(in, place, doc, "a task asks for at most %d named resources",
-                    TASK_RESOURCES_MAX);
+        fields_problem(in, place, doc, "a task asks for at most %d named resources",
+                       TASK_RESOURCES_MAX);
         return;
     }
     if (draft->named == NULL) {
@@ -95,7 +95,7 @@ static void named_add(struct reader *in, const struct place *place, const struct
     in->text_bytes += doc->key.len + 1;
 }
 
-static void resource_read(struct reader *in, const struct place *place, const struct doc *doc,
+static void resource_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                           struct task_draft *draft)
 {
     struct task_spec *spec = &draft->spec;
@@ -115,54 +115,55 @@ static void resource_read(struct reader *in, const struct place *place, const st
         (void)value_bytes(in, place, doc, &spec->gpu_memory_bytes);
     } else if (str_is(doc->key, "gpu_devices")) {
         uint64_t count;
-        if (value_u64(in, place, doc, 1, NODE_DEVICES_MAX, &count)) {
+        if (fields_value_u64(in, place, doc, 1, NODE_DEVICES_MAX, &count)) {
             spec->gpu_devices = (uint32_t)count;
             draft->gpu_devices = doc;
         }
     } else if (str_is(doc->key, "resource_pool")) {
         if (doc->kind != DOC_NULL) {
-            task_pool_read(in, place, doc, NULL, draft);
+            task_resources_pool_read(in, place, doc, NULL, draft);
         }
     } else {
         named_add(in, place, doc, draft);
     }
 }
 
-void task_resources_read(struct reader *in, const struct place *place, const struct doc *doc,
+void task_resources_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const struct field *field, void *draft)
 {
     (void)field;
     if (doc->kind != DOC_MAP) {
-        problem_add(in, place, doc, "a map of names and amounts is wanted, like {slots: 1}, not %s",
-                    doc_what(doc));
+        fields_problem(in, place, doc,
+                       "a map of names and amounts is wanted, like {slots: 1}, not %s",
+                       fields_what(doc));
         return;
     }
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .key = item->key.p};
+        struct doc_place at = {.up = place, .key = item->key.p};
         resource_read(in, &at, item, draft);
     }
 }
 
-void task_devices_read(struct reader *in, const struct place *place, const struct doc *doc,
-                       const struct field *field, void *object)
+void task_resources_devices_read(struct reader *in, const struct doc_place *place,
+                                 const struct doc *doc, const struct field *field, void *object)
 {
     (void)field;
     struct task_draft *draft = object;
     if (doc->kind != DOC_LIST) {
-        problem_add(in, place, doc, "a list of device indices is wanted, like [0, 1], not %s",
-                    doc_what(doc));
+        fields_problem(in, place, doc, "a list of device indices is wanted, like [0, 1], not %s",
+                       fields_what(doc));
         return;
     }
     uint64_t mask = 0;
     uint32_t index = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .index = index++};
+        struct doc_place at = {.up = place, .index = index++};
         uint64_t device;
-        if (!value_u64(in, &at, item, 0, NODE_DEVICES_MAX - 1, &device)) {
+        if (!fields_value_u64(in, &at, item, 0, NODE_DEVICES_MAX - 1, &device)) {
             return;
         }
         if ((mask >> device & 1) != 0) {
-            problem_add(in, &at, item, "device %u stands twice", (unsigned)device);
+            fields_problem(in, &at, item, "device %u stands twice", (unsigned)device);
             return;
         }
         mask |= (uint64_t)1 << device;
@@ -171,20 +172,21 @@ void task_devices_read(struct reader *in, const struct place *place, const struc
     draft->devices = mask != 0 ? doc : NULL;
 }
 
-void task_avoid_read(struct reader *in, const struct place *place, const struct doc *doc,
-                     const struct field *field, void *object)
+void task_resources_avoid_read(struct reader *in, const struct doc_place *place,
+                               const struct doc *doc, const struct field *field, void *object)
 {
     struct task_draft *draft = object;
     if (doc->kind != DOC_LIST || doc->count > field->max) {
-        problem_add(in, place, doc, "a list of at most %d nodes is wanted, like [n1, n2], not %s",
-                    (int)field->max, doc->kind == DOC_LIST ? "a longer one" : doc_what(doc));
+        fields_problem(in, place, doc,
+                       "a list of at most %d nodes is wanted, like [n1, n2], not %s",
+                       (int)field->max, doc->kind == DOC_LIST ? "a longer one" : fields_what(doc));
         return;
     }
     const char **names = arena_new(in->arena, const char *, doc->count + 1);
     uint32_t count = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .index = count};
-        if (!value_name(in, &at, item, "a node", &names[count])) {
+        struct doc_place at = {.up = place, .index = count};
+        if (!fields_value_name(in, &at, item, "a node", &names[count])) {
             return;
         }
         count++;
@@ -193,26 +195,26 @@ void task_avoid_read(struct reader *in, const struct place *place, const struct 
     draft->spec.avoid_count = count;
 }
 
-uint32_t node_labels_read(struct reader *in, const struct place *place, const struct doc *doc,
-                          const struct label **ret)
+uint32_t task_resources_labels_read(struct reader *in, const struct doc_place *place,
+                                    const struct doc *doc, const struct label **ret)
 {
     if (doc->kind != DOC_MAP || doc->count > TASK_LABELS_MAX) {
-        problem_add(in, place, doc,
-                    "a map of at most %d labels is wanted, like {gpu.model: A100}, not %s",
-                    TASK_LABELS_MAX, doc->kind == DOC_MAP ? "a larger one" : doc_what(doc));
+        fields_problem(in, place, doc,
+                       "a map of at most %d labels is wanted, like {gpu.model: A100}, not %s",
+                       TASK_LABELS_MAX, doc->kind == DOC_MAP ? "a larger one" : fields_what(doc));
         return 0;
     }
     struct label *labels = arena_new(in->arena, struct label, doc->count + 1);
     uint32_t count = 0;
     for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct place at = {.up = place, .key = item->key.p};
+        struct doc_place at = {.up = place, .key = item->key.p};
         struct error e;
         labels[count].key = item->key.p;
-        if (!value_text(in, &at, item, TEXT_LEN_MAX, &labels[count].value)) {
+        if (!fields_value_text(in, &at, item, TEXT_LEN_MAX, &labels[count].value)) {
             return 0;
         }
-        if (label_check(item->key, str_of(labels[count].value), &e) != ERR_OK) {
-            problem_add(in, &at, item, "%s", e.text);
+        if (resources_text_label_check(item->key, str_of(labels[count].value), &e) != ERR_OK) {
+            fields_problem(in, &at, item, "%s", e.text);
             return 0;
         }
         count++;
@@ -222,27 +224,27 @@ uint32_t node_labels_read(struct reader *in, const struct place *place, const st
     return count;
 }
 
-void task_node_labels_read(struct reader *in, const struct place *place, const struct doc *doc,
-                           const struct field *field, void *object)
+void task_resources_node_labels_read(struct reader *in, const struct doc_place *place,
+                                     const struct doc *doc, const struct field *field, void *object)
 {
     (void)field;
     struct task_spec *spec = &((struct task_draft *)object)->spec;
-    spec->node_label_count = node_labels_read(in, place, doc, &spec->node_labels);
+    spec->node_label_count = task_resources_labels_read(in, place, doc, &spec->node_labels);
 }
 
-void task_pool_read(struct reader *in, const struct place *place, const struct doc *doc,
-                    const struct field *field, void *object)
+void task_resources_pool_read(struct reader *in, const struct doc_place *place,
+                              const struct doc *doc, const struct field *field, void *object)
 {
     (void)field;
     struct task_draft *draft = object;
     const char *name;
     if (draft->pools != NULL) {
-        problem_add(in, place, doc, "the pool is given twice (also in line %u)",
-                    draft->pools->line);
+        fields_problem(in, place, doc, "the pool is given twice (also in line %u)",
+                       draft->pools->line);
         return;
     }
     draft->pools = doc;
-    if (!value_name(in, place, doc, "a pool", &name)) {
+    if (!fields_value_name(in, place, doc, "a pool", &name)) {
         return;
     }
     draft->spec.pools = arena_dup(in->arena, &name, sizeof(char *));
@@ -257,7 +259,8 @@ static bool asks_parts(const struct task_spec *spec)
 }
 
 /* Chosen devices are whole, unless a part of each is asked for. */
-static void devices_finish(struct reader *in, const struct place *place, struct task_draft *draft)
+static void devices_finish(struct reader *in, const struct doc_place *place,
+                           struct task_draft *draft)
 {
     struct task_spec *spec = &draft->spec;
     const int count = __builtin_popcountll(spec->device_mask);
@@ -265,8 +268,8 @@ static void devices_finish(struct reader *in, const struct place *place, struct 
     spec->needs_gpu = true;
     if (parts ? spec->gpu_devices != 0 && (int)spec->gpu_devices != count
               : spec->slots_milli != ASK_NOTHING && spec->slots_milli != (int64_t)count * WHOLE) {
-        problem_add(in, place, draft->devices, "names %d devices, but the %s another number", count,
-                    parts ? "gpu_devices asked for are" : "slots asked for are");
+        fields_problem(in, place, draft->devices, "names %d devices, but the %s another number",
+                       count, parts ? "gpu_devices asked for are" : "slots asked for are");
         return;
     }
     if (!parts) {
@@ -274,16 +277,17 @@ static void devices_finish(struct reader *in, const struct place *place, struct 
     }
 }
 
-void task_resources_finish(struct reader *in, const struct place *place, const struct doc *doc,
+void task_resources_finish(struct reader *in, const struct doc_place *place, const struct doc *doc,
                            struct task_draft *draft)
 {
     struct task_spec *spec = &draft->spec;
-    struct place resources = {.up = place, .key = "resources"};
-    struct place gpu = {.up = &resources, .key = "gpu"};
-    struct place devices = {.up = place, .key = "devices"};
+    struct doc_place resources = {.up = place, .key = "resources"};
+    struct doc_place gpu = {.up = &resources, .key = "gpu"};
+    struct doc_place devices = {.up = place, .key = "devices"};
     if (draft->gpu != NULL) {
         if (draft->slots != NULL && spec->slots_milli != draft->gpu_milli) {
-            problem_add(in, &gpu, draft->gpu, "gpu and slots are the same thing; give one of them");
+            fields_problem(in, &gpu, draft->gpu,
+                           "gpu and slots are the same thing; give one of them");
             return;
         }
         spec->slots_milli = draft->gpu_milli;
@@ -298,14 +302,14 @@ void task_resources_finish(struct reader *in, const struct place *place, const s
     if (spec->gpu_memory_bytes > 0) {
         spec->needs_gpu = true;
         if (spec->slots_milli == 0) {
-            struct place memory = {.up = &resources, .key = "gpu_memory"};
-            problem_add(in, &memory, doc, "needs at least a share of a device, but slots is 0");
+            struct doc_place memory = {.up = &resources, .key = "gpu_memory"};
+            fields_problem(in, &memory, doc, "needs at least a share of a device, but slots is 0");
         }
     }
     if (draft->gpu_devices != NULL && !asks_parts(spec)) {
-        struct place several = {.up = &resources, .key = "gpu_devices"};
-        problem_add(in, &several, draft->gpu_devices,
-                    "says of how many devices a part is wanted; give gpu below 1 or gpu_memory "
-                    "alone");
+        struct doc_place several = {.up = &resources, .key = "gpu_devices"};
+        fields_problem(in, &several, draft->gpu_devices,
+                       "says of how many devices a part is wanted; give gpu below 1 or gpu_memory "
+                       "alone");
     }
 }

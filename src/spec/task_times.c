@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/task_internal.h"
 
-void task_stale_grace_read(struct reader *in, const struct place *place, const struct doc *doc,
-                           const struct field *field, void *object)
+void task_times_stale_grace_read(struct reader *in, const struct doc_place *place,
+                                 const struct doc *doc, const struct field *field, void *object)
 {
     (void)field;
     struct task_draft *draft = object;
@@ -12,14 +12,15 @@ void task_stale_grace_read(struct reader *in, const struct place *place, const s
         draft->spec.stale_grace_ms = STALE_GRACE_NEVER;
         return;
     }
-    (void)value_duration(in, place, doc, &draft->spec.stale_grace_ms);
+    (void)fields_value_duration(in, place, doc, &draft->spec.stale_grace_ms);
 }
 
-void task_preemption_delay_read(struct reader *in, const struct place *place, const struct doc *doc,
-                                const struct field *field, void *object)
+void task_times_preemption_delay_read(struct reader *in, const struct doc_place *place,
+                                      const struct doc *doc, const struct field *field,
+                                      void *object)
 {
     (void)field;
     struct task_draft *draft = object;
     draft->spec.own_preempt_delay = true;
-    (void)value_duration(in, place, doc, &draft->spec.preempt_delay_ms);
+    (void)fields_value_duration(in, place, doc, &draft->spec.preempt_delay_ms);
 }

@@ -242,7 +242,7 @@ struct log_reader {
     uint64_t segment;
 };
 
-struct log_reader *log_reader_new(const char *dir)
+struct log_reader *logstore_reader_new(const char *dir)
 {
     struct log_reader *reader = xcalloc(1, sizeof *reader);
     reader->dir = xstrdup(dir);
@@ -250,7 +250,7 @@ struct log_reader *log_reader_new(const char *dir)
     return reader;
 }
 
-void log_reader_free(struct log_reader *reader)
+void logstore_reader_free(struct log_reader *reader)
 {
     if (reader == NULL) {
         return;
@@ -283,8 +283,8 @@ static bool head_is(const struct record_head *head, const struct log_key *key, s
            head->stream == key->stream && head->offset == key->offset;
 }
 
-enum err log_reader_read(struct log_reader *reader, const struct log_ref *ref, struct arena *arena,
-                         struct str *ret, struct error *e)
+enum err logstore_reader_read(struct log_reader *reader, const struct log_ref *ref,
+                              struct arena *arena, struct str *ret, struct error *e)
 {
     uint64_t place = ref->place;
     size_t len = ref->len;

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 
 #include <stdint.h>
@@ -74,8 +74,8 @@ uint64_t logstore_bytes(const struct logstore *log);
 
 struct log_reader;
 
-struct log_reader *log_reader_new(const char *dir);
-void log_reader_free(struct log_reader *reader);
+struct log_reader *logstore_reader_new(const char *dir);
+void logstore_reader_free(struct log_reader *reader);
 
 /* A record as the index names it. */
 struct log_ref {
@@ -86,5 +86,5 @@ struct log_ref {
 
 /* The data of that record, in `arena`. ERR_NOT_FOUND: the segment is gone (pruned). ERR_CORRUPT,
  * naming file and position: it is not there, another's, or damaged. */
-must_use enum err log_reader_read(struct log_reader *reader, const struct log_ref *ref,
-                                  struct arena *arena, struct str *ret, struct error *e);
+must_use enum err logstore_reader_read(struct log_reader *reader, const struct log_ref *ref,
+                                       struct arena *arena, struct str *ret, struct error *e);

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@ enum {
     STORE_HISTORY_PAGE_MAX = 10000, /* rows of one store_history_list(); more are not given */
     STORE_FINDINGS_MAX = 1000,
     STORE_PAGE_BYTES = 4096,        /* of the database */
-    STORE_WAL_BYTES = 4 << 20,      /* write-ahead log that store_tend() leaves alone */
+    STORE_WAL_BYTES = 4 << 20,      /* write-ahead log that store_commit_tend() leaves alone */
     STORE_WAL_BYTES_MAX = 16 << 20, /* beyond it store_commit() tends by itself */
 };
 #define STORE_SNAPSHOT_BYTES_MAX (UINT64_C(4) << 30)
@@ -100,11 +100,11 @@ must_use enum err store_commit(struct store *store, const struct store_batch *ba
                                struct error *e);
 
 /* The number of the newest stored fact; 0: none. */
-uint64_t store_last_seq(const struct store *store);
+uint64_t store_commit_last_seq(const struct store *store);
 
 /* Housekeeping that would cost a commit its latency (moves a grown write-ahead log into the
  * database). Call between batches, once the answers to the last are out; usually does nothing. */
-must_use enum err store_tend(struct store *store, struct error *e);
+must_use enum err store_commit_tend(struct store *store, struct error *e);
 
 /* The newest snapshot below fact `before` (UINT64_MAX: of all): its fact number and bytes (in
  * `arena`); seq 0 when there is none. ERR_CORRUPT names the file that is damaged; its number is then
@@ -123,12 +123,12 @@ must_use enum err store_facts_after(struct store *store, uint64_t seq, store_fac
                                     struct error *e);
 
 /* Write a snapshot to a file beside the database: temporary name, flush, rename, flush of the
- * directory. May be called from another thread than the committing one. store_snapshot_taken() then
+ * directory. May be called from another thread than the committing one. store_prune_snapshot_taken() then
  * records it and removes snapshots but the two newest (on the store thread); store_prune() can then
  * take old facts. ERR_CONFLICT: the facts it holds were never stored; it is removed. */
 must_use enum err store_snapshot_write(const char *dir, uint64_t seq, struct str bytes,
                                        struct error *e);
-must_use enum err store_snapshot_taken(struct store *store, uint64_t seq, struct error *e);
+must_use enum err store_prune_snapshot_taken(struct store *store, uint64_t seq, struct error *e);
 
 /* Retention: history rows, log segments nobody refers to, old facts. Bounded work per call; true
  * while there is more.
@@ -168,8 +168,8 @@ must_use enum err store_history_list(struct store_reader *reader,
 
 /* Facts with seq > after, at most `limit`; for event streams that resume. ERR_NOT_FOUND when
  * `after` is older than what is kept. */
-must_use enum err store_facts_page(struct store_reader *reader, uint64_t after, size_t limit,
-                                   store_fact_fn fn, void *ctx, struct error *e);
+must_use enum err store_reader_facts(struct store_reader *reader, uint64_t after, size_t limit,
+                                     store_fact_fn fn, void *ctx, struct error *e);
 
 /* Log bytes of one attempt and stream (0: both, in order of arrival) from chunk number `after` on,
  * at most `max` bytes.
@@ -192,9 +192,9 @@ struct store_log_filter {
     uint64_t after;  /* chunk number */
     size_t bytes_max;
 };
-must_use enum err store_logs_read(struct store_reader *reader,
-                                  const struct store_log_filter *filter, struct arena *arena,
-                                  store_log_fn fn, void *ctx, struct error *e);
+must_use enum err store_reader_logs(struct store_reader *reader,
+                                    const struct store_log_filter *filter, struct arena *arena,
+                                    store_log_fn fn, void *ctx, struct error *e);
 
 /* ---- `weir db` ---- */
 
@@ -203,7 +203,7 @@ must_use enum err store_logs_read(struct store_reader *reader,
 must_use enum err store_backup(const char *dir, const char *to, struct error *e);
 /* Puts a backup into an empty or missing data directory (else ERR_CONFLICT). The database comes
  * last: a directory whose restore was interrupted has none. */
-must_use enum err store_restore(const char *from, const char *dir, struct error *e);
+must_use enum err store_backup_restore(const char *from, const char *dir, struct error *e);
 /* Integrity: database pages, fact numbers without gaps, snapshots whole, log segments as the index
  * says. Findings, each naming file and place, go to the callback (at most STORE_FINDINGS_MAX and a
  * last one that says so); `decode` (NULL: none) says whether a snapshot means something. ERR_OK when

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/account_json.h"
 
-#include "wire/json_internal.h"
+#include "wire/part_json.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ static void parent_json(struct json_out *j, const struct core *core, const struc
     if (account->parent.v == 0) {
         json_out_null(j);
     } else {
-        json_out_text(j, core_account_name(core, account->parent));
+        json_out_text(j, query_account_name(core, account->parent));
     }
 }
 
@@ -21,7 +21,7 @@ void account_json(struct json_out *j, const struct core *core, const struct acco
                   struct arena *arena)
 {
     struct account_spec spec;
-    core_account_spec(core, account->id, arena, &spec);
+    query_account_spec(core, account->id, arena, &spec);
     json_out_object(j);
     json_out_kv_text(j, "name", spec.name);
     parent_json(j, core, account);
@@ -59,18 +59,18 @@ static void runtime_json(struct json_out *j, const char *key, int64_t runtime_ms
 
 static void whose_json(struct json_out *j, const struct core *core, account_id id, pool_id pool)
 {
-    const struct account *account = core_account(core, id);
-    json_out_kv_text(j, "kind", account_kind_name(account->kind));
-    json_out_kv_text(j, "account", core_account_name(core, id));
+    const struct account *account = query_account(core, id);
+    json_out_kv_text(j, "kind", names_account_kind(account->kind));
+    json_out_kv_text(j, "account", query_account_name(core, id));
     parent_json(j, core, account);
-    json_out_kv_text(j, "pool", core_pool_name(core, pool));
+    json_out_kv_text(j, "pool", query_pool_name(core, pool));
 }
 
 /* A guarantee that nobody set is not there; the list of quotas shows what it comes to. */
 static void set_json(struct json_out *j, const struct core *core, const struct quota_amount *amount)
 {
     resource_id resource = {0};
-    (void)core_resource_named(core, amount->resource, &resource);
+    (void)query_resource_named(core, amount->resource, &resource);
     json_out_key(j, amount->resource);
     json_out_object(j);
     if (amount->guaranteed != QUOTA_UNSET) {
@@ -85,7 +85,7 @@ void quota_json(struct json_out *j, const struct core *core, account_id account,
                 struct arena *arena)
 {
     struct quota_spec spec;
-    core_quota_spec(core, account, pool, arena, &spec);
+    query_quota_spec(core, account, pool, arena, &spec);
     json_out_object(j);
     whose_json(j, core, account, pool);
     json_out_key(j, "resources");
@@ -105,48 +105,49 @@ static void history_json(struct json_out *j, const struct core *core, account_id
                          pool_id pool, uint32_t dim)
 {
     enum { PARTS = HISTORY_FULL / 1000 };
-    const struct pool *row = core_pool(core, pool);
+    const struct pool *row = query_pool(core, pool);
     json_out_key(j, "history");
     if (row == NULL || (row->history_half_life_ms == 0 && row->history_window_ms == 0)) {
         json_out_null(j);
     } else {
-        json_out_milli(j, core_history(core, account, pool, dim) / PARTS);
+        json_out_milli(j, history_used(core, account, pool, dim) / PARTS);
     }
 }
 
-void quota_line_json(struct json_out *j, const struct core *core, account_id account, pool_id pool,
+void quota_json_line(struct json_out *j, const struct core *core, account_id account, pool_id pool,
                      uint32_t dim)
 {
-    resource_id resource = core_dim_resource(core, dim);
+    resource_id resource = query_dim_resource(core, dim);
     struct quota quota;
     struct usage usage;
-    core_quota(core, account, pool, &quota);
-    core_usage(core, account, pool, &usage);
+    query_quota(core, account, pool, &quota);
+    query_usage(core, account, pool, &usage);
     json_out_object(j);
     whose_json(j, core, account, pool);
-    json_out_kv_text(j, "resource", core_resource_name(core, resource));
+    json_out_kv_text(j, "resource", query_resource_name(core, resource));
     amount_json(j, "guaranteed", resource, quota.guaranteed.at[dim]);
-    json_out_kv_bool(j, "computed", core_quota_computed(core, account, pool, resource));
+    json_out_kv_bool(j, "computed", query_quota_computed(core, account, pool, resource));
     amount_json(j, "limit", resource, quota.limit.at[dim]);
     json_out_kv_milli(j, "weight", quota.weight[dim]);
     json_out_kv_u64(j, "rank", quota.rank);
-    amount_json(j, "share", resource, core_share(core, account, pool, dim));
+    amount_json(j, "share", resource, shares_of(core, account, pool, dim));
     history_json(j, core, account, pool, dim);
     amount_json(j, "allocated", resource, usage.allocated.at[dim]);
     amount_json(j, "fixed", resource, usage.fixed.at[dim]);
     amount_json(j, "leaving", resource, usage.leaving.at[dim]);
     amount_json(j, "borrowed", resource, quota_borrowed(&quota, &usage, dim));
-    amount_json(j, "demand", resource, usage_demand(&usage, dim));
+    amount_json(j, "demand", resource, quota_demand(&usage, dim));
     amount_json(j, "overhang", resource, quota_overhang(&quota, &usage, dim));
     json_out_kv_u64(j, "pending", usage.pending_count);
     json_out_kv_u64(j, "running", usage.running_count);
     json_out_end(j);
 }
 
-bool quota_line_matters(const struct core *core, account_id account, pool_id pool, uint32_t dim)
+bool quota_json_line_matters(const struct core *core, account_id account, pool_id pool,
+                             uint32_t dim)
 {
     struct quota quota;
-    core_quota(core, account, pool, &quota);
+    query_quota(core, account, pool, &quota);
     return dim == DIM_SLOTS || quota.guaranteed.at[dim] != QUOTA_UNLIMITED ||
            quota.limit.at[dim] != QUOTA_UNLIMITED || quota.weight[dim] != QUOTA_WEIGHT_DEFAULT;
 }

@@ -15,9 +15,10 @@ void quota_json(struct json_out *j, const struct core *core, account_id account,
                 struct arena *arena);
 
 /* One line of the list of quotas: one account, pool and accounted resource, with what is used of it. */
-void quota_line_json(struct json_out *j, const struct core *core, account_id account, pool_id pool,
+void quota_json_line(struct json_out *j, const struct core *core, account_id account, pool_id pool,
                      uint32_t dim);
 
 /* Does the line say more than the defaults, or something of slots? The others are left out unless asked
  * for. */
-bool quota_line_matters(const struct core *core, account_id account, pool_id pool, uint32_t dim);
+bool quota_json_line_matters(const struct core *core, account_id account, pool_id pool,
+                             uint32_t dim);

@@ -16,7 +16,7 @@ static const char *const attempt_state_names[] = {
     [AGENT_ATTEMPT_ENDED] = "ended",
 };
 
-void agent_join_encode(const struct agent_join *join, struct buf *out)
+void agent_hello_join_encode(const struct agent_join *join, struct buf *out)
 {
     struct json_out j;
     json_out_init(&j, out);
@@ -28,8 +28,8 @@ void agent_join_encode(const struct agent_join *join, struct buf *out)
     json_out_end(&j);
 }
 
-enum err agent_join_decode(struct str text, struct arena *arena, struct agent_join *ret,
-                           struct error *e)
+enum err agent_hello_join_decode(struct str text, struct arena *arena, struct agent_join *ret,
+                                 struct error *e)
 {
     struct msg msg;
     const struct doc *doc;
@@ -48,7 +48,7 @@ enum err agent_join_decode(struct str text, struct arena *arena, struct agent_jo
     return r;
 }
 
-void agent_joined_encode(const struct agent_joined *joined, struct buf *out)
+void agent_hello_joined_encode(const struct agent_joined *joined, struct buf *out)
 {
     struct json_out j;
     json_out_init(&j, out);
@@ -58,8 +58,8 @@ void agent_joined_encode(const struct agent_joined *joined, struct buf *out)
     json_out_end(&j);
 }
 
-enum err agent_joined_decode(struct str text, struct arena *arena, struct agent_joined *ret,
-                             struct error *e)
+enum err agent_hello_joined_decode(struct str text, struct arena *arena, struct agent_joined *ret,
+                                   struct error *e)
 {
     struct msg msg;
     const struct doc *doc;

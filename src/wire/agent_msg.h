@@ -9,10 +9,10 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/json_out.h"
 #include "base/str.h"
-#include "core/input.h"
+#include "core/model/input.h"
 #include "core/model/ids.h"
 #include "core/model/spec.h"
 #include "core/model/task.h"
@@ -40,12 +40,12 @@ struct agent_joined {
     const char *credential;
 };
 
-void agent_join_encode(const struct agent_join *join, struct buf *out);
-must_use enum err agent_join_decode(struct str text, struct arena *arena, struct agent_join *ret,
-                                    struct error *e);
-void agent_joined_encode(const struct agent_joined *joined, struct buf *out);
-must_use enum err agent_joined_decode(struct str text, struct arena *arena,
-                                      struct agent_joined *ret, struct error *e);
+void agent_hello_join_encode(const struct agent_join *join, struct buf *out);
+must_use enum err agent_hello_join_decode(struct str text, struct arena *arena,
+                                          struct agent_join *ret, struct error *e);
+void agent_hello_joined_encode(const struct agent_joined *joined, struct buf *out);
+must_use enum err agent_hello_joined_decode(struct str text, struct arena *arena,
+                                            struct agent_joined *ret, struct error *e);
 
 /* ---- hello ---- */
 
@@ -184,12 +184,12 @@ struct agent_batch {
 };
 
 /* A batch is written piece by piece: begin, add…, end. */
-void agent_batch_begin(struct json_out *j, struct buf *out, const struct agent_batch *batch);
-void agent_batch_add(struct json_out *j, const struct agent_report *report);
-void agent_batch_end(struct json_out *j);
+void agent_report_batch_begin(struct json_out *j, struct buf *out, const struct agent_batch *batch);
+void agent_report_batch_add(struct json_out *j, const struct agent_report *report);
+void agent_report_batch_end(struct json_out *j);
 
-must_use enum err agent_batch_decode(struct str text, struct arena *arena, struct agent_batch *ret,
-                                     struct error *e);
+must_use enum err agent_report_batch_decode(struct str text, struct arena *arena,
+                                            struct agent_batch *ret, struct error *e);
 
 /* What the core hears of it. False: nothing (output, refused, other). */
 bool agent_report_input(const struct agent_report *report, uint32_t incarnation,

@@ -99,7 +99,7 @@ void agent_order_encode(const struct agent_order *order, struct buf *out)
     case AGENT_STOP:
         key_encode(&j, order->stop.key);
         json_out_kv_i64(&j, "grace_ms", order->stop.grace_ms);
-        json_out_kv_text(&j, "cause", end_cause_name(order->stop.cause));
+        json_out_kv_text(&j, "cause", names_end_cause(order->stop.cause));
         break;
     case AGENT_BYE:
         json_out_kv_text(&j, "why", order->bye.why);
@@ -165,7 +165,7 @@ static void start_decode(struct msg *msg, const struct doc *doc, struct agent_st
 static enum end_cause cause_parse(const char *name)
 {
     for (int i = 0; i < END_CAUSE_COUNT; i++) {
-        if (strcmp(name, end_cause_name((enum end_cause)i)) == 0) {
+        if (strcmp(name, names_end_cause((enum end_cause)i)) == 0) {
             return (enum end_cause)i;
         }
     }

@@ -22,7 +22,7 @@ static const char *const report_names[] = {
 };
 enum { REPORT_NAME_COUNT = sizeof report_names / sizeof report_names[0] };
 
-void agent_batch_begin(struct json_out *j, struct buf *out, const struct agent_batch *batch)
+void agent_report_batch_begin(struct json_out *j, struct buf *out, const struct agent_batch *batch)
 {
     json_out_init(j, out);
     json_out_object(j);
@@ -53,7 +53,7 @@ static void ended_encode(struct json_out *j, const struct agent_report *report)
     json_out_kv_i64(j, "memory_peak", report->memory_peak_bytes);
 }
 
-void agent_batch_add(struct json_out *j, const struct agent_report *report)
+void agent_report_batch_add(struct json_out *j, const struct agent_report *report)
 {
     must(report->type != AGENT_REPORT_OTHER);
     json_out_object(j);
@@ -94,7 +94,7 @@ void agent_batch_add(struct json_out *j, const struct agent_report *report)
     json_out_end(j);
 }
 
-void agent_batch_end(struct json_out *j)
+void agent_report_batch_end(struct json_out *j)
 {
     json_out_end(j);
     json_out_end(j);
@@ -164,8 +164,8 @@ static void report_decode(struct msg *msg, const struct doc *doc, struct agent_r
     }
 }
 
-enum err agent_batch_decode(struct str text, struct arena *arena, struct agent_batch *ret,
-                            struct error *e)
+enum err agent_report_batch_decode(struct str text, struct arena *arena, struct agent_batch *ret,
+                                   struct error *e)
 {
     struct msg msg;
     const struct doc *doc;

@@ -22,12 +22,12 @@ static void head(struct json_out *j, struct buf *out, const char *code, const ch
 void error_json(const struct error *e, struct buf *out)
 {
     struct json_out j;
-    head(&j, out, err_name(e->code), e->text, e->path);
+    head(&j, out, fail_code_name(e->code), e->text, e->path);
     json_out_end(&j);
     json_out_end(&j);
 }
 
-void error_code_json(const char *code, const char *message, struct buf *out)
+void error_json_code(const char *code, const char *message, struct buf *out)
 {
     struct json_out j;
     head(&j, out, code, message, "");
@@ -35,13 +35,14 @@ void error_code_json(const char *code, const char *message, struct buf *out)
     json_out_end(&j);
 }
 
-void refusal_json(const struct core *core, const struct facts *facts, bool of_many,
-                  struct arena *arena, struct buf *out)
+void error_json_refusal(const struct core *core, const struct facts *facts, bool of_many,
+                        struct arena *arena, struct buf *out)
 {
     const struct reason *reason = &facts->refusal;
     bool reused = reason->code == REASON_KEY_REUSED;
-    const char *code = reused ? reason_name(reason->code) : err_name(reason_err(reason->code));
-    const char *path = reason_path(core, reason, arena);
+    const char *code =
+        reused ? names_reason(reason->code) : fail_code_name(reason_help_err(reason->code));
+    const char *path = reason_help_path(core, reason, arena);
     if (of_many && path[0] != '\0') {
         path = arena_fmt(arena, "[%u].%s", facts->refused_index, path);
     }
@@ -51,7 +52,7 @@ void refusal_json(const struct core *core, const struct facts *facts, bool of_ma
     reason_text(core, reason, &message);
     head(&j, out, code, buf_text(&message), path);
     json_out_key(&j, "reason");
-    reason_json(&j, core, reason);
+    reason_text_json(&j, core, reason);
     json_out_end(&j);
     json_out_end(&j);
     buf_done(&message);

@@ -4,7 +4,7 @@
 #include "wire/event_json.h"
 
 #include "wire/attempt_key.h"
-#include "wire/json_internal.h"
+#include "wire/part_json.h"
 #include "wire/reason_text.h"
 #include "wire/time_text.h"
 
@@ -117,15 +117,15 @@ static pool_id pool_named(const struct fact *fact)
     return fact->type == FACT_HEAD_BLOCKED ? fact->head.pool : (pool_id){0};
 }
 
-struct event_subject event_subject(const struct core *core, const struct fact *fact)
+struct event_json_subject event_json_subject(const struct core *core, const struct fact *fact)
 {
-    struct event_subject subject = {
+    struct event_json_subject subject = {
         .task = task_of(fact),
         .pool = pool_named(fact),
         .node = node_of(fact),
     };
-    const struct task *task = subject.task.v != 0 ? core_task(core, subject.task) : NULL;
-    const struct node *node = subject.node.v != 0 ? core_node(core, subject.node) : NULL;
+    const struct task *task = subject.task.v != 0 ? query_task(core, subject.task) : NULL;
+    const struct node *node = subject.node.v != 0 ? query_node(core, subject.node) : NULL;
     if (subject.pool.v == 0 && task != NULL) {
         subject.pool = task->pool;
     } else if (subject.pool.v == 0 && node != NULL) {
@@ -147,18 +147,18 @@ static void submitted_json(struct json_out *j, const struct core *core, const st
     json_out_kv_text(j, "name", spec->name);
     json_out_kv_text(j, "user", spec->user);
     json_out_kv_text(j, "project", spec->project);
-    json_out_kv_text(j, "kind", task_kind_name(spec->kind));
+    json_out_kv_text(j, "kind", names_task_kind(spec->kind));
     json_out_kv_u64(j, "priority", spec->priority);
     json_out_kv_u64(j, "instances", spec->instances);
     json_out_key(j, "resources");
-    request_json(j, core, fact->task_submitted.request);
+    part_json_request(j, core, fact->task_submitted.request);
 }
 
 static void allocated_json(struct json_out *j, const struct fact *fact)
 {
     key_json(j, fact->allocated.key);
     json_out_kv_u64(j, "incarnation", fact->allocated.incarnation);
-    devices_json(j, "devices", fact->allocated.devices);
+    part_json_devices(j, "devices", fact->allocated.devices);
     json_out_kv_milli(j, "slots", fact->allocated.slots_milli);
     json_out_kv_milli(j, "cpu", fact->allocated.cpu_milli);
     json_out_kv_i64(j, "memory", fact->allocated.memory_bytes);
@@ -168,7 +168,7 @@ static void attempt_ended_json(struct json_out *j, const struct fact *fact)
 {
     const struct report *report = &fact->attempt_ended.report;
     key_json(j, report->key);
-    json_out_kv_text(j, "end", end_cause_name(fact->attempt_ended.cause));
+    json_out_kv_text(j, "end", names_end_cause(fact->attempt_ended.cause));
     json_out_kv_i64(j, "exit_code", report->exit_code);
     json_out_kv_bool(j, "again", fact->attempt_ended.again);
     json_out_kv_i64(j, "cpu_ms", report->cpu_ms);
@@ -177,8 +177,8 @@ static void attempt_ended_json(struct json_out *j, const struct fact *fact)
 
 static void task_ended_json(struct json_out *j, const struct fact *fact)
 {
-    json_out_kv_text(j, "state", task_state_name(fact->task_ended.state));
-    json_out_kv_text(j, "end", end_cause_name(fact->task_ended.cause));
+    json_out_kv_text(j, "state", names_task_state(fact->task_ended.state));
+    json_out_kv_text(j, "end", names_end_cause(fact->task_ended.cause));
     json_out_kv_i64(j, "exit_code", fact->task_ended.exit_code);
 }
 
@@ -191,9 +191,9 @@ static void pass_json(struct json_out *j, const struct fact *fact)
 
 static void account_json(struct json_out *j, const struct core *core, account_id id)
 {
-    const struct account *account = core_account(core, id);
+    const struct account *account = query_account(core, id);
     if (account != NULL) {
-        json_out_kv_text(j, account_kind_name(account->kind), core_account_name(core, id));
+        json_out_kv_text(j, names_account_kind(account->kind), query_account_name(core, id));
     }
 }
 
@@ -212,10 +212,10 @@ static void attempt_details_json(struct json_out *j, const struct fact *fact)
         json_out_kv_bool(j, "workdir_used", !fact->attempt_started.workdir_missed);
     } else if (fact->type == FACT_ATTEMPT_CHECKPOINT) {
         key_json(j, fact->attempt_checkpoint.key);
-        time_json(j, "at", fact->attempt_checkpoint.at_ms);
+        time_text_json(j, "at", fact->attempt_checkpoint.at_ms);
     } else if (fact->type == FACT_ATTEMPT_STOPPING) {
         key_json(j, fact->attempt_stopping.key);
-        json_out_kv_text(j, "end", end_cause_name(fact->attempt_stopping.cause));
+        json_out_kv_text(j, "end", names_end_cause(fact->attempt_stopping.cause));
     } else {
         attempt_ended_json(j, fact);
     }
@@ -225,7 +225,7 @@ static void account_details_json(struct json_out *j, const struct core *core,
                                  const struct fact *fact)
 {
     if (fact->type == FACT_ACCOUNT_SET) {
-        json_out_kv_text(j, account_kind_name(fact->account_set.spec->kind),
+        json_out_kv_text(j, names_account_kind(fact->account_set.spec->kind),
                          fact->account_set.spec->name);
     } else if (fact->type == FACT_ACCOUNT_DELETED) {
         account_json(j, core, fact->account_deleted.account);
@@ -238,7 +238,7 @@ static void account_details_json(struct json_out *j, const struct core *core,
 static void pool_times_json(struct json_out *j, const struct fact *fact)
 {
     if (fact->type == FACT_POOL_WAKE) {
-        time_json(j, "at", fact->pool_wake.at_ms);
+        time_text_json(j, "at", fact->pool_wake.at_ms);
         return;
     }
     json_out_key(j, "reservations");
@@ -246,7 +246,7 @@ static void pool_times_json(struct json_out *j, const struct fact *fact)
     for (uint32_t i = 0; i < fact->reserved.count; i++) {
         json_out_object(j);
         json_out_kv_u64(j, "task", fact->reserved.at[i].task.v);
-        time_json(j, "until", fact->reserved.at[i].until_ms);
+        time_text_json(j, "until", fact->reserved.at[i].until_ms);
         json_out_end(j);
     }
     json_out_end(j);
@@ -266,7 +266,7 @@ static void details_json(struct json_out *j, const struct core *core, const stru
         json_out_kv_u64(j, "incarnation", fact->node_set.incarnation);
         break;
     case FACT_NODE_STATE:
-        json_out_kv_text(j, "state", node_state_name(fact->node_state.state));
+        json_out_kv_text(j, "state", names_node_state(fact->node_state.state));
         break;
     case FACT_TASK_SUBMITTED:
         submitted_json(j, core, fact);
@@ -329,21 +329,21 @@ static void details_json(struct json_out *j, const struct core *core, const stru
 /* Facts that create an object bring its name; the state may not have it yet. */
 static const char *pool_name(const struct core *core, const struct fact *fact, pool_id pool)
 {
-    return fact->type == FACT_POOL_SET ? fact->pool_set.spec->name : core_pool_name(core, pool);
+    return fact->type == FACT_POOL_SET ? fact->pool_set.spec->name : query_pool_name(core, pool);
 }
 
 static const char *node_name(const struct core *core, const struct fact *fact, node_id node)
 {
-    return fact->type == FACT_NODE_SET ? fact->node_set.spec->name : core_node_name(core, node);
+    return fact->type == FACT_NODE_SET ? fact->node_set.spec->name : query_node_name(core, node);
 }
 
 void event_json(struct json_out *j, const struct core *core, uint64_t seq, const struct fact *fact)
 {
-    struct event_subject subject = event_subject(core, fact);
+    struct event_json_subject subject = event_json_subject(core, fact);
     json_out_object(j);
     json_out_kv_u64(j, "seq", seq);
-    time_json(j, "time", fact->time_ms);
-    json_out_kv_text(j, "type", fact_type_name(fact->type));
+    time_text_json(j, "time", fact->time_ms);
+    json_out_kv_text(j, "type", names_fact_type(fact->type));
     json_out_kv_text(j, "actor", fact->actor);
     json_out_kv_text(j, "cause", fact->cause);
     if (subject.task.v != 0) {

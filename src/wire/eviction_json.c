@@ -13,19 +13,19 @@ static void bound_json(struct json_out *j, const char *key, resource_id resource
     if (amount == QUOTA_UNLIMITED) {
         json_out_null(j);
     } else {
-        resource_amount_json(j, resource, amount);
+        reason_text_amount_json(j, resource, amount);
     }
 }
 
 static void side_json(struct json_out *j, const struct core *core, const char *name,
                       resource_id resource, const struct eviction_side *side)
 {
-    const struct account *account = core_account(core, side->account);
+    const struct account *account = query_account(core, side->account);
     json_out_key(j, name);
     json_out_object(j);
     if (account != NULL) {
-        json_out_kv_text(j, account_kind_name(account->kind),
-                         core_account_name(core, side->account));
+        json_out_kv_text(j, names_account_kind(account->kind),
+                         query_account_name(core, side->account));
     }
     bound_json(j, "allocated", resource, side->allocated);
     bound_json(j, "guaranteed", resource, side->guaranteed);
@@ -35,12 +35,12 @@ static void side_json(struct json_out *j, const struct core *core, const char *n
 
 void eviction_json(struct json_out *j, const struct core *core, const struct eviction *why)
 {
-    json_out_kv_text(j, "rule", eviction_rule_name(why->rule));
+    json_out_kv_text(j, "rule", names_eviction_rule(why->rule));
     if (why->claimant.v == 0) {
         return;
     }
     json_out_kv_u64(j, "claimant", why->claimant.v);
-    json_out_kv_text(j, "resource", core_resource_name(core, why->resource));
+    json_out_kv_text(j, "resource", query_resource_name(core, why->resource));
     side_json(j, core, "victim", why->resource, &why->victim);
     side_json(j, core, "taker", why->resource, &why->taker);
 }
@@ -50,22 +50,22 @@ static void bound_text(resource_id resource, int64_t amount, struct buf *out)
     if (amount == QUOTA_UNLIMITED) {
         buf_add_str(out, "unlimited");
     } else {
-        resource_amount_bare(resource, amount, out);
+        reason_text_amount_bare(resource, amount, out);
     }
 }
 
 static void side_text(const struct core *core, const struct eviction *why,
                       const struct eviction_side *side, struct buf *out)
 {
-    const struct account *account = core_account(core, side->account);
+    const struct account *account = query_account(core, side->account);
     if (account == NULL) {
         buf_add_str(out, "an account that is gone");
     } else {
-        buf_addf(out, "%s '%s'", account_kind_name(account->kind),
-                 core_account_name(core, side->account));
+        buf_addf(out, "%s '%s'", names_account_kind(account->kind),
+                 query_account_name(core, side->account));
     }
     buf_add_str(out, " held ");
-    resource_amount_text(core, why->resource, side->allocated, out);
+    reason_text_amount(core, why->resource, side->allocated, out);
     buf_add_str(out, " (guaranteed ");
     bound_text(why->resource, side->guaranteed, out);
     buf_add_str(out, ", share ");
@@ -73,7 +73,7 @@ static void side_text(const struct core *core, const struct eviction *why,
     buf_add_char(out, ')');
 }
 
-void eviction_text(const struct core *core, const struct eviction *why, struct buf *out)
+void eviction_json_text(const struct core *core, const struct eviction *why, struct buf *out)
 {
     switch (why->rule) {
     case EVICT_SHARE:
@@ -100,9 +100,9 @@ void eviction_text(const struct core *core, const struct eviction *why, struct b
     }
 }
 
-void evicted_json(struct json_out *j, const struct core *core, const struct task *task)
+void eviction_json_evicted(struct json_out *j, const struct core *core, const struct task *task)
 {
-    const struct eviction_note *note = core_eviction(core, task->id);
+    const struct eviction_note *note = query_task_eviction(core, task->id);
     json_out_key(j, "evicted");
     if (note == NULL) {
         json_out_null(j);
@@ -110,9 +110,9 @@ void evicted_json(struct json_out *j, const struct core *core, const struct task
     }
     struct buf text;
     buf_init(&text, TEXT_MAX);
-    eviction_text(core, &note->why, &text);
+    eviction_json_text(core, &note->why, &text);
     json_out_object(j);
-    time_json(j, "at", note->at_ms);
+    time_text_json(j, "at", note->at_ms);
     json_out_kv_u64(j, "index", note->index);
     eviction_json(j, core, &note->why);
     json_out_kv_text(j, "message", buf_text(&text));

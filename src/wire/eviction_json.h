@@ -10,7 +10,7 @@
 void eviction_json(struct json_out *j, const struct core *core, const struct eviction *why);
 
 /* The same as a sentence, without a full stop. */
-void eviction_text(const struct core *core, const struct eviction *why, struct buf *out);
+void eviction_json_text(const struct core *core, const struct eviction *why, struct buf *out);
 
 /* "evicted":{…}: the last time that an instance of the task was told to leave; null: never. */
-void evicted_json(struct json_out *j, const struct core *core, const struct task *task);
+void eviction_json_evicted(struct json_out *j, const struct core *core, const struct task *task);

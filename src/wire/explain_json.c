@@ -1,7 +1,7 @@
 /* explain_json.c - why a task waits, the nodes that come closest, and what would help.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/eviction_json.h"
-#include "wire/json_internal.h"
+#include "wire/part_json.h"
 #include "wire/reason_text.h"
 #include "wire/time_text.h"
 #include "wire/task_json.h"
@@ -11,23 +11,23 @@ enum { MESSAGE_MAX = 1024 };
 /* What this node lacks, in words. */
 static void near_text(const struct core *core, const struct explain_node *near, struct buf *out)
 {
-    const struct node *node = core_node(core, near->node);
+    const struct node *node = query_node(core, near->node);
     if (near->code == REASON_TOO_LARGE) {
         buf_add_str(out, "is smaller than ");
-        resource_amount_text(core, near->resource, near->wanted, out);
+        reason_text_amount(core, near->resource, near->wanted, out);
     } else if (near->code == REASON_NO_ROOM || near->code == REASON_RESERVED ||
                near->code == REASON_PROMISED) {
-        resource_amount_text(core, near->resource, near->available, out);
+        reason_text_amount(core, near->resource, near->available, out);
         buf_add_str(out, near->code == REASON_NO_ROOM    ? " free of the "
                          : near->code == REASON_PROMISED ? " not promised of the "
                                                          : " not kept of the ");
-        resource_amount_text(core, near->resource, near->wanted, out);
+        reason_text_amount(core, near->resource, near->wanted, out);
         buf_add_str(out, " it needs");
     } else if (near->code == REASON_NODES_AWAY) {
         bool draining = node != NULL && node->state == NODE_UP && node->draining;
         buf_addf(out, "is %s",
                  draining       ? "draining"
-                 : node != NULL ? node_state_name((enum node_state)node->state)
+                 : node != NULL ? names_node_state((enum node_state)node->state)
                                 : "gone");
     } else if (near->code == REASON_NO_DEVICES) {
         buf_add_str(out, "does not have the devices");
@@ -52,13 +52,13 @@ static void near_json(struct json_out *j, const struct core *core, const struct 
     buf_init(&message, MESSAGE_MAX);
     near_text(core, near, &message);
     json_out_object(j);
-    json_out_kv_text(j, "node", core_node_name(core, near->node));
-    json_out_kv_text(j, "code", reason_name(near->code));
-    json_out_kv_text(j, "resource", amount ? core_resource_name(core, near->resource) : NULL);
+    json_out_kv_text(j, "node", query_node_name(core, near->node));
+    json_out_kv_text(j, "code", names_reason(near->code));
+    json_out_kv_text(j, "resource", amount ? query_resource_name(core, near->resource) : NULL);
     json_out_key(j, "wanted");
-    resource_amount_json(j, near->resource, amount ? near->wanted : 0);
+    reason_text_amount_json(j, near->resource, amount ? near->wanted : 0);
     json_out_key(j, "available");
-    resource_amount_json(j, near->resource, amount ? near->available : 0);
+    reason_text_amount_json(j, near->resource, amount ? near->available : 0);
     json_out_kv_text(j, "message", buf_text(&message));
     json_out_end(j);
     buf_done(&message);
@@ -70,7 +70,7 @@ static void bound_json(struct json_out *j, const char *name, resource_id resourc
     if (bound == QUOTA_UNLIMITED) {
         json_out_null(j);
     } else {
-        resource_amount_json(j, resource, bound);
+        reason_text_amount_json(j, resource, bound);
     }
 }
 
@@ -79,15 +79,15 @@ static void account_figures_json(struct json_out *j, const struct core *core,
                                  const struct explain_account *account)
 {
     json_out_key(j, "account");
-    const struct account *row = core_account(core, account->id);
+    const struct account *row = query_account(core, account->id);
     if (row == NULL) {
         json_out_null(j);
         return;
     }
     json_out_object(j);
-    json_out_kv_text(j, "kind", account_kind_name(row->kind));
-    json_out_kv_text(j, "name", core_account_name(core, account->id));
-    json_out_kv_text(j, "resource", core_resource_name(core, account->resource));
+    json_out_kv_text(j, "kind", names_account_kind(row->kind));
+    json_out_kv_text(j, "name", query_account_name(core, account->id));
+    json_out_kv_text(j, "resource", query_resource_name(core, account->resource));
     bound_json(j, "guaranteed", account->resource, account->guaranteed);
     bound_json(j, "share", account->resource, account->share);
     bound_json(j, "allocated", account->resource, account->allocated);
@@ -103,21 +103,21 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
     explain_task(core, task->id, &why);
     json_out_object(j);
     json_out_kv_u64(j, "task", task->id.v);
-    json_out_kv_text(j, "state", task_state_name((enum task_state)task->state));
+    json_out_kv_text(j, "state", names_task_state((enum task_state)task->state));
     bool further = why.position > EXPLAIN_POSITION_MAX;
-    u64_or_null_json(j, "position", further ? EXPLAIN_POSITION_MAX : why.position);
+    part_json_u64_or_null(j, "position", further ? EXPLAIN_POSITION_MAX : why.position);
     json_out_kv_bool(j, "further", further);
-    json_out_kv_text(j, "pool", core_pool_name(core, task->pool));
+    json_out_kv_text(j, "pool", query_pool_name(core, task->pool));
     json_out_key(j, "reason");
-    reason_json(j, core, &why.reason);
+    reason_text_json(j, core, &why.reason);
     json_out_key(j, "expected");
     json_out_object(j);
-    u64_or_null_json(j, "ms", (uint64_t)why.expect_ms);
-    json_out_kv_text(j, "from", length_source_name(why.expect_from));
+    part_json_u64_or_null(j, "ms", (uint64_t)why.expect_ms);
+    json_out_kv_text(j, "from", names_length_source(why.expect_from));
     json_out_end(j);
-    time_json(j, "reserved_until", why.reserved_until_ms);
+    time_text_json(j, "reserved_until", why.reserved_until_ms);
     account_figures_json(j, core, &why.account);
-    evicted_json(j, core, task);
+    eviction_json_evicted(j, core, task);
     json_out_kv_u64(j, "nodes_total", why.nodes_total);
     json_out_key(j, "nearest");
     json_out_array(j);
@@ -131,7 +131,7 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
         json_out_u64(j, why.blockers[i].v);
     }
     json_out_end(j);
-    uint32_t count = reason_suggestions(core, task->id, &why, arena, suggestions);
-    texts_json(j, "suggestions", suggestions, count);
+    uint32_t count = reason_help_suggestions(core, task->id, &why, arena, suggestions);
+    part_json_texts(j, "suggestions", suggestions, count);
     json_out_end(j);
 }

@@ -11,7 +11,7 @@ enum err msg_parse(struct msg *msg, struct str text, struct arena *arena, const 
 {
     struct doc *doc;
     *msg = (struct msg){.arena = arena, .error = e};
-    enum err r = doc_parse_json(arena, text, &doc, e);
+    enum err r = doc_json_parse(arena, text, &doc, e);
     if (r != ERR_OK) {
         return r;
     }

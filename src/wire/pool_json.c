@@ -3,7 +3,7 @@
 #include "wire/pool_json.h"
 
 #include "wire/attempt_key.h"
-#include "wire/json_internal.h"
+#include "wire/part_json.h"
 #include "wire/reason_text.h"
 #include "wire/time_text.h"
 
@@ -19,7 +19,7 @@ static void accepts_json(struct json_out *j, uint32_t accepts)
     json_out_array(j);
     for (int kind = 0; kind < TASK_KIND_COUNT; kind++) {
         if ((accepts >> kind & 1) != 0) {
-            json_out_text(j, task_kind_name((enum task_kind)kind));
+            json_out_text(j, names_task_kind((enum task_kind)kind));
         }
     }
     json_out_end(j);
@@ -44,10 +44,10 @@ static void scheduler_json(struct json_out *j, const struct pool *pool)
 {
     json_out_key(j, "scheduler");
     json_out_object(j);
-    json_out_kv_text(j, "policy", pool_policy_name(pool->policy));
-    json_out_kv_text(j, "placement", pool_placement_name(pool->placement));
-    json_out_kv_text(j, "victims", pool_victims_name(pool->victims));
-    json_out_kv_text(j, "order", pool_order_name(pool->order));
+    json_out_kv_text(j, "policy", names_pool_policy(pool->policy));
+    json_out_kv_text(j, "placement", names_pool_placement(pool->placement));
+    json_out_kv_text(j, "victims", names_pool_victims(pool->victims));
+    json_out_kv_text(j, "order", names_pool_order(pool->order));
     json_out_kv_text(j, "preemption", pool->preemption_off ? "off" : "on");
     json_out_kv_text(j, "uneven", pool->uneven_off ? "off" : "on");
     json_out_kv_u64(j, "consolidation", pool->consolidation_max);
@@ -75,17 +75,17 @@ void pool_json(struct json_out *j, const struct core *core, const struct pool *p
 {
     struct pool_spec spec;
     struct pool_figures figures;
-    core_pool_figures(core, pool->id, &figures);
-    core_pool_spec(core, pool->id, arena, &spec);
+    query_pool_figures(core, pool->id, &figures);
+    query_pool_spec(core, pool->id, arena, &spec);
     json_out_object(j);
-    json_out_kv_text(j, "name", core_pool_name(core, pool->id));
+    json_out_kv_text(j, "name", query_pool_name(core, pool->id));
     json_out_kv_text(j, "title", spec.title);
     json_out_kv_text(j, "description", spec.description);
     json_out_kv_bool(j, "paused", pool->paused != 0);
     accepts_json(j, pool->accepts);
     json_out_kv_i64(j, "patience_ms", pool->patience_ms);
     json_out_kv_u64(j, "aux_tasks", pool->aux_tasks);
-    texts_json(j, "topology", spec.topology, spec.topology_count);
+    part_json_texts(j, "topology", spec.topology, spec.topology_count);
     scheduler_json(j, pool);
     json_out_key(j, "nodes");
     json_out_object(j);
@@ -112,18 +112,18 @@ void pool_json(struct json_out *j, const struct core *core, const struct pool *p
     json_out_kv_u64(j, "pending", pool->pending_count);
     json_out_kv_u64(j, "running", pool->running_count);
     json_out_end(j);
-    u64_or_null_json(j, "reserved_task", pool->reserved[0].task.v);
+    part_json_u64_or_null(j, "reserved_task", pool->reserved[0].task.v);
     json_out_key(j, "reservations");
     json_out_array(j);
     for (uint32_t i = 0; i < pool->reserved_count; i++) {
         json_out_object(j);
         json_out_kv_u64(j, "task", pool->reserved[i].task.v);
-        time_json(j, "until", pool->reserved[i].until_ms);
+        time_text_json(j, "until", pool->reserved[i].until_ms);
         json_out_end(j);
     }
     json_out_end(j);
-    u64_or_null_json(j, "blocked_task", pool->blocked_task.v);
-    time_json(j, "created_at", pool->created_ms);
+    part_json_u64_or_null(j, "blocked_task", pool->blocked_task.v);
+    time_text_json(j, "created_at", pool->created_ms);
     json_out_end(j);
 }
 
@@ -133,9 +133,9 @@ static void total_free_json(struct json_out *j, const char *key, resource_id res
     json_out_key(j, key);
     json_out_object(j);
     json_out_key(j, "total");
-    resource_amount_json(j, resource, total);
+    reason_text_amount_json(j, resource, total);
     json_out_key(j, "free");
-    resource_amount_json(j, resource, free);
+    reason_text_amount_json(j, resource, free);
     json_out_end(j);
 }
 
@@ -149,7 +149,7 @@ static void node_resources_json(struct json_out *j, const struct core *core,
     total_free_json(j, "memory", (resource_id){RESOURCE_MEMORY}, node->memory_bytes,
                     node->memory_free);
     for (uint32_t i = 0; i < node->named_count; i++) {
-        total_free_json(j, core_resource_name(core, node->named[i].resource),
+        total_free_json(j, query_resource_name(core, node->named[i].resource),
                         node->named[i].resource, node->named[i].milli, node->named_free[i]);
     }
     json_out_end(j);
@@ -170,7 +170,7 @@ static void node_tasks_json(struct json_out *j, const struct core *core, const s
     json_out_key(j, "tasks");
     json_out_array(j);
     for (uint32_t i = 0; i < NODE_JSON_TASKS_MAX; i++) {
-        if (core_node_instance_next(core, node->id, &key) == NULL) {
+        if (query_node_instance_next(core, node->id, &key) == NULL) {
             break;
         }
         char text[ATTEMPT_KEY_TEXT_MAX];
@@ -184,13 +184,13 @@ void node_json(struct json_out *j, const struct core *core, const struct node *n
                struct arena *arena)
 {
     struct node_spec spec;
-    core_node_spec(core, node->id, arena, &spec);
+    query_node_spec(core, node->id, arena, &spec);
     json_out_object(j);
-    json_out_kv_text(j, "name", core_node_name(core, node->id));
-    json_out_kv_text(j, "pool", core_pool_name(core, node->pool));
-    json_out_kv_text(j, "state", node_state_name((enum node_state)node->state));
+    json_out_kv_text(j, "name", query_node_name(core, node->id));
+    json_out_kv_text(j, "pool", query_pool_name(core, node->pool));
+    json_out_kv_text(j, "state", names_node_state((enum node_state)node->state));
     json_out_kv_bool(j, "draining", node->draining != 0);
-    labels_json(j, "labels", spec.labels, spec.label_count);
+    part_json_labels(j, "labels", spec.labels, spec.label_count);
     node_resources_json(j, core, node);
     json_out_key(j, "aux");
     json_out_object(j);

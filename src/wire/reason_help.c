@@ -35,13 +35,14 @@ static const struct {
     [REASON_DOMAIN_TOO_SMALL] = {ERR_NEVER, "topology"},
 };
 
-enum err reason_err(enum reason_code code)
+enum err reason_help_err(enum reason_code code)
 {
     must((unsigned)code < REASON_COUNT);
     return refusals[code].path != NULL ? refusals[code].code : ERR_CONFLICT;
 }
 
-const char *reason_path(const struct core *core, const struct reason *reason, struct arena *arena)
+const char *reason_help_path(const struct core *core, const struct reason *reason,
+                             struct arena *arena)
 {
     must((unsigned)reason->code < REASON_COUNT);
     const char *path = refusals[reason->code].path;
@@ -53,7 +54,7 @@ const char *reason_path(const struct core *core, const struct reason *reason, st
     }
     bool unknown = reason->code == REASON_UNKNOWN_RESOURCE && reason->text[0] != '\0';
     return arena_fmt(arena, "resources.%s",
-                     unknown ? reason->text : core_resource_name(core, reason->resource));
+                     unknown ? reason->text : query_resource_name(core, reason->resource));
 }
 
 /* "ask for 2 foo or less and it starts now", as the flag that says so. */
@@ -63,7 +64,7 @@ static const char *smaller(const struct core *core, const struct reason *reason,
     struct buf text;
     buf_init(&text, 256);
     buf_add_str(&text, "ask for ");
-    resource_amount_text(core, reason->resource, reason->smallest, &text);
+    reason_text_amount(core, reason->resource, reason->smallest, &text);
     buf_add_str(&text, " or less, and it can start now");
     const char *copy = arena_str(arena, buf_text(&text));
     buf_done(&text);
@@ -75,11 +76,11 @@ static uint32_t room_suggestions(const struct core *core, task_id id, const stru
                                  struct arena *arena, const char **ret)
 {
     uint32_t count = 0;
-    if (why->reason.smallest > 0 && reason_has_amount(why->reason.code)) {
+    if (why->reason.smallest > 0 && reason_text_has_amount(why->reason.code)) {
         ret[count++] = smaller(core, &why->reason, arena);
     }
     const uint32_t priority =
-        explain_waits_for_room(why->reason.code) ? explain_priority(core, id) : 0;
+        explain_time_for_room(why->reason.code) ? explain_time_priority(core, id) : 0;
     if (priority != 0) {
         ret[count++] = arena_fmt(arena, "weir task edit %" PRIu64 " --priority %u", id.v, priority);
     }
@@ -90,9 +91,9 @@ static uint32_t room_suggestions(const struct core *core, task_id id, const stru
 static const char *ahead(const struct core *core, task_id id, const struct reason *reason,
                          struct arena *arena)
 {
-    const struct task *task = core_task(core, id);
-    const struct task *holder = core_task(core, reason->task);
-    const struct pool *pool = core_pool(core, reason->pool);
+    const struct task *task = query_task(core, id);
+    const struct task *holder = query_task(core, reason->task);
+    const struct pool *pool = query_pool(core, reason->pool);
     if (task == NULL || holder == NULL || pool == NULL || pool->reserved_count > 1 ||
         pool->policy == POLICY_FIFO || pool->order == QUEUE_SHORT_FIRST ||
         task->account.v != holder->account.v || task->priority != holder->priority) {
@@ -106,7 +107,7 @@ static const char *command(const struct core *core, task_id id, const struct exp
                            struct arena *arena)
 {
     const struct reason *reason = &why->reason;
-    const char *pool = core_pool_name(core, reason->pool);
+    const char *pool = query_pool_name(core, reason->pool);
     if (reason->code == REASON_STAGED) {
         return arena_fmt(arena, "weir task start %" PRIu64, id.v);
     }
@@ -123,7 +124,7 @@ static const char *command(const struct core *core, task_id id, const struct exp
         return arena_fmt(arena, "weir agent --server URL --pool %s --join-token TOKEN", pool);
     }
     if (reason->code == REASON_NODES_AWAY && why->resume.v != 0) {
-        return arena_fmt(arena, "weir node resume %s", core_node_name(core, why->resume));
+        return arena_fmt(arena, "weir node resume %s", query_node_name(core, why->resume));
     }
     return NULL;
 }
@@ -135,14 +136,15 @@ static const char *quota(const struct core *core, const struct explanation *why,
     const struct explain_account *account = &why->account;
     struct buf text;
     buf_init(&text, 256);
-    resource_amount_bare(account->resource, account->held + why->reason.wanted, &text);
-    const char *name =
-        account->resource.v == RESOURCE_SLOTS ? "gpu" : core_resource_name(core, account->resource);
-    const struct account *row = core_account(core, account->id);
+    reason_text_amount_bare(account->resource, account->held + why->reason.wanted, &text);
+    const char *name = account->resource.v == RESOURCE_SLOTS
+                           ? "gpu"
+                           : query_resource_name(core, account->resource);
+    const struct account *row = query_account(core, account->id);
     const bool department = row != NULL && row->kind == ACCOUNT_DEPARTMENT;
     const char *command =
         arena_fmt(arena, "weir quota set %s%s --pool %s %s%s=%s", department ? "--department " : "",
-                  core_account_name(core, account->id), core_pool_name(core, why->reason.pool),
+                  query_account_name(core, account->id), query_pool_name(core, why->reason.pool),
                   limit ? "--limit " : "", name, buf_text(&text));
     buf_done(&text);
     return command;
@@ -167,8 +169,8 @@ static uint32_t bound_suggestions(const struct core *core, const struct explanat
     return count;
 }
 
-uint32_t reason_suggestions(const struct core *core, task_id id, const struct explanation *why,
-                            struct arena *arena, const char *ret[SUGGESTIONS_MAX])
+uint32_t reason_help_suggestions(const struct core *core, task_id id, const struct explanation *why,
+                                 struct arena *arena, const char *ret[SUGGESTIONS_MAX])
 {
     const enum reason_code code = why->reason.code;
     if (code == REASON_OVER_LIMIT || code == REASON_OVER_GUARANTEE || code == REASON_USER_CAP ||

@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-void resource_amount_text(const struct core *core, resource_id resource, int64_t amount,
-                          struct buf *out)
+void reason_text_amount(const struct core *core, resource_id resource, int64_t amount,
+                        struct buf *out)
 {
     char text[AMOUNT_TEXT_MAX];
     if (resource.v == RESOURCE_MEMORY) {
@@ -27,11 +27,11 @@ void resource_amount_text(const struct core *core, resource_id resource, int64_t
     if (resource.v == RESOURCE_SLOTS) {
         buf_addf(out, "%s slot%s", text, amount == SLOT_MILLI ? "" : "s");
     } else {
-        buf_addf(out, "%s %s", text, core_resource_name(core, resource));
+        buf_addf(out, "%s %s", text, query_resource_name(core, resource));
     }
 }
 
-void resource_amount_json(struct json_out *j, resource_id resource, int64_t amount)
+void reason_text_amount_json(struct json_out *j, resource_id resource, int64_t amount)
 {
     if (resource.v == RESOURCE_MEMORY || resource.v == RESOURCE_GPU_MEMORY) {
         json_out_i64(j, amount);
@@ -40,7 +40,7 @@ void resource_amount_json(struct json_out *j, resource_id resource, int64_t amou
     }
 }
 
-bool reason_has_amount(enum reason_code code)
+bool reason_text_has_amount(enum reason_code code)
 {
     return code == REASON_NO_ROOM || code == REASON_TOO_LARGE || code == REASON_COMBINATION ||
            code == REASON_UNKNOWN_RESOURCE || code == REASON_GANG_SHORT ||
@@ -128,7 +128,7 @@ static const char *const sentences[REASON_COUNT] = {
     [REASON_NOT_EMPTY] = "department '{text}' still has {need} below it: departments or projects",
 };
 
-void resource_amount_bare(resource_id resource, int64_t amount, struct buf *out)
+void reason_text_amount_bare(resource_id resource, int64_t amount, struct buf *out)
 {
     char text[AMOUNT_TEXT_MAX];
     if (resource.v == RESOURCE_MEMORY || resource.v == RESOURCE_GPU_MEMORY) {
@@ -142,7 +142,7 @@ void resource_amount_bare(resource_id resource, int64_t amount, struct buf *out)
 static const char *resource_of(const struct core *core, const struct reason *reason)
 {
     bool unknown = reason->code == REASON_UNKNOWN_RESOURCE && reason->text[0] != '\0';
-    return unknown ? reason->text : core_resource_name(core, reason->resource);
+    return unknown ? reason->text : query_resource_name(core, reason->resource);
 }
 
 /* What stands between the braces. */
@@ -150,17 +150,17 @@ static void word_add(const struct core *core, const struct reason *reason, struc
                      struct buf *out)
 {
     if (str_is(word, "pool")) {
-        buf_add_str(out, core_pool_name(core, reason->pool));
+        buf_add_str(out, query_pool_name(core, reason->pool));
     } else if (str_is(word, "of_pool")) {
         if (reason->pool.v != 0) {
-            buf_addf(out, " of pool '%s'", core_pool_name(core, reason->pool));
+            buf_addf(out, " of pool '%s'", query_pool_name(core, reason->pool));
         }
     } else if (str_is(word, "account")) {
-        const struct account *account = core_account(core, reason->account);
-        buf_addf(out, "%s '%s'", account != NULL ? account_kind_name(account->kind) : "account",
-                 core_account_name(core, reason->account));
+        const struct account *account = query_account(core, reason->account);
+        buf_addf(out, "%s '%s'", account != NULL ? names_account_kind(account->kind) : "account",
+                 query_account_name(core, reason->account));
     } else if (str_is(word, "node")) {
-        buf_add_str(out, core_node_name(core, reason->node));
+        buf_add_str(out, query_node_name(core, reason->node));
     } else if (str_is(word, "text")) {
         buf_add_str(out, reason->text);
     } else if (str_is(word, "task")) {
@@ -176,12 +176,12 @@ static void word_add(const struct core *core, const struct reason *reason, struc
     } else if (str_is(word, "resource")) {
         buf_add_str(out, resource_of(core, reason));
     } else if (str_is(word, "wanted")) {
-        resource_amount_text(core, reason->resource, reason->wanted, out);
+        reason_text_amount(core, reason->resource, reason->wanted, out);
     } else if (str_is(word, "smallest")) {
-        resource_amount_text(core, reason->resource, reason->smallest, out);
+        reason_text_amount(core, reason->resource, reason->smallest, out);
     } else {
         must(str_is(word, "available"));
-        resource_amount_bare(reason->resource, reason->available, out);
+        reason_text_amount_bare(reason->resource, reason->available, out);
     }
 }
 
@@ -221,8 +221,8 @@ static void resources_add(const struct core *core, const struct reason *reason, 
     const char *asked = resource_of(core, reason);
     const char *meant = NULL;
     uint32_t shown = 0;
-    for (uint32_t i = RESOURCE_NAMED_FIRST; i < core_resource_count(core); i++) {
-        const char *name = core_resource_name(core, (resource_id){(uint16_t)i});
+    for (uint32_t i = RESOURCE_NAMED_FIRST; i < query_resource_count(core); i++) {
+        const char *name = query_resource_name(core, (resource_id){(uint16_t)i});
         if (strcmp(name, asked) == 0) {
             continue;
         }
@@ -243,8 +243,8 @@ static void resources_add(const struct core *core, const struct reason *reason, 
 static void away_add(const struct core *core, const struct reason *reason, struct buf *out)
 {
     uint32_t shown = 0;
-    for (const struct node *node = core_pool_node_next(core, reason->pool, (node_id){0});
-         node != NULL; node = core_pool_node_next(core, reason->pool, node->id)) {
+    for (const struct node *node = query_pool_node_next(core, reason->pool, (node_id){0});
+         node != NULL; node = query_pool_node_next(core, reason->pool, node->id)) {
         if (node->state == NODE_UP && !node->draining) {
             continue;
         }
@@ -252,8 +252,8 @@ static void away_add(const struct core *core, const struct reason *reason, struc
             buf_add_str(out, " and more");
             return;
         }
-        buf_addf(out, "%s%s is %s", shown == 0 ? ": " : ", ", core_node_name(core, node->id),
-                 node->draining ? "draining" : node_state_name((enum node_state)node->state));
+        buf_addf(out, "%s%s is %s", shown == 0 ? ": " : ", ", query_node_name(core, node->id),
+                 node->draining ? "draining" : names_node_state((enum node_state)node->state));
         shown++;
     }
 }
@@ -334,7 +334,7 @@ static void count_or_null(struct json_out *j, const char *key, int64_t value)
 /* resource, wanted, available, smallest: amounts in their unit, or plain counts. */
 static void amounts_json(struct json_out *j, const struct core *core, const struct reason *reason)
 {
-    bool amount = reason_has_amount(reason->code);
+    bool amount = reason_text_has_amount(reason->code);
     json_out_kv_text(j, "resource", amount ? resource_of(core, reason) : NULL);
     if (!amount) {
         json_out_kv_i64(j, "wanted", reason->wanted);
@@ -343,20 +343,20 @@ static void amounts_json(struct json_out *j, const struct core *core, const stru
         return;
     }
     json_out_key(j, "wanted");
-    resource_amount_json(j, reason->resource, reason->wanted);
+    reason_text_amount_json(j, reason->resource, reason->wanted);
     json_out_key(j, "available");
-    resource_amount_json(j, reason->resource, reason->available);
+    reason_text_amount_json(j, reason->resource, reason->available);
     json_out_key(j, "smallest");
     if (reason->smallest < 0) {
         json_out_null(j);
     } else {
-        resource_amount_json(j, reason->resource, reason->smallest);
+        reason_text_amount_json(j, reason->resource, reason->smallest);
     }
 }
 
 enum { REASON_TEXT_MAX = 1024 };
 
-void reason_json(struct json_out *j, const struct core *core, const struct reason *reason)
+void reason_text_json(struct json_out *j, const struct core *core, const struct reason *reason)
 {
     if (reason->code == REASON_NONE) {
         json_out_null(j);
@@ -366,10 +366,10 @@ void reason_json(struct json_out *j, const struct core *core, const struct reaso
     buf_init(&message, REASON_TEXT_MAX);
     reason_text(core, reason, &message);
     json_out_object(j);
-    json_out_kv_text(j, "code", reason_name(reason->code));
+    json_out_kv_text(j, "code", names_reason(reason->code));
     json_out_kv_text(j, "message", buf_text(&message));
     amounts_json(j, core, reason);
-    json_out_kv_text(j, "node", reason->node.v != 0 ? core_node_name(core, reason->node) : NULL);
+    json_out_kv_text(j, "node", reason->node.v != 0 ? query_node_name(core, reason->node) : NULL);
     json_out_key(j, "task");
     if (reason->task.v != 0) {
         json_out_u64(j, reason->task.v);
@@ -378,7 +378,7 @@ void reason_json(struct json_out *j, const struct core *core, const struct reaso
     }
     json_out_kv_u64(j, "have", reason->have);
     json_out_kv_u64(j, "need", reason->need);
-    time_json(j, "until", reason->until_ms);
+    time_text_json(j, "until", reason->until_ms);
     if (reason->group[0] != '\0') {
         json_out_kv_text(j, "group", reason->group);
     }

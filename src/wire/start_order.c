@@ -8,13 +8,13 @@
 static const char *master_address(const struct core *core, const struct task *task,
                                   struct arena *arena)
 {
-    const struct instance *first = core_instance(core, task->id, 0);
+    const struct instance *first = query_instance(core, task->id, 0);
     must(first != NULL);
     if (first->node.v == 0) {
         return "";
     }
     struct node_spec node;
-    core_node_spec(core, first->node, arena, &node);
+    query_node_spec(core, first->node, arena, &node);
     return node.address;
 }
 
@@ -23,7 +23,7 @@ static void group_env(const struct core *core, const struct task *task, uint32_t
                       struct arena *arena, struct task_spec *spec)
 {
     enum { OWN = 3 };
-    const struct form *form = shape_form(core_shape(core, task->shape));
+    const struct form *form = shape_form(query_task_shape(core, task->shape));
     if (!form_grouped(form) || spec->env_count > TASK_ENV_MAX - OWN) {
         return;
     }
@@ -43,19 +43,19 @@ bool start_order_fill(const struct core *core, const struct effect *effect, stru
                       struct agent_order *ret)
 {
     must(effect->type == EFFECT_START);
-    const struct task *task = core_task(core, effect->key.task);
+    const struct task *task = query_task(core, effect->key.task);
     const struct instance *instance =
-        task != NULL ? core_instance(core, task->id, effect->key.index) : NULL;
+        task != NULL ? query_instance(core, task->id, effect->key.index) : NULL;
     if (instance == NULL || instance->attempt != effect->key.attempt || instance->node.v == 0) {
         return false;
     }
     struct task_spec spec;
-    core_task_spec(core, task->id, arena, &spec);
+    query_task_spec(core, task->id, arena, &spec);
     group_env(core, task, effect->key.index, arena, &spec);
     bool gang = task->gang != 0 && task->instance_count > 1;
     *ret = (struct agent_order){
         .type = AGENT_START,
-        .epoch = core_epoch(core),
+        .epoch = query_epoch(core),
         .incarnation = instance->incarnation,
         .start =
             {
@@ -71,8 +71,8 @@ bool start_order_fill(const struct core *core, const struct effect *effect, stru
                 .devices = instance->devices,
                 .cpu_milli = instance->cpu_milli,
                 .memory_bytes = instance->memory_bytes,
-                .pool = core_pool_name(core, task->pool),
-                .node = core_node_name(core, instance->node),
+                .pool = query_pool_name(core, task->pool),
+                .node = query_node_name(core, instance->node),
                 .rank = gang ? effect->key.index : 0,
                 .world_size = gang ? task->instance_count : 1,
                 .master_addr = gang ? master_address(core, task, arena) : "",

@@ -11,8 +11,8 @@ static void pools_json(struct json_out *j, const struct core *core, struct arena
 {
     json_out_key(j, "pools");
     json_out_array(j);
-    for (const struct pool *pool = core_pool_next(core, (pool_id){0}); pool != NULL;
-         pool = core_pool_next(core, pool->id)) {
+    for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
+         pool = query_pool_next(core, pool->id)) {
         pool_json(j, core, pool, arena);
         arena_clear(arena);
     }
@@ -23,8 +23,8 @@ static void nodes_json(struct json_out *j, const struct core *core, struct arena
 {
     json_out_key(j, "nodes");
     json_out_array(j);
-    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
-         node = core_node_next(core, node->id)) {
+    for (const struct node *node = query_node_next(core, (node_id){0}); node != NULL;
+         node = query_node_next(core, node->id)) {
         node_json(j, core, node, arena);
         arena_clear(arena);
     }
@@ -36,8 +36,8 @@ static void accounts_json(struct json_out *j, const struct core *core, enum acco
 {
     json_out_key(j, kind == ACCOUNT_PROJECT ? "projects" : "departments");
     json_out_array(j);
-    for (const struct account *account = core_account_next(core, (account_id){0}); account != NULL;
-         account = core_account_next(core, account->id)) {
+    for (const struct account *account = query_account_next(core, (account_id){0}); account != NULL;
+         account = query_account_next(core, account->id)) {
         if (account->kind == kind) {
             account_json(j, core, account, arena);
             arena_clear(arena);
@@ -52,7 +52,7 @@ static void quotas_json(struct json_out *j, const struct core *core, struct aren
     json_out_array(j);
     account_id account = {0};
     pool_id pool = {0};
-    while (core_quota_next(core, &account, &pool)) {
+    while (query_quota_next(core, &account, &pool)) {
         quota_json(j, core, account, pool, arena);
         arena_clear(arena);
     }
@@ -62,11 +62,11 @@ static void quotas_json(struct json_out *j, const struct core *core, struct aren
 static void tasks_json(struct json_out *j, const struct core *core, struct arena *arena)
 {
     struct task_writer writer;
-    task_writer_init(&writer, core, arena);
+    task_json_writer_init(&writer, core, arena);
     json_out_key(j, "tasks");
     json_out_array(j);
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
+    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+         task = query_task_next(core, task->id)) {
         task_json(&writer, j, task, TASK_JSON_ATTEMPTS | TASK_JSON_PLACES | TASK_JSON_NO_ENV);
         arena_clear(arena);
     }
@@ -81,8 +81,8 @@ void state_json(const struct core *core, int64_t now_ms, struct buf *out)
     json_out_init(&j, out);
     json_out_object(&j);
     json_out_kv_u64(&j, "version", STATE_JSON_VERSION);
-    json_out_kv_u64(&j, "seq", core_seq(core));
-    time_json(&j, "time", now_ms);
+    json_out_kv_u64(&j, "seq", query_seq(core));
+    time_text_json(&j, "time", now_ms);
     pools_json(&j, core, &arena);
     nodes_json(&j, core, &arena);
     accounts_json(&j, core, ACCOUNT_DEPARTMENT, &arena);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/submit_json.h"
 
-#include "wire/json_internal.h"
+#include "wire/part_json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,35 +28,35 @@ void submit_json(struct json_out *j, const struct task_spec *spec)
 {
     json_out_object(j);
     json_out_kv_text(j, "name", spec->name);
-    json_out_kv_text(j, "kind", task_kind_name(spec->kind));
-    texts_json(j, "command", spec->argv, spec->argv_count);
-    env_json(j, spec);
+    json_out_kv_text(j, "kind", names_task_kind(spec->kind));
+    part_json_texts(j, "command", spec->argv, spec->argv_count);
+    part_json_env(j, spec);
     json_out_kv_text(j, "workdir", spec->workdir);
     json_out_kv_text(j, "image", spec->image);
     json_out_kv_text(j, "project", spec->project);
     if (spec->pool_count > 0) {
-        texts_json(j, "pools", spec->pools, spec->pool_count);
+        part_json_texts(j, "pools", spec->pools, spec->pool_count);
     }
-    asks_json(j, spec);
+    part_json_asks(j, spec);
     if (spec->device_mask != 0) {
-        devices_json(j, "devices", spec->device_mask);
+        part_json_devices(j, "devices", spec->device_mask);
     }
     if (spec->avoid_count > 0) {
-        texts_json(j, "avoid", spec->avoid, spec->avoid_count);
+        part_json_texts(j, "avoid", spec->avoid, spec->avoid_count);
     }
     if (spec->node_label_count > 0) {
-        labels_json(j, "node_labels", spec->node_labels, spec->node_label_count);
+        part_json_labels(j, "node_labels", spec->node_labels, spec->node_label_count);
     }
     if (spec->group_count == 0) {
         instances_json(j, spec);
     }
-    groups_json(j, spec);
+    part_json_groups(j, spec);
     json_out_kv_bool(j, "gang", spec->gang);
     if (spec->min_instances > 0) {
         json_out_kv_u64(j, "min_instances", spec->min_instances);
     }
     json_out_key(j, "topology");
-    topology_json(j, &spec->topology);
+    part_json_topology(j, &spec->topology);
     json_out_kv_u64(j, "priority", spec->priority);
     json_out_kv_bool(j, "preemptible", spec->preemptible);
     json_out_kv_bool(j, "repeatable", spec->repeatable);
@@ -71,8 +71,8 @@ void submit_json(struct json_out *j, const struct task_spec *spec)
         duration_json(j, "preemption_delay", spec->preempt_delay_ms);
     }
     json_out_kv_u64(j, "max_retries", spec->max_retries);
-    depends_json(j, spec);
-    texts_json(j, "tags", spec->tags, spec->tag_count);
+    part_json_depends(j, spec);
+    part_json_texts(j, "tags", spec->tags, spec->tag_count);
     json_out_kv_bool(j, "stage", spec->stage);
     json_out_end(j);
 }

@@ -5,5 +5,5 @@
 #include "base/json_out.h"
 #include "core/model/spec.h"
 
-/* The inverse of task_spec_read(): reading it back gives an equal spec. `user` is not written. */
+/* The inverse of task_file_spec_read(): reading it back gives an equal spec. `user` is not written. */
 void submit_json(struct json_out *j, const struct task_spec *spec);

@@ -4,9 +4,9 @@
 #include "wire/eviction_json.h"
 
 #include "base/must.h"
-#include "core/sched/explain.h"
+#include "core/sched/explain/explain.h"
 #include "wire/attempt_key.h"
-#include "wire/json_internal.h"
+#include "wire/part_json.h"
 #include "wire/reason_text.h"
 #include "wire/time_text.h"
 
@@ -19,7 +19,7 @@ static const char *const instance_state_names[] = {
     [INSTANCE_ENDED] = "ended",
 };
 
-void task_writer_init(struct task_writer *writer, const struct core *core, struct arena *arena)
+void task_json_writer_init(struct task_writer *writer, const struct core *core, struct arena *arena)
 {
     writer->core = core;
     writer->arena = arena;
@@ -53,11 +53,11 @@ static struct task_places *places_walk(struct task_writer *writer, pool_id pool)
     places->pool = pool;
     places->next = writer->places;
     writer->places = places;
-    task_id id = core_queue_next(writer->core, pool, (task_id){0});
+    task_id id = query_queue_next(writer->core, pool, (task_id){0});
     while (id.v != 0 && places->count < TASK_JSON_POSITION_MAX) {
         places->at[places->count] = (struct task_place){id.v, places->count + 1};
         places->count++;
-        id = core_queue_next(writer->core, pool, id);
+        id = query_queue_next(writer->core, pool, id);
     }
     qsort(places->at, places->count, sizeof places->at[0], place_compare);
     return places;
@@ -66,7 +66,7 @@ static struct task_places *places_walk(struct task_writer *writer, pool_id pool)
 static uint32_t position_of(struct task_writer *writer, const struct task *task)
 {
     if (!task->queued || writer->keep == NULL) {
-        return core_queue_position(writer->core, task->id, TASK_JSON_POSITION_MAX);
+        return query_queue_position(writer->core, task->id, TASK_JSON_POSITION_MAX);
     }
     struct task_places *places = writer->places;
     while (places != NULL && places->pool.v != task->pool.v) {
@@ -114,30 +114,30 @@ static void asked_json(struct task_writer *writer, struct json_out *j, const str
                        const struct task_spec *spec)
 {
     const struct core *core = writer->core;
-    const char *pool = core_pool_name(core, task->pool);
-    const struct shape *shape = core_shape(core, task->shape);
+    const char *pool = query_pool_name(core, task->pool);
+    const struct shape *shape = query_task_shape(core, task->shape);
     must(shape != NULL);
     json_out_kv_text(j, "user", spec->user);
     json_out_kv_text(j, "project", spec->project);
     json_out_kv_text(j, "pool", pool);
-    texts_json(j, "pools", spec->pool_count > 0 ? spec->pools : &pool,
-               spec->pool_count > 0 ? spec->pool_count : 1);
-    texts_json(j, "command", spec->argv, spec->argv_count);
-    env_json(j, spec);
+    part_json_texts(j, "pools", spec->pool_count > 0 ? spec->pools : &pool,
+                    spec->pool_count > 0 ? spec->pool_count : 1);
+    part_json_texts(j, "command", spec->argv, spec->argv_count);
+    part_json_env(j, spec);
     json_out_kv_text(j, "workdir", spec->workdir);
     json_out_kv_text(j, "image", spec->image);
     json_out_key(j, "resources");
-    request_json(j, core, &shape->request);
-    devices_json(j, "devices", spec->device_mask);
-    texts_json(j, "avoid", spec->avoid, spec->avoid_count);
-    labels_json(j, "node_labels", spec->node_labels, spec->node_label_count);
+    part_json_request(j, core, &shape->request);
+    part_json_devices(j, "devices", spec->device_mask);
+    part_json_texts(j, "avoid", spec->avoid, spec->avoid_count);
+    part_json_labels(j, "node_labels", spec->node_labels, spec->node_label_count);
     json_out_kv_u64(j, "instances", task->instance_count);
     json_out_kv_u64(j, "array_first", task->array_first);
     json_out_kv_bool(j, "gang", task->gang != 0);
     json_out_kv_u64(j, "min_instances", task->gang != 0 ? task->min_count : 1);
     json_out_key(j, "topology");
-    topology_json(j, &spec->topology);
-    groups_json(j, spec);
+    part_json_topology(j, &spec->topology);
+    part_json_groups(j, spec);
     json_out_kv_u64(j, "priority", task->priority);
     json_out_kv_bool(j, "preemptible", task->preemptible != 0);
     json_out_kv_bool(j, "repeatable", task->repeatable != 0);
@@ -146,8 +146,8 @@ static void asked_json(struct task_writer *writer, struct json_out *j, const str
     own_json(j, "stale_grace_ms", task->own_stale_grace != 0, task->stale_grace_ms);
     own_json(j, "preemption_delay_ms", task->own_preempt_delay != 0, task->preempt_delay_ms);
     json_out_kv_u64(j, "max_retries", task->max_retries);
-    depends_json(j, spec);
-    texts_json(j, "tags", spec->tags, spec->tag_count);
+    part_json_depends(j, spec);
+    part_json_texts(j, "tags", spec->tags, spec->tag_count);
 }
 
 /* A code, or null while there is none. */
@@ -177,16 +177,16 @@ static void counts_json(struct json_out *j, const struct task *task)
 /* The fields that change. */
 static void course_json(struct json_out *j, const struct task *task)
 {
-    time_json(j, "submitted_at", task->submitted_ms);
-    time_json(j, "queued_at", task->queued_ms);
-    time_json(j, "started_at", task->started_ms);
-    time_json(j, "ended_at", task->ended_ms);
-    time_json(j, "running_since", task->running_ms);
+    time_text_json(j, "submitted_at", task->submitted_ms);
+    time_text_json(j, "queued_at", task->queued_ms);
+    time_text_json(j, "started_at", task->started_ms);
+    time_text_json(j, "ended_at", task->ended_ms);
+    time_text_json(j, "running_since", task->running_ms);
     json_out_kv_i64(j, "ran_ms", task->ran_ms);
     /* A program that could not be started has the code a shell would give. */
     bool has_code = task->started_ms != 0 || task->cause == END_SPAWN;
     exit_code_json(j, has_code && task_state_ended((enum task_state)task->state), task->exit_code);
-    json_out_kv_text(j, "cause", end_cause_name((enum end_cause)task->cause));
+    json_out_kv_text(j, "cause", names_end_cause((enum end_cause)task->cause));
     counts_json(j, task);
 }
 
@@ -215,16 +215,16 @@ static void attempt_json(struct json_out *j, const struct core *core, const stru
     json_out_kv_u64(j, "attempt", instance->attempt);
     json_out_kv_text(j, "state", instance_state_names[instance->state]);
     json_out_kv_text(j, "node",
-                     instance->node.v != 0 ? core_node_name(core, instance->node) : NULL);
-    devices_json(j, "devices", instance->devices);
-    json_out_kv_text(j, "cause", end_cause_name((enum end_cause)instance->cause));
+                     instance->node.v != 0 ? query_node_name(core, instance->node) : NULL);
+    part_json_devices(j, "devices", instance->devices);
+    json_out_kv_text(j, "cause", names_end_cause((enum end_cause)instance->cause));
     exit_code_json(j, instance->state == INSTANCE_ENDED && instance->started_ms != 0,
                    instance->exit_code);
     message_json(j, program, instance);
     json_out_kv_bool(j, "workdir_used", instance->workdir_missed == 0);
-    time_json(j, "started_at", instance->started_ms);
-    time_json(j, "checkpoint_at", instance->checkpoint_ms);
-    time_json(j, "ended_at", instance->ended_ms);
+    time_text_json(j, "started_at", instance->started_ms);
+    time_text_json(j, "checkpoint_at", instance->checkpoint_ms);
+    time_text_json(j, "ended_at", instance->ended_ms);
     json_out_end(j);
 }
 
@@ -235,7 +235,7 @@ static void attempts_json(struct json_out *j, const struct core *core, const str
     json_out_array(j);
     uint32_t written = 0;
     for (uint32_t i = 0; i < task->instance_count; i++) {
-        const struct instance *instance = core_instance(core, task->id, i);
+        const struct instance *instance = query_instance(core, task->id, i);
         must(instance != NULL);
         const bool holds = instance->state != INSTANCE_WAITING && instance->state != INSTANCE_ENDED;
         if (instance->attempt > 0 && ((places && holds) || written < TASK_JSON_ATTEMPTS_MAX)) {
@@ -251,23 +251,23 @@ void task_json(struct task_writer *writer, struct json_out *j, const struct task
 {
     struct task_spec spec;
     bool reasons = (parts & TASK_JSON_REASON) != 0;
-    core_task_spec(writer->core, task->id, writer->arena, &spec);
+    query_task_spec(writer->core, task->id, writer->arena, &spec);
     if ((parts & TASK_JSON_NO_ENV) != 0) {
         spec.env_count = 0;
     }
     json_out_object(j);
     json_out_kv_u64(j, "id", task->id.v);
     json_out_kv_text(j, "name", spec.name);
-    json_out_kv_text(j, "kind", task_kind_name((enum task_kind)task->kind));
-    json_out_kv_text(j, "state", task_state_name((enum task_state)task->state));
+    json_out_kv_text(j, "kind", names_task_kind((enum task_kind)task->kind));
+    json_out_kv_text(j, "state", names_task_state((enum task_state)task->state));
     asked_json(writer, j, task, &spec);
     course_json(j, task);
-    evicted_json(j, writer->core, task);
-    u64_or_null_json(j, "position", reasons ? position_of(writer, task) : 0);
+    eviction_json_evicted(j, writer->core, task);
+    part_json_u64_or_null(j, "position", reasons ? position_of(writer, task) : 0);
     json_out_key(j, "reason");
     if (reasons) {
         struct reason reason = reason_of(writer, task);
-        reason_json(j, writer->core, &reason);
+        reason_text_json(j, writer->core, &reason);
     } else {
         json_out_null(j);
     }
@@ -278,29 +278,29 @@ void task_json(struct task_writer *writer, struct json_out *j, const struct task
     json_out_end(j);
 }
 
-void task_short_json(struct task_writer *writer, struct json_out *j, const struct task *task,
+void task_json_short(struct task_writer *writer, struct json_out *j, const struct task *task,
                      uint32_t position)
 {
     struct task_spec spec;
-    const struct shape *shape = core_shape(writer->core, task->shape);
+    const struct shape *shape = query_task_shape(writer->core, task->shape);
     must(shape != NULL);
-    core_task_spec(writer->core, task->id, writer->arena, &spec);
+    query_task_spec(writer->core, task->id, writer->arena, &spec);
     struct reason reason = reason_of(writer, task);
     json_out_object(j);
     json_out_kv_u64(j, "id", task->id.v);
     json_out_kv_text(j, "name", spec.name);
-    texts_json(j, "command", spec.argv, spec.argv_count);
+    part_json_texts(j, "command", spec.argv, spec.argv_count);
     json_out_kv_text(j, "user", spec.user);
     json_out_kv_text(j, "project", spec.project);
-    json_out_kv_text(j, "state", task_state_name((enum task_state)task->state));
+    json_out_kv_text(j, "state", names_task_state((enum task_state)task->state));
     json_out_kv_u64(j, "priority", task->priority);
-    u64_or_null_json(j, "position", position);
+    part_json_u64_or_null(j, "position", position);
     json_out_key(j, "resources");
-    request_json(j, writer->core, &shape->request);
+    part_json_request(j, writer->core, &shape->request);
     json_out_kv_u64(j, "instances", task->instance_count);
     counts_json(j, task);
-    time_json(j, "submitted_at", task->submitted_ms);
+    time_text_json(j, "submitted_at", task->submitted_ms);
     json_out_key(j, "reason");
-    reason_json(j, writer->core, &reason);
+    reason_text_json(j, writer->core, &reason);
     json_out_end(j);
 }

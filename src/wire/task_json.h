@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/json_out.h"
 #include "core/core.h"
-#include "core/sched/explain.h"
+#include "core/sched/explain/explain.h"
 
 enum {
     TASK_JSON_ATTEMPTS_MAX = 1000,
@@ -35,7 +35,8 @@ struct task_writer {
     struct task_places *places; /* in `keep` */
 };
 
-void task_writer_init(struct task_writer *writer, const struct core *core, struct arena *arena);
+void task_json_writer_init(struct task_writer *writer, const struct core *core,
+                           struct arena *arena);
 
 /* The task object; `parts` of the flags above. */
 void task_json(struct task_writer *writer, struct json_out *j, const struct task *task,
@@ -43,7 +44,7 @@ void task_json(struct task_writer *writer, struct json_out *j, const struct task
 
 /* id name user project state priority position resources instances counts submitted_at reason: an item of the queue.
  * `position` is the caller's count, which walks the queue. */
-void task_short_json(struct task_writer *writer, struct json_out *j, const struct task *task,
+void task_json_short(struct task_writer *writer, struct json_out *j, const struct task *task,
                      uint32_t position);
 
 /* The answer to GET /tasks/{id}/explain. */

@@ -74,7 +74,7 @@ void time_text(int64_t ms, char *out)
     *out = '\0';
 }
 
-void time_json(struct json_out *j, const char *key, int64_t ms)
+void time_text_json(struct json_out *j, const char *key, int64_t ms)
 {
     json_out_key(j, key);
     if (ms == 0) {
@@ -157,7 +157,7 @@ static bool offset_cut(struct str *text, int64_t *ret_ms)
     return true;
 }
 
-bool time_parse(struct str text, int64_t *ret_ms)
+bool time_text_parse(struct str text, int64_t *ret_ms)
 {
     struct date date;
     int64_t hour;

@@ -16,7 +16,7 @@ enum { TIME_TEXT_MAX = 32 };
 void time_text(int64_t ms, char *out);
 
 /* RFC 3339 with `Z` or an offset, fraction optional. False: it is none, or before 1970. */
-bool time_parse(struct str text, int64_t *ret_ms);
+bool time_text_parse(struct str text, int64_t *ret_ms);
 
 /* The time as a JSON string; 0 is written as null. */
-void time_json(struct json_out *j, const char *key, int64_t ms);
+void time_text_json(struct json_out *j, const char *key, int64_t ms);

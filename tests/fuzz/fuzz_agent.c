@@ -49,22 +49,22 @@ static bool batch_again(struct str text, struct arena *arena, struct buf *out)
 {
     struct agent_batch batch;
     struct error e = {0};
-    if (agent_batch_decode(text, arena, &batch, &e) != ERR_OK) {
+    if (agent_report_batch_decode(text, arena, &batch, &e) != ERR_OK) {
         must(e.text[0] != '\0');
         return false;
     }
     struct json_out j;
-    agent_batch_begin(&j, out, &batch);
+    agent_report_batch_begin(&j, out, &batch);
     for (uint32_t i = 0; i < batch.count; i++) {
         struct report report;
         if (batch.reports[i].type != AGENT_REPORT_OTHER) {
-            agent_batch_add(&j, &batch.reports[i]);
+            agent_report_batch_add(&j, &batch.reports[i]);
         }
         if (agent_report_input(&batch.reports[i], batch.incarnation, &report)) {
             must(report.key.task.v != 0);
         }
     }
-    agent_batch_end(&j);
+    agent_report_batch_end(&j);
     return true;
 }
 
@@ -72,11 +72,11 @@ static bool join_again(struct str text, struct arena *arena, struct buf *out)
 {
     struct agent_join join;
     struct error e = {0};
-    if (agent_join_decode(text, arena, &join, &e) != ERR_OK) {
+    if (agent_hello_join_decode(text, arena, &join, &e) != ERR_OK) {
         must(e.text[0] != '\0');
         return false;
     }
-    agent_join_encode(&join, out);
+    agent_hello_join_encode(&join, out);
     return true;
 }
 
@@ -84,11 +84,11 @@ static bool joined_again(struct str text, struct arena *arena, struct buf *out)
 {
     struct agent_joined joined;
     struct error e = {0};
-    if (agent_joined_decode(text, arena, &joined, &e) != ERR_OK) {
+    if (agent_hello_joined_decode(text, arena, &joined, &e) != ERR_OK) {
         must(e.text[0] != '\0');
         return false;
     }
-    agent_joined_encode(&joined, out);
+    agent_hello_joined_encode(&joined, out);
     return true;
 }
 

@@ -57,17 +57,17 @@ static void texts_try(struct str text, struct arena *arena)
     if (resources_text_parse(text, TASK_RESOURCES_MAX, arena, &resources, &e) == ERR_OK) {
         must(resources.named_count <= TASK_RESOURCES_MAX);
     }
-    if (devices_text_parse(text, &mask, &e) == ERR_OK) {
+    if (resources_text_devices(text, &mask, &e) == ERR_OK) {
         must(mask != 0);
     }
-    if (array_text_parse(text, &first, &count, &e) == ERR_OK) {
+    if (resources_text_array(text, &first, &count, &e) == ERR_OK) {
         must(count >= 1);
         must(count <= TASK_INSTANCES_MAX);
     }
-    if (label_text_parse(text, arena, &label, &e) == ERR_OK) {
+    if (resources_text_label(text, arena, &label, &e) == ERR_OK) {
         must(label.key[0] != '\0');
     }
-    if (env_text_check(text, &e) != ERR_OK) {
+    if (resources_text_env(text, &e) != ERR_OK) {
         must(e.text[0] != '\0');
     }
 }
@@ -89,11 +89,11 @@ static void codings_try(struct str text, struct arena *arena)
         must(str_equal((struct str){buf_text(&out), out.len}, text));
         buf_done(&out);
     }
-    if (time_parse(text, &ms)) {
+    if (time_text_parse(text, &ms)) {
         char shown[TIME_TEXT_MAX];
         int64_t back;
         time_text(ms, shown);
-        must(time_parse(str_of(shown), &back));
+        must(time_text_parse(str_of(shown), &back));
         must(back == ms);
     }
 }

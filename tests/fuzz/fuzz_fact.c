@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/must.h"
-#include "core/fact.h"
+#include "core/state/fact.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(fact_decode((struct str){out.data, out.len}, &arena, &fact, &e) == ERR_OK);
         must(version < fact.version || out.len == size);
         must(version < fact.version || memcmp(out.data, data, size) == 0);
-        must(fact_type_name(fact.type) != NULL);
+        must(names_fact_type(fact.type) != NULL);
         buf_done(&out);
     } else {
         must(e.code == ERR_CORRUPT);

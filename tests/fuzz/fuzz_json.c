@@ -79,7 +79,7 @@ static void document_read_and_write(struct str text, bool must_read, struct buf 
     struct doc *doc;
     struct error e = {0};
     arena_init(&arena);
-    if (doc_parse_json(&arena, text, &doc, &e) == ERR_OK) {
+    if (doc_json_parse(&arena, text, &doc, &e) == ERR_OK) {
         struct json_out j;
         json_out_init(&j, out);
         document_write(&j, doc);

@@ -12,7 +12,7 @@ static bool names_a_trace(struct str text)
     struct doc *doc;
     struct error e;
     arena_init(&arena);
-    const bool read = doc_parse_yaml(&arena, text, &doc, &e) == ERR_OK;
+    const bool read = doc_yaml_parse(&arena, text, &doc, &e) == ERR_OK;
     const bool names = read && doc->kind == DOC_MAP && doc_get(doc, "trace") != NULL;
     arena_done(&arena);
     return names;

@@ -35,8 +35,8 @@ static void spec_again(const struct task_spec *spec)
     buf_init(&first, OUT_MAX);
     buf_init(&second, OUT_MAX);
     spec_write(spec, &first);
-    must(doc_parse_json(&arena, (struct str){first.data, first.len}, &doc, &e) == ERR_OK);
-    must(task_spec_read(doc, &arena, &back, &e) == ERR_OK);
+    must(doc_json_parse(&arena, (struct str){first.data, first.len}, &doc, &e) == ERR_OK);
+    must(task_file_spec_read(doc, &arena, &back, &e) == ERR_OK);
     spec_write(&back, &second);
     must(first.len == second.len);
     must(memcmp(first.data, second.data, first.len) == 0);
@@ -52,7 +52,7 @@ static void tasks_try(const struct doc *doc, struct arena *arena)
     const struct task_spec *specs = NULL;
     uint32_t count = 0;
     struct error e = {0};
-    if (task_specs_read(doc, arena, &specs, &count, &e) != ERR_OK) {
+    if (task_file_specs_read(doc, arena, &specs, &count, &e) != ERR_OK) {
         must(e.text[0] != '\0');
         return;
     }
@@ -73,10 +73,10 @@ static void others_try(const struct doc *doc, struct arena *arena)
     if (pool_spec_read(doc, arena, &pool, &e) == ERR_OK) {
         must(pool.name[0] != '\0');
     }
-    if (task_edit_read(doc, arena, &task, &e) == ERR_OK) {
+    if (edit_task_read(doc, arena, &task, &e) == ERR_OK) {
         must(task.fields != 0);
     }
-    if (node_edit_read(doc, arena, &node, &e) == ERR_OK) {
+    if (edit_node_read(doc, arena, &node, &e) == ERR_OK) {
         must(node.fields != 0);
     }
 }
@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct server_file file;
     struct problems problems;
     arena_init(&arena);
-    if (doc_parse_yaml(&arena, text, &doc, &e) == ERR_OK) {
+    if (doc_yaml_parse(&arena, text, &doc, &e) == ERR_OK) {
         tasks_try(doc, &arena);
         others_try(doc, &arena);
     }

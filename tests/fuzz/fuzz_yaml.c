@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct doc *doc;
     struct error e = {0};
     arena_init(&arena);
-    if (doc_parse_yaml(&arena, (struct str){(const char *)data, size}, &doc, &e) == ERR_OK) {
+    if (doc_yaml_parse(&arena, (struct str){(const char *)data, size}, &doc, &e) == ERR_OK) {
         must(document_check(doc) <= DOC_NODES_MAX);
     } else {
         must(e.text[0] != '\0');

@@ -37,7 +37,7 @@ static void fact_keep(struct history *h, const struct fact *fact)
     struct buf out;
     buf_init(&out, OUT_MAX);
     fact_encode(fact, &out);
-    (void)snprintf(path, sizeof path, "fact/%s", fact_type_name(fact->type));
+    (void)snprintf(path, sizeof path, "fact/%s", names_fact_type(fact->type));
     file_write(h, path, &out);
     buf_done(&out);
 }
@@ -60,7 +60,7 @@ static void step(struct history *h, struct input in)
     in.now_ms = h->now_ms;
     in.actor = "user:root";
     in.cause = "r1";
-    facts_init(&facts, &h->arena);
+    fact_list_init(&facts, &h->arena);
     must(core_decide(h->core, &in, &facts) == VERDICT_OK);
     for (size_t i = 0; i < facts.count; i++) {
         fact_keep(h, &facts.at[i]);
@@ -130,18 +130,18 @@ static task_id task_submit(struct history *h, int64_t foo_milli, uint32_t instan
     in.submit.key[2] = (uint8_t)(h->now_ms >> 8);
     in.submit.key[3] = (uint8_t)(h->now_ms >> 16);
     step(h, in);
-    return core_task_last(h->core);
+    return query_task_last(h->core);
 }
 
 static void pass(struct history *h)
 {
-    pool_id pool = core_pool_named(h->core, "default")->id;
+    pool_id pool = query_pool_named(h->core, "default")->id;
     step(h, (struct input){.type = INPUT_PASS, .pass = {.pool = pool, .work_max = 100000}});
 }
 
 static void report(struct history *h, task_id task, enum report_type type)
 {
-    const struct instance *instance = core_instance(h->core, task, 0);
+    const struct instance *instance = query_instance(h->core, task, 0);
     must(instance != NULL);
     const struct report said = {.type = type,
                                 .key = {task, 0, instance->attempt},
@@ -157,7 +157,7 @@ static void pools(struct history *h)
     const struct pool_spec spec = {
         .name = "extra", .title = "t", .description = "d", .patience_ms = 1000, .aux_tasks = 5};
     step(h, (struct input){.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}});
-    pool_id pool = core_pool_named(h->core, "extra")->id;
+    pool_id pool = query_pool_named(h->core, "extra")->id;
     step(h, (struct input){.type = INPUT_POOL_DELETE, .pool = {.pool = pool}});
 }
 
@@ -173,10 +173,10 @@ static void accounts(struct history *h)
     for (unsigned i = 0; i < 3; i++) {
         step(h, (struct input){.type = INPUT_ACCOUNT_SET, .account = {.spec = specs[i]}});
     }
-    account_id id = core_account_named(h->core, ACCOUNT_PROJECT, "gone")->id;
+    account_id id = query_account_named(h->core, ACCOUNT_PROJECT, "gone")->id;
     step(h, (struct input){.type = INPUT_ACCOUNT_DELETE, .account = {.account = id}});
-    pool_id pool = core_pool_named(h->core, "default")->id;
-    id = core_account_named(h->core, ACCOUNT_PROJECT, "vision")->id;
+    pool_id pool = query_pool_named(h->core, "default")->id;
+    id = query_account_named(h->core, ACCOUNT_PROJECT, "vision")->id;
     step(h, (struct input){.type = INPUT_QUOTA_SET, .quota = {id, pool, &quota}});
 }
 
@@ -220,7 +220,7 @@ int main(int argc, char **argv)
     node_join(&h, "n1", 0);
     node_join(&h, "n2", 4);
     const struct node_edit drain = {.fields = NODE_EDIT_DRAIN, .drain = true};
-    node_id node = core_node_named(h.core, "n2")->id;
+    node_id node = query_node_named(h.core, "n2")->id;
     step(&h, (struct input){.type = INPUT_NODE_EDIT, .node = {.node = node, .edit = &drain}});
     step(&h, (struct input){.type = INPUT_NODE_SILENT, .node = {.node = node}});
     pools(&h);

@@ -3,13 +3,13 @@
 #include "cluster.h"
 
 #include "base/must.h"
-#include "core/sched/fit.h"
+#include "core/model/fit.h"
 
 enum { PASSES_MAX = 1000, WORK_MAX = 1000000, START_MS = 1000 };
 
 enum verdict cluster_do(struct cluster *cluster, struct input in)
 {
-    facts_init(&cluster->facts, cluster->arena);
+    fact_list_init(&cluster->facts, cluster->arena);
     in.now_ms = cluster->now_ms;
     in.actor = "user:peers";
     in.cause = "";
@@ -42,14 +42,14 @@ void cluster_done(struct cluster *cluster)
 struct pool_spec cluster_pool(struct cluster *cluster)
 {
     struct pool_spec spec;
-    const struct pool *pool = core_pool_named(cluster->core, POOL_DEFAULT_NAME);
-    core_pool_spec(cluster->core, pool->id, cluster->arena, &spec);
+    const struct pool *pool = query_pool_named(cluster->core, POOL_DEFAULT_NAME);
+    query_pool_spec(cluster->core, pool->id, cluster->arena, &spec);
     return spec;
 }
 
 void cluster_pool_set(struct cluster *cluster, const struct pool_spec *spec)
 {
-    const struct pool *pool = core_pool_named(cluster->core, spec->name);
+    const struct pool *pool = query_pool_named(cluster->core, spec->name);
     struct input in = {.type = pool == NULL ? INPUT_POOL_CREATE : INPUT_POOL_EDIT};
     in.pool.spec = spec;
     in.pool.pool = pool == NULL ? (pool_id){0} : pool->id;
@@ -61,7 +61,7 @@ node_id cluster_node(struct cluster *cluster, struct node_spec spec)
     if (spec.pool == NULL) {
         spec.pool = POOL_DEFAULT_NAME;
     }
-    if (core_pool_named(cluster->core, spec.pool) == NULL) {
+    if (query_pool_named(cluster->core, spec.pool) == NULL) {
         struct pool_spec pool = cluster_pool(cluster);
         pool.name = spec.pool;
         cluster_pool_set(cluster, &pool);
@@ -72,7 +72,7 @@ node_id cluster_node(struct cluster *cluster, struct node_spec spec)
     spec.address = "127.0.0.1";
     spec.version = "1";
     must_do(cluster, (struct input){.type = INPUT_NODE_JOIN, .node = {.spec = &spec}});
-    return core_node_named(cluster->core, spec.name)->id;
+    return query_node_named(cluster->core, spec.name)->id;
 }
 
 bool cluster_account(struct cluster *cluster, enum account_kind kind, const char *name,
@@ -86,8 +86,8 @@ bool cluster_account(struct cluster *cluster, enum account_kind kind, const char
 
 void cluster_quota(struct cluster *cluster, account_id account, const struct quota_spec *spec)
 {
-    for (const struct pool *pool = core_pool_next(cluster->core, (pool_id){0}); pool != NULL;
-         pool = core_pool_next(cluster->core, pool->id)) {
+    for (const struct pool *pool = query_pool_next(cluster->core, (pool_id){0}); pool != NULL;
+         pool = query_pool_next(cluster->core, pool->id)) {
         struct input in = {.type = INPUT_QUOTA_SET};
         in.quota.account = account;
         in.quota.pool = pool->id;
@@ -120,7 +120,7 @@ struct task_spec cluster_task(const char *name)
 task_id cluster_stage(struct cluster *cluster, struct task_spec spec)
 {
     struct input in = {.type = INPUT_TASK_SUBMIT, .submit = {.specs = &spec, .count = 1}};
-    return cluster_do(cluster, in) == VERDICT_OK ? core_task_last(cluster->core) : (task_id){0};
+    return cluster_do(cluster, in) == VERDICT_OK ? query_task_last(cluster->core) : (task_id){0};
 }
 
 void cluster_queue(struct cluster *cluster, task_id task)
@@ -131,7 +131,7 @@ void cluster_queue(struct cluster *cluster, task_id task)
 void cluster_pass(struct cluster *cluster)
 {
     pool_id pool;
-    for (int turn = 0; core_pass_due(cluster->core, cluster->now_ms, &pool); turn++) {
+    for (int turn = 0; query_pass_due(cluster->core, cluster->now_ms, &pool); turn++) {
         must(turn < PASSES_MAX);
         must_do(cluster, (struct input){.type = INPUT_PASS, .pass = {pool, WORK_MAX}});
         if (cluster->facts.count == 0) {
@@ -155,10 +155,10 @@ static void report(struct cluster *cluster, const struct instance *instance, enu
 static void report_all(struct cluster *cluster, task_id task, unsigned states,
                        enum report_type type)
 {
-    const struct task *row = core_task(cluster->core, task);
+    const struct task *row = query_task(cluster->core, task);
     const uint32_t count = row == NULL ? 0 : row->instance_count;
-    for (uint32_t i = 0; i < count && core_task(cluster->core, task) != NULL; i++) {
-        const struct instance *instance = core_instance(cluster->core, task, i);
+    for (uint32_t i = 0; i < count && query_task(cluster->core, task) != NULL; i++) {
+        const struct instance *instance = query_instance(cluster->core, task, i);
         if ((states >> instance->state & 1u) != 0) {
             report(cluster, instance, type, 0);
         }
@@ -184,7 +184,7 @@ void cluster_ended(struct cluster *cluster, task_id task)
 
 void cluster_failed(struct cluster *cluster, task_id task, uint32_t index)
 {
-    report(cluster, core_instance(cluster->core, task, index), REPORT_ENDED, 1);
+    report(cluster, query_instance(cluster->core, task, index), REPORT_ENDED, 1);
 }
 
 void cluster_remove(struct cluster *cluster, node_id node)
@@ -204,12 +204,12 @@ static struct fact recorded(const struct cluster *cluster, enum fact_type type)
 bool cluster_runs(struct cluster *cluster, task_id task, uint32_t index, node_id node,
                   uint64_t devices)
 {
-    const struct node *here = core_node(cluster->core, node);
-    const struct task *row = core_task(cluster->core, task);
-    const struct request *request = task_request(cluster->core, row, index);
-    struct place place;
+    const struct node *here = query_node(cluster->core, node);
+    const struct task *row = query_task(cluster->core, task);
+    const struct request *request = query_task_request(cluster->core, row, index);
+    struct space place;
     struct grant grant;
-    place_now(here, &place);
+    space_now(here, &place);
     if (fit_count(&place, request, 1) == 0) {
         return false;
     }
@@ -242,6 +242,6 @@ void cluster_stopping(struct cluster *cluster, task_id task, uint32_t index, boo
 
 uint32_t cluster_active(const struct cluster *cluster, task_id task)
 {
-    const struct task *row = core_task(cluster->core, task);
+    const struct task *row = query_task(cluster->core, task);
     return row == NULL ? 0 : row->active_count;
 }

@@ -38,17 +38,18 @@ static uint32_t nodes_of(const struct det_case *det, task_id task, const struct 
 {
     uint32_t nodes = 0;
     *ret_expected = true;
-    for (const struct node *node = core_node_next(det->cluster.core, (node_id){0}); node != NULL;
-         node = core_node_next(det->cluster.core, node->id)) {
+    for (const struct node *node = query_node_next(det->cluster.core, (node_id){0}); node != NULL;
+         node = query_node_next(det->cluster.core, node->id)) {
         bool here = false;
         struct attempt_key cursor = {0};
         const struct instance *instance;
-        while ((instance = core_node_instance_next(det->cluster.core, node->id, &cursor)) != NULL) {
+        while ((instance = query_node_instance_next(det->cluster.core, node->id, &cursor)) !=
+               NULL) {
             here |= instance->task.v == task.v;
         }
         nodes += here;
         *ret_expected &= !here || agents == NULL ||
-                         agent_listed(agents, core_node_name(det->cluster.core, node->id));
+                         agent_listed(agents, query_node_name(det->cluster.core, node->id));
     }
     return nodes;
 }
@@ -70,9 +71,10 @@ static enum outcome compare(struct det_case *det)
     if (first == NULL) {
         return CASE_PASSED;
     }
-    const char *got = nodes == 0 ? "nowhere"
-                                 : core_node_name(det->cluster.core,
-                                                  core_instance(det->cluster.core, task, 0)->node);
+    const char *got =
+        nodes == 0
+            ? "nowhere"
+            : query_node_name(det->cluster.core, query_instance(det->cluster.core, task, 0)->node);
     return read_is(first, got) || agents_equal(doc_get(trial->test, "agents"), first, got)
                ? CASE_PASSED
                : trial_failed(trial, "placed on %s", got);

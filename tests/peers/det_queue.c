@@ -25,8 +25,8 @@ enum outcome det_compare(struct trial *trial)
     }
     cluster_queue(&cluster, tasks[1]);
     cluster_queue(&cluster, tasks[0]);
-    const pool_id pool = core_pool_named(cluster.core, POOL_DEFAULT_NAME)->id;
-    const int order = core_queue_next(cluster.core, pool, (task_id){0}).v == tasks[0].v ? -1 : 1;
+    const pool_id pool = query_pool_named(cluster.core, POOL_DEFAULT_NAME)->id;
+    const int order = query_queue_next(cluster.core, pool, (task_id){0}).v == tasks[0].v ? -1 : 1;
     cluster_done(&cluster);
     int64_t expected = 0;
     (void)doc_i64(doc_get(doc_get(trial->test, "expect"), "order"), &expected);
@@ -50,7 +50,7 @@ enum outcome det_stats_filter(struct trial *trial)
     for (const struct doc *pool = asked->first; pool != NULL; pool = pool->next) {
         const char *name = "";
         (void)doc_text(pool, &name);
-        results += core_pool_named(cluster.core, name) != NULL;
+        results += query_pool_named(cluster.core, name) != NULL;
     }
     cluster_done(&cluster);
     return det_number(doc_get(trial->test, "expect"), "results", 0) == results
@@ -125,9 +125,9 @@ static bool job_move(struct cluster *cluster, const struct queued *job, const st
 /* Does the job stand between its anchor and the neighbour (0: the end of the queue)? */
 static bool stands_between(const struct cluster *cluster, task_id first, task_id job, task_id last)
 {
-    const pool_id pool = core_pool_named(cluster->core, POOL_DEFAULT_NAME)->id;
-    return core_queue_next(cluster->core, pool, first).v == job.v &&
-           core_queue_next(cluster->core, pool, job).v == last.v;
+    const pool_id pool = query_pool_named(cluster->core, POOL_DEFAULT_NAME)->id;
+    return query_queue_next(cluster->core, pool, first).v == job.v &&
+           query_queue_next(cluster->core, pool, job).v == last.v;
 }
 
 enum outcome det_move(struct trial *trial)
@@ -152,7 +152,7 @@ enum outcome det_move(struct trial *trial)
         const task_id beside = neighbour == NULL ? (task_id){0} : neighbour->task;
         const bool right = ahead ? stands_between(&cluster, beside, job->task, anchor->task)
                                  : stands_between(&cluster, anchor->task, job->task, beside);
-        const uint64_t got = DET_PRIORITY_TOP - core_task(cluster.core, job->task)->priority;
+        const uint64_t got = DET_PRIORITY_TOP - query_task(cluster.core, job->task)->priority;
         if (!right || got != det_number(expect, "takes_priority", got)) {
             outcome = trial_failed(trial, "it stands elsewhere, with priority %u", (unsigned)got);
         }
@@ -179,8 +179,8 @@ static const struct det_task *order_next(const struct det_case *det, uint32_t pr
 {
     const struct det_task *best = NULL;
     for (uint32_t i = 0; i < det->task_count; i++) {
-        const struct task *row = core_task(det->cluster.core, det->tasks[i].task);
-        const struct task *other = best == NULL ? NULL : core_task(det->cluster.core, best->task);
+        const struct task *row = query_task(det->cluster.core, det->tasks[i].task);
+        const struct task *other = best == NULL ? NULL : query_task(det->cluster.core, best->task);
         if (row != NULL && row->priority == priority && asked_about(det, &det->tasks[i]) &&
             (after == NULL || row->rank > after->rank) &&
             (other == NULL || row->rank < other->rank)) {
@@ -201,7 +201,7 @@ static enum outcome order_compare(const struct det_case *det, const struct doc *
                 return trial_failed(det->trial, "'%s' stands there at priority %s",
                                     task == NULL ? "nobody" : task->name, list->key.p);
             }
-            after = core_task(det->cluster.core, task->task);
+            after = query_task(det->cluster.core, task->task);
         }
         if (order_next(det, priority, after) != NULL) {
             return trial_failed(det->trial, "one more waits at priority %s", list->key.p);

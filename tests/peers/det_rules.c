@@ -1,6 +1,6 @@
 /* det_rules.c - Determined's figures, on functions that need no passes: how well an agent suits a task, what a pool's slots are.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/score.h"
+#include "core/sched/place/score.h"
 #include "determined.h"
 #include "read.h"
 
@@ -24,8 +24,8 @@ enum outcome det_score(struct trial *trial)
     const struct request request = {
         .slots_milli = (int64_t)det_number(doc_get(trial->test, "task"), "slots", 0) * SLOT_MILLI};
     const bool worst = read_is(doc_get(trial->test, "fitting_policy"), "worst");
-    struct place place;
-    place_now(&node, &place);
+    struct space place;
+    space_now(&node, &place);
     const struct score got = score_of(worst ? PLACEMENT_SPREAD : PLACEMENT_PACK, &place, &request);
     const double value = (double)got.over / (double)got.under;
     const double expected = score == NULL ? -1 : strtod(score->text.p, NULL);
@@ -52,7 +52,8 @@ enum outcome det_summary(struct trial *trial)
         (void)cluster_node(&cluster, spec);
     }
     struct pool_figures figures;
-    core_pool_figures(cluster.core, core_pool_named(cluster.core, POOL_DEFAULT_NAME)->id, &figures);
+    query_pool_figures(cluster.core, query_pool_named(cluster.core, POOL_DEFAULT_NAME)->id,
+                       &figures);
     cluster_done(&cluster);
     const struct doc *type = doc_get(doc_get(trial->test, "expect"), "slot_type");
     const bool right = figures.slot_type == SLOTS_GPU   ? is_gpu(type)

@@ -17,7 +17,7 @@ static bool named(const struct doc *list, const char *name)
 
 static bool released(const struct det_case *det, const struct det_task *task)
 {
-    const struct task *row = core_task(det->cluster.core, task->task);
+    const struct task *row = query_task(det->cluster.core, task->task);
     if (task->beyond) {
         return row->active_count + row->claimed_count == 0;
     }
@@ -119,7 +119,7 @@ static struct job_view job_view(const struct det_case *det, const char *group)
     struct job_view view = {0};
     for (uint32_t i = 0; i < det->task_count; i++) {
         const struct det_task *task = &det->tasks[i];
-        const struct task *row = core_task(det->cluster.core, task->task);
+        const struct task *row = query_task(det->cluster.core, task->task);
         if (strcmp(task->group, group) != 0 || row == NULL) {
             continue;
         }

@@ -19,7 +19,7 @@ static bool runs_on(struct det_case *det, task_id task, node_id node)
 {
     cluster_queue(&det->cluster, task);
     bool fits = true;
-    const uint32_t count = core_task(det->cluster.core, task)->instance_count;
+    const uint32_t count = query_task(det->cluster.core, task)->instance_count;
     for (uint32_t i = 0; i < count && fits; i++) {
         fits = cluster_runs(&det->cluster, task, i, node, 0);
     }
@@ -33,7 +33,8 @@ static bool fill(struct det_case *det, node_id node, uint64_t count, uint64_t sl
         return true;
     }
     struct task_spec spec = cluster_task("filler");
-    const char *pool = core_pool_name(det->cluster.core, core_node(det->cluster.core, node)->pool);
+    const char *pool =
+        query_pool_name(det->cluster.core, query_node(det->cluster.core, node)->pool);
     spec.pools = &pool;
     spec.pool_count = 1;
     spec.slots_milli = (int64_t)slots * SLOT_MILLI;
@@ -128,13 +129,13 @@ static bool group_open(struct det_case *det, const char *name, const struct doc 
                                      .rank = QUOTA_RANK_DEFAULT,
                                      .preempt_min_runtime_ms = QUOTA_INHERIT,
                                      .reclaim_min_runtime_ms = QUOTA_INHERIT};
-    if (core_account_named(det->cluster.core, ACCOUNT_PROJECT, name) != NULL) {
+    if (query_account_named(det->cluster.core, ACCOUNT_PROJECT, name) != NULL) {
         return true;
     }
     if (!cluster_account(&det->cluster, ACCOUNT_PROJECT, name, "")) {
         return false;
     }
-    cluster_quota(&det->cluster, core_account_named(det->cluster.core, ACCOUNT_PROJECT, name)->id,
+    cluster_quota(&det->cluster, query_account_named(det->cluster.core, ACCOUNT_PROJECT, name)->id,
                   &quota);
     return true;
 }
@@ -247,7 +248,7 @@ static enum outcome task_run(struct det_case *det, struct det_task *task)
     if (!doc_text(doc_get(task->doc, "allocated_on"), &agent)) {
         return CASE_PASSED;
     }
-    const struct node *node = core_node_named(det->cluster.core, agent);
+    const struct node *node = query_node_named(det->cluster.core, agent);
     if (node == NULL || task->task.v == 0) {
         return trial_skipped(det->trial, "%s cannot run on %s", task->name, agent);
     }
@@ -284,7 +285,7 @@ void det_queue(struct det_case *det)
 {
     for (uint32_t i = 0; i < det->task_count; i++) {
         const struct det_task *task = &det->tasks[i];
-        const struct task *row = core_task(det->cluster.core, task->task);
+        const struct task *row = query_task(det->cluster.core, task->task);
         if (row != NULL && row->state == TASK_STAGED) {
             cluster_queue(&det->cluster, task->task);
         }

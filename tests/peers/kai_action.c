@@ -31,13 +31,14 @@ static enum outcome pod_compare(struct action_case *action, const struct action_
     const struct core *core = action->cluster.core;
     const struct instance refused = {.state = INSTANCE_WAITING};
     const struct instance *instance =
-        job->task.v == 0 ? &refused : core_instance(core, job->task, index);
+        job->task.v == 0 ? &refused : query_instance(core, job->task, index);
     const bool waits = instance->state == INSTANCE_WAITING;
-    const struct claim *claim = job->task.v != 0 ? core_claim(core, job->task, index) : NULL;
+    const struct claim *claim =
+        job->task.v != 0 ? query_instance_claim(core, job->task, index) : NULL;
     const char *status = status_of(instance, claim);
-    const char *node = claim != NULL ? core_node_name(core, claim->node)
+    const char *node = claim != NULL ? query_node_name(core, claim->node)
                        : waits       ? ""
-                                     : core_node_name(core, instance->node);
+                                     : query_node_name(core, instance->node);
     const struct doc *where = doc_get(expect, "node");
     const struct doc *wanted = doc_get(expect, "status");
     const bool stuck = read_is(wanted, "StuckInReleasing") && instance->state == INSTANCE_STOPPING;

@@ -40,14 +40,14 @@ static bool made(const struct action_case *action, const struct doc *queues,
 {
     const enum account_kind kind =
         has_children(queues, queue) ? ACCOUNT_DEPARTMENT : ACCOUNT_PROJECT;
-    return core_account_named(action->cluster.core, kind, name_of(queue, "name")) != NULL;
+    return query_account_named(action->cluster.core, kind, name_of(queue, "name")) != NULL;
 }
 
 static bool parent_made(const struct action_case *action, const struct doc *queue)
 {
     const char *parent = name_of(queue, "parent");
     return parent[0] == '\0' ||
-           core_account_named(action->cluster.core, ACCOUNT_DEPARTMENT, parent) != NULL;
+           query_account_named(action->cluster.core, ACCOUNT_DEPARTMENT, parent) != NULL;
 }
 
 /* The oldest queue whose parent is there and that is not; NULL: all are there. */
@@ -124,7 +124,7 @@ static uint32_t profiles_fill(const struct doc *test, struct quota_amount *amoun
 static void quota_set(struct action_case *action, const struct doc *queue, enum account_kind kind)
 {
     const struct account *account =
-        core_account_named(action->cluster.core, kind, name_of(queue, "name"));
+        query_account_named(action->cluster.core, kind, name_of(queue, "name"));
     static const struct {
         const char *field;
         const char *resource;

@@ -130,7 +130,7 @@ static bool instance_runs(struct action_case *action, struct shared *shared, tas
     const char *name = "";
     const char *group;
     (void)doc_text(doc_get(pod, "node"), &name);
-    const struct node *node = core_node_named(action->cluster.core, name);
+    const struct node *node = query_node_named(action->cluster.core, name);
     const struct doc *groups = doc_get(pod, "gpu_groups");
     if (node == NULL) {
         return false;
@@ -291,7 +291,7 @@ enum outcome action_open(struct action_case *action, struct trial *trial)
     pool_open(action);
     if (!action_accounts(action)) {
         return trial_skipped(trial, "an account is refused: %s",
-                             reason_name(action->cluster.facts.refusal.code));
+                             names_reason(action->cluster.facts.refusal.code));
     }
     jobs_read(action, doc_get(trial->test, "jobs"));
     const int64_t begin_ms = action->cluster.now_ms;
@@ -301,7 +301,7 @@ enum outcome action_open(struct action_case *action, struct trial *trial)
         action->cluster.now_ms = begin_ms + (oldest - age) * AGE_MS;
         if (!job_submit(action, &action->jobs[i])) {
             return trial_skipped(trial, "%s is refused: %s", action->jobs[i].name,
-                                 reason_name(action->cluster.facts.refusal.code));
+                                 names_reason(action->cluster.facts.refusal.code));
         }
     }
     for (uint32_t i = 0; i < action->job_count; i++) {

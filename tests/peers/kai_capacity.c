@@ -1,6 +1,6 @@
 /* kai_capacity.c - limits and the bound of non-preemptible work (gates.h).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/gates.h"
+#include "core/sched/order/gates.h"
 #include "needs.h"
 #include "read.h"
 
@@ -19,8 +19,8 @@ static enum outcome level(struct trial *trial, bool limit)
         .fixed = read_vector(doc_get(test, "allocated_non_preemptible")),
     };
     const struct vector request = read_vector(doc_get(test, "request"));
-    const uint32_t dims = limit ? gate_limit_at(&pool, &account, &request)
-                                : gate_guarantee_at(&pool, &account, &request);
+    const uint32_t dims = limit ? gates_limit_at(&pool, &account, &request)
+                                : gates_guarantee_at(&pool, &account, &request);
     const struct doc *expect = doc_get(test, "expect");
     const struct doc *resource = doc_get(expect, "resource");
     if ((dims != 0) != read_flag(expect, "over", false)) {
@@ -48,9 +48,9 @@ static enum outcome tree(struct trial *trial, bool limit)
     const struct vector request = read_vector(doc_get(trial->test, "request"));
     struct gate_result result = {.gate = GATE_OPEN};
     if (limit) {
-        result = gate_limit(&pool, leaf, &request);
+        result = gates_limit(&pool, leaf, &request);
     } else if (!read_flag(job, "preemptible", true)) {
-        result = gate_guarantee(&pool, leaf, &request);
+        result = gates_guarantee(&pool, leaf, &request);
     }
     const bool schedulable = read_flag(doc_get(trial->test, "expect"), "schedulable", false);
     return (result.gate == GATE_OPEN) == schedulable

@@ -1,6 +1,6 @@
 /* kai_order.c - which of two siblings is served first (account_order.h).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/account_order.h"
+#include "core/sched/order/account_order.h"
 #include "read.h"
 
 static struct vector sum(const struct doc *pieces)

@@ -1,25 +1,25 @@
 /* kai_reclaim.c - the rules of taking back (reclaim_rules.h): one rule, or a whole set of victims.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/reclaim_rules.h"
+#include "core/sched/order/reclaim_rules.h"
 #include "read.h"
 
 static bool set_allowed(struct trial *trial, const struct accounts *accounts,
                         const struct claimant *claim)
 {
     struct losses losses;
-    losses_init(&losses, accounts->count, trial->arena);
+    reclaim_rules_losses_init(&losses, accounts->count, trial->arena);
     const struct doc *victims = doc_get(trial->test, "victims");
     for (const struct doc *leaf = victims->first; leaf != NULL; leaf = leaf->next) {
         const struct doc name = {.kind = DOC_STRING, .quoted = true, .text = leaf->key};
         const struct account_view *victim = accounts_find(accounts, &name);
         for (const struct doc *piece = leaf->first; piece != NULL; piece = piece->next) {
             const struct vector amounts = read_vector(piece);
-            if (reclaim_take(claim, &losses, victim, &amounts) == RECLAIM_REFUSED) {
+            if (reclaim_rules_take(claim, &losses, victim, &amounts) == RECLAIM_REFUSED) {
                 return false;
             }
         }
     }
-    return reclaim_balanced(claim, &losses);
+    return reclaim_rules_balanced(claim, &losses);
 }
 
 /* One of the two rules alone, at the moment the giver holds `victim_remaining`. */
@@ -30,8 +30,8 @@ static bool rule_allows(struct trial *trial, const struct accounts *accounts,
         accounts_find(accounts, doc_get(trial->test, "victim_queue"));
     const struct vector remaining = read_vector(doc_get(trial->test, "victim_remaining"));
     return rule == RECLAIM_BY_SHARE
-               ? reclaim_by_share(claim->pool, giver, &remaining)
-               : reclaim_by_guarantee(claim, claim->account, giver, &remaining);
+               ? reclaim_rules_by_share(claim->pool, giver, &remaining)
+               : reclaim_rules_by_guarantee(claim, claim->account, giver, &remaining);
 }
 
 static enum outcome compare(struct trial *trial, const char *what, const char *key, bool got)
@@ -59,7 +59,7 @@ enum outcome kai_reclaim(struct trial *trial)
     if (claim.account == NULL) {
         return trial_skipped(trial, "the reclaimer names no queue of the case");
     }
-    const bool starts = reclaim_start(&claim) == CLAIM_MAY_START;
+    const bool starts = reclaim_rules_start(&claim) == CLAIM_MAY_START;
     const struct doc *rule = doc_get(trial->test, "rule");
     if (read_is(rule, "can_reclaim")) {
         return compare(trial, "start", "allowed", starts);

@@ -1,6 +1,6 @@
 /* kai_runtime.c - which minimum runtime protects a victim (runtime.h).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/runtime.h"
+#include "core/sched/order/runtime.h"
 #include "read.h"
 
 /* The queues that all cases share, and the case's own. */

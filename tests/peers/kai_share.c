@@ -1,6 +1,6 @@
 /* kai_share.c - the division of one resource among siblings, and down a tree (fairshare.h).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/fairshare.h"
+#include "core/sched/order/fairshare.h"
 #include "read.h"
 
 enum { USAGE_SCALE = FAIRSHARE_USAGE_FULL };

@@ -343,7 +343,7 @@ static int run(const struct options *options, struct arena *arena, struct buf *t
     struct doc *file = NULL;
     enum err r = file_read(options->path, text, &e);
     if (r == ERR_OK) {
-        r = doc_parse_json(arena, (struct str){buf_text(text), text->len}, &file, &e);
+        r = doc_json_parse(arena, (struct str){buf_text(text), text->len}, &file, &e);
     }
     if (r == ERR_OK && options->deviations_path != NULL) {
         r = file_read(options->deviations_path, &totals->deviations, &e);

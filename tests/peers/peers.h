@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/doc.h"
-#include "base/error.h"
+#include "base/fail.h"
 
 enum outcome { CASE_PASSED, CASE_FAILED, CASE_SKIPPED };
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/sched/account.h"
+#include "core/sched/order/account.h"
 #include "peers.h"
 
 enum { MILLI = 1000, KAI_DIMS = 3 };

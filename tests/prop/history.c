@@ -24,23 +24,23 @@ static const char *pick_pool_name(struct world *world)
 
 static const struct pool *pick_pool(struct world *world)
 {
-    return core_pool_named(world->core, pick_pool_name(world));
+    return query_pool_named(world->core, pick_pool_name(world));
 }
 
 static const struct node *pick_node(struct world *world)
 {
-    return core_node_named(world->core, node_names[dice_roll(&world->dice, NODES + 2)]);
+    return query_node_named(world->core, node_names[dice_roll(&world->dice, NODES + 2)]);
 }
 
 static const struct task *pick_task(struct world *world)
 {
-    const task_id last = core_task_last(world->core);
+    const task_id last = query_task_last(world->core);
     if (last.v == 0) {
         return NULL;
     }
     const uint64_t back = dice_roll(&world->dice, TASKS_LIVE);
     const struct task *task =
-        core_task_prev(world->core, (task_id){last.v > back ? last.v - back + 1 : last.v + 1});
+        query_task_prev(world->core, (task_id){last.v > back ? last.v - back + 1 : last.v + 1});
     return task;
 }
 
@@ -49,10 +49,10 @@ static const struct instance *pick_active(struct world *world)
 {
     const struct instance *found = NULL;
     uint32_t seen = 0;
-    for (const struct task *task = core_task_next(world->core, (task_id){0}); task != NULL;
-         task = core_task_next(world->core, task->id)) {
+    for (const struct task *task = query_task_next(world->core, (task_id){0}); task != NULL;
+         task = query_task_next(world->core, task->id)) {
         for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
-            const struct instance *instance = core_instance(world->core, task->id, i);
+            const struct instance *instance = query_instance(world->core, task->id, i);
             const bool active =
                 instance->state != INSTANCE_WAITING && instance->state != INSTANCE_ENDED;
             if (active && dice_once_in(&world->dice, ++seen)) {
@@ -111,7 +111,7 @@ static void topology_roll(struct world *world, struct pool_spec *spec)
 static void pool_set(struct world *world)
 {
     const char *name = pick_pool_name(world);
-    const struct pool *pool = core_pool_named(world->core, name);
+    const struct pool *pool = query_pool_named(world->core, name);
     struct pool_spec spec;
     pool_spec_roll(world, name, &spec);
     topology_roll(world, &spec);
@@ -167,10 +167,10 @@ static void node_join(struct world *world)
                 (struct named_amount){resource_names[i], 500 * (int64_t)(1 + dice_roll(dice, 24))};
         }
     }
-    const struct node *node = core_node_named(world->core, spec.name);
+    const struct node *node = query_node_named(world->core, spec.name);
     if (node != NULL && !dice_once_in(dice, 4)) {
         memcpy(spec.supervisor, node->supervisor, sizeof spec.supervisor);
-        spec.pool = core_pool_name(world->core, node->pool);
+        spec.pool = query_pool_name(world->core, node->pool);
     } else {
         spec.supervisor[0] = ++world->supervisors;
     }
@@ -263,7 +263,8 @@ static const char *const *avoid_roll(struct world *world, uint32_t *ret_count)
     for (uint32_t i = 0; i < count; i++) {
         const struct node *node = pick_node(world);
         if (node != NULL) {
-            names[(*ret_count)++] = arena_str(&world->arena, core_node_name(world->core, node->id));
+            names[(*ret_count)++] =
+                arena_str(&world->arena, query_node_name(world->core, node->id));
         }
     }
     return names;
@@ -390,7 +391,7 @@ int64_t *spec_amount(struct world *world, struct task_spec *spec, const struct r
     case RESOURCE_MEMORY:
         return spec->memory_bytes > 0 ? &spec->memory_bytes : NULL;
     }
-    const char *name = core_resource_name(world->core, reason->resource);
+    const char *name = query_resource_name(world->core, reason->resource);
     struct named_amount *amounts =
         arena_dup(&world->arena, spec->resources, spec->resource_count * sizeof *amounts);
     spec->resources = amounts;

@@ -10,7 +10,7 @@ static const char *const users[] = {"root", "ann", "bob"};
 const char *pick_project(struct world *world)
 {
     const char *name = names[dice_roll(&world->dice, NAMES)];
-    const bool there = core_account_named(world->core, ACCOUNT_PROJECT, name) != NULL;
+    const bool there = query_account_named(world->core, ACCOUNT_PROJECT, name) != NULL;
     return there || dice_once_in(&world->dice, 10) ? name : "default";
 }
 
@@ -33,7 +33,7 @@ void account_set(struct world *world)
         .title = dice_once_in(&world->dice, 2) ? "t" : "",
         .description = "",
     };
-    const struct account *account = core_account_named(world->core, spec.kind, spec.name);
+    const struct account *account = query_account_named(world->core, spec.kind, spec.name);
     const bool create = account == NULL || dice_once_in(&world->dice, 8);
     struct input in = {.type = INPUT_ACCOUNT_SET};
     in.account.account = create ? (account_id){0} : account->id;
@@ -43,7 +43,8 @@ void account_set(struct world *world)
 
 static const struct account *pick_account(struct world *world)
 {
-    return core_account_named(world->core, pick_kind(world), names[dice_roll(&world->dice, NAMES)]);
+    return query_account_named(world->core, pick_kind(world),
+                               names[dice_roll(&world->dice, NAMES)]);
 }
 
 void account_delete(struct world *world)
@@ -66,7 +67,7 @@ void quota_set(struct world *world)
 {
     static const char *const resources[] = {"slots", "cpu", "memory", "foo", "bar"};
     const struct account *account = pick_account(world);
-    const struct pool *pool = core_pool_next(world->core, (pool_id){dice_roll(&world->dice, 2)});
+    const struct pool *pool = query_pool_next(world->core, (pool_id){dice_roll(&world->dice, 2)});
     if (account == NULL || pool == NULL) {
         return;
     }
@@ -118,8 +119,8 @@ static void project_make(struct world *world, enum account_kind kind, const char
         .reclaim_min_runtime_ms = QUOTA_INHERIT,
     };
     in = (struct input){.type = INPUT_QUOTA_SET};
-    in.quota.account = core_account_named(world->core, kind, name)->id;
-    in.quota.pool = core_pool_named(world->core, "default")->id;
+    in.quota.account = query_account_named(world->core, kind, name)->id;
+    in.quota.pool = query_pool_named(world->core, "default")->id;
     in.quota.spec = &quota;
     law(world_step(world, in) == VERDICT_OK, "a quota is set");
 }

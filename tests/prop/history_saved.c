@@ -16,10 +16,10 @@ static const struct instance *pick(struct world *world)
 {
     const struct instance *found = NULL;
     uint32_t seen = 0;
-    for (const struct task *task = core_task_next(world->core, (task_id){0}); task != NULL;
-         task = core_task_next(world->core, task->id)) {
+    for (const struct task *task = query_task_next(world->core, (task_id){0}); task != NULL;
+         task = query_task_next(world->core, task->id)) {
         for (uint32_t i = 0; i < task->instance_count; i++) {
-            const struct instance *instance = core_instance(world->core, task->id, i);
+            const struct instance *instance = query_instance(world->core, task->id, i);
             if (instance->node.v != 0 && dice_once_in(&world->saves, ++seen)) {
                 found = instance;
             }

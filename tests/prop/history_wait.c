@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "history_wait.h"
 
-#include "core/sched/explain.h"
+#include "core/sched/explain/explain.h"
 #include "history.h"
 
 /* False: it was refused, or changed nothing. */
 static bool copy_step(struct world *world, struct core *copy, struct input in, struct facts *ret)
 {
-    facts_init(ret, &world->arena);
+    fact_list_init(ret, &world->arena);
     in.now_ms = in.now_ms > world->now_ms ? in.now_ms : world->now_ms;
     in.actor = "user:prop";
     in.cause = "";
@@ -34,10 +34,10 @@ static bool starts_with(struct world *world, const struct task *task, const stru
     pass.pass.work_max = UINT64_MAX;
     struct facts facts;
     bool going = copy_step(world, copy, in, &facts);
-    while (going && core_task(copy, task->id)->active_count == 0) {
+    while (going && query_task(copy, task->id)->active_count == 0) {
         going = copy_step(world, copy, pass, &facts);
     }
-    const bool started = core_task(copy, task->id)->active_count > 0;
+    const bool started = query_task(copy, task->id)->active_count > 0;
     core_free(copy);
     return started;
 }
@@ -58,14 +58,14 @@ static bool places_somebody(const struct facts *facts)
 /* Only time is missing, it is said: when that has passed, the task has its place, or others that were before it have. */
 static void until_check(struct world *world, const struct task *task, int64_t until_ms)
 {
-    const struct pool *pool = core_pool(world->core, task->pool);
+    const struct pool *pool = query_pool(world->core, task->pool);
     struct core *copy = core_copy(world->core);
     struct input pass = {.type = INPUT_PASS, .now_ms = until_ms};
     struct facts facts;
     bool placed = false;
     pass.pass.pool = pool->id;
     pass.pass.work_max = UINT64_MAX;
-    law(until_ms > core_time_ms(world->core), "P8: what is waited for has not passed");
+    law(until_ms > query_time_ms(world->core), "P8: what is waited for has not passed");
     while (!placed && copy_step(world, copy, pass, &facts)) {
         placed = places_somebody(&facts);
     }
@@ -87,10 +87,10 @@ static void priority_check(struct world *world, const struct task *task, uint32_
     pass.pass.pool = task->pool;
     pass.pass.work_max = UINT64_MAX;
     bool going = copy_step(world, copy, in, &facts);
-    const struct task *now = core_task(copy, task->id);
+    const struct task *now = query_task(copy, task->id);
     while (going && now->claimed_count == 0 && now->active_count == 0) {
         going = copy_step(world, copy, pass, &facts);
-        now = core_task(copy, task->id);
+        now = query_task(copy, task->id);
     }
     law(now->claimed_count > 0 || now->active_count > 0, "P8: the priority that would help does");
     core_free(copy);
@@ -102,7 +102,7 @@ static void wait_check(struct world *world, const struct task *task)
     struct task_spec spec;
     explain_task(world->core, task->id, &why);
     const uint32_t priority =
-        explain_waits_for_room(why.reason.code) ? explain_priority(world->core, task->id) : 0;
+        explain_time_for_room(why.reason.code) ? explain_time_priority(world->core, task->id) : 0;
     if (priority != 0) {
         priority_check(world, task, priority);
     }
@@ -112,7 +112,7 @@ static void wait_check(struct world *world, const struct task *task)
     if (task->gang || why.reason.smallest <= 0 || why.reason.code >= REASON_UNKNOWN_POOL) {
         return; /* what no node holds any more is told what submission would accept */
     }
-    core_task_spec(world->core, task->id, &world->arena, &spec);
+    query_task_spec(world->core, task->id, &world->arena, &spec);
     spec.avoid_count = 0; /* no amount: stays as it is */
     int64_t *amount = spec_amount(world, &spec, &why.reason);
     if (amount == NULL) {
@@ -125,15 +125,15 @@ static void wait_check(struct world *world, const struct task *task)
     law(starts_with(world, task, &spec), "P8: with what would help the task starts");
     /* Where others may be moved or told to leave, more may find room, too. */
     *amount = why.reason.smallest + step;
-    law(*amount == asked || !core_pool(world->core, task->pool)->preemption_off ||
+    law(*amount == asked || !query_pool(world->core, task->pool)->preemption_off ||
             !starts_with(world, task, &spec),
         "P8: the change is the smallest");
 }
 
 void waits_check(struct world *world, pool_id pool)
 {
-    for (const struct task *task = core_task_next(world->core, (task_id){0}); task != NULL;
-         task = core_task_next(world->core, task->id)) {
+    for (const struct task *task = query_task_next(world->core, (task_id){0}); task != NULL;
+         task = query_task_next(world->core, task->id)) {
         const bool can_change = task->queued && task->active_count == 0 && task->claimed_count == 0;
         if (task->pool.v == pool.v && can_change) {
             wait_check(world, task);

@@ -104,8 +104,8 @@ static size_t holdings_at(const struct ledger *ledger, account_id account, pool_
 static void nodes_begin(struct ledger *ledger)
 {
     uint32_t last = 0;
-    for (const struct node *node = core_node_next(ledger->core, (node_id){0}); node != NULL;
-         node = core_node_next(ledger->core, node->id)) {
+    for (const struct node *node = query_node_next(ledger->core, (node_id){0}); node != NULL;
+         node = query_node_next(ledger->core, node->id)) {
         last = node->id.v;
     }
     if (last >= ledger->node_room) {
@@ -113,8 +113,8 @@ static void nodes_begin(struct ledger *ledger)
         ledger->left = xrealloc(ledger->left, ledger->node_room, sizeof *ledger->left);
         ledger->later = xrealloc(ledger->later, ledger->node_room, sizeof *ledger->later);
     }
-    for (const struct node *node = core_node_next(ledger->core, (node_id){0}); node != NULL;
-         node = core_node_next(ledger->core, node->id)) {
+    for (const struct node *node = query_node_next(ledger->core, (node_id){0}); node != NULL;
+         node = query_node_next(ledger->core, node->id)) {
         free_empty(node, &ledger->left[node->id.v]);
         free_empty(node, &ledger->later[node->id.v]);
     }
@@ -124,12 +124,12 @@ static void accounts_begin(struct ledger *ledger)
 {
     ledger->pools = 1;
     ledger->accounts = 1;
-    for (const struct account *account = core_account_next(ledger->core, (account_id){0});
-         account != NULL; account = core_account_next(ledger->core, account->id)) {
+    for (const struct account *account = query_account_next(ledger->core, (account_id){0});
+         account != NULL; account = query_account_next(ledger->core, account->id)) {
         ledger->accounts = account->id.v + 1;
     }
-    for (const struct task *task = core_task_next(ledger->core, (task_id){0}); task != NULL;
-         task = core_task_next(ledger->core, task->id)) {
+    for (const struct task *task = query_task_next(ledger->core, (task_id){0}); task != NULL;
+         task = query_task_next(ledger->core, task->id)) {
         ledger->pools = task->pool.v >= ledger->pools ? task->pool.v + 1 : ledger->pools;
     }
     const size_t count = (size_t)ledger->pools * ledger->accounts;
@@ -147,7 +147,7 @@ static void accounts_begin(struct ledger *ledger)
 static void holdings_add(const struct ledger *ledger, struct holdings *sums,
                          const struct task *task, const struct vector *one)
 {
-    for (account_id at = task->account; at.v != 0; at = core_account(ledger->core, at)->parent) {
+    for (account_id at = task->account; at.v != 0; at = query_account(ledger->core, at)->parent) {
         struct holdings *sum = &sums[holdings_at(ledger, at, task->pool)];
         vector_add(&sum->held, one);
         if (!task->preemptible) {
@@ -162,8 +162,8 @@ static void claim_count(struct ledger *ledger, const struct task *task,
     struct vector one;
     free_take(&ledger->later[claim->node.v], request, claim->slots_milli, claim->cpu_milli,
               claim->memory_bytes, claim->devices);
-    core_grant_vector(ledger->core, request, claim->slots_milli, claim->cpu_milli,
-                      claim->memory_bytes, &one);
+    query_dim_grant(ledger->core, request, claim->slots_milli, claim->cpu_milli,
+                    claim->memory_bytes, &one);
     holdings_add(ledger, ledger->later_held, task, &one);
 }
 
@@ -171,8 +171,8 @@ static void instance_count(struct ledger *ledger, const struct task *task,
                            const struct request *request, const struct instance *instance)
 {
     struct vector one;
-    core_grant_vector(ledger->core, request, instance->slots_milli, instance->cpu_milli,
-                      instance->memory_bytes, &one);
+    query_dim_grant(ledger->core, request, instance->slots_milli, instance->cpu_milli,
+                    instance->memory_bytes, &one);
     free_take(&ledger->left[instance->node.v], request, instance->slots_milli, instance->cpu_milli,
               instance->memory_bytes, instance->devices);
     holdings_add(ledger, ledger->held, task, &one);
@@ -188,21 +188,21 @@ void ledger_take(struct ledger *ledger, const struct core *core)
     ledger->core = core;
     nodes_begin(ledger);
     accounts_begin(ledger);
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
+    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+         task = query_task_next(core, task->id)) {
         for (uint32_t i = 0; i < task->instance_count; i++) {
-            const struct instance *instance = core_instance(core, task->id, i);
-            const struct claim *claim = core_claim(core, task->id, i);
+            const struct instance *instance = query_instance(core, task->id, i);
+            const struct claim *claim = query_instance_claim(core, task->id, i);
             if (claim != NULL) {
-                claim_count(ledger, task, task_request(core, task, i), claim);
+                claim_count(ledger, task, query_task_request(core, task, i), claim);
             }
             if (instance->state != INSTANCE_WAITING && instance->state != INSTANCE_ENDED) {
-                instance_count(ledger, task, task_request(core, task, i), instance);
+                instance_count(ledger, task, query_task_request(core, task, i), instance);
             }
         }
     }
-    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
-         node = core_node_next(core, node->id)) {
+    for (const struct node *node = query_node_next(core, (node_id){0}); node != NULL;
+         node = query_node_next(core, node->id)) {
         free_least(&ledger->left[node->id.v], &ledger->later[node->id.v]);
     }
 }

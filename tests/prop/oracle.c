@@ -9,11 +9,11 @@
 static void free_now(const struct core *core, const struct node *node, struct free_node *ret)
 {
     free_empty(node, ret);
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
+    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+         task = query_task_next(core, task->id)) {
         for (uint32_t i = 0; i < task->instance_count; i++) {
-            const struct instance *instance = core_instance(core, task->id, i);
-            const struct request *request = task_request(core, task, i);
+            const struct instance *instance = query_instance(core, task->id, i);
+            const struct request *request = query_task_request(core, task, i);
             const bool holds =
                 instance->state != INSTANCE_WAITING && instance->state != INSTANCE_ENDED;
             if (holds && instance->node.v == node->id.v) {
@@ -156,8 +156,8 @@ static uint32_t free_count(struct free_node *free, const struct request *request
 static void not_over(const struct core *core, const struct instance *instance,
                      const struct free_node *free)
 {
-    const struct task *task = core_task(core, instance->task);
-    const struct request *request = task_request(core, task, instance->index);
+    const struct task *task = query_task(core, instance->task);
+    const struct request *request = query_task_request(core, task, instance->index);
     law(instance->slots_milli == 0 || free->slots >= 0, "P1: slots");
     law(instance->cpu_milli == 0 || free->cpu >= 0, "P1: cpu");
     law(instance->memory_bytes == 0 || free->memory >= 0, "P1: memory");
@@ -172,21 +172,21 @@ static void not_over(const struct core *core, const struct instance *instance,
 
 void oracle_not_over(const struct core *core, struct attempt_key key)
 {
-    const struct instance *instance = core_instance(core, key.task, key.index);
+    const struct instance *instance = query_instance(core, key.task, key.index);
     struct free_node free;
-    free_now(core, core_node(core, instance->node), &free);
+    free_now(core, query_node(core, instance->node), &free);
     not_over(core, instance, &free);
 }
 
 void oracle_not_over_listed(const struct core *core, struct attempt_key key)
 {
-    const struct instance *instance = core_instance(core, key.task, key.index);
+    const struct instance *instance = query_instance(core, key.task, key.index);
     struct attempt_key cursor = {0};
     struct free_node free;
-    free_empty(core_node(core, instance->node), &free);
-    for (const struct instance *one = core_node_instance_next(core, instance->node, &cursor);
-         one != NULL; one = core_node_instance_next(core, instance->node, &cursor)) {
-        free_take(&free, task_request(core, core_task(core, one->task), one->index),
+    free_empty(query_node(core, instance->node), &free);
+    for (const struct instance *one = query_node_instance_next(core, instance->node, &cursor);
+         one != NULL; one = query_node_instance_next(core, instance->node, &cursor)) {
+        free_take(&free, query_task_request(core, query_task(core, one->task), one->index),
                   one->slots_milli, one->cpu_milli, one->memory_bytes, one->devices);
     }
     not_over(core, instance, &free);
@@ -198,7 +198,7 @@ void oracle_gangs_whole(const struct core *core, const struct facts *facts)
         if (facts->at[i].type != FACT_ALLOCATED) {
             continue;
         }
-        const struct task *task = core_task(core, facts->at[i].allocated.key.task);
+        const struct task *task = query_task(core, facts->at[i].allocated.key.task);
         uint32_t together = 0;
         for (size_t j = 0; task->gang && j < facts->count; j++) {
             together += facts->at[j].type == FACT_ALLOCATED &&
@@ -217,8 +217,8 @@ void oracle_gangs_whole(const struct core *core, const struct facts *facts)
 
 void oracle_gangs_in_time(const struct core *core, int64_t now_ms)
 {
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
+    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+         task = query_task_next(core, task->id)) {
         const uint32_t stay = task->active_count - task->stopping_count;
         const bool broken = oracle_grouped(core, task) ? oracle_groups_broken(core, task)
                                                        : stay + task->ended_count < task->min_count;
@@ -228,7 +228,7 @@ void oracle_gangs_in_time(const struct core *core, int64_t now_ms)
         const bool may = task->own_stale_grace || task->min_count < task->instance_count;
         const int64_t grace_ms = task->own_stale_grace
                                      ? task->stale_grace_ms
-                                     : core_pool(core, task->pool)->stale_grace_ms;
+                                     : query_pool(core, task->pool)->stale_grace_ms;
         law(may, "P2: a gang that needs all of its instances runs whole");
         law(grace_ms == STALE_GRACE_NEVER || now_ms < task->stale_ms + grace_ms,
             "P2: a gang that breaks is whole again or gone after its grace time");
@@ -258,8 +258,8 @@ bool oracle_possible(const struct core *core, pool_id pool, const struct request
 {
     uint32_t found = 0;
     bool any = false;
-    for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
-         node = core_node_next(core, node->id)) {
+    for (const struct node *node = query_node_next(core, (node_id){0}); node != NULL;
+         node = query_node_next(core, node->id)) {
         if (node->pool.v == pool.v) {
             any = true;
             found += oracle_holds(node, request, count - found);

@@ -7,15 +7,15 @@
 static bool below(const struct core *core, account_id account, account_id top)
 {
     while (account.v != 0 && account.v != top.v) {
-        account = core_account(core, account)->parent;
+        account = query_account(core, account)->parent;
     }
     return account.v == top.v;
 }
 
 bool oracle_related(const struct core *core, account_id a, account_id b)
 {
-    for (account_id at = core_account(core, a)->parent; at.v != 0;
-         at = core_account(core, at)->parent) {
+    for (account_id at = query_account(core, a)->parent; at.v != 0;
+         at = query_account(core, at)->parent) {
         if (below(core, b, at)) {
             return true;
         }
@@ -33,7 +33,7 @@ static int64_t guarantee_of(const struct core *core, const struct quota *quota, 
                             uint32_t dim)
 {
     const bool all =
-        dim == DIM_SLOTS && quota->guaranteed.at[dim] >= core_pool(core, pool)->slots_milli;
+        dim == DIM_SLOTS && quota->guaranteed.at[dim] >= query_pool(core, pool)->slots_milli;
     return all ? QUOTA_UNLIMITED : quota->guaranteed.at[dim];
 }
 
@@ -47,12 +47,12 @@ static bool passes_bound(const struct ledger *ledger, const struct task *task, a
                          const struct vector *more)
 {
     const struct core *core = ledger->core;
-    for (account_id at = from; at.v != 0; at = core_account(core, at)->parent) {
+    for (account_id at = from; at.v != 0; at = query_account(core, at)->parent) {
         const struct holdings *now = ledger_held(ledger, at, task->pool);
         const struct holdings *later = ledger_held_later(ledger, at, task->pool);
         struct quota quota;
-        core_quota(core, at, task->pool, &quota);
-        for (uint32_t dim = 0; dim < core_dim_count(core); dim++) {
+        query_quota(core, at, task->pool, &quota);
+        for (uint32_t dim = 0; dim < query_dim_count(core); dim++) {
             const int64_t extra = more->at[dim];
             const int64_t guaranteed = guarantee_of(core, &quota, task->pool, dim);
             const int64_t held = most(now->held.at[dim], later->held.at[dim]);
@@ -69,18 +69,18 @@ static bool passes_bound(const struct ledger *ledger, const struct task *task, a
 /* With so many slots more: is the pool's cap of the task's user passed, now or when all promises are kept? */
 static bool passes_user_cap(const struct core *core, const struct task *task, int64_t more)
 {
-    const int64_t cap = core_pool(core, task->pool)->user_slots_max;
+    const int64_t cap = query_pool(core, task->pool)->user_slots_max;
     int64_t now = 0;
     int64_t later = 0;
     if (cap == 0) {
         return false;
     }
-    for (const struct task *other = core_task_next(core, (task_id){0}); other != NULL;
-         other = core_task_next(core, other->id)) {
+    for (const struct task *other = query_task_next(core, (task_id){0}); other != NULL;
+         other = query_task_next(core, other->id)) {
         const bool counts = other->pool.v == task->pool.v && other->user.v == task->user.v;
         for (uint32_t i = 0; counts && i < other->instance_count; i++) {
-            const struct instance *instance = core_instance(core, other->id, i);
-            const struct claim *claim = core_claim(core, other->id, i);
+            const struct instance *instance = query_instance(core, other->id, i);
+            const struct claim *claim = query_instance_claim(core, other->id, i);
             const bool stays =
                 instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING;
             const bool holds = stays || instance->state == INSTANCE_STOPPING;
@@ -97,8 +97,8 @@ static void limits_check(const struct core *core, const struct task *task, accou
                          const struct vector *one, const struct holdings *sum)
 {
     struct quota quota;
-    core_quota(core, at, task->pool, &quota);
-    for (uint32_t dim = 0; dim < core_dim_count(core); dim++) {
+    query_quota(core, at, task->pool, &quota);
+    for (uint32_t dim = 0; dim < query_dim_count(core); dim++) {
         const int64_t guaranteed = guarantee_of(core, &quota, task->pool, dim);
         law(one->at[dim] == 0 || !above(sum->held.at[dim], quota.limit.at[dim]),
             "P3: no start takes an account above its limit");
@@ -109,35 +109,36 @@ static void limits_check(const struct core *core, const struct task *task, accou
 
 static void attempt_vector(const struct core *core, struct attempt_key key, struct vector *ret)
 {
-    const struct instance *instance = core_instance(core, key.task, key.index);
-    core_grant_vector(core, task_request(core, core_task(core, key.task), key.index),
-                      instance->slots_milli, instance->cpu_milli, instance->memory_bytes, ret);
+    const struct instance *instance = query_instance(core, key.task, key.index);
+    query_dim_grant(core, query_task_request(core, query_task(core, key.task), key.index),
+                    instance->slots_milli, instance->cpu_milli, instance->memory_bytes, ret);
 }
 
 void oracle_limits(const struct ledger *ledger, struct attempt_key key)
 {
     const struct core *core = ledger->core;
-    const struct task *task = core_task(core, key.task);
+    const struct task *task = query_task(core, key.task);
     struct vector one;
     attempt_vector(core, key, &one);
     law(one.at[DIM_SLOTS] == 0 || !passes_user_cap(core, task, 0),
         "P3: no start takes a user above the pool's cap");
-    for (account_id at = task->account; at.v != 0; at = core_account(core, at)->parent) {
+    for (account_id at = task->account; at.v != 0; at = query_account(core, at)->parent) {
         limits_check(core, task, at, &one, ledger_held(ledger, at, task->pool));
     }
 }
 
 void oracle_limits_summed(const struct core *core, struct attempt_key key)
 {
-    const struct task *task = core_task(core, key.task);
-    const int64_t cap = core_pool(core, task->pool)->user_slots_max;
+    const struct task *task = query_task(core, key.task);
+    const int64_t cap = query_pool(core, task->pool)->user_slots_max;
     struct vector one;
     attempt_vector(core, key, &one);
-    law(one.at[DIM_SLOTS] == 0 || cap == 0 || core_user_slots(core, task->user, task->pool) <= cap,
+    law(one.at[DIM_SLOTS] == 0 || cap == 0 ||
+            query_usage_user_slots(core, task->user, task->pool) <= cap,
         "P3: no start takes a user above the pool's cap");
-    for (account_id at = task->account; at.v != 0; at = core_account(core, at)->parent) {
+    for (account_id at = task->account; at.v != 0; at = query_account(core, at)->parent) {
         struct usage usage;
-        core_usage(core, at, task->pool, &usage);
+        query_usage(core, at, task->pool, &usage);
         const struct holdings sum = {.held = usage.allocated, .fixed = usage.fixed};
         limits_check(core, task, at, &one, &sum);
     }
@@ -158,7 +159,7 @@ static void would_hold(const struct core *core, const struct node *node,
                      ? memory
                      : node->memory_bytes * SLOT_MILLI / node->slots_milli * slots / SLOT_MILLI;
     }
-    core_grant_vector(core, request, slots, cpu, memory, ret);
+    query_dim_grant(core, request, slots, cpu, memory, ret);
 }
 
 /* Adds what its next `count` instances would hold. */
@@ -167,8 +168,8 @@ static void would_hold_next(const struct core *core, const struct task *task,
 {
     for (uint32_t i = 0; i < task->instance_count && count > 0; i++) {
         struct vector one;
-        if (core_instance(core, task->id, i)->state == INSTANCE_WAITING) {
-            would_hold(core, node, task_request(core, task, i), &one);
+        if (query_instance(core, task->id, i)->state == INSTANCE_WAITING) {
+            would_hold(core, node, query_task_request(core, task, i), &one);
             vector_add(more, &one);
             count--;
         }
@@ -217,10 +218,10 @@ static bool same_size(const struct node *a, const struct node *b)
 static const struct node *node_other(const struct core *core, pool_id pool,
                                      const struct node *before)
 {
-    const struct node *node = core_node_next(core, before == NULL ? (node_id){0} : before->id);
+    const struct node *node = query_node_next(core, before == NULL ? (node_id){0} : before->id);
     while (node != NULL &&
            (node->pool.v != pool.v || (before != NULL && same_size(node, before)))) {
-        node = core_node_next(core, node->id);
+        node = query_node_next(core, node->id);
     }
     return node;
 }
@@ -247,7 +248,7 @@ bool oracle_bounded_beside(const struct ledger *ledger, const struct task *first
     account_id at = task->account;
     bool found = false;
     while (at.v != 0 && !below(ledger->core, first->account, at)) {
-        at = core_account(ledger->core, at)->parent;
+        at = query_account(ledger->core, at)->parent;
     }
     do {
         const struct vector more = both_hold(ledger->core, &both, node);

@@ -23,9 +23,9 @@ static void victim_check(const struct ledger *ledger, pool_id pool, const struct
     uint32_t dim = 0;
     struct quota quota;
     struct usage usage;
-    law(core_dim_of(core, why->resource, &dim), "P4: quotas know of what decided");
-    core_quota(core, victim->account, pool, &quota);
-    core_usage(core, victim->account, pool, &usage);
+    law(query_dim_of(core, why->resource, &dim), "P4: quotas know of what decided");
+    query_quota(core, victim->account, pool, &quota);
+    query_usage(core, victim->account, pool, &usage);
     law(victim->guaranteed == quota.guaranteed.at[dim], "P4: the guarantee is as was said");
     law(victim->allocated <=
             usage.leaving.at[dim] + ledger_held_later(ledger, victim->account, pool)->held.at[dim],
@@ -43,7 +43,7 @@ void oracle_evictions(struct ledger *ledger, const struct core *core, const stru
             continue;
         }
         const struct eviction *why = &fact->evicted.why;
-        const struct task *task = core_task(core, fact->evicted.key.task);
+        const struct task *task = query_task(core, fact->evicted.key.task);
         law(promised(facts, why->claimant),
             "P6: who takes is promised a place in the same decision");
         law(why->rule != EVICT_CONSOLIDATE || promised(facts, task->id),

@@ -27,8 +27,8 @@ static const char *path_of(const struct core *core, const struct node *node, con
     struct pool_spec pool;
     struct node_spec spec;
     const char *path = "";
-    core_pool_spec(core, node->pool, arena, &pool);
-    core_node_spec(core, node->id, arena, &spec);
+    query_pool_spec(core, node->pool, arena, &pool);
+    query_node_spec(core, node->id, arena, &spec);
     for (uint32_t i = 0; i < pool.topology_count; i++) {
         const char *value = label_of(&spec, pool.topology[i]);
         if (value == NULL) {
@@ -62,7 +62,7 @@ bool oracle_together(const struct core *core, const struct node *a, const struct
 
 static const char *required_of(const struct core *core, const struct task *task)
 {
-    const struct form *form = shape_form(core_shape(core, task->shape));
+    const struct form *form = shape_form(query_task_shape(core, task->shape));
     return form == NULL ? "" : form->groups[0].required;
 }
 
@@ -77,13 +77,13 @@ void oracle_form_together(const struct core *core, const struct facts *facts)
         if (a->type != FACT_ALLOCATED) {
             continue;
         }
-        const struct task *task = core_task(core, a->allocated.key.task);
+        const struct task *task = query_task(core, a->allocated.key.task);
         const char *level = required_of(core, task);
         for (size_t j = i; level[0] != '\0' && j < facts->count; j++) {
             const struct fact *b = &facts->at[j];
             law(b->type != FACT_ALLOCATED || b->allocated.key.task.v != task->id.v ||
-                    together(core, core_node(core, a->allocated.node),
-                             core_node(core, b->allocated.node), level, &arena),
+                    together(core, query_node(core, a->allocated.node),
+                             query_node(core, b->allocated.node), level, &arena),
                 "what starts together is in one domain");
         }
     }
@@ -94,9 +94,9 @@ void oracle_form_together(const struct core *core, const struct facts *facts)
 static const struct node *runs_on(const struct core *core, const struct task *task)
 {
     for (uint32_t i = 0; i < task->instance_count; i++) {
-        const struct instance *instance = core_instance(core, task->id, i);
+        const struct instance *instance = query_instance(core, task->id, i);
         if (instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING) {
-            return core_node(core, instance->node);
+            return query_node(core, instance->node);
         }
     }
     return NULL;
@@ -151,8 +151,8 @@ static int64_t places_most(const struct places *places, const struct node *pin)
     const bool levels = places->level[0] != '\0';
     const char *only =
         pin != NULL && levels ? path_of(places->core, pin, places->level, &arena) : NULL;
-    for (const struct node *node = core_node_next(places->core, (node_id){0}); node != NULL;
-         node = core_node_next(places->core, node->id)) {
+    for (const struct node *node = query_node_next(places->core, (node_id){0}); node != NULL;
+         node = query_node_next(places->core, node->id)) {
         if (node->pool.v != places->pool.v) {
             continue;
         }
@@ -184,7 +184,7 @@ void oracle_form_idles(const struct ledger *ledger, const struct task *task, uin
     const struct places places = {.core = core,
                                   .ledger = ledger,
                                   .task = task,
-                                  .request = &core_shape(core, task->shape)->request,
+                                  .request = &query_task_shape(core, task->shape)->request,
                                   .level = required_of(core, task),
                                   .pool = task->pool,
                                   .count = count};

@@ -18,7 +18,7 @@ struct count {
 
 bool oracle_grouped(const struct core *core, const struct task *task)
 {
-    const struct form *form = shape_form(core_shape(core, task->shape));
+    const struct form *form = shape_form(query_task_shape(core, task->shape));
     return form != NULL && form->group_count > 1;
 }
 
@@ -31,7 +31,7 @@ static void count_have(struct count *count, uint32_t group, uint32_t first)
 {
     const struct group_spec *own = &count->spec.groups[group - 1];
     for (uint32_t i = first; i < first + own->instances; i++) {
-        const struct instance *instance = core_instance(count->core, count->task->id, i);
+        const struct instance *instance = query_instance(count->core, count->task->id, i);
         const bool stays =
             instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING;
         const bool has = stays || instance->state == INSTANCE_ENDED;
@@ -65,8 +65,8 @@ static void count_all(const struct core *core, const struct task *task, struct a
 {
     uint32_t first = 0;
     *ret = (struct count){.core = core, .task = task};
-    ret->form = shape_form(core_shape(core, task->shape));
-    core_task_spec(core, task->id, arena, &ret->spec);
+    ret->form = shape_form(query_task_shape(core, task->shape));
+    query_task_spec(core, task->id, arena, &ret->spec);
     for (uint32_t i = 1; i <= ret->spec.group_count; i++) {
         count_have(ret, i, first);
         first += ret->spec.groups[i - 1].instances;
@@ -117,12 +117,12 @@ static bool close_enough(const struct count *count, uint32_t group, const struct
             own->required[0] == '\0' || oracle_together(count->core, node, node, own->required);
         for (uint32_t i = own->first;
              on_level && own->required[0] != '\0' && i < own->first + own->count; i++) {
-            const struct instance *instance = core_instance(count->core, count->task->id, i);
+            const struct instance *instance = query_instance(count->core, count->task->id, i);
             const bool stays =
                 instance->state == INSTANCE_STARTING || instance->state == INSTANCE_RUNNING;
             on_level =
-                !stays || oracle_together(count->core, core_node(count->core, instance->node), node,
-                                          own->required);
+                !stays || oracle_together(count->core, query_node(count->core, instance->node),
+                                          node, own->required);
         }
         if (!on_level) {
             return false;
@@ -154,8 +154,8 @@ void oracle_groups_idle(const struct ledger *ledger, const struct task *task)
             !around_met(&count, group)) {
             continue;
         }
-        for (const struct node *node = core_node_next(core, (node_id){0}); node != NULL;
-             node = core_node_next(core, node->id)) {
+        for (const struct node *node = query_node_next(core, (node_id){0}); node != NULL;
+             node = query_node_next(core, node->id)) {
             law(node->pool.v != task->pool.v || oracle_fits(ledger, node, &own->request, 1) == 0 ||
                     !oracle_usable(node, core, task) ||
                     oracle_bounded_by(ledger, task, node, &own->request) ||

@@ -107,7 +107,7 @@ static bool holder_uses(const struct core *core, const struct node *node, const 
 {
     const struct request *before = NULL;
     for (uint32_t i = 0; i < holder->instance_count; i++) {
-        const struct request *request = task_request(core, holder, i);
+        const struct request *request = query_task_request(core, holder, i);
         if (request != before && oracle_holds(node, request, 1) > 0) {
             return true;
         }
@@ -122,7 +122,7 @@ static bool perhaps_kept(const struct core *core, const struct pool *pool, const
 {
     bool kept = false;
     for (uint32_t i = 0; i < pool->reserved_count && !kept; i++) {
-        const struct task *holder = core_task(core, pool->reserved[i].task);
+        const struct task *holder = query_task(core, pool->reserved[i].task);
         if (holder == task && pool->order == QUEUE_SHORT_FIRST) {
             break; /* those behind it in the list come later */
         }
@@ -134,7 +134,7 @@ static bool perhaps_kept(const struct core *core, const struct pool *pool, const
 bool oracle_usable(const struct node *node, const struct core *core, const struct task *task)
 {
     return usable(node) &&
-           (task == NULL || !perhaps_kept(core, core_pool(core, node->pool), node, task));
+           (task == NULL || !perhaps_kept(core, query_pool(core, node->pool), node, task));
 }
 
 /* May one of this kind, ahead of the task in its own project or beside it, wait for what the task would take of a quota: one that holds a
@@ -175,19 +175,19 @@ static bool quota_kept(const struct rest *rest, const struct task *task)
 static void task_must_not_fit(const struct rest *rest, const struct task *task)
 {
     const struct core *core = rest->core;
-    const struct request *request = &core_shape(core, task->shape)->request;
+    const struct request *request = &query_task_shape(core, task->shape)->request;
     const uint32_t count = chunk_of(task);
     uint32_t found = 0;
     const bool grouped = oracle_grouped(core, task);
     if ((!grouped && oracle_bounded(rest->ledger, task, NULL, count)) || quota_kept(rest, task)) {
         return;
     }
-    if (core_shape(core, task->shape)->form != NULL) {
+    if (query_task_shape(core, task->shape)->form != NULL) {
         oracle_form_idles(rest->ledger, task, count);
         return;
     }
-    for (const struct node *node = core_node_next(core, (node_id){0});
-         node != NULL && found < count; node = core_node_next(core, node->id)) {
+    for (const struct node *node = query_node_next(core, (node_id){0});
+         node != NULL && found < count; node = query_node_next(core, node->id)) {
         const uint32_t fits =
             node->pool.v == rest->pool->id.v ? oracle_fits(rest->ledger, node, request, count) : 0;
         if (fits > 0 && oracle_usable(node, core, task)) {
@@ -200,7 +200,7 @@ static void task_must_not_fit(const struct rest *rest, const struct task *task)
 static struct kind *kind_of(struct rest *rest, const struct task *task)
 {
     const bool alone = task->reserved || task->active_count > 0 || task->claimed_count > 0 ||
-                       core_shape(rest->core, task->shape)->form != NULL;
+                       query_task_shape(rest->core, task->shape)->form != NULL;
     struct kind_key key;
     memset(&key, 0, sizeof key);
     key.alone = alone ? task->id.v : 0;
@@ -244,8 +244,8 @@ static void kind_add(struct rest *rest, const struct task *task)
 static void holders_check(const struct rest *rest)
 {
     for (uint32_t i = 0; i < rest->pool->reserved_count; i++) {
-        const struct task *holder = core_task(rest->core, rest->pool->reserved[i].task);
-        const bool plain = core_shape(rest->core, holder->shape)->form == NULL;
+        const struct task *holder = query_task(rest->core, rest->pool->reserved[i].task);
+        const bool plain = query_task_shape(rest->core, holder->shape)->form == NULL;
         law(!plain || !oracle_bounded(rest->ledger, holder, NULL, chunk_of(holder)),
             "P7: nobody keeps places whom his accounts or his user's cap hold back anyway");
     }
@@ -254,15 +254,15 @@ static void holders_check(const struct rest *rest)
 void oracle_nothing_idles(const struct ledger *ledger, pool_id id, int64_t now_ms)
 {
     struct rest rest = {
-        .ledger = ledger, .core = ledger->core, .pool = core_pool(ledger->core, id)};
+        .ledger = ledger, .core = ledger->core, .pool = query_pool(ledger->core, id)};
     if (rest.pool == NULL || rest.pool->paused) {
         return;
     }
     rest.now_ms = now_ms;
     rest.index = map_new();
     holders_check(&rest);
-    for (const struct task *task = core_task_next(rest.core, (task_id){0}); task != NULL;
-         task = core_task_next(rest.core, task->id)) {
+    for (const struct task *task = query_task_next(rest.core, (task_id){0}); task != NULL;
+         task = query_task_next(rest.core, task->id)) {
         if (task->pool.v == id.v) {
             kind_add(&rest, task);
         }

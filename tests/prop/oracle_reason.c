@@ -1,13 +1,13 @@
 /* oracle_reason.c - every wait has a reason (P8).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/explain.h"
+#include "core/sched/explain/explain.h"
 #include "oracle.h"
 #include "law.h"
 
 void oracle_reasons(const struct core *core, pool_id settled)
 {
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
+    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+         task = query_task_next(core, task->id)) {
         struct explanation explanation;
         explain_task(core, task->id, &explanation);
         const enum reason_code code = explanation.reason.code;

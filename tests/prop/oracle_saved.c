@@ -7,7 +7,7 @@
 static const struct instance *saver(const struct core *core, const struct fact *fact)
 {
     const struct attempt_key key = fact->attempt_checkpoint.key;
-    const struct instance *instance = core_instance(core, key.task, key.index);
+    const struct instance *instance = query_instance(core, key.task, key.index);
     law(instance != NULL, "a checkpoint is of an instance");
     law(instance->attempt == key.attempt, "P11: a checkpoint is of the newest attempt");
     law(instance->state == INSTANCE_RUNNING || instance->state == INSTANCE_STOPPING,
@@ -27,11 +27,11 @@ void oracle_may_save(const struct core *core, const struct fact *fact)
 
 void oracle_has_saved(const struct core *core, const struct fact *fact)
 {
-    const struct task *task = core_task(core, fact->attempt_checkpoint.key.task);
+    const struct task *task = query_task(core, fact->attempt_checkpoint.key.task);
     law(saver(core, fact)->checkpoint_ms == fact->attempt_checkpoint.at_ms,
         "a checkpoint is known");
     for (uint32_t i = 0; i < task->instance_count; i++) {
-        const struct instance *instance = core_instance(core, task->id, i);
+        const struct instance *instance = query_instance(core, task->id, i);
         const bool runs = instance->state == INSTANCE_RUNNING;
         law(!task->gang || !runs || instance->started_ms >= fact->attempt_checkpoint.at_ms ||
                 instance->checkpoint_ms >= fact->attempt_checkpoint.at_ms,

@@ -27,7 +27,7 @@ static const char *const names[PROJECTS] = {"a", "b", "c"};
 
 static account_id account_of(const struct world *world, unsigned i)
 {
-    return core_account_named(world->core, ACCOUNT_PROJECT, names[i])->id;
+    return query_account_named(world->core, ACCOUNT_PROJECT, names[i])->id;
 }
 
 static void world_do(struct world *world, struct input in)
@@ -45,7 +45,7 @@ static void begin(struct world *world, struct model *model)
     world_do(world, (struct input){.type = INPUT_SERVER_START, .server = {.server_uuid = {1}}});
     struct pool_spec pool;
     arena_clear(&world->arena);
-    core_pool_spec(world->core, POOL, &world->arena, &pool);
+    query_pool_spec(world->core, POOL, &world->arena, &pool);
     pool.history_half_life_ms = model->half_life_ms;
     pool.history_window_ms = model->window_ms;
     pool.history_factor = dice_roll(dice, HISTORY_FACTOR_MAX + 1);
@@ -102,7 +102,7 @@ static void end_one(struct world *world)
     for (unsigned i = 0; i < NODES; i++) {
         const node_id node = {1 + (i + dice_roll(&world->dice, NODES)) % NODES};
         struct attempt_key cursor = {0};
-        const struct instance *instance = core_node_instance_next(world->core, node, &cursor);
+        const struct instance *instance = query_node_instance_next(world->core, node, &cursor);
         if (instance != NULL) {
             const struct report report = {
                 .type = REPORT_ENDED,
@@ -118,7 +118,7 @@ static void end_one(struct world *world)
 /* The model's tick, with what is held before the core's. */
 static void model_tick(const struct world *world, struct model *model)
 {
-    const struct pool *pool = core_pool(world->core, POOL);
+    const struct pool *pool = query_pool(world->core, POOL);
     const bool idle = pool->history_next_ms == 0;
     const int64_t now_ms = world->now_ms;
     const int64_t from_ms = model->window_ms > 0 ? now_ms / model->window_ms * model->window_ms : 0;
@@ -130,7 +130,7 @@ static void model_tick(const struct world *world, struct model *model)
     model->whole = model->whole * d + (double)(NODES * SLOTS * SLOT_MILLI) * (1 - d);
     for (unsigned i = 0; i < PROJECTS; i++) {
         struct usage usage;
-        core_usage(world->core, account_of(world, i), POOL, &usage);
+        query_usage(world->core, account_of(world, i), POOL, &usage);
         const double held = idle ? 0 : (double)usage.allocated.at[DIM_SLOTS];
         model->mean[i] = model->mean[i] * d + held * (1 - d);
     }
@@ -141,7 +141,7 @@ static void model_compare(const struct world *world, const struct model *model)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < PROJECTS; i++) {
-        const uint32_t part = core_history(world->core, account_of(world, i), POOL, DIM_SLOTS);
+        const uint32_t part = history_used(world->core, account_of(world, i), POOL, DIM_SLOTS);
         const double expected = model->whole > 0 ? model->mean[i] / model->whole : 0;
         const double got = (double)part / HISTORY_FULL;
         law(got - expected < CLOSE && expected - got < CLOSE, "the part is the model's");
@@ -166,13 +166,13 @@ static void ticking(struct world *world, struct model *model, struct input in)
 
 static void step(struct world *world, struct model *model)
 {
-    const int64_t before_ms = core_pool(world->core, POOL)->history_at_ms;
+    const int64_t before_ms = query_pool(world->core, POOL)->history_at_ms;
     const uint32_t roll = dice_roll(&world->dice, 4);
     world->now_ms += dice_roll(&world->dice, 4000);
     if (dice_once_in(&world->dice, 20)) {
         world->now_ms += dice_roll(&world->dice, 300000);
     }
-    if (core_deadline(world->core) <= world->now_ms) {
+    if (query_deadline(world->core) <= world->now_ms) {
         ticking(world, model, (struct input){.type = INPUT_TICK});
     }
     if (roll < 2) {
@@ -181,14 +181,14 @@ static void step(struct world *world, struct model *model)
         end_one(world);
     }
     pool_id pool;
-    while (core_pass_due(world->core, world->now_ms, &pool)) {
+    while (query_pass_due(world->core, world->now_ms, &pool)) {
         ticking(world, model, (struct input){.type = INPUT_PASS, .pass = {pool, 1000}});
         if (world->facts.count == 0) {
             break;
         }
     }
     if (before_ms == 0) {
-        model->at_ms = core_pool(world->core, POOL)->history_at_ms;
+        model->at_ms = query_pool(world->core, POOL)->history_at_ms;
     }
 }
 

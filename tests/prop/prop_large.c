@@ -122,7 +122,7 @@ static void quota_give(struct run *run, enum account_kind kind, const char *name
         .reclaim_min_runtime_ms = QUOTA_INHERIT,
     };
     struct input in = {.type = INPUT_QUOTA_SET};
-    in.quota.account = core_account_named(run->world.core, kind, name)->id;
+    in.quota.account = query_account_named(run->world.core, kind, name)->id;
     in.quota.pool = POOL;
     in.quota.spec = &quota;
     law(step(run, in) == VERDICT_OK, "a quota is set");
@@ -240,7 +240,7 @@ static void agents_answer(struct run *run)
     for (uint32_t number = 1; number <= run->nodes; number++) {
         char name[16];
         (void)snprintf(name, sizeof name, "n%" PRIu32, number);
-        const struct node *node = core_node_named(run->world.core, name);
+        const struct node *node = query_node_named(run->world.core, name);
         struct report reports[REPORTS_MAX];
         struct attempt_key cursor = {0};
         struct input in = {.type = INPUT_REPORT};
@@ -250,9 +250,9 @@ static void agents_answer(struct run *run)
         in.report.node = node->id;
         in.report.reports = reports;
         for (const struct instance *instance =
-                 core_node_instance_next(run->world.core, node->id, &cursor);
+                 query_node_instance_next(run->world.core, node->id, &cursor);
              instance != NULL && in.report.count < REPORTS_MAX;
-             instance = core_node_instance_next(run->world.core, node->id, &cursor)) {
+             instance = query_node_instance_next(run->world.core, node->id, &cursor)) {
             in.report.count += report_roll(run, instance, &reports[in.report.count]);
         }
         if (in.report.count > 0) {
@@ -271,7 +271,7 @@ static void node_changes(struct run *run)
     const uint32_t number = 1 + dice_roll(dice, run->nodes);
     char name[16];
     (void)snprintf(name, sizeof name, "n%" PRIu32, number);
-    const struct node *node = core_node_named(run->world.core, name);
+    const struct node *node = query_node_named(run->world.core, name);
     if (node->state != NODE_UP) {
         node_join(run, number);
         return;
@@ -288,9 +288,9 @@ static void task_changes(struct run *run)
     static const enum input_type types[] = {INPUT_TASK_KILL, INPUT_TASK_EDIT, INPUT_TASK_EDIT,
                                             INPUT_TASK_PAUSE, INPUT_TASK_ACTIVATE};
     struct dice *dice = &run->world.dice;
-    const uint32_t last = (uint32_t)core_task_last(run->world.core).v;
+    const uint32_t last = (uint32_t)query_task_last(run->world.core).v;
     const struct task *task =
-        last == 0 ? NULL : core_task_next(run->world.core, (task_id){dice_roll(dice, last)});
+        last == 0 ? NULL : query_task_next(run->world.core, (task_id){dice_roll(dice, last)});
     if (task == NULL) {
         return;
     }

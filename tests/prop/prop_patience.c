@@ -60,7 +60,7 @@ static task_id submit(struct run *run, const struct task_spec *spec)
     in.submit = (struct submission){.specs = spec, .count = 1};
     const enum verdict verdict = world_step(&run->world, in);
     law(verdict == VERDICT_OK, "the task can run");
-    return core_task_last(run->world.core);
+    return query_task_last(run->world.core);
 }
 
 static void yard_make(struct run *run)
@@ -76,7 +76,7 @@ static void yard_make(struct run *run)
                                    .order = run->short_first ? QUEUE_SHORT_FIRST : QUEUE_SUBMISSION,
                                    .aux_tasks = 100};
     struct input in = {.type = INPUT_POOL_EDIT};
-    in.pool.pool = core_pool_named(run->world.core, "default")->id;
+    in.pool.pool = query_pool_named(run->world.core, "default")->id;
     in.pool.spec = &pool;
     law(world_step(&run->world, in) == VERDICT_OK, "a pool is edited");
     const uint32_t nodes = 1 + dice_roll(dice, 4);
@@ -129,11 +129,11 @@ static void nodes_work(struct run *run)
 {
     struct world *world = &run->world;
     task_id next = {0};
-    for (const struct task *task = core_task_next(world->core, next); task != NULL;
-         task = core_task_next(world->core, next)) {
+    for (const struct task *task = query_task_next(world->core, next); task != NULL;
+         task = query_task_next(world->core, next)) {
         next = task->id;
         law(next.v < TASKS_MAX, "the run is not too long");
-        const struct instance *instance = core_instance(world->core, next, 0);
+        const struct instance *instance = query_instance(world->core, next, 0);
         if (next.v == run->large.v || task->active_count == 0) {
             continue;
         }
@@ -150,7 +150,7 @@ static void nodes_work(struct run *run)
 static void tick(struct run *run)
 {
     struct input in = {.type = INPUT_PASS};
-    in.pass.pool = core_pool_named(run->world.core, "default")->id;
+    in.pass.pool = query_pool_named(run->world.core, "default")->id;
     in.pass.work_max = UINT64_MAX;
     arena_clear(&run->world.arena);
     run->world.now_ms += TICK_MS;
@@ -169,8 +169,8 @@ static struct task_spec large_roll(struct run *run)
 {
     int64_t largest = 0;
     int64_t total = 0;
-    for (const struct node *node = core_node_next(run->world.core, (node_id){0}); node != NULL;
-         node = core_node_next(run->world.core, node->id)) {
+    for (const struct node *node = query_node_next(run->world.core, (node_id){0}); node != NULL;
+         node = query_node_next(run->world.core, node->id)) {
         largest = node->slots_milli > largest ? node->slots_milli : largest;
         total += node->slots_milli;
     }
@@ -191,15 +191,15 @@ static int64_t run_once(uint64_t seed)
     }
     const struct task_spec spec = large_roll(run);
     run->large = submit(run, &spec);
-    while (core_pool_named(run->world.core, "default")->blocked_task.v != run->large.v &&
-           core_task(run->world.core, run->large)->active_count == 0) {
+    while (query_pool_named(run->world.core, "default")->blocked_task.v != run->large.v &&
+           query_task(run->world.core, run->large)->active_count == 0) {
         tick(run); /* those ahead of it go first */
     }
     const int64_t begin_ms = run->world.now_ms;
     /* Where short ones go first: half of its expected length more, and once the length of what was expected to end. */
     const int64_t more_ms = run->short_first ? LENGTH_MS_MAX / 2 + LENGTH_MS_MAX : 0;
     const int64_t limit_ms = run->patience_ms + more_ms + LENGTH_MS_MAX + 2 * TICK_MS;
-    while (core_task(run->world.core, run->large)->active_count == 0) {
+    while (query_task(run->world.core, run->large)->active_count == 0) {
         tick(run);
         law(run->world.now_ms - begin_ms <= limit_ms, "P7: nobody starves");
     }

@@ -111,7 +111,7 @@ static void account_make(struct run *run, enum account_kind kind, const char *na
         .reclaim_min_runtime_ms = QUOTA_INHERIT,
     };
     in = (struct input){.type = INPUT_QUOTA_SET};
-    in.quota.account = core_account_named(run->world.core, kind, name)->id;
+    in.quota.account = query_account_named(run->world.core, kind, name)->id;
     in.quota.pool = pool;
     in.quota.spec = &quota;
     law(step(run, in) == VERDICT_OK, "a quota is set");
@@ -203,8 +203,8 @@ static void task_arrives(struct run *run)
 /* Nothing is lost here, so nothing breaks. */
 static void gangs_check(const struct core *core)
 {
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
+    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+         task = query_task_next(core, task->id)) {
         law(!oracle_grouped(core, task) || !oracle_groups_broken(core, task),
             "P2: what goes or comes of a gang leaves all of its groups with their minimum");
     }
@@ -245,13 +245,13 @@ static bool agents_answer(struct run *run, bool all)
 {
     bool any = false;
     task_id next = {0};
-    for (const struct task *task = core_task_next(run->world.core, next); task != NULL;
-         task = core_task_next(run->world.core, next)) {
+    for (const struct task *task = query_task_next(run->world.core, next); task != NULL;
+         task = query_task_next(run->world.core, next)) {
         next = task->id;
         const uint32_t count = task->instance_count;
-        for (uint32_t i = 0; i < count && core_task(run->world.core, next) != NULL; i++) {
+        for (uint32_t i = 0; i < count && query_task(run->world.core, next) != NULL; i++) {
             if (all || dice_once_in(&run->world.dice, 2)) {
-                any |= instance_answers(run, core_instance(run->world.core, next, i));
+                any |= instance_answers(run, query_instance(run->world.core, next, i));
             }
         }
     }
@@ -266,7 +266,7 @@ static void comes_to_rest(struct run *run)
         run->world.now_ms += 1000;
         const bool decided = pass(run);
         const bool answered = agents_answer(run, true);
-        const int64_t wake_ms = core_pool(run->world.core, pool)->wake_ms;
+        const int64_t wake_ms = query_pool(run->world.core, pool)->wake_ms;
         if (!decided && !answered && wake_ms != 0) {
             waits_check(&run->world, pool);
         }

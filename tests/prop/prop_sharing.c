@@ -5,9 +5,9 @@
  * A round starts what fits, in order of the accounts, then lets each waiting gang take back. There are no nodes here: whatever
  * is free fits. WEIR_SEED repeats a run, WEIR_HISTORIES says how many organisations.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/account_order.h"
-#include "core/sched/fairshare.h"
-#include "core/sched/reclaim_rules.h"
+#include "core/sched/order/account_order.h"
+#include "core/sched/order/fairshare.h"
+#include "core/sched/order/reclaim_rules.h"
 #include "prop_run.h"
 #include "world.h"
 
@@ -168,7 +168,7 @@ static void organisation_make(struct organisation *org, uint64_t seed)
         }
     }
     shares(org);
-    losses_init(&org->losses, org->account_count, &org->arena);
+    reclaim_rules_losses_init(&org->losses, org->account_count, &org->arena);
 }
 
 /* ---- running one ---- */
@@ -234,15 +234,15 @@ static struct gang *victim_next(struct project *project)
 static bool victims_choose(struct organisation *org, const struct claimant *claim)
 {
     struct vector room = org->free;
-    losses_clear(&org->losses);
+    reclaim_rules_losses_clear(&org->losses);
     for (uint32_t i = 0; vector_above(&claim->request, &room, DIMS) != 0;) {
         struct project *giver = NULL;
         struct gang *piece = NULL;
         for (; i < org->project_count; i++) {
             giver = &org->projects[i];
             piece = giver->account == claim->account ? NULL : victim_next(giver);
-            if (piece != NULL && reclaim_from(claim, giver->account) &&
-                reclaim_take(claim, &org->losses, giver->account, &piece->size) !=
+            if (piece != NULL && reclaim_rules_from(claim, giver->account) &&
+                reclaim_rules_take(claim, &org->losses, giver->account, &piece->size) !=
                     RECLAIM_REFUSED) {
                 break;
             }
@@ -253,7 +253,7 @@ static bool victims_choose(struct organisation *org, const struct claimant *clai
         piece->chosen = true;
         vector_add(&room, &piece->size);
     }
-    return reclaim_balanced(claim, &org->losses);
+    return reclaim_rules_balanced(claim, &org->losses);
 }
 
 /* A guarantee of slots that its department can keep holds against other departments too (P4). */
@@ -263,7 +263,7 @@ static void check_project(const struct organisation *org, const struct account_v
     const bool kept = giver != project && giver->promised.at[DIM_SLOTS] != VECTOR_UNLIMITED &&
                       giver->promised.at[DIM_SLOTS] <= giver->guaranteed.at[DIM_SLOTS];
     const bool had = account_within_guarantee(&org->pool, project, NULL);
-    const struct vector rest = losses_remaining(&org->losses, project);
+    const struct vector rest = reclaim_rules_remaining(&org->losses, project);
     law(!kept || !had || rest.at[DIM_SLOTS] == project->allocated.at[DIM_SLOTS],
         "P4: a project within its guarantee lost something to another department");
 }
@@ -279,7 +279,7 @@ static void check_guarantees(const struct organisation *org, const struct claima
         }
         account_diverge(claim->account, org->projects[i].account, &taker, &giver);
         const bool had = account_within_guarantee(&org->pool, giver, NULL);
-        const struct vector rest = losses_remaining(&org->losses, giver);
+        const struct vector rest = reclaim_rules_remaining(&org->losses, giver);
         law(!had || memcmp(&rest, &giver->allocated, sizeof rest) == 0,
             "P4: an account within its guarantee lost something");
         check_project(org, org->projects[i].account, giver);
@@ -294,7 +294,7 @@ static bool take_back(struct organisation *org, struct project *project, struct 
                                    .request = gang->size,
                                    .preemptible = true,
                                    .saturation_milli = SATURATION_MILLI_DEFAULT};
-    const bool taken = !gang->runs && reclaim_start(&claim) == CLAIM_MAY_START &&
+    const bool taken = !gang->runs && reclaim_rules_start(&claim) == CLAIM_MAY_START &&
                        !fits(org, gang) && victims_choose(org, &claim);
     if (taken) {
         check_guarantees(org, &claim);

@@ -62,7 +62,7 @@ static task_id submit(struct run *run, uint32_t project, int64_t slots, uint32_t
     struct input in = {.type = INPUT_TASK_SUBMIT};
     in.submit = (struct submission){.specs = &spec, .count = 1};
     law(world_step(&run->world, in) == VERDICT_OK, "the task can run");
-    return core_task_last(run->world.core);
+    return query_task_last(run->world.core);
 }
 
 /* ---- the yard ---- */
@@ -82,7 +82,7 @@ static void pool_make(struct run *run)
                                    .patience_ms = run->patience_ms,
                                    .aux_tasks = 100};
     struct input in = {.type = INPUT_POOL_EDIT};
-    in.pool.pool = core_pool_named(run->world.core, "default")->id;
+    in.pool.pool = query_pool_named(run->world.core, "default")->id;
     in.pool.spec = &pool;
     law(world_step(&run->world, in) == VERDICT_OK, "a pool is edited");
 }
@@ -130,8 +130,8 @@ static void account_make(struct run *run, enum account_kind kind, const char *na
                                      .preempt_min_runtime_ms = QUOTA_INHERIT,
                                      .reclaim_min_runtime_ms = QUOTA_INHERIT};
     in = (struct input){.type = INPUT_QUOTA_SET};
-    in.quota.account = core_account_named(run->world.core, kind, name)->id;
-    in.quota.pool = core_pool_named(run->world.core, "default")->id;
+    in.quota.account = query_account_named(run->world.core, kind, name)->id;
+    in.quota.pool = query_pool_named(run->world.core, "default")->id;
     in.quota.spec = &quota;
     law(world_step(&run->world, in) == VERDICT_OK, "a quota is set");
 }
@@ -194,11 +194,11 @@ static void nodes_work(struct run *run)
 {
     struct world *world = &run->world;
     task_id next = {0};
-    for (const struct task *task = core_task_next(world->core, next); task != NULL;
-         task = core_task_next(world->core, next)) {
+    for (const struct task *task = query_task_next(world->core, next); task != NULL;
+         task = query_task_next(world->core, next)) {
         next = task->id;
         law(next.v < TASKS_MAX, "the run is not too long");
-        const struct instance *instance = core_instance(world->core, next, 0);
+        const struct instance *instance = query_instance(world->core, next, 0);
         if (next.v == run->large.v || task->active_count == 0) {
             continue;
         }
@@ -215,7 +215,7 @@ static void nodes_work(struct run *run)
 static void tick(struct run *run)
 {
     struct input in = {.type = INPUT_PASS};
-    in.pass.pool = core_pool_named(run->world.core, "default")->id;
+    in.pass.pool = query_pool_named(run->world.core, "default")->id;
     in.pass.work_max = UINT64_MAX;
     arena_clear(&run->world.arena);
     run->world.now_ms += TICK_MS;
@@ -233,10 +233,10 @@ static void tick(struct run *run)
 static uint32_t older_waiting(const struct run *run)
 {
     const struct core *core = run->world.core;
-    const struct task *large = core_task(core, run->large);
+    const struct task *large = query_task(core, run->large);
     uint32_t count = 0;
-    for (const struct task *task = core_task_next(core, (task_id){0});
-         task != NULL && task->id.v < run->large.v; task = core_task_next(core, task->id)) {
+    for (const struct task *task = query_task_next(core, (task_id){0});
+         task != NULL && task->id.v < run->large.v; task = query_task_next(core, task->id)) {
         count += task->waiting_count > 0 && task->account.v == large->account.v;
     }
     return count;
@@ -244,7 +244,7 @@ static uint32_t older_waiting(const struct run *run)
 
 static bool large_runs(const struct run *run)
 {
-    return core_task(run->world.core, run->large)->active_count > 0;
+    return query_task(run->world.core, run->large)->active_count > 0;
 }
 
 static int64_t run_once(uint64_t seed)

@@ -14,7 +14,7 @@
 
 enum { STATE_BYTES_MAX = 1 << 28, STEPS_A_RESTART = 8, WORK_A_PASS = 40 };
 
-uint64_t dice_next(struct dice *dice)
+uint64_t rng_next(struct dice *dice)
 {
     dice->state += 0x9e3779b97f4a7c15u;
     return hash_u64(dice->state);
@@ -23,7 +23,7 @@ uint64_t dice_next(struct dice *dice)
 uint32_t dice_roll(struct dice *dice, uint32_t count)
 {
     must(count > 0);
-    return (uint32_t)(dice_next(dice) >> 33) % count;
+    return (uint32_t)(rng_next(dice) >> 33) % count;
 }
 
 bool dice_once_in(struct dice *dice, uint32_t count)
@@ -157,7 +157,7 @@ static void facts_say(const char *who, const struct facts *facts)
         const struct fact *fact = &facts->at[i];
         const bool place = fact->type == FACT_ALLOCATED || fact->type == FACT_CLAIMED ||
                            fact->type == FACT_EVICTED;
-        fprintf(stderr, "  %s", fact_type_name(fact->type));
+        fprintf(stderr, "  %s", names_fact_type(fact->type));
         if (place) {
             fprintf(stderr, " %" PRIu64 ".%" PRIu32 " node %" PRIu32, fact->allocated.key.task.v,
                     fact->allocated.key.index,
@@ -183,7 +183,7 @@ static void verdict_compare(struct world *world, const struct core *other, const
                             enum verdict verdict)
 {
     struct facts facts;
-    facts_init(&facts, &world->arena);
+    fact_list_init(&facts, &world->arena);
     law(core_decide(other, in, &facts) == verdict, "P12: same verdict");
     if (facts.count != world->facts.count) {
         facts_compare(world, other, &facts);
@@ -211,7 +211,7 @@ static struct input stamped(const struct world *world, struct input in)
 
 static enum verdict decide(struct world *world, const struct input *stamp, bool compare)
 {
-    facts_init(&world->facts, &world->arena);
+    fact_list_init(&world->facts, &world->arena);
     const enum verdict verdict = core_decide(world->core, stamp, &world->facts);
     law(verdict == VERDICT_OK || verdict == VERDICT_REPEATED || world->facts.count == 0,
         "a refusal changes nothing");
@@ -249,7 +249,7 @@ enum verdict world_ask(struct world *world, struct input in, struct reason *ret)
 {
     const struct input stamp = stamped(world, in);
     struct facts facts;
-    facts_init(&facts, &world->arena);
+    fact_list_init(&facts, &world->arena);
     const enum verdict verdict = core_decide(world->core, &stamp, &facts);
     *ret = facts.refusal;
     return verdict;

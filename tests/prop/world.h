@@ -14,7 +14,7 @@
 struct dice {
     uint64_t state;
 };
-uint64_t dice_next(struct dice *dice);
+uint64_t rng_next(struct dice *dice);
 /* 0 .. count - 1. */
 uint32_t dice_roll(struct dice *dice, uint32_t count);
 /* True once in `count` times. */

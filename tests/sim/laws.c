@@ -3,7 +3,7 @@
 #include "laws.h"
 
 #include "base/map.h"
-#include "core/sched/owed.h"
+#include "core/sched/explain/owed.h"
 #include "oracle.h"
 #include "law.h"
 
@@ -44,8 +44,8 @@ void laws_done(struct laws *laws)
 static uint64_t rows_of(const struct core *core)
 {
     uint64_t rows = 0;
-    for (const struct pool *pool = core_pool_next(core, (pool_id){0}); pool != NULL;
-         pool = core_pool_next(core, pool->id)) {
+    for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
+         pool = query_pool_next(core, pool->id)) {
         rows += pool->task_count + pool->node_count;
     }
     return rows;
@@ -135,7 +135,7 @@ static void pass_again(struct laws *laws, const struct core *core, const struct 
 {
     struct facts facts;
     arena_clear(&laws->arena);
-    facts_init(&facts, &laws->arena);
+    fact_list_init(&facts, &laws->arena);
     law(core_decide(core, in, &facts) == VERDICT_OK, "a pass is never refused");
     law(facts.count == 0, "P6: a pool at rest stays there");
 }
@@ -144,7 +144,7 @@ static void pass_again(struct laws *laws, const struct core *core, const struct 
  * somebody who came before could not be kept from. */
 static void owed_check(struct laws *laws, const struct core *core, const struct input *in)
 {
-    const struct pool *pool = core_pool(core, in->pass.pool);
+    const struct pool *pool = query_pool(core, in->pass.pool);
     const struct owed *owed;
     size_t count = 0;
     arena_clear(&laws->arena);
@@ -152,7 +152,7 @@ static void owed_check(struct laws *laws, const struct core *core, const struct 
         count = owed_find(core, pool->id, in->now_ms, &laws->arena, &owed);
     }
     for (size_t i = 0; i < count; i++) {
-        law(core_quota_computed(core, owed[i].account, pool->id, (resource_id){RESOURCE_SLOTS}),
+        law(query_quota_computed(core, owed[i].account, pool->id, (resource_id){RESOURCE_SLOTS}),
             "P4: nobody is owed what others hold beyond theirs");
     }
 }
@@ -166,7 +166,7 @@ static void rest_check(struct laws *laws, const struct core *core, const struct 
     ledger_take(&laws->ledger, core);
     oracle_nothing_idles(&laws->ledger, id, in->now_ms);
     pass_again(laws, core, in);
-    law(pool_patience_ms(core_pool(core, id)) > in->now_ms || core_pool(core, id)->paused,
+    law(pool_patience_ms(query_pool(core, id)) > in->now_ms || query_pool(core, id)->paused,
         "P7: who was overtaken for long enough keeps places");
     owed_check(laws, core, in);
     if (affords(laws, &laws->why, WHY_COST * rows_of(core))) {

@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "laws.h"
-#include "sim/load.h"
+#include "sim/scenario_load.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -16,7 +16,7 @@ enum account_kind { ACCOUNT_DEPARTMENT, ACCOUNT_PROJECT };
 enum { ACCOUNT_KIND_COUNT = ACCOUNT_PROJECT + 1 };
 
 /* "department", "project". */
-const char *account_kind_name(enum account_kind kind);
+const char *names_account_kind(enum account_kind kind);
 
 /* The two that every state has, from the beginning: never deleted, never moved. */
 #define ACCOUNT_DEFAULT_NAME "default"

@@ -26,7 +26,7 @@ enum eviction_rule {
 enum { EVICTION_RULE_COUNT = EVICT_STALE + 1 };
 
 /* "share", "guarantee" … */
-const char *eviction_rule_name(enum eviction_rule rule);
+const char *names_eviction_rule(enum eviction_rule rule);
 
 /* An account at the moment of the decision, in the resource that decided. */
 struct eviction_side {

@@ -30,7 +30,7 @@ static void met_count(const struct form *form, const struct form_have *have, str
     }
 }
 
-bool form_elastic(const struct form *form)
+bool form_grow_elastic(const struct form *form)
 {
     for (uint32_t i = 0; form_grouped(form) && i < form->group_count; i++) {
         const struct form_group *group = &form->groups[i];
@@ -41,7 +41,7 @@ bool form_elastic(const struct form *form)
     return false;
 }
 
-bool form_whole(const struct form *form, const struct form_have *have)
+bool form_grow_whole(const struct form *form, const struct form_have *have)
 {
     struct met met;
     met_count(form, have, &met);
@@ -212,8 +212,8 @@ static uint32_t next_leaf(const struct form *form, const struct met *met, uint32
     return best;
 }
 
-bool form_next(const struct form *form, const struct form_have *have, uint32_t choice,
-               struct form_have *ret)
+bool form_grow_next(const struct form *form, const struct form_have *have, uint32_t choice,
+                    struct form_have *ret)
 {
     struct met met;
     uint32_t group;
@@ -278,8 +278,8 @@ static uint32_t fullest(const struct form *form, const struct met *met,
     return best;
 }
 
-uint32_t form_broken(const struct form *form, const struct form_have *have,
-                     const struct form_have *stays, uint32_t after)
+uint32_t form_grow_broken(const struct form *form, const struct form_have *have,
+                          const struct form_have *stays, uint32_t after)
 {
     struct met met;
     met_count(form, have, &met);
@@ -290,8 +290,8 @@ uint32_t form_broken(const struct form *form, const struct form_have *have,
     return at;
 }
 
-bool form_shrink(const struct form *form, const struct form_have *have,
-                 const struct form_have *stays, struct form_have *ret, uint32_t *ret_group)
+bool form_grow_shrink(const struct form *form, const struct form_have *have,
+                      const struct form_have *stays, struct form_have *ret, uint32_t *ret_group)
 {
     struct met met;
     met_count(form, have, &met);
@@ -299,7 +299,7 @@ bool form_shrink(const struct form *form, const struct form_have *have,
     if (!met.group[0]) {
         return false;
     }
-    const uint32_t broken = form_broken(form, have, stays, form->group_count);
+    const uint32_t broken = form_grow_broken(form, have, stays, form->group_count);
     if (broken < form->group_count) { /* of use to nobody */
         all_of(form, stays, broken, ret);
         *ret_group = broken;

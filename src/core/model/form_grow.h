@@ -19,22 +19,22 @@ struct form_have {
 };
 
 /* Are there groups of which not all is needed? */
-bool form_elastic(const struct form *form);
+bool form_grow_elastic(const struct form *form);
 
 /* Is the minimum met? */
-bool form_whole(const struct form *form, const struct form_have *have);
+bool form_grow_whole(const struct form *form, const struct form_have *have);
 
 /* The next group behind `after` (group_count: the first) that lacks something while some of it stay; those within it are passed by.
  * The first of all (0): the gang itself is broken. group_count: none is. */
-uint32_t form_broken(const struct form *form, const struct form_have *have,
-                     const struct form_have *stays, uint32_t after);
+uint32_t form_grow_broken(const struct form *form, const struct form_have *have,
+                          const struct form_have *stays, uint32_t after);
 
 /* What may come next, the first choice (0), the second and so on: how many more of each leaf, all together. False: there is no such
  * choice. */
-bool form_next(const struct form *form, const struct form_have *have, uint32_t choice,
-               struct form_have *ret);
+bool form_grow_next(const struct form *form, const struct form_have *have, uint32_t choice,
+                    struct form_have *ret);
 
 /* What of a whole gang goes first: so many of each leaf, at most those of `stays`, all of one group (`*ret_group`). False: nothing is
  * above the minimum. */
-bool form_shrink(const struct form *form, const struct form_have *have,
-                 const struct form_have *stays, struct form_have *ret, uint32_t *ret_group);
+bool form_grow_shrink(const struct form *form, const struct form_have *have,
+                      const struct form_have *stays, struct form_have *ret, uint32_t *ret_group);

@@ -23,12 +23,12 @@ static void topology_get(struct bytes_reader *in, struct arena *arena, struct to
     ret->preferred = bytes_get_text(in, arena, NAME_LEN_MAX);
 }
 
-bool task_groups_said(const struct task_spec *spec)
+bool group_codec_said(const struct task_spec *spec)
 {
     return spec->group_count > 0 || said(spec->topology.required) || said(spec->topology.preferred);
 }
 
-void task_groups_encode(const struct task_spec *spec, struct buf *out)
+void group_codec_encode(const struct task_spec *spec, struct buf *out)
 {
     topology_put(&spec->topology, out);
     bytes_put_u64(out, spec->min_groups);
@@ -42,7 +42,7 @@ void task_groups_encode(const struct task_spec *spec, struct buf *out)
         topology_put(&group->topology, out);
         codec_put_bool(out, group->asks != NULL);
         if (group->asks != NULL) {
-            task_asks_encode(group->asks, out);
+            spec_codec_asks_encode(group->asks, out);
         }
     }
 }
@@ -56,7 +56,7 @@ static void group_get(struct bytes_reader *in, struct arena *arena, struct group
     topology_get(in, arena, &ret->topology);
     if (codec_get_bool(in)) {
         struct task_spec *asks = arena_new(arena, struct task_spec, 1);
-        task_asks_decode(in, arena, asks);
+        spec_codec_asks_decode(in, arena, asks);
         ret->asks = asks;
     }
     if (ret->name[0] == '\0') {
@@ -64,7 +64,7 @@ static void group_get(struct bytes_reader *in, struct arena *arena, struct group
     }
 }
 
-void task_groups_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
+void group_codec_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
 {
     topology_get(in, arena, &ret->topology);
     ret->min_groups = (uint32_t)bytes_get_max(in, TASK_GROUPS_MAX);
@@ -75,13 +75,13 @@ void task_groups_decode(struct bytes_reader *in, struct arena *arena, struct tas
     }
     ret->groups = groups;
     const bool gang = ret->gang || (ret->group_count == 0 && ret->instances == 1);
-    if (in->bad || !task_groups_said(ret) || !gang ||
-        (ret->group_count > 0 && ret->min_instances > 0) || !task_groups_sound(ret)) {
+    if (in->bad || !group_codec_said(ret) || !gang ||
+        (ret->group_count > 0 && ret->min_instances > 0) || !group_codec_sound(ret)) {
         codec_bad(in);
     }
 }
 
-bool task_group_labels_said(const struct task_spec *spec)
+bool group_codec_labels_said(const struct task_spec *spec)
 {
     uint32_t labels = 0;
     for (uint32_t i = 0; i < spec->group_count; i++) {
@@ -90,31 +90,31 @@ bool task_group_labels_said(const struct task_spec *spec)
     return labels > 0;
 }
 
-void task_group_labels_encode(const struct task_spec *spec, struct buf *out)
+void group_codec_labels_encode(const struct task_spec *spec, struct buf *out)
 {
     for (uint32_t i = 0; i < spec->group_count; i++) {
-        codec_put_labels(out, spec->groups[i].node_labels, spec->groups[i].node_label_count);
+        spec_codec_labels_put(out, spec->groups[i].node_labels, spec->groups[i].node_label_count);
     }
 }
 
-void task_group_labels_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
+void group_codec_labels_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
 {
     struct group_spec *groups = arena_new(arena, struct group_spec, ret->group_count);
     for (uint32_t i = 0; i < ret->group_count; i++) {
         groups[i] = ret->groups[i];
-        groups[i].node_labels = codec_get_labels(in, arena, &groups[i].node_label_count);
+        groups[i].node_labels = spec_codec_labels_get(in, arena, &groups[i].node_label_count);
         if (groups[i].node_label_count + ret->node_label_count > TASK_LABELS_MAX ||
             (groups[i].instances == 0 && groups[i].node_label_count > 0)) {
             codec_bad(in);
         }
     }
     ret->groups = groups;
-    if (!task_group_labels_said(ret)) {
+    if (!group_codec_labels_said(ret)) {
         codec_bad(in);
     }
 }
 
-bool task_groups_sound(const struct task_spec *spec)
+bool group_codec_sound(const struct task_spec *spec)
 {
     struct arena arena;
     if (spec->group_count == 0) {
@@ -183,7 +183,7 @@ bool form_fits(const struct form *form, const struct task_spec *spec)
     return fits;
 }
 
-bool topology_names_differ(const struct pool_spec *spec)
+bool group_codec_levels_differ(const struct pool_spec *spec)
 {
     for (uint32_t i = 0; i < spec->topology_count; i++) {
         if (!said(spec->topology[i])) {

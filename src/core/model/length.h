@@ -18,7 +18,7 @@ enum length_source {
 enum { LENGTH_SOURCE_COUNT = LENGTH_BY_SITE + 1 };
 
 /* "name", "user-size" …; NULL beyond the last. */
-const char *length_source_name(enum length_source source);
+const char *names_length_source(enum length_source source);
 
 /* What the tasks of one group that have ended amount to. Sums are halved now and then, so that old ones fade. */
 struct length_group {

@@ -14,7 +14,7 @@ enum node_state {
 };
 enum { NODE_STATE_COUNT = NODE_REMOVED + 1 };
 
-const char *node_state_name(enum node_state state);
+const char *names_node_state(enum node_state state);
 
 struct node {
     node_id id; /* 0: no row here */

@@ -29,13 +29,13 @@ struct inner {
     struct oindex_node *child[NODE_KEYS];
 };
 
-struct path {
+struct oindex_path {
     unsigned depth;
     struct oindex_node *node[HEIGHT_MAX];
     unsigned at[HEIGHT_MAX]; /* which child was taken */
 };
 
-int okey_compare(struct okey a, struct okey b)
+int oindex_key_compare(struct okey a, struct okey b)
 {
     for (unsigned i = 0; i < 4; i++) {
         if (a.at[i] != b.at[i]) {
@@ -99,7 +99,7 @@ static void node_unref(struct oindex_node *root)
     if (root == NULL || !node_drop(root)) {
         return;
     }
-    struct path path = {.depth = 1, .node = {root}};
+    struct oindex_path path = {.depth = 1, .node = {root}};
     while (path.depth > 0) {
         struct oindex_node *node = path.node[path.depth - 1];
         if (node->level == 0 || path.at[path.depth - 1] == node->count) {
@@ -155,7 +155,7 @@ static unsigned lower_bound(const struct oindex_node *node, unsigned from, const
 static unsigned child_for(const struct oindex_node *node, const struct okey *key)
 {
     const unsigned at = lower_bound(node, 1, key);
-    return at < node->count && okey_compare(node->keys[at], *key) == 0 ? at : at - 1;
+    return at < node->count && oindex_key_compare(node->keys[at], *key) == 0 ? at : at - 1;
 }
 
 void oindex_init(struct oindex *index)
@@ -185,7 +185,7 @@ uint64_t oindex_count(const struct oindex *index)
 bool oindex_has(const struct oindex *index, struct okey key)
 {
     struct okey found;
-    return oindex_from(index, key, &found) && okey_compare(found, key) == 0;
+    return oindex_from(index, key, &found) && oindex_key_compare(found, key) == 0;
 }
 
 /* The lowest (highest) leaf of a subtree. */
@@ -285,7 +285,7 @@ bool oindex_prev(const struct oindex *index, struct okey before, struct okey *re
 }
 
 /* Own every node from the root to the leaf for `key`. Is it there already? */
-static bool path_own(struct oindex *index, struct okey key, struct path *path)
+static bool path_own(struct oindex *index, struct okey key, struct oindex_path *path)
 {
     struct oindex_node *node = node_own(&index->root);
     path->depth = 0;
@@ -295,7 +295,7 @@ static bool path_own(struct oindex *index, struct okey key, struct path *path)
         path->node[path->depth] = node;
         path->at[path->depth++] = at;
         if (node->level == 0) {
-            return at < node->count && okey_compare(node->keys[at], key) == 0;
+            return at < node->count && oindex_key_compare(node->keys[at], key) == 0;
         }
         node = node_own(&children(node)[at]);
     }
@@ -368,7 +368,7 @@ bool oindex_insert(struct oindex *index, struct okey key)
         index->count = 1;
         return true;
     }
-    struct path path;
+    struct oindex_path path;
     if (path_own(index, key, &path)) {
         return false;
     }
@@ -434,7 +434,7 @@ static void node_mend(struct oindex_node *parent, unsigned at)
 
 bool oindex_remove(struct oindex *index, struct okey key)
 {
-    struct path path;
+    struct oindex_path path;
     if (index->root == NULL || !path_own(index, key, &path)) {
         return false;
     }

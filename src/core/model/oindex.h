@@ -53,4 +53,4 @@ bool oindex_walk_next(struct oindex_walk *walk, struct okey *ret);
 uint64_t oindex_count(const struct oindex *index);
 
 /* <0, 0, >0 */
-int okey_compare(struct okey a, struct okey b);
+int oindex_key_compare(struct okey a, struct okey b);

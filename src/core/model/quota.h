@@ -93,4 +93,4 @@ int64_t quota_borrowed(const struct quota *quota, const struct usage *usage, uin
 int64_t quota_overhang(const struct quota *quota, const struct usage *usage, uint32_t dim);
 
 /* What it holds and what it waits for. */
-int64_t usage_demand(const struct usage *usage, uint32_t dim);
+int64_t quota_demand(const struct usage *usage, uint32_t dim);

@@ -4,7 +4,7 @@
 
 #include "base/must.h"
 
-int64_t gpu_memory_share(int64_t bytes, int64_t total_bytes)
+int64_t resource_gpu_share(int64_t bytes, int64_t total_bytes)
 {
     must(bytes >= 0);
     if (bytes >= total_bytes) {

@@ -76,4 +76,4 @@ static inline int64_t device_share(int64_t slots_milli, uint64_t devices)
 
 /* So many thousandths of a device with `total_bytes` of memory are these bytes, rounded up; the whole device at most. A device of
  * unknown memory is taken whole. */
-int64_t gpu_memory_share(int64_t bytes, int64_t total_bytes);
+int64_t resource_gpu_share(int64_t bytes, int64_t total_bytes);

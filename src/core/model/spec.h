@@ -21,8 +21,8 @@ enum task_kind {
 enum { TASK_KIND_COUNT = TASK_SERVICE + 1 };
 
 /* "experiment" … ; NULL beyond the last. */
-const char *task_kind_name(enum task_kind kind);
-bool task_kind_parse(const char *name, enum task_kind *ret);
+const char *names_task_kind(enum task_kind kind);
+bool names_task_kind_parse(const char *name, enum task_kind *ret);
 
 struct named_amount {
     const char *name;
@@ -131,10 +131,10 @@ enum pool_order { QUEUE_SUBMISSION, QUEUE_SHORT_FIRST };
 enum { POOL_ORDER_COUNT = QUEUE_SHORT_FIRST + 1 };
 
 /* "fair-share", "pack", "least-loss", "submission" …; NULL beyond the last. */
-const char *pool_policy_name(enum pool_policy policy);
-const char *pool_placement_name(enum pool_placement placement);
-const char *pool_victims_name(enum pool_victims victims);
-const char *pool_order_name(enum pool_order order);
+const char *names_pool_policy(enum pool_policy policy);
+const char *names_pool_placement(enum pool_placement placement);
+const char *names_pool_victims(enum pool_victims victims);
+const char *names_pool_order(enum pool_order order);
 
 enum { STALE_GRACE_NEVER = -1 };
 

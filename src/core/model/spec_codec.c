@@ -28,7 +28,7 @@ static const struct named_amount *amounts_get(struct bytes_reader *in, struct ar
     return amounts;
 }
 
-void codec_put_labels(struct buf *out, const struct label *labels, uint32_t count)
+void spec_codec_labels_put(struct buf *out, const struct label *labels, uint32_t count)
 {
     bytes_put_u64(out, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -37,8 +37,8 @@ void codec_put_labels(struct buf *out, const struct label *labels, uint32_t coun
     }
 }
 
-const struct label *codec_get_labels(struct bytes_reader *in, struct arena *arena,
-                                     uint32_t *ret_count)
+const struct label *spec_codec_labels_get(struct bytes_reader *in, struct arena *arena,
+                                          uint32_t *ret_count)
 {
     uint32_t count = codec_get_count(in, NODE_LABELS_MAX);
     struct label *labels = arena_new(arena, struct label, count);
@@ -60,7 +60,7 @@ static uint64_t gang_form(const struct task_spec *spec)
     return whole ? 1 : (uint64_t)spec->min_instances + 1;
 }
 
-void task_asks_encode(const struct task_spec *spec, struct buf *out)
+void spec_codec_asks_encode(const struct task_spec *spec, struct buf *out)
 {
     bytes_put_i64(out, spec->slots_milli);
     bytes_put_i64(out, spec->cpu_milli);
@@ -85,7 +85,7 @@ static void task_rest_put(const struct task_spec *spec, struct buf *out)
     bytes_put_i64(out, spec->grace_ms);
 }
 
-void task_asks_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
+void spec_codec_asks_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
 {
     ret->slots_milli = codec_get_range(in, ASK_NOTHING, AMOUNT_MILLI_MAX);
     ret->cpu_milli = codec_get_range(in, ASK_NOTHING, AMOUNT_MILLI_MAX);
@@ -98,7 +98,7 @@ void task_asks_decode(struct bytes_reader *in, struct arena *arena, struct task_
     ret->resources = amounts_get(in, arena, TASK_RESOURCES_MAX, &ret->resource_count);
 }
 
-void task_asks_copy(struct task_spec *to, const struct task_spec *from)
+void spec_codec_asks_copy(struct task_spec *to, const struct task_spec *from)
 {
     to->slots_milli = from->slots_milli;
     to->cpu_milli = from->cpu_milli;
@@ -147,13 +147,13 @@ static void task_later_put(const struct task_spec *spec, struct buf *out)
         codec_put_tag(out, TASK_AVOID);
         codec_put_texts(out, spec->avoid, spec->avoid_count);
     }
-    if (task_groups_said(spec)) {
+    if (group_codec_said(spec)) {
         codec_put_tag(out, TASK_GROUPS);
-        task_groups_encode(spec, out);
+        group_codec_encode(spec, out);
     }
     if (spec->node_label_count > 0) {
         codec_put_tag(out, TASK_NODE_LABELS);
-        codec_put_labels(out, spec->node_labels, spec->node_label_count);
+        spec_codec_labels_put(out, spec->node_labels, spec->node_label_count);
     }
     if (spec->own_stale_grace) {
         codec_put_tag(out, TASK_STALE_GRACE);
@@ -163,9 +163,9 @@ static void task_later_put(const struct task_spec *spec, struct buf *out)
         codec_put_tag(out, TASK_PREEMPT_DELAY);
         bytes_put_i64(out, spec->preempt_delay_ms);
     }
-    if (task_group_labels_said(spec)) {
+    if (group_codec_labels_said(spec)) {
         codec_put_tag(out, TASK_GROUP_LABELS);
-        task_group_labels_encode(spec, out);
+        group_codec_labels_encode(spec, out);
     }
     codec_put_tags_end(out);
 }
@@ -184,10 +184,10 @@ static void task_later_get(struct bytes_reader *in, struct arena *arena, struct 
             }
             break;
         case TASK_GROUPS:
-            task_groups_decode(in, arena, ret);
+            group_codec_decode(in, arena, ret);
             break;
         case TASK_NODE_LABELS:
-            ret->node_labels = codec_get_labels(in, arena, &ret->node_label_count);
+            ret->node_labels = spec_codec_labels_get(in, arena, &ret->node_label_count);
             if (ret->node_label_count == 0 || ret->node_label_count > TASK_LABELS_MAX) {
                 codec_bad(in);
             }
@@ -201,7 +201,7 @@ static void task_later_get(struct bytes_reader *in, struct arena *arena, struct 
             ret->preempt_delay_ms = codec_get_range(in, 0, AMOUNT_MS_MAX);
             break;
         case TASK_GROUP_LABELS:
-            task_group_labels_decode(in, arena, ret);
+            group_codec_labels_decode(in, arena, ret);
             break;
         default:
             codec_bad(in); /* a tag that was never used */
@@ -212,7 +212,7 @@ static void task_later_get(struct bytes_reader *in, struct arena *arena, struct 
 /* A dependency that any end will do for has this bit in its number. */
 enum { DEPENDS_ANY_BIT = 63 };
 
-void task_spec_encode(const struct task_spec *spec, struct buf *out)
+void spec_codec_task_encode(const struct task_spec *spec, struct buf *out)
 {
     bytes_put_u64(out, spec->kind);
     bytes_put_text(out, spec->name);
@@ -228,12 +228,12 @@ void task_spec_encode(const struct task_spec *spec, struct buf *out)
     for (uint32_t i = 0; i < spec->depends_count; i++) {
         bytes_put_u64(out, spec->depends_on[i] | (spec->depends_any >> i & 1) << DEPENDS_ANY_BIT);
     }
-    task_asks_encode(spec, out);
+    spec_codec_asks_encode(spec, out);
     task_rest_put(spec, out);
     task_later_put(spec, out);
 }
 
-void task_spec_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
+void spec_codec_task_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret)
 {
     memset(ret, 0, sizeof *ret);
     ret->kind = (enum task_kind)bytes_get_max(in, TASK_KIND_COUNT - 1);
@@ -254,7 +254,7 @@ void task_spec_decode(struct bytes_reader *in, struct arena *arena, struct task_
         ret->depends_any |= (id >> DEPENDS_ANY_BIT) << i;
     }
     ret->depends_on = depends;
-    task_asks_decode(in, arena, ret);
+    spec_codec_asks_decode(in, arena, ret);
     task_rest_get(in, ret);
     task_later_get(in, arena, ret);
 }
@@ -316,7 +316,7 @@ static void pool_later_get(struct bytes_reader *in, struct arena *arena, struct 
         } else if (tag == POOL_TOPOLOGY) {
             ret->topology =
                 codec_get_texts(in, arena, TOPOLOGY_LEVELS_MAX, NAME_LEN_MAX, &ret->topology_count);
-            if (ret->topology_count == 0 || !topology_names_differ(ret)) {
+            if (ret->topology_count == 0 || !group_codec_levels_differ(ret)) {
                 codec_bad(in);
             }
         } else {
@@ -328,7 +328,7 @@ static void pool_later_get(struct bytes_reader *in, struct arena *arena, struct 
     }
 }
 
-void pool_spec_encode(const struct pool_spec *spec, struct buf *out)
+void spec_codec_pool_encode(const struct pool_spec *spec, struct buf *out)
 {
     bytes_put_text(out, spec->name);
     bytes_put_text(out, spec->title);
@@ -350,9 +350,9 @@ void pool_spec_encode(const struct pool_spec *spec, struct buf *out)
     pool_later_put(spec, out);
 }
 
-void pool_spec_decode(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret)
+void spec_codec_pool_decode(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret)
 {
-    pool_spec_decode_v1(in, arena, ret);
+    spec_codec_pool_decode_v1(in, arena, ret);
     ret->policy = (enum pool_policy)bytes_get_max(in, POOL_POLICY_COUNT - 1);
     ret->placement = (enum pool_placement)bytes_get_max(in, POOL_PLACEMENT_COUNT - 1);
     ret->victims = (enum pool_victims)bytes_get_max(in, POOL_VICTIMS_COUNT - 1);
@@ -366,7 +366,7 @@ void pool_spec_decode(struct bytes_reader *in, struct arena *arena, struct pool_
     pool_later_get(in, arena, ret);
 }
 
-void pool_spec_decode_v1(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret)
+void spec_codec_pool_decode_v1(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret)
 {
     memset(ret, 0, sizeof *ret);
     ret->name = bytes_get_text(in, arena, NAME_LEN_MAX);
@@ -384,11 +384,11 @@ void pool_spec_decode_v1(struct bytes_reader *in, struct arena *arena, struct po
     }
 }
 
-void node_spec_encode(const struct node_spec *spec, struct buf *out)
+void spec_codec_node_encode(const struct node_spec *spec, struct buf *out)
 {
     bytes_put_text(out, spec->name);
     bytes_put_text(out, spec->pool);
-    codec_put_labels(out, spec->labels, spec->label_count);
+    spec_codec_labels_put(out, spec->labels, spec->label_count);
     bytes_put_i64(out, spec->slots_milli);
     bytes_put_i64(out, spec->cpu_milli);
     bytes_put_i64(out, spec->memory_bytes);
@@ -401,12 +401,12 @@ void node_spec_encode(const struct node_spec *spec, struct buf *out)
     bytes_put_text(out, spec->version);
 }
 
-void node_spec_decode(struct bytes_reader *in, struct arena *arena, struct node_spec *ret)
+void spec_codec_node_decode(struct bytes_reader *in, struct arena *arena, struct node_spec *ret)
 {
     memset(ret, 0, sizeof *ret);
     ret->name = bytes_get_text(in, arena, NAME_LEN_MAX);
     ret->pool = bytes_get_text(in, arena, NAME_LEN_MAX);
-    ret->labels = codec_get_labels(in, arena, &ret->label_count);
+    ret->labels = spec_codec_labels_get(in, arena, &ret->label_count);
     ret->slots_milli = codec_get_range(in, 0, (int64_t)NODE_SLOTS_MAX * 1000);
     ret->cpu_milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
     ret->memory_bytes = codec_get_range(in, 0, AMOUNT_BYTES_MAX);
@@ -425,7 +425,7 @@ void node_spec_decode(struct bytes_reader *in, struct arena *arena, struct node_
     }
 }
 
-void account_spec_encode(const struct account_spec *spec, struct buf *out)
+void spec_codec_account_encode(const struct account_spec *spec, struct buf *out)
 {
     bytes_put_u64(out, spec->kind);
     bytes_put_text(out, spec->name);
@@ -433,7 +433,8 @@ void account_spec_encode(const struct account_spec *spec, struct buf *out)
     bytes_put_text(out, spec->description);
 }
 
-void account_spec_decode(struct bytes_reader *in, struct arena *arena, struct account_spec *ret)
+void spec_codec_account_decode(struct bytes_reader *in, struct arena *arena,
+                               struct account_spec *ret)
 {
     ret->kind = (enum account_kind)bytes_get_max(in, ACCOUNT_KIND_COUNT - 1);
     ret->name = bytes_get_text(in, arena, NAME_LEN_MAX);
@@ -445,7 +446,7 @@ void account_spec_decode(struct bytes_reader *in, struct arena *arena, struct ac
     }
 }
 
-void quota_row_encode(const struct quota_row *row, struct buf *out)
+void spec_codec_quota_encode(const struct quota_row *row, struct buf *out)
 {
     bytes_put_u64(out, row->rank);
     bytes_put_i64(out, row->preempt_min_runtime_ms);
@@ -459,7 +460,8 @@ void quota_row_encode(const struct quota_row *row, struct buf *out)
     }
 }
 
-void quota_row_decode(struct bytes_reader *in, uint32_t resource_count, struct quota_row *ret)
+void spec_codec_quota_decode(struct bytes_reader *in, uint32_t resource_count,
+                             struct quota_row *ret)
 {
     memset(ret, 0, sizeof *ret);
     ret->rank = (uint32_t)bytes_get_max(in, QUOTA_RANK_MAX);

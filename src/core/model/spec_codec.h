@@ -8,52 +8,54 @@
 #include "core/model/spec.h"
 
 /* Texts that are NULL are written, and come back, as "". */
-void task_spec_encode(const struct task_spec *spec, struct buf *out);
-void pool_spec_encode(const struct pool_spec *spec, struct buf *out);
-void node_spec_encode(const struct node_spec *spec, struct buf *out);
-void account_spec_encode(const struct account_spec *spec, struct buf *out); /* without the parent */
-void quota_row_encode(const struct quota_row *row, struct buf *out);
+void spec_codec_task_encode(const struct task_spec *spec, struct buf *out);
+void spec_codec_pool_encode(const struct pool_spec *spec, struct buf *out);
+void spec_codec_node_encode(const struct node_spec *spec, struct buf *out);
+void spec_codec_account_encode(const struct account_spec *spec,
+                               struct buf *out); /* without the parent */
+void spec_codec_quota_encode(const struct quota_row *row, struct buf *out);
 
 /* The part of a task that says what an instance asks for, slots to named resources. */
-void task_asks_encode(const struct task_spec *spec, struct buf *out);
-void task_asks_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
-void task_asks_copy(struct task_spec *to, const struct task_spec *from);
+void spec_codec_asks_encode(const struct task_spec *spec, struct buf *out);
+void spec_codec_asks_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
+void spec_codec_asks_copy(struct task_spec *to, const struct task_spec *from);
 
 /* Everything bounded by limits.h; what is wrong marks the reader bad. Pointers go into the arena. */
-void task_spec_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
-void pool_spec_decode(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret);
-void account_spec_decode(struct bytes_reader *in, struct arena *arena, struct account_spec *ret);
-void node_spec_decode(struct bytes_reader *in, struct arena *arena, struct node_spec *ret);
+void spec_codec_task_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
+void spec_codec_pool_decode(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret);
+void spec_codec_account_decode(struct bytes_reader *in, struct arena *arena,
+                               struct account_spec *ret);
+void spec_codec_node_decode(struct bytes_reader *in, struct arena *arena, struct node_spec *ret);
 
 /* Topology and groups of a task that has them. */
-bool task_groups_said(const struct task_spec *spec);
-void task_groups_encode(const struct task_spec *spec, struct buf *out);
-void task_groups_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
+bool group_codec_said(const struct task_spec *spec);
+void group_codec_encode(const struct task_spec *spec, struct buf *out);
+void group_codec_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
 /* The labels that nodes must have for some of its groups. */
-bool task_group_labels_said(const struct task_spec *spec);
-void task_group_labels_encode(const struct task_spec *spec, struct buf *out);
-void task_group_labels_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
+bool group_codec_labels_said(const struct task_spec *spec);
+void group_codec_labels_encode(const struct task_spec *spec, struct buf *out);
+void group_codec_labels_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
 
 /* No level of a pool's topology is empty or there twice. */
-bool topology_names_differ(const struct pool_spec *spec);
+bool group_codec_levels_differ(const struct pool_spec *spec);
 
 /* Are the groups of a task a tree in order that adds up to its instances? */
-bool task_groups_sound(const struct task_spec *spec);
+bool group_codec_sound(const struct task_spec *spec);
 
 /* As it was before policies: facts and states of version 1. What is missing has its default. */
-void pool_spec_decode_v1(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret);
+void spec_codec_pool_decode_v1(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret);
 
 /* Terms ascend and none is all default; resources are below `resource_count`. */
-void quota_row_decode(struct bytes_reader *in, uint32_t resource_count, struct quota_row *ret);
+void spec_codec_quota_decode(struct bytes_reader *in, uint32_t resource_count,
+                             struct quota_row *ret);
 
-void codec_put_labels(struct buf *out, const struct label *labels, uint32_t count);
-const struct label *codec_get_labels(struct bytes_reader *in, struct arena *arena,
-                                     uint32_t *ret_count);
+void spec_codec_labels_put(struct buf *out, const struct label *labels, uint32_t count);
+const struct label *spec_codec_labels_get(struct bytes_reader *in, struct arena *arena,
+                                          uint32_t *ret_count);
 
 /* Would decode take what encode writes? False: `*ret_limit` names the limit that is broken and
  * `*ret_max` is its value. Also the rules between fields that every spec must keep. */
-bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max);
-bool pool_spec_in_limits(const struct pool_spec *spec, const char **ret_limit, int64_t *ret_max);
-bool account_spec_in_limits(const struct account_spec *spec, const char **ret_limit,
-                            int64_t *ret_max);
-bool node_spec_in_limits(const struct node_spec *spec, const char **ret_limit, int64_t *ret_max);
+bool spec_limits_task(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max);
+bool spec_limits_pool(const struct pool_spec *spec, const char **ret_limit, int64_t *ret_max);
+bool spec_limits_account(const struct account_spec *spec, const char **ret_limit, int64_t *ret_max);
+bool spec_limits_node(const struct node_spec *spec, const char **ret_limit, int64_t *ret_max);

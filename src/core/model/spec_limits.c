@@ -75,12 +75,12 @@ static bool amounts_in_limits(const struct named_amount *amounts, uint32_t count
     return true;
 }
 
-/* All texts of a task together, as task_spec_encode() writes them. */
+/* All texts of a task together, as spec_codec_task_encode() writes them. */
 static int64_t task_spec_bytes(const struct task_spec *spec)
 {
     struct buf bytes;
     buf_init(&bytes, TASK_SPEC_BYTES_MAX + 1);
-    task_spec_encode(spec, &bytes);
+    spec_codec_task_encode(spec, &bytes);
     int64_t len = bytes.full ? (int64_t)TASK_SPEC_BYTES_MAX + 1 : (int64_t)bytes.len;
     buf_done(&bytes);
     return len;
@@ -138,10 +138,10 @@ static bool groups_in_limits(const struct task_spec *spec, const char **ret_limi
     }
     *ret_limit = "groups that add up to the instances";
     *ret_max = spec->instances;
-    return task_groups_sound(spec);
+    return group_codec_sound(spec);
 }
 
-bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max)
+bool spec_limits_task(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
     if (!BOUNDS_HOLD({"arguments", spec->argv_count, 0, TASK_ARGS_MAX},
                      {"environment variables", spec->env_count, 0, TASK_ENV_MAX},
@@ -176,7 +176,7 @@ bool task_spec_in_limits(const struct task_spec *spec, const char **ret_limit, i
            asks_in_limits(spec, ret_limit, ret_max) && groups_in_limits(spec, ret_limit, ret_max);
 }
 
-bool pool_spec_in_limits(const struct pool_spec *spec, const char **ret_limit, int64_t *ret_max)
+bool spec_limits_pool(const struct pool_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
     *ret_limit = "times that a topology level is named";
     *ret_max = 1;
@@ -202,11 +202,10 @@ bool pool_spec_in_limits(const struct pool_spec *spec, const char **ret_limit, i
                        {"topology levels", spec->topology_count, 0, TOPOLOGY_LEVELS_MAX},
                        {"topology level length",
                         texts_len_max(spec->topology, spec->topology_count), 0, NAME_LEN_MAX}) &&
-           topology_names_differ(spec);
+           group_codec_levels_differ(spec);
 }
 
-bool account_spec_in_limits(const struct account_spec *spec, const char **ret_limit,
-                            int64_t *ret_max)
+bool spec_limits_account(const struct account_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
     return BOUNDS_HOLD({"name length", text_len(spec->name), 1, NAME_LEN_MAX},
                        {"title length", text_len(spec->title), 0, TEXT_LEN_MAX},
@@ -214,7 +213,7 @@ bool account_spec_in_limits(const struct account_spec *spec, const char **ret_li
                        {"kind", spec->kind, 0, ACCOUNT_KIND_COUNT - 1});
 }
 
-bool node_spec_in_limits(const struct node_spec *spec, const char **ret_limit, int64_t *ret_max)
+bool spec_limits_node(const struct node_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
     if (!BOUNDS_HOLD({"node name length", text_len(spec->name), 1, NAME_LEN_MAX},
                      {"pool name length", text_len(spec->pool), 0, NAME_LEN_MAX},

@@ -11,15 +11,15 @@
 
 #include <stdalign.h>
 
-struct chunk {
+struct table_chunk {
     uint32_t refs;
     alignas(max_align_t) unsigned char rows[];
 };
 
 /* Which rows live stands beside the pointer: a look-up reads nothing of the chunk but the row. */
 struct chunk_slot {
-    struct chunk *chunk; /* NULL: no row lives */
-    uint64_t live;       /* a bit per row */
+    struct table_chunk *chunk; /* NULL: no row lives */
+    uint64_t live;             /* a bit per row */
 };
 
 struct table_page {
@@ -29,18 +29,18 @@ struct table_page {
 };
 
 /* Where a row is. */
-struct place {
+struct table_place {
     uint64_t page;
     uint32_t chunk;
     uint32_t row;
 };
 
-static struct place place_of(const struct table *table, uint64_t id)
+static struct table_place place_of(const struct table *table, uint64_t id)
 {
     const uint64_t chunk = id >> table->row_bits;
-    return (struct place){.page = chunk / TABLE_PAGE_CHUNKS,
-                          .chunk = (uint32_t)(chunk % TABLE_PAGE_CHUNKS),
-                          .row = (uint32_t)(id & (table->rows_per_chunk - 1))};
+    return (struct table_place){.page = chunk / TABLE_PAGE_CHUNKS,
+                                .chunk = (uint32_t)(chunk % TABLE_PAGE_CHUNKS),
+                                .row = (uint32_t)(id & (table->rows_per_chunk - 1))};
 }
 
 void table_init(struct table *table, size_t row_size, uint32_t rows_per_chunk,
@@ -148,7 +148,7 @@ static const struct table_page *page_find(const struct table *table, uint64_t nu
 
 const void *table_get(const struct table *table, uint64_t id)
 {
-    const struct place place = place_of(table, id);
+    const struct table_place place = place_of(table, id);
     const struct table_page *page = page_find(table, place.page);
     if (page == NULL || (page->slots[place.chunk].live >> place.row & 1) == 0) {
         return NULL;
@@ -201,9 +201,10 @@ static struct table_page *page_own(const struct table *table, struct table_slot 
 }
 
 /* The chunk of this entry of an own page, not shared with anybody, made when there is none. */
-static struct chunk *chunk_own(const struct table *table, struct table_page *page, uint32_t index)
+static struct table_chunk *chunk_own(const struct table *table, struct table_page *page,
+                                     uint32_t index)
 {
-    const size_t size = sizeof(struct chunk) + table->row_size * table->rows_per_chunk;
+    const size_t size = sizeof(struct table_chunk) + table->row_size * table->rows_per_chunk;
     struct chunk_slot *slot = &page->slots[index];
     if (slot->chunk == NULL) {
         slot->chunk = xcalloc(1, size);
@@ -224,18 +225,18 @@ void *table_edit(struct table *table, uint64_t id)
     if (table_get(table, id) == NULL) {
         return NULL;
     }
-    const struct place place = place_of(table, id);
+    const struct table_place place = place_of(table, id);
     struct table_page *page = page_own(table, root_slot(table, place.page));
-    struct chunk *chunk = chunk_own(table, page, place.chunk);
+    struct table_chunk *chunk = chunk_own(table, page, place.chunk);
     return chunk->rows + (size_t)place.row * table->row_size;
 }
 
 void *table_put(struct table *table, uint64_t id)
 {
     must(id > 0);
-    struct place place = place_of(table, id);
+    struct table_place place = place_of(table, id);
     struct table_page *page = page_own(table, root_slot(table, place.page));
-    struct chunk *chunk = chunk_own(table, page, place.chunk);
+    struct table_chunk *chunk = chunk_own(table, page, place.chunk);
     uint64_t *live = &page->slots[place.chunk].live;
     must((*live >> place.row & 1) == 0);
     *live |= (uint64_t)1 << place.row;
@@ -253,11 +254,11 @@ void *table_add(struct table *table)
 
 void table_remove(struct table *table, uint64_t id)
 {
-    struct place place = place_of(table, id);
+    struct table_place place = place_of(table, id);
     must(table_get(table, id) != NULL);
     struct table_slot *slot = root_slot(table, place.page);
     struct table_page *page = page_own(table, slot);
-    struct chunk *chunk = chunk_own(table, page, place.chunk);
+    struct table_chunk *chunk = chunk_own(table, page, place.chunk);
     if (table->hooks.row_unref != NULL) {
         table->hooks.row_unref(chunk->rows + (size_t)place.row * table->row_size);
     }
@@ -279,7 +280,7 @@ void table_remove(struct table *table, uint64_t id)
 
 /* The first live row of a page from `place` on; 0: none. */
 static uint64_t page_next(const struct table *table, const struct table_slot *slot,
-                          struct place place)
+                          struct table_place place)
 {
     uint64_t first = slot->number * TABLE_PAGE_CHUNKS;
     for (uint32_t i = place.chunk; i < TABLE_PAGE_CHUNKS; i++) {
@@ -297,11 +298,11 @@ uint64_t table_next(const struct table *table, uint64_t after)
     if (after >= table->last) {
         return 0;
     }
-    struct place place = place_of(table, after + 1);
+    struct table_place place = place_of(table, after + 1);
     for (size_t at = root_find(table, place.page); at < table->page_count; at++) {
         const struct table_slot *slot = &table->root[at];
         uint64_t id =
-            page_next(table, slot, slot->number == place.page ? place : (struct place){0});
+            page_next(table, slot, slot->number == place.page ? place : (struct table_place){0});
         if (id != 0) {
             return id;
         }
@@ -311,7 +312,7 @@ uint64_t table_next(const struct table *table, uint64_t after)
 
 /* The last live row of a page up to `place`; 0: none. */
 static uint64_t page_prev(const struct table *table, const struct table_slot *slot,
-                          struct place place)
+                          struct table_place place)
 {
     uint64_t first = slot->number * TABLE_PAGE_CHUNKS;
     for (uint32_t i = place.chunk + 1; i-- > 0;) {
@@ -329,8 +330,9 @@ uint64_t table_prev(const struct table *table, uint64_t before)
     if (before == 0) {
         return 0;
     }
-    struct place place = place_of(table, before - 1);
-    const struct place end = {.chunk = TABLE_PAGE_CHUNKS - 1, .row = table->rows_per_chunk - 1};
+    struct table_place place = place_of(table, before - 1);
+    const struct table_place end = {.chunk = TABLE_PAGE_CHUNKS - 1,
+                                    .row = table->rows_per_chunk - 1};
     size_t at = root_find(table, place.page);
     at += at < table->page_count && table->root[at].number == place.page;
     while (at-- > 0) {

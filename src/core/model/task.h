@@ -24,8 +24,8 @@ enum task_state {
 };
 enum { TASK_STATE_COUNT = TASK_UNKNOWN + 1 };
 
-const char *task_state_name(enum task_state state);
-bool task_state_parse(const char *name, enum task_state *ret);
+const char *names_task_state(enum task_state state);
+bool names_task_state_parse(const char *name, enum task_state *ret);
 bool task_state_ended(enum task_state state); /* completed, failed, killed, unknown */
 
 /* Why a task or attempt ended, waits again or was stopped; shown with the state. */
@@ -45,7 +45,7 @@ enum end_cause {
 };
 enum { END_CAUSE_COUNT = END_MOVED + 1 };
 
-const char *end_cause_name(enum end_cause cause);
+const char *names_end_cause(enum end_cause cause);
 
 /* What a requeue after a node fault takes off the rank: such tasks come first in their priority, in
  * order of submission among themselves. */
@@ -83,7 +83,7 @@ struct task {
     int64_t time_limit_ms;
     int64_t
         expect_ms; /* how long a run is expected to take, as known when it was queued; 0: unknown */
-    uint64_t name_hash; /* of its name without numbers; 0: it has none */
+    uint64_t key_name_hash; /* of its name without numbers; 0: it has none */
     int64_t grace_ms;
     uint32_t waiting_count;  /* instances that want a place */
     uint32_t waiting_from;   /* the lowest waiting index; instance_count: none waits */
@@ -107,7 +107,7 @@ struct task {
     uint8_t preemptible;
     uint8_t repeatable;
     uint8_t cause;       /* enum end_cause: why it ended, or why it is pending again */
-    uint8_t queued;      /* it stands in its pool's queue (core_queue_next) */
+    uint8_t queued;      /* it stands in its pool's queue (query_queue_next) */
     uint8_t pause_asked; /* it is paused, or will be once its instances have left */
     uint8_t own_stale_grace;
     uint8_t own_preempt_delay;
@@ -117,7 +117,7 @@ struct task {
     uint8_t by_groups;    /* its minimum is that of its groups, of which not all is needed */
     uint8_t lacks;        /* of such a one: enum gang_lack */
     uint64_t depends_met; /* bit i: the i-th dependency of the spec no longer binds it */
-    struct blob *spec;    /* encoded task_spec: argv, env, names, tags; see task_spec_decode() */
+    struct blob *spec; /* encoded task_spec: argv, env, names, tags; see spec_codec_task_decode() */
 };
 
 enum instance_state {

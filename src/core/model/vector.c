@@ -29,7 +29,7 @@ void vector_sub(struct vector *a, const struct vector *b)
     }
 }
 
-void sum_add(struct sum *sum, int64_t amount, int64_t factor)
+void vector_sum_add(struct sum *sum, int64_t amount, int64_t factor)
 {
     __int128 whole = ((__int128)sum->high << 64 | sum->low) + (__int128)amount * factor;
     sum->low = (uint64_t)whole;

@@ -30,7 +30,7 @@ struct sum {
 };
 
 /* Add `factor` times `amount`; never below 0. */
-void sum_add(struct sum *sum, int64_t amount, int64_t factor);
+void vector_sum_add(struct sum *sum, int64_t amount, int64_t factor);
 
 /* Is amount `a` within `bound`, which may be unlimited? */
 static inline bool vector_within_at(int64_t a, int64_t bound)

@@ -6,7 +6,7 @@
  * are equal to it; one that its accounts' bounds forbid likewise, within its project. The first one that does not fit is the head;
  * when it has been that for the pool's patience, places are kept for it from its turn in the order on, so tasks ahead of it are
  * not held back. Between projects turns change with what they hold; there one project after the other has the head, its
- * first task that does not fit, until that fits, and what is kept for it is kept from the start of the pass on (heads.h, rights.h).
+ * first task that does not fit, until that fits, and what is kept for it is kept from the start of the pass on (blocked.h, rights.h).
  *
  * Surprising: the budget counts tasks looked at and instances placed, not nodes visited, because
  * caches change how many nodes are visited and must not change where a pass stops. It stops only
@@ -15,17 +15,17 @@
 #include "core/sched/pass_internal.h"
 
 #include "base/checked.h"
-#include "core/core_internal.h"
-#include "core/sched/action.h"
-#include "core/sched/bound_above.h"
-#include "core/sched/claims.h"
-#include "core/sched/first_bound.h"
-#include "core/sched/form_chunk.h"
-#include "core/sched/turns.h"
-#include "core/sched/place.h"
-#include "core/sched/place_form.h"
-#include "core/sched/rights.h"
-#include "core/sched/search.h"
+#include "core/state/state.h"
+#include "core/sched/take/action.h"
+#include "core/sched/keep/bound_above.h"
+#include "core/sched/place/claims.h"
+#include "core/sched/keep/first_bound.h"
+#include "core/sched/order/form_chunk.h"
+#include "core/sched/order/turns.h"
+#include "core/sched/place/place.h"
+#include "core/sched/place/place_form.h"
+#include "core/sched/keep/rights.h"
+#include "core/sched/place/search.h"
 
 static bool budget_spent(const struct pass *pass)
 {
@@ -35,11 +35,11 @@ static bool budget_spent(const struct pass *pass)
 /* Choosing the places to keep looks at what has changed: done when the first task comes that would fit. */
 bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count)
 {
-    if (pass->heads.kept < pass->heads.count) {
+    if (pass->waiting.kept < pass->waiting.count) {
         if (search_total(&pass->trial.overlay, asker, count) < count) {
             return false;
         }
-        heads_keep(&pass->heads);
+        blocked_keep(&pass->waiting);
     }
     return true;
 }
@@ -48,7 +48,7 @@ enum outcome pass_bounds(struct pass *pass, const struct task *task, const struc
                          const struct vector *amounts)
 {
     if (tally_gate(&pass->trial.tally, task, VIEW_NOW, amounts).gate != GATE_OPEN ||
-        bounds_above_holder(&pass->trial, pass->above, task, VIEW_NOW, amounts) != NULL) {
+        bound_above_holder(&pass->trial, pass->above, task, VIEW_NOW, amounts) != NULL) {
         return OUTCOME_GATED;
     }
     if (tally_user_capped(&pass->trial.tally, task, VIEW_NOW, amounts)) {
@@ -87,11 +87,11 @@ bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint3
     }
     node_id after = {0};
     const struct node *node;
-    while ((node = core_pool_node_next(pass->core, pass->pool->id, after)) != NULL) {
+    while ((node = query_pool_node_next(pass->core, pass->pool->id, after)) != NULL) {
         after = node->id;
-        struct place_room room;
-        struct place empty;
-        place_empty(node, &room, &empty);
+        struct space_room room;
+        struct space empty;
+        space_empty(node, &room, &empty);
         if (fit_usable(node) && fit_count(&empty, asker->request, 1) == 1 &&
             search_within(node, asker, count) == count) {
             return true;
@@ -103,10 +103,10 @@ bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint3
 /* Is it its accounts that hold back the next instances of a task, whatever room there is? */
 static bool gated(const struct pass *pass, const struct task *task, uint32_t count)
 {
-    const struct shape *shape = core_shape(pass->core, task->shape);
+    const struct shape *shape = query_task_shape(pass->core, task->shape);
     struct asker asker = {.task = task, .request = &shape->request};
     struct vector amounts;
-    form_next_amounts(pass->core, task, count, SLOTS_LEAST, &amounts);
+    form_chunk_next_amounts(pass->core, task, count, SLOTS_LEAST, &amounts);
     if (tally_gate(&pass->trial.tally, task, VIEW_NOW, &amounts).gate != GATE_OPEN) {
         return true;
     }
@@ -118,7 +118,7 @@ static bool gated(const struct pass *pass, const struct task *task, uint32_t cou
 static bool capped(const struct pass *pass, const struct task *task)
 {
     struct vector amounts;
-    form_next_amounts(pass->core, task, task_chunk(task), SLOTS_LEAST, &amounts);
+    form_chunk_next_amounts(pass->core, task, task_chunk(task), SLOTS_LEAST, &amounts);
     return tally_user_capped(&pass->trial.tally, task, VIEW_NOW, &amounts);
 }
 
@@ -126,24 +126,24 @@ static bool capped(const struct pass *pass, const struct task *task)
  * alone. */
 enum outcome pass_outcome_bound(const struct pass *pass, const struct task *task)
 {
-    const bool by_memory = request_by_memory(&core_shape(pass->core, task->shape)->request);
+    const bool by_memory = request_by_memory(&query_task_shape(pass->core, task->shape)->request);
     return by_memory && pass->pool->user_slots_max > 0 ? OUTCOME_CAPPED : OUTCOME_GATED;
 }
 
 static enum outcome place_next(struct pass *pass, const struct task *task, struct lane *lane,
                                uint32_t count)
 {
-    const struct shape *shape = core_shape(pass->core, task->shape);
+    const struct shape *shape = query_task_shape(pass->core, task->shape);
     struct vector amounts;
     if (shape->form != NULL) {
-        return pass_place_form(pass, task, lane);
+        return pass_form_place(pass, task, lane);
     }
     turns_amounts(pass->core, task, count, SLOTS_LEAST, &amounts);
     const enum outcome bounds = pass_bounds(pass, task, lane, &amounts);
     if (bounds != OUTCOME_PLACED) {
         return bounds;
     }
-    struct note *note = lane->note;
+    struct shape_note *note = lane->note;
     const uint32_t passes = rights_all(&pass->trial, task, &lane->key, &amounts);
     const bool missed =
         note->missed_from > 0 && count >= note->missed_from && passes == 0 && !task->reserved;
@@ -175,8 +175,8 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
  * would fit if nothing were kept, and short ones may use what is kept. */
 static bool shape_goes_on(struct pass *pass, const struct task *task, uint32_t count)
 {
-    const struct shape *shape = core_shape(pass->core, task->shape);
-    if (!pass->trial.overlay.keep_timed || pass->heads.holders[0]->shape.v == shape->id.v ||
+    const struct shape *shape = query_task_shape(pass->core, task->shape);
+    if (!pass->trial.overlay.keep_timed || pass->waiting.holders[0]->shape.v == shape->id.v ||
         capacity_missed(pass->core->capacity, shape, count)) {
         return false;
     }
@@ -207,13 +207,13 @@ static void after_blocked(struct pass *pass, struct turns_line *line, const stru
                           struct lane *lane, uint32_t count)
 {
     struct queue *queue = &line->queue;
-    const bool holder = heads_note(&pass->heads, task, lane->added > 0, &line->blocked);
+    const bool holder = blocked_note(&pass->waiting, task, lane->added > 0, &line->blocked);
     if (shape_goes_on(pass, task, count)) {
         queue_advance(queue);
         return;
     }
-    struct note *note = lane->note;
-    if (!pass_shape_speaks(core_shape(pass->core, task->shape), task, lane)) {
+    struct shape_note *note = lane->note;
+    if (!pass_form_speaks(query_task_shape(pass->core, task->shape), task, lane)) {
         queue_advance(queue);
         return;
     }
@@ -257,7 +257,7 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     switch (outcome) {
     case OUTCOME_PLACED:
         line->turns++;
-        bounds_above_placed(pass->above, task);
+        bound_above_placed(pass->above, task);
         pass->again |= pass->above != NULL; /* another one may be the first of its project now */
         after_placed(queue, task, lane);
         pass->emptied |= queue->count == 0 && !line->waits;
@@ -271,7 +271,7 @@ static void line_serve(struct pass *pass, struct turns_line *line)
         queue_drop(queue);
         break;
     case OUTCOME_HELD:
-        (void)heads_note(&pass->heads, task, lane->added > 0, &line->blocked);
+        (void)blocked_note(&pass->waiting, task, lane->added > 0, &line->blocked);
         queue_drop(queue);
         break;
     case OUTCOME_CAPPED:
@@ -299,9 +299,9 @@ static bool quota_kept(struct pass *pass, const struct task *task)
 {
     const uint32_t at = tally_view(&pass->trial.tally, task)->index;
     struct vector amounts;
-    form_next_amounts(pass->core, task, task_chunk(task), SLOTS_LEAST, &amounts);
+    form_chunk_next_amounts(pass->core, task, task_chunk(task), SLOTS_LEAST, &amounts);
     return first_bound_holds(&pass->trial, pass->turns.lines[at].bound, task, VIEW_NOW, &amounts) ||
-           bounds_above_holder(&pass->trial, pass->above, task, VIEW_NOW, &amounts) != NULL;
+           bound_above_holder(&pass->trial, pass->above, task, VIEW_NOW, &amounts) != NULL;
 }
 
 /* Does something other than room hold the task back? */
@@ -312,7 +312,7 @@ static bool barred(void *ctx, const struct task *task)
         return true;
     }
     if (task->by_groups) {
-        return !reserve_task_open(&pass->trial, task); /* in none of its choices */
+        return !reserve_form_open(&pass->trial, task); /* in none of its choices */
     }
     return gated(pass, task, task_chunk(task)) || capped(pass, task);
 }
@@ -330,19 +330,19 @@ static void pass_pool(struct pass *pass)
     }
     pass->again = pass->placed > 0; /* a gang that has just its minimum may want more */
     turns_init(&pass->turns, pass->core, pass->pool, &pass->trial.tally, pass->arena);
-    pass->above = bounds_above_find(&pass->trial, pass->in->now_ms);
-    heads_begin(&pass->heads, barred, pass);
+    pass->above = bound_above_find(&pass->trial, pass->in->now_ms);
+    blocked_begin(&pass->waiting, barred, pass);
     pass_run(pass);
     if (!pass->stopped) {
-        heads_unbar(&pass->heads, barred, pass);
+        blocked_unbar(&pass->waiting, barred, pass);
         if (action_any(pass->pool)) {
-            heads_keep(&pass->heads); /* against those, too, who take */
+            blocked_keep(&pass->waiting); /* against those, too, who take */
         }
         const struct action_result result =
             action_run_all(&pass->trial, pass->above, pass->in->now_ms, &pass->work);
         pass->again |= result.again;
         pass->wake_ms = result.wake_ms;
-        heads_elect(&pass->heads, barred, pass);
+        blocked_elect(&pass->waiting, barred, pass);
     }
 }
 
@@ -351,11 +351,11 @@ static void pass_pool(struct pass *pass)
 static void misses_learn(const struct pass *pass, uint64_t fact_count)
 {
     struct capacity *capacity = pass->core->capacity;
-    if (capacity == NULL || pass->heads.count > 0) {
+    if (capacity == NULL || pass->waiting.count > 0) {
         return;
     }
     capacity_learn(capacity, pass->pool->id, pass->core->seq + fact_count);
-    const struct notes *notes = &pass->turns.notes;
+    const struct shape_notes *notes = &pass->turns.notes;
     for (uint32_t i = 0; i < notes->room; i++) {
         if (notes->at[i] != NULL && notes->at[i]->missed_from > 0 && !notes->at[i]->unproven) {
             capacity_learn_miss(capacity, notes->at[i]->shape, notes->at[i]->missed_from);
@@ -366,7 +366,7 @@ static void misses_learn(const struct pass *pass, uint64_t fact_count)
 static void wake_fact(struct pass *pass)
 {
     if (pass->wake_ms != pass->pool->wake_ms) {
-        struct fact *fact = facts_add(pass->out, pass->in, FACT_POOL_WAKE);
+        struct fact *fact = fact_list_add(pass->out, pass->in, FACT_POOL_WAKE);
         fact->pool_wake.pool = pass->pool->id;
         fact->pool_wake.at_ms = pass->wake_ms;
     }
@@ -375,13 +375,13 @@ static void wake_fact(struct pass *pass)
 void pass_decide(const struct core *core, const struct input *in, struct facts *out)
 {
     must(in->type == INPUT_PASS);
-    const struct pool *pool = core_pool(core, in->pass.pool);
+    const struct pool *pool = query_pool(core, in->pass.pool);
     if (pool == NULL || pool->deleted) {
         return;
     }
     if (history_stale(pool, in->now_ms)) {
-        facts_add(out, in, FACT_HISTORY_TICKED)->history_ticked.pool = pool->id;
-        facts_add(out, in, FACT_PASS)->pass.pool = pool->id;
+        fact_list_add(out, in, FACT_HISTORY_TICKED)->history_ticked.pool = pool->id;
+        fact_list_add(out, in, FACT_PASS)->pass.pool = pool->id;
         return; /* not complete: the next one divides what there is by it */
     }
     struct pass pass = {.core = core, .pool = pool, .in = in, .out = out, .arena = out->arena};
@@ -390,10 +390,10 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     trial_init(&pass.trial, core, pool->id, pass.arena);
     pass.trial.overlay.now_ms = in->now_ms;
     pass.trial.overlay.visited = &out->visited;
-    heads_init(&pass.heads, core, pool, &pass.trial);
+    blocked_init(&pass.waiting, core, pool, &pass.trial);
     pass_pool(&pass);
     (void)trial_facts(&pass.trial, in, out);
-    heads_facts(&pass.heads, pass.stopped, in, out);
+    blocked_facts(&pass.waiting, pass.stopped, in, out);
     wake_fact(&pass);
     if (out->count == count) {
         misses_learn(&pass, 0);
@@ -401,17 +401,17 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
         return;
     }
     /* What was placed behind the head may have used up what its accounts may have: another one is head then. */
-    const bool head_gated = pass.placed > 0 && heads_barred(&pass.heads, barred, &pass);
-    struct fact *fact = facts_add(out, in, FACT_PASS);
+    const bool head_gated = pass.placed > 0 && blocked_barred(&pass.waiting, barred, &pass);
+    struct fact *fact = fact_list_add(out, in, FACT_PASS);
     fact->pass.pool = pool->id;
     fact->pass.work = pass.work;
     fact->pass.placed = pass.placed;
     /* With the last of another project the head may be another one, too. */
-    const bool head_alone = pass.emptied && pass.heads.between && pass.heads.head != NULL;
+    const bool head_alone = pass.emptied && pass.waiting.between && pass.waiting.head != NULL;
     /* What was placed beside or ahead of the holder may have moved its places, or its turn: look again. */
-    fact->pass.complete = !pass.stopped && !pass.again && !pass.heads.impatient && !head_gated &&
-                          !head_alone && !pass.heads.grew &&
-                          !(pass.heads.count > 0 && pass.placed > 0);
+    fact->pass.complete = !pass.stopped && !pass.again && !pass.waiting.impatient && !head_gated &&
+                          !head_alone && !pass.waiting.grew &&
+                          !(pass.waiting.count > 0 && pass.placed > 0);
     misses_learn(&pass, out->count - count);
     trial_done(&pass.trial);
 }

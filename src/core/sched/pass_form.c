@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/pass_internal.h"
 
-#include "core/core_internal.h"
-#include "core/sched/form_chunk.h"
-#include "core/sched/place.h"
-#include "core/sched/place_form.h"
-#include "core/sched/rights.h"
+#include "core/state/state.h"
+#include "core/sched/order/form_chunk.h"
+#include "core/sched/place/place.h"
+#include "core/sched/place/place_form.h"
+#include "core/sched/keep/rights.h"
 
-bool pass_shape_speaks(const struct shape *shape, const struct task *task, const struct lane *lane)
+bool pass_form_speaks(const struct shape *shape, const struct task *task, const struct lane *lane)
 {
     return shape->form == NULL ||
            (task->active_count == 0 && task->claimed_count == 0 && lane->added == 0);
@@ -18,22 +18,22 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
                                const uint32_t *indices, uint32_t count)
 {
     struct vector amounts;
-    const struct shape *shape = core_shape(pass->core, task->shape);
+    const struct shape *shape = query_task_shape(pass->core, task->shape);
     const uint32_t least = form_grouped(shape_form(shape)) ? 1 : count;
-    form_amounts(pass->core, task, indices, count, SLOTS_LEAST, &amounts);
+    form_chunk_amounts(pass->core, task, indices, count, SLOTS_LEAST, &amounts);
     const enum outcome bounds = pass_bounds(pass, task, lane, &amounts);
     if (bounds != OUTCOME_PLACED) {
         return bounds;
     }
     const uint32_t passes = rights_all(&pass->trial, task, &lane->key, &amounts);
     /* There may be room for it, only not together: then its turn is when places begin to be kept, remembered or not (P12). */
-    const bool remembered = pass->heads.kept == pass->heads.count &&
+    const bool remembered = pass->waiting.kept == pass->waiting.count &&
                             capacity_missed(pass->core->capacity, shape, shape->gang_size);
     const bool noted = lane->note->missed_from > 0 && passes == 0 && !task->reserved;
-    const bool missed = pass_shape_speaks(shape, task, lane) && (noted || remembered);
+    const bool missed = pass_form_speaks(shape, task, lane) && (noted || remembered);
     struct asker *asker = arena_new(pass->arena, struct asker, 1);
     *asker = (struct asker){.task = task,
-                            .request = task_request(pass->core, task, indices[0]),
+                            .request = query_task_request(pass->core, task, indices[0]),
                             .end_ms = overlay_end_ms(task, pass->in->now_ms)};
     asker->passes = passes;
     asker->bounded = tally_left(&pass->trial.tally, task, VIEW_NOW, &asker->left);
@@ -51,11 +51,11 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
     return OUTCOME_PLACED;
 }
 
-enum outcome pass_place_form(struct pass *pass, const struct task *task, struct lane *lane)
+enum outcome pass_form_place(struct pass *pass, const struct task *task, struct lane *lane)
 {
-    const bool speaks = pass_shape_speaks(core_shape(pass->core, task->shape), task, lane);
+    const bool speaks = pass_form_speaks(query_task_shape(pass->core, task->shape), task, lane);
     uint32_t *indices = arena_new(pass->arena, uint32_t, task->instance_count);
-    const struct node **at = place_known(&pass->trial, task);
+    const struct node **at = place_form_known(&pass->trial, task);
     enum outcome outcome = OUTCOME_BLOCKED;
     uint32_t count = form_chunk(pass->core, task, at, 0, indices);
     for (uint32_t choice = 0; count > 0;

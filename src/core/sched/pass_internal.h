@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/sched/heads.h"
+#include "core/sched/keep/blocked.h"
 #include "core/sched/pass.h"
-#include "core/sched/trial.h"
-#include "core/sched/turns.h"
+#include "core/sched/place/trial.h"
+#include "core/sched/order/turns.h"
 
 struct pass {
     const struct core *core;
@@ -24,7 +24,7 @@ struct pass {
     const struct task *last;         /* the task looked at last */
     const struct first_bound *bound; /* of the project whose turn it is */
     struct bounds_above *above;      /* of the accounts above projects */
-    struct heads heads;
+    struct blocked waiting;
 };
 
 /* What became of the next instances of a task. */
@@ -48,7 +48,7 @@ bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint3
 enum outcome pass_outcome_bound(const struct pass *pass, const struct task *task);
 
 /* Is what is found for it true for its shape? A gang that has grown has places of its own to go to. */
-bool pass_shape_speaks(const struct shape *shape, const struct task *task, const struct lane *lane);
+bool pass_form_speaks(const struct shape *shape, const struct task *task, const struct lane *lane);
 
 /* The next instances of a gang with a form. */
-enum outcome pass_place_form(struct pass *pass, const struct task *task, struct lane *lane);
+enum outcome pass_form_place(struct pass *pass, const struct task *task, struct lane *lane);

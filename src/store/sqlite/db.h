@@ -2,7 +2,7 @@
  * helpers every statement uses. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 
 #include <sqlite3.h>

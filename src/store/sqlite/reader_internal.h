@@ -1,4 +1,4 @@
-/* reader_internal.h - a reader's insides, shared by reader.c and history.c.
+/* reader_internal.h - a reader's insides, shared by store_reader.c and store_history.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -6,7 +6,7 @@
 #include "store/sqlite/db.h"
 #include "store/store.h"
 
-/* Prepared once at open; reader.c has their texts. */
+/* Prepared once at open; store_reader.c has their texts. */
 enum read_stmt {
     READ_FACT_FIRST,
     READ_FACT_PAGE,

@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "store/datadir.h"
 #include "store/file.h"
-#include "store/snapshot.h"
+#include "store/store_snapshot.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -156,8 +156,8 @@ static enum err store_set_up(struct store *store, struct error *e)
         r = snapshots_ahead_move(store, e);
     }
     if (r == ERR_OK) {
-        snapshot_sweep(store->dir);
-        prune_orphans(store);
+        store_snapshot_sweep(store->dir);
+        store_prune_orphans(store);
     }
     return r;
 }
@@ -216,7 +216,7 @@ enum err store_snapshot_load(struct store *store, uint64_t before, struct arena 
     vec_done(&numbers);
     *ret_seq = newest;
     *ret = (struct str){"", 0};
-    return newest == 0 ? ERR_OK : snapshot_read(store->dir, newest, arena, ret, e);
+    return newest == 0 ? ERR_OK : store_snapshot_read(store->dir, newest, arena, ret, e);
 }
 
 const char *store_snapshot_path(const struct store *store, uint64_t seq, struct arena *arena)

@@ -66,7 +66,7 @@ struct store {
     struct stream_end ends[STREAM_ENDS];
     uint64_t last_seq;
     int wal_pages;         /* after the last commit */
-    int wal_pages_tend_at; /* store_tend() acts from here on */
+    int wal_pages_tend_at; /* store_commit_tend() acts from here on */
     bool stale;            /* something failed: read last_seq and the log's end again first */
 };
 
@@ -74,11 +74,11 @@ struct store {
 must_use enum err store_sync_up(struct store *store, struct error *e);
 
 /* Ends a transaction that failed, and forgets what it did in memory. */
-void store_undo(struct store *store);
+void store_commit_undo(struct store *store);
 
 /* Removes segments that a crash left between the commit that forgot them and their removal. */
-void prune_orphans(struct store *store);
+void store_prune_orphans(struct store *store);
 
 /* The log chunks of a batch: index rows into the open transaction, data flushed to the segments. */
-must_use enum err commit_logs(struct store *store, const struct store_log *logs, size_t count,
-                              struct error *e);
+must_use enum err store_commit_logs(struct store *store, const struct store_log *logs, size_t count,
+                                    struct error *e);

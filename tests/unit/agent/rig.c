@@ -143,7 +143,7 @@ void rig_down(struct rig *rig)
     for (size_t i = 0; i < SUPERVISOR_ID_LEN; i++) {
         (void)snprintf(hex + 2 * i, 3, "%02x", rig->hello.id[i]);
     }
-    while (!cgroups_end(hex)) { /* of one that was killed */
+    while (!cgroup_end(hex)) { /* of one that was killed */
         (void)usleep(1000);
     }
     supclient_free(rig->client);

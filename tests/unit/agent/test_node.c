@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/identity.h"
 #include "agent/jobdir.h"
-#include "agent/options.h"
+#include "agent/agent_options.h"
 #include "agent/taskenv.h"
 
 #include <fcntl.h>
@@ -16,7 +16,8 @@
 
 #include <cmocka.h>
 
-static const struct account nobody = {.uid = 65534, .gid = 65534, .name = "nobody", .home = "/n"};
+static const struct runas_account nobody = {
+    .uid = 65534, .gid = 65534, .name = "nobody", .home = "/n"};
 
 static void the_environment_is_built_from_nothing(void **state)
 {
@@ -96,30 +97,30 @@ static void programs_are_looked_for_in_absolute_directories(void **state)
 
 static const char *known; /* the one name fake_by_name knows, beside root and nobody */
 
-static bool fake_by_name(const char *name, struct account *ret)
+static bool fake_by_name(const char *name, struct runas_account *ret)
 {
     if (strcmp(name, "root") == 0) {
-        *ret = (struct account){.uid = 0, .gid = 0, .name = "root"};
+        *ret = (struct runas_account){.uid = 0, .gid = 0, .name = "root"};
         return true;
     }
     if (strcmp(name, "nobody") == 0) {
         *ret = nobody;
         return true;
     }
-    *ret = (struct account){.uid = 1000, .gid = 1000};
+    *ret = (struct runas_account){.uid = 1000, .gid = 1000};
     (void)snprintf(ret->name, sizeof ret->name, "%s", name);
     return known != NULL && strcmp(name, known) == 0;
 }
 
-static bool fake_by_uid(uid_t uid, struct account *ret)
+static bool fake_by_uid(uid_t uid, struct runas_account *ret)
 {
-    *ret = (struct account){.uid = uid, .gid = uid, .name = "me"};
+    *ret = (struct runas_account){.uid = uid, .gid = uid, .name = "me"};
     return true;
 }
 
 static const char *chosen(const char *wanted, const char *sudo_user, uid_t uid)
 {
-    static struct account account;
+    static struct runas_account account;
     struct error e;
     struct runas_input input = {.wanted = wanted,
                                 .sudo_user = sudo_user,
@@ -152,13 +153,13 @@ static void tasks_never_run_as_root(void **state)
 }
 
 static char dir[64];
-static struct account self;
+static struct runas_account self;
 
 static int dir_up(void **state)
 {
     (void)state;
     (void)snprintf(dir, sizeof dir, "/tmp/weir-test-XXXXXX");
-    self = (struct account){.uid = geteuid(), .gid = getegid()};
+    self = (struct runas_account){.uid = geteuid(), .gid = getegid()};
     return mkdtemp(dir) == NULL;
 }
 
@@ -188,26 +189,26 @@ static void job_directories_come_from_the_pool_and_go_back(void **state)
 {
     (void)state;
     struct jobdirs *dirs;
-    assert_int_equal(jobdirs_new(dir, &self, &dirs, NULL), ERR_OK);
-    size_t ready = jobdirs_ready(dirs);
-    assert_int_equal(jobdirs_take(dirs, 7, 0, NULL), ERR_OK);
+    assert_int_equal(jobdir_new(dir, &self, &dirs, NULL), ERR_OK);
+    size_t ready = jobdir_ready(dirs);
+    assert_int_equal(jobdir_take(dirs, 7, 0, NULL), ERR_OK);
     assert_true(exists("job/7/0"));
-    assert_int_equal(jobdirs_take(dirs, 8, 41, NULL), ERR_OK); /* of an array */
-    assert_int_equal(jobdirs_take(dirs, 8, 42, NULL), ERR_OK);
+    assert_int_equal(jobdir_take(dirs, 8, 41, NULL), ERR_OK); /* of an array */
+    assert_int_equal(jobdir_take(dirs, 8, 42, NULL), ERR_OK);
     assert_true(exists("job/8/41"));
     assert_true(exists("job/8/42"));
     assert_false(exists("job/8/0"));
-    assert_int_equal(jobdirs_ready(dirs), ready - 3);
-    jobdirs_give(dirs, 7, 0);
-    jobdirs_give(dirs, 8, 41);
-    jobdirs_give(dirs, 8, 42);
+    assert_int_equal(jobdir_ready(dirs), ready - 3);
+    jobdir_give(dirs, 7, 0);
+    jobdir_give(dirs, 8, 41);
+    jobdir_give(dirs, 8, 42);
     assert_false(exists("job/7"));
     assert_false(exists("job/8"));
-    assert_int_equal(jobdirs_ready(dirs), ready);
-    jobdirs_free(dirs);
-    assert_int_equal(jobdirs_new(dir, &self, &dirs, NULL), ERR_OK); /* the next one finds them */
-    assert_int_equal(jobdirs_ready(dirs), ready);
-    jobdirs_free(dirs);
+    assert_int_equal(jobdir_ready(dirs), ready);
+    jobdir_free(dirs);
+    assert_int_equal(jobdir_new(dir, &self, &dirs, NULL), ERR_OK); /* the next one finds them */
+    assert_int_equal(jobdir_ready(dirs), ready);
+    jobdir_free(dirs);
 }
 
 static void what_a_task_wrote_stays_for_its_next_attempt(void **state)
@@ -215,46 +216,46 @@ static void what_a_task_wrote_stays_for_its_next_attempt(void **state)
     (void)state;
     struct jobdirs *dirs;
     char path[AGENT_PATH_MAX];
-    assert_int_equal(jobdirs_new(dir, &self, &dirs, NULL), ERR_OK);
-    assert_int_equal(jobdirs_take(dirs, 7, 0, NULL), ERR_OK);
-    jobdirs_path(dirs, 7, 0, path);
+    assert_int_equal(jobdir_new(dir, &self, &dirs, NULL), ERR_OK);
+    assert_int_equal(jobdir_take(dirs, 7, 0, NULL), ERR_OK);
+    jobdir_path(dirs, 7, 0, path);
     int at = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_true(at >= 0);
     int file = openat(at, "checkpoint", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert_true(file >= 0);
     (void)close(file);
-    jobdirs_give(dirs, 7, 0);
+    jobdir_give(dirs, 7, 0);
     assert_true(exists("job/7/0/checkpoint"));
-    assert_int_equal(jobdirs_take(dirs, 7, 0, NULL), ERR_OK);
+    assert_int_equal(jobdir_take(dirs, 7, 0, NULL), ERR_OK);
     assert_true(exists("job/7/0/checkpoint"));
     assert_int_equal(unlinkat(at, "checkpoint", 0), 0);
     (void)close(at);
     assert_int_equal(chmod(path, 0777), 0);
-    jobdirs_give(dirs, 7, 0);
+    jobdir_give(dirs, 7, 0);
     assert_false(exists("job/7"));
-    assert_int_equal(jobdirs_take(dirs, 9, 0, NULL), ERR_OK); /* the newest returned one */
+    assert_int_equal(jobdir_take(dirs, 9, 0, NULL), ERR_OK); /* the newest returned one */
     struct stat info;
-    jobdirs_path(dirs, 9, 0, path);
+    jobdir_path(dirs, 9, 0, path);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 07777, 0700);
-    jobdirs_free(dirs);
+    jobdir_free(dirs);
 }
 
 static void the_pool_never_runs_dry(void **state)
 {
     (void)state;
     struct jobdirs *dirs;
-    assert_int_equal(jobdirs_new(dir, &self, &dirs, NULL), ERR_OK);
+    assert_int_equal(jobdir_new(dir, &self, &dirs, NULL), ERR_OK);
     for (uint64_t task = 1; task <= 3 * JOBDIR_READY; task++) {
-        assert_int_equal(jobdirs_take(dirs, task, 0, NULL), ERR_OK);
+        assert_int_equal(jobdir_take(dirs, task, 0, NULL), ERR_OK);
     }
     assert_true(exists("job/192/0"));
     size_t made = 0;
-    while (jobdirs_refill(dirs)) {
+    while (jobdir_refill(dirs)) {
         made++;
     }
     assert_int_equal(made, JOBDIR_READY / 2);
-    jobdirs_free(dirs);
+    jobdir_free(dirs);
 }
 
 static enum err parsed(struct arena *arena, struct agent_options *ret, const char *a, const char *b)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/frame.h"
 #include "agent/keyring.h"
-#include "agent/openbook.h"
+#include "agent/open_attempts.h"
 #include "agent/spool_reader.h"
 #include "base/mem.h"
 
@@ -282,27 +282,27 @@ static void the_keyring_forgets_the_oldest_only(void **state)
 static void what_a_supervisor_left_open_is_in_the_book(void **state)
 {
     (void)state;
-    struct openbook *book = openbook_new();
+    struct open_attempts *book = open_attempts_new();
     const struct attempt_key running = {{1}, 0, 1};
     struct record head = {.type = RECORD_SEGMENT, .id = {1}, .open = &running, .open_count = 1};
-    assert_false(openbook_crosses(book, &head));
-    openbook_note(book, &head);
+    assert_false(open_attempts_crosses(book, &head));
+    open_attempts_note(book, &head);
     for (int again = 0; again < 2; again++) { /* a stretch read twice changes nothing */
-        openbook_note(book, &(struct record){.type = RECORD_ACCEPTED, .key = {{2}, 0, 1}});
-        openbook_note(book, &(struct record){.type = RECORD_STARTED, .key = {{2}, 0, 1}});
-        openbook_note(book, &(struct record){.type = RECORD_ENDED, .key = {{2}, 0, 1}});
-        openbook_note(book, &(struct record){.type = RECORD_ACCEPTED, .key = {{3}, 0, 1}});
+        open_attempts_note(book, &(struct record){.type = RECORD_ACCEPTED, .key = {{2}, 0, 1}});
+        open_attempts_note(book, &(struct record){.type = RECORD_STARTED, .key = {{2}, 0, 1}});
+        open_attempts_note(book, &(struct record){.type = RECORD_ENDED, .key = {{2}, 0, 1}});
+        open_attempts_note(book, &(struct record){.type = RECORD_ACCEPTED, .key = {{3}, 0, 1}});
     }
-    assert_false(openbook_crosses(book, &head));
+    assert_false(open_attempts_crosses(book, &head));
     head.id[0] = 2;
-    assert_true(openbook_crosses(book, &head));
+    assert_true(open_attempts_crosses(book, &head));
     struct attempt_key key;
     uint64_t sum = 0;
-    while (openbook_take(book, &key)) {
+    while (open_attempts_take(book, &key)) {
         sum = sum * 10 + key.task.v;
     }
     assert_int_equal(sum, 13);
-    openbook_free(book);
+    open_attempts_free(book);
 }
 
 int main(void)

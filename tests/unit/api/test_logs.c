@@ -59,8 +59,8 @@ enum err store_history_get(struct store_reader *reader, uint64_t task, struct ar
     return world.ended ? ERR_OK : ERR_NOT_FOUND;
 }
 
-enum err store_logs_read(struct store_reader *reader, const struct store_log_filter *filter,
-                         struct arena *arena, store_log_fn fn, void *ctx, struct error *e)
+enum err store_reader_logs(struct store_reader *reader, const struct store_log_filter *filter,
+                           struct arena *arena, store_log_fn fn, void *ctx, struct error *e)
 {
     (void)reader;
     (void)e;
@@ -112,7 +112,7 @@ size_t http_stream_pending(const struct http_stream *stream)
     return world.pending;
 }
 
-const char *http_query(const struct http_request *request, const char *name)
+const char *http_request_query(const struct http_request *request, const char *name)
 {
     (void)request;
     return strcmp(name, "format") == 0 ? "raw" : NULL;
@@ -147,19 +147,19 @@ int64_t loop_now_ms(const struct loop *loop)
     return 0;
 }
 
-void watch_add(struct watches *watches, struct watch *watch)
+void watches_add(struct watches *watches, struct watch *watch)
 {
     (void)watches;
     world.watch = watch;
 }
 
-void watch_remove(struct watch *watch)
+void watches_remove(struct watch *watch)
 {
     assert_ptr_equal(watch, world.watch);
     world.watch = NULL;
 }
 
-void token_use_begin(const struct call *call, struct token_use *use,
+void api_token_begin(const struct call *call, struct token_use *use,
                      void (*cut)(struct token_use *use))
 {
     (void)call;
@@ -167,7 +167,7 @@ void token_use_begin(const struct call *call, struct token_use *use,
     (void)cut;
 }
 
-void token_use_end(struct token_use *use)
+void api_token_end(struct token_use *use)
 {
     (void)use;
 }
@@ -226,14 +226,14 @@ const struct core *call_core(const struct call *call)
     return NULL;
 }
 
-const struct task *core_task(const struct core *core, task_id id)
+const struct task *query_task(const struct core *core, task_id id)
 {
     (void)core;
     (void)id;
     return NULL;
 }
 
-task_id core_task_last(const struct core *core)
+task_id query_task_last(const struct core *core)
 {
     (void)core;
     return (task_id){TASK};

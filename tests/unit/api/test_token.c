@@ -10,23 +10,23 @@
 static void a_token_is_found_by_its_secret_alone(void **state)
 {
     (void)state;
-    struct tokens *tokens = tokens_new();
+    struct tokens *tokens = token_set_new();
     struct store_token token;
     char secret[TOKEN_SECRET_MAX];
     token_make(SCOPE_READ, "ann", 1000, &token, secret);
     assert_memory_equal(secret, "weir_read_", 10);
     assert_int_equal(strlen(secret), 10 + 64);
-    assert_null(tokens_find(tokens, secret, 1000));
-    tokens_put(tokens, &token);
-    const struct store_token *found = tokens_find(tokens, secret, 1000);
+    assert_null(token_set_find(tokens, secret, 1000));
+    token_set_put(tokens, &token);
+    const struct store_token *found = token_set_find(tokens, secret, 1000);
     assert_non_null(found);
     assert_string_equal(found->name, "ann");
     assert_string_equal(found->scope, "read");
     secret[20] = secret[20] == '0' ? '1' : '0';
-    assert_null(tokens_find(tokens, secret, 1000));
-    assert_null(tokens_find(tokens, "", 1000));
-    assert_null(tokens_find(tokens, token.id, 1000));
-    tokens_free(tokens);
+    assert_null(token_set_find(tokens, secret, 1000));
+    assert_null(token_set_find(tokens, "", 1000));
+    assert_null(token_set_find(tokens, token.id, 1000));
+    token_set_free(tokens);
 }
 
 static void what_is_kept_does_not_hold_the_secret(void **state)
@@ -56,38 +56,38 @@ static void two_tokens_are_never_alike(void **state)
 static void an_expired_or_revoked_token_is_none(void **state)
 {
     (void)state;
-    struct tokens *tokens = tokens_new();
+    struct tokens *tokens = token_set_new();
     struct store_token token;
     char secret[TOKEN_SECRET_MAX];
     token_make(SCOPE_ADMIN, "root", 1000, &token, secret);
     token.expires_ms = 2000;
-    tokens_put(tokens, &token);
-    assert_non_null(tokens_find(tokens, secret, 1999));
-    assert_null(tokens_find(tokens, secret, 2000));
+    token_set_put(tokens, &token);
+    assert_non_null(token_set_find(tokens, secret, 1999));
+    assert_null(token_set_find(tokens, secret, 2000));
     token.revoked = true;
-    tokens_put(tokens, &token);
-    assert_null(tokens_find(tokens, secret, 1500));
-    assert_int_equal(tokens_count(tokens), 0);
-    tokens_put(tokens, &token); /* revoked twice: nothing happens */
-    tokens_free(tokens);
+    token_set_put(tokens, &token);
+    assert_null(token_set_find(tokens, secret, 1500));
+    assert_int_equal(token_set_count(tokens), 0);
+    token_set_put(tokens, &token); /* revoked twice: nothing happens */
+    token_set_free(tokens);
 }
 
 static void tokens_are_looked_up_by_id_and_name(void **state)
 {
     (void)state;
-    struct tokens *tokens = tokens_new();
+    struct tokens *tokens = token_set_new();
     struct store_token node;
     struct store_token user;
     char secret[TOKEN_SECRET_MAX];
     token_make(SCOPE_NODE, "n1", 1, &node, secret);
     token_make(SCOPE_ADMIN, "n1", 1, &user, secret);
-    tokens_put(tokens, &node);
-    tokens_put(tokens, &user);
-    assert_string_equal(tokens_named(tokens, SCOPE_NODE, "n1")->id, node.id);
-    assert_null(tokens_named(tokens, SCOPE_NODE, "n2"));
-    assert_string_equal(tokens_by_id(tokens, user.id)->scope, "admin");
-    assert_null(tokens_by_id(tokens, ""));
-    tokens_free(tokens);
+    token_set_put(tokens, &node);
+    token_set_put(tokens, &user);
+    assert_string_equal(token_set_named(tokens, SCOPE_NODE, "n1")->id, node.id);
+    assert_null(token_set_named(tokens, SCOPE_NODE, "n2"));
+    assert_string_equal(token_set_by_id(tokens, user.id)->scope, "admin");
+    assert_null(token_set_by_id(tokens, ""));
+    token_set_free(tokens);
 }
 
 static void scopes_have_names(void **state)

@@ -1,6 +1,6 @@
 /* test_watch.c - who waits for a task hears of it, and of no other.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "api/watch.h"
+#include "api/watches.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static void told(struct watch *watch, enum watch_news news, struct str json)
     waiter->heard++;
     waiter->news = news;
     if (waiter->leaves) {
-        watch_remove(watch);
+        watches_remove(watch);
     }
 }
 
@@ -40,20 +40,20 @@ static void news_reach_those_who_wait_for_that_task(void **state)
     struct waiter one = waiter_for(7);
     struct waiter two = waiter_for(7);
     struct waiter other = waiter_for(7 + 1024);
-    watch_add(watches, &one.watch);
-    watch_add(watches, &two.watch);
-    watch_add(watches, &other.watch);
+    watches_add(watches, &one.watch);
+    watches_add(watches, &two.watch);
+    watches_add(watches, &other.watch);
     watches_tell(watches, (task_id){7}, WATCH_ENDED, (struct str){0});
     assert_int_equal(one.heard, 1);
     assert_int_equal(two.heard, 1);
     assert_int_equal(other.heard, 0);
     assert_int_equal(one.news, WATCH_ENDED);
-    watch_remove(&one.watch);
+    watches_remove(&one.watch);
     watches_tell(watches, (task_id){7}, WATCH_OUTPUT, (struct str){0});
     assert_int_equal(one.heard, 1);
     assert_int_equal(two.heard, 2);
-    watch_remove(&two.watch);
-    watch_remove(&other.watch);
+    watches_remove(&two.watch);
+    watches_remove(&other.watch);
     watches_free(watches);
 }
 
@@ -65,14 +65,14 @@ static void a_waiter_may_leave_when_told(void **state)
     for (size_t i = 0; i < 5; i++) {
         all[i] = waiter_for(3);
         all[i].leaves = i % 2 == 0;
-        watch_add(watches, &all[i].watch);
+        watches_add(watches, &all[i].watch);
     }
     watches_tell(watches, (task_id){3}, WATCH_OUTPUT, (struct str){0});
     watches_tell(watches, (task_id){3}, WATCH_OUTPUT, (struct str){0});
     for (size_t i = 0; i < 5; i++) {
         assert_int_equal(all[i].heard, i % 2 == 0 ? 1 : 2);
         if (i % 2 != 0) {
-            watch_remove(&all[i].watch);
+            watches_remove(&all[i].watch);
         }
     }
     watches_free(watches);

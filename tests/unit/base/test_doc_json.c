@@ -15,7 +15,7 @@ static const struct doc *parse(const char *text)
 {
     struct doc *doc = NULL;
     struct error e = {0};
-    enum err r = doc_parse_json(&arena, str_of(text), &doc, &e);
+    enum err r = doc_json_parse(&arena, str_of(text), &doc, &e);
     if (r != ERR_OK) {
         print_error("%s\n", e.text);
     }
@@ -27,7 +27,7 @@ static void refuses(const char *text, const char *message, const char *path)
 {
     struct doc *doc = NULL;
     struct error e = {0};
-    assert_int_equal(doc_parse_json(&arena, str_of(text), &doc, &e), ERR_INVALID);
+    assert_int_equal(doc_json_parse(&arena, str_of(text), &doc, &e), ERR_INVALID);
     assert_null(doc);
     assert_string_equal(e.text, message);
     assert_string_equal(e.path, path);
@@ -147,10 +147,10 @@ static void a_nul_byte_is_not_the_end(void **state)
     (void)state;
     struct doc *doc = NULL;
     struct error e;
-    assert_int_equal(doc_parse_json(&arena, (struct str){"1\0", 2}, &doc, &e), ERR_INVALID);
+    assert_int_equal(doc_json_parse(&arena, (struct str){"1\0", 2}, &doc, &e), ERR_INVALID);
     assert_string_equal(e.text,
                         "line 1, column 2: the end of the text is wanted, not the byte 0x00");
-    assert_int_equal(doc_parse_json(&arena, (struct str){"\"\0\"", 3}, &doc, &e), ERR_INVALID);
+    assert_int_equal(doc_json_parse(&arena, (struct str){"\"\0\"", 3}, &doc, &e), ERR_INVALID);
 }
 
 static void refuses_duplicate_keys_in_small_and_large_maps(void **state)
@@ -185,7 +185,7 @@ static void depth_is_bounded(void **state)
     memset(text + DOC_DEPTH_MAX + 1, ']', DOC_DEPTH_MAX + 1);
     struct doc *doc = NULL;
     struct error e;
-    assert_int_equal(doc_parse_json(&arena, str_of(text), &doc, &e), ERR_INVALID);
+    assert_int_equal(doc_json_parse(&arena, str_of(text), &doc, &e), ERR_INVALID);
     assert_string_equal(e.text, "line 1, column 33: nested deeper than 32 levels");
 }
 
@@ -202,7 +202,7 @@ static void the_number_of_values_is_bounded(void **state)
     text[len] = '\0';
     struct doc *doc = NULL;
     struct error e;
-    assert_int_equal(doc_parse_json(&arena, (struct str){text, len}, &doc, &e), ERR_INVALID);
+    assert_int_equal(doc_json_parse(&arena, (struct str){text, len}, &doc, &e), ERR_INVALID);
     assert_non_null(strstr(e.text, "more than 2000000 values in one document"));
     test_free(text);
 }

@@ -16,7 +16,7 @@ static const struct doc *parse(const char *text)
 {
     struct doc *doc = NULL;
     struct error e = {0};
-    enum err r = doc_parse_yaml(&arena, str_of(text), &doc, &e);
+    enum err r = doc_yaml_parse(&arena, str_of(text), &doc, &e);
     if (r != ERR_OK) {
         print_error("%s\n", e.text);
     }
@@ -28,7 +28,7 @@ static void refuses(const char *text, const char *message, const char *path)
 {
     struct doc *doc = NULL;
     struct error e = {0};
-    assert_int_equal(doc_parse_yaml(&arena, str_of(text), &doc, &e), ERR_INVALID);
+    assert_int_equal(doc_yaml_parse(&arena, str_of(text), &doc, &e), ERR_INVALID);
     assert_null(doc);
     assert_string_equal(e.text, message);
     assert_string_equal(e.path, path);
@@ -111,11 +111,11 @@ static void syntax_errors_have_a_place(void **state)
     (void)state;
     struct doc *doc = NULL;
     struct error e = {0};
-    assert_int_equal(doc_parse_yaml(&arena, str_of("a: [1, 2\nb: 3\n"), &doc, &e), ERR_INVALID);
+    assert_int_equal(doc_yaml_parse(&arena, str_of("a: [1, 2\nb: 3\n"), &doc, &e), ERR_INVALID);
     assert_memory_equal(e.text, "line 2, column ", 15);
-    assert_int_equal(doc_parse_yaml(&arena, str_of("a: \xff\n"), &doc, &e), ERR_INVALID);
+    assert_int_equal(doc_yaml_parse(&arena, str_of("a: \xff\n"), &doc, &e), ERR_INVALID);
     assert_non_null(strstr(e.text, "at byte 3"));
-    assert_int_equal(doc_parse_yaml(&arena, str_of("a: \"\x01\"\n"), &doc, &e), ERR_INVALID);
+    assert_int_equal(doc_yaml_parse(&arena, str_of("a: \"\x01\"\n"), &doc, &e), ERR_INVALID);
     assert_non_null(strstr(e.text, "control characters are not allowed"));
 }
 
@@ -130,13 +130,13 @@ static void depth_and_size_are_bounded(void **state)
     struct error e = {0};
     char nested[210];
     (void)snprintf(nested, sizeof nested, "a: %s", text);
-    assert_int_equal(doc_parse_yaml(&arena, str_of(nested), &doc, &e), ERR_INVALID);
+    assert_int_equal(doc_yaml_parse(&arena, str_of(nested), &doc, &e), ERR_INVALID);
     assert_non_null(strstr(e.text, "nested deeper than 32 levels"));
     size_t len = DOC_YAML_BYTES_MAX + 1;
     char *big = malloc(len);
     assert_non_null(big);
     memset(big, 'a', len);
-    assert_int_equal(doc_parse_yaml(&arena, (struct str){big, len}, &doc, &e), ERR_LIMIT);
+    assert_int_equal(doc_yaml_parse(&arena, (struct str){big, len}, &doc, &e), ERR_LIMIT);
     free(big);
 }
 

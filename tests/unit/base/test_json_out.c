@@ -96,7 +96,7 @@ static void every_character_reads_back(void **state)
     struct doc *doc;
     struct error e;
     arena_init(&arena);
-    assert_int_equal(doc_parse_json(&arena, (struct str){out.data, out.len}, &doc, &e), ERR_OK);
+    assert_int_equal(doc_json_parse(&arena, (struct str){out.data, out.len}, &doc, &e), ERR_OK);
     assert_string_equal(doc->text.p, text);
     arena_done(&arena);
 }

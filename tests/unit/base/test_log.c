@@ -124,7 +124,7 @@ static void a_json_line_is_json_however_long(void **state)
     const char *value;
     int64_t after = 0;
     arena_init(&arena);
-    assert_int_equal(doc_parse_json(&arena, str_of(text), &doc, &e), ERR_OK);
+    assert_int_equal(doc_json_parse(&arena, str_of(text), &doc, &e), ERR_OK);
     assert_true(doc_text(doc_get(doc, "message"), &value));
     assert_string_equal(value, "task started");
     assert_true(doc_text(doc_get(doc, "who"), &value));

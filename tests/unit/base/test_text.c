@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/base64.h"
 #include "base/buf.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
@@ -176,10 +176,10 @@ static void every_error_code_has_a_name(void **state)
 {
     (void)state;
     for (int i = 0; i < ERR_COUNT; i++) {
-        assert_non_null(err_name((enum err)i));
-        assert_true(strlen(err_name((enum err)i)) > 1);
+        assert_non_null(fail_code_name((enum err)i));
+        assert_true(strlen(fail_code_name((enum err)i)) > 1);
     }
-    assert_string_equal(err_name(ERR_NOT_FOUND), "not-found");
+    assert_string_equal(fail_code_name(ERR_NOT_FOUND), "not-found");
 }
 
 static void base64_is_that_of_the_rfc(void **state)

@@ -29,7 +29,7 @@ static const struct doc *parsed(const char *text)
 {
     struct doc *doc;
     struct error e;
-    assert_int_equal(doc_parse_json(&arena, str_of(text), &doc, &e), ERR_OK);
+    assert_int_equal(doc_json_parse(&arena, str_of(text), &doc, &e), ERR_OK);
     return doc;
 }
 
@@ -74,7 +74,7 @@ static void yaml_scalars_become_what_the_field_is(void **state)
     struct doc *doc;
     struct error e;
     const char *yaml = "a: 12\nb: 1.5\nc: yes\nd: \"7\"\ne: 64Gi\nf: 007\ng: [1, x]\n";
-    assert_int_equal(doc_parse_yaml(&arena, str_of(yaml), &doc, &e), ERR_OK);
+    assert_int_equal(doc_yaml_parse(&arena, str_of(yaml), &doc, &e), ERR_OK);
     const char *const expected[] = {
         "{\"a\":12,\"b\":1.5,\"c\":true,\"d\":\"7\",\"e\":\"64Gi\",\"f\":\"007\",\"g\":[1,\"x\"]}",
         "{\"a\":\"12\",\"b\":\"1.5\",\"c\":\"yes\",\"d\":\"7\",\"e\":\"64Gi\",\"f\":\"007\",\"g\":["

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-static struct table *sample(size_t width, bool colour)
+static struct text_table *sample(size_t width, bool colour)
 {
-    struct table *table = table_new(width, colour);
+    struct text_table *table = table_new(width, colour);
     table_column(table, "ID", true);
     table_column(table, "STATE", false);
     table_column(table, "NAME", false);
@@ -23,7 +23,7 @@ static struct table *sample(size_t width, bool colour)
     return table;
 }
 
-static void check(struct table *table, bool header, size_t rows, const char *expected)
+static void check(struct text_table *table, bool header, size_t rows, const char *expected)
 {
     struct buf out;
     buf_init(&out, 10000);
@@ -54,7 +54,7 @@ static void a_terminal_gets_what_fits(void **state)
 static void numbers_are_never_cut(void **state)
 {
     (void)state;
-    struct table *table = table_new(10, false);
+    struct text_table *table = table_new(10, false);
     table_column(table, "AMOUNT", true);
     table_column(table, "TEXT", false);
     table_cell(table, str_of("123456789"), COLOUR_NONE);
@@ -71,7 +71,7 @@ static void colours_do_not_count_as_width(void **state)
 static void wide_characters_keep_the_columns_straight(void **state)
 {
     (void)state;
-    struct table *table = table_new(0, false);
+    struct text_table *table = table_new(0, false);
     table_column(table, "A", false);
     table_column(table, "B", false);
     table_cell(table, str_of("日本"), COLOUR_NONE);
@@ -84,7 +84,7 @@ static void wide_characters_keep_the_columns_straight(void **state)
 static void user_text_cannot_move_the_cursor(void **state)
 {
     (void)state;
-    struct table *table = table_new(0, false);
+    struct text_table *table = table_new(0, false);
     table_column(table, "NAME", false);
     table_cell(table, str_of("a\033[2Jb\nc"), COLOUR_NONE);
     check(table, false, 0, "a\\x1b[2Jb\\nc\n");
@@ -93,7 +93,7 @@ static void user_text_cannot_move_the_cursor(void **state)
 static void empty_cells_leave_no_trailing_blanks(void **state)
 {
     (void)state;
-    struct table *table = table_new(0, false);
+    struct text_table *table = table_new(0, false);
     table_column(table, "A", false);
     table_column(table, "B", false);
     table_column(table, "N", true);

@@ -30,7 +30,7 @@ static const char *task_of(struct cli *cli, const char *yaml, char *const *words
     if (task_args_read(cli, &task, e) == ERR_OK) {
         struct doc *doc = NULL;
         if (yaml != NULL) {
-            assert_int_equal(doc_parse_yaml(&cli->arena, str_of(yaml), &doc, e), ERR_OK);
+            assert_int_equal(doc_yaml_parse(&cli->arena, str_of(yaml), &doc, e), ERR_OK);
         }
         buf_done(&out);
         buf_init(&out, 10000);

@@ -61,7 +61,7 @@ static void apply_stored(struct rig *rig, const struct fact *fact)
 enum verdict rig_do(struct rig *rig, struct input in)
 {
     arena_clear(&rig->arena);
-    facts_init(&rig->facts, &rig->arena);
+    fact_list_init(&rig->facts, &rig->arena);
     rig->effects.count = 0;
     in.now_ms = rig->now_ms;
     in.actor = "user:test";
@@ -91,7 +91,7 @@ void rig_init(struct rig *rig)
 void rig_done(struct rig *rig)
 {
     core_free(rig->core);
-    effects_done(&rig->effects);
+    effect_done(&rig->effects);
     arena_done(&rig->arena);
 }
 
@@ -111,7 +111,7 @@ node_id rig_node(struct rig *rig, const char *name, unsigned slots, int64_t foo,
                              .version = "1"};
     struct input in = {.type = INPUT_NODE_JOIN, .node = {.spec = &spec}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    return core_node_named(rig->core, name)->id;
+    return query_node_named(rig->core, name)->id;
 }
 
 struct task_spec rig_spec(void)
@@ -141,13 +141,13 @@ enum verdict rig_try_submit(struct rig *rig, struct task_spec spec)
 task_id rig_submit(struct rig *rig, struct task_spec spec)
 {
     assert_int_equal(rig_try_submit(rig, spec), VERDICT_OK);
-    return core_task_last(rig->core);
+    return query_task_last(rig->core);
 }
 
 void rig_pass(struct rig *rig)
 {
     pool_id pool;
-    for (int turn = 0; core_pass_due(rig->core, rig->now_ms, &pool); turn++) {
+    for (int turn = 0; query_pass_due(rig->core, rig->now_ms, &pool); turn++) {
         assert_in_range(turn, 0, 1000);
         struct input in = {.type = INPUT_PASS, .pass = {.pool = pool, .work_max = 1000000}};
         assert_int_equal(rig_do(rig, in), VERDICT_OK);
@@ -159,7 +159,7 @@ void rig_pass(struct rig *rig)
 
 void rig_report(struct rig *rig, task_id task, uint32_t index, enum report_type type, int code)
 {
-    const struct instance *instance = core_instance(rig->core, task, index);
+    const struct instance *instance = query_instance(rig->core, task, index);
     assert_non_null(instance);
     struct report report = {.type = type,
                             .key = {task, index, instance->attempt},
@@ -189,13 +189,13 @@ enum verdict rig_on_node(struct rig *rig, enum input_type type, node_id node)
 
 enum task_state rig_state(const struct rig *rig, task_id task)
 {
-    const struct task *row = core_task(rig->core, task);
-    return row != NULL ? (enum task_state)row->state : core_outcome(rig->core, task);
+    const struct task *row = query_task(rig->core, task);
+    return row != NULL ? (enum task_state)row->state : query_task_outcome(rig->core, task);
 }
 
 enum instance_state rig_instance(const struct rig *rig, task_id task, uint32_t index)
 {
-    const struct instance *instance = core_instance(rig->core, task, index);
+    const struct instance *instance = query_instance(rig->core, task, index);
     assert_non_null(instance);
     return instance->state;
 }
@@ -216,6 +216,6 @@ const struct fact *rig_fact(const struct rig *rig, enum fact_type type)
             return &rig->facts.at[i];
         }
     }
-    fail_msg("no fact %s", fact_type_name(type));
+    fail_msg("no fact %s", names_fact_type(type));
     return NULL;
 }

@@ -30,7 +30,7 @@ static inline void org_pool(struct org *org, void (*change)(struct pool_spec *sp
     struct arena arena;
     arena_init(&arena);
     struct pool_spec spec;
-    core_pool_spec(org->rig.core, org_pool_id, &arena, &spec);
+    query_pool_spec(org->rig.core, org_pool_id, &arena, &spec);
     change(&spec);
     struct input in = {.type = INPUT_POOL_EDIT, .pool = {.pool = org_pool_id, .spec = &spec}};
     assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
@@ -48,7 +48,7 @@ static inline void org_nodes(struct org *org, uint32_t count, unsigned slots)
     for (uint32_t i = 0; i < count; i++) {
         char name[32];
         (void)snprintf(name, sizeof name, "n%u-%u", org->rig.core == NULL ? 0 : slots,
-                       (unsigned)core_pool(org->rig.core, org_pool_id)->node_count + 1);
+                       (unsigned)query_pool(org->rig.core, org_pool_id)->node_count + 1);
         (void)rig_node(&org->rig, name, slots, 0, (uint8_t)(i + 1));
     }
 }
@@ -60,7 +60,7 @@ static inline account_id org_add(struct org *org, enum account_kind kind, const 
     struct input in = {.type = INPUT_ACCOUNT_SET};
     in.account.spec = &spec;
     assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
-    return core_account_named(org->rig.core, kind, name)->id;
+    return query_account_named(org->rig.core, kind, name)->id;
 }
 
 struct org_quota {
@@ -147,11 +147,11 @@ static inline bool org_pass(struct org *org)
 static inline bool org_agents(struct org *org)
 {
     bool any = false;
-    const struct task *task = core_task_next(org->rig.core, (task_id){0});
+    const struct task *task = query_task_next(org->rig.core, (task_id){0});
     while (task != NULL) {
         const task_id id = task->id;
-        for (uint32_t i = 0; core_instance(org->rig.core, id, i) != NULL; i++) {
-            const enum instance_state state = core_instance(org->rig.core, id, i)->state;
+        for (uint32_t i = 0; query_instance(org->rig.core, id, i) != NULL; i++) {
+            const enum instance_state state = query_instance(org->rig.core, id, i)->state;
             if (state == INSTANCE_STARTING) {
                 rig_report(&org->rig, id, i, REPORT_STARTED, 0);
                 any = true;
@@ -159,11 +159,11 @@ static inline bool org_agents(struct org *org)
                 rig_report(&org->rig, id, i, REPORT_ENDED, 143);
                 any = true;
             }
-            if (core_task(org->rig.core, id) == NULL) {
+            if (query_task(org->rig.core, id) == NULL) {
                 break;
             }
         }
-        task = core_task_next(org->rig.core, id);
+        task = query_task_next(org->rig.core, id);
     }
     return any;
 }
@@ -185,13 +185,13 @@ static inline void org_settle(struct org *org)
 static inline int64_t org_holds(const struct org *org, account_id account)
 {
     struct usage usage;
-    core_usage(org->rig.core, account, org_pool_id, &usage);
+    query_usage(org->rig.core, account, org_pool_id, &usage);
     return usage.allocated.at[DIM_SLOTS] / SLOT_MILLI;
 }
 
 static inline bool org_runs(const struct org *org, task_id task)
 {
-    const struct task *row = core_task(org->rig.core, task);
+    const struct task *row = query_task(org->rig.core, task);
     return row != NULL && row->state == TASK_RUNNING && row->waiting_count == 0;
 }
 

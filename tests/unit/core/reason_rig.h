@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/sched/explain.h"
+#include "core/sched/explain/explain.h"
 #include "org_rig.h"
 
 extern bool seen[REASON_COUNT];
@@ -18,7 +18,7 @@ static inline struct explanation explain(const struct org *org, task_id task)
 static inline struct reason waits(const struct org *org, task_id task, enum reason_code code)
 {
     const struct explanation why = explain(org, task);
-    assert_string_equal(reason_name(why.reason.code), reason_name(code));
+    assert_string_equal(names_reason(why.reason.code), names_reason(code));
     seen[code] = true;
     return why.reason;
 }
@@ -39,7 +39,7 @@ static inline struct reason refuses(struct org *org, struct input in, enum reaso
     assert_true(verdict != VERDICT_OK);
     assert_same_state(before, org->rig.core);
     core_free(before);
-    assert_string_equal(reason_name(org->rig.facts.refusal.code), reason_name(code));
+    assert_string_equal(names_reason(org->rig.facts.refusal.code), names_reason(code));
     seen[code] = true;
     return org->rig.facts.refusal;
 }
@@ -80,7 +80,7 @@ static inline node_id gpu_node(struct org *org, const char *name, uint32_t devic
                              .version = ""};
     struct input in = {.type = INPUT_NODE_JOIN, .node = {.spec = &spec}};
     assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
-    return core_node_named(org->rig.core, name)->id;
+    return query_node_named(org->rig.core, name)->id;
 }
 
 static inline void edit(struct org *org, task_id task, struct task_edit change)

@@ -47,7 +47,7 @@ static void ends_in_time(struct org *org, task_id task, struct reason why, uint3
 
 static int64_t started_ms(const struct org *org, task_id task)
 {
-    return core_instance(org->rig.core, task, 0)->started_ms;
+    return query_instance(org->rig.core, task, 0)->started_ms;
 }
 
 void what_was_lent_comes_back(void **state)
@@ -268,10 +268,10 @@ void a_priority_that_helps(void **state)
     const task_id guest = org_submit(&org, (struct org_task){.project = "guest", .slots = 1});
     org_settle(&org);
     (void)waits(&org, task, REASON_NO_ROOM);
-    const uint32_t priority = explain_priority(org.rig.core, task);
+    const uint32_t priority = explain_time_priority(org.rig.core, task);
     assert_int_equal(priority, PRIORITY_DEFAULT + 1);
-    assert_int_equal(explain_priority(org.rig.core, gang), 0); /* one of the four stays */
-    assert_int_equal(explain_priority(org.rig.core, guest), 0);
+    assert_int_equal(explain_time_priority(org.rig.core, gang), 0); /* one of the four stays */
+    assert_int_equal(explain_time_priority(org.rig.core, guest), 0);
     edit(&org, task, (struct task_edit){.fields = EDIT_PRIORITY, .priority = priority});
     starts(&org, task);
     org_done(&org);

@@ -163,7 +163,7 @@ static inline bool yard_pass(struct yard *yard, uint64_t work_max)
         .type = INPUT_PASS, .now_ms = yard->now_ms, .actor = "scheduler", .cause = ""};
     in.pass.pool = (pool_id){1};
     in.pass.work_max = work_max;
-    facts_init(&yard->facts, &yard->arena);
+    fact_list_init(&yard->facts, &yard->arena);
     pass_decide(yard->core, &in, &yard->facts);
     bool complete = true;
     for (size_t i = 0; i < yard->facts.count; i++) {
@@ -184,16 +184,16 @@ static inline void yard_passes(struct yard *yard)
 
 static inline uint32_t yard_active(const struct yard *yard, task_id task)
 {
-    const struct task *row = core_task(yard->core, task);
+    const struct task *row = query_task(yard->core, task);
     return row == NULL ? 0 : row->active_count;
 }
 
 /* All instances of the task that hold something end well. */
 static inline void yard_end(struct yard *yard, task_id task)
 {
-    const struct task *row = core_task(yard->core, task);
+    const struct task *row = query_task(yard->core, task);
     for (uint32_t i = 0; i < row->instance_count; i++) {
-        const struct instance *instance = core_instance(yard->core, task, i);
+        const struct instance *instance = query_instance(yard->core, task, i);
         if (instance->state == INSTANCE_WAITING || instance->state == INSTANCE_ENDED) {
             continue;
         }

@@ -18,7 +18,7 @@ static account_id add(struct rig *rig, enum account_kind kind, const char *name,
 {
     struct account_spec spec = {.kind = kind, .name = name, .parent = parent};
     assert_int_equal(try_account(rig, spec, (account_id){0}), VERDICT_OK);
-    return core_account_named(rig->core, kind, name)->id;
+    return query_account_named(rig->core, kind, name)->id;
 }
 
 static enum verdict move(struct rig *rig, account_id id, const char *parent)
@@ -66,7 +66,7 @@ static void guarantee(struct rig *rig, account_id account, int64_t slots)
 static int64_t guaranteed(const struct rig *rig, account_id account)
 {
     struct quota quota;
-    core_quota(rig->core, account, pool, &quota);
+    query_quota(rig->core, account, pool, &quota);
     int64_t slots = quota.guaranteed.at[DIM_SLOTS];
     return slots == QUOTA_UNLIMITED ? -1 : slots / 1000;
 }
@@ -74,7 +74,7 @@ static int64_t guaranteed(const struct rig *rig, account_id account)
 static struct usage usage_of(const struct rig *rig, account_id account)
 {
     struct usage usage;
-    core_usage(rig->core, account, pool, &usage);
+    query_usage(rig->core, account, pool, &usage);
     return usage;
 }
 
@@ -91,7 +91,7 @@ static task_id submit_to(struct rig *rig, const char *project, unsigned slots)
 static void two_accounts_are_there_from_the_beginning(void **state)
 {
     struct rig *rig = *state;
-    const struct account *project = core_account_named(rig->core, ACCOUNT_PROJECT, "default");
+    const struct account *project = query_account_named(rig->core, ACCOUNT_PROJECT, "default");
     assert_non_null(project);
     assert_int_equal(project->id.v, ACCOUNT_DEFAULT_PROJECT.v);
     assert_int_equal(project->parent.v, ACCOUNT_DEFAULT_DEPARTMENT.v);
@@ -106,10 +106,10 @@ static void a_project_without_a_department_is_in_default(void **state)
 {
     struct rig *rig = *state;
     account_id vision = add(rig, ACCOUNT_PROJECT, "vision", "");
-    assert_int_equal(core_account(rig->core, vision)->parent.v, ACCOUNT_DEFAULT_DEPARTMENT.v);
+    assert_int_equal(query_account(rig->core, vision)->parent.v, ACCOUNT_DEFAULT_DEPARTMENT.v);
     account_id ml = add(rig, ACCOUNT_DEPARTMENT, "ml", "");
-    assert_int_equal(core_account(rig->core, ml)->parent.v, 0);
-    assert_int_equal(core_account(rig->core, ml)->depth, 1);
+    assert_int_equal(query_account(rig->core, ml)->parent.v, 0);
+    assert_int_equal(query_account(rig->core, ml)->depth, 1);
 }
 
 static void names_are_unique_within_a_kind(void **state)
@@ -135,9 +135,9 @@ static void unknown_departments_and_cycles_are_refused(void **state)
     assert_int_equal(rig->facts.refusal.code, REASON_CYCLE);
     assert_int_equal(move(rig, a, "a"), VERDICT_REFUSED);
     assert_int_equal(move(rig, b, ""), VERDICT_OK);
-    assert_int_equal(core_account_named(rig->core, ACCOUNT_DEPARTMENT, "c")->depth, 2);
+    assert_int_equal(query_account_named(rig->core, ACCOUNT_DEPARTMENT, "c")->depth, 2);
     assert_int_equal(move(rig, a, "c"), VERDICT_OK);
-    assert_int_equal(core_account(rig->core, a)->depth, 3);
+    assert_int_equal(query_account(rig->core, a)->depth, 3);
 }
 
 static void the_tree_has_a_greatest_depth(void **state)
@@ -151,7 +151,7 @@ static void the_tree_has_a_greatest_depth(void **state)
     assert_int_equal(try_account(rig, deep, (account_id){0}), VERDICT_REFUSED);
     assert_int_equal(rig->facts.refusal.code, REASON_LIMIT);
     (void)add(rig, ACCOUNT_DEPARTMENT, "top", "");
-    assert_int_equal(move(rig, core_account_named(rig->core, ACCOUNT_DEPARTMENT, "1")->id, "top"),
+    assert_int_equal(move(rig, query_account_named(rig->core, ACCOUNT_DEPARTMENT, "1")->id, "top"),
                      VERDICT_REFUSED);
 }
 
@@ -170,7 +170,7 @@ static void only_what_is_empty_is_deleted(void **state)
     assert_int_equal(rig_task(rig, INPUT_TASK_KILL, task), VERDICT_OK);
     guarantee(rig, vision, 2);
     assert_int_equal(drop(rig, vision), VERDICT_OK);
-    assert_null(core_account(rig->core, vision));
+    assert_null(query_account(rig->core, vision));
     assert_int_equal(drop(rig, ml), VERDICT_OK);
     account_id again = add(rig, ACCOUNT_PROJECT, "vision", "");
     assert_true(again.v > vision.v);
@@ -186,9 +186,9 @@ static void tasks_go_to_projects_that_exist(void **state)
     assert_int_equal(rig->facts.refusal.code, REASON_UNKNOWN_PROJECT);
     account_id vision = add(rig, ACCOUNT_PROJECT, "vision", "");
     task_id task = submit_to(rig, "vision", 1);
-    assert_int_equal(core_task(rig->core, task)->account.v, vision.v);
+    assert_int_equal(query_task(rig->core, task)->account.v, vision.v);
     task = rig_submit(rig, rig_spec());
-    assert_int_equal(core_task(rig->core, task)->account.v, ACCOUNT_DEFAULT_PROJECT.v);
+    assert_int_equal(query_task(rig->core, task)->account.v, ACCOUNT_DEFAULT_PROJECT.v);
 }
 
 static void an_edit_that_changes_nothing_is_no_fact(void **state)
@@ -227,7 +227,7 @@ static void default_is_guaranteed_the_rest(void **state)
     assert_int_equal(guaranteed(rig, ACCOUNT_DEFAULT_PROJECT), 0);
     guarantee(rig, ACCOUNT_DEFAULT_PROJECT, 1);
     assert_int_equal(guaranteed(rig, ACCOUNT_DEFAULT_PROJECT), 1);
-    assert_false(core_quota_computed(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, (resource_id){0}));
+    assert_false(query_quota_computed(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, (resource_id){0}));
     assert_int_equal(try_quota(rig, ml, of("slots", QUOTA_UNLIMITED, QUOTA_UNLIMITED)), VERDICT_OK);
     assert_int_equal(guaranteed(rig, ml), -1);
     assert_int_equal(guaranteed(rig, ACCOUNT_DEFAULT_DEPARTMENT), 0);
@@ -252,7 +252,7 @@ static void what_nobody_set_has_its_default(void **state)
     struct rig *rig = *state;
     account_id vision = add(rig, ACCOUNT_PROJECT, "vision", "");
     struct quota quota;
-    core_quota(rig->core, vision, pool, &quota);
+    query_quota(rig->core, vision, pool, &quota);
     assert_true(quota.guaranteed.at[DIM_SLOTS] == 0);
     assert_true(quota.guaranteed.at[DIM_CPU] == QUOTA_UNLIMITED);
     assert_true(quota.guaranteed.at[DIM_MEMORY] == QUOTA_UNLIMITED);
@@ -318,7 +318,7 @@ static void usage_follows_the_tasks_up_the_tree(void **state)
     assert_true(usage.fixed.at[DIM_SLOTS] == 3000);
     assert_true(usage.allocated.at[DIM_CPU] == 6000);
     assert_true(usage.wanted.at[DIM_SLOTS] == 2000);
-    assert_true(usage_demand(&usage, DIM_SLOTS) == 5000);
+    assert_true(quota_demand(&usage, DIM_SLOTS) == 5000);
     assert_int_equal(usage.running_count, 1);
     assert_int_equal(usage.pending_count, 1);
     struct usage own = usage_of(rig, vision);
@@ -357,10 +357,10 @@ static void a_project_that_moves_takes_its_usage_along(void **state)
     rig_pass(rig);
     assert_int_equal(move(rig, vision, "ml"), VERDICT_OK);
     struct usage usage = usage_of(rig, ml);
-    assert_true(usage_demand(&usage, DIM_SLOTS) == 5000);
-    assert_int_equal(core_account(rig->core, ml)->task_count, 2);
+    assert_true(quota_demand(&usage, DIM_SLOTS) == 5000);
+    assert_int_equal(query_account(rig->core, ml)->task_count, 2);
     usage = usage_of(rig, ACCOUNT_DEFAULT_DEPARTMENT);
-    assert_true(usage_demand(&usage, DIM_SLOTS) == 0);
+    assert_true(quota_demand(&usage, DIM_SLOTS) == 0);
 }
 
 static void a_quota_below_use_leaves_overhang(void **state)
@@ -371,7 +371,7 @@ static void a_quota_below_use_leaves_overhang(void **state)
     rig_pass(rig);
     assert_int_equal(try_quota(rig, ACCOUNT_DEFAULT_PROJECT, of("slots", 1000, 2000)), VERDICT_OK);
     struct quota quota;
-    core_quota(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, &quota);
+    query_quota(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, &quota);
     struct usage usage = usage_of(rig, ACCOUNT_DEFAULT_PROJECT);
     assert_true(quota_overhang(&quota, &usage, DIM_SLOTS) == 1000);
     assert_true(quota_borrowed(&quota, &usage, DIM_SLOTS) == 2000);
@@ -390,21 +390,21 @@ static void a_resource_is_accounted_while_a_quota_names_it(void **state)
     (void)rig_submit(rig, spec);
     rig_pass(rig);
     (void)rig_submit(rig, spec);
-    assert_int_equal(core_dim_count(rig->core), 3);
+    assert_int_equal(query_dim_count(rig->core), 3);
     account_id vision = add(rig, ACCOUNT_PROJECT, "vision", "");
     assert_int_equal(try_quota(rig, vision, of("foo", 1000, 5000)), VERDICT_OK);
     uint32_t dim;
     resource_id resource;
-    assert_true(core_resource_named(rig->core, "foo", &resource));
-    assert_true(core_dim_of(rig->core, resource, &dim));
+    assert_true(query_resource_named(rig->core, "foo", &resource));
+    assert_true(query_dim_of(rig->core, resource, &dim));
     struct usage usage = usage_of(rig, ACCOUNT_DEFAULT_PROJECT);
     assert_true(usage.allocated.at[dim] == 4000);
     assert_true(usage.wanted.at[dim] == 2000);
     struct quota quota;
-    core_quota(rig->core, vision, pool, &quota);
+    query_quota(rig->core, vision, pool, &quota);
     assert_true(quota.limit.at[dim] == 5000);
     assert_int_equal(try_quota(rig, vision, of("foo", QUOTA_UNSET, QUOTA_UNLIMITED)), VERDICT_OK);
-    assert_int_equal(core_dim_count(rig->core), 3);
+    assert_int_equal(query_dim_count(rig->core), 3);
 }
 
 static void what_a_user_holds_is_counted_by_pool(void **state)
@@ -417,11 +417,11 @@ static void what_a_user_holds_is_counted_by_pool(void **state)
     (void)rig_submit(rig, spec);
     (void)rig_submit(rig, rig_spec());
     rig_pass(rig);
-    user_id ann = core_task(rig->core, first)->user;
-    assert_string_equal(core_user_name(rig->core, ann), "ann");
-    assert_true(core_user_slots(rig->core, ann, pool) == 2000);
+    user_id ann = query_task(rig->core, first)->user;
+    assert_string_equal(query_usage_user_name(rig->core, ann), "ann");
+    assert_true(query_usage_user_slots(rig->core, ann, pool) == 2000);
     rig_run(rig, first, 0, 0);
-    assert_true(core_user_slots(rig->core, ann, pool) == 1000);
+    assert_true(query_usage_user_slots(rig->core, ann, pool) == 1000);
 }
 
 /* Far more is asked than fits any number; nothing wraps and it all goes away again. */

@@ -33,12 +33,12 @@ static void an_instance_is_where_it_is_said_to_be(void **state)
     assert_int_equal(adopt(&rig, task, &place, 1), VERDICT_OK);
     assert_int_equal(rig_count(&rig, FACT_ALLOCATED), 1);
     assert_int_equal(rig.effects.count, 1);
-    assert_int_equal(core_instance(rig.core, task, 1)->node.v, second.v);
-    assert_int_equal(core_node(rig.core, second)->slots_free, 3 * SLOT_MILLI);
+    assert_int_equal(query_instance(rig.core, task, 1)->node.v, second.v);
+    assert_int_equal(query_node(rig.core, second)->slots_free, 3 * SLOT_MILLI);
     assert_int_equal(rig_instance(&rig, task, 0), INSTANCE_WAITING);
     rig_pass(&rig); /* the rest goes its usual way */
     assert_int_equal(rig_state(&rig, task), TASK_STARTING);
-    assert_int_equal(core_task(rig.core, task)->waiting_count, 0);
+    assert_int_equal(query_task(rig.core, task)->waiting_count, 0);
     rig_done(&rig);
 }
 
@@ -52,7 +52,7 @@ static void what_is_not_free_is_not_taken(void **state)
     const struct adopted both[] = {{.index = 0, .node = node}, {.index = 1, .node = node}};
     assert_int_equal(adopt(&rig, task, both, 2), VERDICT_REFUSED);
     assert_int_equal(rig.facts.refusal.code, REASON_NO_ROOM);
-    assert_int_equal(core_task(rig.core, task)->active_count, 0);
+    assert_int_equal(query_task(rig.core, task)->active_count, 0);
     assert_int_equal(adopt(&rig, task, both, 1), VERDICT_OK);
     assert_int_equal(adopt(&rig, task, both, 1), VERDICT_CONFLICT); /* it runs already */
     const struct adopted device = {.index = 1, .node = node, .devices = 1};
@@ -72,8 +72,8 @@ static void a_gang_is_taken_whole(void **state)
     assert_int_equal(adopt(&rig, task, both, 1), VERDICT_REFUSED);
     assert_int_equal(rig.facts.refusal.code, REASON_GANG_SHORT);
     assert_int_equal(adopt(&rig, task, both, 2), VERDICT_OK);
-    assert_int_equal(core_instance(rig.core, task, 0)->node.v, second.v);
-    assert_int_equal(core_instance(rig.core, task, 1)->node.v, first.v);
+    assert_int_equal(query_instance(rig.core, task, 0)->node.v, second.v);
+    assert_int_equal(query_instance(rig.core, task, 1)->node.v, first.v);
     rig_done(&rig);
 }
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core_rig.h"
 
-#include "core/sched/explain.h"
+#include "core/sched/explain/explain.h"
 
 static int setup(void **state)
 {
@@ -34,7 +34,7 @@ static task_id start(struct rig *rig, struct task_spec spec)
 
 static int64_t slots_free(const struct rig *rig)
 {
-    return core_pool_named(rig->core, "default")->slots_free;
+    return query_pool_named(rig->core, "default")->slots_free;
 }
 
 static void a_task_runs_and_completes(void **state)
@@ -54,9 +54,9 @@ static void a_task_runs_and_completes(void **state)
     assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.state, TASK_COMPLETED);
     assert_int_equal(rig_count(rig, FACT_TASK_ARCHIVED), 1);
     assert_int_equal(rig->effects.at[0].type, EFFECT_ARCHIVE);
-    assert_null(core_task(rig->core, id));
-    assert_int_equal(core_outcome(rig->core, id), TASK_COMPLETED);
-    assert_int_equal(core_task_count(rig->core, TASK_COMPLETED), 1);
+    assert_null(query_task(rig->core, id));
+    assert_int_equal(query_task_outcome(rig->core, id), TASK_COMPLETED);
+    assert_int_equal(query_task_count(rig->core, TASK_COMPLETED), 1);
     assert_int_equal(slots_free(rig), 4000);
 }
 
@@ -67,14 +67,14 @@ static void an_end_without_a_start_report_counts(void **state)
     rig_pass(rig);
     rig_report(rig, id, 0, REPORT_ENDED, 7);
     assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.exit_code, 7);
-    assert_int_equal(core_outcome(rig->core, id), TASK_FAILED);
+    assert_int_equal(query_task_outcome(rig->core, id), TASK_FAILED);
 }
 
 static void repeated_and_stale_reports_change_nothing(void **state)
 {
     struct rig *rig = *state;
     task_id id = start(rig, rig_spec());
-    const struct instance *instance = core_instance(rig->core, id, 0);
+    const struct instance *instance = query_instance(rig->core, id, 0);
     struct report reports[] = {
         {.type = REPORT_STARTED, .key = {id, 0, 1}, .incarnation = 1}, /* said before */
         {.type = REPORT_ENDED, .key = {id, 0, 2}, .incarnation = 1},   /* no such attempt */
@@ -102,8 +102,8 @@ static void one_batch_may_start_and_end_the_same_attempts(void **state)
     spec.instances = 2;
     task_id id = rig_submit(rig, spec);
     rig_pass(rig);
-    node_id node = core_instance(rig->core, id, 0)->node;
-    assert_int_equal(core_instance(rig->core, id, 1)->node.v, node.v);
+    node_id node = query_instance(rig->core, id, 0)->node;
+    assert_int_equal(query_instance(rig->core, id, 1)->node.v, node.v);
     struct report reports[] = {
         {.type = REPORT_STARTED, .key = {id, 0, 1}, .incarnation = 1},
         {.type = REPORT_ENDED, .key = {id, 0, 1}, .incarnation = 1},
@@ -127,24 +127,24 @@ static void only_the_time_counts_in_which_something_runs(void **state)
     spec.instances = 2;
     spec.max_retries = 1;
     const task_id id = start(rig, spec);
-    assert_int_equal(core_task(rig->core, id)->running_ms, rig->now_ms);
+    assert_int_equal(query_task(rig->core, id)->running_ms, rig->now_ms);
     rig->now_ms += 10000;
     rig_report(rig, id, 0, REPORT_ENDED, 1);
-    assert_int_equal(core_task(rig->core, id)->ran_ms, 0); /* the other one still runs */
+    assert_int_equal(query_task(rig->core, id)->ran_ms, 0); /* the other one still runs */
     rig->now_ms += 5000;
     rig_report(rig, id, 1, REPORT_ENDED, 1);
-    assert_int_equal(core_task(rig->core, id)->ran_ms, 15000);
-    assert_int_equal(core_task(rig->core, id)->running_ms, 0);
+    assert_int_equal(query_task(rig->core, id)->ran_ms, 15000);
+    assert_int_equal(query_task(rig->core, id)->running_ms, 0);
     rig->now_ms += 60000; /* nothing of it runs */
     rig_pass(rig);
-    assert_int_equal(core_task(rig->core, id)->running_ms, 0);
+    assert_int_equal(query_task(rig->core, id)->running_ms, 0);
     rig->now_ms += 1000;
     rig_report(rig, id, 1, REPORT_STARTED, 0);
-    assert_int_equal(core_task(rig->core, id)->running_ms, rig->now_ms);
+    assert_int_equal(query_task(rig->core, id)->running_ms, rig->now_ms);
     rig->now_ms += 2000;
     rig_report(rig, id, 1, REPORT_ENDED, 0); /* the other one has not started yet */
-    assert_int_equal(core_task(rig->core, id)->ran_ms, 17000);
-    assert_int_equal(core_task(rig->core, id)->running_ms, 0);
+    assert_int_equal(query_task(rig->core, id)->ran_ms, 17000);
+    assert_int_equal(query_task(rig->core, id)->running_ms, 0);
     core_check(rig->core);
 }
 
@@ -157,9 +157,9 @@ static void failures_are_retried_as_often_as_allowed(void **state)
     rig_report(rig, id, 0, REPORT_ENDED, 9);
     assert_int_equal(rig_state(rig, id), TASK_PENDING);
     rig_pass(rig);
-    assert_int_equal(core_instance(rig->core, id, 0)->attempt, 2);
+    assert_int_equal(query_instance(rig->core, id, 0)->attempt, 2);
     rig_report(rig, id, 0, REPORT_SPAWN_FAILED, 2);
-    assert_int_equal(core_outcome(rig->core, id), TASK_FAILED);
+    assert_int_equal(query_task_outcome(rig->core, id), TASK_FAILED);
     assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.cause, END_SPAWN);
     assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.exit_code, 127);
 }
@@ -183,7 +183,7 @@ static void a_pending_task_is_killed_at_once(void **state)
     struct rig *rig = *state;
     task_id id = rig_submit(rig, rig_spec());
     assert_int_equal(rig_task(rig, INPUT_TASK_KILL, id), VERDICT_OK);
-    assert_int_equal(core_outcome(rig->core, id), TASK_KILLED);
+    assert_int_equal(query_task_outcome(rig->core, id), TASK_KILLED);
     assert_int_equal(rig_task(rig, INPUT_TASK_KILL, id), VERDICT_CONFLICT);
     assert_string_equal(rig->facts.refusal.text, "killed");
 }
@@ -197,7 +197,7 @@ static void a_running_task_is_told_to_stop_and_counts_as_killed(void **state)
     task_id id = rig_submit(rig, spec);
     rig_pass(rig);
     assert_int_equal(rig_state(rig, id), TASK_STARTING);
-    assert_int_equal(core_task(rig->core, id)->waiting_count, 2);
+    assert_int_equal(query_task(rig->core, id)->waiting_count, 2);
     assert_int_equal(rig_task(rig, INPUT_TASK_KILL, id), VERDICT_OK);
     assert_int_equal(rig_state(rig, id), TASK_STOPPING);
     assert_int_equal(rig->effects.count, 4);
@@ -209,7 +209,7 @@ static void a_running_task_is_told_to_stop_and_counts_as_killed(void **state)
     for (uint32_t i = 0; i < 4; i++) {
         rig_report(rig, id, i, REPORT_ENDED, i == 0 ? 0 : 137);
     }
-    assert_int_equal(core_outcome(rig->core, id), TASK_KILLED);
+    assert_int_equal(query_task_outcome(rig->core, id), TASK_KILLED);
     assert_int_equal(slots_free(rig), 4000);
 }
 
@@ -218,14 +218,14 @@ static void a_stop_that_is_not_obeyed_is_ordered_again_without_grace(void **stat
     struct rig *rig = *state;
     task_id id = start(rig, rig_spec());
     assert_int_equal(rig_task(rig, INPUT_TASK_KILL, id), VERDICT_OK);
-    int64_t due = core_deadline(rig->core);
+    int64_t due = query_deadline(rig->core);
     assert_int_equal(due, rig->now_ms + 10000 + 5000);
     rig->now_ms = due;
     assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
     assert_int_equal(rig->effects.count, 1);
     assert_int_equal(rig->effects.at[0].type, EFFECT_STOP);
     assert_int_equal(rig->effects.at[0].grace_ms, 0);
-    assert_true(core_deadline(rig->core) == INT64_MAX);
+    assert_true(query_deadline(rig->core) == INT64_MAX);
 }
 
 /* Whoever waits for those who leave waits for those only who can be expected to. */
@@ -239,13 +239,13 @@ static void nobody_is_promised_the_place_of_one_that_will_not_stop(void **state)
     assert_int_equal(rig_task(rig, INPUT_TASK_KILL, leaves), VERDICT_OK);
     task_id waits = rig_submit(rig, spec);
     rig_pass(rig);
-    assert_non_null(core_claim(rig->core, waits, 0));
+    assert_non_null(query_instance_claim(rig->core, waits, 0));
     assert_int_equal(rig_task(rig, INPUT_TASK_KILL, waits), VERDICT_OK);
-    rig->now_ms = core_deadline(rig->core);
+    rig->now_ms = query_deadline(rig->core);
     assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
     waits = rig_submit(rig, spec);
     rig_pass(rig);
-    assert_null(core_claim(rig->core, waits, 0));
+    assert_null(query_instance_claim(rig->core, waits, 0));
     rig_report(rig, leaves, 0, REPORT_ENDED, 137);
     rig_pass(rig);
     assert_int_equal(rig_instance(rig, waits, 0), INSTANCE_STARTING);
@@ -258,13 +258,13 @@ static void a_time_limit_fails_the_task(void **state)
     spec.time_limit_ms = 60000;
     spec.max_retries = 5;
     task_id id = start(rig, spec);
-    assert_int_equal(core_deadline(rig->core), rig->now_ms + 60000);
+    assert_int_equal(query_deadline(rig->core), rig->now_ms + 60000);
     rig->now_ms += 60000;
     assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
     assert_int_equal(rig_state(rig, id), TASK_STOPPING);
     assert_int_equal(rig->effects.at[0].cause, END_TIME_LIMIT);
     rig_report(rig, id, 0, REPORT_ENDED, 143);
-    assert_int_equal(core_outcome(rig->core, id), TASK_FAILED);
+    assert_int_equal(query_task_outcome(rig->core, id), TASK_FAILED);
     assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.cause, END_TIME_LIMIT);
 }
 
@@ -283,9 +283,9 @@ static void an_edited_time_limit_counts_from_the_start(void **state)
                              .tag_count = 1};
     struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = id, .edit = &edit}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    assert_int_equal(core_deadline(rig->core), started_ms + 90000);
+    assert_int_equal(query_deadline(rig->core), started_ms + 90000);
     struct task_spec now;
-    core_task_spec(rig->core, id, &rig->arena, &now);
+    query_task_spec(rig->core, id, &rig->arena, &now);
     assert_string_equal(now.name, "renamed");
     assert_string_equal(now.tags[0], "x");
     assert_int_equal(now.time_limit_ms, 90000);
@@ -312,7 +312,7 @@ static void a_gang_that_breaks_stops_and_fails_as_a_whole(void **state)
     assert_int_equal(rig_state(rig, id), TASK_STOPPING);
     rig_report(rig, id, 0, REPORT_ENDED, 143);
     rig_report(rig, id, 2, REPORT_ENDED, 143);
-    assert_int_equal(core_outcome(rig->core, id), TASK_FAILED);
+    assert_int_equal(query_task_outcome(rig->core, id), TASK_FAILED);
     assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.exit_code, 5);
     assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.cause, END_EXIT);
 }
@@ -332,11 +332,11 @@ static void a_gang_begins_again_as_a_whole(void **state)
     rig_report(rig, id, 2, REPORT_ENDED, 143);
     assert_int_equal(rig_state(rig, id), TASK_PENDING);
     rig_pass(rig);
-    assert_int_equal(core_task(rig->core, id)->active_count, 3);
+    assert_int_equal(query_task(rig->core, id)->active_count, 3);
     for (uint32_t i = 0; i < 3; i++) {
         rig_run(rig, id, i, 0);
     }
-    assert_int_equal(core_outcome(rig->core, id), TASK_COMPLETED);
+    assert_int_equal(query_task_outcome(rig->core, id), TASK_COMPLETED);
 }
 
 static void a_gang_that_cannot_be_repeated_ends_unknown(void **state)
@@ -349,7 +349,7 @@ static void a_gang_that_cannot_be_repeated_ends_unknown(void **state)
     for (uint32_t i = 0; i < 3; i++) {
         rig_report(rig, id, i, REPORT_ENDED, 143);
     }
-    assert_int_equal(core_outcome(rig->core, id), TASK_UNKNOWN);
+    assert_int_equal(query_task_outcome(rig->core, id), TASK_UNKNOWN);
 }
 
 static void a_gang_over_its_time_is_stopped_as_a_whole(void **state)
@@ -366,7 +366,7 @@ static void a_gang_over_its_time_is_stopped_as_a_whole(void **state)
     for (uint32_t i = 0; i < 4; i++) {
         rig_report(rig, id, i, REPORT_ENDED, 143);
     }
-    assert_int_equal(core_outcome(rig->core, id), TASK_FAILED);
+    assert_int_equal(query_task_outcome(rig->core, id), TASK_FAILED);
 }
 
 /* ---- dependencies ---- */
@@ -385,7 +385,7 @@ static void a_dependent_waits_for_success(void **state)
     task_id a = rig_submit(rig, rig_spec());
     task_id b = rig_submit(rig, rig_spec());
     task_id c = submit_after(rig, (const uint64_t[]){a.v, b.v, a.v}, 3);
-    assert_int_equal(core_task(rig->core, c)->depends_left, 2);
+    assert_int_equal(query_task(rig->core, c)->depends_left, 2);
     struct explanation why;
     explain_task(rig->core, c, &why);
     assert_int_equal(why.reason.code, REASON_DEPENDENCY);
@@ -401,7 +401,7 @@ static void a_dependent_waits_for_success(void **state)
     rig_pass(rig);
     assert_int_equal(rig_state(rig, c), TASK_STARTING);
     task_id d = submit_after(rig, (const uint64_t[]){a.v}, 1);
-    assert_int_equal(core_task(rig->core, d)->depends_left, 0);
+    assert_int_equal(query_task(rig->core, d)->depends_left, 0);
 }
 
 static void a_failed_dependency_fails_the_chain(void **state)
@@ -416,12 +416,12 @@ static void a_failed_dependency_fails_the_chain(void **state)
     rig_run(rig, a, 0, 1);
     assert_int_equal(rig_count(rig, FACT_TASK_ENDED), 4);
     assert_int_equal(rig_count(rig, FACT_TASK_ARCHIVED), 4);
-    assert_int_equal(core_outcome(rig->core, b), TASK_FAILED);
-    assert_int_equal(core_outcome(rig->core, c), TASK_FAILED);
-    assert_int_equal(core_outcome(rig->core, both), TASK_FAILED);
+    assert_int_equal(query_task_outcome(rig->core, b), TASK_FAILED);
+    assert_int_equal(query_task_outcome(rig->core, c), TASK_FAILED);
+    assert_int_equal(query_task_outcome(rig->core, both), TASK_FAILED);
     task_id late = submit_after(rig, (const uint64_t[]){c.v}, 1);
     assert_int_equal(rig_fact(rig, FACT_TASK_ENDED)->task_ended.cause, END_DEPENDENCY);
-    assert_int_equal(core_outcome(rig->core, late), TASK_FAILED);
+    assert_int_equal(query_task_outcome(rig->core, late), TASK_FAILED);
 }
 
 static void a_killed_dependency_fails_dependents_too(void **state)
@@ -430,8 +430,8 @@ static void a_killed_dependency_fails_dependents_too(void **state)
     task_id a = rig_submit(rig, rig_spec());
     task_id b = submit_after(rig, (const uint64_t[]){a.v}, 1);
     assert_int_equal(rig_task(rig, INPUT_TASK_KILL, a), VERDICT_OK);
-    assert_int_equal(core_outcome(rig->core, a), TASK_KILLED);
-    assert_int_equal(core_outcome(rig->core, b), TASK_FAILED);
+    assert_int_equal(query_task_outcome(rig->core, a), TASK_KILLED);
+    assert_int_equal(query_task_outcome(rig->core, b), TASK_FAILED);
 }
 
 static void a_killed_dependent_is_forgotten(void **state)
@@ -442,14 +442,14 @@ static void a_killed_dependent_is_forgotten(void **state)
     assert_int_equal(rig_task(rig, INPUT_TASK_KILL, b), VERDICT_OK);
     rig_pass(rig);
     rig_run(rig, a, 0, 0);
-    assert_int_equal(core_outcome(rig->core, a), TASK_COMPLETED);
-    assert_int_equal(core_outcome(rig->core, b), TASK_KILLED);
+    assert_int_equal(query_task_outcome(rig->core, a), TASK_COMPLETED);
+    assert_int_equal(query_task_outcome(rig->core, b), TASK_KILLED);
 }
 
 /* Its agent says when it ended; the instance's time, and the task's where it was the last one. */
 static int64_t ended_at(struct rig *rig, task_id task, uint32_t index, int64_t at_ms)
 {
-    const struct instance *instance = core_instance(rig->core, task, index);
+    const struct instance *instance = query_instance(rig->core, task, index);
     struct report report = {.type = REPORT_ENDED,
                             .key = {task, index, instance->attempt},
                             .incarnation = instance->incarnation,
@@ -461,8 +461,8 @@ static int64_t ended_at(struct rig *rig, task_id task, uint32_t index, int64_t a
     for (size_t i = 0; i < rig->facts.count && rig->facts.at[i].type != FACT_TASK_ARCHIVED; i++) {
         core_apply(copy, &rig->facts.at[i]);
     }
-    const struct task *ended = core_task(copy, task);
-    int64_t instance_ms = core_instance(copy, task, index)->ended_ms;
+    const struct task *ended = query_task(copy, task);
+    int64_t instance_ms = query_instance(copy, task, index)->ended_ms;
     int64_t task_ms = ended->ended_ms;
     assert_true(task_ms == 0 || task_ms >= instance_ms);
     core_free(copy);

@@ -38,7 +38,7 @@ static task_id gang_run(struct yard *yard, struct task_spec spec)
 
 static const struct task *row(const struct yard *yard, task_id task)
 {
-    return core_task(yard->org.rig.core, task);
+    return query_task(yard->org.rig.core, task);
 }
 
 static void node_lose(struct yard *yard, node_id node)
@@ -50,10 +50,10 @@ static void node_lose(struct yard *yard, node_id node)
 /* The node of an instance is lost, and no other has room. */
 static void lose_in_vain(struct yard *yard, task_id gang)
 {
-    const node_id lost = core_instance(yard->org.rig.core, gang, 0)->node;
+    const node_id lost = query_instance(yard->org.rig.core, gang, 0)->node;
     for (uint32_t i = 0; i < 3; i++) {
         const node_id node = yard->nodes[i];
-        if (core_node(yard->org.rig.core, node)->instance_count == 0) {
+        if (query_node(yard->org.rig.core, node)->instance_count == 0) {
             assert_int_equal(rig_on_node(&yard->org.rig, INPUT_NODE_SILENT, node), VERDICT_OK);
         }
     }
@@ -72,7 +72,7 @@ static void what_was_lost_comes_back_and_the_others_go_on(void **state)
     struct yard yard;
     yard_open(&yard);
     const task_id gang = gang_run(&yard, gang_spec(3));
-    node_lose(&yard, core_instance(yard.org.rig.core, gang, 0)->node);
+    node_lose(&yard, query_instance(yard.org.rig.core, gang, 0)->node);
     assert_int_equal(row(&yard, gang)->active_count, 2);
     assert_int_equal(row(&yard, gang)->stopping_count, 0);
     assert_int_equal(row(&yard, gang)->stale_ms, yard.org.rig.now_ms);
@@ -81,7 +81,7 @@ static void what_was_lost_comes_back_and_the_others_go_on(void **state)
     assert_int_equal(row(&yard, gang)->stale_ms, 0);
     uint32_t again = 0;
     for (uint32_t i = 0; i < 4; i++) {
-        again += core_instance(yard.org.rig.core, gang, i)->attempt == 2;
+        again += query_instance(yard.org.rig.core, gang, i)->attempt == 2;
     }
     assert_int_equal(again, 2);
     org_done(&yard.org);
@@ -94,7 +94,7 @@ static void after_its_grace_all_of_it_begins_again(void **state)
     yard_open(&yard);
     const task_id gang = gang_run(&yard, gang_spec(3));
     lose_in_vain(&yard, gang);
-    assert_int_equal(core_deadline(yard.org.rig.core), yard.org.rig.now_ms + GRACE_MS);
+    assert_int_equal(query_deadline(yard.org.rig.core), yard.org.rig.now_ms + GRACE_MS);
     tick(&yard, GRACE_MS - 1);
     assert_int_equal(row(&yard, gang)->stopping_count, 0);
     tick(&yard, 1);
@@ -105,7 +105,7 @@ static void after_its_grace_all_of_it_begins_again(void **state)
     assert_int_equal(row(&yard, gang)->waiting_count, 4);
     assert_int_equal(row(&yard, gang)->retries, 0);
     assert_int_equal(row(&yard, gang)->preempted_count, 0);
-    assert_int_equal(core_eviction(yard.org.rig.core, gang)->why.rule, EVICT_STALE);
+    assert_int_equal(query_task_eviction(yard.org.rig.core, gang)->why.rule, EVICT_STALE);
     org_done(&yard.org);
 }
 
@@ -194,7 +194,7 @@ static void who_gives_up_meanwhile_did_not_fail(void **state)
     const task_id gang = gang_run(&yard, gang_spec(3));
     lose_in_vain(&yard, gang);
     const uint32_t stays =
-        core_instance(yard.org.rig.core, gang, 0)->state == INSTANCE_RUNNING ? 0 : 3;
+        query_instance(yard.org.rig.core, gang, 0)->state == INSTANCE_RUNNING ? 0 : 3;
     rig_report(&yard.org.rig, gang, stays, REPORT_ENDED, 1);
     assert_int_equal(row(&yard, gang)->stopping_count, 1);
     org_settle(&yard.org);
@@ -219,7 +219,7 @@ static void a_gang_that_fails_ends_though_some_still_wait(void **state)
     rig_report(&yard.org.rig, gang, 0, REPORT_ENDED, 7);
     org_settle(&yard.org);
     assert_null(row(&yard, gang));
-    assert_int_equal(core_outcome(yard.org.rig.core, gang), TASK_FAILED);
+    assert_int_equal(query_task_outcome(yard.org.rig.core, gang), TASK_FAILED);
     org_done(&yard.org);
 }
 
@@ -245,7 +245,7 @@ static void a_gang_that_fails_while_one_makes_room_ends(void **state)
     rig_report(&org->rig, gang, leaves, REPORT_ENDED, 143); /* preempted, but not to come again */
     org_settle(org);
     assert_null(row(&yard, gang));
-    assert_int_equal(core_outcome(org->rig.core, gang), TASK_FAILED);
+    assert_int_equal(query_task_outcome(org->rig.core, gang), TASK_FAILED);
     org_done(org);
 }
 

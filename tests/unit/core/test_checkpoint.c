@@ -41,7 +41,7 @@ static task_id take(struct two *two, unsigned slots)
 static size_t saved_as(struct rig *rig, task_id task, uint32_t index, int64_t at_ms,
                        void (*change)(struct report *report))
 {
-    const struct instance *instance = core_instance(rig->core, task, index);
+    const struct instance *instance = query_instance(rig->core, task, index);
     struct report report = {.type = REPORT_CHECKPOINT,
                             .key = {task, index, instance->attempt},
                             .incarnation = instance->incarnation,
@@ -63,7 +63,7 @@ static size_t saved(struct two *two, task_id task, int64_t at_ms)
 
 static int64_t checkpoint_of(const struct two *two, task_id task, uint32_t index)
 {
-    return core_instance(two->org.rig.core, task, index)->checkpoint_ms;
+    return query_instance(two->org.rig.core, task, index)->checkpoint_ms;
 }
 
 /* ---- what is recorded ---- */
@@ -91,7 +91,7 @@ static void what_says_nothing_new_is_passed_over(void **state)
     struct two two;
     two_open(&two, 2, 1);
     const task_id task = lend(&two, (struct org_task){.slots = 1}, 0);
-    const int64_t started_ms = core_instance(two.org.rig.core, task, 0)->started_ms;
+    const int64_t started_ms = query_instance(two.org.rig.core, task, 0)->started_ms;
     two.org.rig.now_ms += HOUR_MS;
     assert_int_equal(saved(&two, task, started_ms), 0); /* nothing was done by then */
     assert_int_equal(saved(&two, task, 0), 0);
@@ -182,7 +182,7 @@ static void the_next_attempt_has_saved_nothing(void **state)
     rig_report(&two.org.rig, task, 0, REPORT_LOST, 0);
     assert_true(checkpoint_of(&two, task, 0) > 0); /* of the attempt that was */
     org_settle(&two.org);
-    assert_int_equal(core_instance(two.org.rig.core, task, 0)->attempt, 2);
+    assert_int_equal(query_instance(two.org.rig.core, task, 0)->attempt, 2);
     assert_int_equal(checkpoint_of(&two, task, 0), 0);
     org_done(&two.org);
 }
@@ -275,14 +275,14 @@ static void what_was_not_saved_is_lost(void **state)
     (void)take(&two, 1);
     (void)org_pass(&two.org);
     assert_int_equal(two.org.evicted_count, 1);
-    assert_int_equal(core_eviction(rig->core, task)->slots_lost, 0); /* it still runs */
+    assert_int_equal(query_task_eviction(rig->core, task)->slots_lost, 0); /* it still runs */
     /* It uses its grace time to save, and goes on for a moment. */
     rig->now_ms += 20000;
     assert_int_equal(rig_instance(rig, task, 0), INSTANCE_STOPPING);
     assert_int_equal(saved(&two, task, rig->now_ms), 1);
     rig->now_ms += 300;
     (void)org_agents(&two.org);
-    const struct eviction_note *note = core_eviction(rig->core, task);
+    const struct eviction_note *note = query_task_eviction(rig->core, task);
     assert_int_equal(note->slots_lost, 2000 * 300);
     assert_true(note->cpu_lost > 0);
     org_done(&two.org);
@@ -298,14 +298,14 @@ static void each_eviction_adds_to_what_was_lost(void **state)
     struct rig *rig = &two.org.rig;
     int64_t lost = 0;
     for (uint32_t i = 0; i < 3; i++) {
-        const int64_t started_ms = core_instance(rig->core, task, 0)->started_ms;
+        const int64_t started_ms = query_instance(rig->core, task, 0)->started_ms;
         rig->now_ms += HOUR_MS;
         const task_id claimant = take(&two, 1);
         (void)org_pass(&two.org);
         rig->now_ms += 1000;
         (void)org_agents(&two.org);
         lost += 1000 * (rig->now_ms - started_ms);
-        assert_int_equal(core_eviction(rig->core, task)->slots_lost, lost);
+        assert_int_equal(query_task_eviction(rig->core, task)->slots_lost, lost);
         org_settle(&two.org);
         assert_true(org_runs(&two.org, claimant));
         org_kill(&two.org, claimant);

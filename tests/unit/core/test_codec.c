@@ -591,13 +591,13 @@ static void a_state_of_version_1_is_read(void **state)
         fail_msg("%s", e.text);
     }
     core_check(core);
-    assert_true(core_task_next(core, (task_id){0}) != NULL);
-    for (const struct task *task = core_task_next(core, (task_id){0}); task != NULL;
-         task = core_task_next(core, task->id)) {
+    assert_true(query_task_next(core, (task_id){0}) != NULL);
+    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+         task = query_task_next(core, task->id)) {
         assert_int_equal(task->account.v, ACCOUNT_DEFAULT_PROJECT.v);
     }
     struct usage usage;
-    core_usage(core, ACCOUNT_DEFAULT_PROJECT, core_pool_named(core, "default")->id, &usage);
+    query_usage(core, ACCOUNT_DEFAULT_PROJECT, query_pool_named(core, "default")->id, &usage);
     assert_true(usage.running_count > 0);
     struct core *again = NULL;
     size_t len;
@@ -623,7 +623,7 @@ static void rig_accounts(struct rig *rig)
     struct quota_amount of[] = {{"slots", 2000, 3000, 500},
                                 {"memory", QUOTA_UNSET, 1 << 20, QUOTA_WEIGHT_DEFAULT}};
     for (unsigned i = 0; i < 3; i++) {
-        const struct account *known = core_account_named(rig->core, specs[i].kind, specs[i].name);
+        const struct account *known = query_account_named(rig->core, specs[i].kind, specs[i].name);
         struct input in = {.type = INPUT_ACCOUNT_SET};
         in.account.account = known != NULL ? known->id : (account_id){0};
         in.account.spec = &specs[i];
@@ -631,7 +631,7 @@ static void rig_accounts(struct rig *rig)
     }
     struct quota_spec spec = {.amounts = of, .amount_count = 2, .rank = 300};
     struct input in = {.type = INPUT_QUOTA_SET};
-    in.quota.account = core_account_named(rig->core, ACCOUNT_PROJECT, "vision")->id;
+    in.quota.account = query_account_named(rig->core, ACCOUNT_PROJECT, "vision")->id;
     in.quota.pool.v = 1;
     in.quota.spec = &spec;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
@@ -641,7 +641,7 @@ static void rig_accounts(struct rig *rig)
 static void rig_look_back(struct rig *rig)
 {
     struct pool_spec spec;
-    core_pool_spec(rig->core, (pool_id){1}, &rig->arena, &spec);
+    query_pool_spec(rig->core, (pool_id){1}, &rig->arena, &spec);
     spec.history_half_life_ms = 1000000;
     struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = {1}}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
@@ -779,9 +779,9 @@ static void a_restart_after_each_fact_changes_nothing(void **state)
     struct rig rig;
     rich_state(&rig);
     struct core *other = core_copy(rig.core);
-    task_id last = core_task_last(rig.core);
+    task_id last = query_task_last(rig.core);
     for (uint64_t id = 1; id <= last.v; id++) {
-        if (core_task(rig.core, (task_id){id}) == NULL) {
+        if (query_task(rig.core, (task_id){id}) == NULL) {
             continue;
         }
         assert_int_equal(rig_task(&rig, INPUT_TASK_KILL, (task_id){id}), VERDICT_OK);

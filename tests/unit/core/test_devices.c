@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core_rig.h"
 
-#include "core/sched/explain.h"
-#include "core/sched/fit.h"
+#include "core/sched/explain/explain.h"
+#include "core/model/fit.h"
 
 #include <string.h>
 
@@ -21,11 +21,11 @@ static node_id gpu_node(struct rig *rig, const char *name, uint32_t devices, int
                              .boot_id = "b",
                              .address = "127.0.0.1",
                              .version = "1"};
-    spec.supervisor[0] = (uint8_t)(core_pool_named(rig->core, "default")->node_count + 1);
+    spec.supervisor[0] = (uint8_t)(query_pool_named(rig->core, "default")->node_count + 1);
     struct input in = {.type = INPUT_NODE_JOIN};
     in.node.spec = &spec;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    return core_node_named(rig->core, name)->id;
+    return query_node_named(rig->core, name)->id;
 }
 
 static struct task_spec gpu_spec(void)
@@ -48,7 +48,7 @@ static struct task_spec by_memory(int64_t bytes, uint32_t devices)
 static const struct instance *placed(struct rig *rig, task_id task)
 {
     rig_pass(rig);
-    const struct instance *instance = core_instance(rig->core, task, 0);
+    const struct instance *instance = query_instance(rig->core, task, 0);
     assert_int_equal(instance->state, INSTANCE_STARTING);
     return instance;
 }
@@ -96,9 +96,9 @@ static void a_share_of_chosen_devices_is_of_each(void **state)
     const struct instance *instance = placed(rig, rig_submit(rig, spec));
     assert_int_equal(instance->devices, 0x5);
     assert_int_equal(instance->slots_milli, 500);
-    assert_int_equal(core_node(rig->core, node)->device_free[0], 750);
-    assert_int_equal(core_node(rig->core, node)->device_free[1], 1000);
-    assert_int_equal(core_node(rig->core, node)->device_free[2], 750);
+    assert_int_equal(query_node(rig->core, node)->device_free[0], 750);
+    assert_int_equal(query_node(rig->core, node)->device_free[1], 1000);
+    assert_int_equal(query_node(rig->core, node)->device_free[2], 750);
 }
 
 static void gpu_memory_alone_is_a_part_of_the_device_it_is_placed_on(void **state)
@@ -111,7 +111,7 @@ static void gpu_memory_alone_is_a_part_of_the_device_it_is_placed_on(void **stat
     (void)gpu_node(rig, "large", 1, 80 * GIB);
     const struct instance *instance = placed(rig, rig_submit(rig, by_memory(60 * GIB, 0)));
     assert_int_equal(instance->slots_milli, 750);
-    assert_int_equal(core_node(rig->core, small)->device_free[0], 750);
+    assert_int_equal(query_node(rig->core, small)->device_free[0], 750);
     /* Rounded up, so that a device is never given out more than whole. */
     assert_int_equal(placed(rig, rig_submit(rig, by_memory(1, 0)))->slots_milli, 1);
 }
@@ -140,8 +140,8 @@ static void parts_of_several_devices_are_of_different_ones(void **state)
     const struct instance *instance = placed(rig, rig_submit(rig, spec));
     assert_int_equal(instance->devices, 0x7);
     assert_int_equal(instance->slots_milli, 750);
-    assert_int_equal(core_node(rig->core, node)->device_free[0], 0);
-    assert_int_equal(core_node(rig->core, node)->device_free[2], 750);
+    assert_int_equal(query_node(rig->core, node)->device_free[0], 0);
+    assert_int_equal(query_node(rig->core, node)->device_free[2], 750);
     const struct reason reason = waits(rig, rig_submit(rig, spec));
     assert_int_equal(reason.code, REASON_NO_ROOM);
     assert_int_equal(reason.wanted, 250);
@@ -168,7 +168,7 @@ static void too_much_gpu_memory_is_refused_in_bytes_and_less_is_accepted(void **
     assert_int_equal(rig_try_submit(rig, by_memory(41 * GIB, 0)), VERDICT_REFUSED);
     const struct reason refusal = rig->facts.refusal;
     assert_int_equal(refusal.code, REASON_TOO_LARGE);
-    assert_string_equal(core_resource_name(rig->core, refusal.resource), "gpu_memory");
+    assert_string_equal(query_resource_name(rig->core, refusal.resource), "gpu_memory");
     assert_int_equal(refusal.wanted, 41 * GIB);
     assert_int_equal(refusal.smallest, 40 * GIB);
     assert_int_equal(rig_try_submit(rig, by_memory(refusal.smallest, 0)), VERDICT_OK);
@@ -200,7 +200,7 @@ static void limit_set(struct rig *rig)
                               .reclaim_min_runtime_ms = QUOTA_INHERIT};
     struct input in = {.type = INPUT_QUOTA_SET};
     in.quota.account = ACCOUNT_DEFAULT_PROJECT;
-    in.quota.pool = core_pool_named(rig->core, "default")->id;
+    in.quota.pool = query_pool_named(rig->core, "default")->id;
     in.quota.spec = &spec;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
 }
@@ -219,14 +219,14 @@ static void limits_count_the_part_of_the_device_it_is_placed_on(void **state)
     /* They wait as demand on the smallest device, also where a larger one would do. */
     const node_id large = gpu_node(rig, "large", 1, 80 * GIB);
     struct usage usage;
-    core_usage(rig->core, ACCOUNT_DEFAULT_PROJECT, core_pool_named(rig->core, "default")->id,
-               &usage);
+    query_usage(rig->core, ACCOUNT_DEFAULT_PROJECT, query_pool_named(rig->core, "default")->id,
+                &usage);
     assert_int_equal(usage.wanted.at[DIM_SLOTS], 750);
     const struct instance *instance = placed(rig, task);
     assert_int_equal(instance->node.v, large.v);
     assert_int_equal(instance->slots_milli, 375);
-    core_usage(rig->core, ACCOUNT_DEFAULT_PROJECT, core_pool_named(rig->core, "default")->id,
-               &usage);
+    query_usage(rig->core, ACCOUNT_DEFAULT_PROJECT, query_pool_named(rig->core, "default")->id,
+                &usage);
     assert_int_equal(usage.wanted.at[DIM_SLOTS], 0);
     assert_int_equal(usage.allocated.at[DIM_SLOTS], 375);
 }
@@ -243,18 +243,18 @@ static void shares_of_several_devices_leave_room_for_as_many_as_could_be(void **
     node.device_free[2] = 800;
     const struct request request = {
         .slots_milli = 800, .share_devices = 2, .needs_gpu = 1, .cpu_milli = 0, .memory_bytes = 0};
-    struct place place;
-    struct place_room room;
-    struct place now;
+    struct space place;
+    struct space_room room;
+    struct space now;
     struct grant grant;
-    place_now(&node, &now);
-    place_copy(&now, &room, &place);
+    space_now(&node, &now);
+    space_copy(&now, &room, &place);
     assert_int_equal(fit_count(&place, &request, 100), 2);
     fit_grant(&place, &request, &grant);
-    place_take(&place, &room, &request, &grant);
+    space_take(&place, &room, &request, &grant);
     assert_int_equal(fit_count(&place, &request, 100), 1);
     fit_grant(&place, &request, &grant);
-    place_take(&place, &room, &request, &grant);
+    space_take(&place, &room, &request, &grant);
     assert_int_equal(place.slots_free, 0);
 }
 

@@ -1,6 +1,6 @@
 /* test_fairshare.c - the division by worked examples: remainders, bands, and whole organisations of two levels.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/fairshare.h"
+#include "core/sched/order/fairshare.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

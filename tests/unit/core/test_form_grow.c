@@ -41,7 +41,7 @@ static void next_is(const struct form *form, const struct form_have *have, uint3
                     const struct form_have *expected)
 {
     struct form_have more;
-    const bool any = form_next(form, have, choice, &more);
+    const bool any = form_grow_next(form, have, choice, &more);
     assert_int_equal(any, expected != NULL);
     for (uint32_t i = 0; expected != NULL && i < form->group_count; i++) {
         assert_int_equal(more.at[i], expected->at[i]);
@@ -54,7 +54,7 @@ static void first_to_go(const struct form *form, const struct form_have *have,
 {
     struct form_have less;
     uint32_t group;
-    const bool any = form_shrink(form, have, have, &less, &group);
+    const bool any = form_grow_shrink(form, have, have, &less, &group);
     assert_int_equal(any, expected != NULL);
     for (uint32_t i = 0; expected != NULL && i < form->group_count; i++) {
         assert_int_equal(less.at[i], expected->at[i]);
@@ -66,12 +66,12 @@ static void the_minimum_comes_together(void **state)
     (void)state;
     const struct form *form = FORM({0}, {0, 3, 1, 1}, {0, 6, 2, 1});
     assert_int_equal(form_min(form), 3);
-    assert_true(form_elastic(form));
+    assert_true(form_grow_elastic(form));
     next_is(form, HAVE(0), 0, HAVE(0, 1, 2));
     next_is(form, HAVE(0), 1, NULL);
     next_is(form, HAVE(0, 1, 1), 0, HAVE(0, 0, 1));
-    assert_false(form_whole(form, HAVE(0, 3, 1)));
-    assert_true(form_whole(form, HAVE(0, 1, 2)));
+    assert_false(form_grow_whole(form, HAVE(0, 3, 1)));
+    assert_true(form_grow_whole(form, HAVE(0, 1, 2)));
 }
 
 static void then_the_one_that_has_least_above_it(void **state)
@@ -133,12 +133,12 @@ static void a_broken_group_is_found(void **state)
     (void)state;
     const struct form *form = FORM({0, 0, 1, 0}, {0, 2, 0, 1}, {0, 2, 0, 1});
     const uint32_t none = form->group_count;
-    assert_int_equal(form_broken(form, HAVE(0, 2, 2), HAVE(0, 2, 2), none), none);
-    assert_int_equal(form_broken(form, HAVE(0, 2, 1), HAVE(0, 2, 1), none), 2);
-    assert_int_equal(form_broken(form, HAVE(0, 2, 1), HAVE(0, 2, 1), 2), none);
-    assert_int_equal(form_broken(form, HAVE(0, 2, 1), HAVE(0, 2, 0), none),
+    assert_int_equal(form_grow_broken(form, HAVE(0, 2, 2), HAVE(0, 2, 2), none), none);
+    assert_int_equal(form_grow_broken(form, HAVE(0, 2, 1), HAVE(0, 2, 1), none), 2);
+    assert_int_equal(form_grow_broken(form, HAVE(0, 2, 1), HAVE(0, 2, 1), 2), none);
+    assert_int_equal(form_grow_broken(form, HAVE(0, 2, 1), HAVE(0, 2, 0), none),
                      none); /* nobody stays */
-    assert_int_equal(form_broken(form, HAVE(0, 1, 1), HAVE(0, 1, 1), none), 0);
+    assert_int_equal(form_grow_broken(form, HAVE(0, 1, 1), HAVE(0, 1, 1), none), 0);
     first_to_go(form, HAVE(0, 2, 1), HAVE(0, 0, 1));
 }
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core_rig.h"
 
-#include "core/sched/explain.h"
+#include "core/sched/explain/explain.h"
 
 #include <string.h>
 
@@ -33,7 +33,7 @@ static struct task_spec leader_and_workers(void)
 
 static int64_t held(const struct rig *rig, task_id task, uint32_t index)
 {
-    return core_instance(rig->core, task, index)->slots_milli;
+    return query_instance(rig->core, task, index)->slots_milli;
 }
 
 static void all_start_with_what_each_asks_for(void **state)
@@ -45,9 +45,9 @@ static void all_start_with_what_each_asks_for(void **state)
     const node_id large = rig_node(&rig, "large", 4, 0, 2);
     const task_id task = rig_submit(&rig, leader_and_workers());
     rig_pass(&rig);
-    assert_int_equal(core_instance(rig.core, task, 0)->node.v, large.v);
-    assert_int_equal(core_instance(rig.core, task, 1)->node.v, small.v);
-    assert_int_equal(core_instance(rig.core, task, 2)->node.v, small.v);
+    assert_int_equal(query_instance(rig.core, task, 0)->node.v, large.v);
+    assert_int_equal(query_instance(rig.core, task, 1)->node.v, small.v);
+    assert_int_equal(query_instance(rig.core, task, 2)->node.v, small.v);
     assert_int_equal(held(&rig, task, 0), 3 * SLOT_MILLI);
     assert_int_equal(held(&rig, task, 1), SLOT_MILLI);
     rig_done(&rig);
@@ -64,14 +64,16 @@ static void none_starts_alone(void **state)
     rig_pass(&rig); /* on n2: the leader fits n1, one worker beside it, the other nowhere */
     const task_id task = rig_submit(&rig, leader_and_workers());
     rig_pass(&rig);
-    assert_int_equal(core_task(rig.core, task)->active_count, 0);
+    assert_int_equal(query_task(rig.core, task)->active_count, 0);
     struct usage usage;
-    core_usage(rig.core, ACCOUNT_DEFAULT_PROJECT, core_pool_named(rig.core, "default")->id, &usage);
+    query_usage(rig.core, ACCOUNT_DEFAULT_PROJECT, query_pool_named(rig.core, "default")->id,
+                &usage);
     assert_int_equal(usage.wanted.at[DIM_SLOTS], 5 * SLOT_MILLI);
     rig_run(&rig, filler, 0, 0);
     rig_pass(&rig);
-    assert_int_equal(core_task(rig.core, task)->active_count, 3);
-    core_usage(rig.core, ACCOUNT_DEFAULT_PROJECT, core_pool_named(rig.core, "default")->id, &usage);
+    assert_int_equal(query_task(rig.core, task)->active_count, 3);
+    query_usage(rig.core, ACCOUNT_DEFAULT_PROJECT, query_pool_named(rig.core, "default")->id,
+                &usage);
     assert_int_equal(usage.wanted.at[DIM_SLOTS], 0);
     assert_int_equal(usage.allocated.at[DIM_SLOTS], 5 * SLOT_MILLI);
     rig_done(&rig);
@@ -129,8 +131,8 @@ static uint32_t running(const struct rig *rig, task_id task, uint32_t from, uint
 {
     uint32_t count = 0;
     for (uint32_t i = from; i < to; i++) {
-        count += core_instance(rig->core, task, i)->state == INSTANCE_STARTING ||
-                 core_instance(rig->core, task, i)->state == INSTANCE_RUNNING;
+        count += query_instance(rig->core, task, i)->state == INSTANCE_STARTING ||
+                 query_instance(rig->core, task, i)->state == INSTANCE_RUNNING;
     }
     return count;
 }
@@ -143,13 +145,13 @@ static void each_group_starts_with_its_minimum(void **state)
     rig_node(&rig, "n1", 2, 0, 1);
     const task_id task = rig_submit(&rig, elastic(false));
     rig_pass(&rig);
-    assert_int_equal(core_task(rig.core, task)->active_count, 0);
+    assert_int_equal(query_task(rig.core, task)->active_count, 0);
     rig_node(&rig, "n2", 2, 0, 2);
     rig_pass(&rig);
     assert_int_equal(running(&rig, task, 0, 2),
                      2); /* 1 and 2, then the server: 1 of 1 is less than 2 of 2 */
     assert_int_equal(running(&rig, task, 2, 6), 2);
-    assert_int_equal(core_task(rig.core, task)->min_count, 3);
+    assert_int_equal(query_task(rig.core, task)->min_count, 3);
     rig_done(&rig);
 }
 
@@ -168,11 +170,11 @@ static void a_lost_node_breaks_one_group_only(void **state)
     spec.instances = 3;
     const task_id task = rig_submit(&rig, spec);
     rig_pass(&rig); /* a and half of b on n1, the other half on n2 */
-    assert_int_equal(core_task(rig.core, task)->active_count, 3);
+    assert_int_equal(query_task(rig.core, task)->active_count, 3);
     assert_int_equal(rig_on_node(&rig, INPUT_NODE_SILENT, lost), VERDICT_OK);
     assert_int_equal(rig_on_node(&rig, INPUT_NODE_LOST, lost), VERDICT_OK);
-    assert_int_equal(core_task(rig.core, task)->lacks, LACKS_OF_A_GROUP);
-    assert_int_equal(core_task(rig.core, task)->stale_ms, rig.now_ms);
+    assert_int_equal(query_task(rig.core, task)->lacks, LACKS_OF_A_GROUP);
+    assert_int_equal(query_task(rig.core, task)->stale_ms, rig.now_ms);
     assert_int_equal(running(&rig, task, 0, 3), 2);
     rig.now_ms += STALE_GRACE_MS_DEFAULT;
     assert_int_equal(rig_do(&rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
@@ -196,7 +198,7 @@ static void minimums_and_labels_are_kept(void **state)
     const task_id task =
         rig_submit(&rig, spec); /* every step compares the state with what is stored of it */
     struct task_spec stored;
-    core_task_spec(rig.core, task, &rig.arena, &stored);
+    query_task_spec(rig.core, task, &rig.arena, &stored);
     assert_int_equal(stored.min_groups, 1);
     assert_int_equal(stored.groups[0].min, 1);
     assert_int_equal(stored.groups[1].min, 2);

@@ -73,7 +73,7 @@ static void a_mean_goes_half_way_in_a_half_life(void **state)
 static void look_back(struct rig *rig, int64_t half_life_ms, int64_t window_ms)
 {
     struct pool_spec spec;
-    core_pool_spec(rig->core, (pool_id){1}, &rig->arena, &spec);
+    query_pool_spec(rig->core, (pool_id){1}, &rig->arena, &spec);
     spec.history_half_life_ms = half_life_ms;
     spec.history_window_ms = window_ms;
     struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = {1}}};
@@ -86,7 +86,7 @@ static account_id project(struct rig *rig, const char *name)
     struct input in = {.type = INPUT_ACCOUNT_SET};
     in.account.spec = &spec;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    return core_account_named(rig->core, ACCOUNT_PROJECT, name)->id;
+    return query_account_named(rig->core, ACCOUNT_PROJECT, name)->id;
 }
 
 static task_id run(struct rig *rig, const char *name, unsigned slots)
@@ -103,8 +103,8 @@ static task_id run(struct rig *rig, const char *name, unsigned slots)
 /* Time goes on, with every tick that comes. */
 static void wait_until(struct rig *rig, int64_t until_ms)
 {
-    while (core_deadline(rig->core) <= until_ms) {
-        rig->now_ms = core_deadline(rig->core);
+    while (query_deadline(rig->core) <= until_ms) {
+        rig->now_ms = query_deadline(rig->core);
         assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
         rig_pass(rig);
     }
@@ -116,8 +116,8 @@ static void without_history_nothing_ticks(void **state)
     struct rig *rig = *state;
     rig_node(rig, "n1", 4, 0, 1);
     run(rig, "default", 2);
-    assert_true(core_deadline(rig->core) == INT64_MAX);
-    assert_int_equal(core_history(rig->core, ACCOUNT_DEFAULT_PROJECT, (pool_id){1}, DIM_SLOTS), 0);
+    assert_true(query_deadline(rig->core) == INT64_MAX);
+    assert_int_equal(history_used(rig->core, ACCOUNT_DEFAULT_PROJECT, (pool_id){1}, DIM_SLOTS), 0);
 }
 
 static void what_is_held_counts_more_and_more(void **state)
@@ -133,15 +133,15 @@ static void what_is_held_counts_more_and_more(void **state)
     const task_id second = run(rig, "a", 2); /* half of it, for another one */
     wait_until(rig, begin_ms + 2 * HOUR);
     /* 3/4 of what counts has been seen: 1/4 of the first hour, 1/2 of the second. */
-    const uint32_t old = core_history(rig->core, ACCOUNT_DEFAULT_PROJECT, (pool_id){1}, DIM_SLOTS);
-    const uint32_t new = core_history(rig->core, a, (pool_id){1}, DIM_SLOTS);
+    const uint32_t old = history_used(rig->core, ACCOUNT_DEFAULT_PROJECT, (pool_id){1}, DIM_SLOTS);
+    const uint32_t new = history_used(rig->core, a, (pool_id){1}, DIM_SLOTS);
     assert_in_range(old, 325000, 340000);
     assert_in_range(new, 325000, 340000);
-    assert_in_range(core_history(rig->core, a, (pool_id){1}, DIM_CPU), 0, HISTORY_FULL);
+    assert_in_range(history_used(rig->core, a, (pool_id){1}, DIM_CPU), 0, HISTORY_FULL);
     rig_run(rig, second, 0, 0);
     wait_until(rig, begin_ms + 3 * HOUR);
-    assert_true(core_deadline(rig->core) == INT64_MAX); /* nothing runs, nothing ticks */
-    const uint32_t last = core_history(rig->core, a, (pool_id){1}, DIM_SLOTS);
+    assert_true(query_deadline(rig->core) == INT64_MAX); /* nothing runs, nothing ticks */
+    const uint32_t last = history_used(rig->core, a, (pool_id){1}, DIM_SLOTS);
     assert_in_range(last, new - new / 50, new - 1); /* but for the tick that was under way */
 }
 
@@ -156,9 +156,9 @@ static void an_idle_time_counts_when_it_is_over(void **state)
     wait_until(rig, rig->now_ms + MINUTE);
     rig->now_ms += HOUR;
     const pool_id pool = {1};
-    assert_true(core_history(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, DIM_SLOTS) > 980000);
+    assert_true(history_used(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, DIM_SLOTS) > 980000);
     run(rig, "default", 1);
-    assert_in_range(core_history(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, DIM_SLOTS), 485000,
+    assert_in_range(history_used(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, DIM_SLOTS), 485000,
                     505000);
 }
 
@@ -174,10 +174,10 @@ static void a_window_begins_anew(void **state)
     rig_run(rig, first, 0, 0);
     const task_id second = run(rig, "default", 1);
     wait_until(rig, 16 * HOUR); /* 3 h of 4, 3 h of 1: 15 of 24 */
-    assert_in_range(core_history(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, DIM_SLOTS), 618000,
+    assert_in_range(history_used(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, DIM_SLOTS), 618000,
                     632000);
     wait_until(rig, 21 * HOUR);
-    assert_int_equal(core_history(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, DIM_SLOTS), 250000);
+    assert_int_equal(history_used(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, DIM_SLOTS), 250000);
     rig_run(rig, second, 0, 0);
 }
 
@@ -189,12 +189,12 @@ static void what_is_off_is_forgotten(void **state)
     look_back(rig, HOUR, 0);
     run(rig, "default", 4);
     wait_until(rig, rig->now_ms + HOUR);
-    assert_true(core_history(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, DIM_SLOTS) > 0);
+    assert_true(history_used(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, DIM_SLOTS) > 0);
     look_back(rig, 0, 0);
-    assert_int_equal(core_history(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, DIM_SLOTS), 0);
-    assert_true(core_deadline(rig->core) == INT64_MAX);
+    assert_int_equal(history_used(rig->core, ACCOUNT_DEFAULT_PROJECT, pool, DIM_SLOTS), 0);
+    assert_true(query_deadline(rig->core) == INT64_MAX);
     look_back(rig, HOUR, 0); /* something runs: it begins at once */
-    assert_true(core_deadline(rig->core) < INT64_MAX);
+    assert_true(query_deadline(rig->core) < INT64_MAX);
 }
 
 /* Two projects of weight 1 share 16 slots; they used 0.6 and 0.1 of them: 5 and 11. */
@@ -222,12 +222,12 @@ static void shares_shift_to_whoever_used_less(void **state)
     spec.project = "light";
     const task_id fourth = rig_submit(rig, spec);
     rig_pass(rig);
-    assert_in_range(core_history(rig->core, heavy, pool, DIM_SLOTS), 595000, 601000);
-    assert_in_range(core_history(rig->core, light, pool, DIM_SLOTS), 99000, 100500);
-    assert_int_equal(core_share(rig->core, heavy, pool, DIM_SLOTS), 5000);
-    assert_int_equal(core_share(rig->core, light, pool, DIM_SLOTS), 11000);
-    assert_int_equal(core_task(rig->core, third)->active_count, 5);
-    assert_int_equal(core_task(rig->core, fourth)->active_count, 11);
+    assert_in_range(history_used(rig->core, heavy, pool, DIM_SLOTS), 595000, 601000);
+    assert_in_range(history_used(rig->core, light, pool, DIM_SLOTS), 99000, 100500);
+    assert_int_equal(shares_of(rig->core, heavy, pool, DIM_SLOTS), 5000);
+    assert_int_equal(shares_of(rig->core, light, pool, DIM_SLOTS), 11000);
+    assert_int_equal(query_task(rig->core, third)->active_count, 5);
+    assert_int_equal(query_task(rig->core, fourth)->active_count, 11);
 }
 
 static void a_deleted_account_leaves_nothing(void **state)
@@ -242,7 +242,7 @@ static void a_deleted_account_leaves_nothing(void **state)
     struct input in = {.type = INPUT_ACCOUNT_DELETE};
     in.account.account = a;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    assert_int_equal(core_history(rig->core, a, (pool_id){1}, DIM_SLOTS), 0);
+    assert_int_equal(history_used(rig->core, a, (pool_id){1}, DIM_SLOTS), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

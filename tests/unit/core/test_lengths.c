@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core_rig.h"
 
-#include "core/change.h"
-#include "core/lengths.h"
+#include "core/state/change.h"
+#include "core/state/lengths.h"
 
 static void steps_ascend_with_the_length(void **state)
 {
@@ -38,8 +38,8 @@ static void a_group_is_asked_when_enough_have_ended(void **state)
     struct fact fact = {.pool_set = {.pool = {1}, .spec = &pool}};
     apply_pool_set(core, &fact);
     task.pool.v = 1;
-    task.shape = shape_take(core, task.pool, 1, &request, NULL);
-    task.user = user_take(core, "anna");
+    task.shape = change_shape_take(core, task.pool, 1, &request, NULL);
+    task.user = change_user_take(core, "anna");
     lengths_expect(core, &task);
     assert_int_equal(task.expect_from, LENGTH_UNKNOWN);
     for (int i = 1; i <= LENGTH_ENOUGH; i++) {

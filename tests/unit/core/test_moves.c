@@ -59,13 +59,13 @@ static void project_make(struct rig *rig, const char *name)
 /* The queue of the default pool is exactly this. */
 static void queue_is(const struct rig *rig, const task_id *want, size_t count)
 {
-    pool_id pool = core_pool_named(rig->core, POOL_DEFAULT_NAME)->id;
+    pool_id pool = query_pool_named(rig->core, POOL_DEFAULT_NAME)->id;
     task_id at = {0};
     for (size_t i = 0; i < count; i++) {
-        at = core_queue_next(rig->core, pool, at);
+        at = query_queue_next(rig->core, pool, at);
         assert_int_equal(at.v, want[i].v);
     }
-    assert_int_equal(core_queue_next(rig->core, pool, at).v, 0);
+    assert_int_equal(query_queue_next(rig->core, pool, at).v, 0);
 }
 
 /* ---- moves ---- */
@@ -173,12 +173,12 @@ static void a_running_task_is_paused_and_runs_again(void **state)
     rig_run(rig, b, 0, 0);
     rig_pass(rig);
     assert_int_equal(rig_state(rig, a), TASK_STARTING);
-    const struct task *task = core_task(rig->core, a);
+    const struct task *task = query_task(rig->core, a);
     assert_int_equal(task->retries, 0);
-    assert_int_equal(core_instance(rig->core, a, 0)->retries, 0);
+    assert_int_equal(query_instance(rig->core, a, 0)->retries, 0);
     assert_int_equal(task->preempted_count, 0);
     rig_run(rig, a, 0, 0);
-    assert_int_equal(core_outcome(rig->core, a), TASK_COMPLETED);
+    assert_int_equal(query_task_outcome(rig->core, a), TASK_COMPLETED);
 }
 
 static void a_pause_may_be_taken_back_while_it_stops(void **state)
@@ -216,7 +216,7 @@ static void a_paused_gang_leaves_whole(void **state)
     rig_report(rig, a, 1, REPORT_ENDED, 1);
     assert_int_equal(rig_state(rig, a), TASK_PAUSED);
     assert_int_equal(rig_task(rig, INPUT_TASK_KILL, a), VERDICT_OK);
-    assert_int_equal(core_outcome(rig->core, a), TASK_KILLED);
+    assert_int_equal(query_task_outcome(rig->core, a), TASK_KILLED);
 }
 
 /* ---- edits ---- */
@@ -234,8 +234,8 @@ static void a_running_task_changes_its_pool_after_its_grace(void **state)
     assert_int_equal(rig_state(rig, a), TASK_STOPPING);
     rig_report(rig, a, 0, REPORT_ENDED, 143);
     assert_int_equal(rig_state(rig, a), TASK_PENDING);
-    assert_string_equal(core_pool_name(rig->core, core_task(rig->core, a)->pool), "p");
-    assert_int_equal(core_instance(rig->core, a, 0)->retries, 0);
+    assert_string_equal(query_pool_name(rig->core, query_task(rig->core, a)->pool), "p");
+    assert_int_equal(query_instance(rig->core, a, 0)->retries, 0);
     to.pool = POOL_DEFAULT_NAME;
     assert_int_equal(edit(rig, a, to), VERDICT_OK); /* pending: in place */
     rig_pass(rig);
@@ -252,7 +252,7 @@ static void a_pool_that_goes_meanwhile_is_not_reached(void **state)
     assert_int_equal(edit(rig, a, (struct task_edit){.fields = EDIT_POOL, .pool = "p"}),
                      VERDICT_OK);
     struct input in = {.type = INPUT_POOL_DELETE,
-                       .pool = {.pool = core_pool_named(rig->core, "p")->id}};
+                       .pool = {.pool = query_pool_named(rig->core, "p")->id}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     rig_report(rig, a, 0, REPORT_ENDED, 143);
     rig_pass(rig);
@@ -278,7 +278,7 @@ static void resources_of_a_waiting_task_change(void **state)
     assert_int_equal(rig->facts.refusal.code, REASON_HOLDS_PLACES);
     assert_int_equal(edit(rig, a, change), VERDICT_OK);
     struct task_spec now;
-    core_task_spec(rig->core, a, &rig->arena, &now);
+    query_task_spec(rig->core, a, &rig->arena, &now);
     assert_int_equal(now.slots_milli, 1000);
     rig_pass(rig);
     assert_int_equal(rig_state(rig, a), TASK_STARTING);
@@ -294,11 +294,11 @@ static void the_project_of_a_waiting_task_changes(void **state)
     assert_int_equal(rig->facts.refusal.code, REASON_UNKNOWN_PROJECT);
     change.project = "q";
     assert_int_equal(edit(rig, a, change), VERDICT_OK);
-    account_id q = core_account_named(rig->core, ACCOUNT_PROJECT, "q")->id;
+    account_id q = query_account_named(rig->core, ACCOUNT_PROJECT, "q")->id;
     struct usage usage;
-    core_usage(rig->core, q, core_task(rig->core, a)->pool, &usage);
+    query_usage(rig->core, q, query_task(rig->core, a)->pool, &usage);
     assert_int_equal(usage.pending_count, 1);
-    core_usage(rig->core, ACCOUNT_DEFAULT_PROJECT, core_task(rig->core, a)->pool, &usage);
+    query_usage(rig->core, ACCOUNT_DEFAULT_PROJECT, query_task(rig->core, a)->pool, &usage);
     assert_int_equal(usage.pending_count, 0);
     rig_node(rig, "n1", 1, 0, 1);
     rig_pass(rig);
@@ -327,11 +327,11 @@ static void any_end_sets_free_who_asked_for_any(void **state)
     task_id chain = submit_after(rig, strict, true);
     rig_pass(rig);
     rig_run(rig, a, 0, 1);
-    assert_int_equal(core_outcome(rig->core, strict), TASK_FAILED);
-    assert_int_equal(core_task(rig->core, any)->depends_left, 0);
-    assert_int_equal(core_task(rig->core, chain)->depends_left, 0);
+    assert_int_equal(query_task_outcome(rig->core, strict), TASK_FAILED);
+    assert_int_equal(query_task(rig->core, any)->depends_left, 0);
+    assert_int_equal(query_task(rig->core, chain)->depends_left, 0);
     task_id late = submit_after(rig, a, true);
-    assert_int_equal(core_task(rig->core, late)->depends_left, 0);
+    assert_int_equal(query_task(rig->core, late)->depends_left, 0);
     rig_pass(rig);
     assert_int_equal(rig_state(rig, any), TASK_STARTING);
 }
@@ -362,19 +362,19 @@ static void many_dependents_are_told_piece_by_piece(void **state)
     rig_run(rig, a, 0, 1);
     assert_true(rig->facts.count < 1010);
     assert_int_equal(rig_state(rig, a), TASK_FAILED);
-    assert_true(core_deadline(rig->core) <= rig->now_ms);
+    assert_true(query_deadline(rig->core) <= rig->now_ms);
     task_id late = submit_after(rig, a, false); /* it is known how that ends */
-    assert_int_equal(core_outcome(rig->core, late), TASK_FAILED);
+    assert_int_equal(query_task_outcome(rig->core, late), TASK_FAILED);
     assert_int_equal(rig_task(rig, INPUT_TASK_KILL, a), VERDICT_CONFLICT);
     uint32_t ticks = 0;
-    for (; core_deadline(rig->core) <= rig->now_ms; ticks++) {
+    for (; query_deadline(rig->core) <= rig->now_ms; ticks++) {
         assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
         assert_true(rig->facts.count <= 2010);
     }
     assert_int_equal(ticks, 2);
-    assert_null(core_task(rig->core, a));
-    assert_int_equal(core_task_count(rig->core, TASK_FAILED), 2 + MANY / 2);
-    assert_int_equal(core_task_count(rig->core, TASK_PENDING), MANY / 2);
+    assert_null(query_task(rig->core, a));
+    assert_int_equal(query_task_count(rig->core, TASK_FAILED), 2 + MANY / 2);
+    assert_int_equal(query_task_count(rig->core, TASK_PENDING), MANY / 2);
 }
 
 static void an_end_of_version_1_freed_all(void **state)

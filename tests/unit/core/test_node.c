@@ -31,17 +31,17 @@ static void a_new_name_is_a_new_node(void **state)
 {
     struct rig *rig = *state;
     node_id id = rig_node(rig, "n1", 4, 7000, 1);
-    const struct node *node = core_node(rig->core, id);
+    const struct node *node = query_node(rig->core, id);
     assert_int_equal(node->state, NODE_UP);
     assert_int_equal(node->incarnation, 1);
     assert_int_equal(node->slots_free, 4000);
     assert_int_equal(node->named_count, 1);
     resource_id foo;
-    assert_true(core_resource_named(rig->core, "foo", &foo));
+    assert_true(query_resource_named(rig->core, "foo", &foo));
     assert_int_equal(foo.v, RESOURCE_NAMED_FIRST);
-    assert_string_equal(core_resource_name(rig->core, foo), "foo");
-    assert_int_equal(core_pool_named(rig->core, "default")->node_count, 1);
-    assert_int_equal(core_pool_named(rig->core, "default")->slots_milli, 4000);
+    assert_string_equal(query_resource_name(rig->core, foo), "foo");
+    assert_int_equal(query_pool_named(rig->core, "default")->node_count, 1);
+    assert_int_equal(query_pool_named(rig->core, "default")->slots_milli, 4000);
 }
 
 static void the_same_supervisor_comes_back_with_its_work(void **state)
@@ -55,7 +55,7 @@ static void the_same_supervisor_comes_back_with_its_work(void **state)
     rig_pass(rig);
     assert_int_equal(rig_state(rig, waiting), TASK_PENDING); /* no starts on a silent node */
     rig_node(rig, "n1", 2, 0, 1);
-    assert_int_equal(core_node(rig->core, node)->incarnation, 1);
+    assert_int_equal(query_node(rig->core, node)->incarnation, 1);
     assert_int_equal(rig_state(rig, id), TASK_RUNNING);
     rig_pass(rig);
     assert_int_equal(rig_state(rig, waiting), TASK_STARTING);
@@ -64,7 +64,7 @@ static void the_same_supervisor_comes_back_with_its_work(void **state)
     assert_int_equal(orders.count, 1); /* what runs needs no order */
     assert_int_equal(orders.at[0].type, EFFECT_START);
     assert_int_equal(orders.at[0].key.task.v, waiting.v);
-    effects_done(&orders);
+    effect_done(&orders);
 }
 
 /* The agent tells what a dead supervisor left, in its name; what were placed now would be lost with
@@ -88,14 +88,14 @@ static void a_closing_hello_takes_ends_and_no_starts(void **state)
                              .version = "1"};
     struct input in = {.type = INPUT_NODE_JOIN, .node = {.spec = &spec, .closing = true}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    assert_int_equal(core_node(rig->core, node)->state, NODE_SILENT);
-    assert_int_equal(core_node(rig->core, node)->incarnation, 1);
+    assert_int_equal(query_node(rig->core, node)->state, NODE_SILENT);
+    assert_int_equal(query_node(rig->core, node)->incarnation, 1);
     rig_report(rig, first, 0, REPORT_ENDED, 0);
     assert_int_equal(rig_state(rig, first), TASK_COMPLETED);
     rig_pass(rig);
     assert_int_equal(rig_state(rig, waiting), TASK_PENDING);
     rig_node(rig, "n1", 1, 0, 2);
-    assert_int_equal(core_node(rig->core, node)->state, NODE_UP);
+    assert_int_equal(query_node(rig->core, node)->state, NODE_UP);
     rig_pass(rig);
     assert_int_equal(rig_state(rig, waiting), TASK_STARTING);
 }
@@ -106,13 +106,13 @@ static void another_supervisor_ends_what_the_old_one_ran(void **state)
     node_id node = rig_node(rig, "n1", 2, 0, 1);
     task_id id = start(rig, rig_spec());
     rig_node(rig, "n1", 2, 0, 9);
-    assert_int_equal(core_node(rig->core, node)->incarnation, 2);
+    assert_int_equal(query_node(rig->core, node)->incarnation, 2);
     assert_int_equal(rig_state(rig, id), TASK_PENDING);
-    assert_int_equal(core_task(rig->core, id)->lost_count, 1);
-    assert_int_equal(core_task(rig->core, id)->cause, END_NODE_LOST);
+    assert_int_equal(query_task(rig->core, id)->lost_count, 1);
+    assert_int_equal(query_task(rig->core, id)->cause, END_NODE_LOST);
     rig_pass(rig);
-    assert_int_equal(core_instance(rig->core, id, 0)->incarnation, 2);
-    assert_int_equal(core_instance(rig->core, id, 0)->attempt, 2);
+    assert_int_equal(query_instance(rig->core, id, 0)->incarnation, 2);
+    assert_int_equal(query_instance(rig->core, id, 0)->attempt, 2);
 }
 
 static void lost_work_goes_to_the_front_of_its_priority(void **state)
@@ -129,15 +129,15 @@ static void lost_work_goes_to_the_front_of_its_priority(void **state)
     assert_int_equal(rig->facts.count, 0); /* it is up */
     assert_int_equal(rig_on_node(rig, INPUT_NODE_SILENT, node), VERDICT_OK);
     assert_int_equal(rig_on_node(rig, INPUT_NODE_LOST, node), VERDICT_OK);
-    assert_int_equal(core_node(rig->core, node)->state, NODE_LOST);
-    pool_id pool = core_pool_named(rig->core, "default")->id;
-    task_id next = core_queue_next(rig->core, pool, (task_id){0});
+    assert_int_equal(query_node(rig->core, node)->state, NODE_LOST);
+    pool_id pool = query_pool_named(rig->core, "default")->id;
+    task_id next = query_queue_next(rig->core, pool, (task_id){0});
     assert_int_equal(next.v, d.v);
-    next = core_queue_next(rig->core, pool, next);
+    next = query_queue_next(rig->core, pool, next);
     assert_int_equal(next.v, a.v);
-    next = core_queue_next(rig->core, pool, next);
+    next = query_queue_next(rig->core, pool, next);
     assert_int_equal(next.v, b.v);
-    next = core_queue_next(rig->core, pool, next);
+    next = query_queue_next(rig->core, pool, next);
     assert_int_equal(next.v, c.v);
 }
 
@@ -154,12 +154,12 @@ static void lost_work_that_must_not_repeat_ends_unknown(void **state)
     assert_int_equal(rig_state(rig, ordered), TASK_PENDING);
     assert_int_equal(rig_on_node(rig, INPUT_NODE_SILENT, node), VERDICT_OK);
     assert_int_equal(rig_on_node(rig, INPUT_NODE_LOST, node), VERDICT_OK);
-    assert_int_equal(core_outcome(rig->core, ran), TASK_UNKNOWN);
+    assert_int_equal(query_task_outcome(rig->core, ran), TASK_UNKNOWN);
     rig_node(rig, "n1", 2, 0, 1);
     rig_pass(rig);
     rig_report(rig, ordered, 0, REPORT_STARTED, 0);
     rig_report(rig, ordered, 0, REPORT_UNKNOWN, 0); /* it ran, and now nobody knows of it */
-    assert_int_equal(core_outcome(rig->core, ordered), TASK_UNKNOWN);
+    assert_int_equal(query_task_outcome(rig->core, ordered), TASK_UNKNOWN);
 }
 
 static void losing_a_node_breaks_gangs_elsewhere(void **state)
@@ -171,18 +171,18 @@ static void losing_a_node_breaks_gangs_elsewhere(void **state)
     spec.instances = 4;
     spec.gang = true;
     task_id id = start(rig, spec);
-    node_id node = core_instance(rig->core, id, 0)->node;
+    node_id node = query_instance(rig->core, id, 0)->node;
     assert_int_equal(rig_on_node(rig, INPUT_NODE_SILENT, node), VERDICT_OK);
     assert_int_equal(rig_on_node(rig, INPUT_NODE_LOST, node), VERDICT_OK);
     assert_int_equal(rig_state(rig, id), TASK_STOPPING);
-    assert_int_equal(core_task(rig->core, id)->active_count, 2);
+    assert_int_equal(query_task(rig->core, id)->active_count, 2);
     for (uint32_t i = 0; i < 4; i++) {
         if (rig_instance(rig, id, i) == INSTANCE_STOPPING) {
             rig_report(rig, id, i, REPORT_ENDED, 143);
         }
     }
     assert_int_equal(rig_state(rig, id), TASK_PENDING);
-    assert_int_equal(core_task(rig->core, id)->waiting_count, 4);
+    assert_int_equal(query_task(rig->core, id)->waiting_count, 4);
 }
 
 static void a_node_that_shrinks_has_overhang_and_takes_nothing(void **state)
@@ -198,15 +198,15 @@ static void a_node_that_shrinks_has_overhang_and_takes_nothing(void **state)
     spec.resource_count = 1;
     task_id named = start(rig, spec);
     rig_node(rig, "n1", 2, 2000, 1);
-    assert_int_equal(core_node(rig->core, node)->slots_free, -1000);
-    assert_int_equal(core_node(rig->core, node)->named_free[0], -3000);
-    assert_true(core_node(rig->core, node)->overhang);
+    assert_int_equal(query_node(rig->core, node)->slots_free, -1000);
+    assert_int_equal(query_node(rig->core, node)->named_free[0], -3000);
+    assert_true(query_node(rig->core, node)->overhang);
     task_id waiting = rig_submit(rig, rig_spec());
     rig_pass(rig);
     assert_int_equal(rig_state(rig, waiting), TASK_PENDING);
     rig_report(rig, named, 0, REPORT_ENDED, 0);
     rig_report(rig, id, 0, REPORT_ENDED, 0);
-    assert_false(core_node(rig->core, node)->overhang);
+    assert_false(query_node(rig->core, node)->overhang);
     rig_report(rig, id, 1, REPORT_ENDED, 0);
     rig_pass(rig);
     assert_int_equal(rig_state(rig, waiting), TASK_STARTING);
@@ -223,33 +223,33 @@ static node_id gpu_node(struct rig *rig, uint32_t devices, uint8_t supervisor)
                              .supervisor = {supervisor}};
     struct input in = {.type = INPUT_NODE_JOIN, .node = {.spec = &spec}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    return core_node_named(rig->core, "g1")->id;
+    return query_node_named(rig->core, "g1")->id;
 }
 
 static void slots_of_a_node_with_devices_are_its_devices(void **state)
 {
     struct rig *rig = *state;
     node_id node = gpu_node(rig, 4, 1);
-    assert_int_equal(core_node(rig->core, node)->slots_milli, 4000);
+    assert_int_equal(query_node(rig->core, node)->slots_milli, 4000);
     struct task_spec spec = rig_spec();
     spec.device_mask = 1 << 3;
     task_id chosen = start(rig, spec);
-    assert_int_equal(core_instance(rig->core, chosen, 0)->devices, 1 << 3);
+    assert_int_equal(query_instance(rig->core, chosen, 0)->devices, 1 << 3);
     spec = rig_spec();
     spec.slots_milli = 500;
     spec.needs_gpu = true;
     spec.instances = 2;
     task_id shares = start(rig, spec);
-    assert_int_equal(core_node(rig->core, node)->slots_free, 2000);
+    assert_int_equal(query_node(rig->core, node)->slots_free, 2000);
     gpu_node(rig, 2, 1); /* device 3 is gone while in use */
-    assert_int_equal(core_node(rig->core, node)->device_count, 2);
+    assert_int_equal(query_node(rig->core, node)->device_count, 2);
     gpu_node(rig, 4, 1);
-    assert_int_equal(core_node(rig->core, node)->device_free[3], 0);
+    assert_int_equal(query_node(rig->core, node)->device_free[3], 0);
     rig_report(rig, chosen, 0, REPORT_ENDED, 0);
     rig_report(rig, shares, 0, REPORT_ENDED, 0);
     rig_report(rig, shares, 1, REPORT_ENDED, 0);
-    assert_int_equal(core_node(rig->core, node)->slots_free, 4000);
-    assert_int_equal(core_node(rig->core, node)->device_free[3], 1000);
+    assert_int_equal(query_node(rig->core, node)->slots_free, 4000);
+    assert_int_equal(query_node(rig->core, node)->device_free[3], 1000);
 }
 
 static void draining_takes_no_starts_and_labels_stay(void **state)
@@ -270,7 +270,7 @@ static void draining_takes_no_starts_and_labels_stay(void **state)
     rig_pass(rig);
     assert_int_equal(rig_state(rig, id), TASK_PENDING);
     struct node_spec spec;
-    core_node_spec(rig->core, node, &rig->arena, &spec);
+    query_node_spec(rig->core, node, &rig->arena, &spec);
     assert_int_equal(spec.label_count, 1);
     assert_string_equal(spec.labels[0].value, "a");
     edit = (struct node_edit){.fields = NODE_EDIT_DRAIN};
@@ -289,8 +289,8 @@ static void a_node_with_work_is_not_removed(void **state)
     assert_int_equal(rig->facts.refusal.need, 1);
     rig_report(rig, id, 0, REPORT_ENDED, 0);
     assert_int_equal(rig_on_node(rig, INPUT_NODE_REMOVE, node), VERDICT_OK);
-    assert_null(core_node_named(rig->core, "n1"));
-    assert_null(core_node_next(rig->core, (node_id){0}));
+    assert_null(query_node_named(rig->core, "n1"));
+    assert_null(query_node_next(rig->core, (node_id){0}));
     assert_int_equal(rig_on_node(rig, INPUT_NODE_REMOVE, node), VERDICT_NOT_FOUND);
     node_id again = rig_node(rig, "n1", 2, 0, 1);
     assert_int_not_equal(again.v, node.v);
@@ -315,21 +315,21 @@ static void a_server_start_is_a_new_epoch_and_silences_nodes(void **state)
     node_id node = rig_node(rig, "n1", 2, 0, 1);
     task_id id = start(rig, rig_spec());
     assert_int_equal(rig_task(rig, INPUT_TASK_KILL, id), VERDICT_OK);
-    assert_int_equal(core_epoch(rig->core), 1);
+    assert_int_equal(query_epoch(rig->core), 1);
     rig->now_ms += 1000000;
     struct input in = {.type = INPUT_SERVER_START, .server = {.server_uuid = {7}}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    assert_int_equal(core_epoch(rig->core), 2);
-    assert_int_equal(core_server_uuid(rig->core)[0], 1); /* the first one's for ever */
-    assert_int_equal(core_node(rig->core, node)->state, NODE_SILENT);
-    assert_int_equal(core_deadline(rig->core), rig->now_ms + 15000); /* grace starts anew */
+    assert_int_equal(query_epoch(rig->core), 2);
+    assert_int_equal(query_server_uuid(rig->core)[0], 1); /* the first one's for ever */
+    assert_int_equal(query_node(rig->core, node)->state, NODE_SILENT);
+    assert_int_equal(query_deadline(rig->core), rig->now_ms + 15000); /* grace starts anew */
     rig_node(rig, "n1", 2, 0, 1);
     struct effects orders = {0};
     core_orders_for(rig->core, node, &orders);
     assert_int_equal(orders.count, 1);
     assert_int_equal(orders.at[0].type, EFFECT_STOP);
     assert_int_equal(orders.at[0].grace_ms, 10000);
-    effects_done(&orders);
+    effect_done(&orders);
 }
 
 /* ---- pools ---- */
@@ -339,7 +339,7 @@ static pool_id pool_create(struct rig *rig, const char *name)
     struct pool_spec spec = {.name = name, .patience_ms = 60000, .aux_tasks = 1};
     struct input in = {.type = INPUT_POOL_CREATE, .pool = {.spec = &spec}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    return core_pool_named(rig->core, name)->id;
+    return query_pool_named(rig->core, name)->id;
 }
 
 static void pools_are_made_edited_and_deleted(void **state)
@@ -353,13 +353,13 @@ static void pools_are_made_edited_and_deleted(void **state)
     in = (struct input){.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = pool}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     struct pool_spec now;
-    core_pool_spec(rig->core, pool, &rig->arena, &now);
+    query_pool_spec(rig->core, pool, &rig->arena, &now);
     assert_string_equal(now.title, "second");
     in = (struct input){.type = INPUT_POOL_DELETE, .pool = {.pool = pool}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    assert_null(core_pool_named(rig->core, "b"));
+    assert_null(query_pool_named(rig->core, "b"));
     assert_int_equal(rig_do(rig, in), VERDICT_NOT_FOUND);
-    in.pool.pool = core_pool_named(rig->core, "default")->id;
+    in.pool.pool = query_pool_named(rig->core, "default")->id;
     assert_int_equal(rig_do(rig, in), VERDICT_CONFLICT);
     assert_int_not_equal(pool_create(rig, "b").v, pool.v);
 }
@@ -398,17 +398,17 @@ static void a_task_killed_while_blocked_is_no_head_any_more(void **state)
     large.slots_milli = 2000;
     task_id blocked = rig_submit(rig, large);
     rig_pass(rig);
-    const struct pool *pool = core_pool_named(rig->core, "default");
+    const struct pool *pool = query_pool_named(rig->core, "default");
     assert_int_equal(pool->blocked_task.v, blocked.v);
-    assert_int_equal(core_deadline(rig->core), rig->now_ms + PATIENCE_MS_DEFAULT);
+    assert_int_equal(query_deadline(rig->core), rig->now_ms + PATIENCE_MS_DEFAULT);
     rig->now_ms += PATIENCE_MS_DEFAULT;
     rig_pass(rig);
-    assert_int_equal(core_pool_named(rig->core, "default")->reserved[0].task.v, blocked.v);
+    assert_int_equal(query_pool_named(rig->core, "default")->reserved[0].task.v, blocked.v);
     assert_int_equal(rig_task(rig, INPUT_TASK_KILL, blocked), VERDICT_OK);
-    pool = core_pool_named(rig->core, "default");
+    pool = query_pool_named(rig->core, "default");
     assert_int_equal(pool->blocked_task.v, 0);
     assert_int_equal(pool->reserved[0].task.v, 0);
-    assert_true(core_deadline(rig->core) == INT64_MAX);
+    assert_true(query_deadline(rig->core) == INT64_MAX);
 }
 
 int main(void)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core_rig.h"
 
-#include "core/sched/explain.h"
+#include "core/sched/explain/explain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,15 +31,15 @@ static struct task_spec asks(unsigned slots)
 
 static const char *node_of(const struct rig *rig, task_id task)
 {
-    return core_node_name(rig->core, core_instance(rig->core, task, 0)->node);
+    return query_node_name(rig->core, query_instance(rig->core, task, 0)->node);
 }
 
 /* On how many nodes the task holds something. */
 static unsigned nodes_held(const struct rig *rig, task_id task)
 {
     uint64_t seen = 0;
-    for (uint32_t i = 0; i < core_task(rig->core, task)->instance_count; i++) {
-        const struct instance *instance = core_instance(rig->core, task, i);
+    for (uint32_t i = 0; i < query_task(rig->core, task)->instance_count; i++) {
+        const struct instance *instance = query_instance(rig->core, task, i);
         seen |= instance->state == INSTANCE_STARTING ? (uint64_t)1 << instance->node.v : 0;
     }
     return (unsigned)__builtin_popcountll(seen);
@@ -47,9 +47,9 @@ static unsigned nodes_held(const struct rig *rig, task_id task)
 
 static void pool_change(struct rig *rig, void (*change)(struct pool_spec *spec))
 {
-    const pool_id pool = core_pool_named(rig->core, "default")->id;
+    const pool_id pool = query_pool_named(rig->core, "default")->id;
     struct pool_spec spec;
-    core_pool_spec(rig->core, pool, &rig->arena, &spec);
+    query_pool_spec(rig->core, pool, &rig->arena, &spec);
     change(&spec);
     struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = pool}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
@@ -85,7 +85,7 @@ static void a_task_never_runs_where_it_must_not(void **state)
     struct explanation why;
     explain_task(rig->core, second, &why);
     assert_int_equal(why.reason.code, REASON_NO_ROOM);
-    assert_string_equal(core_node_name(rig->core, why.near[0].node), "n3");
+    assert_string_equal(query_node_name(rig->core, why.near[0].node), "n3");
     assert_int_equal(why.near[1].code, REASON_AVOIDED);
     rig_run(rig, first, 0, 0);
     rig_pass(rig);
@@ -125,7 +125,7 @@ static void a_task_runs_only_on_nodes_with_its_labels(void **state)
     struct explanation why;
     explain_task(rig->core, second, &why);
     assert_int_equal(why.reason.code, REASON_NO_ROOM);
-    assert_string_equal(core_node_name(rig->core, why.near[0].node), "n2");
+    assert_string_equal(query_node_name(rig->core, why.near[0].node), "n2");
     assert_int_equal(why.near[1].code, REASON_OTHER_LABELS);
     /* What a node is called may change at any time; what runs there stays. */
     labels_set(rig, n1, both, 2);
@@ -155,7 +155,7 @@ static void labels_are_kept_when_the_amounts_change(void **state)
     assert_int_equal(rig_task(rig, INPUT_TASK_START, task), VERDICT_OK);
     rig_pass(rig);
     assert_string_equal(node_of(rig, task), "n2");
-    assert_int_equal(core_instance(rig->core, task, 0)->slots_milli, 2000);
+    assert_int_equal(query_instance(rig->core, task, 0)->slots_milli, 2000);
 }
 
 static void labels_change_while_it_waits(void **state)
@@ -188,7 +188,7 @@ static void labels_change_while_it_waits(void **state)
     in.task.task = third;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     struct task_spec now;
-    core_task_spec(rig->core, third, &rig->arena, &now);
+    query_task_spec(rig->core, third, &rig->arena, &now);
     assert_int_equal(now.node_label_count, 0);
     rig_run(rig, second, 0, 0);
     rig_pass(rig);
@@ -246,7 +246,7 @@ static void nodes_to_avoid_change_while_it_waits(void **state)
     rig_pass(rig);
     assert_string_equal(node_of(rig, second), "n2");
     struct task_spec spec;
-    core_task_spec(rig->core, second, &rig->arena, &spec);
+    query_task_spec(rig->core, second, &rig->arena, &spec);
     assert_int_equal(spec.avoid_count, 1);
     assert_string_equal(spec.avoid[0], "n1");
 }
@@ -301,11 +301,11 @@ static void without_uneven_parts_each_fills_a_node(void **state)
     rig_node(rig, "n2", 4, 0, 2);
     rig_node(rig, "n3", 1, 0, 3);
     const task_id wide = rig_submit(rig, asks(8));
-    const struct task *task = core_task(rig->core, wide);
+    const struct task *task = query_task(rig->core, wide);
     assert_int_equal(task->instance_count, 2);
     assert_true(task->gang);
     rig_pass(rig);
-    assert_int_equal(core_instance(rig->core, wide, 0)->slots_milli, 4000);
+    assert_int_equal(query_instance(rig->core, wide, 0)->slots_milli, 4000);
     assert_int_equal(nodes_held(rig, wide), 2);
 }
 
@@ -336,8 +336,8 @@ static void score_is(enum pool_placement placement, unsigned slots, unsigned fre
                               .aux_max = 10,
                               .aux_used = 1};
     const struct request request = {.slots_milli = SLOT_MILLI};
-    struct place place;
-    place_now(&node, &place);
+    struct space place;
+    space_now(&node, &place);
     const struct score score = score_of(placement, &place, &request);
     assert_int_equal(score_compare(score, (struct score){over, under}), 0);
 }
@@ -363,7 +363,7 @@ static void a_waiting_task_is_shown_the_node_it_will_get_first(void **state)
     struct explanation why;
     explain_task(rig->core, task, &why);
     assert_int_equal(why.reason.code, REASON_NEXT);
-    assert_string_equal(core_node_name(rig->core, why.near[0].node), "n2");
+    assert_string_equal(query_node_name(rig->core, why.near[0].node), "n2");
     rig_pass(rig);
     assert_string_equal(node_of(rig, task), "n2");
 }
@@ -371,9 +371,9 @@ static void a_waiting_task_is_shown_the_node_it_will_get_first(void **state)
 static void a_pool_counts_what_its_nodes_are(void **state)
 {
     struct rig *rig = *state;
-    const pool_id pool = core_pool_named(rig->core, "default")->id;
+    const pool_id pool = query_pool_named(rig->core, "default")->id;
     struct pool_figures figures;
-    core_pool_figures(rig->core, pool, &figures);
+    query_pool_figures(rig->core, pool, &figures);
     assert_int_equal(figures.slot_type, SLOTS_NONE);
     rig_node(rig, "n1", 2, 5000, 1);
     const node_id away = rig_node(rig, "n2", 0, 0, 2);
@@ -385,7 +385,7 @@ static void a_pool_counts_what_its_nodes_are(void **state)
     rig_submit(rig, asks(1));
     rig_pass(rig);
     rig_on_node(rig, INPUT_NODE_SILENT, away);
-    core_pool_figures(rig->core, pool, &figures);
+    query_pool_figures(rig->core, pool, &figures);
     assert_int_equal(figures.slot_type, SLOTS_CPU);
     assert_int_equal(figures.nodes_total, 2);
     assert_int_equal(figures.nodes_up, 1);

@@ -152,7 +152,7 @@ static void the_highest_key_has_no_next(void **state)
     assert_false(oindex_insert(&index, top));
     assert_false(oindex_next(&index, top, &found));
     assert_true(oindex_from(&index, top, &found));
-    assert_int_equal(okey_compare(found, top), 0);
+    assert_int_equal(oindex_key_compare(found, top), 0);
     oindex_done(&index);
 }
 

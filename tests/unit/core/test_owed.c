@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "org_rig.h"
 
-#include "core/sched/owed.h"
+#include "core/sched/explain/owed.h"
 
 /* Two projects, guaranteed 4 slots each, on two nodes of 4. Nobody is evicted: what is owed stays. */
 struct yard {
@@ -98,7 +98,7 @@ static void nothing_that_nobody_may_take(void **state)
     (void)org_submit(&yard.org, (struct org_task){.project = "second", .slots = 4});
     org_settle(&yard.org);
     assert_int_equal(yard_owed(&yard), 1);
-    org_quota(&yard.org, core_account_named(yard.org.rig.core, ACCOUNT_PROJECT, "default")->id,
+    org_quota(&yard.org, query_account_named(yard.org.rig.core, ACCOUNT_PROJECT, "default")->id,
               (struct org_quota){4, ORG_UNLIMITED, 1, 0, 0, 0});
     assert_int_equal(yard_owed(&yard), 0); /* now it is promised to both, and one has it */
     org_done(&yard.org);

@@ -66,7 +66,7 @@ static void a_task_on_its_way_to_another_pool(void **state)
     const task_id task = submit(&org, spec);
     edit(&org, task, (struct task_edit){.fields = EDIT_POOL, .pool = "blue"});
     const struct reason why = waits(&org, task, REASON_CHANGING_POOL);
-    assert_string_equal(core_pool_name(org.rig.core, why.pool), "blue");
+    assert_string_equal(query_pool_name(org.rig.core, why.pool), "blue");
     org_settle(&org);
     (void)waits(&org, task, REASON_POOL_EMPTY);
     edit(&org, task, (struct task_edit){.fields = EDIT_POOL, .pool = "default"});
@@ -387,7 +387,7 @@ static void moves_that_lead_nowhere(void **state)
     assert_int_equal(rig_do(&org.rig, many), VERDICT_OK);
     free(specs);
     (void)rig_submit(&org.rig, slots(1));
-    (void)refuses(&org, move(core_task_last(org.rig.core), first), REASON_MOVE_TOO_FAR);
+    (void)refuses(&org, move(query_task_last(org.rig.core), first), REASON_MOVE_TOO_FAR);
     org_done(&org);
 }
 
@@ -454,7 +454,7 @@ static void every_reason_was_made(void **state)
     (void)state;
     for (uint32_t code = 0; code < REASON_COUNT; code++) {
         if (!seen[code]) {
-            fail_msg("no test makes the reason '%s'", reason_name((enum reason_code)code));
+            fail_msg("no test makes the reason '%s'", names_reason((enum reason_code)code));
         }
     }
 }

@@ -25,7 +25,7 @@ static void submit_batch(struct core *core, const struct task_spec *specs)
     struct arena arena;
     arena_init(&arena);
     struct facts facts;
-    facts_init(&facts, &arena);
+    fact_list_init(&facts, &arena);
     struct input in = {.type = INPUT_TASK_SUBMIT,
                        .now_ms = 1000,
                        .actor = "user:u",
@@ -58,7 +58,7 @@ static void measure_copy(const struct core *core)
     struct core *copy = core_copy(core);
     print_message("# copy: %.3f ms, %zu bytes\n", now_ms() - start, bytes_in_use() - before);
     assert_true(bytes_in_use() - before < COPY_BYTES_MAX);
-    assert_int_equal(core_task_count(copy, TASK_PENDING), TASKS);
+    assert_int_equal(query_task_count(copy, TASK_PENDING), TASKS);
     core_free(copy);
 }
 

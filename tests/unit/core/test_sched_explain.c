@@ -1,6 +1,6 @@
 /* test_sched_explain.c - reasons, and that the change they name is the smallest.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/explain.h"
+#include "core/sched/explain/explain.h"
 #include "core/sched/pass.h"
 
 #include "sched_yard.h"
@@ -22,7 +22,7 @@ static struct explanation explain(const struct yard *yard, task_id task)
 static bool possible(const struct yard *yard, struct ask ask, uint32_t gang, struct reason *ret)
 {
     const struct request request = yard_request(ask);
-    return explain_possible(yard->core, core_pool(yard->core, (pool_id){1}), &request, gang, ret);
+    return explain_possible(yard->core, query_pool(yard->core, (pool_id){1}), &request, gang, ret);
 }
 
 static void a_wait_names_what_is_short_and_who_holds_it(void **state)

@@ -1,7 +1,7 @@
 /* test_sched_fit.c - one request against one node.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/fit.h"
-#include "core/sched/lower.h"
+#include "core/model/fit.h"
+#include "core/sched/explain/lower.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,8 +31,8 @@ static struct request slots_of(int64_t slots)
 
 static uint32_t count_on(const struct node *node, const struct request *request)
 {
-    struct place place;
-    place_now(node, &place);
+    struct space place;
+    space_now(node, &place);
     return fit_count(&place, request, 100);
 }
 
@@ -41,9 +41,9 @@ static void slots_bring_their_part_of_cpu_and_memory_rounded_down(void **state)
     (void)state;
     struct node node = node_new(0, 3000, 8000, 100);
     struct request request = slots_of(2000);
-    struct place place;
+    struct space place;
     struct grant grant;
-    place_now(&node, &place);
+    space_now(&node, &place);
     assert_int_equal(fit_count(&place, &request, 100), 1);
     fit_grant(&place, &request, &grant);
     assert_int_equal(grant.cpu_milli, 2 * 2666);
@@ -64,9 +64,9 @@ static void whole_slots_need_wholly_free_devices(void **state)
     node.device_free[1] = 500;
     node.slots_free = 1000;
     assert_int_equal(count_on(&node, &request), 0);
-    struct place place;
+    struct space place;
     struct lack lack;
-    place_now(&node, &place);
+    space_now(&node, &place);
     assert_true(fit_lack(&place, &request, &lack));
     assert_int_equal(lack.code, REASON_NO_ROOM);
     assert_int_equal(lack.available, 0);
@@ -81,9 +81,9 @@ static void a_share_goes_to_the_fullest_device_that_has_it(void **state)
     node.slots_free = 1900;
     struct request request = slots_of(500);
     request.needs_gpu = 1;
-    struct place place;
+    struct space place;
     struct grant grant;
-    place_now(&node, &place);
+    space_now(&node, &place);
     assert_int_equal(fit_count(&place, &request, 100), 3);
     fit_grant(&place, &request, &grant);
     assert_int_equal(grant.devices, 2);
@@ -102,9 +102,9 @@ static void chosen_devices_must_exist_and_be_free(void **state)
     assert_int_equal(count_on(&node, &request), 1);
     request.device_mask = 6;
     assert_int_equal(count_on(&node, &request), 0);
-    struct place place;
+    struct space place;
     struct lack lack;
-    place_now(&node, &place);
+    space_now(&node, &place);
     assert_true(fit_lack(&place, &request, &lack));
     assert_int_equal(lack.code, REASON_NO_DEVICES);
     request.device_mask = 1;
@@ -124,9 +124,9 @@ static void zero_slot_tasks_stop_at_the_cap(void **state)
     request.memory_bytes = 0;
     assert_int_equal(count_on(&node, &request), 2);
     node.aux_used = 2;
-    struct place place;
+    struct space place;
     struct lack lack;
-    place_now(&node, &place);
+    space_now(&node, &place);
     assert_int_equal(fit_count(&place, &request, 100), 0);
     assert_true(fit_lack(&place, &request, &lack));
     assert_int_equal(lack.code, REASON_AUX_FULL);
@@ -157,20 +157,20 @@ static void taking_and_giving_back_leaves_the_place_as_it_was(void **state)
     struct request request = slots_of(2000);
     request.named_count = 1;
     request.named[0] = (struct amount){{FOO}, 5000};
-    struct place now;
-    struct place place;
-    struct place_room room;
+    struct space now;
+    struct space place;
+    struct space_room room;
     struct grant grant;
-    place_now(&node, &now);
-    place_copy(&now, &room, &place);
+    space_now(&node, &now);
+    space_copy(&now, &room, &place);
     fit_grant(&place, &request, &grant);
-    place_take(&place, &room, &request, &grant);
+    space_take(&place, &room, &request, &grant);
     assert_int_equal(place.slots_free, 2000);
     assert_int_equal(room.named_free[0], 2000);
     assert_int_equal(room.device_free[0], 0);
     assert_int_equal(room.device_free[1], 0);
     assert_int_equal(node.device_free[0], SLOT_MILLI);
-    place_give(&place, &room, &request, &grant);
+    space_give(&place, &room, &request, &grant);
     assert_int_equal(place.slots_free, node.slots_free);
     assert_int_equal(place.cpu_free, node.cpu_free);
     assert_int_equal(place.memory_free, node.memory_free);
@@ -184,8 +184,8 @@ static void the_largest_lower_amount_is_exact(void **state)
     struct node node = node_new(0, 3000, 8000, 0);
     node.cpu_free = 5331; /* two slots bring 5332 */
     struct request request = slots_of(3000);
-    struct place place;
-    place_now(&node, &place);
+    struct space place;
+    space_now(&node, &place);
     const struct lower slots = {.kind = LOWER_SLOTS};
     assert_int_equal(lower_largest(&place, &request, slots, 3000, -1), 1000);
     const struct lower cpu = {.kind = LOWER_CPU};

@@ -31,7 +31,7 @@ static void tasks_that_fit_pass_those_that_do_not(void **state)
     assert_int_equal(yard_active(&yard, bbb), 0);
     assert_int_equal(yard_active(&yard, ccc), 0);
     assert_int_equal(yard_active(&yard, ddd), 1);
-    assert_int_equal(core_pool(yard.core, (pool_id){1})->blocked_task.v, bbb.v);
+    assert_int_equal(query_pool(yard.core, (pool_id){1})->blocked_task.v, bbb.v);
     yard_done(&yard);
 }
 
@@ -57,7 +57,7 @@ static void a_blocked_task_starts_after_patience_and_one_task(void **state)
         waited_ms = at;
         small[count++] = yard_task(&yard, named(GPU1, 1000));
         for (size_t i = 0; i < count; i++) {
-            const struct instance *instance = core_instance(yard.core, small[i], 0);
+            const struct instance *instance = query_instance(yard.core, small[i], 0);
             if (yard_active(&yard, small[i]) > 0 &&
                 instance->allocated_ms + LENGTH_MS <= yard.now_ms) {
                 yard_end(&yard, small[i]);
@@ -115,8 +115,8 @@ static void slots_go_to_the_fullest_node_that_fits(void **state)
     const task_id one = yard_task(&yard, (struct ask){.slots = 1000});
     const task_id three = yard_task(&yard, (struct ask){.slots = 3000});
     yard_passes(&yard);
-    assert_int_equal(core_instance(yard.core, one, 0)->node.v, small.v);
-    assert_int_equal(core_instance(yard.core, three, 0)->node.v, middle.v);
+    assert_int_equal(query_instance(yard.core, one, 0)->node.v, small.v);
+    assert_int_equal(query_instance(yard.core, three, 0)->node.v, middle.v);
     yard_done(&yard);
 }
 
@@ -138,11 +138,11 @@ static void a_gang_starts_whole_on_few_nodes_or_not_at_all(void **state)
     assert_int_equal(yard_active(&yard, gang), 6);
     assert_int_equal(yard_active(&yard, large), 0);
     assert_int_equal(yard_active(&yard, single), 1);
-    assert_int_equal(core_instance(yard.core, gang, 0)->node.v, 1);
-    assert_int_equal(core_instance(yard.core, gang, 3)->node.v, 1);
-    assert_int_equal(core_instance(yard.core, gang, 4)->node.v, small.v);
-    assert_int_equal(core_instance(yard.core, gang, 5)->node.v, small.v);
-    assert_int_equal(core_instance(yard.core, single, 0)->node.v, 2);
+    assert_int_equal(query_instance(yard.core, gang, 0)->node.v, 1);
+    assert_int_equal(query_instance(yard.core, gang, 3)->node.v, 1);
+    assert_int_equal(query_instance(yard.core, gang, 4)->node.v, small.v);
+    assert_int_equal(query_instance(yard.core, gang, 5)->node.v, small.v);
+    assert_int_equal(query_instance(yard.core, single, 0)->node.v, 2);
     yard_done(&yard);
 }
 
@@ -179,7 +179,7 @@ static task_id reserve(struct yard *yard, int64_t limit_ms, task_id *ret_running
     yard_passes(yard);
     yard->now_ms += 5000;
     yard_passes(yard);
-    assert_int_equal(core_pool(yard->core, (pool_id){1})->reserved[0].task.v, holder.v);
+    assert_int_equal(query_pool(yard->core, (pool_id){1})->reserved[0].task.v, holder.v);
     return holder;
 }
 
@@ -200,7 +200,7 @@ static void kept_places_take_what_does_not_delay_the_holder(void **state)
     yard_end(&yard, running[1]);
     yard_passes(&yard);
     assert_int_equal(yard_active(&yard, holder), 1);
-    assert_int_equal(core_pool(yard.core, (pool_id){1})->reserved[0].task.v, 0);
+    assert_int_equal(query_pool(yard.core, (pool_id){1})->reserved[0].task.v, 0);
     yard_done(&yard);
 }
 
@@ -233,7 +233,7 @@ static void higher_priority_goes_ahead_of_the_holder(void **state)
     yard_passes(&yard);
     assert_int_equal(yard_active(&yard, urgent), 1);
     assert_int_equal(yard_active(&yard, holder), 0);
-    const struct pool *pool = core_pool(yard.core, (pool_id){1});
+    const struct pool *pool = query_pool(yard.core, (pool_id){1});
     assert_int_equal(pool->blocked_task.v, blocked.v);
     assert_int_equal(pool->blocked_since_ms, yard.now_ms);
     assert_int_equal(pool->reserved[0].task.v, 0);
@@ -253,7 +253,7 @@ static void a_task_whose_nodes_are_away_holds_nobody_back(void **state)
     yard_passes(&yard);
     assert_int_equal(yard_active(&yard, large), 0);
     assert_int_equal(yard_active(&yard, small), 1);
-    assert_int_equal(core_pool(yard.core, (pool_id){1})->blocked_task.v, 0);
+    assert_int_equal(query_pool(yard.core, (pool_id){1})->blocked_task.v, 0);
     yard_done(&yard);
 }
 

@@ -1,9 +1,9 @@
 /* test_sched_trial.c - what is tried leaves no trace when it is taken back; promised places are kept and become starts.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/trial.h"
+#include "core/sched/place/trial.h"
 
-#include "core/sched/explain.h"
-#include "core/sched/search.h"
+#include "core/sched/explain/explain.h"
+#include "core/sched/place/search.h"
 #include "sched_yard.h"
 
 #include <setjmp.h>
@@ -16,16 +16,16 @@ static const struct eviction why = {.rule = EVICT_SHARE};
 
 static struct asker asker_of(const struct yard *yard, task_id id, enum view view)
 {
-    const struct task *task = core_task(yard->core, id);
+    const struct task *task = query_task(yard->core, id);
     return (struct asker){.task = task,
-                          .request = &core_shape(yard->core, task->shape)->request,
+                          .request = &query_task_shape(yard->core, task->shape)->request,
                           .end_ms = INT64_MAX,
                           .view = view};
 }
 
 static int64_t held(const struct trial *trial, task_id id, enum view view)
 {
-    const struct account_view *later = tally_view(&trial->tally, core_task(trial->core, id));
+    const struct account_view *later = tally_view(&trial->tally, query_task(trial->core, id));
     return view == VIEW_LATER ? later->allocated.at[DIM_SLOTS]
                               : trial->tally.now[later->index].allocated.at[DIM_SLOTS];
 }
@@ -48,7 +48,7 @@ static void taking_back_leaves_no_trace(void **state)
     assert_null(search_first(&trial.overlay, &later, 1));
     for (int i = 0; i < 3; i++) {
         const size_t mark = trial_mark(&trial);
-        trial_evict(&trial, core_instance(yard.core, runs, 0), &why);
+        trial_evict(&trial, query_instance(yard.core, runs, 0), &why);
         const struct node *node = search_first(&trial.overlay, &later, 1);
         assert_non_null(node);
         trial_place(&trial, &later, node, 0);
@@ -72,10 +72,10 @@ static void take_place_of(struct yard *yard, task_id victim, task_id claimant)
 {
     struct trial trial;
     struct facts facts;
-    facts_init(&facts, &yard->arena);
+    fact_list_init(&facts, &yard->arena);
     trial_init(&trial, yard->core, pool, &yard->arena);
     struct asker asker = asker_of(yard, claimant, VIEW_LATER);
-    trial_evict(&trial, core_instance(yard->core, victim, 0), &why);
+    trial_evict(&trial, query_instance(yard->core, victim, 0), &why);
     const struct node *node = search_first(&trial.overlay, &asker, 1);
     assert_non_null(node);
     trial_place(&trial, &asker, node, 0);
@@ -91,7 +91,7 @@ static void take_place_of(struct yard *yard, task_id victim, task_id claimant)
 
 static void victim_ends(struct yard *yard, task_id victim)
 {
-    const struct instance *instance = core_instance(yard->core, victim, 0);
+    const struct instance *instance = query_instance(yard->core, victim, 0);
     struct fact fact = yard_fact(yard, FACT_ATTEMPT_ENDED);
     fact.attempt_ended.report = (struct report){.type = REPORT_ENDED,
                                                 .key = {victim, 0, instance->attempt},
@@ -125,7 +125,7 @@ static void a_promised_place_is_kept_for_its_claimant(void **state)
     yard_passes(&yard);
     assert_int_equal(yard_active(&yard, claimant), 1);
     assert_int_equal(yard_active(&yard, eager), 0);
-    assert_null(core_claim(yard.core, claimant, 0));
+    assert_null(query_instance_claim(yard.core, claimant, 0));
     yard_done(&yard);
 }
 
@@ -158,7 +158,7 @@ static void a_claim_goes_with_its_node_and_with_its_task(void **state)
     const task_id claimant = yard_task(&yard, (struct ask){.slots = 2000});
     take_place_of(&yard, victim, claimant);
     yard_node_state(&yard, node, NODE_SILENT);
-    assert_null(core_claim(yard.core, claimant, 0));
+    assert_null(query_instance_claim(yard.core, claimant, 0));
     core_check(yard.core);
     yard_node_state(&yard, node, NODE_UP);
     victim_ends(&yard, victim);
@@ -168,7 +168,7 @@ static void a_claim_goes_with_its_node_and_with_its_task(void **state)
     struct fact fact = yard_fact(&yard, FACT_TASK_PAUSED);
     fact.task.task = claimant;
     core_apply(yard.core, &fact);
-    assert_null(core_claim(yard.core, claimant, 0));
+    assert_null(query_instance_claim(yard.core, claimant, 0));
     core_check(yard.core);
     yard_done(&yard);
 }

@@ -1,6 +1,6 @@
 /* test_sharing.c - pools shared by accounts: fair shares, turns, bounds at every level, policies, gangs that grow, and the
  * reasons of those who wait. SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/explain.h"
+#include "core/sched/explain/explain.h"
 #include "core_rig.h"
 
 static const pool_id pool = {1};
@@ -13,7 +13,7 @@ static account_id add(struct rig *rig, enum account_kind kind, const char *name,
     struct input in = {.type = INPUT_ACCOUNT_SET};
     in.account.spec = &spec;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    return core_account_named(rig->core, kind, name)->id;
+    return query_account_named(rig->core, kind, name)->id;
 }
 
 static account_id project(struct rig *rig, const char *name, const char *department)
@@ -55,7 +55,7 @@ static void pool_edit_spec(struct rig *rig, void (*change)(struct pool_spec *spe
     struct pool_spec spec;
     struct arena arena;
     arena_init(&arena);
-    core_pool_spec(rig->core, pool, &arena, &spec);
+    query_pool_spec(rig->core, pool, &arena, &spec);
     change(&spec);
     struct input in = {.type = INPUT_POOL_EDIT};
     in.pool.pool = pool;
@@ -75,12 +75,12 @@ static task_id submit(struct rig *rig, const char *account, unsigned slots, unsi
 
 static int64_t share(const struct rig *rig, account_id account)
 {
-    return core_share(rig->core, account, pool, DIM_SLOTS) / SLOT_MILLI;
+    return shares_of(rig->core, account, pool, DIM_SLOTS) / SLOT_MILLI;
 }
 
 static uint32_t active(const struct rig *rig, task_id task)
 {
-    return core_task(rig->core, task)->active_count;
+    return query_task(rig->core, task)->active_count;
 }
 
 static struct explanation why(const struct rig *rig, task_id task)
@@ -255,7 +255,7 @@ static void cpu_that_comes_with_slots_counts_against_its_limit(void **state)
     struct rig *rig = *state;
     (void)rig_node(rig, "n", 4, 0, 1);
     struct node_spec node;
-    core_node_spec(rig->core, core_node_named(rig->core, "n")->id, &rig->arena, &node);
+    query_node_spec(rig->core, query_node_named(rig->core, "n")->id, &rig->arena, &node);
     const account_id a = project(rig, "a", "default");
     const int64_t part = node.cpu_milli / 4;
     quota(rig, a, (struct deal){"cpu", QUOTA_UNLIMITED, 2 * part, 0});
@@ -384,9 +384,9 @@ static void spread_takes_the_emptiest_node(void **state)
     pool_edit_spec(rig, placement_spread);
     const task_id task = submit(rig, "default", 1, 3);
     rig_pass(rig);
-    assert_int_equal(core_instance(rig->core, task, 0)->node.v, first.v);
-    assert_int_equal(core_instance(rig->core, task, 1)->node.v, second.v);
-    assert_int_equal(core_instance(rig->core, task, 2)->node.v, first.v);
+    assert_int_equal(query_instance(rig->core, task, 0)->node.v, first.v);
+    assert_int_equal(query_instance(rig->core, task, 1)->node.v, second.v);
+    assert_int_equal(query_instance(rig->core, task, 2)->node.v, first.v);
 }
 
 /* ---- gangs that grow ---- */
@@ -438,23 +438,23 @@ static void a_gang_loses_one_and_goes_on(void **state)
     assert_int_equal(rig_on_node(rig, INPUT_NODE_SILENT, second), VERDICT_OK);
     assert_int_equal(rig_on_node(rig, INPUT_NODE_LOST, second), VERDICT_OK);
     assert_int_equal(active(rig, gang), 2);
-    assert_int_equal(core_task(rig->core, gang)->stopping_count, 0);
-    assert_int_equal(core_task(rig->core, gang)->waiting_count, 1);
+    assert_int_equal(query_task(rig->core, gang)->stopping_count, 0);
+    assert_int_equal(query_task(rig->core, gang)->waiting_count, 1);
     /* Below its minimum it waits for those it lost, but not for ever. */
-    const uint32_t kept = core_instance(rig->core, gang, 0)->state == INSTANCE_WAITING ? 1 : 0;
+    const uint32_t kept = query_instance(rig->core, gang, 0)->state == INSTANCE_WAITING ? 1 : 0;
     (void)rig_on_node(rig, INPUT_NODE_SILENT, first);
     rig_report(rig, gang, kept, REPORT_LOST, 0);
     rig_pass(rig);
-    assert_int_equal(core_task(rig->core, gang)->stopping_count, 0);
-    assert_int_equal(core_task(rig->core, gang)->stale_ms, rig->now_ms);
+    assert_int_equal(query_task(rig->core, gang)->stopping_count, 0);
+    assert_int_equal(query_task(rig->core, gang)->stale_ms, rig->now_ms);
     rig->now_ms += STALE_GRACE_MS_DEFAULT - 1;
     assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
-    assert_int_equal(core_task(rig->core, gang)->stopping_count, 0);
+    assert_int_equal(query_task(rig->core, gang)->stopping_count, 0);
     rig->now_ms += 1;
     assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
-    assert_int_equal(core_task(rig->core, gang)->stopping_count, 1);
-    assert_int_equal(core_eviction(rig->core, gang)->why.rule, EVICT_STALE);
-    assert_int_equal(core_task(rig->core, gang)->stale_ms, 0);
+    assert_int_equal(query_task(rig->core, gang)->stopping_count, 1);
+    assert_int_equal(query_task_eviction(rig->core, gang)->why.rule, EVICT_STALE);
+    assert_int_equal(query_task(rig->core, gang)->stale_ms, 0);
 }
 
 static void more_slots_than_a_node_has_spread_unevenly(void **state)
@@ -465,11 +465,11 @@ static void more_slots_than_a_node_has_spread_unevenly(void **state)
     (void)rig_node(rig, "n3", 3, 0, 3);
     const task_id seven = submit(rig, "default", 7, 1);
     rig_pass(rig);
-    assert_int_equal(core_task(rig->core, seven)->instance_count, 7);
+    assert_int_equal(query_task(rig->core, seven)->instance_count, 7);
     assert_int_equal(active(rig, seven), 7);
     const task_id five = submit(rig, "default", 5, 1);
     rig_pass(rig);
-    assert_int_equal(core_task(rig->core, five)->instance_count, 1); /* one node could hold it */
+    assert_int_equal(query_task(rig->core, five)->instance_count, 1); /* one node could hold it */
     struct task_spec spec = rig_spec();
     spec.slots_milli = 13000;
     assert_int_equal(rig_try_submit(rig, spec), VERDICT_REFUSED);

@@ -1,10 +1,10 @@
 /* test_sharing_rules.c - the rules between accounts: what is allocatable, gates, order, taking back, protections in time.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/account_order.h"
-#include "core/sched/fraction.h"
-#include "core/sched/gates.h"
-#include "core/sched/reclaim_rules.h"
-#include "core/sched/runtime.h"
+#include "core/sched/order/account_order.h"
+#include "core/sched/order/fraction.h"
+#include "core/sched/order/gates.h"
+#include "core/sched/order/reclaim_rules.h"
+#include "core/sched/order/runtime.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -173,13 +173,13 @@ static void a_claim_starts_only_within_share_and_guarantee(void **state)
     (void)state;
     struct account_view leaf = account(NULL, 0, 2, 4, 2);
     struct claimant claim = claim_of(&leaf, 2, true);
-    assert_int_equal(reclaim_start(&claim), CLAIM_MAY_START);
+    assert_int_equal(reclaim_rules_start(&claim), CLAIM_MAY_START);
     claim = claim_of(&leaf, 3, true);
-    assert_int_equal(reclaim_start(&claim), CLAIM_ABOVE_SHARE);
+    assert_int_equal(reclaim_rules_start(&claim), CLAIM_ABOVE_SHARE);
     claim = claim_of(&leaf, 2, false);
-    assert_int_equal(reclaim_start(&claim), CLAIM_MAY_START);
+    assert_int_equal(reclaim_rules_start(&claim), CLAIM_MAY_START);
     leaf.fixed = slots(1);
-    assert_int_equal(reclaim_start(&claim), CLAIM_ABOVE_GUARANTEE);
+    assert_int_equal(reclaim_rules_start(&claim), CLAIM_ABOVE_GUARANTEE);
 }
 
 static void a_project_keeps_its_guarantee_against_other_departments(void **state)
@@ -188,7 +188,7 @@ static void a_project_keeps_its_guarantee_against_other_departments(void **state
     struct arena arena;
     arena_init(&arena);
     struct losses losses;
-    losses_init(&losses, 4, &arena);
+    reclaim_rules_losses_init(&losses, 4, &arena);
     const struct account_view owner = account(NULL, 0, 2, 2, 0);
     struct account_view department = account(NULL, 1, 6, 6, 8);
     const struct account_view within = account(&department, 2, 4, 4, 4);
@@ -198,17 +198,17 @@ static void a_project_keeps_its_guarantee_against_other_departments(void **state
     const struct vector one = slots(1);
     account_promise(&department, &within);
     account_promise(&department, &borrower);
-    assert_false(reclaim_from(&claim, &within));
-    assert_int_equal(reclaim_take(&claim, &losses, &within, &four), RECLAIM_REFUSED);
-    assert_true(reclaim_from(&claim, &borrower));
-    assert_int_equal(reclaim_take(&claim, &losses, &borrower, &one), RECLAIM_BY_SHARE);
-    assert_int_equal(reclaim_take(&claim, &losses, &borrower, &one), RECLAIM_BY_SHARE);
-    assert_int_equal(reclaim_take(&claim, &losses, &borrower, &one), RECLAIM_REFUSED);
-    losses_clear(&losses);
+    assert_false(reclaim_rules_from(&claim, &within));
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &within, &four), RECLAIM_REFUSED);
+    assert_true(reclaim_rules_from(&claim, &borrower));
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &borrower, &one), RECLAIM_BY_SHARE);
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &borrower, &one), RECLAIM_BY_SHARE);
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &borrower, &one), RECLAIM_REFUSED);
+    reclaim_rules_losses_clear(&losses);
     department.guaranteed = slots(5); /* less than it promised: then nobody can insist */
     account_allocatable(&department);
-    assert_true(reclaim_from(&claim, &within));
-    assert_int_equal(reclaim_take(&claim, &losses, &within, &four), RECLAIM_BY_SHARE);
+    assert_true(reclaim_rules_from(&claim, &within));
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &within, &four), RECLAIM_BY_SHARE);
     arena_done(&arena);
 }
 
@@ -219,14 +219,14 @@ static void only_those_above_their_right_can_give(void **state)
     struct account_view giver = account(NULL, 1, 3, 6, 5);
     struct claimant within = claim_of(&taker, 2, true);
     struct claimant beyond = claim_of(&taker, 4, true);
-    assert_true(reclaim_from(&within, &giver));  /* above its guarantee */
-    assert_false(reclaim_from(&beyond, &giver)); /* not above its share */
+    assert_true(reclaim_rules_from(&within, &giver));  /* above its guarantee */
+    assert_false(reclaim_rules_from(&beyond, &giver)); /* not above its share */
     giver.allocated = slots(7);
-    assert_true(reclaim_from(&beyond, &giver));
+    assert_true(reclaim_rules_from(&beyond, &giver));
     giver.allocated = slots(3);
-    assert_true(reclaim_from(&within, &giver)); /* exactly at it: a closer look decides */
+    assert_true(reclaim_rules_from(&within, &giver)); /* exactly at it: a closer look decides */
     giver.allocated = slots(2);
-    assert_false(reclaim_from(&within, &giver));
+    assert_false(reclaim_rules_from(&within, &giver));
 }
 
 static void a_limit_below_the_guarantee_gives_nothing_away(void **state)
@@ -238,7 +238,7 @@ static void a_limit_below_the_guarantee_gives_nothing_away(void **state)
     struct arena arena;
     struct losses losses;
     arena_init(&arena);
-    losses_init(&losses, 2, &arena);
+    reclaim_rules_losses_init(&losses, 2, &arena);
     const struct claimant claim = claim_of(&taker, 1, true);
     /* Edits left it above its limit of cpu, of which the claimant wants nothing. */
     giver.guaranteed.at[DIM_CPU] = 4500;
@@ -247,15 +247,15 @@ static void a_limit_below_the_guarantee_gives_nothing_away(void **state)
     giver.allocated.at[DIM_CPU] = 2000;
     account_allocatable(&giver);
     assert_int_equal(giver.allocatable.at[DIM_CPU], 1500);
-    assert_int_equal(reclaim_take(&claim, &losses, &giver, &piece), RECLAIM_REFUSED);
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &giver, &piece), RECLAIM_REFUSED);
     assert_int_equal(losses.touched_count, 0);
     giver.guaranteed.at[DIM_CPU] = ALL;
-    assert_int_equal(reclaim_take(&claim, &losses, &giver, &piece), RECLAIM_REFUSED);
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &giver, &piece), RECLAIM_REFUSED);
     /* Below what it holds, the guarantee protects no more, and the limit decides. */
     giver.guaranteed.at[DIM_CPU] = 1800;
-    assert_int_equal(reclaim_above_share(&POOL, &giver, &giver.allocated), 1u << DIM_CPU);
-    assert_int_equal(reclaim_take(&claim, &losses, &giver, &piece), RECLAIM_BY_SHARE);
-    assert_int_equal(reclaim_take(&claim, &losses, &giver, &piece), RECLAIM_REFUSED);
+    assert_int_equal(reclaim_rules_above_share(&POOL, &giver, &giver.allocated), 1u << DIM_CPU);
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &giver, &piece), RECLAIM_BY_SHARE);
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &giver, &piece), RECLAIM_REFUSED);
     arena_done(&arena);
 }
 
@@ -268,20 +268,20 @@ static void pieces_are_taken_while_the_giver_is_above_its_right(void **state)
     struct arena arena;
     struct losses losses;
     arena_init(&arena);
-    losses_init(&losses, 2, &arena);
+    reclaim_rules_losses_init(&losses, 2, &arena);
     const struct claimant beyond = claim_of(&taker, 4, true);
-    assert_int_equal(reclaim_take(&beyond, &losses, &giver, &one), RECLAIM_BY_SHARE);
-    assert_int_equal(reclaim_take(&beyond, &losses, &giver, &one), RECLAIM_BY_SHARE);
-    assert_int_equal(reclaim_take(&beyond, &losses, &giver, &one), RECLAIM_REFUSED);
-    assert_int_equal(losses_remaining(&losses, &giver).at[DIM_SLOTS], 6 * SLOT);
+    assert_int_equal(reclaim_rules_take(&beyond, &losses, &giver, &one), RECLAIM_BY_SHARE);
+    assert_int_equal(reclaim_rules_take(&beyond, &losses, &giver, &one), RECLAIM_BY_SHARE);
+    assert_int_equal(reclaim_rules_take(&beyond, &losses, &giver, &one), RECLAIM_REFUSED);
+    assert_int_equal(reclaim_rules_remaining(&losses, &giver).at[DIM_SLOTS], 6 * SLOT);
     const struct claimant within = claim_of(&taker, 2, true);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(reclaim_take(&within, &losses, &giver, &one), RECLAIM_BY_GUARANTEE);
+        assert_int_equal(reclaim_rules_take(&within, &losses, &giver, &one), RECLAIM_BY_GUARANTEE);
     }
-    assert_int_equal(reclaim_take(&within, &losses, &giver, &one), RECLAIM_REFUSED);
-    losses_clear(&losses);
+    assert_int_equal(reclaim_rules_take(&within, &losses, &giver, &one), RECLAIM_REFUSED);
+    reclaim_rules_losses_clear(&losses);
     assert_int_equal(losses.touched_count, 0);
-    assert_int_equal(losses_remaining(&losses, &giver).at[DIM_SLOTS], 8 * SLOT);
+    assert_int_equal(reclaim_rules_remaining(&losses, &giver).at[DIM_SLOTS], 8 * SLOT);
     arena_done(&arena);
 }
 
@@ -298,12 +298,12 @@ static void accounts_meet_where_their_paths_part(void **state)
     struct arena arena;
     struct losses losses;
     arena_init(&arena);
-    losses_init(&losses, 5, &arena);
+    reclaim_rules_losses_init(&losses, 5, &arena);
     /* The cousin is above its own right, but its department is not, and departments are compared. */
-    assert_int_equal(reclaim_take(&claim, &losses, &cousin, &one), RECLAIM_REFUSED);
-    assert_int_equal(reclaim_take(&claim, &losses, &sibling, &one), RECLAIM_BY_SHARE);
-    assert_int_equal(losses_remaining(&losses, &left).at[DIM_SLOTS], 3 * SLOT);
-    assert_true(reclaim_balanced(&claim, &losses));
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &cousin, &one), RECLAIM_REFUSED);
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &sibling, &one), RECLAIM_BY_SHARE);
+    assert_int_equal(reclaim_rules_remaining(&losses, &left).at[DIM_SLOTS], 3 * SLOT);
+    assert_true(reclaim_rules_balanced(&claim, &losses));
     arena_done(&arena);
 }
 
@@ -320,16 +320,16 @@ static void nobody_ends_as_saturated_as_those_who_paid(void **state)
     struct arena arena;
     struct losses losses;
     arena_init(&arena);
-    losses_init(&losses, 4, &arena);
-    assert_int_equal(reclaim_take(&claim, &losses, &giver, &one), RECLAIM_BY_SHARE);
-    assert_true(reclaim_balanced(&claim, &losses));
+    reclaim_rules_losses_init(&losses, 4, &arena);
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &giver, &one), RECLAIM_BY_SHARE);
+    assert_true(reclaim_rules_balanced(&claim, &losses));
     claim.saturation_milli = 1041; /* 1.2 * 1.041 < 1.25 */
-    assert_true(reclaim_balanced(&claim, &losses));
+    assert_true(reclaim_rules_balanced(&claim, &losses));
     claim.saturation_milli = 1042;
-    assert_false(reclaim_balanced(&claim, &losses));
+    assert_false(reclaim_rules_balanced(&claim, &losses));
     claim.saturation_milli = SATURATION_MILLI_DEFAULT;
-    assert_int_equal(reclaim_take(&claim, &losses, &giver, &one), RECLAIM_BY_SHARE);
-    assert_false(reclaim_balanced(&claim, &losses)); /* right would be left with 4 of 4 */
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &giver, &one), RECLAIM_BY_SHARE);
+    assert_false(reclaim_rules_balanced(&claim, &losses)); /* right would be left with 4 of 4 */
     arena_done(&arena);
 }
 
@@ -345,20 +345,20 @@ static void who_ends_above_its_guarantee_leaves_that_of_others_whole(void **stat
     struct arena arena;
     struct losses losses;
     arena_init(&arena);
-    losses_init(&losses, 2, &arena);
-    assert_int_equal(reclaim_start(&claim), CLAIM_MAY_START);
-    assert_int_equal(reclaim_take(&claim, &losses, &b, &three), RECLAIM_BY_SHARE);
-    assert_true(reclaim_balanced(&claim, &losses)); /* b keeps its 2 */
-    losses_clear(&losses);
-    assert_int_equal(reclaim_take(&claim, &losses, &b, &one), RECLAIM_BY_SHARE);
-    assert_int_equal(reclaim_take(&claim, &losses, &b, &three), RECLAIM_BY_SHARE);
-    assert_false(reclaim_balanced(&claim, &losses)); /* b would be left with 1 */
-    losses_clear(&losses);
+    reclaim_rules_losses_init(&losses, 2, &arena);
+    assert_int_equal(reclaim_rules_start(&claim), CLAIM_MAY_START);
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &b, &three), RECLAIM_BY_SHARE);
+    assert_true(reclaim_rules_balanced(&claim, &losses)); /* b keeps its 2 */
+    reclaim_rules_losses_clear(&losses);
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &b, &one), RECLAIM_BY_SHARE);
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &b, &three), RECLAIM_BY_SHARE);
+    assert_false(reclaim_rules_balanced(&claim, &losses)); /* b would be left with 1 */
+    reclaim_rules_losses_clear(&losses);
     const struct claimant within = claim_of(&a, 3, true);
-    assert_int_equal(reclaim_take(&within, &losses, &b, &one), RECLAIM_BY_SHARE);
-    assert_int_equal(reclaim_take(&within, &losses, &b, &three), RECLAIM_BY_SHARE);
-    assert_true(
-        reclaim_balanced(&within, &losses)); /* a stays within its guarantee: b cannot take back */
+    assert_int_equal(reclaim_rules_take(&within, &losses, &b, &one), RECLAIM_BY_SHARE);
+    assert_int_equal(reclaim_rules_take(&within, &losses, &b, &three), RECLAIM_BY_SHARE);
+    assert_true(reclaim_rules_balanced(
+        &within, &losses)); /* a stays within its guarantee: b cannot take back */
     arena_done(&arena);
 }
 
@@ -376,10 +376,10 @@ static void a_department_without_share_takes_nothing(void **state)
     struct arena arena;
     struct losses losses;
     arena_init(&arena);
-    losses_init(&losses, 4, &arena);
-    assert_int_equal(reclaim_start(&claim), CLAIM_MAY_START);
-    assert_int_equal(reclaim_take(&claim, &losses, &giver, &one), RECLAIM_BY_SHARE);
-    assert_false(reclaim_balanced(&claim, &losses));
+    reclaim_rules_losses_init(&losses, 4, &arena);
+    assert_int_equal(reclaim_rules_start(&claim), CLAIM_MAY_START);
+    assert_int_equal(reclaim_rules_take(&claim, &losses, &giver, &one), RECLAIM_BY_SHARE);
+    assert_false(reclaim_rules_balanced(&claim, &losses));
     arena_done(&arena);
 }
 

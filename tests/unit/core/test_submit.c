@@ -23,11 +23,11 @@ static void a_task_that_names_nothing_gets_one_slot(void **state)
     task_id id = rig_submit(rig, rig_spec());
     assert_int_equal(id.v, 1);
     const struct request *request =
-        &core_shape(rig->core, core_task(rig->core, id)->shape)->request;
+        &query_task_shape(rig->core, query_task(rig->core, id)->shape)->request;
     assert_int_equal(request->slots_milli, 1000);
     assert_int_equal(request->cpu_milli, -1);
     assert_int_equal(rig_state(rig, id), TASK_PENDING);
-    assert_int_equal(core_queue_position(rig->core, id, 10), 1);
+    assert_int_equal(query_queue_position(rig->core, id, 10), 1);
 }
 
 static void a_task_that_names_only_a_resource_has_no_slots(void **state)
@@ -40,12 +40,12 @@ static void a_task_that_names_only_a_resource_has_no_slots(void **state)
     spec.resource_count = 1;
     task_id id = rig_submit(rig, spec);
     const struct request *request =
-        &core_shape(rig->core, core_task(rig->core, id)->shape)->request;
+        &query_task_shape(rig->core, query_task(rig->core, id)->shape)->request;
     assert_int_equal(request->slots_milli, 0);
     assert_int_equal(request->cpu_milli, 0);
     assert_int_equal(request->named_count, 1);
     rig_pass(rig);
-    assert_int_equal(core_node_named(rig->core, "n1")->aux_used, 1);
+    assert_int_equal(query_node_named(rig->core, "n1")->aux_used, 1);
 }
 
 static void an_undefined_resource_name_is_refused_by_name(void **state)
@@ -145,11 +145,11 @@ static void all_tasks_of_a_submission_or_none(void **state)
     struct input in = {.type = INPUT_TASK_SUBMIT, .submit = {.specs = specs, .count = 3}};
     assert_int_equal(rig_do(rig, in), VERDICT_REFUSED);
     assert_int_equal(rig->facts.refused_index, 2);
-    assert_int_equal(core_task_last(rig->core).v, 0);
+    assert_int_equal(query_task_last(rig->core).v, 0);
     specs[2].image = NULL;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    assert_int_equal(core_task_last(rig->core).v, 3);
-    assert_int_equal(core_task_count(rig->core, TASK_PENDING), 3);
+    assert_int_equal(query_task_last(rig->core).v, 3);
+    assert_int_equal(query_task_count(rig->core, TASK_PENDING), 3);
 }
 
 static void a_key_seen_before_repeats_or_is_refused(void **state)
@@ -167,7 +167,7 @@ static void a_key_seen_before_repeats_or_is_refused(void **state)
     in.submit.body_hash[0] = 5;
     assert_int_equal(rig_do(rig, in), VERDICT_REFUSED);
     assert_int_equal(rig->facts.refusal.code, REASON_KEY_REUSED);
-    assert_int_equal(core_task_last(rig->core).v, 1);
+    assert_int_equal(query_task_last(rig->core).v, 1);
 }
 
 static void keys_expire_after_a_day(void **state)
@@ -179,23 +179,23 @@ static void keys_expire_after_a_day(void **state)
         .submit = {.specs = &spec, .count = 1, .has_key = true, .key = {9}, .body_hash = {4}}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
     int64_t day = (int64_t)24 * 60 * 60 * 1000;
-    assert_int_equal(core_deadline(rig->core), rig->now_ms + day);
+    assert_int_equal(query_deadline(rig->core), rig->now_ms + day);
     rig->now_ms += day - 1;
     assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
     assert_int_equal(rig->facts.count, 0);
     rig->now_ms += 1;
     assert_int_equal(rig_do(rig, (struct input){.type = INPUT_TICK}), VERDICT_OK);
     assert_int_equal(rig_count(rig, FACT_SUBMIT_KEYS_EXPIRED), 1);
-    assert_true(core_deadline(rig->core) == INT64_MAX);
+    assert_true(query_deadline(rig->core) == INT64_MAX);
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    assert_int_equal(core_task_last(rig->core).v, 2);
+    assert_int_equal(query_task_last(rig->core).v, 2);
 }
 
 /* A step without the rig's look at all bytes, for a state that is large. */
 static enum verdict step_plain(struct rig *rig, struct input in)
 {
     in.now_ms = rig->now_ms;
-    facts_init(&rig->facts, &rig->arena);
+    fact_list_init(&rig->facts, &rig->arena);
     enum verdict verdict = core_decide(rig->core, &in, &rig->facts);
     for (size_t i = 0; verdict == VERDICT_OK && i < rig->facts.count; i++) {
         core_apply(rig->core, &rig->facts.at[i]);
@@ -249,22 +249,22 @@ static void the_queue_is_priority_then_submission(void **state)
     task_id b = rig_submit(rig, spec);
     spec.priority = 90;
     task_id c = rig_submit(rig, spec);
-    pool_id pool = core_pool_named(rig->core, "default")->id;
-    assert_int_equal(core_queue_next(rig->core, pool, (task_id){0}).v, c.v);
-    assert_int_equal(core_queue_next(rig->core, pool, c).v, a.v);
-    assert_int_equal(core_queue_next(rig->core, pool, a).v, b.v);
-    assert_int_equal(core_queue_next(rig->core, pool, b).v, 0);
-    assert_int_equal(core_queue_position(rig->core, b, 100), 3);
-    assert_int_equal(core_queue_position(rig->core, b, 2), 2);
+    pool_id pool = query_pool_named(rig->core, "default")->id;
+    assert_int_equal(query_queue_next(rig->core, pool, (task_id){0}).v, c.v);
+    assert_int_equal(query_queue_next(rig->core, pool, c).v, a.v);
+    assert_int_equal(query_queue_next(rig->core, pool, a).v, b.v);
+    assert_int_equal(query_queue_next(rig->core, pool, b).v, 0);
+    assert_int_equal(query_queue_position(rig->core, b, 100), 3);
+    assert_int_equal(query_queue_position(rig->core, b, 2), 2);
     struct task_edit edit = {.fields = EDIT_PRIORITY, .priority = 95};
     struct input in = {.type = INPUT_TASK_EDIT, .task = {.task = b, .edit = &edit}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    assert_int_equal(core_queue_position(rig->core, b, 100), 1);
+    assert_int_equal(query_queue_position(rig->core, b, 100), 1);
     assert_int_equal(rig_task(rig, INPUT_TASK_PAUSE, b), VERDICT_OK);
-    assert_int_equal(core_queue_position(rig->core, b, 100), 0);
-    assert_int_equal(core_queue_next(rig->core, pool, (task_id){0}).v, c.v);
+    assert_int_equal(query_queue_position(rig->core, b, 100), 0);
+    assert_int_equal(query_queue_next(rig->core, pool, (task_id){0}).v, c.v);
     assert_int_equal(rig_task(rig, INPUT_TASK_ACTIVATE, b), VERDICT_OK);
-    assert_int_equal(core_queue_position(rig->core, b, 100), 1);
+    assert_int_equal(query_queue_position(rig->core, b, 100), 1);
 }
 
 int main(void)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core_rig.h"
 
-#include "core/sched/explain.h"
+#include "core/sched/explain/explain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 static void levels_set(struct rig *rig, const char *const *levels, uint32_t count)
 {
     struct pool_spec spec;
-    const struct pool *pool = core_pool_named(rig->core, "default");
-    core_pool_spec(rig->core, pool->id, &rig->arena, &spec);
+    const struct pool *pool = query_pool_named(rig->core, "default");
+    query_pool_spec(rig->core, pool->id, &rig->arena, &spec);
     spec.topology = levels;
     spec.topology_count = count;
     spec.preemption_off = true; /* nobody moves to make room */
@@ -41,7 +41,7 @@ static node_id node_in(struct rig *rig, const char *name, unsigned slots, const 
     struct input in = {.type = INPUT_NODE_JOIN};
     in.node.spec = &spec;
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
-    return core_node_named(rig->core, name)->id;
+    return query_node_named(rig->core, name)->id;
 }
 
 static struct task_spec gang_of(uint32_t instances, const char *required, const char *preferred)
@@ -55,8 +55,8 @@ static struct task_spec gang_of(uint32_t instances, const char *required, const 
 
 static const char *where(const struct rig *rig, task_id task, uint32_t index)
 {
-    const struct instance *instance = core_instance(rig->core, task, index);
-    return instance->state == INSTANCE_WAITING ? "" : core_node_name(rig->core, instance->node);
+    const struct instance *instance = query_instance(rig->core, task, index);
+    return instance->state == INSTANCE_WAITING ? "" : query_node_name(rig->core, instance->node);
 }
 
 static const char *const zone_rack[] = {"zone", "rack"};
@@ -231,7 +231,7 @@ static void wide_tasks_keep_their_topology(void **state)
     wide.topology.required = "zone";
     const task_id task = rig_submit(&rig, wide);
     rig_pass(&rig);
-    assert_int_equal(core_task(rig.core, task)->instance_count, 5);
+    assert_int_equal(query_task(rig.core, task)->instance_count, 5);
     for (uint32_t i = 0; i < 5; i++) {
         assert_int_equal(where(&rig, task, i)[0], 'a');
     }
@@ -257,7 +257,8 @@ static void resources_change_and_the_topology_stays(void **state)
     asks.slots_milli = 1000;
     asks.cpu_milli = 500;
     assert_int_equal(rig_do(&rig, in), VERDICT_OK);
-    const struct form *form = shape_form(core_shape(rig.core, core_task(rig.core, task)->shape));
+    const struct form *form =
+        shape_form(query_task_shape(rig.core, query_task(rig.core, task)->shape));
     assert_string_equal(form->groups[0].required, "rack");
     assert_int_equal(form->groups[0].request.cpu_milli, 500);
     rig_done(&rig);
@@ -278,7 +279,7 @@ static void the_topology_changes_while_it_waits(void **state)
     assert_int_equal(rig.facts.refusal.code, REASON_DOMAIN_TOO_SMALL);
     edit.topology = (struct topology_spec){NULL, NULL};
     assert_int_equal(rig_do(&rig, in), VERDICT_OK);
-    assert_null(shape_form(core_shape(rig.core, core_task(rig.core, task)->shape)));
+    assert_null(shape_form(query_task_shape(rig.core, query_task(rig.core, task)->shape)));
     edit.topology = (struct topology_spec){"zone", "rack"};
     assert_int_equal(rig_do(&rig, in), VERDICT_OK);
     core_check(rig.core);

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core_rig.h"
 
-#include "core/core_internal.h"
-#include "core/sched/waste.h"
+#include "core/state/state.h"
+#include "core/sched/place/waste.h"
 
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ static void submit_slots(struct rig *rig, int64_t slots_milli)
 
 static const struct pool *pool_of(const struct rig *rig)
 {
-    return core_pool_named(rig->core, "default");
+    return query_pool_named(rig->core, "default");
 }
 
 static void nothing_is_typical_before_enough_was_asked_for(void **state)
@@ -67,9 +67,9 @@ static void the_weightiest_are_kept_whatever_comes(void **state)
     }
     assert_int_equal(pool_of(rig)->typical_counted, TYPICAL_COUNTED_MAX);
     assert_int_equal(pool_of(rig)->typical_weighed, TYPICAL_MAX);
-    struct tastes tastes;
-    tastes_load(&tastes, rig->core, pool_of(rig)->id);
-    assert_int_equal(tastes.at[0].request->slots_milli, 8 * SLOT_MILLI);
+    struct typical_uses uses;
+    waste_uses_load(&uses, rig->core, pool_of(rig)->id);
+    assert_int_equal(uses.at[0].request->slots_milli, 8 * SLOT_MILLI);
 }
 
 static void what_was_learned_survives_a_restart(void **state)
@@ -84,16 +84,16 @@ static void what_was_learned_survives_a_restart(void **state)
     struct error e = {0};
     assert_int_equal(core_decode((struct str){bytes, len}, &again, &e), ERR_OK);
     assert_same_state(rig->core, again);
-    assert_int_equal(core_pool_named(again, "default")->typical_sum, pool_of(rig)->typical_sum);
+    assert_int_equal(query_pool_named(again, "default")->typical_sum, pool_of(rig)->typical_sum);
     core_free(again);
     free(bytes);
 }
 
-static const struct taste *weighed(const struct tastes *tastes, int64_t slots_milli)
+static const struct typical_use *weighed(const struct typical_uses *uses, int64_t slots_milli)
 {
-    for (uint32_t i = 0; i < tastes->count; i++) {
-        if (tastes->at[i].slots_milli == slots_milli) {
-            return &tastes->at[i];
+    for (uint32_t i = 0; i < uses->count; i++) {
+        if (uses->at[i].slots_milli == slots_milli) {
+            return &uses->at[i];
         }
     }
     return NULL;
@@ -112,12 +112,12 @@ static void what_few_nodes_can_take_weighs_more(void **state)
         submit_slots(rig, SLOT_MILLI);
         submit_slots(rig, 32 * SLOT_MILLI);
     }
-    struct tastes tastes;
-    tastes_load(&tastes, rig->core, pool_of(rig)->id);
-    assert_int_equal(tastes.count, 2);
+    struct typical_uses uses;
+    waste_uses_load(&uses, rig->core, pool_of(rig)->id);
+    assert_int_equal(uses.count, 2);
     /* 32^(1/4) for its size, five for what is left: 304 slots against 64. */
-    const uint64_t small = weighed(&tastes, SLOT_MILLI)->weight;
-    const uint64_t large = weighed(&tastes, 32 * SLOT_MILLI)->weight;
+    const uint64_t small = weighed(&uses, SLOT_MILLI)->weight;
+    const uint64_t large = weighed(&uses, 32 * SLOT_MILLI)->weight;
     assert_true(large > small * 8);
     assert_true(large < small * 16);
 }
@@ -162,13 +162,13 @@ static void a_taste_fits_as_often_as_its_request(void **state)
         request.named_count = drawn(&dice, 4) == 0;
         request.named[0] = (struct amount){.resource = {(uint16_t)(1 + drawn(&dice, 2))},
                                            .milli = (int64_t)(1 + drawn(&dice, 2500))};
-        struct place place;
+        struct space place;
         struct idle idle;
-        struct taste taste;
-        place_now(&node, &place);
-        idle_of(&place, &idle);
-        taste_of(&request, 1, &taste);
-        assert_int_equal(taste_fits(&taste, &idle), fit_count(&place, &request, UINT32_MAX));
+        struct typical_use use;
+        space_now(&node, &place);
+        typical_use_idle(&place, &idle);
+        typical_use_of(&request, 1, &use);
+        assert_int_equal(typical_use_fits(&use, &idle), fit_count(&place, &request, UINT32_MAX));
     }
 }
 
@@ -176,12 +176,12 @@ static void roots_are_whole_and_exact(void **state)
 {
     (void)state;
     for (uint64_t value = 0; value < 5000; value++) {
-        const uint64_t root = waste_root(value);
+        const uint64_t root = typical_use_root(value);
         assert_true(root * root <= value);
         assert_true((root + 1) * (root + 1) > value);
     }
-    assert_int_equal(waste_root((uint64_t)1 << 60), (uint64_t)1 << 30);
-    assert_int_equal(waste_root(UINT64_MAX), UINT32_MAX);
+    assert_int_equal(typical_use_root((uint64_t)1 << 60), (uint64_t)1 << 30);
+    assert_int_equal(typical_use_root(UINT64_MAX), UINT32_MAX);
 }
 
 int main(void)

@@ -115,14 +115,14 @@ static void state_is_read(const char *name)
     struct arena arena;
     arena_init(&arena);
     struct core *core = state_of(&arena, name);
-    assert_non_null(core_account_named(core, ACCOUNT_PROJECT, "vision"));
-    const struct task *task = core_task_next(core, (task_id){0});
+    assert_non_null(query_account_named(core, ACCOUNT_PROJECT, "vision"));
+    const struct task *task = query_task_next(core, (task_id){0});
     assert_non_null(task);
     struct task_spec spec;
-    core_task_spec(core, task->id, &arena, &spec);
+    query_task_spec(core, task->id, &arena, &spec);
     assert_int_equal(spec.avoid_count, 0);
     assert_int_equal(task->stale_ms, 0);
-    assert_null(core_eviction(core, task->id));
+    assert_null(query_task_eviction(core, task->id));
     state_stays(core);
     arena_done(&arena);
 }
@@ -145,7 +145,7 @@ static void groups_of_older_states_are_kept(const char *name)
     arena_init(&arena);
     struct core *core = state_of(&arena, name);
     struct task_spec spec;
-    core_task_spec(core, core_task_last(core), &arena, &spec);
+    query_task_spec(core, query_task_last(core), &arena, &spec);
     assert_string_equal(spec.name, "grouped");
     assert_int_equal(spec.group_count, 2);
     assert_string_equal(spec.groups[0].name, "leader");
@@ -171,10 +171,10 @@ static void in_a_state_of_version_8_nothing_is_saved(void **state)
     struct core *core = state_of(&arena, "state-v8-evicted");
     const task_id runs = {1};
     const task_id evicted = {2};
-    assert_int_equal(core_task(core, runs)->state, TASK_RUNNING);
-    assert_int_equal(core_instance(core, runs, 0)->checkpoint_ms, 0);
-    assert_true(core_instance(core, runs, 0)->started_ms > 0);
-    const struct eviction_note *note = core_eviction(core, evicted);
+    assert_int_equal(query_task(core, runs)->state, TASK_RUNNING);
+    assert_int_equal(query_instance(core, runs, 0)->checkpoint_ms, 0);
+    assert_true(query_instance(core, runs, 0)->started_ms > 0);
+    const struct eviction_note *note = query_task_eviction(core, evicted);
     assert_non_null(note);
     assert_int_equal(note->why.claimant.v, 3);
     assert_int_equal(note->slots_lost, 0);
@@ -190,11 +190,11 @@ static void a_state_of_version_9_runs_since_its_attempts(void **state)
     struct arena arena;
     arena_init(&arena);
     struct core *core = state_of(&arena, "state-v9-running");
-    assert_int_equal(core_task(core, (task_id){2})->state, TASK_RUNNING);
-    assert_int_equal(core_task(core, (task_id){2})->running_ms, 61000);
-    assert_int_equal(core_task(core, (task_id){2})->ran_ms, 0);
-    assert_int_equal(core_task(core, (task_id){3})->state, TASK_PENDING);
-    assert_int_equal(core_task(core, (task_id){3})->running_ms, 0);
+    assert_int_equal(query_task(core, (task_id){2})->state, TASK_RUNNING);
+    assert_int_equal(query_task(core, (task_id){2})->running_ms, 61000);
+    assert_int_equal(query_task(core, (task_id){2})->ran_ms, 0);
+    assert_int_equal(query_task(core, (task_id){3})->state, TASK_PENDING);
+    assert_int_equal(query_task(core, (task_id){3})->running_ms, 0);
     state_stays(core);
     arena_done(&arena);
 }
@@ -209,17 +209,17 @@ static void where_an_attempt_runs_is_kept(void **state)
     rig_pass(&rig);
     struct report report = {.type = REPORT_STARTED,
                             .key = {task, 0, 1},
-                            .incarnation = core_node(rig.core, node)->incarnation,
+                            .incarnation = query_node(rig.core, node)->incarnation,
                             .workdir_missed = true};
     struct input in = {.type = INPUT_REPORT,
                        .report = {.node = node, .reports = &report, .count = 1}};
     assert_int_equal(rig_do(&rig, in), VERDICT_OK);
-    assert_true(core_instance(rig.core, task, 0)->workdir_missed);
+    assert_true(query_instance(rig.core, task, 0)->workdir_missed);
     struct core *again = NULL;
     size_t len;
     char *bytes = rig_bytes(rig.core, &len);
     assert_int_equal(core_decode((struct str){bytes, len}, &again, NULL), ERR_OK);
-    assert_true(core_instance(again, task, 0)->workdir_missed);
+    assert_true(query_instance(again, task, 0)->workdir_missed);
     core_free(again);
     free(bytes);
     rig_done(&rig);

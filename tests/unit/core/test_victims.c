@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "org_rig.h"
 
-#include "core/sched/explain.h"
+#include "core/sched/explain/explain.h"
 
 /* Two teams with equal rights on one pool; `lender` runs first. */
 struct two {
@@ -140,7 +140,7 @@ static void an_elastic_gang_gives_what_is_above_its_minimum(void **state)
     assert_int_equal(two.org.evicted_count, 2);
     assert_int_equal(two.org.evicted[0].index, 3);
     assert_int_equal(two.org.evicted[1].index, 2);
-    assert_int_equal(core_task(two.org.rig.core, elastic)->active_count, 2);
+    assert_int_equal(query_task(two.org.rig.core, elastic)->active_count, 2);
     assert_int_equal(org_holds(&two.org, two.taker), 2);
     org_done(&two.org);
 }
@@ -271,17 +271,17 @@ static void a_minimum_runtime_protects_until_it_is_over(void **state)
     /* Nothing else happens, the claimant's patience is over: the pool wakes by itself. */
     two.org.rig.now_ms += 2 * PATIENCE_MS_DEFAULT;
     org_settle(&two.org);
-    const int64_t wake_ms = core_pool(two.org.rig.core, org_pool_id)->wake_ms;
+    const int64_t wake_ms = query_pool(two.org.rig.core, org_pool_id)->wake_ms;
     assert_true(wake_ms > two.org.rig.now_ms);
-    assert_int_equal(core_deadline(two.org.rig.core), wake_ms);
+    assert_int_equal(query_deadline(two.org.rig.core), wake_ms);
     pool_id due;
-    assert_false(core_pass_due(two.org.rig.core, wake_ms - 1, &due));
-    assert_true(core_pass_due(two.org.rig.core, wake_ms, &due));
+    assert_false(query_pass_due(two.org.rig.core, wake_ms - 1, &due));
+    assert_true(query_pass_due(two.org.rig.core, wake_ms, &due));
     two.org.rig.now_ms = wake_ms;
     org_settle(&two.org);
     assert_int_equal(two.org.evicted_count, 1);
     assert_true(org_runs(&two.org, claimant));
-    assert_int_equal(core_pool(two.org.rig.core, org_pool_id)->wake_ms, 0);
+    assert_int_equal(query_pool(two.org.rig.core, org_pool_id)->wake_ms, 0);
     org_done(&two.org);
 }
 
@@ -295,10 +295,10 @@ static void a_claimant_waits_for_its_delay(void **state)
     (void)lend(&two, 1, 0);
     org_settle(&two.org);
     const task_id claimant = take(&two, 1);
-    const int64_t due_ms = core_task(two.org.rig.core, claimant)->submitted_ms + 600000;
+    const int64_t due_ms = query_task(two.org.rig.core, claimant)->submitted_ms + 600000;
     org_settle(&two.org);
     assert_int_equal(two.org.evicted_count, 0);
-    assert_int_equal(core_pool(two.org.rig.core, org_pool_id)->wake_ms, due_ms);
+    assert_int_equal(query_pool(two.org.rig.core, org_pool_id)->wake_ms, due_ms);
     two.org.rig.now_ms = due_ms;
     org_settle(&two.org);
     assert_int_equal(two.org.evicted_count, 1);
@@ -320,14 +320,14 @@ static void a_claimant_may_have_a_delay_of_its_own(void **state)
     spec.own_preempt_delay = true;
     spec.preempt_delay_ms = 20000;
     const task_id claimant = rig_submit(&two.org.rig, spec);
-    const int64_t due_ms = core_task(two.org.rig.core, claimant)->submitted_ms + 20000;
+    const int64_t due_ms = query_task(two.org.rig.core, claimant)->submitted_ms + 20000;
     (void)org_pass(&two.org);
     assert_int_equal(two.org.evicted_count, 0);
     struct explanation why;
     explain_task(two.org.rig.core, claimant, &why);
     assert_int_equal(why.reason.code, REASON_PREEMPTION_DELAY);
     assert_int_equal(why.reason.until_ms, due_ms);
-    assert_int_equal(core_pool(two.org.rig.core, org_pool_id)->wake_ms, due_ms);
+    assert_int_equal(query_pool(two.org.rig.core, org_pool_id)->wake_ms, due_ms);
     two.org.rig.now_ms = due_ms;
     org_settle(&two.org);
     assert_true(org_runs(&two.org, claimant));
@@ -386,19 +386,19 @@ static task_id half_full(struct two *two, task_id *ret_last)
         *ret_last = task;
     }
     org_settle(&two->org);
-    const struct task *row = core_task_next(two->org.rig.core, (task_id){0});
+    const struct task *row = query_task_next(two->org.rig.core, (task_id){0});
     /* One of the two on each node ends. */
     node_id kept = {0};
     while (row != NULL) {
         const task_id id = row->id;
-        const node_id node = core_instance(two->org.rig.core, id, 0)->node;
+        const node_id node = query_instance(two->org.rig.core, id, 0)->node;
         if (node.v == kept.v) {
             org_kill(&two->org, id);
         } else {
             *ret_last = id;
         }
         kept = node;
-        row = core_task_next(two->org.rig.core, id);
+        row = query_task_next(two->org.rig.core, id);
     }
     org_settle(&two->org);
     org_forget(&two->org);
@@ -430,10 +430,10 @@ static void the_one_that_moves_has_its_place_kept(void **state)
     assert_true(org_pass(&two.org));
     assert_int_equal(two.org.evicted_count, 1);
     const task_id moved = two.org.evicted[0].task;
-    const struct claim *claim = core_claim(two.org.rig.core, moved, 0);
+    const struct claim *claim = query_instance_claim(two.org.rig.core, moved, 0);
     assert_non_null(claim);
-    assert_int_not_equal(claim->node.v, core_instance(two.org.rig.core, moved, 0)->node.v);
-    assert_non_null(core_claim(two.org.rig.core, large, 0));
+    assert_int_not_equal(claim->node.v, query_instance(two.org.rig.core, moved, 0)->node.v);
+    assert_non_null(query_instance_claim(two.org.rig.core, large, 0));
     /* A late comer does not get it. */
     const task_id late = take(&two, 2);
     org_settle(&two.org);

@@ -28,7 +28,7 @@ static void many_open(struct many *many, struct org_task lone)
         (void)org_submit(&many->org, (struct org_task){.project = "lender", .slots = 1});
         org_settle(&many->org);
     }
-    assert_int_equal(core_pool(many->org.rig.core, org_pool_id)->slots_free, 0);
+    assert_int_equal(query_pool(many->org.rig.core, org_pool_id)->slots_free, 0);
     assert_int_equal(many->org.evicted_count, 0);
 }
 

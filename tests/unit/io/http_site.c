@@ -23,9 +23,9 @@ enum { DEADLINE_MS = 30 * 1000 };
 static size_t on_head(void *ctx, struct http_request *request)
 {
     (void)ctx;
-    if (strcmp(http_path(request), "/refuse") == 0) {
-        http_answer_header(request, "WWW-Authenticate", "Bearer");
-        http_answer(request, 401, "text/plain", str_of("refused"));
+    if (strcmp(http_request_path(request), "/refuse") == 0) {
+        http_request_answer_header(request, "WWW-Authenticate", "Bearer");
+        http_request_answer(request, 401, "text/plain", str_of("refused"));
     }
     return SITE_BODY_MAX;
 }
@@ -39,12 +39,13 @@ static void echo(struct http_request *request)
 {
     struct buf out;
     buf_init(&out, 4096);
-    buf_addf(&out, "%s %s ", http_method(request), http_path(request));
-    http_query_each(request, param_add, &out);
-    const char *extra = http_header(request, "x-extra");
-    buf_addf(&out, " extra=%s peer=%s body=", extra != NULL ? extra : "", http_peer(request));
-    buf_add(&out, http_body(request).p, http_body(request).len);
-    http_answer(request, 200, "text/plain", (struct str){buf_text(&out), out.len});
+    buf_addf(&out, "%s %s ", http_request_method(request), http_request_path(request));
+    http_request_query_each(request, param_add, &out);
+    const char *extra = http_request_header(request, "x-extra");
+    buf_addf(&out, " extra=%s peer=%s body=", extra != NULL ? extra : "",
+             http_request_peer(request));
+    buf_add(&out, http_request_body(request).p, http_request_body(request).len);
+    http_request_answer(request, 200, "text/plain", (struct str){buf_text(&out), out.len});
     buf_done(&out);
 }
 
@@ -59,7 +60,7 @@ static void big(struct http_request *request)
 {
     char *data = xmalloc(SITE_BIG_BYTES);
     memset(data, 'x', SITE_BIG_BYTES);
-    http_answer(request, 200, "text/plain", (struct str){data, SITE_BIG_BYTES});
+    http_request_answer(request, 200, "text/plain", (struct str){data, SITE_BIG_BYTES});
     free(data);
 }
 
@@ -67,7 +68,7 @@ static void on_request(void *ctx, struct http_request *request)
 {
     struct site *site = ctx;
     site->requests++;
-    const char *path = http_path(request);
+    const char *path = http_request_path(request);
     if (strncmp(path, "/echo", 5) == 0) {
         echo(request);
     } else if (strcmp(path, "/park") == 0) {
@@ -80,7 +81,7 @@ static void on_request(void *ctx, struct http_request *request)
     } else if (strcmp(path, "/big") == 0) {
         big(request);
     } else {
-        http_answer(request, 200, "text/plain", str_of("now"));
+        http_request_answer(request, 200, "text/plain", str_of("now"));
     }
 }
 

@@ -38,21 +38,21 @@ static void echo(struct far *far, struct http_request *request)
                                         "Last-Event-ID"};
     struct buf out;
     buf_init(&out, 4096);
-    buf_addf(&out, "%s %s %u", http_method(request), http_path(request),
+    buf_addf(&out, "%s %s %u", http_request_method(request), http_request_path(request),
              http_server_connections(far->server));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *value = http_header(request, names[i]);
+        const char *value = http_request_header(request, names[i]);
         buf_addf(&out, "|%s", value != NULL ? value : "");
     }
-    buf_addf(&out, "|%s", http_body(request).p);
-    http_answer(request, 200, "text/plain", (struct str){buf_text(&out), out.len});
+    buf_addf(&out, "|%s", http_request_body(request).p);
+    http_request_answer(request, 200, "text/plain", (struct str){buf_text(&out), out.len});
     buf_done(&out);
 }
 
 static uint64_t number_of(const struct http_request *request)
 {
     uint64_t number = 0;
-    const char *text = http_query(request, "n");
+    const char *text = http_request_query(request, "n");
     assert_true(text != NULL && str_to_u64(str_of(text), &number));
     return number;
 }
@@ -60,10 +60,10 @@ static uint64_t number_of(const struct http_request *request)
 static void busy(struct far *far, struct http_request *request)
 {
     if (far->tries++ < number_of(request)) {
-        http_answer_header(request, "Retry-After", "0");
-        http_answer(request, 503, "text/plain", str_of("busy"));
+        http_request_answer_header(request, "Retry-After", "0");
+        http_request_answer(request, 503, "text/plain", str_of("busy"));
     } else {
-        http_answer(request, 200, "text/plain", str_of("done"));
+        http_request_answer(request, 200, "text/plain", str_of("done"));
     }
 }
 
@@ -72,7 +72,7 @@ static void bytes(struct http_request *request)
     size_t len = number_of(request);
     char *data = xmalloc(len);
     memset(data, 'x', len);
-    http_answer(request, 200, "text/plain", (struct str){data, len});
+    http_request_answer(request, 200, "text/plain", (struct str){data, len});
     free(data);
 }
 
@@ -92,7 +92,7 @@ static void lines(struct far *far, struct http_request *request, bool all)
 static void on_request(void *ctx, struct http_request *request)
 {
     struct far *far = ctx;
-    const char *path = http_path(request);
+    const char *path = http_request_path(request);
     if (strcmp(path, "/echo") == 0) {
         echo(far, request);
     } else if (strcmp(path, "/busy") == 0) {
@@ -104,7 +104,7 @@ static void on_request(void *ctx, struct http_request *request)
     } else if (strcmp(path, "/silent") == 0) {
         lines(far, request, false);
     } else if (strcmp(path, "/park") != 0) {
-        http_answer(request, 404, "text/plain", str_of("not here"));
+        http_request_answer(request, 404, "text/plain", str_of("not here"));
     }
 }
 

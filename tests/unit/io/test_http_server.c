@@ -260,7 +260,7 @@ static void pipelined_requests_are_answered_in_order(void **state)
     client_wait(client, "[1=]");
     site_wait(site, &site->parked_count, 1);
     assert_int_equal(site->requests, 2);
-    http_answer(site->parked[0], 200, "text/plain", str_of("second"));
+    http_request_answer(site->parked[0], 200, "text/plain", str_of("second"));
     client_wait(client, "[3=]");
     const char *second = strstr(client->text, "second");
     assert_non_null(second);

@@ -22,10 +22,10 @@ static void parked_requests_are_answered_in_any_order(void **state)
     site_wait(site, &site->parked_count, 1);
     client_get(b, "/park");
     site_wait(site, &site->parked_count, 2);
-    http_answer(site->parked[1], 200, "text/plain", str_of("for b"));
+    http_request_answer(site->parked[1], 200, "text/plain", str_of("for b"));
     client_wait(b, "for b");
     assert_int_equal(a->len, 0);
-    http_answer(site->parked[0], 503, "text/plain", str_of("for a"));
+    http_request_answer(site->parked[0], 503, "text/plain", str_of("for a"));
     client_wait(a, "HTTP/1.1 503 ");
     client_wait(a, "for a");
     client_get(a, "/now");
@@ -40,7 +40,7 @@ static void answer_all(void *ctx)
 {
     struct site *site = ctx;
     while (site->parked_count > 0) {
-        http_answer(site->parked[--site->parked_count], 200, "text/plain", str_of("held"));
+        http_request_answer(site->parked[--site->parked_count], 200, "text/plain", str_of("held"));
     }
 }
 
@@ -74,7 +74,7 @@ static void a_half_closed_client_still_gets_its_answer(void **state)
     client_get(client, "/park");
     assert_int_equal(shutdown(client->fd, SHUT_WR), 0);
     site_wait(site, &site->parked_count, 1);
-    http_answer(site->parked[0], 200, "text/plain", str_of("late"));
+    http_request_answer(site->parked[0], 200, "text/plain", str_of("late"));
     client_wait(client, "\r\n\r\nlate");
     client_wait_closed(client);
     assert_int_equal(site->gone, 0);

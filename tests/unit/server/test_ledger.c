@@ -70,7 +70,7 @@ static enum verdict give(struct input *in)
     struct facts facts;
     in->actor = "user:test";
     in->cause = "";
-    facts_init(&facts, &world->arena);
+    fact_list_init(&facts, &world->arena);
     return ledger_input(world->ledger, in, &facts);
 }
 
@@ -99,12 +99,12 @@ static void submit(void)
 }
 
 struct answer {
-    struct hold hold;
+    struct parked_answer hold;
     unsigned given;
     bool failed;
 };
 
-static void answer_given(struct hold *hold, const struct error *failure)
+static void answer_given(struct parked_answer *hold, const struct error *failure)
 {
     struct answer *answer = (struct answer *)hold;
     answer->given++;
@@ -228,7 +228,7 @@ static void a_request_that_went_away_is_forgotten(void **state)
 static void facts_are_numbered_without_gaps(void **state)
 {
     (void)state;
-    uint64_t seq = core_seq(ledger_core(world->ledger));
+    uint64_t seq = query_seq(ledger_core(world->ledger));
     submit();
     submit();
     ledger_hand_over(world->ledger);
@@ -236,7 +236,7 @@ static void facts_are_numbered_without_gaps(void **state)
     for (size_t i = 0; i < batch->facts.count; i++) {
         assert_int_equal(batch->facts.at[i].seq, seq + 1 + i);
     }
-    assert_int_equal(core_seq(ledger_core(world->ledger)), seq + batch->facts.count);
+    assert_int_equal(query_seq(ledger_core(world->ledger)), seq + batch->facts.count);
     job_ends(ERR_OK, NULL);
 }
 
@@ -247,7 +247,7 @@ static struct core *core_on_disk(void)
     struct input start = {
         .type = INPUT_SERVER_START, .actor = "server", .cause = "", .now_ms = 1000000};
     struct facts facts;
-    facts_init(&facts, &world->arena);
+    fact_list_init(&facts, &world->arena);
     assert_int_equal(core_decide(core, &start, &facts), VERDICT_OK);
     for (size_t i = 0; i < facts.count; i++) {
         core_apply(core, &facts.at[i]);
@@ -277,7 +277,7 @@ static void a_failed_commit_drops_all_that_is_not_on_disk(void **state)
     assert_int_equal(world->job->kind, STORE_REBUILD);
     job_ends(ERR_OK, core_on_disk());
     assert_int_equal(ledger_state(world->ledger), LEDGER_READ_ONLY);
-    assert_null(core_task(ledger_core(world->ledger), (task_id){1}));
+    assert_null(query_task(ledger_core(world->ledger), (task_id){1}));
     struct answer read;
     ask(&read); /* reads go on */
     assert_int_equal(read.given, 1);

@@ -1,6 +1,6 @@
 /* test_options.c - the command line of `weir server`.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "server/options.h"
+#include "server/server_options.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

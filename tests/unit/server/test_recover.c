@@ -27,7 +27,7 @@ static void give(struct world *w, struct input *in)
     struct error e;
     struct buf bytes;
     buf_init(&bytes, STATE_BYTES_MAX);
-    facts_init(&facts, &w->arena);
+    fact_list_init(&facts, &w->arena);
     in->actor = "test";
     in->cause = "";
     assert_int_equal(core_decide(w->core, in, &facts), VERDICT_OK);
@@ -36,7 +36,7 @@ static void give(struct world *w, struct input *in)
         fact_encode(&facts.at[i], &bytes);
         core_apply(w->core, &facts.at[i]);
         struct store_fact fact = {
-            .seq = core_seq(w->core),
+            .seq = query_seq(w->core),
             .time_ms = facts.at[i].time_ms,
             .type = (uint32_t)facts.at[i].type,
             .body = {bytes.data, bytes.len},
@@ -124,7 +124,7 @@ static void replay_gives_the_same_state(void **state)
     struct error e;
     assert_int_equal(recover_core(w->store, &core, &what, &e), ERR_OK);
     assert_int_equal(what.snapshot_seq, 0);
-    assert_int_equal(what.facts, core_seq(w->core));
+    assert_int_equal(what.facts, query_seq(w->core));
     assert_same_state(core, w->core);
     core_free(core);
 }
@@ -132,9 +132,9 @@ static void replay_gives_the_same_state(void **state)
 static void snapshot_put(struct world *w, struct str bytes)
 {
     struct error e;
-    uint64_t seq = core_seq(w->core);
+    uint64_t seq = query_seq(w->core);
     assert_int_equal(store_snapshot_write(w->dir, seq, bytes, &e), ERR_OK);
-    assert_int_equal(store_snapshot_taken(w->store, seq, &e), ERR_OK);
+    assert_int_equal(store_prune_snapshot_taken(w->store, seq, &e), ERR_OK);
 }
 
 static void snapshot_of_the_state(struct world *w)
@@ -154,7 +154,7 @@ static void an_undecodable_snapshot_gives_way_to_the_one_before(void **state)
     struct recovered what;
     struct error e;
     snapshot_of_the_state(w);
-    uint64_t good = core_seq(w->core);
+    uint64_t good = query_seq(w->core);
     submit(w, 3);
     snapshot_put(w, str_of("of another kind"));
     submit(w, 2);
@@ -193,7 +193,7 @@ static void without_a_usable_snapshot_every_fact_is_replayed(void **state)
     snapshot_put(w, str_of("?"));
     assert_int_equal(recover_core(w->store, &core, &what, &e), ERR_OK);
     assert_int_equal(what.snapshot_seq, 0);
-    assert_int_equal(what.facts, core_seq(w->core));
+    assert_int_equal(what.facts, query_seq(w->core));
     assert_same_state(core, w->core);
     core_free(core);
 }
@@ -215,7 +215,7 @@ static void with_the_facts_gone_too_the_file_and_the_ways_out_are_named(void **s
         assert_int_equal(store_prune(w->store, 5000, &more, &e), ERR_OK);
     }
     assert_int_equal(recover_core(w->store, &core, &what, &e), ERR_CORRUPT);
-    const char *path = store_snapshot_path(w->store, core_seq(w->core), &w->arena);
+    const char *path = store_snapshot_path(w->store, query_seq(w->core), &w->arena);
     assert_non_null(strstr(e.text, path));
     assert_non_null(strstr(e.text, "weir db check"));
     assert_non_null(strstr(e.text, "weir db restore"));
@@ -228,11 +228,11 @@ static void a_snapshot_and_the_rest_give_the_same_state(void **state)
     struct recovered what;
     struct error e;
     snapshot_of_the_state(w);
-    uint64_t seq = core_seq(w->core);
+    uint64_t seq = query_seq(w->core);
     submit(w, 5);
     assert_int_equal(recover_core(w->store, &core, &what, &e), ERR_OK);
     assert_int_equal(what.snapshot_seq, seq);
-    assert_int_equal(what.facts, core_seq(w->core) - seq);
+    assert_int_equal(what.facts, query_seq(w->core) - seq);
     assert_same_state(core, w->core);
     core_free(core);
 }
@@ -244,7 +244,7 @@ static void an_unreadable_fact_is_named(void **state)
     struct recovered what;
     struct error e;
     struct store_fact bad = {
-        .seq = core_seq(w->core) + 1, .time_ms = 3, .type = 8, .body = {"?", 1}};
+        .seq = query_seq(w->core) + 1, .time_ms = 3, .type = 8, .body = {"?", 1}};
     struct store_batch batch = {.facts = &bad, .fact_count = 1};
     assert_int_equal(store_commit(w->store, &batch, &e), ERR_OK);
     assert_int_equal(recover_core(w->store, &core, &what, &e), ERR_CORRUPT);

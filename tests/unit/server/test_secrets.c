@@ -25,7 +25,7 @@ static void the_first_start_makes_a_token_and_the_second_keeps_it(void **state)
     (void)state;
     char dir[SCRATCH_PATH_MAX];
     char text[TOKEN_SECRET_MAX + 2];
-    struct tokens *tokens = tokens_new();
+    struct tokens *tokens = token_set_new();
     struct store_token token;
     struct error e;
     bool made;
@@ -33,15 +33,15 @@ static void the_first_start_makes_a_token_and_the_second_keeps_it(void **state)
     assert_int_equal(secrets_ensure(dir, SCOPE_ADMIN, "root", tokens, 5, &token, &made, &e),
                      ERR_OK);
     assert_true(made);
-    tokens_put(tokens, &token);
+    token_set_put(tokens, &token);
     file_read(dir, "admin.token", text, sizeof text);
     assert_int_equal(text[strlen(text) - 1], '\n');
     text[strlen(text) - 1] = '\0';
-    assert_string_equal(tokens_find(tokens, text, 5)->name, "root");
+    assert_string_equal(token_set_find(tokens, text, 5)->name, "root");
     assert_int_equal(secrets_ensure(dir, SCOPE_ADMIN, "root", tokens, 6, &token, &made, &e),
                      ERR_OK);
     assert_false(made);
-    tokens_free(tokens);
+    token_set_free(tokens);
     scratch_remove(dir);
 }
 
@@ -65,7 +65,7 @@ static void a_file_with_a_token_nobody_knows_is_replaced(void **state)
     (void)state;
     char dir[SCRATCH_PATH_MAX];
     char text[TOKEN_SECRET_MAX + 2];
-    struct tokens *tokens = tokens_new();
+    struct tokens *tokens = token_set_new();
     struct store_token token;
     struct error e;
     bool made;
@@ -76,7 +76,7 @@ static void a_file_with_a_token_nobody_knows_is_replaced(void **state)
     assert_true(made);
     file_read(dir, "join.token", text, sizeof text);
     assert_string_not_equal(text, "weir_join_00\n");
-    tokens_free(tokens);
+    token_set_free(tokens);
     scratch_remove(dir);
 }
 

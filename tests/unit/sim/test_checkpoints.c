@@ -29,8 +29,8 @@ static void compare(void *ctx, const struct engine *engine, const struct fact *f
         return;
     }
     const task_id task = fact->attempt_ended.report.key.task;
-    const struct job_record *record = engine_record(engine, task);
-    const struct eviction_note *note = core_eviction(engine_core(engine), task);
+    const struct job_record *record = engine_records_at(engine, task);
+    const struct eviction_note *note = query_task_eviction(engine_core(engine), task);
     assert_non_null(note);
     assert_int_equal(record->losses, 0);
     assert_true(record->work_lost == note->slots_lost);

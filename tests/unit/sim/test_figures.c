@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/series.h"
 #include "sim/spread.h"
-#include "sim/text.h"
+#include "sim/sim_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,12 +38,12 @@ static void a_spread_is_of_times_that_occurred(void **state)
 static void every_size_has_a_class(void **state)
 {
     (void)state;
-    assert_string_equal(size_class_name(size_class_of(0)), "no slots");
-    assert_string_equal(size_class_name(size_class_of(500)), "part of a slot");
-    assert_string_equal(size_class_name(size_class_of(1000)), "1 slot");
-    assert_string_equal(size_class_name(size_class_of(3000)), "3-4 slots");
-    assert_string_equal(size_class_name(size_class_of(64000)), "33-64 slots");
-    assert_string_equal(size_class_name(size_class_of(INT64_MAX)), "over 64 slots");
+    assert_string_equal(spread_class_name(spread_class_of(0)), "no slots");
+    assert_string_equal(spread_class_name(spread_class_of(500)), "part of a slot");
+    assert_string_equal(spread_class_name(spread_class_of(1000)), "1 slot");
+    assert_string_equal(spread_class_name(spread_class_of(3000)), "3-4 slots");
+    assert_string_equal(spread_class_name(spread_class_of(64000)), "33-64 slots");
+    assert_string_equal(spread_class_name(spread_class_of(INT64_MAX)), "over 64 slots");
 }
 
 /* However long the run: at most so many samples, at even distances from 0 on. */
@@ -71,34 +71,34 @@ static void spans_have_the_digits_that_matter(void **state)
 {
     (void)state;
     char out[SIM_TEXT_MAX];
-    assert_string_equal(sim_span_text(0, out), "0s");
-    assert_string_equal(sim_span_text(999, out), "999ms");
-    assert_string_equal(sim_span_text(12345, out), "12.3s");
-    assert_string_equal(sim_span_text(60000, out), "1m00s");
-    assert_string_equal(sim_span_text(59949, out), "59.9s");
-    assert_string_equal(sim_span_text(59950, out), "1m00s");
-    assert_string_equal(sim_span_text(3599499, out), "59m59s");
-    assert_string_equal(sim_span_text(3599999, out), "1h00m"); /* rounded, never "59m60s" */
-    assert_string_equal(sim_span_text(2 * 3600000 - 160, out), "2h00m");
-    assert_string_equal(sim_span_text(86399999, out), "1d00h");
-    assert_string_equal(sim_span_text(5 * 3600000 + 7 * 60000, out), "5h07m");
-    assert_string_equal(sim_span_text(51LL * 3600000, out), "2d03h");
+    assert_string_equal(sim_text_span(0, out), "0s");
+    assert_string_equal(sim_text_span(999, out), "999ms");
+    assert_string_equal(sim_text_span(12345, out), "12.3s");
+    assert_string_equal(sim_text_span(60000, out), "1m00s");
+    assert_string_equal(sim_text_span(59949, out), "59.9s");
+    assert_string_equal(sim_text_span(59950, out), "1m00s");
+    assert_string_equal(sim_text_span(3599499, out), "59m59s");
+    assert_string_equal(sim_text_span(3599999, out), "1h00m"); /* rounded, never "59m60s" */
+    assert_string_equal(sim_text_span(2 * 3600000 - 160, out), "2h00m");
+    assert_string_equal(sim_text_span(86399999, out), "1d00h");
+    assert_string_equal(sim_text_span(5 * 3600000 + 7 * 60000, out), "5h07m");
+    assert_string_equal(sim_text_span(51LL * 3600000, out), "2d03h");
 }
 
 static void numbers_are_grouped_and_rounded(void **state)
 {
     (void)state;
     char out[SIM_TEXT_MAX];
-    assert_string_equal(sim_count_text(0, out), "0");
-    assert_string_equal(sim_count_text(999, out), "999");
-    assert_string_equal(sim_count_text(1234567, out), "1,234,567");
-    assert_string_equal(sim_count_text(UINT64_MAX, out), "18,446,744,073,709,551,615");
-    assert_string_equal(sim_percent_text(1, 3, out), "33.33");
-    assert_string_equal(sim_percent_text(2, 3, out), "66.67");
-    assert_string_equal(sim_percent_text(5, 0, out), "0.00");
-    assert_string_equal(sim_percent_text(-1, 4, out), "-25.00");
-    assert_string_equal(sim_milli_text(1250, out), "1.3");
-    assert_string_equal(sim_milli_text(-1250, out), "-1.3");
+    assert_string_equal(sim_text_count(0, out), "0");
+    assert_string_equal(sim_text_count(999, out), "999");
+    assert_string_equal(sim_text_count(1234567, out), "1,234,567");
+    assert_string_equal(sim_text_count(UINT64_MAX, out), "18,446,744,073,709,551,615");
+    assert_string_equal(sim_text_percent(1, 3, out), "33.33");
+    assert_string_equal(sim_text_percent(2, 3, out), "66.67");
+    assert_string_equal(sim_text_percent(5, 0, out), "0.00");
+    assert_string_equal(sim_text_percent(-1, 4, out), "-25.00");
+    assert_string_equal(sim_text_milli(1250, out), "1.3");
+    assert_string_equal(sim_text_milli(-1250, out), "-1.3");
 }
 
 int main(void)

@@ -243,7 +243,7 @@ static void start_note(void *ctx, const struct engine *engine, const struct fact
     }
     if (fact->type == FACT_ALLOCATED) {
         assert_in_range(seen->count, 0, 7);
-        const char *node = core_node_name(engine_core(engine), fact->allocated.node);
+        const char *node = query_node_name(engine_core(engine), fact->allocated.node);
         (void)snprintf(seen->nodes[seen->count], sizeof seen->nodes[0], "%s", node);
         seen->devices[seen->count] = fact->allocated.devices;
         seen->at_ms[seen->count++] = engine_now_ms(engine);
@@ -279,11 +279,11 @@ static void what_runs_keeps_its_place_and_its_time(void **state)
     assert_int_equal(seen.devices[1], 2);
     assert_int_equal(seen.at_ms[1], -40000);
     assert_int_equal(seen.saved_ms, -10000);
-    const struct job_record *first = engine_record(engine, (task_id){1});
+    const struct job_record *first = engine_records_at(engine, (task_id){1});
     assert_int_equal(first->submitted_ms, -300000);
     assert_int_equal(first->started_ms, -40000);
     assert_int_equal(first->ended_ms, RUNS_MS - 40000);
-    const struct job_record *second = engine_record(engine, (task_id){2});
+    const struct job_record *second = engine_records_at(engine, (task_id){2});
     assert_int_equal(second->ended_ms, 1000); /* longer than was said: it ends at once */
     engine_free(engine);
 }
@@ -301,9 +301,9 @@ static void what_cannot_be_where_it_was_starts_anew(void **state)
     assert_int_equal(seen.count, 3);
     assert_int_equal(seen.at_ms[0], -40000);
     assert_int_equal(seen.at_ms[1], 0);
-    assert_int_equal(engine_record(engine, (task_id){2})->ended_ms, RUNS_MS - 40000);
-    assert_int_equal(engine_record(engine, (task_id){1})->ended_ms, RUNS_MS);
-    assert_int_equal(engine_record(engine, (task_id){3})->ended_ms, RUNS_MS - 40000 + RUNS_MS);
+    assert_int_equal(engine_records_at(engine, (task_id){2})->ended_ms, RUNS_MS - 40000);
+    assert_int_equal(engine_records_at(engine, (task_id){1})->ended_ms, RUNS_MS);
+    assert_int_equal(engine_records_at(engine, (task_id){3})->ended_ms, RUNS_MS - 40000 + RUNS_MS);
     engine_free(engine);
 }
 

@@ -18,7 +18,7 @@ static struct error e;
 static const struct doc *document(const char *text)
 {
     struct doc *doc = NULL;
-    assert_int_equal(doc_parse_yaml(&arena, str_of(text), &doc, &e), ERR_OK);
+    assert_int_equal(doc_yaml_parse(&arena, str_of(text), &doc, &e), ERR_OK);
     return doc;
 }
 
@@ -57,8 +57,8 @@ static void a_project_is_made_and_changed(void **state)
 static struct quota_body quota(const char *text)
 {
     struct quota_body body;
-    quota_body_init(&body);
-    if (quota_body_read(document(text), &arena, &body, &e) != ERR_OK) {
+    quota_spec_body_init(&body);
+    if (quota_spec_body_read(document(text), &arena, &body, &e) != ERR_OK) {
         fail_msg("%s", e.text);
     }
     return body;
@@ -92,11 +92,11 @@ static void a_change_leaves_the_rest_as_it_was(void **state)
     struct quota_amount present[] = {{"slots", 5000, 20000, 2000}, {"cpu", 1000, -1, 1000}};
     struct quota_spec spec = {present, 2, 50, QUOTA_INHERIT, 1000};
     struct quota_body body;
-    quota_body_from(&body, &spec);
+    quota_spec_body_from(&body, &spec);
     const struct doc *change =
         document("{\"department\":\"d\",\"pool\":\"p\",\"resources\":{\"slots\":{\"guaranteed\":"
                  "\"default\"},\"bar\":1},\"reclaim_min_runtime\":\"inherit\"}");
-    assert_int_equal(quota_body_read(change, &arena, &body, &e), ERR_OK);
+    assert_int_equal(quota_spec_body_read(change, &arena, &body, &e), ERR_OK);
     assert_int_equal(body.kind, ACCOUNT_DEPARTMENT);
     assert_int_equal(body.spec.amount_count, 3);
     assert_true(body.amounts[0].guaranteed == QUOTA_UNSET);
@@ -123,9 +123,9 @@ static void malformed_quotas_name_the_place(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct quota_body body;
-        quota_body_init(&body);
+        quota_spec_body_init(&body);
         const char *text = arena_fmt(&arena, "--- %s", bad[i][0]); /* YAML, not JSON */
-        assert_int_equal(quota_body_read(document(text), &arena, &body, &e), ERR_INVALID);
+        assert_int_equal(quota_spec_body_read(document(text), &arena, &body, &e), ERR_INVALID);
         assert_string_equal(e.path, bad[i][1]);
         assert_int_equal(body.spec.amount_count, 0);
     }

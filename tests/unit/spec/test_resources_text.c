@@ -70,21 +70,22 @@ static void devices_and_arrays_are_read(void **state)
     uint64_t mask = 0;
     uint32_t first = 0;
     uint32_t count = 0;
-    assert_int_equal(devices_text_parse(str_of("0, 1,63"), &mask, &e), ERR_OK);
+    assert_int_equal(resources_text_devices(str_of("0, 1,63"), &mask, &e), ERR_OK);
     assert_true(mask == (3 | (uint64_t)1 << 63));
     const char *bad_devices[] = {"", "0,", "64", "a", "0-1", "-1", "1,1"};
     for (size_t i = 0; i < sizeof bad_devices / sizeof bad_devices[0]; i++) {
-        assert_int_equal(devices_text_parse(str_of(bad_devices[i]), &mask, &e), ERR_INVALID);
+        assert_int_equal(resources_text_devices(str_of(bad_devices[i]), &mask, &e), ERR_INVALID);
     }
-    assert_int_equal(array_text_parse(str_of("0-99"), &first, &count, &e), ERR_OK);
+    assert_int_equal(resources_text_array(str_of("0-99"), &first, &count, &e), ERR_OK);
     assert_int_equal(first, 0);
     assert_int_equal(count, 100);
-    assert_int_equal(array_text_parse(str_of("7"), &first, &count, &e), ERR_OK);
+    assert_int_equal(resources_text_array(str_of("7"), &first, &count, &e), ERR_OK);
     assert_int_equal(first, 7);
     assert_int_equal(count, 1);
     const char *bad_arrays[] = {"", "9-3", "a-b", "1-", "-1", "1-2-3", "0-10000", "0-99999999999"};
     for (size_t i = 0; i < sizeof bad_arrays / sizeof bad_arrays[0]; i++) {
-        assert_int_equal(array_text_parse(str_of(bad_arrays[i]), &first, &count, &e), ERR_INVALID);
+        assert_int_equal(resources_text_array(str_of(bad_arrays[i]), &first, &count, &e),
+                         ERR_INVALID);
     }
 }
 
@@ -92,19 +93,19 @@ static void environment_and_labels_are_pairs(void **state)
 {
     (void)state;
     struct label label;
-    assert_int_equal(env_text_check(str_of("A=b=c"), &e), ERR_OK);
-    assert_int_equal(env_text_check(str_of("A="), &e), ERR_OK);
-    assert_int_equal(env_text_check(str_of("A"), &e), ERR_INVALID);
-    assert_int_equal(env_text_check(str_of("=b"), &e), ERR_INVALID);
-    assert_int_equal(env_text_check(str_of("A\n=b"), &e), ERR_INVALID);
-    assert_int_equal(label_text_parse(str_of("gpu.model=A 100"), &arena, &label, &e), ERR_OK);
+    assert_int_equal(resources_text_env(str_of("A=b=c"), &e), ERR_OK);
+    assert_int_equal(resources_text_env(str_of("A="), &e), ERR_OK);
+    assert_int_equal(resources_text_env(str_of("A"), &e), ERR_INVALID);
+    assert_int_equal(resources_text_env(str_of("=b"), &e), ERR_INVALID);
+    assert_int_equal(resources_text_env(str_of("A\n=b"), &e), ERR_INVALID);
+    assert_int_equal(resources_text_label(str_of("gpu.model=A 100"), &arena, &label, &e), ERR_OK);
     assert_string_equal(label.key, "gpu.model");
     assert_string_equal(label.value, "A 100");
-    assert_int_equal(label_text_parse(str_of("k="), &arena, &label, &e), ERR_OK);
-    assert_int_equal(label_text_parse(str_of("k"), &arena, &label, &e), ERR_INVALID);
-    assert_int_equal(label_text_parse(str_of("a b=c"), &arena, &label, &e), ERR_INVALID);
-    assert_int_equal(label_text_parse(str_of("k=a\nb"), &arena, &label, &e), ERR_INVALID);
-    assert_int_equal(label_text_parse(str_of("k=\xff"), &arena, &label, &e), ERR_INVALID);
+    assert_int_equal(resources_text_label(str_of("k="), &arena, &label, &e), ERR_OK);
+    assert_int_equal(resources_text_label(str_of("k"), &arena, &label, &e), ERR_INVALID);
+    assert_int_equal(resources_text_label(str_of("a b=c"), &arena, &label, &e), ERR_INVALID);
+    assert_int_equal(resources_text_label(str_of("k=a\nb"), &arena, &label, &e), ERR_INVALID);
+    assert_int_equal(resources_text_label(str_of("k=\xff"), &arena, &label, &e), ERR_INVALID);
 }
 
 static int setup(void **state)

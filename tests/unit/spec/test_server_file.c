@@ -38,7 +38,7 @@ static void refuses(const char *text, const char *message)
 static const struct doc *document(const char *text)
 {
     struct doc *doc = NULL;
-    assert_int_equal(doc_parse_yaml(&arena, str_of(text), &doc, &e), ERR_OK);
+    assert_int_equal(doc_yaml_parse(&arena, str_of(text), &doc, &e), ERR_OK);
     return doc;
 }
 
@@ -168,16 +168,18 @@ static void listen_addresses_are_split(void **state)
     (void)state;
     const char *address = NULL;
     uint16_t port = 1;
-    assert_int_equal(listen_parse(str_of("0.0.0.0:0"), &arena, &address, &port, &e), ERR_OK);
+    assert_int_equal(server_file_listen_parse(str_of("0.0.0.0:0"), &arena, &address, &port, &e),
+                     ERR_OK);
     assert_string_equal(address, "0.0.0.0");
     assert_int_equal(port, 0);
-    assert_false(listen_is_loopback(address));
-    assert_true(listen_is_loopback("127.1.2.3"));
-    assert_true(listen_is_loopback("localhost"));
+    assert_false(server_file_listen_is_loopback(address));
+    assert_true(server_file_listen_is_loopback("127.1.2.3"));
+    assert_true(server_file_listen_is_loopback("localhost"));
     const char *bad[] = {"",       "x",     ":80",   "a:",   "a:65536",
                          "::1:80", "[::1]", "[a]:1", "[]:1", "a:-1"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_int_equal(listen_parse(str_of(bad[i]), &arena, &address, &port, &e), ERR_INVALID);
+        assert_int_equal(server_file_listen_parse(str_of(bad[i]), &arena, &address, &port, &e),
+                         ERR_INVALID);
     }
 }
 
@@ -213,7 +215,7 @@ static void an_edit_says_which_fields_it_sets(void **state)
     const struct doc *doc =
         document("{\"priority\":7,\"time_limit\":\"1m\",\"max_retries\":2,\"grace\":5,"
                  "\"name\":\"n\",\"tags\":[\"a\"],\"pool\":\"p\"}");
-    assert_int_equal(task_edit_read(doc, &arena, &edit, &e), ERR_OK);
+    assert_int_equal(edit_task_read(doc, &arena, &edit, &e), ERR_OK);
     assert_int_equal(edit.fields, EDIT_PRIORITY | EDIT_TIME_LIMIT | EDIT_RETRIES | EDIT_GRACE |
                                       EDIT_NAME | EDIT_TAGS | EDIT_POOL);
     assert_int_equal(edit.priority, 7);
@@ -223,32 +225,32 @@ static void an_edit_says_which_fields_it_sets(void **state)
     assert_string_equal(edit.name, "n");
     assert_string_equal(edit.tags[0], "a");
     assert_string_equal(edit.pool, "p");
-    assert_int_equal(task_edit_read(document("{\"priority\":3}"), &arena, &edit, &e), ERR_OK);
+    assert_int_equal(edit_task_read(document("{\"priority\":3}"), &arena, &edit, &e), ERR_OK);
     assert_int_equal(edit.fields, EDIT_PRIORITY);
-    assert_int_equal(task_edit_read(document("{}"), &arena, &edit, &e), ERR_INVALID);
-    assert_int_equal(task_edit_read(document("{\"command\":[\"x\"]}"), &arena, &edit, &e),
+    assert_int_equal(edit_task_read(document("{}"), &arena, &edit, &e), ERR_INVALID);
+    assert_int_equal(edit_task_read(document("{\"command\":[\"x\"]}"), &arena, &edit, &e),
                      ERR_INVALID);
     assert_string_equal(e.text,
                         "command: it cannot change; `weir task retry` or a new task would do");
     doc = document("{\"project\":\"q\",\"resources\":{\"gpu\":2,\"foo\":5}}");
-    assert_int_equal(task_edit_read(doc, &arena, &edit, &e), ERR_OK);
+    assert_int_equal(edit_task_read(doc, &arena, &edit, &e), ERR_OK);
     assert_int_equal(edit.fields, EDIT_PROJECT | EDIT_RESOURCES);
     assert_string_equal(edit.project, "q");
     assert_int_equal(edit.asks->slots_milli, 2000);
     assert_true(edit.asks->needs_gpu);
     assert_string_equal(edit.asks->resources[0].name, "foo");
     doc = document("{\"node_labels\":{\"zone\":\"a\"},\"topology\":{\"required\":\"rack\"}}");
-    assert_int_equal(task_edit_read(doc, &arena, &edit, &e), ERR_OK);
+    assert_int_equal(edit_task_read(doc, &arena, &edit, &e), ERR_OK);
     assert_int_equal(edit.fields, EDIT_LABELS | EDIT_TOPOLOGY);
     assert_string_equal(edit.node_labels[0].value, "a");
     assert_string_equal(edit.topology.required, "rack");
     doc = document("{\"node_labels\":{},\"topology\":{}}");
-    assert_int_equal(task_edit_read(doc, &arena, &edit, &e), ERR_OK);
+    assert_int_equal(edit_task_read(doc, &arena, &edit, &e), ERR_OK);
     assert_int_equal(edit.fields, EDIT_LABELS | EDIT_TOPOLOGY);
     assert_int_equal(edit.node_label_count, 0);
     assert_null(edit.topology.required);
     assert_int_equal(
-        task_edit_read(document("{\"resources\":{\"resource_pool\":\"p\"}}"), &arena, &edit, &e),
+        edit_task_read(document("{\"resources\":{\"resource_pool\":\"p\"}}"), &arena, &edit, &e),
         ERR_INVALID);
 }
 
@@ -259,11 +261,11 @@ static void labels_are_merged_into_those_a_node_has(void **state)
     struct node_edit merged;
     const struct doc *doc = document(
         "{\"draining\":true,\"labels\":{\"a\":\"2\",\"gone\":null,\"new\":\"x\",\"never\":null}}");
-    assert_int_equal(node_edit_read(doc, &arena, &edit, &e), ERR_OK);
+    assert_int_equal(edit_node_read(doc, &arena, &edit, &e), ERR_OK);
     assert_int_equal(edit.fields, NODE_EDIT_DRAIN | NODE_EDIT_LABELS);
     assert_true(edit.drain);
     const struct label have[] = {{"a", "1"}, {"gone", "y"}, {"kept", "z"}};
-    assert_int_equal(labels_merge(have, 3, &edit, &arena, &merged, &e), ERR_OK);
+    assert_int_equal(edit_labels_merge(have, 3, &edit, &arena, &merged, &e), ERR_OK);
     assert_int_equal(merged.label_count, 3);
     assert_string_equal(merged.labels[0].value, "2");
     assert_string_equal(merged.labels[1].key, "kept");
@@ -273,12 +275,13 @@ static void labels_are_merged_into_those_a_node_has(void **state)
     for (int i = 0; i < NODE_LABELS_MAX; i++) {
         many[i] = (struct label){arena_fmt(&arena, "l%d", i), ""};
     }
-    assert_int_equal(labels_merge(many, NODE_LABELS_MAX, &edit, &arena, &merged, &e), ERR_LIMIT);
+    assert_int_equal(edit_labels_merge(many, NODE_LABELS_MAX, &edit, &arena, &merged, &e),
+                     ERR_LIMIT);
     assert_int_equal(
-        node_edit_read(document("{\"labels\":{\"bad key\":\"x\"}}"), &arena, &edit, &e),
+        edit_node_read(document("{\"labels\":{\"bad key\":\"x\"}}"), &arena, &edit, &e),
         ERR_INVALID);
     assert_string_equal(e.path, "labels.bad key");
-    assert_int_equal(node_edit_read(document("{\"drain\":true}"), &arena, &edit, &e), ERR_INVALID);
+    assert_int_equal(edit_node_read(document("{\"drain\":true}"), &arena, &edit, &e), ERR_INVALID);
 }
 
 static int setup(void **state)

@@ -18,8 +18,8 @@ static struct task_spec reads(const char *text)
     struct doc *doc;
     struct task_spec spec;
     struct error e = {0};
-    assert_int_equal(doc_parse_yaml(&arena, str_of(text), &doc, &e), ERR_OK);
-    enum err r = task_spec_read(doc, &arena, &spec, &e);
+    assert_int_equal(doc_yaml_parse(&arena, str_of(text), &doc, &e), ERR_OK);
+    enum err r = task_file_spec_read(doc, &arena, &spec, &e);
     if (r != ERR_OK) {
         print_error("%s\n", e.text);
     }
@@ -33,8 +33,8 @@ static void refuses(const char *text, const char *path, const char *message)
     const struct task_spec *specs = NULL;
     uint32_t count = 77;
     struct error e = {0};
-    assert_int_equal(doc_parse_yaml(&arena, str_of(text), &doc, &e), ERR_OK);
-    assert_int_equal(task_specs_read(doc, &arena, &specs, &count, &e), ERR_INVALID);
+    assert_int_equal(doc_yaml_parse(&arena, str_of(text), &doc, &e), ERR_OK);
+    assert_int_equal(task_file_specs_read(doc, &arena, &specs, &count, &e), ERR_INVALID);
     assert_null(specs);
     assert_int_equal(count, 77);
     assert_string_equal(e.path, path);
@@ -297,7 +297,7 @@ static void a_name_twice_is_refused_by_the_document(void **state)
     struct doc *doc = NULL;
     struct error e;
     const char *text = "command: [x]\nresources: {foo: 1, foo: 2}";
-    assert_int_equal(doc_parse_yaml(&arena, str_of(text), &doc, &e), ERR_INVALID);
+    assert_int_equal(doc_yaml_parse(&arena, str_of(text), &doc, &e), ERR_INVALID);
     assert_string_equal(e.path, "resources.foo");
     assert_string_equal(e.text, "line 2, column 26: the key 'foo' stands twice");
 }

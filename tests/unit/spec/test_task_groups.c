@@ -16,8 +16,8 @@ static enum err reads(const char *fields, struct task_spec *ret, struct error *e
     struct doc *doc;
     char text[1024];
     (void)snprintf(text, sizeof text, "command: [true]\n%s\n", fields);
-    assert_int_equal(doc_parse_yaml(&arena, str_of(text), &doc, e), ERR_OK);
-    return task_spec_read(doc, &arena, ret, e);
+    assert_int_equal(doc_yaml_parse(&arena, str_of(text), &doc, e), ERR_OK);
+    return task_file_spec_read(doc, &arena, ret, e);
 }
 
 static void refuses(const char *fields, const char *path, const char *message)

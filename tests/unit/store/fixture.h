@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#undef fail /* ours, in base/error.h, makes a failure */
+#undef fail /* ours, in base/fail.h, makes a failure */
 
 #include "store/store.h"
 

@@ -47,7 +47,7 @@ static void sql_run(struct fixture *f, const char *sql)
 static void snapshot_put(struct fixture *f, uint64_t seq)
 {
     assert_ok(store_snapshot_write(f->dir, seq, str_of("state"), &f->e));
-    assert_ok(store_snapshot_taken(f->store, seq, &f->e));
+    assert_ok(store_prune_snapshot_taken(f->store, seq, &f->e));
 }
 
 static void a_backup_restores_to_the_same_state(void **state)
@@ -66,7 +66,7 @@ static void a_backup_restores_to_the_same_state(void **state)
     fixture_steps_check(f, f->other, 50);
     char restored[80];
     (void)snprintf(restored, sizeof restored, "%s-2", f->other);
-    assert_ok(store_restore(f->other, restored, &f->e));
+    assert_ok(store_backup_restore(f->other, restored, &f->e));
     nothing_found(f, restored);
     (void)str_copy(f->dir, sizeof f->dir, restored);
     fixture_open(f);
@@ -106,7 +106,7 @@ static void a_restore_refuses_a_directory_in_use(void **state)
     fixture_open(f);
     steps(f, 1, 3);
     assert_ok(store_backup(f->dir, f->other, &f->e));
-    assert_int_equal(store_restore(f->other, f->dir, &f->e), ERR_CONFLICT);
+    assert_int_equal(store_backup_restore(f->other, f->dir, &f->e), ERR_CONFLICT);
     assert_non_null(strstr(f->e.text, "is not empty"));
     assert_int_equal(fixture_facts_check(f, 0), 3);
 }
@@ -122,7 +122,7 @@ static void a_failed_restore_leaves_nothing(void **state)
     fixture_path(f, "log/00000001.seg", path);
     assert_int_equal(truncate(path, 20), 0);
     (void)snprintf(target, sizeof target, "%s-2", f->other);
-    assert_int_equal(store_restore(f->dir, target, &f->e), ERR_CORRUPT);
+    assert_int_equal(store_backup_restore(f->dir, target, &f->e), ERR_CORRUPT);
     assert_non_null(strstr(f->e.text, "00000001.seg' has 20 bytes where"));
     assert_int_not_equal(access(target, F_OK), 0);
     assert_int_equal(store_backup(f->dir, target, &f->e), ERR_CORRUPT);
@@ -133,7 +133,7 @@ static void a_failed_restore_leaves_nothing(void **state)
 static void writer_run(struct fixture *f, int out)
 {
     fixture_open(f);
-    for (uint64_t seq = store_last_seq(f->store) + 1;; seq++) {
+    for (uint64_t seq = store_commit_last_seq(f->store) + 1;; seq++) {
         if (fixture_step(f, seq) != ERR_OK || write(out, &seq, sizeof seq) != sizeof seq) {
             _exit(1);
         }

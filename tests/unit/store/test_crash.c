@@ -21,7 +21,7 @@ static void life_run(struct fixture *f)
         crash_disk_acknowledge(seq);
         if (seq % 5 == 0) {
             assert_ok(store_snapshot_write(f->dir, seq, str_of("state"), &f->e));
-            assert_ok(store_snapshot_taken(f->store, seq, &f->e));
+            assert_ok(store_prune_snapshot_taken(f->store, seq, &f->e));
             assert_ok(store_prune(f->store, 0, &more, &f->e));
         }
         if (seq == STEPS / 2) {
@@ -41,7 +41,7 @@ static void image_check(struct fixture *image, uint64_t acknowledged)
     fixture_open(image);
     assert_ok(store_snapshot_load(image->store, UINT64_MAX, &arena, &snapshot, &bytes, &image->e));
     uint64_t last = fixture_facts_check(image, snapshot);
-    assert_int_equal(last, store_last_seq(image->store));
+    assert_int_equal(last, store_commit_last_seq(image->store));
     assert_in_range(last, acknowledged, acknowledged + 1);
     fixture_steps_check(image, image->dir, last);
     assert_ok(fixture_step(image, last + 1));

@@ -61,7 +61,7 @@ static enum err step_call(struct life *life)
         life->facts = next;
         return r;
     }
-    assert_int_equal(store_last_seq(f->store), life->facts);
+    assert_int_equal(store_commit_last_seq(f->store), life->facts);
     return r;
 }
 
@@ -84,7 +84,7 @@ static enum err snapshot_call(struct life *life)
     struct fixture *f = life->f;
     enum err r = store_snapshot_write(f->dir, life->facts, str_of("state"), &f->e);
     if (r == ERR_OK) {
-        r = store_snapshot_taken(f->store, life->facts, &f->e);
+        r = store_prune_snapshot_taken(f->store, life->facts, &f->e);
     }
     if (r == ERR_OK) {
         life->snapshot = life->facts;

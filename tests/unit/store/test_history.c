@@ -213,12 +213,12 @@ static void facts_are_pruned_behind_the_older_snapshot(void **state)
         assert_ok(fixture_facts(f, first, first + 999));
     }
     assert_ok(store_snapshot_write(f->dir, 5000, str_of("5000"), &f->e));
-    assert_ok(store_snapshot_taken(f->store, 5000, &f->e));
+    assert_ok(store_prune_snapshot_taken(f->store, 5000, &f->e));
     assert_ok(store_prune(f->store, 0, &more, &f->e));
     assert_false(more);
     assert_int_equal(fixture_facts_check(f, 0), 9000); /* one snapshot may be damaged */
     assert_ok(store_snapshot_write(f->dir, 8000, str_of("8000"), &f->e));
-    assert_ok(store_snapshot_taken(f->store, 8000, &f->e));
+    assert_ok(store_prune_snapshot_taken(f->store, 8000, &f->e));
     int calls = 0;
     for (more = true; more; calls++) {
         assert_ok(store_prune(f->store, 0, &more, &f->e));
@@ -227,15 +227,15 @@ static void facts_are_pruned_behind_the_older_snapshot(void **state)
     assert_int_equal(fixture_facts_check(f, 4999), 9000);
     assert_ok(store_reader_open(f->dir, &reader, &f->e));
     uint64_t last = 4998;
-    assert_int_equal(store_facts_page(reader, 4998, 10, fact_count, &last, &f->e), ERR_NOT_FOUND);
+    assert_int_equal(store_reader_facts(reader, 4998, 10, fact_count, &last, &f->e), ERR_NOT_FOUND);
     assert_string_equal(f->e.text, "facts before 5000 are no longer kept");
     last = 4999;
-    assert_ok(store_facts_page(reader, last, 10, fact_count, &last, &f->e));
+    assert_ok(store_reader_facts(reader, last, 10, fact_count, &last, &f->e));
     assert_int_equal(last, 5009);
     last = 8995;
-    assert_ok(store_facts_page(reader, last, 10, fact_count, &last, &f->e));
+    assert_ok(store_reader_facts(reader, last, 10, fact_count, &last, &f->e));
     assert_int_equal(last, 9000);
-    assert_ok(store_facts_page(reader, last, 10, fact_count, &last, &f->e));
+    assert_ok(store_reader_facts(reader, last, 10, fact_count, &last, &f->e));
     assert_int_equal(last, 9000);
     store_reader_close(reader);
 }
@@ -247,10 +247,10 @@ static void a_reader_sees_commits_and_does_not_hold_them_up(void **state)
     uint64_t last = 0;
     fixture_open(f);
     assert_ok(store_reader_open(f->dir, &reader, &f->e));
-    assert_ok(store_facts_page(reader, 0, 10, fact_count, &last, &f->e));
+    assert_ok(store_reader_facts(reader, 0, 10, fact_count, &last, &f->e));
     assert_int_equal(last, 0);
     assert_ok(fixture_facts(f, 1, 4));
-    assert_ok(store_facts_page(reader, 0, 10, fact_count, &last, &f->e));
+    assert_ok(store_reader_facts(reader, 0, 10, fact_count, &last, &f->e));
     assert_int_equal(last, 4);
     store_reader_close(reader);
 }

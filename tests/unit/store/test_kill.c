@@ -20,12 +20,12 @@ enum { ROUNDS = 25, ACKNOWLEDGED_MAX = 60 };
 static void child_run(struct fixture *f, int out)
 {
     fixture_open(f);
-    for (uint64_t seq = store_last_seq(f->store) + 1;; seq++) {
+    for (uint64_t seq = store_commit_last_seq(f->store) + 1;; seq++) {
         bool more;
         bool ok = fixture_step(f, seq) == ERR_OK && write(out, &seq, sizeof seq) == sizeof seq;
         if (ok && seq % 16 == 0) {
             ok = store_snapshot_write(f->dir, seq, str_of("state"), &f->e) == ERR_OK &&
-                 store_snapshot_taken(f->store, seq, &f->e) == ERR_OK;
+                 store_prune_snapshot_taken(f->store, seq, &f->e) == ERR_OK;
         }
         if (ok && seq % 8 == 0) {
             ok = store_prune(f->store, 0, &more, &f->e) == ERR_OK;
@@ -73,7 +73,7 @@ static uint64_t state_check(struct fixture *f)
     assert_ok(store_snapshot_load(f->store, UINT64_MAX, &arena, &snapshot, &bytes, &f->e));
     assert_int_equal(snapshot % 16, 0);
     uint64_t last = fixture_facts_check(f, snapshot);
-    assert_int_equal(last, store_last_seq(f->store));
+    assert_int_equal(last, store_commit_last_seq(f->store));
     fixture_steps_check(f, f->dir, last);
     auto_free(freep) char *findings = fixture_findings(f, f->dir);
     assert_string_equal(findings, "");

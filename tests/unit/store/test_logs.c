@@ -132,7 +132,7 @@ static void pieces_expect(struct fixture *f, const struct store_log_filter *filt
     arena_init(&arena);
     buf_init(&out.text, 10000);
     assert_ok(store_reader_open(f->dir, &reader, &f->e));
-    assert_ok(store_logs_read(reader, filter, &arena, piece_collect, &out, &f->e));
+    assert_ok(store_reader_logs(reader, filter, &arena, piece_collect, &out, &f->e));
     assert_string_equal(buf_text(&out.text), text);
     if (ret_last != NULL) {
         *ret_last = out.last;
@@ -235,7 +235,7 @@ static void a_flipped_bit_is_found_when_read(void **state)
     buf_init(&out.text, 100);
     assert_ok(store_reader_open(f->dir, &reader, &f->e));
     struct store_log_filter filter = {.task = 1, .index = -1, .attempt = -1, .bytes_max = 100};
-    assert_int_equal(store_logs_read(reader, &filter, &arena, piece_collect, &out, &f->e),
+    assert_int_equal(store_reader_logs(reader, &filter, &arena, piece_collect, &out, &f->e),
                      ERR_CORRUPT);
     assert_non_null(strstr(f->e.text, "00000001.seg' at byte 16: the checksum differs"));
     store_reader_close(reader);

@@ -24,13 +24,13 @@ static void facts_survive_reopening(void **state)
 {
     struct fixture *f = *state;
     fixture_open(f);
-    assert_int_equal(store_last_seq(f->store), 0);
+    assert_int_equal(store_commit_last_seq(f->store), 0);
     assert_ok(fixture_facts(f, 1, 1));
     assert_ok(fixture_facts(f, 2, 900));
-    assert_int_equal(store_last_seq(f->store), 900);
+    assert_int_equal(store_commit_last_seq(f->store), 900);
     fixture_close(f);
     fixture_open(f);
-    assert_int_equal(store_last_seq(f->store), 900);
+    assert_int_equal(store_commit_last_seq(f->store), 900);
     assert_int_equal(fixture_facts_check(f, 0), 900);
     assert_int_equal(fixture_facts_check(f, 899), 900);
     assert_int_equal(fixture_facts_check(f, 900), 900);
@@ -184,7 +184,7 @@ static void a_dead_server_leaves_no_lock(void **state)
 static void snapshot_put(struct fixture *f, uint64_t seq, const char *text)
 {
     assert_ok(store_snapshot_write(f->dir, seq, str_of(text), &f->e));
-    assert_ok(store_snapshot_taken(f->store, seq, &f->e));
+    assert_ok(store_prune_snapshot_taken(f->store, seq, &f->e));
 }
 
 static void snapshot_expect(struct fixture *f, uint64_t seq, const char *text)
@@ -220,9 +220,9 @@ static void the_newest_whole_snapshot_is_loaded_and_two_are_kept(void **state)
     snapshot_expect(f, 20, "twenty");
     fixture_truncate(f, "snapshot/20.snap", 12);
     snapshot_expect(f, 0, "");
-    assert_int_equal(store_snapshot_taken(f->store, 40, &f->e), ERR_NOT_FOUND);
+    assert_int_equal(store_prune_snapshot_taken(f->store, 40, &f->e), ERR_NOT_FOUND);
     assert_ok(store_snapshot_write(f->dir, 51, str_of("never stored"), &f->e));
-    assert_int_equal(store_snapshot_taken(f->store, 51, &f->e), ERR_CONFLICT);
+    assert_int_equal(store_prune_snapshot_taken(f->store, 51, &f->e), ERR_CONFLICT);
     assert_false(fixture_exists(f, "snapshot/51.snap"));
 }
 
@@ -289,7 +289,7 @@ static void the_write_ahead_log_stays_bounded(void **state)
         struct store_fact fact = {.seq = seq, .body = {body, sizeof body}};
         struct store_batch batch = {.facts = &fact, .fact_count = 1};
         assert_ok(store_commit(f->store, &batch, &f->e));
-        assert_ok(store_tend(f->store, &f->e));
+        assert_ok(store_commit_tend(f->store, &f->e));
     }
     assert_int_equal(stat(path, &status), 0);
     assert_in_range(status.st_size, 1, STORE_WAL_BYTES + STORE_WAL_BYTES / 2);

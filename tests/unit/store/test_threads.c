@@ -41,11 +41,11 @@ static enum err reader_follow(struct shared *shared, struct store_reader *reader
         uint64_t bytes = 0;
         struct arena arena;
         arena_init(&arena);
-        enum err r = store_facts_page(reader, last, 100, fact_follow, &last, e);
+        enum err r = store_reader_facts(reader, last, 100, fact_follow, &last, e);
         struct store_log_filter filter = {
             .task = 1, .index = -1, .attempt = -1, .bytes_max = SIZE_MAX};
         if (r == ERR_OK) {
-            r = store_logs_read(reader, &filter, &arena, bytes_sum, &bytes, e);
+            r = store_reader_logs(reader, &filter, &arena, bytes_sum, &bytes, e);
         }
         arena_done(&arena);
         if (r == ERR_OK && (bytes < last * 12 || bytes < committed * 12)) {
@@ -91,7 +91,7 @@ static void committer_run(struct shared *shared)
 {
     struct fixture *f = shared->f;
     for (uint64_t seq = 1; seq <= STEPS && !shared->failed; seq++) {
-        if (fixture_step(f, seq) != ERR_OK || store_tend(f->store, &f->e) != ERR_OK) {
+        if (fixture_step(f, seq) != ERR_OK || store_commit_tend(f->store, &f->e) != ERR_OK) {
             shared->failed = true;
         }
         shared->committed = seq;
@@ -111,8 +111,8 @@ static void readers_and_snapshots_run_beside_commits(void **state)
     assert_int_equal(pthread_join(threads[1], NULL), 0);
     assert_false(shared.failed);
     fixture_steps_check(f, f->dir, STEPS);
-    assert_ok(store_snapshot_taken(f->store, SNAPSHOTS, &f->e));
-    assert_ok(store_snapshot_taken(f->store, SNAPSHOTS - 1, &f->e));
+    assert_ok(store_prune_snapshot_taken(f->store, SNAPSHOTS, &f->e));
+    assert_ok(store_prune_snapshot_taken(f->store, SNAPSHOTS - 1, &f->e));
     assert_false(fixture_exists(f, "snapshot/1.snap"));
 }
 

@@ -15,7 +15,7 @@ enum verdict site_step(struct site *site, struct input in)
     in.now_ms = site->now_ms;
     in.actor = in.actor != NULL ? in.actor : "user:root";
     in.cause = "";
-    facts_init(&site->facts, &site->arena);
+    fact_list_init(&site->facts, &site->arena);
     enum verdict verdict = core_decide(site->core, &in, &site->facts);
     for (size_t i = 0; verdict == VERDICT_OK && i < site->facts.count; i++) {
         core_apply(site->core, &site->facts.at[i]);
@@ -93,12 +93,12 @@ task_id site_submit(struct site *site, int64_t foo_milli)
     if (site_step(site, in) != VERDICT_OK) {
         return (task_id){0};
     }
-    return core_task_last(site->core);
+    return query_task_last(site->core);
 }
 
 void site_pass(struct site *site)
 {
-    const struct pool *pool = core_pool_named(site->core, "default");
+    const struct pool *pool = query_pool_named(site->core, "default");
     assert_non_null(pool);
     struct input in = {.type = INPUT_PASS, .pass = {.pool = pool->id, .work_max = 1000000}};
     assert_int_equal(site_step(site, in), VERDICT_OK);
@@ -113,7 +113,7 @@ void site_report(struct site *site, task_id task, enum report_type type, int32_t
         .at_ms = site->now_ms,
         .exit_code = exit_code,
     };
-    const struct node *node = core_node_named(site->core, "n1");
+    const struct node *node = query_node_named(site->core, "n1");
     assert_non_null(node);
     struct input in = {.type = INPUT_REPORT,
                        .actor = "node:n1",
@@ -127,7 +127,7 @@ const struct doc *site_written(struct site *site)
     struct error e = {0};
     assert_false(site->out.full);
     enum err r =
-        doc_parse_json(&site->arena, (struct str){buf_text(&site->out), site->out.len}, &doc, &e);
+        doc_json_parse(&site->arena, (struct str){buf_text(&site->out), site->out.len}, &doc, &e);
     if (r != ERR_OK) {
         print_error("%s\n%s\n", e.text, buf_text(&site->out));
     }

@@ -58,23 +58,24 @@ static void a_join_comes_back(void **state)
 {
     (void)state;
     struct agent_join join = {"n1", "gpu"};
-    agent_join_encode(&join, &out);
+    agent_hello_join_encode(&join, &out);
     assert_string_equal(buf_text(&out), "{\"name\":\"n1\",\"pool\":\"gpu\"}");
-    assert_int_equal(agent_join_decode(written(), &arena, &join, &e), ERR_OK);
+    assert_int_equal(agent_hello_join_decode(written(), &arena, &join, &e), ERR_OK);
     assert_string_equal(join.pool, "gpu");
-    assert_int_equal(agent_join_decode(str_of("{\"name\":\"n2\"}"), &arena, &join, &e), ERR_OK);
+    assert_int_equal(agent_hello_join_decode(str_of("{\"name\":\"n2\"}"), &arena, &join, &e),
+                     ERR_OK);
     assert_string_equal(join.name, "n2");
     assert_string_equal(join.pool, "");
-    assert_int_equal(agent_join_decode(str_of("{\"name\":\"n 2\"}"), &arena, &join, &e),
+    assert_int_equal(agent_hello_join_decode(str_of("{\"name\":\"n 2\"}"), &arena, &join, &e),
                      ERR_INVALID);
     assert_string_equal(e.path, "name");
     buf_clear(&out);
     struct agent_joined joined = {"n1", "weir_node_x"};
-    agent_joined_encode(&joined, &out);
+    agent_hello_joined_encode(&joined, &out);
     struct agent_joined back;
-    assert_int_equal(agent_joined_decode(written(), &arena, &back, &e), ERR_OK);
+    assert_int_equal(agent_hello_joined_decode(written(), &arena, &back, &e), ERR_OK);
     assert_string_equal(back.credential, "weir_node_x");
-    assert_int_equal(agent_joined_decode(str_of("{\"node\":\"n1\"}"), &arena, &back, &e),
+    assert_int_equal(agent_hello_joined_decode(str_of("{\"node\":\"n1\"}"), &arena, &back, &e),
                      ERR_INVALID);
 }
 
@@ -377,13 +378,14 @@ static void a_batch_comes_back(void **state)
         {.type = AGENT_CHECKPOINT, .key = key_of(12, 0, 1), .at_ms = 1700000000123},
     };
     struct json_out j;
-    agent_batch_begin(&j, &out, &(struct agent_batch){.epoch = 5, .incarnation = 3, .batch = 17});
+    agent_report_batch_begin(&j, &out,
+                             &(struct agent_batch){.epoch = 5, .incarnation = 3, .batch = 17});
     for (size_t i = 0; i < 8; i++) {
-        agent_batch_add(&j, &reports[i]);
+        agent_report_batch_add(&j, &reports[i]);
     }
-    agent_batch_end(&j);
+    agent_report_batch_end(&j);
     struct agent_batch back;
-    assert_int_equal(agent_batch_decode(written(), &arena, &back, &e), ERR_OK);
+    assert_int_equal(agent_report_batch_decode(written(), &arena, &back, &e), ERR_OK);
     assert_true(back.epoch == 5);
     assert_int_equal(back.incarnation, 3);
     assert_true(back.batch == 17);
@@ -456,15 +458,16 @@ static void malformed_batches_are_refused_by_report(void **state)
     struct agent_batch back;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *text = arena_fmt(&arena, "{\"epoch\":1,\"reports\":[%s]}", cases[i].report);
-        assert_int_equal(agent_batch_decode(str_of(text), &arena, &back, &e), ERR_INVALID);
+        assert_int_equal(agent_report_batch_decode(str_of(text), &arena, &back, &e), ERR_INVALID);
         assert_string_equal(e.text, cases[i].text);
     }
-    assert_int_equal(agent_batch_decode(str_of("{\"reports\":7}"), &arena, &back, &e), ERR_INVALID);
+    assert_int_equal(agent_report_batch_decode(str_of("{\"reports\":7}"), &arena, &back, &e),
+                     ERR_INVALID);
     const char *newer =
         "{\"epoch\":1,\"incarnation\":1,\"reports\":[{\"type\":\"telemetry\",\"x\":1}]}";
-    assert_int_equal(agent_batch_decode(str_of(newer), &arena, &back, &e), ERR_OK);
+    assert_int_equal(agent_report_batch_decode(str_of(newer), &arena, &back, &e), ERR_OK);
     assert_int_equal(back.reports[0].type, AGENT_REPORT_OTHER);
-    assert_int_equal(agent_batch_decode(str_of("{\"epoch\":1}"), &arena, &back, &e), ERR_OK);
+    assert_int_equal(agent_report_batch_decode(str_of("{\"epoch\":1}"), &arena, &back, &e), ERR_OK);
     assert_int_equal(back.count, 0);
 }
 

@@ -1,6 +1,6 @@
 /* test_objects.c - the API's objects out of a real state.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/explain.h"
+#include "core/sched/explain/explain.h"
 #include "site.h"
 #include "wire/error_json.h"
 #include "wire/event_json.h"
@@ -21,8 +21,8 @@ static struct site site;
 static const struct doc *task_written(task_id id, unsigned parts)
 {
     struct task_writer writer;
-    task_writer_init(&writer, site.core, &site.arena);
-    task_json(&writer, &site.j, core_task(site.core, id), parts);
+    task_json_writer_init(&writer, site.core, &site.arena);
+    task_json(&writer, &site.j, query_task(site.core, id), parts);
     return site_written(&site);
 }
 
@@ -122,7 +122,7 @@ static void a_waiting_task_says_what_it_waits_for(void **state)
     assert_string_equal(value_at(doc, "reason.smallest"), "2");
     assert_string_equal(text_at(doc, "reason.node"), "n1");
     assert_string_equal(value_at(doc, "reason.task"), "null");
-    explain_json(&site.j, site.core, core_task(site.core, id), &site.arena);
+    explain_json(&site.j, site.core, query_task(site.core, id), &site.arena);
     doc = site_written(&site);
     assert_string_equal(value_at(doc, "task"), "2");
     assert_string_equal(value_at(doc, "position"), "1");
@@ -142,11 +142,11 @@ static void queue_items_share_a_reason(void **state)
     (void)site_submit(&site, 7000);
     site_pass(&site);
     struct task_writer writer;
-    task_writer_init(&writer, site.core, &site.arena);
+    task_json_writer_init(&writer, site.core, &site.arena);
     json_out_array(&site.j);
     for (uint32_t i = 0; i < 20; i++) {
         task_id id = site_submit(&site, 7000);
-        task_short_json(&writer, &site.j, core_task(site.core, id), i + 1);
+        task_json_short(&writer, &site.j, query_task(site.core, id), i + 1);
     }
     json_out_end(&site.j);
     assert_int_equal(writer.kept_count, 1);
@@ -170,14 +170,14 @@ static void places_of_a_page_are_those_counted_alone(void **state)
     for (uint32_t i = 0; i < COUNT; i++) {
         last = site_submit(&site, 7000);
     }
-    task_writer_init(&writer, site.core, &site.arena);
+    task_json_writer_init(&writer, site.core, &site.arena);
     writer.keep = &site.arena;
     const uint64_t looked[] = {1, 2, 700, TASK_JSON_POSITION_MAX, last.v};
     for (size_t i = 0; i < sizeof looked / sizeof looked[0]; i++) {
         task_id id = {looked[i]};
-        task_json(&writer, &site.j, core_task(site.core, id), TASK_JSON_REASON);
+        task_json(&writer, &site.j, query_task(site.core, id), TASK_JSON_REASON);
         const struct doc *doc = site_written(&site);
-        uint32_t alone = core_queue_position(site.core, id, TASK_JSON_POSITION_MAX);
+        uint32_t alone = query_queue_position(site.core, id, TASK_JSON_POSITION_MAX);
         assert_string_equal(value_at(doc, "position"),
                             alone == 0 ? "null" : arena_fmt(&site.arena, "%u", alone));
         json_out_init(&site.j, &site.out);
@@ -194,13 +194,13 @@ static void a_place_beyond_what_is_counted_says_so(void **state)
     for (uint32_t i = 0; i < EXPLAIN_POSITION_MAX; i++) {
         id = site_submit(&site, 7000);
     }
-    explain_json(&site.j, site.core, core_task(site.core, id), &site.arena);
+    explain_json(&site.j, site.core, query_task(site.core, id), &site.arena);
     const struct doc *doc = site_written(&site);
     assert_string_equal(value_at(doc, "position"), "10000");
     assert_string_equal(value_at(doc, "further"), "false");
     json_out_init(&site.j, &site.out);
     id = site_submit(&site, 7000);
-    explain_json(&site.j, site.core, core_task(site.core, id), &site.arena);
+    explain_json(&site.j, site.core, query_task(site.core, id), &site.arena);
     doc = site_written(&site);
     assert_string_equal(value_at(doc, "position"), "10000");
     assert_string_equal(value_at(doc, "further"), "true");
@@ -232,7 +232,7 @@ static void a_run_task_shows_its_attempt(void **state)
         .type = EFFECT_START, .node = {1}, .incarnation = 1, .key = {id, 0, 1}};
     struct agent_order order;
     assert_true(start_order_fill(site.core, &start, &site.arena, &order));
-    assert_true(order.epoch == core_epoch(site.core));
+    assert_true(order.epoch == query_epoch(site.core));
     assert_int_equal(order.incarnation, 1);
     assert_string_equal(order.start.argv[0], "true");
     assert_string_equal(order.start.env[0], "SECRET=a=b");
@@ -285,7 +285,7 @@ static void a_gang_is_told_where_it_meets(void **state)
     };
     struct input in = {.type = INPUT_TASK_SUBMIT, .submit = {.specs = &spec, .count = 1}};
     assert_int_equal(site_step(&site, in), VERDICT_OK);
-    task_id id = core_task_last(site.core);
+    task_id id = query_task_last(site.core);
     site_pass(&site);
     for (uint32_t i = 0; i < 2; i++) {
         const struct effect start = {
@@ -307,7 +307,7 @@ static void pools_and_nodes_show_what_is_free(void **state)
     (void)site_submit(&site, 5000);
     site_pass(&site);
     (void)site_submit(&site, 7000);
-    const struct pool *pool = core_pool_named(site.core, "default");
+    const struct pool *pool = query_pool_named(site.core, "default");
     pool_json(&site.j, site.core, pool, &site.arena);
     const struct doc *doc = site_written(&site);
     assert_string_equal(text_at(doc, "name"), "default");
@@ -323,7 +323,7 @@ static void pools_and_nodes_show_what_is_free(void **state)
     assert_string_equal(value_at(doc, "tasks.pending"), "1");
     assert_string_equal(value_at(doc, "tasks.running"), "2");
     assert_string_equal(value_at(doc, "reserved_task"), "null");
-    node_json(&site.j, site.core, core_node_named(site.core, "n1"), &site.arena);
+    node_json(&site.j, site.core, query_node_named(site.core, "n1"), &site.arena);
     doc = site_written(&site);
     assert_string_equal(text_at(doc, "name"), "n1");
     assert_string_equal(text_at(doc, "state"), "up");
@@ -344,7 +344,7 @@ static void refusals_name_field_and_smallest_change(void **state)
 {
     (void)state;
     assert_true(site_submit(&site, 8000).v == 0);
-    refusal_json(site.core, &site.facts, false, &site.arena, &site.out);
+    error_json_refusal(site.core, &site.facts, false, &site.arena, &site.out);
     const struct doc *doc = site_written(&site);
     assert_string_equal(text_at(doc, "error.code"), "never");
     assert_string_equal(text_at(doc, "error.path"), "resources.foo");
@@ -353,11 +353,11 @@ static void refusals_name_field_and_smallest_change(void **state)
                         "would be accepted");
     assert_string_equal(text_at(doc, "error.reason.code"), "too-large");
     assert_string_equal(value_at(doc, "error.reason.smallest"), "7");
-    refusal_json(site.core, &site.facts, true, &site.arena, &site.out);
+    error_json_refusal(site.core, &site.facts, true, &site.arena, &site.out);
     assert_string_equal(text_at(site_written(&site), "error.path"), "[0].resources.foo");
     struct input kill = {.type = INPUT_TASK_KILL, .task = {.task = {99}}};
     assert_int_equal(site_step(&site, kill), VERDICT_NOT_FOUND);
-    refusal_json(site.core, &site.facts, false, &site.arena, &site.out);
+    error_json_refusal(site.core, &site.facts, false, &site.arena, &site.out);
     doc = site_written(&site);
     assert_string_equal(text_at(doc, "error.code"), "not-found");
     assert_string_equal(text_at(doc, "error.message"), "there is no such task");
@@ -372,7 +372,7 @@ static void errors_are_one_object(void **state)
                         "{\"error\":{\"code\":\"invalid\",\"message\":\"a.b: wrong "
                         "\\\"x\\\"\",\"path\":\"a.b\"}}");
     buf_clear(&site.out);
-    error_code_json("stale", "old epoch", &site.out);
+    error_json_code("stale", "old epoch", &site.out);
     assert_string_equal(buf_text(&site.out),
                         "{\"error\":{\"code\":\"stale\",\"message\":\"old epoch\",\"path\":\"\"}}");
 }
@@ -386,7 +386,7 @@ static void event_look(const struct fact *fact)
     event_json(&site.j, site.core, 40, fact);
     assert_null(strstr(buf_text(&site.out), "SECRET"));
     const struct doc *doc = site_written(&site);
-    assert_string_equal(text_at(doc, "type"), fact_type_name(fact->type));
+    assert_string_equal(text_at(doc, "type"), names_fact_type(fact->type));
     assert_string_equal(value_at(doc, "seq"), "40");
     assert_non_null(doc_get(doc, "actor"));
     assert_non_null(doc_get(doc, "cause"));
@@ -419,9 +419,9 @@ static void events_are_about_their_subject(void **state)
                  .edit = &(struct node_edit){.fields = NODE_EDIT_DRAIN, .drain = true}}};
     assert_int_equal(site_step(&site, edit), VERDICT_OK);
     assert_true(site.facts.count > 0);
-    struct event_subject subject = event_subject(site.core, &site.facts.at[0]);
+    struct event_json_subject subject = event_json_subject(site.core, &site.facts.at[0]);
     assert_int_equal(subject.node.v, 1);
-    assert_int_equal(subject.pool.v, core_pool_named(site.core, "default")->id.v);
+    assert_int_equal(subject.pool.v, query_pool_named(site.core, "default")->id.v);
     assert_true(subject.task.v == 0);
     event_json(&site.j, site.core, 1, &site.facts.at[0]);
     assert_string_equal(text_at(site_written(&site), "node"), "n1");
@@ -434,7 +434,7 @@ static void the_whole_state_is_one_document(void **state)
         (void)site_submit(&site, i % 2 == 0 ? 0 : 3000);
     }
     site_pass(&site);
-    state_json(site.core, core_time_ms(site.core), &site.out);
+    state_json(site.core, query_time_ms(site.core), &site.out);
     assert_null(strstr(buf_text(&site.out), "SECRET"));
     const struct doc *doc = site_written(&site);
     assert_string_equal(value_at(doc, "version"), "1");

@@ -1,0 +1,267 @@
+/* agent_options.c - the command lines of both roles, and the agent's file. One table serves line and
+ * file: `--join-token-file X` is `join_token_file: X`. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/agent_options.h"
+
+#include "agent/dirs.h"
+#include "base/amount.h"
+#include "base/doc.h"
+#include "base/str.h"
+
+#include <stddef.h>
+#include <unistd.h>
+
+enum { DESCRIPTOR_MAX = 1 << 20, SLOTS_LIMIT = 100000 };
+
+enum agent_option_kind { KIND_TEXT, KIND_NUMBER, KIND_DURATION, KIND_FD, KIND_FLAG, KIND_LABEL };
+
+struct option_row {
+    const char *name;
+    enum agent_option_kind kind;
+    size_t offset;
+    int64_t max;
+};
+
+#define ROW(name_, kind_, type_, field_, max_)                                                     \
+    {                                                                                              \
+        name_, kind_, offsetof(type_, field_), max_                                                \
+    }
+
+static const struct option_row agent_rows[] = {
+    ROW("config", KIND_TEXT, struct agent_options, config, 0),
+    ROW("server", KIND_TEXT, struct agent_options, server, 0),
+    ROW("pool", KIND_TEXT, struct agent_options, pool, 0),
+    ROW("join-token", KIND_TEXT, struct agent_options, join_token, 0),
+    ROW("join-token-file", KIND_TEXT, struct agent_options, join_token_file, 0),
+    ROW("dir", KIND_TEXT, struct agent_options, dir, 0),
+    ROW("name", KIND_TEXT, struct agent_options, name, 0),
+    ROW("run-as", KIND_TEXT, struct agent_options, run_as, 0),
+    ROW("resources", KIND_TEXT, struct agent_options, resources, 0),
+    ROW("address", KIND_TEXT, struct agent_options, address, 0),
+    ROW("label", KIND_LABEL, struct agent_options, labels, 0),
+    ROW("slots", KIND_NUMBER, struct agent_options, slots, SLOTS_LIMIT),
+    ROW("fake-gpus", KIND_NUMBER, struct agent_options, fake_gpus, NODE_DEVICES_MAX),
+    ROW("stop-after", KIND_DURATION, struct agent_options, stop_after_ms, 0),
+    ROW("ready-fd", KIND_FD, struct agent_options, ready_fd, DESCRIPTOR_MAX),
+    ROW("replace", KIND_FLAG, struct agent_options, replace, 0),
+};
+
+static const struct option_row supervisor_rows[] = {
+    ROW("dir", KIND_TEXT, struct supervisor_options, dir, 0),
+    ROW("run-as", KIND_TEXT, struct supervisor_options, run_as, 0),
+    ROW("ready-fd", KIND_FD, struct supervisor_options, ready_fd, DESCRIPTOR_MAX),
+};
+
+struct option_table {
+    const struct option_row *rows;
+    size_t count;
+};
+
+/* The row of a name; the file writes `_` where the line has `-`. */
+static const struct option_row *row_find(struct option_table table, struct str name)
+{
+    for (size_t i = 0; i < table.count; i++) {
+        const char *row = table.rows[i].name;
+        size_t j = 0;
+        while (j < name.len && row[j] != '\0' &&
+               (row[j] == name.p[j] || (row[j] == '-' && name.p[j] == '_'))) {
+            j++;
+        }
+        if (j == name.len && row[j] == '\0') {
+            return &table.rows[i];
+        }
+    }
+    return NULL;
+}
+
+static must_use enum err number_set(const struct option_row *row, const char *value, void *options,
+                                    struct error *e)
+{
+    char *field = (char *)options + row->offset;
+    uint64_t number;
+    if (!str_to_u64(str_of(value), &number) || number > (uint64_t)row->max) {
+        return fail(e, ERR_USAGE, "--%s must be a whole number from 0 to %lld, not '%s'", row->name,
+                    (long long)row->max, value);
+    }
+    if (row->kind == KIND_FD) {
+        *(int *)(void *)field = (int)number;
+    } else {
+        *(int64_t *)(void *)field = (int64_t)number;
+    }
+    return ERR_OK;
+}
+
+static must_use enum err label_add(struct agent_options *options, const char *value,
+                                   struct error *e)
+{
+    if (strchr(value, '=') == NULL || value[0] == '=') {
+        return fail(e, ERR_USAGE, "--label must be KEY=VALUE, not '%s'", value);
+    }
+    if (options->label_count == NODE_LABELS_MAX) {
+        return fail(e, ERR_LIMIT, "a node has at most %d labels", NODE_LABELS_MAX);
+    }
+    options->labels[options->label_count++] = value;
+    return ERR_OK;
+}
+
+static must_use enum err row_set(const struct option_row *row, const char *value, void *options,
+                                 struct error *e)
+{
+    char *field = (char *)options + row->offset;
+    switch (row->kind) {
+    case KIND_TEXT:
+        *(const char **)(void *)field = value;
+        return ERR_OK;
+    case KIND_NUMBER:
+    case KIND_FD:
+        return number_set(row, value, options, e);
+    case KIND_DURATION:
+        if (amount_duration(str_of(value), (int64_t *)(void *)field, e) != ERR_OK) {
+            return fail_in(e, "--%s", row->name);
+        }
+        return ERR_OK;
+    case KIND_FLAG:
+        *(bool *)(void *)field = true;
+        return ERR_OK;
+    case KIND_LABEL:
+        return label_add(options, value, e);
+    }
+    return ERR_OK;
+}
+
+static must_use enum err line_parse(struct option_table table, int argc, char **argv, void *options,
+                                    struct error *e)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strncmp(argv[i], "--", 2) != 0) {
+            return fail(e, ERR_USAGE, "unexpected argument '%s'", argv[i]);
+        }
+        struct str value;
+        struct str name = str_cut(str_of(argv[i] + 2), '=', &value);
+        const struct option_row *row = row_find(table, name);
+        if (row == NULL || memchr(name.p, '_', name.len) != NULL) {
+            return fail(e, ERR_USAGE, "there is no option '%s'", argv[i]);
+        }
+        const char *text = value.p;
+        if (row->kind != KIND_FLAG && text == NULL) {
+            if (i + 1 == argc) {
+                return fail(e, ERR_USAGE, "--%s wants a value", row->name);
+            }
+            text = argv[++i];
+        }
+        enum err r = row_set(row, text, options, e);
+        if (r != ERR_OK) {
+            return r;
+        }
+    }
+    return ERR_OK;
+}
+
+must_use enum err agent_options_supervisor_parse(int argc, char **argv,
+                                                 struct supervisor_options *ret, struct error *e)
+{
+    struct option_table table = {supervisor_rows,
+                                 sizeof supervisor_rows / sizeof supervisor_rows[0]};
+    struct supervisor_options options = {.ready_fd = -1};
+    enum err r = line_parse(table, argc, argv, &options, e);
+    if (r == ERR_OK && options.dir == NULL) {
+        r = fail(e, ERR_USAGE, "--dir is missing");
+    }
+    if (r == ERR_OK) {
+        *ret = options;
+    }
+    return r;
+}
+
+void agent_options_supervisor_ready(int fd, const char *text)
+{
+    if (fd < 0) {
+        return;
+    }
+    (void)!write(fd, text, strlen(text));
+    (void)!write(fd, "\n", 1);
+    (void)close(fd);
+}
+
+static must_use enum err labels_read(const struct doc *labels, struct arena *arena,
+                                     struct agent_options *options, struct error *e)
+{
+    if (labels->kind != DOC_MAP) {
+        return fail(e, ERR_INVALID, "labels must be a map");
+    }
+    for (const struct doc *label = labels->first; label != NULL; label = label->next) {
+        const char *value;
+        if (!doc_text(label, &value)) {
+            return fail(e, ERR_INVALID, "labels (line %u): a label's value is a text", label->line);
+        }
+        const char *pair = arena_fmt(arena, "%.*s=%s", (int)label->key.len, label->key.p, value);
+        enum err r = label_add(options, pair, e);
+        if (r != ERR_OK) {
+            return r;
+        }
+    }
+    return ERR_OK;
+}
+
+static must_use enum err file_read(struct option_table table, const char *path, struct arena *arena,
+                                   struct agent_options *options, struct error *e)
+{
+    struct str text;
+    struct doc *doc;
+    enum err r = dirs_read(NULL, path, arena, &text, e);
+    r = r == ERR_OK ? doc_yaml_parse(arena, text, &doc, e) : r;
+    if (r != ERR_OK) {
+        return fail_in(e, "%s", path);
+    }
+    for (const struct doc *field = doc->first; field != NULL; field = field->next) {
+        if (str_is(field->key, "labels")) {
+            r = labels_read(field, arena, options, e);
+        } else {
+            const struct option_row *row = row_find(table, field->key);
+            const char *value;
+            if (row == NULL || row->kind == KIND_LABEL || !doc_text(field, &value)) {
+                return fail(e, ERR_INVALID, "%s (line %u): '%.*s' is no setting of an agent", path,
+                            field->line, (int)field->key.len, field->key.p);
+            }
+            r = row_set(row, value, options, e);
+        }
+        if (r != ERR_OK) {
+            return fail_in(e, "%s (line %u)", path, field->line);
+        }
+    }
+    return ERR_OK;
+}
+
+/* As root a system directory, else one of the user's. */
+static const char *dir_default(struct arena *arena)
+{
+    const char *data = getenv("XDG_DATA_HOME");
+    const char *home = getenv("HOME");
+    if (geteuid() == 0) {
+        return "/var/lib/weir/agent";
+    }
+    if (data != NULL && data[0] == '/') {
+        return arena_fmt(arena, "%s/weir/agent", data);
+    }
+    return arena_fmt(arena, "%s/.local/share/weir/agent", home == NULL ? "" : home);
+}
+
+must_use enum err agent_options_parse(int argc, char **argv, struct arena *arena,
+                                      struct agent_options *ret, struct error *e)
+{
+    struct option_table table = {agent_rows, sizeof agent_rows / sizeof agent_rows[0]};
+    const struct agent_options none = {.slots = -1, .fake_gpus = -1, .ready_fd = -1};
+    struct agent_options options = none;
+    enum err r = line_parse(table, argc, argv, &options, e);
+    if (r == ERR_OK && options.config != NULL) {
+        const char *path = options.config;
+        options = none;
+        r = file_read(table, path, arena, &options, e);
+        r = r == ERR_OK ? line_parse(table, argc, argv, &options, e) : r;
+    }
+    if (r != ERR_OK) {
+        return r;
+    }
+    options.dir = options.dir == NULL ? dir_default(arena) : options.dir;
+    *ret = options;
+    return ERR_OK;
+}

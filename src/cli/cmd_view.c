@@ -1,0 +1,409 @@
+/* cmd_view.c - `weir status`, `queue`, `explain`, `events`: what is going on, and why.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/amount.h"
+#include "cli/api.h"
+#include "cli/cells.h"
+#include "cli/cmd.h"
+#include "cli/list.h"
+#include "cli/show.h"
+#include "cli/task_text.h"
+#include "cli/text.h"
+#include "cli/item.h"
+#include "base/amount.h"
+#include "io/http_client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE_BYTES_MAX = 1 << 16, EVENTS_QUIET_MS = 300, EVENTS_IDLE_MS = 60000 };
+
+/* ---- queue ---- */
+
+static const struct list_column queue_columns[] = {
+    {"position", "PLACE", COLUMN_NUMBER, "position", COLUMN_ALWAYS, NULL},
+    {"id", "ID", COLUMN_NUMBER, "id", COLUMN_ALWAYS, NULL},
+    {"name", "NAME", COLUMN_CUSTOM, "name", COLUMN_ALWAYS, task_text_name},
+    {"user", "USER", COLUMN_TEXT, "user", COLUMN_SPARE, NULL},
+    {"project", "PROJECT", COLUMN_TEXT, "project", COLUMN_SPARE, NULL},
+    {"state", "STATE", COLUMN_STATE, "state", COLUMN_WIDE, NULL},
+    {"priority", "PRIO", COLUMN_NUMBER, "priority", COLUMN_SPARE, NULL},
+    {"resources", "RESOURCES", COLUMN_RESOURCES, "resources", COLUMN_ALWAYS, NULL},
+    {"instances", "INST", COLUMN_CUSTOM_NUMBER, "instances", COLUMN_SPARE, task_text_instances},
+    {"submitted", "SUBMITTED", COLUMN_TIME, "submitted_at", COLUMN_ALWAYS, NULL},
+    {"reason", "REASON", COLUMN_TEXT, "reason.message", COLUMN_ALWAYS, NULL},
+    {0},
+};
+
+static const struct list_def queue_list = {
+    .what = "tasks waiting",
+    .id_path = "id",
+    .columns = queue_columns,
+    .empty = "everything that could run does",
+};
+
+int cmd_view_queue(struct cli *cli)
+{
+    const char *pool = args_text(&cli->args, "pool");
+    const char *path = arena_fmt(&cli->arena, "/queue?pool=%s",
+                                 api_escape(&cli->arena, pool == NULL ? "default" : pool));
+    return list_run(cli, &queue_list, path);
+}
+
+/* ---- explain ---- */
+
+/* Only a task that waits was looked for a place for. */
+static void cell_looked(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    if (item_at(item, "reason.message") != NULL && item_number(item, "nodes_total", 0) > 0) {
+        buf_add_str(out, item_text(item, "nodes_total"));
+    }
+}
+
+static void cell_place(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    if (item_true(item, "further")) {
+        int64_t position = item_number(item, "position", 0);
+        buf_addf(out, "more than %lld,%03lld", (long long)position / 1000,
+                 (long long)position % 1000);
+    } else {
+        buf_add_str(out, item_text(item, "position"));
+    }
+}
+
+/* "4", "64Gi"; what has no bound has no figure. */
+static void figure_add(struct buf *out, const struct doc *account, const char *before,
+                       const char *path, const char *after)
+{
+    const struct doc *value = item_at(account, path);
+    int64_t bytes;
+    if (value == NULL || value->kind == DOC_NULL) {
+        return;
+    }
+    buf_add_str(out, before);
+    if (strcmp(item_text(account, "resource"), "memory") == 0 && doc_i64(value, &bytes)) {
+        char text[AMOUNT_TEXT_MAX];
+        amount_bytes_text(bytes, text);
+        buf_add_str(out, text);
+    } else {
+        buf_add_str(out, item_text(account, path));
+    }
+    buf_add_str(out, after);
+}
+
+/* "project vision holds 4 slots: 2 guaranteed, fair share 6, limit 8". */
+static void cell_account(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    (void)now_ms;
+    const struct doc *account = item_at(item, "account");
+    if (account == NULL || account->kind == DOC_NULL || item_at(item, "reason.message") == NULL) {
+        return;
+    }
+    buf_addf(out, "%s %s holds ", item_text(account, "kind"), item_text(account, "name"));
+    figure_add(out, account, "", "allocated", " ");
+    const char *resource = item_text(account, "resource");
+    const bool one =
+        strcmp(resource, "slots") == 0 && strcmp(item_text(account, "allocated"), "1") == 0;
+    buf_add_str(out, one ? "slot" : resource);
+    figure_add(out, account, ": ", "guaranteed", " guaranteed");
+    figure_add(out, account, ", fair share ", "share", "");
+    figure_add(out, account, ", limit ", "limit", "");
+}
+
+/* When it will be looked at again at the latest. */
+static void cell_until(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    int64_t until_ms;
+    if (item_time(item, "reason.until", &until_ms)) {
+        buf_add_str(out, "at the latest in ");
+        text_span(out, until_ms > now_ms ? until_ms - now_ms : 0);
+    }
+}
+
+/* How long, and which tasks say so. */
+static void cell_expected(struct buf *out, const struct doc *item, int64_t now_ms)
+{
+    static const char *const sources[][2] = {
+        {"time-limit", "its time limit"},
+        {"name", "tasks of this name"},
+        {"user-size", "tasks of this user and size"},
+        {"user", "tasks of this user"},
+        {"project-size", "tasks of this project and size"},
+        {"project", "tasks of this project"},
+        {"site", "all tasks"},
+    };
+    (void)now_ms;
+    const struct doc *ms = item_at(item, "expected.ms");
+    if (ms == NULL || ms->kind != DOC_NUMBER) {
+        return;
+    }
+    char text[AMOUNT_TEXT_MAX];
+    amount_duration_text(item_number(item, "expected.ms", 0) / 1000 * 1000, text);
+    buf_add_str(out, text);
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        if (strcmp(item_text(item, "expected.from"), sources[i][0]) == 0) {
+            buf_addf(out, " by %s", sources[i][1]);
+        }
+    }
+}
+
+static const struct list_column explain_fields[] = {
+    {"task", "task", COLUMN_NUMBER, "task", COLUMN_ALWAYS, NULL},
+    {"state", "state", COLUMN_STATE, "state", COLUMN_ALWAYS, NULL},
+    {"reason", "reason", COLUMN_TEXT, "reason.message", COLUMN_ALWAYS, NULL},
+    {"until", "moves on", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_until},
+    {"account", "account", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_account},
+    {"pool", "pool", COLUMN_TEXT, "pool", COLUMN_ALWAYS, NULL},
+    {"position", "place", COLUMN_CUSTOM_NUMBER, NULL, COLUMN_ALWAYS, cell_place},
+    {"evicted", "last evicted", COLUMN_TEXT, "evicted.message", COLUMN_ALWAYS, NULL},
+    {"expected", "runs about", COLUMN_CUSTOM, NULL, COLUMN_ALWAYS, cell_expected},
+    {"until", "starts by", COLUMN_TIME, "reserved_until", COLUMN_ALWAYS, NULL},
+    {"nodes", "nodes looked at", COLUMN_CUSTOM_NUMBER, NULL, COLUMN_ALWAYS, cell_looked},
+    {0},
+};
+
+static void explain_more(const struct cli *cli, const struct doc *doc)
+{
+    (void)cli;
+    struct buf out;
+    buf_init(&out, LINE_BYTES_MAX);
+    const struct doc *near = item_at(doc, "nearest");
+    const struct doc *blockers = item_at(doc, "blockers");
+    const struct doc *hints = item_at(doc, "suggestions");
+    buf_add_str(&out, near != NULL && near->count > 0 ? "\nnearest nodes\n" : "");
+    for (const struct doc *d = near == NULL ? NULL : near->first; d != NULL; d = d->next) {
+        buf_addf(&out, "  %s: ", item_text(d, "node"));
+        text_escape(&out, str_of(item_text(d, "message")));
+        buf_add_char(&out, '\n');
+    }
+    buf_add_str(&out, blockers != NULL && blockers->count > 0 ? "\nheld by tasks" : "");
+    for (const struct doc *d = blockers == NULL ? NULL : blockers->first; d != NULL; d = d->next) {
+        buf_addf(&out, " %s", d->text.p);
+    }
+    buf_add_str(&out, blockers != NULL && blockers->count > 0 ? "\n" : "");
+    buf_add_str(&out, hints != NULL && hints->count > 0 ? "\nwhat would help\n" : "");
+    for (const struct doc *d = hints == NULL ? NULL : hints->first; d != NULL; d = d->next) {
+        buf_add_str(&out, "  ");
+        text_escape(&out, d->text);
+        buf_add_char(&out, '\n');
+    }
+    context_out((struct str){.p = buf_text(&out), .len = out.len});
+    buf_done(&out);
+}
+
+int cmd_view_explain(struct cli *cli)
+{
+    struct error e;
+    uint64_t id;
+    if (!str_to_u64(str_of(cli->args.words[0]), &id) || id == 0) {
+        (void)fail(&e, ERR_USAGE, "'%.60s' is no task id; a number like 12 would do",
+                   cli->args.words[0]);
+        return context_fail(cli, &e);
+    }
+    return show_run(cli, arena_fmt(&cli->arena, "/tasks/%llu/explain", (unsigned long long)id),
+                    arena_fmt(&cli->arena, "task=%llu", (unsigned long long)id), explain_fields,
+                    explain_more);
+}
+
+/* ---- status ---- */
+
+/* "2 running, 5 pending": what is not zero. */
+static void counts_line(struct buf *out, const char *label, const struct doc *counts)
+{
+    buf_addf(out, "%-8s", label);
+    bool any = false;
+    for (const struct doc *d = counts == NULL ? NULL : counts->first; d != NULL; d = d->next) {
+        if (d->kind == DOC_NUMBER && !str_is(d->text, "0")) {
+            buf_addf(out, "%s%s %s", any ? ", " : "", d->text.p, d->key.p);
+            any = true;
+        }
+    }
+    buf_add_str(out, any ? "\n" : "none\n");
+}
+
+static int status_print(struct cli *cli, const struct doc *doc)
+{
+    struct buf out;
+    buf_init(&out, LINE_BYTES_MAX);
+    buf_addf(&out, "%-8s%s, version %s", "server", cli->login.url, item_text(doc, "version"));
+    int64_t now_ms;
+    int64_t started_ms;
+    if (item_time(doc, "time", &now_ms) && item_time(doc, "started_at", &started_ms)) {
+        buf_add_str(&out, ", started ");
+        text_ago(&out, started_ms, now_ms);
+    }
+    buf_add_char(&out, '\n');
+    if (!item_true(doc, "writable")) {
+        buf_addf(&out, "%-8s", "trouble");
+        text_escape(&out, str_of(item_text(doc, "problem")));
+        buf_add_str(&out, "; reads are answered, changes are refused until it heals\n");
+    }
+    buf_addf(&out, "%-8s%s\n", "pools", item_text(doc, "pools"));
+    counts_line(&out, "nodes", item_at(doc, "nodes"));
+    counts_line(&out, "tasks", item_at(doc, "tasks"));
+    context_out((struct str){.p = buf_text(&out), .len = out.len});
+    buf_done(&out);
+    return EXIT_OK;
+}
+
+int cmd_view_status(struct cli *cli)
+{
+    struct error e;
+    struct api_reply reply;
+    if (api_get(cli, &cli->arena, "/status", &reply, &e) != ERR_OK) {
+        return context_fail(cli, &e);
+    }
+    return show_json(cli, &reply) ? EXIT_OK : status_print(cli, reply.doc);
+}
+
+/* ---- events ---- */
+
+struct events {
+    struct cli *cli;
+    bool json;
+    bool from_now; /* followed, and no place to start from was given */
+    uint64_t after;
+    struct arena arena;
+};
+
+/* victim=(project=vision allocated=4): the plain fields of a map. */
+static void map_add(struct buf *out, const struct doc *map)
+{
+    bool any = false;
+    buf_addf(out, "  %s=(", map->key.p);
+    for (const struct doc *d = map->first; d != NULL; d = d->next) {
+        const char *value = item_text(d, "");
+        if (value[0] != '\0') {
+            buf_addf(out, "%s%s=", any ? " " : "", d->key.p);
+            text_escape(out, str_of(value));
+            any = true;
+        }
+    }
+    buf_add_char(out, ')');
+}
+
+/* "2026-…Z  task-ended  task 12  node n1  by admin". */
+static void event_print(const struct doc *doc)
+{
+    static const char *const shown[] = {"seq", "time", "type", "actor", "cause"};
+    struct buf out;
+    buf_init(&out, LINE_BYTES_MAX);
+    buf_addf(&out, "%s  %s  %s", item_text(doc, "seq"), item_text(doc, "time"),
+             item_text(doc, "type"));
+    for (const struct doc *d = doc->first; d != NULL; d = d->next) {
+        bool known = d->kind == DOC_MAP || d->kind == DOC_LIST || d->kind == DOC_NULL;
+        for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+            known = known || str_is(d->key, shown[i]);
+        }
+        const char *value = item_text(d, "");
+        if (!known && value[0] != '\0') {
+            buf_addf(&out, "  %s=", d->key.p);
+            text_escape(&out, str_of(value));
+        } else if (d->kind == DOC_MAP) {
+            map_add(&out, d);
+        }
+    }
+    const char *actor = item_text(doc, "actor");
+    if (actor[0] != '\0') {
+        buf_add_str(&out, "  by ");
+        text_escape(&out, str_of(actor));
+    }
+    buf_add_char(&out, '\n');
+    context_out((struct str){.p = buf_text(&out), .len = out.len});
+    buf_done(&out);
+}
+
+static bool on_event_line(void *ctx, struct str line)
+{
+    struct events *events = ctx;
+    struct str value;
+    struct str key = str_cut(line, ':', &value);
+    if (value.p == NULL) {
+        return true;
+    }
+    value = str_trim(value);
+    if (str_is(key, "id")) {
+        (void)str_to_u64(value, &events->after);
+    } else if (str_is(key, "event") && str_is(value, "reset")) {
+        context_say("weir: some events are too old to be shown");
+    } else if (str_is(key, "data") && events->json) {
+        context_out(value);
+        context_out_text("\n");
+    } else if (str_is(key, "data")) {
+        struct doc *doc;
+        arena_clear(&events->arena);
+        if (doc_json_parse(&events->arena, value, &doc, NULL) == ERR_OK) {
+            event_print(doc);
+        }
+    }
+    return true;
+}
+
+static const char *events_path(struct events *events)
+{
+    struct cli *cli = events->cli;
+    struct arena *arena = &cli->arena;
+    /* Without a place to start from, the server begins with what happens next. */
+    const char *path =
+        events->from_now && events->after == 0
+            ? "/api/v1/events?"
+            : arena_fmt(arena, "/api/v1/events?after=%llu", (unsigned long long)events->after);
+    static const char *const filters[] = {"task", "pool", "type"};
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+        const char *value = args_text(&cli->args, filters[i]);
+        if (value != NULL) {
+            path = arena_fmt(arena, "%s&%s=%s", path, filters[i], api_escape(arena, value));
+        }
+    }
+    return path;
+}
+
+/* Without --follow the stream is over when nothing more comes for a moment. */
+static enum err events_read(struct events *events, bool follow, struct error *e)
+{
+    struct http_stream_call call = {
+        .call = {.method = "GET",
+                 .path = events_path(events),
+                 .retry_ms = follow ? args_duration(&events->cli->args, "retry", API_RIDE_MS) : 0},
+        .idle_ms = follow ? EVENTS_IDLE_MS : EVENTS_QUIET_MS,
+        .on_line = on_event_line,
+        .ctx = events,
+    };
+    struct http_reply reply = {0};
+    struct arena arena;
+    arena_init(&arena);
+    enum err r = http_client_stream(events->cli->client, &call, &arena, &reply, e);
+    if (r == ERR_OK && reply.status != 200) {
+        r = api_refusal(reply.status, reply.body, e);
+    }
+    arena_done(&arena);
+    return r;
+}
+
+int cmd_view_events(struct cli *cli)
+{
+    struct error e;
+    struct events events = {
+        .cli = cli,
+        .json = args_has(&cli->args, "json"),
+        .after = args_number(&cli->args, "after", 0),
+    };
+    bool follow = args_has(&cli->args, "follow");
+    events.from_now = follow && !args_has(&cli->args, "after");
+    enum err r = api_open(cli, &e);
+    if (r != ERR_OK) {
+        return context_fail(cli, &e);
+    }
+    arena_init(&events.arena);
+    do {
+        r = events_read(&events, follow, &e);
+        if (follow && r == ERR_UNREACHABLE) {
+            /* A restart breaks the stream; it is asked for again behind the last event. */
+            r = api_await(cli, args_duration(&cli->args, "retry", API_RIDE_MS), &e);
+        }
+    } while (follow && (r == ERR_OK || r == ERR_TIMEOUT));
+    arena_done(&events.arena);
+    bool quiet = !follow && r == ERR_TIMEOUT;
+    return r == ERR_OK || quiet ? EXIT_OK : context_fail(cli, &e);
+}

@@ -1,0 +1,146 @@
+/* apply.c - make a fact so. The only writer of the state; replay at restart goes through here too.
+ *
+ * Total on what core_decide() produced from the same state: a fact that does not fit is a bug (or a
+ * damaged store) and aborts. SPDX-License-Identifier: Apache-2.0 */
+#include "core/state/change.h"
+
+#include "base/mem.h"
+#include "base/must.h"
+
+static void stale_renew(struct core *core, task_id id, int64_t now_ms)
+{
+    struct task_mark mark;
+    struct task *task = change_task_open(core, id, &mark);
+    task->stale_ms = now_ms;
+    change_task_close(core, task, &mark);
+}
+
+/* Grace times start anew with a server: the orders may never have gone out, and nodes are not back yet. */
+static void graces_renew(struct core *core, int64_t now_ms)
+{
+    struct oindex before;
+    oindex_copy(&before, &core->orders[ORDER_DEADLINE]);
+    struct okey key = {{0}};
+    for (bool more = oindex_from(&before, key, &key); more;
+         more = oindex_next(&before, key, &key)) {
+        if (key.at[1] == DEADLINE_STALE) {
+            stale_renew(core, (task_id){key.at[2]}, now_ms);
+        }
+        if (key.at[1] != DEADLINE_STOP) {
+            continue;
+        }
+        const struct task *task = query_task(core, (task_id){key.at[2]});
+        must(task != NULL);
+        struct instance *instance = change_task_instance(core, task, (uint32_t)key.at[3]);
+        change_task_deadline_drop(core, task, instance);
+        instance->stop_deadline_ms = now_ms + task->grace_ms;
+        change_task_deadline_put(core, task, instance);
+    }
+    oindex_done(&before);
+}
+
+static void apply_server_started(struct core *core, const struct fact *fact)
+{
+    must(fact->server_started.epoch == core->epoch + 1);
+    core->epoch = fact->server_started.epoch;
+    memcpy(core->uuid, fact->server_started.server_uuid, sizeof core->uuid);
+    graces_renew(core, fact->time_ms);
+    const struct pool *pool = query_pool_next(core, (pool_id){0});
+    while (pool != NULL) {
+        pool_id id = pool->id;
+        change_pool_due(core, id);
+        pool = query_pool_next(core, id);
+    }
+}
+
+static void apply_resource_defined(struct core *core, const struct fact *fact)
+{
+    must(core->resource_count < RESOURCES_MAX);
+    must(fact->resource_defined.resource.v == core->resource_count);
+    const char *name = fact->resource_defined.name;
+    core->resources[core->resource_count++] = blob_new(name, strlen(name) + 1);
+}
+
+static uint64_t key_half(const uint8_t *bytes)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        value = value << 8 | bytes[i];
+    }
+    return value;
+}
+
+struct okey key_submit(const uint8_t *key, uint64_t row)
+{
+    return (struct okey){{key_half(key), key_half(key + 8), row, 0}};
+}
+
+static void apply_submit_key(struct core *core, const struct fact *fact)
+{
+    struct submit_key *row = table_add(&core->keys);
+    memcpy(row->key, fact->submit_key.key, sizeof row->key);
+    memcpy(row->body_hash, fact->submit_key.body_hash, sizeof row->body_hash);
+    row->first = fact->submit_key.first;
+    row->count = fact->submit_key.count;
+    row->time_ms = fact->time_ms;
+    must(oindex_insert(&core->orders[ORDER_SUBMIT_KEY], key_submit(row->key, core->keys.last)));
+}
+
+static void apply_keys_expired(struct core *core, const struct fact *fact)
+{
+    uint64_t row;
+    while ((row = table_next(&core->keys, 0)) != 0) {
+        const struct submit_key *key = table_get(&core->keys, row);
+        if (key->time_ms >= fact->keys_expired.before_ms) {
+            return;
+        }
+        must(oindex_remove(&core->orders[ORDER_SUBMIT_KEY], key_submit(key->key, row)));
+        table_remove(&core->keys, row);
+    }
+}
+
+void core_apply(struct core *core, const struct fact *fact)
+{
+    static void (*const appliers[FACT_TYPE_MAX + 1])(struct core *, const struct fact *) = {
+        [FACT_SERVER_STARTED] = apply_server_started,
+        [FACT_RESOURCE_DEFINED] = apply_resource_defined,
+        [FACT_POOL_SET] = apply_pool_set,
+        [FACT_POOL_DELETED] = apply_pool_deleted,
+        [FACT_NODE_SET] = apply_node_set,
+        [FACT_NODE_STATE] = apply_node_state,
+        [FACT_NODE_EDITED] = apply_node_edited,
+        [FACT_TASK_SUBMITTED] = apply_task_submitted,
+        [FACT_SUBMIT_KEY] = apply_submit_key,
+        [FACT_TASK_QUEUED] = apply_task_queued,
+        [FACT_TASK_PAUSED] = apply_task_paused,
+        [FACT_TASK_EDITED] = apply_task_edit,
+        [FACT_TASK_KILL_ASKED] = apply_task_kill_asked,
+        [FACT_PASS] = apply_pool_pass,
+        [FACT_ALLOCATED] = apply_attempt_allocated,
+        [FACT_HEAD_BLOCKED] = apply_pool_blocked,
+        [FACT_RESERVED] = apply_pool_reserved,
+        [FACT_ATTEMPT_STARTED] = apply_attempt_started,
+        [FACT_ATTEMPT_STOPPING] = apply_attempt_stopping,
+        [FACT_ATTEMPT_ENDED] = apply_attempt_ended,
+        [FACT_TASK_ENDED] = apply_task_ended,
+        [FACT_TASK_ARCHIVED] = apply_task_archived,
+        [FACT_SUBMIT_KEYS_EXPIRED] = apply_keys_expired,
+        [FACT_CLAIMED] = apply_claim_made,
+        [FACT_CLAIM_DROPPED] = apply_claim_dropped,
+        [FACT_EVICTED] = apply_claim_evicted,
+        [FACT_POOL_WAKE] = apply_pool_wake,
+        [FACT_HISTORY_TICKED] = apply_history_ticked,
+        [FACT_ATTEMPT_CHECKPOINT] = apply_checkpoint,
+        [FACT_TASK_MOVED] = apply_task_edit_moved,
+        [FACT_DEPENDENTS_RELEASED] = apply_task_released,
+        [FACT_ACCOUNT_SET] = apply_account_set,
+        [FACT_ACCOUNT_DELETED] = apply_account_deleted,
+        [FACT_QUOTA_SET] = apply_account_quota,
+    };
+    must((unsigned)fact->type > 0);
+    must((unsigned)fact->type <= FACT_TYPE_MAX);
+    must(fact->time_ms >= core->time_ms);
+    core->seq++;
+    core->time_ms = fact->time_ms;
+    appliers[fact->type](core, fact);
+}

@@ -1,0 +1,76 @@
+/* decide_adopt.c - a task whose instances hold places already: a state that is taken over goes on where it was.
+ *
+ * Nothing is chosen here. What is free must be free (P1) and a gang whole (P2); quotas are not asked: what was started under other
+ * ones is overhang. SPDX-License-Identifier: Apache-2.0 */
+#include "core/decide/step.h"
+
+#include "core/model/devices.h"
+#include "core/model/fit.h"
+
+/* Is it free, and are the devices named where it holds some? */
+static bool place_free(const struct node *node, const struct request *request,
+                       const struct grant *grant)
+{
+    struct space now;
+    space_now(node, &now);
+    const int64_t most = (int64_t)__builtin_popcountll(grant->devices) * SLOT_MILLI;
+    return (devices_held(node, request) ? grant->slots_milli <= most : grant->devices == 0) &&
+           fit_holds(&now, request, grant);
+}
+
+static enum verdict adopt_one(struct step *step, const struct adopted *place)
+{
+    const struct core *core = step_state(step);
+    const struct task *task = query_task(core, step->in->task.task);
+    const struct instance *instance = query_instance(core, task->id, place->index);
+    const struct node *node = query_node(core, place->node);
+    if (instance == NULL || instance->state != INSTANCE_WAITING) {
+        return step_wrong_state(step, task->state);
+    }
+    if (node == NULL || node->pool.v != task->pool.v || !node_takes_work(node)) {
+        step_refuse(step, REASON_UNKNOWN_NODE, "");
+        return VERDICT_REFUSED;
+    }
+    struct grant grant;
+    const struct request *request = query_task_request(core, task, place->index);
+    fit_wants(node, request, &grant);
+    grant.devices = place->devices;
+    if (!place_free(node, request, &grant)) {
+        step_refuse(step, REASON_NO_ROOM, query_node_name(core, node->id))->node = node->id;
+        return VERDICT_REFUSED;
+    }
+    struct fact *fact = step_fact(step, FACT_ALLOCATED);
+    fact->allocated.key = (struct attempt_key){task->id, place->index, instance->attempt + 1};
+    fact->allocated.node = node->id;
+    fact->allocated.incarnation = node->incarnation;
+    fact->allocated.devices = grant.devices;
+    fact->allocated.slots_milli = grant.slots_milli;
+    fact->allocated.cpu_milli = grant.cpu_milli;
+    fact->allocated.memory_bytes = grant.memory_bytes;
+    return VERDICT_OK;
+}
+
+enum verdict decide_adopt(struct step *step)
+{
+    enum verdict verdict = VERDICT_OK;
+    const struct task *task = step_task(step, &verdict);
+    if (task == NULL) {
+        return verdict;
+    }
+    if (!task->queued) {
+        return step_wrong_state(step, task->state);
+    }
+    for (uint32_t i = 0; i < step->in->task.place_count && verdict == VERDICT_OK; i++) {
+        verdict = adopt_one(step, &step->in->task.places[i]);
+    }
+    if (verdict == VERDICT_OK) {
+        task = query_task(step_state(step), step->in->task.task);
+        if (task->gang && (gang_lacks(task) || gang_broken(task))) {
+            struct reason *reason = step_refuse(step, REASON_GANG_SHORT, "");
+            reason->have = step->in->task.place_count;
+            reason->need = task->instance_count;
+            return VERDICT_REFUSED;
+        }
+    }
+    return verdict;
+}

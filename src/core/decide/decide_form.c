@@ -1,0 +1,79 @@
+/* decide_form.c - topology and groups of a submitted task, resolved.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/decide/step.h"
+
+#include "base/must.h"
+#include "core/model/form.h"
+#include "core/sched/explain/explain.h"
+
+/* What each instance of a group asks for: what the group says, on nodes as task and group say. `own` is what the task asks for. */
+static enum verdict group_resolve(struct step *step, const struct task_spec *spec,
+                                  const struct group_spec *group, const struct request *own,
+                                  struct request *ret)
+{
+    if (group->asks == NULL && group->node_label_count == 0) {
+        *ret = *own;
+        return VERDICT_OK;
+    }
+    const uint32_t label_count = spec->node_label_count + group->node_label_count;
+    struct label *labels = arena_new(step->out->arena, struct label, label_count);
+    for (uint32_t i = 0; i < label_count; i++) {
+        labels[i] = i < spec->node_label_count ? spec->node_labels[i]
+                                               : group->node_labels[i - spec->node_label_count];
+    }
+    struct task_spec asks = group->asks != NULL ? *group->asks : *spec;
+    asks.avoid = spec->avoid;
+    asks.avoid_count = spec->avoid_count;
+    asks.node_labels = labels;
+    asks.node_label_count = label_count;
+    return decide_submit_request(step, &asks, ret);
+}
+
+enum verdict decide_form_resolve(struct step *step, const struct task_spec *spec,
+                                 struct request *request, const struct form **ret)
+{
+    if (spec->group_count == 0) {
+        *ret = form_of_topology(spec, request, step->out->arena);
+        return VERDICT_OK;
+    }
+    *ret = NULL;
+    struct form *form = form_new(step->out->arena, spec->group_count + 1);
+    form_levels(&form->groups[0], &spec->topology);
+    form->groups[0].min = spec->min_groups;
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        const struct group_spec *from = &spec->groups[i];
+        struct form_group *group = &form->groups[i + 1];
+        group->parent = from->parent;
+        group->count = from->instances;
+        group->min = from->min;
+        form_levels(group, &from->topology);
+        const enum verdict verdict = from->instances > 0
+                                         ? group_resolve(step, spec, from, request, &group->request)
+                                         : VERDICT_OK;
+        if (verdict != VERDICT_OK) {
+            return verdict;
+        }
+    }
+    must(form_link(form));
+    if (form_grouped(form)) {
+        memset(&form->groups[0].request, 0, sizeof form->groups[0].request);
+    }
+    *request = form->groups[form_leaf_next(form, 0)].request;
+    *ret = form;
+    return VERDICT_OK;
+}
+
+enum verdict decide_form_possible(struct step *step, const struct pool *pool,
+                                  const struct form *form, const struct task_spec *spec)
+{
+    struct reason reason = {.smallest = -1};
+    uint32_t group;
+    if (explain_form_possible(step->core, pool, form, &reason, &group)) {
+        return VERDICT_OK;
+    }
+    if (spec != NULL && group > 0) {
+        must(str_copy(reason.group, sizeof reason.group, spec->groups[group - 1].name));
+    }
+    *step_refuse(step, reason.code, "") = reason;
+    return VERDICT_REFUSED;
+}

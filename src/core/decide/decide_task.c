@@ -1,0 +1,106 @@
+/* decide_task.c - what users ask of tasks that exist.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/decide/step.h"
+
+#include "base/must.h"
+
+enum verdict step_wrong_state(struct step *step, enum task_state state)
+{
+    step_refuse(step, REASON_WRONG_STATE, names_task_state(state))->task = step->in->task.task;
+    return VERDICT_CONFLICT;
+}
+
+const struct task *step_task(struct step *step, enum verdict *ret)
+{
+    task_id id = step->in->task.task;
+    const struct task *task = query_task(step->core, id);
+    if (task != NULL && !task_state_ended(task->state)) {
+        return task;
+    }
+    if (task != NULL) {
+        *ret = step_wrong_state(
+            step, task->state); /* ended; only those that waited for it are not told */
+    } else if (id.v == 0 || id.v > query_task_last(step->core).v) {
+        step_refuse(step, REASON_UNKNOWN_OBJECT, "task")->task = id;
+        *ret = VERDICT_NOT_FOUND;
+    } else {
+        *ret = step_wrong_state(step, query_task_outcome(step->core, id));
+    }
+    return NULL;
+}
+
+enum verdict decide_task_start(struct step *step)
+{
+    enum verdict verdict = VERDICT_OK;
+    const struct task *task = step_task(step, &verdict);
+    if (task == NULL) {
+        return verdict;
+    }
+    if (task->state != TASK_STAGED) {
+        return step_wrong_state(step, task->state);
+    }
+    const struct pool *pool = query_pool(step->core, task->pool);
+    if (pool == NULL) {
+        step_refuse(step, REASON_UNKNOWN_POOL, query_pool_name(step->core, task->pool));
+        return VERDICT_REFUSED;
+    }
+    const struct shape *shape = query_task_shape(step->core, task->shape);
+    verdict = shape->form != NULL
+                  ? decide_form_possible(step, pool, shape_form(shape), NULL)
+                  : decide_submit_possible(step, pool, &shape->request, task_gang_size(task));
+    if (verdict == VERDICT_OK) {
+        step_fact(step, FACT_TASK_QUEUED)->task.task = task->id;
+    }
+    return verdict;
+}
+
+enum verdict decide_task_pause(struct step *step)
+{
+    enum verdict verdict = VERDICT_OK;
+    const struct task *task = step_task(step, &verdict);
+    if (task == NULL) {
+        return verdict;
+    }
+    if (task->pause_asked) {
+        return VERDICT_OK;
+    }
+    if (task->kill_asked || task->state == TASK_STAGED || task->state == TASK_UNAVAILABLE) {
+        return step_wrong_state(step, task->state);
+    }
+    step_fact(step, FACT_TASK_PAUSED)->task.task = task->id;
+    settle_stop(step, task->id, END_PAUSED, true);
+    return VERDICT_OK;
+}
+
+enum verdict decide_task_activate(struct step *step)
+{
+    enum verdict verdict = VERDICT_OK;
+    const struct task *task = step_task(step, &verdict);
+    if (task == NULL) {
+        return verdict;
+    }
+    if (!task->pause_asked || task->kill_asked) {
+        return step_wrong_state(step, task->state);
+    }
+    step_fact(step, FACT_TASK_QUEUED)->task.task = task->id;
+    return VERDICT_OK;
+}
+
+enum verdict decide_task_kill(struct step *step)
+{
+    enum verdict verdict = VERDICT_OK;
+    const struct task *task = step_task(step, &verdict);
+    if (task == NULL) {
+        return verdict;
+    }
+    if (task->kill_asked) {
+        return VERDICT_OK;
+    }
+    step_fact(step, FACT_TASK_KILL_ASKED)->task.task = task->id;
+    if (task->active_count > 0) {
+        settle_stop(step, task->id, END_KILLED, false);
+    } else {
+        settle_task(step, task->id, TASK_KILLED, END_KILLED, EXIT_CODE_KILLED);
+    }
+    return VERDICT_OK;
+}

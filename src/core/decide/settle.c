@@ -1,0 +1,317 @@
+/* settle.c - what follows when an attempt or a task comes to its end.
+ *
+ *   attempt ends ─▶ again: waits once more          (lost, preempted, retries left, gang begins anew)
+ *       │      └──▶ for good ─▶ last one: task ends ─▶ dependents go free, or fail, and theirs
+ *       └─ of a gang, and broken ─▶ the others are told to stop (P2)
+ *
+ * Everything is worked off in a list, never by recursion: chains of dependents are as long as users
+ * make them. A step looks at SETTLE_MAX of them; an ended task for which more wait stays in its table,
+ * and ticks go on with it. SPDX-License-Identifier: Apache-2.0 */
+#include "core/decide/step.h"
+
+#include "base/must.h"
+#include "base/vec.h"
+
+static bool cause_is_loss(enum end_cause cause)
+{
+    return cause == END_NODE_LOST || cause == END_NODE_REMOVED;
+}
+
+/* An attempt that was told to stop ends for the reason it was told, whatever its code. One that gives up while its gang is broken
+ * does so for that. */
+static enum end_cause cause_of(const struct task *task, const struct instance *instance,
+                               const struct report *report)
+{
+    if (instance->state == INSTANCE_STOPPING) {
+        return instance->cause;
+    }
+    switch (report->type) {
+    case REPORT_ENDED:
+        return task->stale_ms > 0 && report->exit_code != 0 ? END_GANG : END_EXIT;
+    case REPORT_SPAWN_FAILED:
+        return END_SPAWN;
+    case REPORT_STARTED:
+    case REPORT_CHECKPOINT:
+    case REPORT_LOST:
+    case REPORT_UNKNOWN:
+        break;
+    }
+    return END_NODE_LOST;
+}
+
+static bool retries_left(const struct task *task, const struct instance *instance)
+{
+    return (task->gang ? task->retries : instance->retries) < task->max_retries;
+}
+
+static bool again_of(const struct task *task, const struct instance *instance,
+                     const struct report *report, enum end_cause cause)
+{
+    if (task->kill_asked || gang_doomed(task)) {
+        return false;
+    }
+    switch (cause) {
+    case END_EXIT:
+        return report->exit_code != 0 && retries_left(task, instance);
+    case END_SPAWN:
+        return retries_left(task, instance);
+    case END_PREEMPTED:
+    case END_PAUSED:
+    case END_MOVED:
+    case END_GANG:
+        return true;
+    case END_NODE_LOST:
+    case END_NODE_REMOVED:
+        /* What its supervisor never saw has not run, so it is no repetition. */
+        return task->repeatable ||
+               (report->type == REPORT_UNKNOWN && instance->state == INSTANCE_STARTING);
+    case END_NONE:
+    case END_KILLED:
+    case END_TIME_LIMIT:
+    case END_DEPENDENCY:
+        break;
+    }
+    return false;
+}
+
+static void stop_one(struct step *step, const struct task *task, const struct instance *instance,
+                     enum end_cause cause)
+{
+    int64_t deadline_ms = step->in->now_ms + task->grace_ms;
+    bool stopping = instance->state == INSTANCE_STOPPING;
+    struct fact *fact = step_fact(step, FACT_ATTEMPT_STOPPING);
+    fact->attempt_stopping.key =
+        (struct attempt_key){instance->task, instance->index, instance->attempt};
+    fact->attempt_stopping.cause = cause;
+    fact->attempt_stopping.deadline_ms = stopping && instance->stop_deadline_ms < deadline_ms
+                                             ? instance->stop_deadline_ms
+                                             : deadline_ms;
+}
+
+void settle_stop(struct step *step, task_id id, enum end_cause cause, bool running_only)
+{
+    const struct core *core = step_state(step);
+    const struct task *task = query_task(core, id);
+    must(task != NULL);
+    uint32_t left = task->active_count;
+    for (uint32_t i = 0; left > 0; i++) {
+        const struct instance *instance = query_instance(core, id, i);
+        must(instance != NULL);
+        if (!instance_active(instance)) {
+            continue;
+        }
+        left--;
+        bool stopping = instance->state == INSTANCE_STOPPING;
+        if (!stopping || (!running_only && instance->cause != cause)) {
+            stop_one(step, task, instance, cause);
+        }
+    }
+}
+
+/* ---- the end of a task ---- */
+
+/* How many of those that wait for a task go free when it ends so, as far as this step may go. */
+static uint32_t freed_count(const struct step *step, const struct core *core, task_id id,
+                            enum task_state state)
+{
+    const struct oindex *order = &core->orders[ORDER_DEPENDENT];
+    uint32_t count = 0;
+    struct okey key;
+    bool more = depends_first(core, id, &key);
+    while (more && depends_freed(key, state) && step->settled + count < SETTLE_MAX) {
+        count++;
+        more = oindex_next(order, key, &key) && key.at[0] == id.v;
+    }
+    return count;
+}
+
+static void task_end(struct step *step, const struct core *core, const struct fact *like)
+{
+    uint32_t released = freed_count(step, core, like->task_ended.task, like->task_ended.state);
+    struct fact *fact = step_fact(step, FACT_TASK_ENDED);
+    fact->task_ended = like->task_ended;
+    fact->task_ended.released = released;
+    step->settled += released;
+}
+
+/* One step further with those that wait for an ended task: some go free, or the first one fails. */
+static void dependent_settle(struct step *step, const struct core *core, task_id id,
+                             struct okey first, task_id *ret_failed)
+{
+    const struct task *task = query_task(core, id);
+    must(task != NULL);
+    must(task_state_ended(task->state));
+    *ret_failed = (task_id){0};
+    if (depends_freed(first, task->state)) {
+        uint32_t count = freed_count(step, core, id, task->state);
+        struct fact *fact = step_fact(step, FACT_DEPENDENTS_RELEASED);
+        fact->released.task = id;
+        fact->released.count = count;
+        step->settled += count;
+        return;
+    }
+    *ret_failed = (task_id){first.at[2]};
+    struct fact end = {.task_ended = {.task = *ret_failed,
+                                      .state = TASK_FAILED,
+                                      .cause = END_DEPENDENCY,
+                                      .exit_code = EXIT_CODE_WEIR}};
+    step->settled++;
+    task_end(step, core, &end);
+}
+
+void settle_dependents(struct step *step, task_id id)
+{
+    VEC(task_id) ended = {0};
+    vec_push(&ended, id);
+    for (size_t i = 0; i < ended.count; i++) {
+        const struct core *core = step_state(step);
+        struct okey key;
+        bool awaited;
+        while ((awaited = depends_first(core, ended.at[i], &key)) && step->settled < SETTLE_MAX) {
+            task_id failed;
+            dependent_settle(step, core, ended.at[i], key, &failed);
+            if (failed.v != 0) {
+                vec_push(&ended, failed);
+            }
+            core = step_state(step);
+        }
+        if (!awaited) {
+            step_fact(step, FACT_TASK_ARCHIVED)->task.task = ended.at[i];
+        }
+    }
+    vec_done(&ended);
+}
+
+void settle_task(struct step *step, task_id id, enum task_state state, enum end_cause cause,
+                 int32_t exit_code)
+{
+    /* A dependent of `id` cannot come or go by the facts of this step that are not applied yet. */
+    const struct core *core = step->scratch != NULL ? step->scratch : step->core;
+    struct okey key;
+    bool awaited = depends_first(core, id, &key);
+    struct fact end = {
+        .task_ended = {.task = id, .state = state, .cause = cause, .exit_code = exit_code}};
+    task_end(step, core, &end);
+    if (awaited) {
+        settle_dependents(step, id);
+    } else {
+        step_fact(step, FACT_TASK_ARCHIVED)->task.task = id;
+    }
+}
+
+/* What a shell would give: a program that is not there, one that cannot be run. */
+static int32_t spawn_exit_code(int32_t error_number)
+{
+    enum { LINUX_ENOENT = 2, LINUX_ENOEXEC = 8, LINUX_EACCES = 13 };
+    if (error_number == LINUX_ENOENT) {
+        return EXIT_CODE_NOT_FOUND;
+    }
+    return error_number == LINUX_EACCES || error_number == LINUX_ENOEXEC ? EXIT_CODE_NOT_RUN
+                                                                         : EXIT_CODE_WEIR;
+}
+
+/* How a task ends whose last instance is just ending so: nothing of `ending` is in the rows yet. */
+static void task_end_of(const struct core *core, const struct task *task, const struct fact *ending,
+                        struct fact *ret)
+{
+    const struct report *report = &ending->attempt_ended.report;
+    enum end_cause cause = ending->attempt_ended.cause;
+    bool fails = instance_failed(cause, report->exit_code);
+    ret->task_ended.task = task->id;
+    ret->task_ended.state = TASK_COMPLETED;
+    ret->task_ended.cause = END_EXIT;
+    ret->task_ended.exit_code = 0;
+    if (task->kill_asked) {
+        ret->task_ended.state = TASK_KILLED;
+        ret->task_ended.cause = END_KILLED;
+        ret->task_ended.exit_code = EXIT_CODE_KILLED;
+    } else if (task->failed_count > 0 || fails) {
+        ret->task_ended.state = TASK_FAILED;
+    } else if (task->unknown_count > 0 || cause_is_loss(cause)) {
+        ret->task_ended.state = TASK_UNKNOWN;
+        ret->task_ended.cause = END_NODE_LOST;
+        ret->task_ended.exit_code = EXIT_CODE_WEIR;
+    }
+    if (ret->task_ended.state != TASK_FAILED && ret->task_ended.state != TASK_KILLED) {
+        return;
+    }
+    for (uint32_t i = 0; i < task->instance_count; i++) {
+        const struct instance *instance = query_instance(core, task->id, i);
+        bool last = i == report->key.index;
+        enum end_cause why = last ? cause : instance->cause;
+        int32_t code = last ? report->exit_code : instance->exit_code;
+        if (task->kill_asked ? code != 0 : instance_failed(why, code)) {
+            ret->task_ended.cause = task->kill_asked ? END_KILLED : why;
+            ret->task_ended.exit_code = why == END_SPAWN ? spawn_exit_code(code) : code;
+            return;
+        }
+    }
+}
+
+/* ---- the end of an attempt ---- */
+
+/* Does a gang live on without this one, which waits again? Enough of the others run, and none is leaving. */
+static bool gang_goes_on(const struct core *core, const struct task *task,
+                         const struct instance *instance, bool again)
+{
+    return again && gang_without(core, task, instance);
+}
+
+int64_t settle_report_ms(const struct step *step, const struct instance *instance,
+                         const struct report *report)
+{
+    int64_t now_ms = step->in->now_ms;
+    int64_t first_ms = instance->started_ms > 0 ? instance->started_ms : instance->allocated_ms;
+    bool seen = report->type != REPORT_LOST && report->type != REPORT_UNKNOWN;
+    int64_t at_ms = seen && report->at_ms < now_ms ? report->at_ms : now_ms;
+    return at_ms < first_ms ? first_ms : at_ms;
+}
+
+void settle_attempt(struct step *step, const struct report *report)
+{
+    const struct core *core = step_state(step);
+    const struct instance *instance = query_instance_live(core, report->key);
+    must(instance != NULL);
+    const struct task *task = query_task(core, report->key.task);
+    enum end_cause cause = cause_of(task, instance, report);
+    bool again = again_of(task, instance, report, cause);
+    bool breaks = instance_failed(cause, report->exit_code) || cause_is_loss(cause) ||
+                  (cause == END_GANG && instance->state != INSTANCE_STOPPING);
+    bool broken = task->gang && task->active_count > 1 && breaks &&
+                  !gang_goes_on(core, task, instance, again) &&
+                  !(cause_is_loss(cause) && again && gang_grace_ms(core, task) != 0);
+    /* A gang that has failed for good ends with the last of it that ran: those that wait never will. */
+    bool doomed = gang_doomed(task) || (task->gang && breaks);
+    bool last = !again && task->active_count == 1 &&
+                (doomed || task->ended_count + 1 == task->instance_count);
+
+    struct fact *ended = step_fact(step, FACT_ATTEMPT_ENDED);
+    ended->attempt_ended.report = *report;
+    ended->attempt_ended.report.at_ms = settle_report_ms(step, instance, report);
+    ended->attempt_ended.cause = cause;
+    ended->attempt_ended.again = again;
+    if (broken) {
+        settle_stop(step, report->key.task, END_GANG, true);
+    }
+    if (last) {
+        struct fact end = {0};
+        task_end_of(core, task, ended, &end);
+        settle_task(step, end.task_ended.task, end.task_ended.state, end.task_ended.cause,
+                    end.task_ended.exit_code);
+    }
+}
+
+void settle_node(struct step *step, node_id node)
+{
+    while (true) {
+        struct attempt_key key = {0};
+        const struct instance *instance = query_node_instance_next(step_state(step), node, &key);
+        if (instance == NULL) {
+            return;
+        }
+        settle_attempt(step, &(struct report){.type = REPORT_LOST,
+                                              .key = key,
+                                              .incarnation = instance->incarnation,
+                                              .at_ms = step->in->now_ms});
+    }
+}

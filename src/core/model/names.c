@@ -1,0 +1,260 @@
+/* names.c - the words of the enums, as API, CLI and events write them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
+#include "core/state/fact.h"
+#include "core/model/node.h"
+#include "core/model/task.h"
+#include "core/model/reason.h"
+
+static const char *const kind_names[TASK_KIND_COUNT] = {
+    [TASK_EXPERIMENT] = "experiment",
+    [TASK_COMMAND] = "command",
+    [TASK_SHELL] = "shell",
+    [TASK_NOTEBOOK] = "notebook",
+    [TASK_TENSORBOARD] = "tensorboard",
+    [TASK_SERVICE] = "service",
+};
+
+static const char *const state_names[TASK_STATE_COUNT] = {
+    [TASK_STAGED] = "staged",           [TASK_PENDING] = "pending", [TASK_PAUSED] = "paused",
+    [TASK_STARTING] = "starting",       [TASK_RUNNING] = "running", [TASK_STOPPING] = "stopping",
+    [TASK_COMPLETED] = "completed",     [TASK_FAILED] = "failed",   [TASK_KILLED] = "killed",
+    [TASK_UNAVAILABLE] = "unavailable", [TASK_UNKNOWN] = "unknown",
+};
+
+static const char *const cause_names[END_CAUSE_COUNT] = {
+    [END_NONE] = "none",
+    [END_EXIT] = "exit",
+    [END_KILLED] = "killed",
+    [END_TIME_LIMIT] = "time-limit",
+    [END_PREEMPTED] = "preempted",
+    [END_NODE_LOST] = "node-lost",
+    [END_SPAWN] = "spawn-failed",
+    [END_DEPENDENCY] = "dependency",
+    [END_NODE_REMOVED] = "node-removed",
+    [END_GANG] = "gang",
+    [END_PAUSED] = "paused",
+    [END_MOVED] = "moved",
+};
+
+static const char *const node_state_names[NODE_STATE_COUNT] = {
+    [NODE_UP] = "up",
+    [NODE_SILENT] = "silent",
+    [NODE_LOST] = "lost",
+    [NODE_REMOVED] = "removed",
+};
+
+static const char *const fact_names[FACT_TYPE_MAX + 1] = {
+    [FACT_SERVER_STARTED] = "server-started",
+    [FACT_RESOURCE_DEFINED] = "resource-defined",
+    [FACT_POOL_SET] = "pool-set",
+    [FACT_POOL_DELETED] = "pool-deleted",
+    [FACT_NODE_SET] = "node-set",
+    [FACT_NODE_STATE] = "node-state",
+    [FACT_NODE_EDITED] = "node-edited",
+    [FACT_TASK_SUBMITTED] = "task-submitted",
+    [FACT_SUBMIT_KEY] = "submit-key",
+    [FACT_TASK_QUEUED] = "task-queued",
+    [FACT_TASK_PAUSED] = "task-paused",
+    [FACT_TASK_EDITED] = "task-edited",
+    [FACT_TASK_KILL_ASKED] = "task-kill-asked",
+    [FACT_PASS] = "pass",
+    [FACT_ALLOCATED] = "allocated",
+    [FACT_HEAD_BLOCKED] = "head-blocked",
+    [FACT_RESERVED] = "reserved",
+    [FACT_ATTEMPT_STARTED] = "attempt-started",
+    [FACT_ATTEMPT_STOPPING] = "attempt-stopping",
+    [FACT_ATTEMPT_ENDED] = "attempt-ended",
+    [FACT_TASK_ENDED] = "task-ended",
+    [FACT_TASK_ARCHIVED] = "task-archived",
+    [FACT_SUBMIT_KEYS_EXPIRED] = "submit-keys-expired",
+    [FACT_ACCOUNT_SET] = "account-set",
+    [FACT_ACCOUNT_DELETED] = "account-deleted",
+    [FACT_QUOTA_SET] = "quota-set",
+    [FACT_CLAIMED] = "claimed",
+    [FACT_CLAIM_DROPPED] = "claim-dropped",
+    [FACT_EVICTED] = "evicted",
+    [FACT_POOL_WAKE] = "pool-wake",
+    [FACT_HISTORY_TICKED] = "history-ticked",
+    [FACT_ATTEMPT_CHECKPOINT] = "attempt-checkpoint",
+    [FACT_TASK_MOVED] = "task-moved",
+    [FACT_DEPENDENTS_RELEASED] = "dependents-released",
+};
+
+static const char *const reason_names[REASON_COUNT] = {
+    [REASON_NONE] = "none",
+    [REASON_STAGED] = "staged",
+    [REASON_PAUSED] = "paused",
+    [REASON_DEPENDENCY] = "dependency",
+    [REASON_POOL_PAUSED] = "pool-paused",
+    [REASON_POOL_EMPTY] = "pool-empty",
+    [REASON_NODES_AWAY] = "nodes-away",
+    [REASON_NO_ROOM] = "no-room",
+    [REASON_DEVICES_BUSY] = "devices-busy",
+    [REASON_AUX_FULL] = "aux-full",
+    [REASON_GANG_SHORT] = "gang-short",
+    [REASON_RESERVED] = "reserved",
+    [REASON_PROMISED] = "promised",
+    [REASON_NEXT] = "next",
+    [REASON_OVER_LIMIT] = "over-limit",
+    [REASON_OVER_GUARANTEE] = "over-guarantee",
+    [REASON_USER_CAP] = "user-cap",
+    [REASON_OVER_SHARE] = "over-share",
+    [REASON_VICTIMS_LEAVING] = "victims-leaving",
+    [REASON_PREEMPTION_DELAY] = "preemption-delay",
+    [REASON_MIN_RUNTIME] = "minimum-runtime",
+    [REASON_UNKNOWN_POOL] = "unknown-pool",
+    [REASON_UNKNOWN_PROJECT] = "unknown-project",
+    [REASON_UNKNOWN_RESOURCE] = "unknown-resource",
+    [REASON_UNKNOWN_TASK] = "unknown-task",
+    [REASON_KIND_NOT_ACCEPTED] = "kind-not-accepted",
+    [REASON_TOO_LARGE] = "too-large",
+    [REASON_GANG_TOO_LARGE] = "gang-too-large",
+    [REASON_NO_DEVICES] = "no-devices",
+    [REASON_COMBINATION] = "combination",
+    [REASON_LIMIT] = "limit",
+    [REASON_WRONG_STATE] = "wrong-state",
+    [REASON_KEY_REUSED] = "key-reused",
+    [REASON_EXISTS] = "exists",
+    [REASON_IN_USE] = "in-use",
+    [REASON_NO_IMAGE] = "no-image",
+    [REASON_MANY_POOLS] = "many-pools",
+    [REASON_UNKNOWN_OBJECT] = "unknown-object",
+    [REASON_UNKNOWN_DEPARTMENT] = "unknown-department",
+    [REASON_CYCLE] = "cycle",
+    [REASON_NOT_EMPTY] = "not-empty",
+    [REASON_CHANGING_POOL] = "changing-pool",
+    [REASON_TOPOLOGY] = "topology",
+    [REASON_NOT_FOUND] = "not-found",
+    [REASON_OTHER_QUEUE] = "other-queue",
+    [REASON_OTHER_PRIORITY] = "other-priority",
+    [REASON_TASK_ENDED] = "task-ended",
+    [REASON_MOVE_TOO_FAR] = "move-too-far",
+    [REASON_HOLDS_PLACES] = "holds-places",
+    [REASON_UNKNOWN_NODE] = "unknown-node",
+    [REASON_AVOIDED] = "avoided",
+    [REASON_OTHER_LABELS] = "other-labels",
+    [REASON_UNKNOWN_LEVEL] = "unknown-level",
+    [REASON_DOMAIN_TOO_SMALL] = "domain-too-small",
+    [REASON_HAS_GROUPS] = "has-groups",
+};
+
+const char *names_eviction_rule(enum eviction_rule rule)
+{
+    static const char *const names[EVICTION_RULE_COUNT] = {
+        [EVICT_SHARE] = "share",       [EVICT_GUARANTEE] = "guarantee",
+        [EVICT_PRIORITY] = "priority", [EVICT_CONSOLIDATE] = "consolidate",
+        [EVICT_STALE] = "stale",
+    };
+    must((unsigned)rule < EVICTION_RULE_COUNT);
+    return names[rule];
+}
+
+const char *names_account_kind(enum account_kind kind)
+{
+    must((unsigned)kind < ACCOUNT_KIND_COUNT);
+    return kind == ACCOUNT_PROJECT ? "project" : "department";
+}
+
+const char *names_pool_policy(enum pool_policy policy)
+{
+    static const char *const names[POOL_POLICY_COUNT] = {
+        [POLICY_FAIR_SHARE] = "fair-share",
+        [POLICY_PRIORITY] = "priority",
+        [POLICY_FIFO] = "fifo",
+        [POLICY_ROUND_ROBIN] = "round-robin",
+    };
+    return (unsigned)policy < POOL_POLICY_COUNT ? names[policy] : NULL;
+}
+
+const char *names_pool_placement(enum pool_placement placement)
+{
+    static const char *const names[POOL_PLACEMENT_COUNT] = {
+        [PLACEMENT_PACK] = "pack",
+        [PLACEMENT_SPREAD] = "spread",
+        [PLACEMENT_TIGHT] = "tight",
+    };
+    return (unsigned)placement < POOL_PLACEMENT_COUNT ? names[placement] : NULL;
+}
+
+const char *names_pool_victims(enum pool_victims victims)
+{
+    static const char *const names[POOL_VICTIMS_COUNT] = {
+        [VICTIMS_LEAST_LOSS] = "least-loss",
+        [VICTIMS_YOUNGEST] = "youngest",
+    };
+    return (unsigned)victims < POOL_VICTIMS_COUNT ? names[victims] : NULL;
+}
+
+const char *names_pool_order(enum pool_order order)
+{
+    static const char *const names[POOL_ORDER_COUNT] = {
+        [QUEUE_SUBMISSION] = "submission",
+        [QUEUE_SHORT_FIRST] = "short-first",
+    };
+    return (unsigned)order < POOL_ORDER_COUNT ? names[order] : NULL;
+}
+
+const char *names_task_kind(enum task_kind kind)
+{
+    return (unsigned)kind < TASK_KIND_COUNT ? kind_names[kind] : NULL;
+}
+
+bool names_task_kind_parse(const char *name, enum task_kind *ret)
+{
+    for (unsigned i = 0; i < TASK_KIND_COUNT; i++) {
+        if (strcmp(name, kind_names[i]) == 0) {
+            *ret = (enum task_kind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *names_task_state(enum task_state state)
+{
+    must((unsigned)state < TASK_STATE_COUNT);
+    return state_names[state];
+}
+
+bool names_task_state_parse(const char *name, enum task_state *ret)
+{
+    for (unsigned i = 0; i < TASK_STATE_COUNT; i++) {
+        if (strcmp(name, state_names[i]) == 0) {
+            *ret = (enum task_state)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool task_state_ended(enum task_state state)
+{
+    return state == TASK_COMPLETED || state == TASK_FAILED || state == TASK_KILLED ||
+           state == TASK_UNKNOWN;
+}
+
+const char *names_end_cause(enum end_cause cause)
+{
+    must((unsigned)cause < END_CAUSE_COUNT);
+    return cause_names[cause];
+}
+
+const char *names_node_state(enum node_state state)
+{
+    must((unsigned)state < NODE_STATE_COUNT);
+    return node_state_names[state];
+}
+
+const char *names_fact_type(enum fact_type type)
+{
+    must((unsigned)type > 0);
+    must((unsigned)type <= FACT_TYPE_MAX);
+    return fact_names[type];
+}
+
+const char *names_reason(enum reason_code code)
+{
+    must((unsigned)code < REASON_COUNT);
+    return reason_names[code];
+}

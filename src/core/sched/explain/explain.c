@@ -1,0 +1,490 @@
+/* explain.c - why a task waits: the same arithmetic that places it, asked of every node.
+ *
+ * Surprising: a task may be pending although no node can ever hold it any more, because nodes were
+ * removed or became smaller after it was accepted; then the reason is the refusal it would get now.
+ * That a short task may use kept places depends on the moment of the pass, which nobody knows here:
+ * until it has started, such a task waits for what is kept.
+ * Keeps S8 of README.md. SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/explain/explain.h"
+
+#include "base/checked.h"
+#include "base/str.h"
+#include "core/state/state.h"
+#include "core/sched/explain/explain_account.h"
+#include "core/sched/explain/explain_depends.h"
+#include "core/sched/explain/explain_form.h"
+#include "core/sched/explain/explain_internal.h"
+#include "core/sched/explain/explain_time.h"
+#include "core/sched/order/queue.h"
+#include "core/sched/keep/reserve.h"
+
+/* How far a node is from taking the task; less is nearer. */
+enum distance { DISTANCE_LACK, DISTANCE_AUX, DISTANCE_AWAY, DISTANCE_NEVER };
+
+static enum distance distance_of(const struct explain_node *near)
+{
+    if (near->code == REASON_NO_DEVICES || near->code == REASON_TOO_LARGE ||
+        near->code == REASON_AVOIDED || near->code == REASON_OTHER_LABELS) {
+        return DISTANCE_NEVER;
+    }
+    if (near->code == REASON_NODES_AWAY) {
+        return DISTANCE_AWAY;
+    }
+    return near->code == REASON_AUX_FULL ? DISTANCE_AUX : DISTANCE_LACK;
+}
+
+/* The node that has the larger part of what it lacks is nearer; of those that have room the one that placement prefers; the tie
+ * goes to the lower id. */
+static bool nearer(const struct explain_node *a, const struct explain_node *b)
+{
+    const enum distance distance_a = distance_of(a);
+    const enum distance distance_b = distance_of(b);
+    if (distance_a != distance_b) {
+        return distance_a < distance_b;
+    }
+    const __int128 part_a = (__int128)a->available * b->wanted;
+    const __int128 part_b = (__int128)b->available * a->wanted;
+    if (part_a != part_b) {
+        return part_a > part_b;
+    }
+    const int by_score = a->code == REASON_NEXT ? score_compare(a->score, b->score) : 0;
+    return by_score != 0 ? by_score > 0 : a->node.v < b->node.v;
+}
+
+static void near_add(struct explanation *ret, struct explain_node near)
+{
+    uint32_t at = ret->near_count;
+    while (at > 0 && nearer(&near, &ret->near[at - 1])) {
+        at--;
+    }
+    if (at == EXPLAIN_NODES_MAX) {
+        return;
+    }
+    if (ret->near_count < EXPLAIN_NODES_MAX) {
+        ret->near_count++;
+    }
+    for (uint32_t i = ret->near_count - 1; i > at; i--) {
+        ret->near[i] = ret->near[i - 1];
+    }
+    ret->near[at] = near;
+}
+
+/* What this node lacks for one instance, as far as it is free and not kept; `unkept`: what is free and not promised. */
+static struct explain_node node_near(const struct explain_look *look, const struct node *node,
+                                     const struct space *place, const struct space *unkept,
+                                     uint32_t holds)
+{
+    const struct request *request = &look->shape->request;
+    struct space_room room;
+    struct space empty;
+    struct space now;
+    space_empty(node, &room, &empty);
+    space_now(node, &now);
+    struct lack lack = {.code = REASON_NEXT, .wanted = 1, .available = 1};
+    if (holds == 0) {
+        (void)fit_lack(&empty, request, &lack);
+        lack.code = lack.code == REASON_NO_ROOM ? REASON_TOO_LARGE : lack.code;
+    } else if (!fit_usable(node)) {
+        lack = (struct lack){.code = REASON_NODES_AWAY, .wanted = 1};
+    } else if (!fit_lack(&now, request, &lack) && fit_lack(place, request, &lack)) {
+        lack.code = fit_count(unkept, request, 1) > 0 ? REASON_RESERVED : REASON_PROMISED;
+    }
+    return (struct explain_node){
+        .node = node->id,
+        .code = lack.code,
+        .resource = lack.resource,
+        .wanted = lack.wanted,
+        .available = lack.available,
+        .score = score_of(look->pool->placement, place, request),
+    };
+}
+
+static uint32_t add_up_to(uint32_t sum, uint32_t more, uint32_t max)
+{
+    return more < max - sum ? sum + more : max;
+}
+
+/* What the accounts may still take, less what those that find a place on the node hold there. The first that finds none is what the
+ * accounts do not have. */
+static void left_take(struct explain_look *look, const struct node *node, uint32_t fits,
+                      uint32_t within)
+{
+    struct grant grant;
+    fit_wants(node, &look->shape->request, &grant);
+    const int64_t amounts[] = {grant.slots_milli, grant.cpu_milli, grant.memory_bytes};
+    const int64_t count = (int64_t)within + (within < fits);
+    for (uint32_t dim = DIM_SLOTS; look->asker.bounded && dim < DIM_NAMED_FIRST; dim++) {
+        int64_t *left = &look->asker.left.at[dim];
+        *left = *left == VECTOR_UNLIMITED ? *left : *left - amounts[dim] * (int64_t)within;
+        look->comes.at[dim] += look->over ? 0 : amounts[dim] * count;
+    }
+    look->over |= within < fits;
+}
+
+/* How many it would take if it took work. */
+static void look_at_draining(struct explain_look *look, const struct node *node)
+{
+    struct space now;
+    space_now(node, &now);
+    const uint32_t fits = fit_count(&now, &look->shape->request, look->count);
+    if (fits > look->resume_fits) {
+        look->resume_fits = fits;
+        look->ret->resume = node->id;
+    }
+}
+
+static void look_at_node(struct explain_look *look, const struct node *node)
+{
+    const struct request *request = &look->shape->request;
+    struct space_room room;
+    struct space empty;
+    space_empty(node, &room, &empty);
+    const uint32_t holds = fit_count(&empty, request, look->count);
+    struct space_room kept_room;
+    struct space place;
+    overlay_place(&look->trial.overlay, node, &look->asker, &kept_room, &place);
+    struct asker above = look->asker;
+    struct space_room unkept_room;
+    struct space unkept;
+    above.passes = UINT32_MAX; /* who may use all that is kept */
+    overlay_place(&look->trial.overlay, node, &above, &unkept_room, &unkept);
+    look->ret->nodes_total++;
+    look->able += holds > 0;
+    if (fit_usable(node)) {
+        struct space now;
+        space_now(node, &now);
+        look->able_up += holds > 0;
+        look->holds_up = add_up_to(look->holds_up, holds, look->count);
+        const uint32_t fits = fit_count(&place, request, look->count);
+        look->have = add_up_to(look->have, fits, look->count);
+        const uint32_t within = search_within(node, &look->asker, fits);
+        look->have_left = add_up_to(look->have_left, within, look->count);
+        left_take(look, node, fits, within);
+        look->have_unkept =
+            add_up_to(look->have_unkept, fit_count(&unkept, request, look->count), look->count);
+        look->have_kept =
+            add_up_to(look->have_kept, fit_count(&now, request, look->count), look->count);
+    }
+    near_add(look->ret, node_near(look, node, &place, &unkept, holds));
+    if (node->draining && node->state == NODE_UP) {
+        look_at_draining(look, node);
+    }
+}
+
+bool explain_node_next(const struct explain_look *look, struct okey *key, const struct node **ret)
+{
+    if (!oindex_next(&look->core->orders[ORDER_POOL_NODE], *key, key) ||
+        key->at[0] != look->pool->id.v) {
+        return false;
+    }
+    *ret = query_node(look->core, (node_id){(uint32_t)key->at[1]});
+    return true;
+}
+
+/* Does this instance hold some of what the nearest node lacks? */
+static bool holds_it(const struct core *core, const struct instance *instance,
+                     const struct explain_node *near)
+{
+    if (near->code == REASON_AUX_FULL) {
+        return instance->slots_milli == 0;
+    }
+    switch (near->resource.v) {
+    case RESOURCE_SLOTS:
+    case RESOURCE_GPU_MEMORY:
+        return instance->slots_milli > 0;
+    case RESOURCE_CPU:
+        return instance->cpu_milli > 0;
+    case RESOURCE_MEMORY:
+        return instance->memory_bytes > 0;
+    }
+    const struct request *request = query_instance_request(core, instance);
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        if (request->named[i].resource.v == near->resource.v) {
+            return request->named[i].milli > 0;
+        }
+    }
+    return false;
+}
+
+static void look_for_blockers(const struct explain_look *look)
+{
+    struct explanation *ret = look->ret;
+    if (ret->near_count == 0 || distance_of(&ret->near[0]) > DISTANCE_AUX) {
+        return;
+    }
+    const uint64_t node = ret->near[0].node.v;
+    struct okey key = {{node, 0, 0, 0}};
+    while (ret->blocker_count < EXPLAIN_NODES_MAX &&
+           oindex_next(&look->core->orders[ORDER_ON_NODE], key, &key) && key.at[0] == node) {
+        const struct instance *instance = query_instance_row(look->core, key.at[3]);
+        const bool again =
+            ret->blocker_count > 0 && ret->blockers[ret->blocker_count - 1].v == instance->task.v;
+        if (!again && instance->task.v != look->task->id.v &&
+            holds_it(look->core, instance, &ret->near[0])) {
+            ret->blockers[ret->blocker_count++] = instance->task;
+        }
+    }
+}
+
+/* Would the task start if nothing were kept? */
+static bool fits_free(const struct explain_look *look)
+{
+    const struct node *node;
+    struct okey key = {{look->pool->id.v, 0, 0, 0}};
+    uint32_t have = 0;
+    while (have < look->count && explain_node_next(look, &key, &node)) {
+        struct space now;
+        space_now(node, &now);
+        have += fit_usable(node) ? fit_count(&now, &look->shape->request, look->count - have) : 0;
+    }
+    return have == look->count;
+}
+
+/* Between projects turns change, and whoever came before the holder and fits has started. */
+static bool comes_behind(const struct explain_look *look, const struct task *holder)
+{
+    const struct task *task = look->task;
+    const enum pool_policy policy = look->pool->policy;
+    const bool static_order =
+        policy == POLICY_PRIORITY || policy == POLICY_FIFO || task->account.v == holder->account.v;
+    if (!static_order || task->id.v == holder->id.v) {
+        return task->id.v != holder->id.v;
+    }
+    const struct okey key = key_account_queue(task);
+    const struct okey other = key_account_queue(holder);
+    return !queue_ahead(&key, &other, policy == POLICY_FIFO);
+}
+
+static void keep_for(struct explain_look *look, const struct reservation *reservation)
+{
+    const struct task *task = query_task(look->core, reservation->task);
+    const struct holder holder =
+        reserve_holder(look->core, task, reservation->until_ms, query_time_ms(look->core));
+    if (reserve_form_open(&look->trial, task)) {
+        (void)reserve_form_task(&look->trial, &holder);
+    }
+}
+
+/* Keep what the holders of reservations keep, if the task comes behind them and that matters; true: it does. */
+static bool look_keep(struct explain_look *look)
+{
+    const struct pool *pool = look->pool;
+    const bool matters = look->shape->form != NULL || fits_free(look);
+    look->trial.overlay.now_ms = query_time_ms(look->core);
+    for (uint32_t i = 0; i < pool->reserved_count; i++) {
+        const struct reservation *reservation = &pool->reserved[i];
+        const struct task *task = query_task(look->core, reservation->task);
+        if (task->waiting_count == 0 || task_promised(task) || !comes_behind(look, task)) {
+            continue;
+        }
+        (void)overlay_holder(&look->trial.overlay, task);
+        look->holder = look->behind ? look->holder : reservation;
+        look->behind = true;
+        if (matters) {
+            keep_for(look, reservation);
+        }
+    }
+    return matters;
+}
+
+/* What others might give is not for it, nor for those who would move, where somebody keeps it. */
+static void look_keep_taken(struct explain_look *look)
+{
+    for (uint32_t i = 0; i < look->pool->reserved_count; i++) {
+        const struct task *task = query_task(look->core, look->pool->reserved[i].task);
+        if (task->waiting_count > 0) {
+            keep_for(look, &look->pool->reserved[i]);
+        }
+    }
+}
+
+static void reason_of_room(struct explain_look *look, struct reason *reason)
+{
+    const struct explain_node *near = &look->ret->near[0];
+    reason->have = look->have;
+    reason->need = look->count;
+    if (look->have >= look->count && look->have_left < look->count) {
+        explain_account_left(look->core, look->task, &look->trial.tally, &look->comes, look->ret);
+        return;
+    }
+    if (look->have >= look->count) {
+        reason->code = REASON_NEXT;
+        return;
+    }
+    if (look->have_kept >= look->count) {
+        const bool kept = look->have_unkept >= look->count && look->holder != NULL;
+        reason->code = kept ? REASON_RESERVED : REASON_PROMISED;
+        reason->task = kept ? look->holder->task : explain_held_promised(look);
+        reason->until_ms = kept ? look->holder->until_ms : 0;
+        return;
+    }
+    if (look->holds_up < look->count) {
+        struct reason refusal;
+        if (!explain_possible(look->core, look->pool, &look->shape->request, look->count,
+                              &refusal)) {
+            *reason = refusal;
+            return;
+        }
+        reason->code = REASON_NODES_AWAY;
+        reason->have = look->able_up;
+        reason->need = look->able;
+        return;
+    }
+    reason->node = near->node;
+    reason->resource = near->resource;
+    reason->wanted = near->wanted;
+    reason->available = near->available;
+    reason->code = look->count > 1 ? REASON_GANG_SHORT : near->code;
+    reason->smallest = explain_smaller_now(look, near);
+}
+
+static void look_at_nodes(struct explain_look *look)
+{
+    const struct node *node;
+    struct okey key = {{look->pool->id.v, 0, 0, 0}};
+    while (explain_node_next(look, &key, &node)) {
+        look_at_node(look, node);
+    }
+    if (look->have + look->resume_fits < look->count) {
+        look->ret->resume = (node_id){0};
+    }
+    reason_of_room(look, &look->ret->reason);
+    look_for_blockers(look);
+}
+
+/* The nodes are asked for the group that finds no room, alone: if there is not enough of that anywhere, that is the reason. */
+static void look_at_form(struct explain_look *look)
+{
+    const bool kept = look->trial.overlay.keeping;
+    const struct task *holder =
+        look->holder != NULL ? query_task(look->core, look->holder->task) : NULL;
+    struct form_look found;
+    explain_form(&look->trial, look->task, kept ? holder : NULL, &found);
+    const struct shape alone = {.request = found.request, .pool = look->pool->id};
+    look->shape = &alone;
+    look->count = found.count;
+    look->asker.request = &alone.request;
+    look_at_nodes(look);
+    struct reason *reason = &look->ret->reason;
+    reason->smallest = -1;
+    explain_form_group(&look->trial, look->task, found.group, reason);
+    const bool free = reason->code == REASON_NEXT || reason->code == REASON_RESERVED ||
+                      reason->code == REASON_PROMISED;
+    if (found.reason.code != REASON_NONE &&
+        (free || found.starts || found.reason.code == REASON_UNKNOWN_LEVEL)) {
+        *reason = found.reason;
+        reason->smallest = -1;
+        explain_form_group(&look->trial, look->task, found.group, reason);
+    }
+}
+
+/* Promised places first, then bounds of its accounts, then room. */
+static void explain_room(struct explain_look *look)
+{
+    struct arena arena;
+    const struct task *task = look->task;
+    struct reason *reason = &look->ret->reason;
+    arena_init(&arena);
+    trial_init(&look->trial, look->core, look->pool->id, &arena);
+    const bool bound = explain_account(look->core, task, &look->trial.tally, look->ret);
+    if (task_promised(task)) {
+        *reason = (struct reason){.code = REASON_VICTIMS_LEAVING,
+                                  .pool = task->pool,
+                                  .need = task->claimed_count,
+                                  .until_ms = explain_held_leaving_ms(look->core, task),
+                                  .smallest = -1};
+    } else if (bound) {
+        (void)look_keep(look);
+        explain_held(look);
+        reason->smallest = look->behind ? -1 : explain_smaller_within(look);
+    } else {
+        look->asker = (struct asker){.task = task, .end_ms = INT64_MAX};
+        look->asker.request = &look->shape->request;
+        look->asker.bounded = tally_left(&look->trial.tally, task, VIEW_NOW, &look->asker.left);
+        const bool kept = look_keep(look);
+        explain_held(look);
+        if (look->shape->form != NULL) {
+            look_at_form(look);
+        } else {
+            look_at_nodes(look);
+        }
+        if (reason->code == REASON_NEXT && look->held != NULL) {
+            reason->code = REASON_RESERVED;
+            reason->task = look->held->id;
+        }
+        if (!kept && explain_time_for_room(reason->code)) {
+            look_keep_taken(look);
+        }
+        if (look->held == NULL) {
+            explain_time(&look->trial, task, reason);
+            explain_account_share(&look->trial, task, look->ret);
+        }
+    }
+    trial_done(&look->trial);
+    arena_done(&arena);
+}
+
+static void explain_queued(const struct core *core, const struct task *task,
+                           const struct pool *pool, struct explanation *ret)
+{
+    ret->position = query_queue_position(core, task->id, EXPLAIN_POSITION_MAX + 1);
+    if (!task->queued) {
+        /* A gang broke, and not all of it has ended yet. */
+        ret->reason.code = REASON_GANG_SHORT;
+        ret->reason.have = task->waiting_count;
+        ret->reason.need = task->instance_count;
+    } else if (pool->paused) {
+        ret->reason.code = REASON_POOL_PAUSED;
+    } else if (pool->node_count == 0) {
+        ret->reason.code = REASON_POOL_EMPTY;
+    } else {
+        struct explain_look look = {
+            .core = core,
+            .task = task,
+            .pool = pool,
+            .shape = query_task_shape(core, task->shape),
+            .ret = ret,
+            .count = task_chunk(task),
+        };
+        explain_room(&look);
+    }
+}
+
+void explain_task(const struct core *core, task_id id, struct explanation *ret)
+{
+    *ret = (struct explanation){.reason = {.smallest = -1}};
+    const struct task *task = query_task(core, id);
+    if (task == NULL || task->waiting_count == 0 || task->kill_asked ||
+        task_state_ended((enum task_state)task->state)) {
+        return;
+    }
+    const struct pool *pool = query_pool(core, task->pool);
+    ret->reason.pool = task->pool;
+    ret->expect_ms = task->expect_ms;
+    ret->expect_from = (enum length_source)task->expect_from;
+    for (uint32_t i = 0; task->reserved && i < pool->reserved_count; i++) {
+        if (pool->reserved[i].task.v == id.v) {
+            ret->reserved_until_ms = pool->reserved[i].until_ms;
+        }
+    }
+    if (task->state == TASK_STAGED) {
+        ret->reason.code = REASON_STAGED;
+    } else if (task->pause_asked) {
+        ret->reason.code = REASON_PAUSED;
+    } else if (task->pool_next.v != 0) {
+        ret->reason.code = REASON_CHANGING_POOL;
+        ret->reason.pool = task->pool_next;
+    } else if (task->depends_left > 0) {
+        explain_depends(core, task, ret);
+    } else if (pool == NULL) {
+        ret->reason.code = REASON_UNKNOWN_POOL;
+        (void)str_copy(ret->reason.text, sizeof ret->reason.text,
+                       query_pool_name(core, task->pool));
+    } else {
+        explain_queued(core, task, pool, ret);
+    }
+    if (task->active_count > 0) {
+        ret->reason.running = task->active_count;
+        ret->reason.all = task->instance_count;
+    }
+}

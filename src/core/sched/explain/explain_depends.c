@@ -1,0 +1,33 @@
+/* explain_depends.c - what a task waits for that is no place.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/explain/explain_depends.h"
+
+#include "core/state/state.h"
+
+static bool blocks_already(const struct explanation *why, task_id id)
+{
+    for (uint32_t i = 0; i < why->blocker_count; i++) {
+        if (why->blockers[i].v == id.v) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void explain_depends(const struct core *core, const struct task *task, struct explanation *ret)
+{
+    struct arena arena;
+    struct task_spec spec;
+    arena_init(&arena);
+    query_task_spec(core, task->id, &arena, &spec);
+    for (uint32_t i = 0; i < spec.depends_count && ret->blocker_count < EXPLAIN_NODES_MAX; i++) {
+        task_id other = {spec.depends_on[i]};
+        if ((task->depends_met >> i & 1) == 0 && !blocks_already(ret, other)) {
+            ret->blockers[ret->blocker_count++] = other;
+        }
+    }
+    arena_done(&arena);
+    ret->reason.code = REASON_DEPENDENCY;
+    ret->reason.task = ret->blocker_count > 0 ? ret->blockers[0] : (task_id){0};
+    ret->reason.need = task->depends_left;
+}

@@ -1,0 +1,27 @@
+/* explain_group.c - tasks that wait for the same reason.
+ *
+ * Asked of every waiting task at once, an explanation costs a look at all nodes; queues are long because many ask for the same.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/state/state.h"
+#include "core/sched/explain/explain.h"
+#include "core/sched/keep/rights.h"
+
+bool explain_group(const struct core *core, const struct task *task, struct explain_group *ret)
+{
+    const struct pool *pool = query_pool(core, task->pool);
+    *ret = (struct explain_group){.shape = task->shape,
+                                  .account = task->account,
+                                  .user = task->user,
+                                  .priority = task->priority,
+                                  .preemptible = task->preemptible != 0};
+    if (pool == NULL || !task->queued || task->claimed_count > 0 || task->active_count > 0 ||
+        task->reserved || task->own_preempt_delay || pool->preempt_delay_ms > 0) {
+        return false;
+    }
+    const struct okey key = key_account_queue(task);
+    for (uint32_t i = 0; i < pool->reserved_count; i++) {
+        const struct task *holder = query_task(core, pool->reserved[i].task);
+        ret->ahead |= (uint32_t)rights_ahead(pool, holder, &key) << i;
+    }
+    return true;
+}

@@ -1,0 +1,229 @@
+/* explain_possible.c - can this ever run (P9), and if not, what is the smallest change that could?
+ *
+ * "Ever" is every node of the pool that was not removed, as if nothing ran on it: lost, silent and
+ * draining ones count. A pool without nodes says yes: it waits for the first.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
+#include "base/str.h"
+#include "core/state/state.h"
+#include "core/sched/explain/lower.h"
+#include "core/sched/explain/explain.h"
+
+/* The next node of the pool, as if nothing ran on it: the largest first, so that what is possible is known soon. */
+static bool next_empty(const struct core *core, const struct pool *pool, struct okey *key,
+                       struct space_room *room, struct space *ret)
+{
+    if (!oindex_next(&core->orders[ORDER_NODE_SIZE], *key, key) || key->at[0] != pool->id.v) {
+        return false;
+    }
+    space_empty(query_node(core, (node_id){(uint32_t)key->at[2]}), room, ret);
+    return true;
+}
+
+static uint32_t holds_together(const struct core *core, const struct pool *pool,
+                               const struct request *request, uint32_t max)
+{
+    uint32_t count = 0;
+    struct okey key = {{pool->id.v, 0, 0, 0}};
+    struct space_room room;
+    struct space place;
+    while (count < max && next_empty(core, pool, &key, &room, &place)) {
+        count += fit_count(&place, request, max - count);
+    }
+    return count;
+}
+
+/* The largest amount that one node holds together with the rest of the request; -1: lowering this
+ * one alone does not help. */
+static int64_t largest_with_rest(const struct core *core, const struct pool *pool,
+                                 const struct request *request, struct lower what)
+{
+    int64_t best = -1;
+    struct okey key = {{pool->id.v, 0, 0, 0}};
+    struct space_room room;
+    struct space place;
+    while (next_empty(core, pool, &key, &room, &place)) {
+        best = lower_largest(&place, request, what, lower_asked(request, what), best);
+    }
+    return best;
+}
+
+static int64_t node_total(const struct node *node, const struct request *request, struct lower what)
+{
+    switch (what.kind) {
+    case LOWER_SLOTS:
+        return request->needs_gpu && node->device_count == 0 ? 0 : node->slots_milli;
+    case LOWER_CPU:
+        return node->cpu_milli;
+    case LOWER_MEMORY:
+        return node->memory_bytes;
+    case LOWER_GPU_MEMORY:
+        return node->gpu_memory_bytes;
+    case LOWER_NAMED:
+        return node_named(node, request->named[what.named].resource);
+    }
+    must(false);
+    return 0;
+}
+
+/* The largest that any node has of it, whatever else is asked. */
+static int64_t largest_alone(const struct core *core, const struct pool *pool,
+                             const struct request *request, struct lower what)
+{
+    int64_t best = 0;
+    struct okey key = {{pool->id.v, 0, 0, 0}};
+    struct space_room room;
+    struct space place;
+    while (next_empty(core, pool, &key, &room, &place)) {
+        const int64_t total = node_total(place.node, request, what);
+        best = total > best ? total : best;
+    }
+    return best;
+}
+
+static void refuse_amount(const struct core *core, const struct request *request, struct lower what,
+                          struct reason *ret)
+{
+    ret->resource = lower_resource(request, what);
+    ret->wanted = lower_asked(request, what);
+    (void)str_copy(ret->text, sizeof ret->text, query_resource_name(core, ret->resource));
+}
+
+/* The devices asked for are on no node. */
+static bool refuse_devices(const struct core *core, const struct pool *pool,
+                           const struct request *request, struct reason *ret)
+{
+    uint32_t most = 0;
+    struct okey key = {{pool->id.v, 0, 0, 0}};
+    struct space_room room;
+    struct space place;
+    while (next_empty(core, pool, &key, &room, &place)) {
+        most = place.node->device_count > most ? place.node->device_count : most;
+    }
+    const uint64_t have = most >= 64 ? UINT64_MAX : ((uint64_t)1 << most) - 1;
+    if ((request->device_mask & ~have) == 0 && request->share_devices <= most &&
+        (!request->needs_gpu || most > 0)) {
+        return false;
+    }
+    ret->code = REASON_NO_DEVICES;
+    ret->resource = (resource_id){RESOURCE_SLOTS};
+    ret->wanted = request->slots_milli;
+    ret->available = (int64_t)most * SLOT_MILLI;
+    ret->have = most;
+    ret->need = request->share_devices > most ? request->share_devices : 0;
+    return true;
+}
+
+/* An amount that is above every node's. */
+static bool refuse_too_large(const struct core *core, const struct pool *pool,
+                             const struct request *request, struct reason *ret)
+{
+    for (uint32_t i = 0; i < lower_count(request); i++) {
+        const struct lower what = lower_at(i);
+        const int64_t largest = largest_alone(core, pool, request, what);
+        if (lower_asked(request, what) <= largest) {
+            continue;
+        }
+        refuse_amount(core, request, what, ret);
+        ret->code =
+            what.kind == LOWER_NAMED && largest == 0 ? REASON_UNKNOWN_RESOURCE : REASON_TOO_LARGE;
+        ret->available = largest;
+        ret->smallest = largest_with_rest(core, pool, request, what);
+        return true;
+    }
+    return false;
+}
+
+/* Each amount alone fits some node, all together fit none: one to lower, the earliest that helps. */
+static void refuse_combination(const struct core *core, const struct pool *pool,
+                               const struct request *request, struct reason *ret)
+{
+    ret->code = REASON_COMBINATION;
+    for (uint32_t i = 0; i < lower_count(request); i++) {
+        const struct lower what = lower_at(i);
+        if (lower_asked(request, what) <= 0) {
+            continue;
+        }
+        const int64_t largest = largest_with_rest(core, pool, request, what);
+        if (largest > 0 || (largest == 0 && what.kind != LOWER_SLOTS)) {
+            refuse_amount(core, request, what, ret);
+            ret->available = largest;
+            ret->smallest = largest;
+            return;
+        }
+    }
+}
+
+static bool refuse_aux(const struct core *core, const struct pool *pool,
+                       const struct request *request, struct reason *ret)
+{
+    if (request_has_slots(request)) {
+        return false;
+    }
+    struct okey key = {{pool->id.v, 0, 0, 0}};
+    struct space_room room;
+    struct space place;
+    while (next_empty(core, pool, &key, &room, &place)) {
+        if (place.node->aux_max > 0) {
+            return false;
+        }
+    }
+    ret->code = REASON_LIMIT;
+    (void)str_copy(ret->text, sizeof ret->text, "aux_tasks");
+    return true;
+}
+
+/* With the nodes that it avoids it could. */
+static bool refuse_avoided(const struct core *core, const struct pool *pool,
+                           const struct request *request, struct reason *ret)
+{
+    struct request anywhere = *request;
+    anywhere.avoid_count = 0;
+    if (request->avoid_count == 0 || holds_together(core, pool, &anywhere, ret->need) < ret->need) {
+        return false;
+    }
+    ret->code = REASON_AVOIDED;
+    return true;
+}
+
+/* With nodes of other labels it could. */
+static bool refuse_labels(const struct core *core, const struct pool *pool,
+                          const struct request *request, struct reason *ret)
+{
+    struct request anywhere = *request;
+    anywhere.label_count = 0;
+    if (request->label_count == 0 || holds_together(core, pool, &anywhere, ret->need) < ret->need) {
+        return false;
+    }
+    ret->code = REASON_OTHER_LABELS;
+    return true;
+}
+
+bool explain_possible(const struct core *core, const struct pool *pool,
+                      const struct request *request, uint32_t gang_size, struct reason *ret)
+{
+    must(gang_size > 0);
+    if (pool->node_count == 0) {
+        return true;
+    }
+    const uint32_t holds = holds_together(core, pool, request, gang_size);
+    if (holds >= gang_size) {
+        return true;
+    }
+    *ret = (struct reason){.pool = pool->id, .smallest = -1, .need = gang_size, .have = holds};
+    if (refuse_avoided(core, pool, request, ret) || refuse_labels(core, pool, request, ret)) {
+        return false;
+    }
+    if (holds > 0) {
+        ret->code = REASON_GANG_TOO_LARGE;
+        ret->wanted = gang_size;
+        ret->available = holds;
+        ret->smallest = holds;
+        return false;
+    }
+    if (!refuse_devices(core, pool, request, ret) && !refuse_aux(core, pool, request, ret) &&
+        !refuse_too_large(core, pool, request, ret)) {
+        refuse_combination(core, pool, request, ret);
+    }
+    return false;
+}

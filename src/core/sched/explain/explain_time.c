@@ -1,0 +1,142 @@
+/* explain_time.c - what only time, or a priority, keeps from a task.
+ *
+ * The search that would make room is asked itself, at later moments: nobody who runs now is protected any more when the longest
+ * minimum runtime has passed once, so if it finds nothing then, time is not what is missing. Between that moment and now it is
+ * asked at the moments at which a protection ends, and half-way, until no protection ends in between. Where the work ends first the
+ * moment that is given is later than it need be, never earlier.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/explain/explain_time.h"
+
+#include "base/checked.h"
+#include "core/state/state.h"
+#include "core/sched/take/action.h"
+#include "core/sched/explain/explain.h"
+#include "core/sched/explain/explain_internal.h"
+#include "core/sched/order/runtime.h"
+
+/* Pieces looked at for one explanation and in one search of it, and searches: lists explain hundreds of tasks. */
+enum { EXPLAIN_WORK_MAX = 10000, EXPLAIN_SEARCH_MAX = 4000, EXPLAIN_SEARCHES_MAX = 24 };
+
+struct wait_times {
+    struct trial *trial;
+    const struct task *task;
+    uint64_t work;
+    uint32_t searches;
+};
+
+bool explain_time_for_room(enum reason_code code)
+{
+    return code == REASON_NO_ROOM || code == REASON_DEVICES_BUSY || code == REASON_AUX_FULL ||
+           code == REASON_GANG_SHORT || code == REASON_TOPOLOGY || code == REASON_NOT_FOUND;
+}
+
+static bool found_at(struct wait_times *times, int64_t now_ms, int64_t *ret_wake_ms)
+{
+    times->searches++;
+    return action_would(times->trial, times->task, now_ms, EXPLAIN_SEARCH_MAX, &times->work,
+                        ret_wake_ms);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The longest minimum runtime that anybody in the pool has. */
+static int64_t protection_max_ms(const struct trial *trial, const struct pool *pool)
+{
+    const struct shares *shares = trial->tally.shares;
+    int64_t most = larger(pool->preempt_min_runtime_ms, pool->reclaim_min_runtime_ms);
+    for (uint32_t i = 0; i < shares->count; i++) {
+        most = larger(most, shares->views[i].preempt_min_runtime_ms);
+        most = larger(most, shares->views[i].reclaim_min_runtime_ms);
+    }
+    return most;
+}
+
+/* The first moment after `from_ms`, where nothing is found, at which something is; 0: there is none up to `end_ms`. */
+static int64_t found_first(struct wait_times *times, int64_t from_ms, int64_t end_ms)
+{
+    int64_t wake_ms;
+    int64_t low_ms = from_ms; /* not before that */
+    int64_t high_ms = end_ms; /* found then */
+    if (!found_at(times, high_ms, &wake_ms)) {
+        return 0;
+    }
+    while (low_ms < high_ms && times->searches < EXPLAIN_SEARCHES_MAX &&
+           times->work < EXPLAIN_WORK_MAX) {
+        const bool halve = times->searches % 2 != 0;
+        const int64_t at_ms = halve ? low_ms + (high_ms - low_ms) / 2 : low_ms;
+        if (found_at(times, at_ms, &wake_ms)) {
+            high_ms = at_ms;
+        } else {
+            low_ms = larger(at_ms + 1, wake_ms < high_ms ? wake_ms : high_ms);
+        }
+    }
+    return high_ms;
+}
+
+static void reason_until(struct reason *reason, enum reason_code code, int64_t until_ms)
+{
+    if (reason->code != REASON_NO_ROOM && reason->code != REASON_GANG_SHORT) {
+        reason->wanted = 0; /* a count of something else */
+        reason->available = 0;
+        reason->smallest = -1;
+    }
+    reason->code = code;
+    reason->until_ms = until_ms;
+}
+
+void explain_time(struct trial *trial, const struct task *task, struct reason *reason)
+{
+    struct wait_times times = {.trial = trial, .task = task};
+    const struct pool *pool = query_pool(trial->core, task->pool);
+    const int64_t now_ms = query_time_ms(trial->core);
+    const int64_t due_ms =
+        runtime_evict_from_ms(task->submitted_ms, task->evicted_ms, runtime_delay_ms(task, pool));
+    const int64_t from_ms = larger(now_ms, due_ms);
+    const int64_t protection_ms = protection_max_ms(trial, pool);
+    int64_t wake_ms;
+    if (!explain_time_for_room(reason->code) || (from_ms == now_ms && protection_ms <= 0)) {
+        return;
+    }
+    if (found_at(&times, from_ms, &wake_ms)) {
+        if (from_ms > now_ms) {
+            reason_until(reason, REASON_PREEMPTION_DELAY, from_ms);
+        }
+        return;
+    }
+    if (wake_ms == INT64_MAX) {
+        return; /* nobody is protected who could give */
+    }
+    const int64_t until_ms = found_first(&times, wake_ms, i64_add(from_ms, protection_ms));
+    if (until_ms != 0) {
+        reason_until(reason, REASON_MIN_RUNTIME, until_ms);
+    }
+}
+
+/* Where places are kept, by itself or by others, who keeps them may change with a priority, and what others start then is not known. */
+uint32_t explain_time_priority(const struct core *core, task_id id)
+{
+    const struct task *task = query_task(core, id);
+    if (task == NULL || !task->queued || task->priority >= PRIORITY_MAX) {
+        return 0;
+    }
+    struct arena arena;
+    struct trial trial;
+    struct wait_times times = {.trial = &trial, .task = task};
+    struct task raised = *task;
+    int64_t wake_ms;
+    arena_init(&arena);
+    trial_init(&trial, core, task->pool, &arena);
+    raised.priority++;
+    bool helps = query_pool(core, task->pool)->reserved_count == 0 &&
+                 !found_at(&times, query_time_ms(core), &wake_ms);
+    times.task = &raised;
+    bool any = false;
+    helps = helps && found_at(&times, query_time_ms(core), &wake_ms) &&
+            explain_held_quota(&trial, &raised, &any) == NULL && !any;
+    trial_done(&trial);
+    arena_done(&arena);
+    return helps ? raised.priority : 0;
+}

@@ -1,0 +1,192 @@
+/* owed.c - see owed.h. Arithmetic on accounts first: nodes are looked at only for what has a right to them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/explain/owed.h"
+
+#include "core/state/state.h"
+#include "core/sched/order/reclaim_rules.h"
+#include "core/sched/keep/rights.h"
+#include "core/sched/order/runtime.h"
+#include "core/sched/order/tally.h"
+#include "core/sched/order/turns.h"
+
+/* One chunk while its room is looked for. */
+struct owed_search {
+    const struct core *core;
+    const struct pool *pool;
+    const struct tally *tally;
+    struct losses *losses;
+    struct claimant claimant;
+    const struct request *request;
+    uint32_t count;
+    int64_t now_ms;
+};
+
+/* ---- room ---- */
+
+static bool protected(const struct owed_search *search, const struct account_view *victim,
+                      const struct instance *instance)
+{
+    const int64_t min_ms = runtime_min_reclaim_ms(RECLAIM_PROTECTION_LCA, search->claimant.account,
+                                                  victim, search->pool->reclaim_min_runtime_ms);
+    const int64_t since_ms =
+        instance->state == INSTANCE_RUNNING ? instance->started_ms : instance->allocated_ms;
+    return runtime_protected(since_ms, min_ms, search->now_ms);
+}
+
+/* May the claimant take it, after all that it took before? */
+static bool may_take(const struct owed_search *search, const struct instance *instance)
+{
+    const struct task *task = query_task(search->core, instance->task);
+    const struct account_view *victim = tally_view(search->tally, task);
+    if (!instance_stays(instance) || !task->preemptible || victim == search->claimant.account ||
+        protected(search, victim, instance)) {
+        return false;
+    }
+    struct vector amounts;
+    query_dim_grant(search->core, query_instance_request(search->core, instance),
+                    instance->slots_milli, instance->cpu_milli, instance->memory_bytes, &amounts);
+    return reclaim_rules_take(&search->claimant, search->losses, victim, &amounts) !=
+           RECLAIM_REFUSED;
+}
+
+/* How many of the chunk the node would take, at most `most`. */
+static uint32_t node_room(const struct owed_search *search, const struct node *node, uint32_t most)
+{
+    const struct core *core = search->core;
+    struct space_room room;
+    struct space now;
+    struct space place;
+    space_now(node, &now);
+    space_copy(&now, &room, &place);
+    space_later(core, node, true, &room, &place);
+    struct okey key = {{node->id.v, 0, 0, 0}};
+    struct oindex_walk walk;
+    for (bool more = oindex_walk_from(&walk, &core->orders[ORDER_ON_NODE], key, &key);
+         more && key.at[0] == node->id.v; more = oindex_walk_next(&walk, &key)) {
+        const struct instance *instance = query_instance_row(core, key.at[3]);
+        if (may_take(search, instance)) {
+            const struct grant grant = instance_grant(instance);
+            space_give(&place, &room, query_instance_request(core, instance), &grant);
+        }
+    }
+    return fit_count(&place, search->request, most);
+}
+
+static bool has_room(const struct owed_search *search)
+{
+    uint32_t left = search->count;
+    node_id after = {0};
+    const struct node *node;
+    reclaim_rules_losses_clear(search->losses);
+    while ((node = query_pool_node_next(search->core, search->pool->id, after)) != NULL) {
+        after = node->id;
+        if (!fit_usable(node)) {
+            continue;
+        }
+        left -= node_room(search, node, left);
+        if (left == 0) {
+            return reclaim_rules_balanced(&search->claimant, search->losses);
+        }
+        if (search->count == 1) {
+            reclaim_rules_losses_clear(search->losses);
+        }
+    }
+    return false;
+}
+
+/* ---- rights ---- */
+
+static bool entitled(const struct owed_search *search, const struct task *task)
+{
+    const struct tally *tally = search->tally;
+    const struct claimant *claimant = &search->claimant;
+    const struct vector *request = &claimant->request;
+    const int64_t from_ms = runtime_evict_from_ms(task->submitted_ms, task->evicted_ms,
+                                                  runtime_delay_ms(task, search->pool));
+    return account_within_guarantee(claimant->pool, claimant->account, request) &&
+           reclaim_rules_start(claimant) == CLAIM_MAY_START &&
+           tally_gate(tally, task, VIEW_LATER, request).gate == GATE_OPEN &&
+           !tally_user_capped(tally, task, VIEW_LATER, request) && from_ms <= search->now_ms;
+}
+
+/* Is what it has a right to kept for one of its own project? That has it, then. */
+static bool kept_within(const struct owed_search *search, const struct task *task)
+{
+    const struct okey key = key_account_queue(task);
+    for (uint32_t i = 0; i < search->pool->reserved_count; i++) {
+        const struct task *holder = query_task(search->core, search->pool->reserved[i].task);
+        if (!task_promised(holder) &&
+            rights_held_by(search->tally, holder, task, &key, &search->claimant.request)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool task_is_owed(struct owed_search *search, const struct task *task)
+{
+    const struct shape *shape = query_task_shape(search->core, task->shape);
+    const uint32_t promised =
+        task->gang && task->claimed_count > 0 ? task->waiting_count : task->claimed_count;
+    if (shape->form != NULL || task->waiting_count <= promised) {
+        return false;
+    }
+    search->count = turns_chunk(task, task->claimed_count);
+    search->request = &shape->request;
+    search->claimant = (struct claimant){
+        .pool = &search->tally->shares->pool,
+        .account = tally_view(search->tally, task),
+        .preemptible = task->preemptible,
+        .saturation_milli = SATURATION_MILLI_DEFAULT,
+    };
+    turns_amounts(search->core, task, search->count, SLOTS_MOST, &search->claimant.request);
+    return entitled(search, task) && !kept_within(search, task) && has_room(search);
+}
+
+/* Nothing left of the lane: the next one begins behind. */
+static struct okey lane_end(struct okey key)
+{
+    return (struct okey){{key.at[0], key.at[1], UINT64_MAX, UINT64_MAX}};
+}
+
+/* The tasks of a lane are alike to the scheduler: the first that is promised nothing speaks for those behind it, unless its time has
+ * not come or its user has enough. */
+static bool account_is_owed(struct owed_search *search, account_id account, struct owed *ret)
+{
+    const struct oindex *order = &search->core->orders[ORDER_ACCOUNT_QUEUE];
+    const uint64_t own = ACCOUNT_KEY(search->pool->id, account);
+    struct okey key = {{own, 0, 0, 0}};
+    while (oindex_next(order, key, &key) && key.at[0] == own) {
+        const struct task *task = query_task(search->core, (task_id){key.at[3]});
+        if (task_is_owed(search, task)) {
+            *ret = (struct owed){account, task->id, search->count};
+            return true;
+        }
+        key = task->claimed_count > 0 ? key : lane_end(key);
+    }
+    return false;
+}
+
+size_t owed_find(const struct core *core, pool_id pool, int64_t now_ms, struct arena *arena,
+                 const struct owed **ret)
+{
+    struct shares *shares = shares_compute(core, pool, arena);
+    struct tally tally;
+    struct losses losses;
+    tally_init(&tally, core, pool, shares, arena);
+    reclaim_rules_losses_init(&losses, shares->count, arena);
+    struct owed_search search = {
+        .core = core,
+        .pool = query_pool(core, pool),
+        .tally = &tally,
+        .losses = &losses,
+        .now_ms = now_ms,
+    };
+    struct owed *found = arena_new(arena, struct owed, shares->count);
+    size_t count = 0;
+    for (uint32_t i = 0; i < shares->count; i++) {
+        count += account_is_owed(&search, shares->links[i].id, &found[count]);
+    }
+    *ret = found;
+    return count;
+}

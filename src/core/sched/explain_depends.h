@@ -1,9 +1,0 @@
-/* explain_depends.h - what a task waits for that is no place.
- * SPDX-License-Identifier: Apache-2.0 */
-#pragma once
-
-#include "core/sched/explain.h"
-
-/* The dependencies that still bind it: the first is the reason, the first few are named. */
-void explain_dependencies(const struct core *core, const struct task *task,
-                          struct explanation *ret);

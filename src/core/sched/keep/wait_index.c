@@ -1,0 +1,272 @@
+/* wait_index.c - nodes in the order in which a holder waits for them.
+ *
+ * Two sets of keys for each order: `nodes` says what was found on a node, `best` in which order they come. The key of the latter is
+ * what candidate_before() in reserve.c compares, as numbers.
+ *
+ * Surprising: learned ends pass without any fact, so that an order by them also has the moments at which that happens. What is noted
+ * there may be out of date; a node found out anew for nothing is no mistake.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/keep/wait_index.h"
+
+#include "base/mem.h"
+#include "base/must.h"
+#include "core/state/state.h"
+
+enum {
+    NOTED_MAX =
+        4096, /* nodes that are remembered as changed; an order that missed one begins anew */
+    ENDS_FRACTION =
+        28, /* bits: tells any two fractions apart whose denominators are instances of a task */
+    ENDS_MAX = 1 << 30,
+};
+_Static_assert((int64_t)TASK_INSTANCES_MAX *TASK_INSTANCES_MAX < (int64_t)1 << ENDS_FRACTION,
+               "two fractions may become one key");
+
+enum wait_kind { KIND_AGE, KIND_LIMITS, KIND_LEARNED };
+
+struct wait_order {
+    shape_id shape; /* 0: not in use */
+    uint32_t count;
+    enum wait_kind kind;
+    uint64_t used;       /* when it was last asked for, in calls */
+    uint64_t noted;      /* up to there it knows what has changed */
+    int64_t now_ms;      /* of the last call */
+    uint64_t total;      /* instances that find a place */
+    struct oindex nodes; /* node, end, newest, ends and count */
+    struct oindex best;  /* see best_key() */
+    struct oindex lapse; /* moment, node: learned ends that pass then */
+};
+
+struct wait_index {
+    struct wait_order orders[WAIT_ORDERS_MAX];
+    node_id noted[NOTED_MAX]; /* the newest ones: position p is in p % NOTED_MAX */
+    /* Where a node was noted last, in node % NOTED_MAX; of several that meet there, the last one's. */
+    uint64_t latest[NOTED_MAX];
+    uint64_t noted_end;
+    uint64_t calls;
+};
+
+static void order_done(struct wait_order *order)
+{
+    oindex_done(&order->nodes);
+    oindex_done(&order->best);
+    oindex_done(&order->lapse);
+}
+
+static void order_init(struct wait_order *order)
+{
+    *order = (struct wait_order){0};
+    oindex_init(&order->nodes);
+    oindex_init(&order->best);
+    oindex_init(&order->lapse);
+}
+
+struct wait_index *wait_index_new(void)
+{
+    struct wait_index *index = xcalloc(1, sizeof *index);
+    for (unsigned i = 0; i < WAIT_ORDERS_MAX; i++) {
+        order_init(&index->orders[i]);
+    }
+    return index;
+}
+
+void wait_index_free(struct wait_index *index)
+{
+    for (unsigned i = 0; index != NULL && i < WAIT_ORDERS_MAX; i++) {
+        order_done(&index->orders[i]);
+    }
+    free(index);
+}
+
+void wait_index_note(struct wait_index *index, node_id node)
+{
+    index->latest[node.v % NOTED_MAX] = index->noted_end;
+    index->noted[index->noted_end++ % NOTED_MAX] = node;
+}
+
+/* Was the node noted at `at` noted again behind that? */
+static bool noted_again(const struct wait_index *index, uint64_t at)
+{
+    const node_id node = index->noted[at % NOTED_MAX];
+    const uint64_t latest = index->latest[node.v % NOTED_MAX];
+    return latest > at && index->noted[latest % NOTED_MAX].v == node.v;
+}
+
+/* ---- keys ---- */
+
+static struct okey node_key(const struct candidate *c)
+{
+    must(c->end_ms >= 0);
+    must(c->newest_ms >= 0);
+    return (struct okey){{c->node->id.v, (uint64_t)c->end_ms, (uint64_t)c->newest_ms,
+                          (uint64_t)c->ends << 32 | c->count}};
+}
+
+/* By known end: end, newest, ends for each instance, node. By age: the same without the end. */
+static struct okey best_key(const struct wait_order *order, struct okey node)
+{
+    const uint64_t ends = node.at[3] >> 32;
+    const uint64_t count = (uint32_t)node.at[3];
+    must(count > 0);
+    must(ends < ENDS_MAX);
+    const uint64_t each = (ends << ENDS_FRACTION) / count;
+    return order->kind == KIND_AGE ? (struct okey){{node.at[2], each, node.at[0], 0}}
+                                   : (struct okey){{node.at[1], node.at[2], each, node.at[0]}};
+}
+
+static bool node_find(const struct wait_order *order, uint32_t node, struct okey *ret)
+{
+    return oindex_from(&order->nodes, (struct okey){{node, 0, 0, 0}}, ret) && ret->at[0] == node;
+}
+
+/* ---- keeping up ---- */
+
+static void node_drop(struct wait_order *order, node_id node)
+{
+    struct okey key;
+    if (!node_find(order, node.v, &key)) {
+        return;
+    }
+    must(oindex_remove(&order->nodes, key));
+    must(oindex_remove(&order->best, best_key(order, key)));
+    must(order->total >= (uint32_t)key.at[3]);
+    order->total -= (uint32_t)key.at[3];
+}
+
+static void node_renew(struct wait_order *order, const struct reserve_choice *choice, node_id id)
+{
+    struct candidate found;
+    const struct overlay *overlay = choice->overlay;
+    const struct node *node = query_node(overlay->core, id);
+    node_drop(order, id);
+    if (node == NULL || node->pool.v != overlay->pool.v) {
+        return;
+    }
+    ++*overlay->visited;
+    if (reserve_candidate(choice, node, &found)) {
+        const struct okey key = node_key(&found);
+        must(oindex_insert(&order->nodes, key));
+        must(oindex_insert(&order->best, best_key(order, key)));
+        order->total += found.count;
+    }
+    if (order->kind == KIND_LEARNED && found.lapse_ms != INT64_MAX) {
+        (void)oindex_insert(&order->lapse, (struct okey){{(uint64_t)found.lapse_ms, id.v, 0, 0}});
+    }
+}
+
+static void lapsed_renew(struct wait_order *order, const struct reserve_choice *choice)
+{
+    struct okey key;
+    while (oindex_from(&order->lapse, (struct okey){{0}}, &key) &&
+           key.at[0] <= (uint64_t)choice->overlay->now_ms) {
+        must(oindex_remove(&order->lapse, key));
+        node_renew(order, choice, (node_id){(uint32_t)key.at[1]});
+    }
+}
+
+static void order_renew(struct wait_index *index, struct wait_order *order,
+                        const struct reserve_choice *choice)
+{
+    for (; order->noted < index->noted_end; order->noted++) {
+        if (!noted_again(index, order->noted)) {
+            node_renew(order, choice, index->noted[order->noted % NOTED_MAX]);
+        }
+    }
+    lapsed_renew(order, choice);
+    order->now_ms = choice->overlay->now_ms;
+}
+
+static void order_fill(struct wait_index *index, struct wait_order *order,
+                       const struct reserve_choice *choice)
+{
+    const struct overlay *overlay = choice->overlay;
+    node_id after = {0};
+    const struct node *node;
+    order->noted = index->noted_end;
+    order->now_ms = overlay->now_ms;
+    while ((node = query_pool_node_next(overlay->core, overlay->pool, after)) != NULL) {
+        after = node->id;
+        node_renew(order, choice, node->id);
+    }
+}
+
+/* ---- asking ---- */
+
+static enum wait_kind kind_of(const struct reserve_choice *choice)
+{
+    if (!choice->by_end) {
+        return KIND_AGE;
+    }
+    return choice->holder->learned ? KIND_LEARNED : KIND_LIMITS;
+}
+
+/* The order for this, or the one to be given up for it. */
+static struct wait_order *order_find(struct wait_index *index, const struct reserve_choice *choice)
+{
+    struct wait_order *oldest = &index->orders[0];
+    for (unsigned i = 0; i < WAIT_ORDERS_MAX; i++) {
+        struct wait_order *order = &index->orders[i];
+        if (order->shape.v == choice->holder->task->shape.v &&
+            order->count == choice->holder->count && order->kind == kind_of(choice)) {
+            return order;
+        }
+        oldest = order->used < oldest->used ? order : oldest;
+    }
+    order_done(oldest);
+    order_init(oldest);
+    return oldest;
+}
+
+const struct wait_order *wait_index_order(struct wait_index *index,
+                                          const struct reserve_choice *choice)
+{
+    struct reserve_choice bare = *choice;
+    struct wait_order *order = order_find(index, choice);
+    bare.bare = true;
+    /* Learned ends that have passed are known again for who looks at an earlier moment (explain). */
+    const bool back = order->kind == KIND_LEARNED && order->now_ms > choice->overlay->now_ms;
+    if (order->shape.v != 0 && (index->noted_end - order->noted > NOTED_MAX || back)) {
+        order_done(order);
+        order_init(order);
+    }
+    order->used = ++index->calls;
+    if (order->shape.v != 0) {
+        order_renew(index, order, &bare);
+        return order;
+    }
+    order->shape = choice->holder->task->shape;
+    order->count = choice->holder->count;
+    order->kind = kind_of(choice);
+    order_fill(index, order, &bare);
+    return order;
+}
+
+uint64_t wait_index_total(const struct wait_order *order)
+{
+    return order->total;
+}
+
+uint32_t wait_index_count(const struct wait_order *order, node_id node)
+{
+    struct okey key;
+    return node_find(order, node.v, &key) ? (uint32_t)key.at[3] : 0;
+}
+
+bool wait_index_next(const struct wait_order *order, const struct core *core, struct okey *cursor,
+                     struct candidate *ret)
+{
+    struct okey key;
+    if (!oindex_next(&order->best, *cursor, cursor)) {
+        return false;
+    }
+    must(node_find(order, (uint32_t)cursor->at[order->kind == KIND_AGE ? 2 : 3], &key));
+    *ret = (struct candidate){
+        .node = query_node(core, (node_id){(uint32_t)key.at[0]}),
+        .end_ms = (int64_t)key.at[1],
+        .newest_ms = (int64_t)key.at[2],
+        .ends = (uint32_t)(key.at[3] >> 32),
+        .count = (uint32_t)key.at[3],
+        .lapse_ms = INT64_MAX,
+    };
+    return true;
+}

@@ -1,0 +1,236 @@
+/* turns.c - heaps of accounts.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/order/turns.h"
+
+#include "base/must.h"
+#include "core/state/state.h"
+#include "core/sched/order/account_order.h"
+#include "core/sched/order/form_chunk.h"
+
+uint32_t turns_chunk(const struct task *task, uint32_t added)
+{
+    const uint32_t grown = task_grown(task) + added;
+    return task->gang && !task->by_groups && grown < task->min_count ? task->min_count - grown : 1;
+}
+
+void turns_amounts(const struct core *core, const struct task *task, uint32_t count,
+                   enum slots_bound bound, struct vector *ret)
+{
+    const struct request *request = &query_task_shape(core, task->shape)->request;
+    query_dim_request(core, request, ret);
+    ret->at[DIM_SLOTS] = query_dim_slots(core, task->pool, request, bound);
+    for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX && count > 1; dim++) {
+        int64_t product;
+        const bool wraps = __builtin_mul_overflow(ret->at[dim], (int64_t)count, &product);
+        ret->at[dim] = wraps || product > QUOTA_SUM_MAX ? QUOTA_SUM_MAX : product;
+    }
+}
+
+/* ---- comparing ---- */
+
+/* Does it hold its share, or more, of something that the chunk asks for? What is guaranteed without bound is not divided. */
+static bool line_full(const struct turns *turns, const struct turns_line *line)
+{
+    const struct account_view *view = line->view;
+    for (uint32_t dim = 0; dim < turns->tally->shares->pool.dims; dim++) {
+        const int64_t share = view->share.at[dim];
+        const bool divided = line->chunk.at[dim] > 0 && share != VECTOR_UNLIMITED &&
+                             view->guaranteed.at[dim] != VECTOR_UNLIMITED;
+        if (divided && view->allocated.at[dim] >= share) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct account_order_key *line_key(const struct turns *turns, struct turns_line *line)
+{
+    if (!line->key_known || line->key_changes != line->view->changes) {
+        const struct account_side side = {.account = line->view, .chunk = &line->chunk};
+        account_order_key(&turns->tally->shares->pool, &side, &line->key);
+        line->full = line_full(turns, line);
+        line->key_known = true;
+        line->key_changes = line->view->changes;
+    }
+    return &line->key;
+}
+
+/* Whoever holds its share comes after those who do not. Else a large chunk at the head of one that is below its share would let
+ * others go above theirs, only to give it back in the same moment to the smaller ones behind that head. */
+static bool fair_before(const struct turns *turns, struct turns_line *a, struct turns_line *b)
+{
+    struct account_order_key *key_a = line_key(turns, a);
+    struct account_order_key *key_b = line_key(turns, b);
+    if (a->full != b->full) {
+        return b->full;
+    }
+    return account_order_keys(&turns->tally->shares->pool, a->view, key_a, b->view, key_b) < 0;
+}
+
+static bool turn_before(const struct turns_line *a, const struct turns_line *b)
+{
+    if (a->turns != b->turns) {
+        return a->turns < b->turns;
+    }
+    return a->used != b->used ? a->used < b->used : a->view->order < b->view->order;
+}
+
+static bool line_before(const struct turns *turns, struct turns_line *a, struct turns_line *b)
+{
+    switch (turns->policy) {
+    case POLICY_FAIR_SHARE:
+        return fair_before(turns, a, b);
+    case POLICY_ROUND_ROBIN:
+        return turn_before(a, b);
+    case POLICY_PRIORITY:
+    case POLICY_FIFO:
+        break;
+    }
+    return queue_ahead(&queue_lane(&a->queue)->key, &queue_lane(&b->queue)->key,
+                       turns->policy == POLICY_FIFO);
+}
+
+static void sink(const struct turns *turns, struct turns_line *line, uint32_t from)
+{
+    struct turns_line **heap = line->heap;
+    uint32_t at = from;
+    for (;;) {
+        uint32_t least = at;
+        for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < line->count; child++) {
+            least = line_before(turns, heap[child], heap[least]) ? child : least;
+        }
+        if (least == at) {
+            return;
+        }
+        struct turns_line *moved = heap[at];
+        heap[at] = heap[least];
+        heap[least] = moved;
+        at = least;
+    }
+}
+
+/* ---- building ---- */
+
+/* Whose turn it would be below this line, and with what. */
+static void line_refresh(const struct turns *turns, struct turns_line *line)
+{
+    line->key_known = false;
+    if (line->heap != NULL) {
+        line->best = line->heap[0]->best;
+        line->chunk = line->heap[0]->chunk;
+        return;
+    }
+    line->best = line;
+    if (turns->policy == POLICY_FAIR_SHARE) {
+        const struct task *task = queue_first(&line->queue);
+        const uint32_t added = queue_lane(&line->queue)->added;
+        form_chunk_later_amounts(turns->core, task, added, turns_chunk(task, added), SLOTS_MOST,
+                                 &line->chunk);
+    }
+}
+
+static struct turns_line *line_above(struct turns *turns, const struct turns_line *line)
+{
+    const struct account_view *parent = line->view->parent;
+    return turns->policy != POLICY_FAIR_SHARE || parent == NULL ? &turns->root
+                                                                : &turns->lines[parent->index];
+}
+
+/* A project has waiting tasks: it and all above it take part. */
+static void line_link(struct turns *turns, struct turns_line *line)
+{
+    while (line != &turns->root && !line->linked) {
+        line->linked = true;
+        line->parent = line_above(turns, line);
+        line->parent->count++;
+        line = line->parent;
+    }
+}
+
+static void queues_fill(struct turns *turns, pool_id pool, struct arena *arena)
+{
+    const struct core *core = turns->core;
+    struct okey key = {{ACCOUNT_KEY(pool, (account_id){0}), 0, 0, 0}};
+    bool more =
+        oindex_from(&core->orders[ORDER_ACCOUNT_QUEUE], key, &key) && key.at[0] >> 32 == pool.v;
+    while (more) {
+        const account_id account = {(uint32_t)key.at[0]};
+        const struct account_view *view = shares_view(turns->tally->shares, account);
+        must(view != NULL);
+        struct turns_line *line = &turns->lines[view->index];
+        line->queue =
+            (struct queue){.core = core, .arena = arena, .by_rank = turns->policy == POLICY_FIFO};
+        line->used = view->allocated.at[DIM_SLOTS];
+        line_link(turns, line);
+        more = queue_fill(&line->queue, &turns->notes, &key);
+    }
+}
+
+static void heap_make(const struct turns *turns, struct turns_line *line)
+{
+    for (uint32_t i = line->count / 2; i > 0; i--) {
+        sink(turns, line, i - 1);
+    }
+}
+
+/* Puts each line into the heap above it. */
+static void heaps_fill(struct turns *turns, uint32_t count, struct arena *arena)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct turns_line *line = &turns->lines[i];
+        if (!line->linked) {
+            continue;
+        }
+        struct turns_line *parent = line->parent;
+        if (parent->heap == NULL) {
+            parent->heap = arena_new(arena, struct turns_line *, parent->count);
+            parent->count = 0; /* counts anew what is there */
+        }
+        parent->heap[parent->count++] = line;
+    }
+}
+
+void turns_init(struct turns *turns, const struct core *core, const struct pool *pool,
+                const struct tally *tally, struct arena *arena)
+{
+    const struct shares *shares = tally->shares;
+    *turns = (struct turns){.core = core, .tally = tally, .policy = pool->policy};
+    turns->notes.arena = arena;
+    turns->lines = arena_new(arena, struct turns_line, shares->count);
+    for (uint32_t i = 0; i < shares->count; i++) {
+        turns->lines[i].view = &shares->views[i];
+    }
+    queues_fill(turns, pool->id, arena);
+    heaps_fill(turns, shares->count, arena);
+    for (uint32_t depth = ACCOUNT_DEPTH_MAX; depth > 0; depth--) {
+        for (uint32_t i = 0; i < shares->count; i++) {
+            struct turns_line *line = &turns->lines[i];
+            if (line->linked && line->view->depth == depth - 1) {
+                heap_make(turns, line);
+                line_refresh(turns, line);
+            }
+        }
+    }
+    heap_make(turns, &turns->root);
+}
+
+/* ---- going on ---- */
+
+struct turns_line *turns_first(const struct turns *turns)
+{
+    return turns->root.count == 0 ? NULL : turns->root.heap[0]->best;
+}
+
+void turns_update(struct turns *turns, struct turns_line *line)
+{
+    for (; line != &turns->root; line = line->parent) {
+        struct turns_line *parent = line->parent;
+        must(parent->heap[0] == line);
+        if (line->heap != NULL ? line->count > 0 : line->queue.count > 0) {
+            line_refresh(turns, line);
+        } else {
+            parent->heap[0] = parent->heap[--parent->count];
+        }
+        sink(turns, parent, 0);
+    }
+}

@@ -1,0 +1,150 @@
+/* place.c - nodes for the next instances of a task.
+ *
+ * Packed: the fullest node that takes all that are left, else the fullest of those that take most. Spread: one by one. With equal
+ * instances either finds places for all wherever there are enough: no instance takes more from a node than another would.
+ *
+ * The parts of one task that is wider than a node (request.wide) are packed in any case: they talk to each other. Where idle nodes
+ * of one size hold them exactly, they take those, the largest size first: equal parts, and nothing is left over beside them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/place/place.h"
+
+#include "base/must.h"
+#include "core/state/state.h"
+#include "core/sched/place/place_form.h"
+#include "core/sched/place/search.h"
+
+uint32_t place_waiting(const struct core *core, const struct task *task, uint32_t index)
+{
+    uint32_t at = index;
+    if (task->waiting_count == task->instance_count && task->claimed_count == 0) {
+        return at; /* any of them is */
+    }
+    while (at < task->instance_count &&
+           (query_instance(core, task->id, at)->state != INSTANCE_WAITING ||
+            query_instance_claim(core, task->id, at) != NULL)) {
+        at++;
+    }
+    return at;
+}
+
+static const struct node *next_node(struct overlay *overlay, const struct asker *asker,
+                                    uint32_t left, uint32_t *ret_count)
+{
+    const uint32_t first = overlay->spread && !asker->request->wide ? 1 : left;
+    const struct node *node = search_first(overlay, asker, first);
+    *ret_count = first;
+    if (node != NULL || first == 1) {
+        return node;
+    }
+    *ret_count = search_most(overlay, asker, left);
+    return *ret_count == 0 ? NULL : search_first(overlay, asker, *ret_count);
+}
+
+/* What the accounts may still take of cpu and memory, less what the instance was given. */
+static void left_take(struct asker *asker, const struct decision *decision)
+{
+    for (uint32_t dim = 0; asker->bounded && dim < QUOTA_DIMS_MAX; dim++) {
+        if (asker->left.at[dim] != VECTOR_UNLIMITED) {
+            asker->left.at[dim] -= decision->amounts.at[dim];
+        }
+    }
+}
+
+/* So many idle nodes with `each` slots; false: there are not enough. */
+static bool equal_nodes(struct overlay *overlay, const struct asker *asker, uint32_t each,
+                        uint32_t count, const struct node **ret)
+{
+    const int64_t free = (int64_t)each * SLOT_MILLI;
+    node_id after = {0};
+    for (uint32_t found = 0; found < count;) {
+        const struct node *node = search_level(overlay, asker, free, after, each);
+        if (node == NULL) {
+            return false;
+        }
+        if (node->slots_milli == free) {
+            ret[found++] = node;
+        }
+        after = node->id;
+    }
+    return true;
+}
+
+/* All parts of a wide task on idle nodes of one size, which they fill. What is left to the accounts of cpu and memory is not
+ * counted here: where it binds, the parts go one node after the other. */
+static bool place_equal(struct trial *trial, struct asker *asker, const uint32_t *indices,
+                        uint32_t count, const struct node **places)
+{
+    if (!asker->request->wide || asker->bounded) {
+        return false;
+    }
+    const struct node **nodes = arena_new(trial->arena, const struct node *, count);
+    for (uint32_t each = search_most(&trial->overlay, asker, count); each > 0; each--) {
+        if (count % each != 0 || !equal_nodes(&trial->overlay, asker, each, count / each, nodes)) {
+            continue;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            places[i] = nodes[i / each];
+            trial_place(trial, asker, places[i], indices[i]);
+        }
+        return true;
+    }
+    return false;
+}
+
+bool place_alike(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,
+                 const struct node **places)
+{
+    const size_t mark = trial_mark(trial);
+    const struct vector left = asker->left;
+    uint32_t placed = 0;
+    if (place_equal(trial, asker, indices, count, places)) {
+        return true;
+    }
+    while (placed < count) {
+        uint32_t here = 0;
+        const struct node *node = next_node(&trial->overlay, asker, count - placed, &here);
+        if (node == NULL) {
+            trial_rollback(trial, mark);
+            asker->left = left;
+            if (asker->trail != NULL && placed > 0) {
+                asker->trail->valid = false; /* what was taken back is free again */
+            }
+            return false;
+        }
+        for (uint32_t i = 0; i < here; i++, placed++) {
+            trial_place(trial, asker, node, indices[placed]);
+            left_take(asker, &trial->decisions[trial->count - 1]);
+            places[placed] = node;
+        }
+    }
+    return true;
+}
+
+bool place_these(struct trial *trial, struct asker *asker, const uint32_t *indices, uint32_t count,
+                 const struct node **places)
+{
+    return query_task_shape(trial->core, asker->task->shape)->form == NULL
+               ? place_alike(trial, asker, indices, count, places)
+               : place_form(trial, asker, indices, count, places) == ARRANGE_DONE;
+}
+
+bool place_chunk(struct trial *trial, struct asker *asker, uint32_t count, uint32_t *index)
+{
+    const struct task *task = asker->task;
+    const struct node *place_one;
+    const struct node **places =
+        count == 1 ? &place_one : arena_new(trial->arena, const struct node *, count);
+    uint32_t one;
+    uint32_t *indices = count == 1 ? &one : arena_new(trial->arena, uint32_t, count);
+    uint32_t at = *index;
+    for (uint32_t i = 0; i < count; i++, at++) {
+        at = place_waiting(trial->core, task, at);
+        must(at < task->instance_count);
+        indices[i] = at;
+    }
+    if (!place_these(trial, asker, indices, count, places)) {
+        return false;
+    }
+    *index = at;
+    return true;
+}

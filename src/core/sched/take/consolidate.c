@@ -1,0 +1,36 @@
+/* consolidate.c - nobody loses: every task that is moved has its new place in the same decision, or nothing happens.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/take/consolidate.h"
+
+#include "core/state/state.h"
+
+enum chunk_result consolidate_try(struct action *action, const struct chunk *chunk)
+{
+    const int64_t wanted = chunk->amounts.at[DIM_SLOTS];
+    const bool devices =
+        query_task_shape(action->trial->core, chunk->task->shape)->request.needs_gpu;
+    if (action->pool->consolidation_max == 0 || !chunk->task->preemptible ||
+        (wanted == 0 && !devices) || wanted > solve_idle_milli(action->solve)) {
+        return CHUNK_FAILED;
+    }
+    const struct solve_ask ask = {
+        .of = VICTIMS_OF_ALL,
+        .claimant = action_claimant(action, chunk),
+        .task = chunk->task,
+        .indices = chunk->indices,
+        .count = chunk->count,
+        .passes = chunk->passes,
+        .moved_max = action->pool->consolidation_max,
+    };
+    struct shape_note *note = chunk->note;
+    const bool speaks = action_shape_speaks(action, chunk->task);
+    if (speaks && chunk->passes == 0 && note->missed_from > 0 &&
+        chunk->count >= note->missed_from) {
+        return CHUNK_FAILED;
+    }
+    const enum chunk_result result = action_solve(action, &ask, CONSOLIDATE_WORK_MAX);
+    if (speaks) {
+        note->missed_from = result == CHUNK_FAILED ? chunk->count : 0;
+    }
+    return result;
+}

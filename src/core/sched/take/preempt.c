@@ -1,0 +1,37 @@
+/* preempt.c - priorities inside a project. No fairness is asked for: what the project holds stays the same.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/take/preempt.h"
+
+#include "core/state/state.h"
+#include "core/sched/order/gates.h"
+
+/* Does anything of a lower priority run in the task's project? */
+static bool lower_runs(const struct action *action, const struct task *task)
+{
+    struct okey key = {{ACCOUNT_KEY(task->pool, task->account), 0, 0, 0}};
+    const uint64_t first = key.at[0];
+    return oindex_from(&action->trial->core->orders[ORDER_ACCOUNT_LOSS], key, &key) &&
+           key.at[0] == first && key.at[1] >> 32 < task->priority;
+}
+
+enum chunk_result preempt_try(struct action *action, const struct chunk *chunk)
+{
+    const bool pool_wide = action->pool->policy == POLICY_PRIORITY;
+    const struct solve_ask ask = {
+        .of = pool_wide ? VICTIMS_OF_LOWER : VICTIMS_OF_OWN,
+        .claimant = action_claimant(action, chunk),
+        .task = chunk->task,
+        .indices = chunk->indices,
+        .count = chunk->count,
+        .passes = chunk->passes,
+    };
+    if (!pool_wide && !lower_runs(action, chunk->task)) {
+        return CHUNK_FAILED;
+    }
+    if (!chunk->task->preemptible &&
+        gates_guarantee(ask.claimant.pool, ask.claimant.account, &chunk->amounts).gate !=
+            GATE_OPEN) {
+        return CHUNK_FAILED;
+    }
+    return action_solve(action, &ask, CLAIMANT_WORK_MAX);
+}

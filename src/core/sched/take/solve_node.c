@@ -1,0 +1,295 @@
+/* solve_node.c - room on single nodes: which pieces of a node would have to go.
+ *
+ *   to take:  the nodes of the pieces that would go first, then of those that make most room; of the nodes that make room,
+ *             where least is lost; where what they lose is refused, the nodes of those who are closest to the claimant
+ *   to move:  the emptiest nodes; the first whose pieces all find another place
+ *
+ * A set that lies on one node is found by looking at a few nodes. Pieces in the order of loss alone are scattered over all of
+ * them: a whole node comes together only when most of them have gone, and the rest of the set is then taken in vain.
+ * Surprising: as pieces come in the order of what each loses, no node met later can cost less than the piece that leads to it; so
+ * the best one is known as soon as it costs no more than that.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/take/solve_choice.h"
+
+#include "base/must.h"
+#include "core/state/state.h"
+#include "core/sched/place/search.h"
+
+enum {
+    TAKE_LOOK_MAX = 48,  /* nodes looked at for one instance that takes, */
+    TAKE_LOOK = 12,      /* where some of those are enough; in the order for anybody */
+    TAKE_LOOK_GANG = 32, /* more for a gang, beside two for each of its instances */
+    TAKE_SPARE_MAX = 48, /* so many more than a gang needs are enough to choose from */
+    MOVE_LOOK_MAX = 8,   /* for one instance that moves others, */
+    MOVE_LOOK_GANG = 32, /* for a gang */
+    ATTEMPTS_MAX = 4,    /* sets that are tried whole */
+};
+/* ---- trying ---- */
+
+static void set_begin(struct solve *solve)
+{
+    solve->set++;
+    solve->grown_count = 0;
+}
+
+/* A gang may be on several nodes. */
+static void choice_grow(struct solve *solve, const struct solve_choice *choice)
+{
+    for (uint32_t i = 0; i < choice->count; i++) {
+        if (choice->pieces[i]->set != solve->set) {
+            choice->pieces[i]->set = solve->set;
+            solve_grow(solve, choice->pieces[i]);
+        }
+    }
+}
+
+static bool choices_try(struct node_search *search)
+{
+    struct solve *solve = search->solve;
+    for (uint32_t i = 0; i < search->count && i < ATTEMPTS_MAX; i++) {
+        set_begin(solve);
+        choice_grow(solve, &search->choices[i]);
+        *search->work += solve->grown_count;
+        if (solve_set(solve)) {
+            return true;
+        }
+    }
+    solve->grown_count = 0;
+    return false;
+}
+
+/* A gang takes the best of them, as many as it needs. */
+static bool choices_try_together(struct node_search *search)
+{
+    struct solve *solve = search->solve;
+    uint64_t fits = solve->fits;
+    uint32_t attempts = 0;
+    set_begin(solve);
+    for (uint32_t i = 0; i < search->count && attempts < ATTEMPTS_MAX; i++) {
+        choice_grow(solve, &search->choices[i]);
+        fits += search->choices[i].more;
+        if (fits < solve->ask->count) {
+            continue;
+        }
+        *search->work += solve->grown_count;
+        if (solve_set(solve)) {
+            return true;
+        }
+        attempts++;
+    }
+    solve->grown_count = 0;
+    return false;
+}
+
+/* The same without those refused, and without those that may not be made beside the ones before: an account has soon given all that
+ * it holds beyond its own. */
+static bool choices_try_allowed(struct node_search *search)
+{
+    struct solve *solve = search->solve;
+    uint64_t fits = solve->fits;
+    set_begin(solve);
+    reclaim_rules_losses_clear(&solve->losses);
+    for (uint32_t i = 0; i < search->count && fits < solve->ask->count; i++) {
+        if (!search->choices[i].refused && solve_choice_may_go(solve, &search->choices[i])) {
+            choice_grow(solve, &search->choices[i]);
+            fits += search->choices[i].more;
+        }
+    }
+    *search->work += solve->grown_count;
+    if (fits >= solve->ask->count && solve_set(solve)) {
+        return true;
+    }
+    solve->grown_count = 0;
+    return false;
+}
+
+static struct node_search *search_new(struct solve *solve, uint32_t look_max, uint64_t *work)
+{
+    struct node_search *search = arena_new(solve->trial->arena, struct node_search, 1);
+    search->look_max = look_max;
+    search->choices = arena_new(solve->trial->arena, struct solve_choice, look_max);
+    search->seen = arena_new(solve->trial->arena, node_id, look_max);
+    search->solve = solve;
+    search->by = (enum pool_victims)query_pool(solve->trial->core, solve->trial->pool)->victims;
+    search->work = work;
+    return search;
+}
+
+/* ---- taking ---- */
+
+static bool node_seen(struct node_search *search, node_id node)
+{
+    must(search->seen_count < search->look_max);
+    for (uint32_t i = 0; i < search->seen_count; i++) {
+        if (search->seen[i].v == node.v) {
+            return true;
+        }
+    }
+    search->seen[search->seen_count++] = node;
+    return false;
+}
+
+/* A gang wants twice what it needs to choose from, a large one a little more. */
+static bool looked_enough(const struct node_search *search)
+{
+    const uint32_t count = search->solve->ask->count;
+    if (count == 1) {
+        return search->seen_count >=
+               (search->count > search->refused ? TAKE_LOOK : search->look_max);
+    }
+    const uint32_t spare = count < TAKE_SPARE_MAX ? count : TAKE_SPARE_MAX;
+    return search->seen_count >= search->look_max || search->more >= (uint64_t)count + spare;
+}
+
+/* The nodes of a piece. */
+static void piece_nodes(struct node_search *search, const struct piece *piece)
+{
+    const struct core *core = search->solve->trial->core;
+    for (const struct instance *instance = pieces_cache_next(core, piece, NULL);
+         instance != NULL && !looked_enough(search);
+         instance = pieces_cache_next(core, piece, instance)) {
+        if (node_seen(search, instance->node)) {
+            continue;
+        }
+        ++*search->solve->trial->overlay.visited;
+        struct solve_choice *choice = &search->choices[search->count];
+        *choice = (struct solve_choice){.node = query_node(core, instance->node)};
+        if (solve_choice_make(search, choice)) {
+            search->more += choice->refused ? 0 : choice->more;
+            search->refused += choice->refused;
+            search->count++;
+        }
+    }
+}
+
+/* Can no node that is still to come be better? */
+static bool best_known(const struct node_search *search, const struct piece *next)
+{
+    for (uint32_t i = 0; i < search->count; i++) {
+        const struct solve_choice *choice = &search->choices[i];
+        if (!choice->refused && choice->others == 0 && choice->priority <= next->task->priority &&
+            choice->loss <= next->loss) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Looks at nodes in the order of the pieces on them, until the best is known or the so manieth was seen. */
+static void nodes_look(struct node_search *search, struct piece *first, uint32_t seen_max)
+{
+    const struct solve *solve = search->solve;
+    for (struct piece *piece = first;
+         piece != NULL && !looked_enough(search) && search->seen_count < seen_max;
+         piece = victims_next(solve->victims)) {
+        ++*search->work;
+        if (solve->ask->count == 1 && search->by == VICTIMS_LEAST_LOSS &&
+            best_known(search, piece)) {
+            break;
+        }
+        piece_nodes(search, piece);
+    }
+}
+
+/* In the order of loss small pieces come first, the more of them the larger the pool. Where none of their nodes makes room, those
+ * of pieces are looked at that make it alone, then of those of which two do, and so on. */
+static void nodes_read(struct node_search *search, struct piece *first)
+{
+    const struct solve *solve = search->solve;
+    const struct solve_ask *ask = solve->ask;
+    const int64_t need_milli = ask->claimant.request.at[DIM_SLOTS] / ask->count;
+    nodes_look(search, first, need_milli > 0 ? TAKE_LOOK : search->look_max);
+    if (need_milli > 0 && search->more < ask->count) {
+        victims_begin_need(solve->victims, need_milli);
+        nodes_look(search, victims_next(solve->victims), search->look_max);
+    }
+}
+
+/* Tries what was found. */
+static bool found_try(struct node_search *search)
+{
+    const struct solve *solve = search->solve;
+    solve_choice_sort(search);
+    if (solve->ask->count > 1) {
+        return choices_try_together(search) ||
+               (solve->ask->of == VICTIMS_OF_OTHERS && choices_try_allowed(search));
+    }
+    for (uint32_t i = 0; search->by == VICTIMS_LEAST_LOSS && i < search->count && i < ATTEMPTS_MAX;
+         i++) {
+        solve_choice_refine(search, &search->choices[i]);
+    }
+    solve_choice_sort(search);
+    return choices_try(search);
+}
+
+/* The department that is furthest above its own gives first, and all of its pieces come before those of the others. Where it would
+ * be left with less than its own, for a claimant whose department would have more, those who borrow within that one are to give. */
+static bool near_take(struct node_search *search)
+{
+    const struct solve *solve = search->solve;
+    const struct solve_ask *ask = solve->ask;
+    if (ask->of != VICTIMS_OF_OTHERS || ask->claimant.account->parent == NULL ||
+        search->count == 0) {
+        return false;
+    }
+    victims_begin_near(solve->victims, ask->claimant.request.at[DIM_SLOTS] / ask->count);
+    struct piece *first = victims_next(solve->victims);
+    if (first == NULL) {
+        return false;
+    }
+    search->first = first->account;
+    search->count = 0;
+    search->refused = 0;
+    search->more = 0;
+    search->seen_count = 0;
+    nodes_look(search, first, search->look_max);
+    return found_try(search);
+}
+
+bool solve_node_take(struct solve *solve, struct piece *first, uint64_t *work)
+{
+    const bool one = solve->ask->count == 1;
+    must(solve->ask->count <= TAKE_GANG_MAX);
+    struct node_search *search =
+        search_new(solve, one ? TAKE_LOOK_MAX : TAKE_LOOK_GANG + 2 * solve->ask->count, work);
+    search->first = solve->ask->of == VICTIMS_OF_OTHERS ? first->account : NULL;
+    nodes_read(search, first);
+    return found_try(search) || near_take(search);
+}
+
+/* ---- moving ---- */
+
+/* Looks at the emptiest nodes; returns how many instances of the claimant would fit without what could be moved. */
+static uint64_t emptiest_read(struct node_search *search)
+{
+    struct solve *solve = search->solve;
+    uint64_t fits = solve->fits;
+    struct search_at at = SEARCH_TOP;
+    for (uint32_t i = 0; i < search->look_max; i++) {
+        struct solve_choice *choice = &search->choices[search->count];
+        *choice = (struct solve_choice){
+            .node = search_down(&solve->trial->overlay, solve->asker, &at),
+        };
+        if (choice->node == NULL) {
+            break;
+        }
+        ++*search->work;
+        if (solve_choice_make(search, choice)) {
+            fits += choice->more;
+            search->count++;
+        }
+    }
+    return fits;
+}
+
+bool solve_node_move(struct solve *solve, uint64_t *work)
+{
+    const uint32_t count = solve->ask->count;
+    struct node_search *search =
+        search_new(solve, count == 1 ? MOVE_LOOK_MAX : MOVE_LOOK_GANG, work);
+    if (emptiest_read(search) < count) {
+        return false;
+    }
+    solve_choice_sort(search);
+    return count == 1 ? choices_try(search) : choices_try_together(search);
+}

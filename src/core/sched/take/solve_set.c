@@ -1,0 +1,359 @@
+/* solve_set.c - what becomes of a set of pieces that leave: kept, moved or lost, and whether that is allowed.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/take/solve_internal.h"
+
+#include "base/must.h"
+#include "core/state/state.h"
+#include "core/sched/order/form_chunk.h"
+#include "core/sched/place/search.h"
+#include "core/sched/place/place.h"
+#include "core/sched/order/turns.h"
+
+static void piece_evict(struct solve *solve, const struct grown *grown)
+{
+    const struct core *core = solve->trial->core;
+    for (const struct instance *instance = pieces_cache_next(core, grown->piece, NULL);
+         instance != NULL; instance = pieces_cache_next(core, grown->piece, instance)) {
+        trial_evict(solve->trial, instance, grown->why);
+    }
+}
+
+/* Does the instance find what it holds still free? Then it takes it. */
+static bool instance_stay(struct solve *solve, const struct instance *instance)
+{
+    const struct core *core = solve->trial->core;
+    const struct node *node = query_node(core, instance->node);
+    const struct request *request = query_instance_request(core, instance);
+    const struct grant grant = instance_grant(instance);
+    const struct spot *spot = overlay_find(&solve->trial->overlay, node->id);
+    must(spot != NULL);
+    if (!fit_holds(overlay_space(spot, VIEW_LATER), request, &grant)) {
+        return false;
+    }
+    overlay_stay(&solve->trial->overlay, node, request, &grant);
+    return true;
+}
+
+static void instances_leave(struct solve *solve, const struct piece *piece,
+                            const struct instance *end)
+{
+    const struct core *core = solve->trial->core;
+    for (const struct instance *instance = pieces_cache_next(core, piece, NULL); instance != end;
+         instance = pieces_cache_next(core, piece, instance)) {
+        const struct grant grant = instance_grant(instance);
+        overlay_leave(&solve->trial->overlay, query_node(core, instance->node),
+                      query_instance_request(core, instance), &grant);
+    }
+}
+
+static bool piece_stay(struct solve *solve, const struct piece *piece)
+{
+    const struct core *core = solve->trial->core;
+    for (const struct instance *instance = pieces_cache_next(core, piece, NULL); instance != NULL;
+         instance = pieces_cache_next(core, piece, instance)) {
+        if (!instance_stay(solve, instance)) {
+            instances_leave(solve, piece, instance);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The claimant, placed since `mark`, is within the bounds of its accounts as they are now. */
+static bool claimant_within(struct solve *solve, size_t mark)
+{
+    struct tally *tally = &solve->trial->tally;
+    const struct task *task = solve->ask->task;
+    struct vector amounts = {{0}};
+    for (size_t i = mark; i < mark + solve->ask->count; i++) {
+        vector_add(&amounts, &solve->trial->decisions[i].amounts);
+    }
+    tally_move(tally, task, VIEW_LATER, &amounts, -1);
+    const bool within = tally_gate(tally, task, VIEW_LATER, &amounts).gate == GATE_OPEN &&
+                        !tally_user_capped(tally, task, VIEW_LATER, &amounts);
+    tally_move(tally, task, VIEW_LATER, &amounts, 1);
+    return within;
+}
+
+static void piece_leave_again(struct solve *solve, const struct piece *piece)
+{
+    tally_move(&solve->trial->tally, piece->task, VIEW_LATER, &piece->amounts, -1);
+    instances_leave(solve, piece, NULL);
+}
+
+/* One above the minimum of its gang or group goes where that goes, which stands behind it in the set: is that lost? */
+static bool gang_lost(const struct solve *solve, uint32_t extra)
+{
+    const struct piece *own = solve->grown[extra].piece;
+    for (uint32_t i = extra + 1; i < solve->grown_count && own->extra; i++) {
+        const struct grown *grown = &solve->grown[i];
+        if (grown->piece->task == own->task && pieces_cut_before(own, grown->piece) &&
+            grown->fate == FATE_LOST) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Last taken first: those who were to go first do so. The claimant is placed since `mark`. */
+static void shrink(struct solve *solve, size_t mark)
+{
+    for (uint32_t i = solve->grown_count; i > 0; i--) {
+        struct grown *grown = &solve->grown[i - 1];
+        const struct piece *piece = grown->piece;
+        if (gang_lost(solve, i - 1) || !piece_stay(solve, piece)) {
+            continue;
+        }
+        tally_move(&solve->trial->tally, piece->task, VIEW_LATER, &piece->amounts, 1);
+        if (claimant_within(solve, mark)) {
+            grown->fate = FATE_KEPT;
+        } else {
+            piece_leave_again(solve, piece);
+        }
+    }
+}
+
+/* Would its accounts take these instances of the task, too? Sets what they may still take. */
+static bool accounts_take(struct solve *solve, struct asker *asker, const uint32_t *indices,
+                          uint32_t count)
+{
+    const struct core *core = solve->trial->core;
+    const struct tally *tally = &solve->trial->tally;
+    struct vector request;
+    if (form_grouped(shape_form(query_task_shape(core, asker->task->shape)))) {
+        form_chunk_amounts(core, asker->task, indices, count, SLOTS_LEAST, &request);
+    } else {
+        turns_amounts(core, asker->task, count, SLOTS_LEAST, &request);
+    }
+    if (tally_gate(tally, asker->task, VIEW_LATER, &request).gate != GATE_OPEN ||
+        tally_user_capped(tally, asker->task, VIEW_LATER, &request)) {
+        return false;
+    }
+    asker->bounded = tally_left(tally, asker->task, VIEW_LATER, &asker->left);
+    return true;
+}
+
+bool solve_set_later(struct solve *solve, const struct solve_ask *ask)
+{
+    struct asker *asker = solve_asker(solve, ask->task, ask->passes);
+    const struct node **places = arena_new(solve->trial->arena, const struct node *, ask->count);
+    if (!accounts_take(solve, asker, ask->indices, ask->count) ||
+        !place_these(solve->trial, asker, ask->indices, ask->count, places)) {
+        return false;
+    }
+    solve->idle_known = false;
+    solve->idle_milli = 0;
+    return true;
+}
+
+/* All instances of a piece find another place. */
+static bool piece_move(struct solve *solve, struct grown *grown)
+{
+    const struct core *core = solve->trial->core;
+    const struct piece *piece = grown->piece;
+    const uint32_t room = piece->count;
+    uint32_t *indices = arena_new(solve->trial->arena, uint32_t, room);
+    uint32_t count = 0;
+    for (const struct instance *instance = pieces_cache_next(core, piece, NULL); instance != NULL;
+         instance = pieces_cache_next(core, piece, instance)) {
+        indices[count++] = instance->index;
+    }
+    struct asker *asker = solve_asker(solve, piece->task, 0);
+    if (!accounts_take(solve, asker, indices, count)) {
+        return false;
+    }
+    grown->asker = asker;
+    grown->places = arena_new(solve->trial->arena, const struct node *, count);
+    return place_these(solve->trial, asker, indices, count, grown->places);
+}
+
+/* True: as many as had to. */
+static bool move(struct solve *solve)
+{
+    uint32_t moved = 0;
+    for (uint32_t i = solve->grown_count; i > 0; i--) {
+        struct grown *grown = &solve->grown[i - 1];
+        if (grown->fate != FATE_LOST) {
+            continue;
+        }
+        if (!gang_lost(solve, i - 1) && piece_move(solve, grown)) {
+            grown->fate = FATE_MOVED;
+            moved++;
+        } else if (solve->ask->of == VICTIMS_OF_ALL) {
+            return false;
+        }
+    }
+    return solve->ask->of != VICTIMS_OF_ALL || moved <= solve->ask->moved_max;
+}
+
+/* The grown set leaves, the claimant takes its place, the others what is left. The trial is as before afterwards. */
+static bool set_try(struct solve *solve)
+{
+    struct trial *trial = solve->trial;
+    const size_t mark = trial_mark(trial);
+    for (uint32_t i = 0; i < solve->grown_count; i++) {
+        solve->grown[i].why = NULL;
+        solve->grown[i].fate = FATE_LOST;
+        piece_evict(solve, &solve->grown[i]);
+    }
+    const size_t claims = trial_mark(trial);
+    bool placed =
+        accounts_take(solve, solve->asker, solve->ask->indices, solve->ask->count) &&
+        place_these(trial, solve->asker, solve->ask->indices, solve->ask->count, solve->places);
+    if (placed) {
+        shrink(solve, claims);
+        placed = move(solve);
+        for (uint32_t i = 0; i < solve->grown_count; i++) {
+            if (solve->grown[i].fate == FATE_KEPT) {
+                piece_leave_again(solve, solve->grown[i].piece);
+            }
+        }
+    }
+    trial_rollback(trial, mark);
+    return placed;
+}
+
+/* ---- judging ---- */
+
+static struct eviction_side side_of(const struct solve *solve, const struct account_view *account,
+                                    uint32_t dim)
+{
+    return (struct eviction_side){
+        .account = solve->trial->tally.shares->links[account->index].id,
+        .allocated = account->allocated.at[dim],
+        .guaranteed = account->guaranteed.at[dim],
+        .share = account->share.at[dim],
+    };
+}
+
+static const struct eviction *why_new(struct solve *solve, const struct piece *piece,
+                                      enum eviction_rule rule, uint32_t dim)
+{
+    const struct account_view *taker;
+    const struct account_view *giver;
+    account_diverge(solve->ask->claimant.account, piece->account, &taker, &giver);
+    struct eviction *why = arena_new(solve->trial->arena, struct eviction, 1);
+    *why = (struct eviction){
+        .rule = rule,
+        .claimant = solve->ask->task->id,
+        .resource = query_dim_resource(solve->trial->core, dim),
+        .victim = side_of(solve, giver, dim),
+        .taker = side_of(solve, taker, dim),
+    };
+    return why;
+}
+
+/* The first dimension in which the giver is above what it may keep. */
+static uint32_t dim_above(const struct solve *solve, const struct piece *piece,
+                          enum reclaim_rule rule)
+{
+    const struct account_view *taker;
+    const struct account_view *giver;
+    account_diverge(solve->ask->claimant.account, piece->account, &taker, &giver);
+    const struct vector remaining = reclaim_rules_remaining(&solve->losses, giver);
+    const struct account_pool *pool = &solve->trial->tally.shares->pool;
+    const uint32_t above = rule == RECLAIM_BY_SHARE
+                               ? reclaim_rules_above_share(pool, giver, &remaining)
+                               : vector_above(&remaining, &giver->guaranteed, pool->dims);
+    return above == 0 ? DIM_SLOTS : (uint32_t)__builtin_ctz(above);
+}
+
+/* Pieces are walked account by account, each in the order in which it gives. */
+static bool lost_allowed(struct solve *solve)
+{
+    reclaim_rules_losses_clear(&solve->losses);
+    for (uint32_t i = 0; i < solve->grown_count; i++) {
+        struct grown *grown = &solve->grown[i];
+        if (grown->fate != FATE_LOST) {
+            continue;
+        }
+        const uint32_t by_share = dim_above(solve, grown->piece, RECLAIM_BY_SHARE);
+        const uint32_t by_guarantee = dim_above(solve, grown->piece, RECLAIM_BY_GUARANTEE);
+        const enum reclaim_rule rule = reclaim_rules_take(
+            &solve->ask->claimant, &solve->losses, grown->piece->account, &grown->piece->amounts);
+        if (rule == RECLAIM_REFUSED) {
+            return false;
+        }
+        grown->why = rule == RECLAIM_BY_SHARE
+                         ? why_new(solve, grown->piece, EVICT_SHARE, by_share)
+                         : why_new(solve, grown->piece, EVICT_GUARANTEE, by_guarantee);
+    }
+    return reclaim_rules_balanced(&solve->ask->claimant, &solve->losses);
+}
+
+static bool judge(struct solve *solve)
+{
+    if (solve->ask->of == VICTIMS_OF_OTHERS && !lost_allowed(solve)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < solve->grown_count; i++) {
+        struct grown *grown = &solve->grown[i];
+        if (grown->fate == FATE_MOVED) {
+            grown->why = why_new(solve, grown->piece, EVICT_CONSOLIDATE, DIM_SLOTS);
+        } else if (grown->fate == FATE_LOST && solve->ask->of != VICTIMS_OF_OTHERS) {
+            grown->why = why_new(solve, grown->piece, EVICT_PRIORITY, DIM_SLOTS);
+        }
+    }
+    return true;
+}
+
+/* ---- doing it ---- */
+
+static bool place_again(struct solve *solve, struct asker *like, const struct node *node,
+                        uint32_t index)
+{
+    const struct asker *asker = solve_asker_at(solve, like, index);
+    if (solve_node_fits(solve, asker, node, 1) == 0) {
+        return false;
+    }
+    trial_place(solve->trial, asker, node, index);
+    solve->idle_milli -= fit_usable(node) ? fit_slots(node, asker->request) : 0;
+    return true;
+}
+
+static bool piece_place_again(struct solve *solve, const struct grown *grown)
+{
+    const struct core *core = solve->trial->core;
+    uint32_t at = 0;
+    for (const struct instance *instance = pieces_cache_next(core, grown->piece, NULL);
+         instance != NULL; instance = pieces_cache_next(core, grown->piece, instance)) {
+        if (!place_again(solve, grown->asker, grown->places[at++], instance->index)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The same once more, without those who stay. Which devices of a node are taken may differ now, so it can fail: with parts of
+ * devices only. */
+static bool set_do(struct solve *solve)
+{
+    bool done = true;
+    for (uint32_t i = 0; i < solve->grown_count; i++) {
+        if (solve->grown[i].fate != FATE_KEPT) {
+            piece_evict(solve, &solve->grown[i]);
+        }
+    }
+    for (uint32_t i = 0; i < solve->ask->count && done; i++) {
+        done = place_again(solve, solve->asker, solve->places[i], solve->ask->indices[i]);
+    }
+    for (uint32_t i = solve->grown_count; i > 0 && done; i--) {
+        if (solve->grown[i - 1].fate == FATE_MOVED) {
+            done = piece_place_again(solve, &solve->grown[i - 1]);
+        }
+    }
+    for (uint32_t i = 0; i < solve->grown_count && done; i++) {
+        solve->grown[i].piece->taken |= solve->grown[i].fate != FATE_KEPT;
+    }
+    return done;
+}
+
+bool solve_set(struct solve *solve)
+{
+    const size_t mark = trial_mark(solve->trial);
+    if (set_try(solve) && judge(solve) && set_do(solve)) {
+        return true;
+    }
+    trial_rollback(solve->trial, mark);
+    return false;
+}

@@ -1,0 +1,395 @@
+/* victims.c - the pieces of projects, read as far as they are asked for; a tournament between accounts for each search.
+ *
+ * Surprising: which account gives next depends on what it has given in this search, but only by its dominant share
+ * (account_order.h); so the seats of the tree keep what was taken, and the views stay as they are.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/take/victims.h"
+
+#include "base/must.h"
+#include "base/sort.h"
+#include "core/state/state.h"
+#include "core/sched/order/account_order.h"
+#include "core/sched/order/runtime.h"
+
+/* A project. */
+struct leaf {
+    bool known;
+    struct pieces pieces;
+    struct pieces by_need; /* the same in the order for a need; of need 0: not yet */
+    uint32_t head;         /* of `pieces`: all before it are taken */
+};
+
+/* An account in the search under way. */
+struct donor {
+    uint64_t search; /* what follows is of this search */
+    bool fresh;      /* `candidate` is right */
+    bool closed;     /* nothing may be taken from it */
+    uint32_t next;   /* of a project: the piece to look at */
+    int64_t min_runtime_ms;
+    struct piece *candidate; /* NULL: it has no more to give */
+    struct vector taken;
+};
+
+struct victims {
+    struct trial *trial;
+    const struct pool *pool;
+    int64_t now_ms;
+    int64_t wake_ms;
+    struct leaf *leaves; /* by account_view.index, as the seats */
+    struct donor *donors;
+    struct piece_cache cache;
+    uint64_t search;
+    const struct victims_ask *ask;
+    /* Of the search: only who is below it gives; NULL: anybody. */
+    const struct account_view *below;
+    int64_t need_milli; /* of the search; 0: none */
+    uint32_t old;       /* pieces it has passed by because they have run for too long to be moved */
+};
+
+static int id_order(const void *left, const void *right)
+{
+    const uint64_t *a = left;
+    const uint64_t *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+static void growing_load(struct piece_cache *cache, const struct trial *trial)
+{
+    uint64_t *growing = NULL;
+    for (size_t i = 0; i < trial->count; i++) {
+        const struct decision *decision = &trial->decisions[i];
+        if (decision->kind != DECISION_START || !decision->task->gang ||
+            decision->task->active_count == 0) {
+            continue;
+        }
+        if (growing == NULL) {
+            growing = arena_new(trial->arena, uint64_t, trial->count - i);
+        }
+        growing[cache->growing_count++] = decision->task->id.v;
+    }
+    if (cache->growing_count > 0) {
+        sort_items(growing, cache->growing_count, sizeof(uint64_t), id_order);
+    }
+    cache->growing = growing;
+}
+
+struct victims *victims_new(struct trial *trial, int64_t now_ms)
+{
+    struct victims *victims = arena_new(trial->arena, struct victims, 1);
+    const uint32_t count = trial->tally.shares->count;
+    *victims = (struct victims){
+        .trial = trial,
+        .pool = query_pool(trial->core, trial->pool),
+        .now_ms = now_ms,
+        .wake_ms = INT64_MAX,
+        .leaves = arena_new(trial->arena, struct leaf, count),
+        .donors = arena_new(trial->arena, struct donor, count),
+    };
+    victims->cache = (struct piece_cache){
+        .core = trial->core,
+        .arena = trial->arena,
+        .pool = trial->pool,
+        .by = (enum pool_victims)victims->pool->victims,
+        .now_ms = now_ms,
+    };
+    growing_load(&victims->cache, trial);
+    return victims;
+}
+
+int64_t victims_wake_ms(const struct victims *victims)
+{
+    return victims->wake_ms;
+}
+
+/* ---- the pieces of a project ---- */
+
+static struct leaf *leaf_of(struct victims *victims, const struct account_view *account)
+{
+    struct leaf *leaf = &victims->leaves[account->index];
+    if (leaf->known) {
+        return leaf;
+    }
+    leaf->known = true;
+    pieces_init(&leaf->pieces, &victims->cache, account,
+                victims->trial->tally.shares->links[account->index].id, 0);
+    return leaf;
+}
+
+/* The order that the search reads. */
+static struct pieces *leaf_pieces(struct victims *victims, const struct account_view *account)
+{
+    struct leaf *leaf = leaf_of(victims, account);
+    if (victims->need_milli == 0) {
+        return &leaf->pieces;
+    }
+    if (leaf->by_need.need_milli != victims->need_milli) {
+        pieces_init(&leaf->by_need, &victims->cache, account,
+                    victims->trial->tally.shares->links[account->index].id, victims->need_milli);
+    }
+    return &leaf->by_need;
+}
+
+/* Recursion is as deep as the tree of accounts. */
+int64_t victims_piece_max(struct victims *victims, const struct account_view *account)
+{
+    const struct shares *shares = victims->trial->tally.shares;
+    uint32_t at = shares->links[account->index].child_first;
+    if (at == SHARES_NONE) {
+        return pieces_slots_max(&leaf_of(victims, account)->pieces);
+    }
+    int64_t most = 0;
+    for (; at != SHARES_NONE; at = shares->links[at].sibling_next) {
+        const int64_t below = victims_piece_max(victims, &shares->views[at]);
+        most = below > most ? below : most;
+    }
+    return most;
+}
+
+/* ---- one search ---- */
+
+void victims_begin(struct victims *victims, const struct victims_ask *ask)
+{
+    victims->search++;
+    victims->ask = ask;
+    victims->need_milli = 0;
+    victims->below = NULL;
+    victims->old = 0;
+}
+
+void victims_begin_need(struct victims *victims, int64_t need_milli)
+{
+    must(need_milli > 0);
+    victims->search++;
+    victims->need_milli = need_milli;
+}
+
+void victims_begin_near(struct victims *victims, int64_t need_milli)
+{
+    victims->search++;
+    victims->need_milli = need_milli;
+    victims->below = victims->ask->claimant->account->parent;
+}
+
+/* Could the first piece of it be lost? Else it could only be moved, and that is for consolidation. */
+static bool may_lose(const struct claimant *claimant, const struct account_view *account)
+{
+    const struct account_view *taker;
+    const struct account_view *giver;
+    account_diverge(claimant->account, account, &taker, &giver);
+    return reclaim_rules_by_share(claimant->pool, giver, &giver->allocated) ||
+           reclaim_rules_by_guarantee(claimant, taker, giver, &giver->allocated);
+}
+
+static bool account_closed(const struct victims_ask *ask, const struct account_view *account,
+                           bool project)
+{
+    if (!project) {
+        return false;
+    }
+    switch (ask->of) {
+    case VICTIMS_OF_OTHERS:
+        return account == ask->claimant->account || !reclaim_rules_from(ask->claimant, account) ||
+               !may_lose(ask->claimant, account);
+    case VICTIMS_OF_OWN:
+        return account != ask->claimant->account;
+    case VICTIMS_OF_LOWER:
+    case VICTIMS_OF_ALL:
+        break;
+    }
+    return false;
+}
+
+static int64_t min_runtime_ms(const struct victims *victims, const struct account_view *account)
+{
+    switch (victims->ask->of) {
+    case VICTIMS_OF_OTHERS:
+        return runtime_min_reclaim_ms(RECLAIM_PROTECTION_LCA, victims->ask->claimant->account,
+                                      account, victims->pool->reclaim_min_runtime_ms);
+    case VICTIMS_OF_OWN:
+    case VICTIMS_OF_LOWER:
+        return runtime_min_preempt_ms(account, victims->pool->preempt_min_runtime_ms);
+    case VICTIMS_OF_ALL:
+        break;
+    }
+    return 0;
+}
+
+/* Is it one of those who give in this search? */
+static bool is_near(const struct victims *victims, const struct account_view *account)
+{
+    const struct account_view *at = account;
+    while (at != NULL && at != victims->below) {
+        at = at->parent;
+    }
+    return at == victims->below;
+}
+
+static struct donor *donor_of(struct victims *victims, const struct account_view *account)
+{
+    struct donor *donor = &victims->donors[account->index];
+    if (donor->search == victims->search) {
+        return donor;
+    }
+    const bool project =
+        victims->trial->tally.shares->links[account->index].child_first == SHARES_NONE;
+    *donor = (struct donor){.search = victims->search,
+                            .closed = !is_near(victims, account) ||
+                                      account_closed(victims->ask, account, project)};
+    if (project && !donor->closed) {
+        donor->next = victims->need_milli == 0 ? leaf_of(victims, account)->head : 0;
+        donor->min_runtime_ms = min_runtime_ms(victims, account);
+    }
+    return donor;
+}
+
+/* Where only lower priorities are taken: this one is not, and none that follows. */
+static bool too_important(const struct victims *victims, const struct piece *piece)
+{
+    const struct victims_ask *ask = victims->ask;
+    const bool lower = ask->of == VICTIMS_OF_OWN || ask->of == VICTIMS_OF_LOWER;
+    return lower && piece->task->priority >= ask->task->priority;
+}
+
+/* Is it to be moved, and has too much to lose? */
+static bool too_old(const struct victims *victims, const struct piece *piece)
+{
+    return victims->ask->of == VICTIMS_OF_ALL && piece->age_ms > MOVE_RUN_MS_MAX;
+}
+
+static bool piece_eligible(struct victims *victims, const struct donor *donor,
+                           const struct piece *piece)
+{
+    const struct victims_ask *ask = victims->ask;
+    if (piece->taken || piece->task->id.v == ask->task->id.v || too_old(victims, piece)) {
+        return false;
+    }
+    if (piece->extra ||
+        !runtime_protected(piece->since_ms, donor->min_runtime_ms, victims->now_ms)) {
+        return true;
+    }
+    const int64_t free_ms = piece->since_ms + donor->min_runtime_ms;
+    victims->wake_ms = free_ms < victims->wake_ms ? free_ms : victims->wake_ms;
+    return false;
+}
+
+bool victims_movable(const struct victims *victims, const struct instance *instance)
+{
+    const int64_t since_ms =
+        instance->state == INSTANCE_RUNNING ? instance->started_ms : instance->allocated_ms;
+    return victims->now_ms - since_ms <= MOVE_RUN_MS_MAX;
+}
+
+struct piece *victims_piece(struct victims *victims, const struct instance *instance)
+{
+    const struct task *task = query_task(victims->trial->core, instance->task);
+    const struct account_view *account = tally_view(&victims->trial->tally, task);
+    const struct donor *donor = donor_of(victims, account);
+    if (donor->closed) {
+        return NULL;
+    }
+    struct piece *piece = pieces_cache_of(&victims->cache, account, instance);
+    return piece == NULL || too_important(victims, piece) || !piece_eligible(victims, donor, piece)
+               ? NULL
+               : piece;
+}
+
+static struct piece *leaf_candidate(struct victims *victims, const struct account_view *account,
+                                    struct donor *donor)
+{
+    struct leaf *leaf = leaf_of(victims, account);
+    struct pieces *pieces = leaf_pieces(victims, account);
+    struct piece *piece;
+    while (pieces == &leaf->pieces && (piece = pieces_get(pieces, leaf->head)) != NULL &&
+           piece->taken) {
+        leaf->head++;
+    }
+    while ((piece = pieces_get(pieces, donor->next)) != NULL && !too_important(victims, piece)) {
+        if (piece_eligible(victims, donor, piece)) {
+            return piece;
+        }
+        victims->old += too_old(victims, piece);
+        if (victims->old > MOVE_OLD_MAX) {
+            return NULL;
+        }
+        donor->next++;
+    }
+    return NULL;
+}
+
+/* Does `a` give before `b`? Both have a candidate. */
+static bool gives_before(const struct victims *victims, const struct account_view *a,
+                         const struct account_view *b)
+{
+    const struct donor *donor_a = &victims->donors[a->index];
+    const struct donor *donor_b = &victims->donors[b->index];
+    if (victims->ask->of == VICTIMS_OF_LOWER) {
+        return pieces_cache_compare((enum pool_victims)victims->pool->victims, victims->need_milli,
+                                    donor_a->candidate, donor_b->candidate) < 0;
+    }
+    struct vector taken_a = donor_a->taken;
+    struct vector taken_b = donor_b->taken;
+    vector_add(&taken_a, &donor_a->candidate->amounts);
+    vector_add(&taken_b, &donor_b->candidate->amounts);
+    return account_order_giving(&victims->trial->tally.shares->pool,
+                                &(struct account_side){a, NULL, &taken_a},
+                                &(struct account_side){b, NULL, &taken_b}) < 0;
+}
+
+/* The account among siblings that gives next; NULL: none has anything. Recursion is as deep as the tree of accounts. */
+static const struct account_view *level_next(struct victims *victims, uint32_t first)
+{
+    const struct shares *shares = victims->trial->tally.shares;
+    const struct account_view *best = NULL;
+    for (uint32_t at = first; at != SHARES_NONE; at = shares->links[at].sibling_next) {
+        const struct account_view *account = &shares->views[at];
+        struct donor *donor = donor_of(victims, account);
+        if (!donor->fresh && !donor->closed) {
+            donor->fresh = true;
+            const uint32_t below = shares->links[at].child_first;
+            const struct account_view *child =
+                below == SHARES_NONE ? NULL : level_next(victims, below);
+            donor->candidate = below == SHARES_NONE ? leaf_candidate(victims, account, donor)
+                               : child == NULL      ? NULL
+                                                    : victims->donors[child->index].candidate;
+        }
+        if (donor->candidate != NULL && (best == NULL || gives_before(victims, account, best))) {
+            best = account;
+        }
+    }
+    return best;
+}
+
+/* The piece is the search's; the accounts above it look for another. */
+static void piece_give(struct victims *victims, const struct piece *piece)
+{
+    victims->donors[piece->account->index].next++;
+    for (const struct account_view *at = piece->account; at != victims->below; at = at->parent) {
+        struct donor *donor = &victims->donors[at->index];
+        vector_add(&donor->taken, &piece->amounts);
+        donor->fresh = false;
+        donor->candidate = NULL;
+    }
+}
+
+struct piece *victims_next(struct victims *victims)
+{
+    struct piece *piece;
+    if (victims->ask->of == VICTIMS_OF_OWN) {
+        const struct account_view *own = victims->ask->claimant->account;
+        piece = leaf_candidate(victims, own, donor_of(victims, own));
+        if (piece != NULL) {
+            victims->donors[own->index].next++;
+        }
+        return piece;
+    }
+    const struct shares *shares = victims->trial->tally.shares;
+    const struct account_view *top = level_next(
+        victims, victims->below == NULL ? shares->top_first
+                                        : shares->links[victims->below->index].child_first);
+    if (top == NULL) {
+        return NULL;
+    }
+    piece = victims->donors[top->index].candidate;
+    piece_give(victims, piece);
+    return piece;
+}

@@ -1,0 +1,375 @@
+/* change_task.c - opening and closing task rows.
+ *
+ * A task stands in its pool's queue when it has an instance that wants a place and may have one:
+ * task_may_queue(). Its state follows from its instances: state_derive().
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/state/change.h"
+
+#include "base/hash.h"
+#include "base/must.h"
+
+static bool task_may_queue(const struct core *core, const struct task *task)
+{
+    if (task->waiting_count == 0 || task->depends_left > 0 || task->kill_asked ||
+        task->pause_asked || task->pool_next.v != 0) {
+        return false;
+    }
+    if (task->state != TASK_PENDING && task->state != TASK_STARTING &&
+        task->state != TASK_RUNNING && task->state != TASK_STOPPING) {
+        return false;
+    }
+    if (task->gang && task->stopping_count > 0) {
+        return false; /* the rest of a broken gang has not ended yet (P2), or one of it is leaving */
+    }
+    return query_pool(core, task->pool) != NULL;
+}
+
+static enum task_state state_derive(const struct core *core, const struct task *task)
+{
+    enum task_state state = task->state;
+    if (task->active_count == 0) {
+        if (state == TASK_STAGED || task_state_ended(state)) {
+            return state;
+        }
+        if (task->pause_asked) {
+            return TASK_PAUSED;
+        }
+        return query_pool(core, task->pool) != NULL ? TASK_PENDING : TASK_UNAVAILABLE;
+    }
+    if (task->stopping_count > 0) {
+        return TASK_STOPPING;
+    }
+    return task->starting_count > 0 ? TASK_STARTING : TASK_RUNNING;
+}
+
+static void mark_take(const struct core *core, const struct task *task, struct task_mark *ret)
+{
+    *ret = (struct task_mark){.queued = task->queued,
+                              .active = task->active_count > 0,
+                              .pool = task->pool,
+                              .state = task->state,
+                              .queue = key_queue(task),
+                              .account_queue = key_account_queue(task),
+                              .account_running = key_account_running(task)};
+    task_wants(core, task, &ret->wants);
+    ret->stale = gang_stale_key(core, task, &ret->stale_key);
+}
+
+void change_task_mark_new(const struct core *core, const struct task *task, struct task_mark *ret)
+{
+    mark_take(core, task, ret);
+    ret->stale = false;
+    ret->queued = false;
+    ret->active = false;
+    ret->state = TASK_STATE_COUNT;
+    ret->wants = (struct usage_wants){0};
+}
+
+struct task *change_task_open(struct core *core, task_id id, struct task_mark *ret)
+{
+    struct task *task = table_edit(&core->tasks, id.v);
+    must(task != NULL);
+    mark_take(core, task, ret);
+    return task;
+}
+
+/* A task that no longer waits is nobody's head. */
+static void head_leave(struct core *core, struct pool *pool, task_id task)
+{
+    const bool blocked = pool->blocked_task.v == task.v;
+    if (!blocked && !pool_has_reserved(pool, task)) {
+        return;
+    }
+    change_pool_patience_drop(core, pool);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < pool->reserved_count; i++) {
+        if (pool->reserved[i].task.v != task.v) {
+            pool->reserved[kept++] = pool->reserved[i];
+        }
+    }
+    for (uint32_t i = kept; i < pool->reserved_count; i++) {
+        pool->reserved[i] = (struct reservation){0};
+    }
+    pool->reserved_count = (uint8_t)kept;
+    change_pool_patience_put(core, pool);
+    if (blocked) {
+        change_pool_blocked_set(core, pool, (task_id){0}, 0, 0);
+    }
+    change_pool_due(core, pool->id);
+}
+
+static void queue_leave(struct core *core, const struct task *task, const struct task_mark *mark)
+{
+    must(oindex_remove(&core->orders[ORDER_QUEUE], mark->queue));
+    must(oindex_remove(&core->orders[ORDER_ACCOUNT_QUEUE], mark->account_queue));
+    struct pool *pool = change_pool_edit(core, mark->pool);
+    must(pool->pending_count > 0);
+    pool->pending_count--;
+    if (!task->queued || task->pool.v != mark->pool.v) { /* else it only moves */
+        head_leave(core, pool, task->id);
+    }
+}
+
+static void queue_join(struct core *core, const struct task *task)
+{
+    must(oindex_insert(&core->orders[ORDER_QUEUE], key_queue(task)));
+    must(oindex_insert(&core->orders[ORDER_ACCOUNT_QUEUE], key_account_queue(task)));
+    change_pool_edit(core, task->pool)->pending_count++;
+    change_pool_due(core, task->pool);
+}
+
+/* Its instances stand among others once its priority has changed. */
+static void loss_update(struct core *core, const struct task *task, const struct task_mark *mark)
+{
+    struct oindex *order = &core->orders[ORDER_ACCOUNT_LOSS];
+    struct task old = *task;
+    old.priority = (uint32_t)~mark->account_running.at[1];
+    for (uint32_t i = 0; i < task->instance_count && old.priority != task->priority; i++) {
+        const struct instance *instance = query_instance_row(core, task->instance_first + i);
+        if (instance_stays(instance)) {
+            must(oindex_remove(order, key_account_loss(&old, instance)));
+            must(oindex_insert(order, key_account_loss(task, instance)));
+        }
+    }
+}
+
+/* Tasks with an allocation, by account. */
+static void hold_update(struct core *core, const struct task *task, const struct task_mark *mark)
+{
+    struct oindex *order = &core->orders[ORDER_ACCOUNT_RUNNING];
+    struct okey key = key_account_running(task);
+    bool active = task->active_count > 0;
+    if (active == mark->active && oindex_key_compare(key, mark->account_running) == 0) {
+        return;
+    }
+    must(!mark->active || oindex_remove(order, mark->account_running));
+    must(!active || oindex_insert(order, key));
+    if (active && mark->active) {
+        loss_update(core, task, mark);
+    }
+}
+
+static void counts_update(struct core *core, const struct task *task, const struct task_mark *mark)
+{
+    bool active = task->active_count > 0;
+    if (active && !mark->active) {
+        change_pool_edit(core, task->pool)->running_count++;
+    } else if (!active && mark->active) {
+        change_pool_edit(core, mark->pool)->running_count--;
+    }
+    if (task->state == mark->state) {
+        return;
+    }
+    core->task_counts[task->state]++;
+    if (mark->state < TASK_STATE_COUNT) {
+        must(core->task_counts[mark->state] > 0);
+        core->task_counts[mark->state]--;
+    }
+}
+
+/* A gang that broke while one of it was moved needs places for all. */
+static bool claims_too_few(const struct core *core, const struct task *task)
+{
+    return task->gang && task->queued && gang_claims_short(core, task);
+}
+
+static void stale_update(struct core *core, struct task *task, const struct task_mark *mark)
+{
+    struct oindex *order = &core->orders[ORDER_DEADLINE];
+    struct okey key;
+    gang_stale_update(core, task);
+    const bool stale = gang_stale_key(core, task, &key);
+    if (stale == mark->stale && (!stale || oindex_key_compare(key, mark->stale_key) == 0)) {
+        return;
+    }
+    must(!mark->stale || oindex_remove(order, mark->stale_key));
+    must(!stale || oindex_insert(order, key));
+}
+
+void change_task_own_set(struct task *task, const struct task_spec *spec)
+{
+    task->own_stale_grace = spec->own_stale_grace;
+    task->stale_grace_ms = spec->stale_grace_ms;
+    task->own_preempt_delay = spec->own_preempt_delay;
+    task->preempt_delay_ms = spec->preempt_delay_ms;
+}
+
+void change_task_close(struct core *core, struct task *task, const struct task_mark *mark)
+{
+    gang_count(core, task);
+    task->state = (uint8_t)state_derive(core, task);
+    task->queued = task_may_queue(core, task);
+    task->by_length = pool_by_length(query_pool(core, task->pool));
+    task->reserved = task->reserved && task->queued && task->pool.v == mark->pool.v;
+    if (task->claimed_count + task->moving_count > 0 &&
+        (!task_keeps_claims(task) || claims_too_few(core, task))) {
+        change_claim_drop_all(core, task);
+    }
+    counts_update(core, task, mark);
+    stale_update(core, task, mark);
+    hold_update(core, task, mark);
+    change_usage_want(core, task, mark);
+    if (task->queued == mark->queued) {
+        bool moved = oindex_key_compare(key_queue(task), mark->queue) != 0 ||
+                     oindex_key_compare(key_account_queue(task), mark->account_queue) != 0;
+        if (!task->queued || !moved) {
+            return;
+        }
+    }
+    if (mark->queued) {
+        queue_leave(core, task, mark);
+    }
+    if (task->queued) {
+        queue_join(core, task);
+    }
+}
+
+struct instance *change_task_instance(struct core *core, const struct task *task, uint32_t index)
+{
+    must(index < task->instance_count);
+    struct instance *instance = table_edit(&core->instances, task->instance_first + index);
+    must(instance != NULL);
+    return instance;
+}
+
+void change_task_waiting_from(const struct core *core, struct task *task, uint32_t from)
+{
+    while (from < task->instance_count &&
+           query_instance_row(core, task->instance_first + from)->state != INSTANCE_WAITING) {
+        from++;
+    }
+    task->waiting_from = from;
+}
+
+void change_task_give_up(struct core *core, struct task *task, enum end_cause cause, int64_t now_ms)
+{
+    for (uint32_t i = task->waiting_from; i < task->instance_count && task->waiting_count > 0;
+         i++) {
+        if (query_instance_row(core, task->instance_first + i)->state != INSTANCE_WAITING) {
+            continue;
+        }
+        struct instance *instance = change_task_instance(core, task, i);
+        instance->state = INSTANCE_ENDED;
+        instance->cause = (uint8_t)cause;
+        instance->ended_ms = now_ms;
+        task->waiting_count--;
+        task->ended_count++;
+    }
+    must(task->waiting_count == 0);
+    task->waiting_from = task->instance_count;
+}
+
+/* ---- deadlines ---- */
+
+static bool deadline_key(const struct task *task, const struct instance *instance, struct okey *ret)
+{
+    if (instance->state == INSTANCE_RUNNING && task->time_limit_ms > 0) {
+        *ret = (struct okey){{(uint64_t)(instance->started_ms + task->time_limit_ms),
+                              DEADLINE_TIME_LIMIT, task->id.v, instance->index}};
+        return true;
+    }
+    if (instance->state == INSTANCE_STOPPING && instance->stop_deadline_ms > 0) {
+        *ret = (struct okey){{(uint64_t)(instance->stop_deadline_ms + STOP_SLACK_MS), DEADLINE_STOP,
+                              task->id.v, instance->index}};
+        return true;
+    }
+    return false;
+}
+
+void change_task_deadline_put(struct core *core, const struct task *task,
+                              const struct instance *instance)
+{
+    struct okey key;
+    if (deadline_key(task, instance, &key)) {
+        must(oindex_insert(&core->orders[ORDER_DEADLINE], key));
+    }
+}
+
+void change_task_deadline_drop(struct core *core, const struct task *task,
+                               const struct instance *instance)
+{
+    struct okey key;
+    if (deadline_key(task, instance, &key)) {
+        must(oindex_remove(&core->orders[ORDER_DEADLINE], key));
+    }
+}
+
+void change_task_end_moved(struct core *core, const struct instance *instance)
+{
+    if (core->capacity != NULL) {
+        capacity_ends_changed(core->capacity, instance->node);
+    }
+}
+
+void change_task_ends_moved(struct core *core, const struct task *task)
+{
+    for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
+        change_task_end_moved(core, query_instance_row(core, task->instance_first + i));
+    }
+}
+
+/* ---- shapes ---- */
+
+/* The hash of what makes two shapes one. */
+static uint64_t shape_hash(pool_id pool, uint32_t gang_size, const struct request *request,
+                           const struct form *form)
+{
+    uint64_t seed = hash_u64((uint64_t)pool.v << 32 | gang_size);
+    if (form != NULL) {
+        seed ^= hash_bytes(form, form_size(form));
+    }
+    return hash_u64(seed ^ hash_words(request, sizeof *request));
+}
+
+static bool same_form(const struct form *a, const struct form *b)
+{
+    return a == NULL || b == NULL ? a == b
+                                  : form_size(a) == form_size(b) && memcmp(a, b, form_size(a)) == 0;
+}
+
+const struct form *shape_form(const struct shape *shape)
+{
+    return shape->form == NULL ? NULL : (const void *)blob_bytes(shape->form).p;
+}
+
+shape_id change_shape_take(struct core *core, pool_id pool, uint32_t gang_size,
+                           const struct request *request, const struct form *form)
+{
+    uint64_t hash = shape_hash(pool, gang_size, request, form);
+    const struct oindex *order = &core->orders[ORDER_SHAPE_HASH];
+    struct okey key = {{hash}};
+    for (bool more = oindex_from(order, key, &key); more && key.at[0] == hash;
+         more = oindex_next(order, key, &key)) {
+        const struct shape *found = query_task_shape(core, (shape_id){(uint32_t)key.at[1]});
+        must(found != NULL);
+        if (found->pool.v == pool.v && found->gang_size == gang_size &&
+            memcmp(&found->request, request, sizeof *request) == 0 &&
+            same_form(shape_form(found), form)) {
+            struct shape *shape = table_edit(&core->shapes, found->id.v);
+            shape->task_count++;
+            return shape->id;
+        }
+    }
+    must(core->shapes.last < UINT32_MAX);
+    struct shape *shape = table_add(&core->shapes);
+    shape->id = (shape_id){(uint32_t)core->shapes.last};
+    shape->task_count = 1;
+    shape->gang_size = gang_size;
+    shape->pool = pool;
+    shape->hash = hash;
+    shape->request = *request;
+    shape->form = form == NULL ? NULL : blob_new(form, form_size(form));
+    must(oindex_insert(&core->orders[ORDER_SHAPE_HASH], (struct okey){{hash, shape->id.v}}));
+    return shape->id;
+}
+
+void change_shape_drop(struct core *core, shape_id id)
+{
+    struct shape *shape = table_edit(&core->shapes, id.v);
+    must(shape != NULL);
+    must(shape->task_count > 0);
+    if (--shape->task_count == 0) {
+        must(oindex_remove(&core->orders[ORDER_SHAPE_HASH], (struct okey){{shape->hash, id.v}}));
+        table_remove(&core->shapes, id.v);
+    }
+}

@@ -1,0 +1,350 @@
+/* query.c - reading the state.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/state/state.h"
+
+#include "base/hash.h"
+#include "base/must.h"
+#include "core/state/lengths.h"
+#include "core/model/spec_codec.h"
+
+/* Blobs of pool and node rows, and resource names, begin with the name and its NUL. */
+static const char *blob_name(const struct blob *blob)
+{
+    return blob != NULL ? blob_bytes(blob).p : "";
+}
+
+/* What follows the name. */
+static void blob_reader(const struct blob *blob, struct bytes_reader *ret)
+{
+    struct str bytes = blob_bytes(blob);
+    size_t skip = strlen(bytes.p) + 1;
+    must(skip <= bytes.len);
+    bytes_reader_init(ret, bytes.p + skip, bytes.len - skip);
+}
+
+struct okey key_depends(task_id task, const struct task_spec *spec, uint32_t i)
+{
+    uint64_t kind = (spec->depends_any >> i & 1) != 0 ? DEPENDS_ANY : DEPENDS_SUCCESS;
+    return (struct okey){{spec->depends_on[i], kind, task.v, i}};
+}
+
+bool depends_twice(const struct task_spec *spec, uint32_t i)
+{
+    uint32_t first = 0;
+    while (spec->depends_on[first] != spec->depends_on[i] ||
+           (spec->depends_any >> first & 1) != (spec->depends_any >> i & 1)) {
+        first++;
+    }
+    return first < i;
+}
+
+bool depends_first(const struct core *core, task_id dependency, struct okey *ret)
+{
+    return oindex_from(&core->orders[ORDER_DEPENDENT], (struct okey){{dependency.v}}, ret) &&
+           ret->at[0] == dependency.v;
+}
+
+bool depends_freed(struct okey key, enum task_state state)
+{
+    return state == TASK_COMPLETED || key.at[1] == DEPENDS_ANY;
+}
+
+struct okey key_settle(const struct task *task)
+{
+    return (struct okey){{(uint64_t)task->ended_ms, DEADLINE_SETTLE, task->id.v, 0}};
+}
+
+struct okey key_queue(const struct task *task)
+{
+    return (struct okey){
+        {task->pool.v, PRIORITY_KEY(task->priority), RANK_KEY(task->rank), task->id.v}};
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t length_key(const struct task *task)
+{
+    const int64_t expect_ms = task->expect_ms > 0 ? task->expect_ms : LENGTH_UNKNOWN_MS;
+    const uint64_t step = lengths_step(expect_ms) + LENGTH_STEP_FRONT;
+    return LENGTH_KEY(task->reserved ? 0 : task->rank < 0 ? LENGTH_STEP_FRONT : step, task->rank);
+}
+
+struct okey key_account_queue(const struct task *task)
+{
+    return (struct okey){
+        {ACCOUNT_KEY(task->pool, task->account),
+         LANE_KEY(task->shape, !task->preemptible, task_stage(task), task->priority),
+         task->by_length ? length_key(task) : RANK_KEY(task->rank), task->id.v}};
+}
+
+struct okey key_account_running(const struct task *task)
+{
+    return (struct okey){{ACCOUNT_KEY(task->pool, task->account), PRIORITY_KEY(task->priority),
+                          RANK_KEY(task->rank), task->id.v}};
+}
+
+struct okey key_node_size(const struct node *node)
+{
+    return (struct okey){{node->pool.v, ~(uint64_t)node->slots_milli, node->id.v, 0}};
+}
+
+/* What is equal in instances that lose alike. */
+static uint64_t loss_class(const struct task *task, const struct instance *instance)
+{
+    const bool slots = instance->slots_milli > 0;
+    const int64_t held = slots ? instance->slots_milli : instance->cpu_milli;
+    if (!task->gang) {
+        return (slots ? LOSS_SLOTS : LOSS_CPU) + (uint64_t)least(held, LOSS_HELD_MAX);
+    }
+    uint32_t size = 0;
+    while ((uint64_t)1 << size < task->instance_count) {
+        size++;
+    }
+    return LOSS_GANG(task->min_count == task->instance_count, slots,
+                     least(held, LOSS_GANG_HELD_MAX), size);
+}
+
+struct okey key_account_loss(const struct task *task, const struct instance *instance)
+{
+    const uint64_t class = loss_class(task, instance);
+    return (struct okey){{ACCOUNT_KEY(task->pool, task->account),
+                          LOSS_KEY(task->priority, !task->preemptible, class),
+                          ~(uint64_t)instance_unsaved_ms(instance),
+                          ~(task->instance_first + instance->index)}};
+}
+
+uint64_t key_name_hash(const char *name)
+{
+    return hash_bytes(name, strlen(name));
+}
+
+uint64_t query_seq(const struct core *core)
+{
+    return core->seq;
+}
+
+uint64_t query_epoch(const struct core *core)
+{
+    return core->epoch;
+}
+
+const uint8_t *query_server_uuid(const struct core *core)
+{
+    return core->uuid;
+}
+
+int64_t query_time_ms(const struct core *core)
+{
+    return core->time_ms;
+}
+
+/* ---- pools ---- */
+
+const struct pool *query_pool(const struct core *core, pool_id id)
+{
+    const struct pool *pool = table_get(&core->pools, id.v);
+    return pool != NULL && !pool->deleted ? pool : NULL;
+}
+
+const struct pool *query_pool_named(const struct core *core, const char *name)
+{
+    uint64_t hash = key_name_hash(name);
+    struct okey key = {{hash}};
+    const struct oindex *names = &core->orders[ORDER_POOL_NAME];
+    for (bool more = oindex_from(names, key, &key); more && key.at[0] == hash;
+         more = oindex_next(names, key, &key)) {
+        const struct pool *pool = query_pool(core, (pool_id){(uint32_t)key.at[1]});
+        must(pool != NULL);
+        if (strcmp(blob_name(pool->text), name) == 0) {
+            return pool;
+        }
+    }
+    return NULL;
+}
+
+const struct pool *query_pool_next(const struct core *core, pool_id after)
+{
+    for (uint64_t id = table_next(&core->pools, after.v); id != 0;
+         id = table_next(&core->pools, id)) {
+        const struct pool *pool = query_pool(core, (pool_id){(uint32_t)id});
+        if (pool != NULL) {
+            return pool;
+        }
+    }
+    return NULL;
+}
+
+const char *query_pool_name(const struct core *core, pool_id id)
+{
+    const struct pool *pool = table_get(&core->pools, id.v);
+    return pool != NULL ? blob_name(pool->text) : "";
+}
+
+static enum slot_type slot_type_of(const struct node *node)
+{
+    if (node->slots_milli == 0) {
+        return SLOTS_NONE;
+    }
+    return node->device_count > 0 ? SLOTS_GPU : SLOTS_CPU;
+}
+
+void query_pool_figures(const struct core *core, pool_id id, struct pool_figures *ret)
+{
+    *ret = (struct pool_figures){0};
+    for (const struct node *node = query_pool_node_next(core, id, (node_id){0}); node != NULL;
+         node = query_pool_node_next(core, id, node->id)) {
+        const enum slot_type type = slot_type_of(node);
+        ret->nodes_total++;
+        ret->nodes_up += node->state == NODE_UP;
+        ret->nodes_draining += node->draining != 0;
+        ret->nodes_lost += node->state == NODE_LOST;
+        ret->slots_used += node->slots_milli - node->slots_free;
+        ret->aux_total += node->aux_max;
+        ret->aux_used += node->aux_used;
+        if (node_takes_work(node) && node->aux_used < node->aux_max) {
+            ret->aux_free += node->aux_max - node->aux_used;
+        }
+        if (type != SLOTS_NONE && type != ret->slot_type) {
+            ret->slot_type = ret->slot_type == SLOTS_NONE ? type : SLOTS_MIXED;
+        }
+    }
+}
+
+void query_pool_spec(const struct core *core, pool_id id, struct arena *arena,
+                     struct pool_spec *ret)
+{
+    const struct pool *pool = table_get(&core->pools, id.v);
+    must(pool != NULL);
+    struct bytes_reader in;
+    blob_reader(pool->text, &in);
+    spec_codec_pool_decode(&in, arena, ret);
+    must(bytes_reader_ok(&in));
+}
+
+const struct node *query_pool_node_next(const struct core *core, pool_id pool, node_id after)
+{
+    struct okey key = {{pool.v, after.v, UINT64_MAX, UINT64_MAX}};
+    if (!oindex_next(&core->orders[ORDER_POOL_NODE], key, &key) || key.at[0] != pool.v) {
+        return NULL;
+    }
+    return query_node(core, (node_id){(uint32_t)key.at[1]});
+}
+
+/* ---- nodes ---- */
+
+const struct node *query_node(const struct core *core, node_id id)
+{
+    return table_get(&core->nodes, id.v);
+}
+
+const struct node *query_node_named(const struct core *core, const char *name)
+{
+    uint64_t hash = key_name_hash(name);
+    struct okey key = {{hash}};
+    const struct oindex *names = &core->orders[ORDER_NODE_NAME];
+    for (bool more = oindex_from(names, key, &key); more && key.at[0] == hash;
+         more = oindex_next(names, key, &key)) {
+        const struct node *node = query_node(core, (node_id){(uint32_t)key.at[1]});
+        must(node != NULL);
+        if (strcmp(blob_name(node->text), name) == 0) {
+            return node;
+        }
+    }
+    return NULL;
+}
+
+const struct node *query_node_next(const struct core *core, node_id after)
+{
+    for (uint64_t id = table_next(&core->nodes, after.v); id != 0;
+         id = table_next(&core->nodes, id)) {
+        const struct node *node = query_node(core, (node_id){(uint32_t)id});
+        if (node->state != NODE_REMOVED) {
+            return node;
+        }
+    }
+    return NULL;
+}
+
+const char *query_node_name(const struct core *core, node_id id)
+{
+    const struct node *node = query_node(core, id);
+    return node != NULL ? blob_name(node->text) : "";
+}
+
+void query_node_spec(const struct core *core, node_id id, struct arena *arena,
+                     struct node_spec *ret)
+{
+    const struct node *node = query_node(core, id);
+    must(node != NULL);
+    struct bytes_reader in;
+    blob_reader(node->text, &in);
+    spec_codec_node_decode(&in, arena, ret);
+    must(bytes_reader_ok(&in));
+    ret->pool = query_pool_name(core, node->pool);
+}
+
+const struct instance *query_node_instance_next(const struct core *core, node_id node,
+                                                struct attempt_key *cursor)
+{
+    struct okey key = {{node.v, cursor->task.v, cursor->index, UINT64_MAX}};
+    if (!oindex_next(&core->orders[ORDER_ON_NODE], key, &key) || key.at[0] != node.v) {
+        return NULL;
+    }
+    const struct instance *instance = query_instance_row(core, key.at[3]);
+    *cursor = (struct attempt_key){instance->task, instance->index, instance->attempt};
+    return instance;
+}
+
+bool node_takes_work(const struct node *node)
+{
+    return node->state == NODE_UP && !node->draining;
+}
+
+static int64_t named_of(const struct node *node, resource_id resource, bool free)
+{
+    for (uint32_t i = 0; i < node->named_count; i++) {
+        if (node->named[i].resource.v == resource.v) {
+            return free ? node->named_free[i] : node->named[i].milli;
+        }
+    }
+    return 0;
+}
+
+int64_t node_named(const struct node *node, resource_id resource)
+{
+    return named_of(node, resource, false);
+}
+
+int64_t node_named_free(const struct node *node, resource_id resource)
+{
+    return named_of(node, resource, true);
+}
+
+/* ---- resources ---- */
+
+const char *query_resource_name(const struct core *core, resource_id id)
+{
+    if (id.v == RESOURCE_GPU_MEMORY) {
+        return "gpu_memory";
+    }
+    return id.v < core->resource_count ? blob_name(core->resources[id.v]) : "";
+}
+
+bool query_resource_named(const struct core *core, const char *name, resource_id *ret)
+{
+    for (uint32_t i = 0; i < core->resource_count; i++) {
+        if (strcmp(blob_name(core->resources[i]), name) == 0) {
+            *ret = (resource_id){(uint16_t)i};
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t query_resource_count(const struct core *core)
+{
+    return core->resource_count;
+}

@@ -1,0 +1,136 @@
+/* server_options.c - see server_options.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "server/server_options.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <unistd.h>
+
+enum { CONFIG_BYTES_MAX = 4 * 1024 * 1024, READ_BYTES = 64 * 1024 };
+
+static const char usage[] =
+    "use: weir server --config FILE | --dir DIR [--listen ADDRESS:PORT] [--ready-fd N] "
+    "[--insecure-listen]";
+
+static enum err text_read(const char *path, struct arena *arena, struct str *ret, struct error *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return fail_errno(e, ERR_NOT_FOUND, errno, "'%s'", path);
+    }
+    struct buf text;
+    char *piece = arena_alloc(arena, READ_BYTES);
+    ssize_t n;
+    buf_init(&text, CONFIG_BYTES_MAX);
+    while ((n = read(fd, piece, READ_BYTES)) > 0) {
+        buf_add(&text, piece, (size_t)n);
+    }
+    enum err r = ERR_OK;
+    if (n < 0) {
+        r = fail_errno(e, ERR_IO, errno, "'%s'", path);
+    } else if (text.full) {
+        r = fail(e, ERR_LIMIT, "'%s' is larger than %d bytes", path, CONFIG_BYTES_MAX);
+    } else {
+        *ret = (struct str){arena_strn(arena, buf_text(&text), text.len), text.len};
+    }
+    buf_done(&text);
+    (void)close(fd);
+    return r;
+}
+
+enum err server_options_file(const char *path, struct arena *arena, struct server_file *ret,
+                             struct error *e)
+{
+    struct str text;
+    struct problems problems;
+    enum err r = text_read(path, arena, &text, e);
+    return r != ERR_OK ? r : server_file_read(text, path, arena, ret, &problems, e);
+}
+
+struct raw_options {
+    const char *config;
+    const char *dir;
+    const char *listen;
+    const char *ready_fd;
+    bool insecure_listen;
+};
+
+static enum err raw_read(int argc, char **argv, struct raw_options *ret, struct error *e)
+{
+    static const struct option known[] = {
+        {"config", required_argument, NULL, 'c'},    {"dir", required_argument, NULL, 'd'},
+        {"listen", required_argument, NULL, 'l'},    {"ready-fd", required_argument, NULL, 'r'},
+        {"insecure-listen", no_argument, NULL, 'i'}, {NULL, 0, NULL, 0},
+    };
+    int c;
+    optind = 1;
+    opterr = 0;
+    *ret = (struct raw_options){0};
+    while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        switch (c) {
+        case 'c':
+            ret->config = optarg;
+            break;
+        case 'd':
+            ret->dir = optarg;
+            break;
+        case 'l':
+            ret->listen = optarg;
+            break;
+        case 'r':
+            ret->ready_fd = optarg;
+            break;
+        case 'i':
+            ret->insecure_listen = true;
+            break;
+        default:
+            return fail(e, ERR_USAGE, "'%s' is not understood; %s", argv[optind - 1], usage);
+        }
+    }
+    if (optind < argc) {
+        return fail(e, ERR_USAGE, "'%s' is one word too many; %s", argv[optind], usage);
+    }
+    if (ret->config == NULL && ret->dir == NULL) {
+        return fail(e, ERR_USAGE, "no data directory; %s", usage);
+    }
+    return ERR_OK;
+}
+
+enum err server_options_read(int argc, char **argv, struct arena *arena, struct server_options *ret,
+                             struct error *e)
+{
+    struct raw_options raw;
+    uint64_t ready_fd;
+    enum err r = raw_read(argc, argv, &raw, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    *ret = (struct server_options){
+        .config = raw.config, .ready_fd = -1, .insecure_listen = raw.insecure_listen};
+    server_file_init(&ret->file);
+    if (raw.config != NULL) {
+        r = server_options_file(raw.config, arena, &ret->file, e);
+    }
+    ret->dir = raw.dir != NULL ? raw.dir : ret->file.data_dir;
+    ret->address = ret->file.listen_address;
+    ret->port = ret->file.listen_port;
+    if (r == ERR_OK && raw.listen != NULL) {
+        r = server_file_listen_parse(str_of(raw.listen), arena, &ret->address, &ret->port, e);
+    }
+    if (r == ERR_OK && raw.ready_fd != NULL) {
+        if (!str_to_u64(str_of(raw.ready_fd), &ready_fd) || ready_fd > INT32_MAX) {
+            return fail(e, ERR_USAGE, "--ready-fd takes a number, not '%s'", raw.ready_fd);
+        }
+        ret->ready_fd = (int)ready_fd;
+    }
+    if (r == ERR_OK && !ret->insecure_listen && !server_file_listen_is_loopback(ret->address)) {
+        return fail(e, ERR_USAGE,
+                    "'%s' is reachable from other machines and there is no TLS; listen on "
+                    "127.0.0.1, or say --insecure-listen",
+                    ret->address);
+    }
+    return r;
+}

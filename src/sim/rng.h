@@ -1,0 +1,27 @@
+/* rng.h - numbers from a seed: integers only, so that they are the same on every machine.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rng {
+    uint64_t state;
+};
+
+/* A stream of its own for each purpose: what one draws does not move the others. */
+struct rng rng_of(uint64_t seed, const char *purpose, uint64_t index);
+
+uint64_t rng_next(struct rng *rng);
+
+/* 0 .. count - 1, count > 0. */
+uint64_t rng_below(struct rng *rng, uint64_t count);
+
+/* True in `millionths` of a million cases. */
+bool rng_chance(struct rng *rng, uint32_t millionths);
+
+/* Exponentially distributed around the mean: the time to the next of independent events. */
+int64_t rng_exponential(struct rng *rng, int64_t mean);
+
+/* low .. high, both included. */
+int64_t rng_between(struct rng *rng, int64_t low, int64_t high);

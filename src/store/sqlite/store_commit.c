@@ -1,0 +1,149 @@
+/* store_commit.c - one batch, one transaction: the only way anything gets into the database while a
+ * server runs.
+ *
+ * Holds (see README.md): S1 data before index, index with the facts; S2 all or nothing, on disk and
+ * in memory. SPDX-License-Identifier: Apache-2.0 */
+#include "store/sqlite/store_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static enum err facts_put(struct store *store, const struct store_fact *facts, size_t count,
+                          struct error *e)
+{
+    sqlite3_stmt *stmt = store->stmt[STMT_FACT_PUT];
+    for (size_t i = 0; i < count; i++) {
+        if (facts[i].seq != store->last_seq + 1 + i) {
+            return fail(e, ERR_INTERNAL, "fact %" PRIu64 " given where %" PRIu64 " is next",
+                        facts[i].seq, store->last_seq + 1 + i);
+        }
+        db_bind_u64(stmt, 1, facts[i].seq);
+        db_bind_i64(stmt, 2, facts[i].time_ms);
+        db_bind_i64(stmt, 3, facts[i].type);
+        db_bind_blob(stmt, 4, facts[i].body);
+        enum err r = db_run(stmt, "store a fact", e);
+        if (r != ERR_OK) {
+            return r;
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err history_put(struct store *store, const struct store_history *rows, size_t count,
+                            struct error *e)
+{
+    sqlite3_stmt *stmt = store->stmt[STMT_HISTORY_PUT];
+    for (size_t i = 0; i < count; i++) {
+        const struct store_history *row = &rows[i];
+        db_bind_u64(stmt, 1, row->task);
+        db_bind_i64(stmt, 2, row->submitted_ms);
+        db_bind_i64(stmt, 3, row->ended_ms);
+        db_bind_i64(stmt, 4, row->state);
+        db_bind_i64(stmt, 5, row->kind);
+        db_bind_text(stmt, 6, row->pool);
+        db_bind_text(stmt, 7, row->user);
+        db_bind_text(stmt, 8, row->project);
+        db_bind_text(stmt, 9, row->name);
+        db_bind_blob(stmt, 10, row->json);
+        enum err r = db_run(stmt, "store an ended task", e);
+        if (r != ERR_OK) {
+            return r;
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err token_put(struct store *store, const struct store_token *token, struct error *e)
+{
+    struct str hash = {(const char *)token->hash, sizeof token->hash};
+    if (token->revoked) {
+        db_bind_blob(store->stmt[STMT_TOKEN_DELETE], 1, hash);
+        return db_run(store->stmt[STMT_TOKEN_DELETE], "delete a token", e);
+    }
+    sqlite3_stmt *stmt = store->stmt[STMT_TOKEN_PUT];
+    db_bind_blob(stmt, 1, hash);
+    db_bind_text(stmt, 2, (struct str){token->id, strnlen(token->id, sizeof token->id)});
+    db_bind_text(stmt, 3, (struct str){token->scope, strnlen(token->scope, sizeof token->scope)});
+    db_bind_text(stmt, 4, (struct str){token->name, strnlen(token->name, sizeof token->name)});
+    db_bind_i64(stmt, 5, token->created_ms);
+    db_bind_i64(stmt, 6, token->expires_ms);
+    return db_run(stmt, "store a token", e);
+}
+
+static enum err batch_put(struct store *store, const struct store_batch *batch, struct error *e)
+{
+    enum err r = db_run(store->stmt[STMT_BEGIN], "begin a transaction", e);
+    if (r == ERR_OK) {
+        r = facts_put(store, batch->facts, batch->fact_count, e);
+    }
+    if (r == ERR_OK) {
+        r = history_put(store, batch->history, batch->history_count, e);
+    }
+    for (size_t i = 0; r == ERR_OK && i < batch->token_count; i++) {
+        r = token_put(store, &batch->tokens[i], e);
+    }
+    if (r == ERR_OK && batch->log_count > 0) {
+        r = store_commit_logs(store, batch->logs, batch->log_count, e);
+    }
+    return r == ERR_OK ? db_run(store->stmt[STMT_COMMIT], "commit", e) : r;
+}
+
+/* SQLite's code; SQLITE_OK also when there is nothing to do yet. */
+static int wal_move(struct store *store)
+{
+    if (store->wal_pages < store->wal_pages_tend_at) {
+        return SQLITE_OK;
+    }
+    int pages = 0;
+    int moved = 0;
+    int rc = sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved);
+    /* Not all of it moves while a reader looks at an old state. Then, as after a failure, more is
+     * let gather before the next try, which would cost two flushes again. */
+    bool done = rc == SQLITE_OK && pages == moved;
+    store->wal_pages = done ? 0 : store->wal_pages;
+    store->wal_pages_tend_at = store->wal_pages + STORE_WAL_BYTES / STORE_PAGE_BYTES;
+    return rc == SQLITE_BUSY ? SQLITE_OK : rc;
+}
+
+enum err store_commit(struct store *store, const struct store_batch *batch, struct error *e)
+{
+    enum err r = store_sync_up(store, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    r = batch_put(store, batch, e);
+    if (r != ERR_OK) {
+        store_commit_undo(store);
+        return r;
+    }
+    logstore_keep(store->log);
+    store->last_seq += batch->fact_count;
+    if ((int64_t)store->wal_pages * STORE_PAGE_BYTES > STORE_WAL_BYTES_MAX) {
+        (void)wal_move(store); /* the batch is safe; the next call tries again */
+    }
+    return ERR_OK;
+}
+
+void store_commit_undo(struct store *store)
+{
+    for (int i = 0; i < STMT_COUNT; i++) {
+        (void)sqlite3_reset(store->stmt[i]);
+    }
+    if (sqlite3_get_autocommit(store->db) == 0) {
+        (void)sqlite3_step(store->stmt[STMT_ROLLBACK]);
+        (void)sqlite3_reset(store->stmt[STMT_ROLLBACK]);
+    }
+    logstore_undo(store->log);
+    memset(store->ends, 0, sizeof store->ends);
+    store->stale = true;
+}
+
+uint64_t store_commit_last_seq(const struct store *store)
+{
+    return store->last_seq;
+}
+
+enum err store_commit_tend(struct store *store, struct error *e)
+{
+    return wal_move(store) == SQLITE_OK ? ERR_OK : db_fail(store->db, "checkpoint", e);
+}

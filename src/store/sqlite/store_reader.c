@@ -1,0 +1,199 @@
+/* store_reader.c - a read-only connection: facts for resuming event streams, output of tasks.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "store/sqlite/reader_internal.h"
+
+#include "base/mem.h"
+#include "store/datadir.h"
+
+#include <inttypes.h>
+
+/* Filters of history that need no index of their own, because the index used has few rows for them
+ * to pass over. Parameters 1 (the index's own) and 2 (task below) stand before it. */
+#define HISTORY_COLUMNS                                                                            \
+    "SELECT task, submitted_ms, ended_ms, state, kind, pool, user, project, name, json "
+#define HISTORY_REST                                                                               \
+    "AND task < ?2 AND (?3 = 0 OR (?3 >> state) & 1) AND (?4 = 0 OR (?4 >> kind) & 1) "            \
+    "AND ended_ms > ?5 AND (?6 IS NULL OR pool = ?6) AND (?7 IS NULL OR user = ?7) "               \
+    "AND (?8 IS NULL OR project = ?8) AND (?9 IS NULL OR name = ?9) "                              \
+    "ORDER BY task DESC LIMIT ?10"
+
+/* INDEXED BY makes a statement fail rather than scan; the unit tests look at each plan. */
+static const char *const read_sql[READ_STMT_COUNT] = {
+    [READ_FACT_FIRST] = "SELECT min(seq) FROM fact",
+    [READ_FACT_PAGE] = "SELECT seq, time_ms, type, body FROM fact WHERE seq > ?1 ORDER BY seq "
+                       "LIMIT ?2",
+    [READ_HISTORY_GET] = HISTORY_COLUMNS "FROM history WHERE task = ?1",
+    [READ_HISTORY_ALL] = HISTORY_COLUMNS "FROM history WHERE ?1 IS NULL " HISTORY_REST,
+    [READ_HISTORY_RECENT] =
+        HISTORY_COLUMNS "FROM history WHERE task >= (SELECT min(task) FROM history "
+                        "INDEXED BY history_ended WHERE ended_ms > ?1) " HISTORY_REST,
+    [READ_HISTORY_POOL] =
+        HISTORY_COLUMNS "FROM history INDEXED BY history_pool WHERE pool = ?1 " HISTORY_REST,
+    [READ_HISTORY_USER] =
+        HISTORY_COLUMNS "FROM history INDEXED BY history_user WHERE user = ?1 " HISTORY_REST,
+    [READ_HISTORY_PROJECT] =
+        HISTORY_COLUMNS "FROM history INDEXED BY history_project WHERE project = ?1 " HISTORY_REST,
+    [READ_HISTORY_NAME] = HISTORY_COLUMNS "FROM history INDEXED BY history_name "
+                                          "WHERE name = ?1 AND name <> '' " HISTORY_REST,
+    [READ_HISTORY_STATE] =
+        "SELECT task FROM history INDEXED BY history_state WHERE state = ?1 " HISTORY_REST,
+    /* attempt: -1 all, 0 the newest of the instance, else that one. */
+    [READ_LOG] =
+        "SELECT place, idx, attempt, stream, offset, length, time_ms FROM log_chunk AS chunk "
+        "INDEXED BY log_chunk_arrival WHERE task = ?1 AND place > ?2 AND (?3 < 0 OR idx = ?3) "
+        "AND (?5 = 0 OR stream = ?5) AND (?4 < 0 OR attempt = ?4 OR (?4 = 0 AND attempt = "
+        "(SELECT max(attempt) FROM log_chunk WHERE task = ?1 AND idx = chunk.idx))) "
+        "ORDER BY place",
+};
+
+enum err store_reader_open(const char *dir, struct store_reader **ret, struct error *e)
+{
+    enum err r = datadir_valid(dir, e);
+    if (r == ERR_OK) {
+        r = datadir_has_db(dir, e);
+    }
+    if (r != ERR_OK) {
+        return r;
+    }
+    struct store_reader *reader = xcalloc(1, sizeof *reader);
+    reader->dir = xstrdup(dir);
+    reader->logs = logstore_reader_new(dir);
+    r = db_open(dir, DB_READ, &reader->db, e);
+    if (r == ERR_OK) {
+        r = db_prepare(reader->db, read_sql, READ_STMT_COUNT, reader->stmt, e);
+    }
+    if (r != ERR_OK) {
+        store_reader_close(reader);
+        return r;
+    }
+    *ret = reader;
+    return ERR_OK;
+}
+
+void store_reader_close(struct store_reader *reader)
+{
+    if (reader == NULL) {
+        return;
+    }
+    db_finalize(reader->stmt, READ_STMT_COUNT);
+    (void)sqlite3_close(reader->db);
+    logstore_reader_free(reader->logs);
+    free(reader->dir);
+    free(reader);
+}
+
+static enum err page_give(struct store_reader *reader, uint64_t after, store_fact_fn fn, void *ctx,
+                          struct error *e)
+{
+    sqlite3_stmt *stmt = reader->stmt[READ_FACT_PAGE];
+    for (;;) {
+        bool row;
+        enum err r = db_row(stmt, &row, "read facts", e);
+        if (r != ERR_OK || !row) {
+            return r;
+        }
+        struct store_fact fact = {.seq = db_u64(stmt, 0),
+                                  .time_ms = sqlite3_column_int64(stmt, 1),
+                                  .type = (uint32_t)sqlite3_column_int64(stmt, 2),
+                                  .body = db_str(stmt, 3)};
+        if (fact.seq != after + 1) {
+            return fail(e, ERR_CORRUPT,
+                        "facts %" PRIu64 " to %" PRIu64 " are missing in '%s/weir.db'", after + 1,
+                        fact.seq - 1, reader->dir);
+        }
+        r = fn(ctx, &fact, e);
+        if (r != ERR_OK) {
+            return r;
+        }
+        after = fact.seq;
+    }
+}
+
+enum err store_reader_facts(struct store_reader *reader, uint64_t after, size_t limit,
+                            store_fact_fn fn, void *ctx, struct error *e)
+{
+    int64_t first;
+    enum err r = db_number(reader->stmt[READ_FACT_FIRST], 0, &first, e);
+    if (r != ERR_OK) {
+        return r;
+    }
+    if (first > 0 && after < (uint64_t)first - 1) {
+        return fail(e, ERR_NOT_FOUND, "facts before %" PRId64 " are no longer kept", first);
+    }
+    sqlite3_stmt *stmt = reader->stmt[READ_FACT_PAGE];
+    db_bind_u64(stmt, 1, after < INT64_MAX ? after : INT64_MAX);
+    db_bind_u64(stmt, 2, limit < INT32_MAX ? limit : INT32_MAX);
+    r = page_give(reader, after, fn, ctx, e);
+    (void)sqlite3_reset(stmt);
+    return r;
+}
+
+/* The current row of READ_LOG, its data read. */
+static enum err piece_read(struct store_reader *reader, uint64_t task, struct arena *arena,
+                           struct store_log_piece *ret, struct error *e)
+{
+    sqlite3_stmt *stmt = reader->stmt[READ_LOG];
+    struct store_log_piece piece = {.number = db_u64(stmt, 0),
+                                    .index = (uint32_t)db_u64(stmt, 1),
+                                    .attempt = (uint32_t)db_u64(stmt, 2),
+                                    .stream = (uint32_t)db_u64(stmt, 3),
+                                    .offset = db_u64(stmt, 4),
+                                    .time_ms = sqlite3_column_int64(stmt, 6)};
+    struct log_ref ref = {.place = piece.number,
+                          .key = {.task = task,
+                                  .offset = piece.offset,
+                                  .index = piece.index,
+                                  .attempt = piece.attempt,
+                                  .stream = piece.stream},
+                          .len = db_u64(stmt, 5)};
+    enum err r = logstore_reader_read(reader->logs, &ref, arena, &piece.data, e);
+    if (r == ERR_OK) {
+        *ret = piece;
+    }
+    return r;
+}
+
+static enum err pieces_give(struct store_reader *reader, const struct store_log_filter *filter,
+                            struct arena *arena, store_log_fn fn, void *ctx, struct error *e)
+{
+    sqlite3_stmt *stmt = reader->stmt[READ_LOG];
+    size_t given = 0;
+    for (;;) {
+        bool row;
+        enum err r = db_row(stmt, &row, "read the log index", e);
+        if (r != ERR_OK || !row) {
+            return r;
+        }
+        size_t len = db_u64(stmt, 5);
+        if (given > 0 && (given >= filter->bytes_max || len > filter->bytes_max - given)) {
+            return ERR_OK;
+        }
+        struct store_log_piece piece;
+        r = piece_read(reader, filter->task, arena, &piece, e);
+        if (r == ERR_NOT_FOUND) {
+            continue; /* pruned since the index was read */
+        }
+        if (r != ERR_OK) {
+            return r;
+        }
+        fn(ctx, &piece);
+        given += len;
+    }
+}
+
+enum err store_reader_logs(struct store_reader *reader, const struct store_log_filter *filter,
+                           struct arena *arena, store_log_fn fn, void *ctx, struct error *e)
+{
+    if (filter->task > INT64_MAX || filter->after > INT64_MAX) {
+        return ERR_OK; /* no such number was ever given out */
+    }
+    sqlite3_stmt *stmt = reader->stmt[READ_LOG];
+    db_bind_u64(stmt, 1, filter->task);
+    db_bind_u64(stmt, 2, filter->after);
+    db_bind_i64(stmt, 3, filter->index);
+    db_bind_i64(stmt, 4, filter->attempt);
+    db_bind_i64(stmt, 5, filter->stream);
+    enum err r = pieces_give(reader, filter, arena, fn, ctx, e);
+    (void)sqlite3_reset(stmt);
+    return r;
+}

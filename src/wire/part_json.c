@@ -1,0 +1,199 @@
+/* part_json.c - pieces of JSON that several objects have.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/part_json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void part_json_request(struct json_out *j, const struct core *core, const struct request *request)
+{
+    /* With slots comes a part of cpu and memory, so that none of them is a wish of its own; without
+     * slots it is nobody's. */
+    const int64_t least = request_has_slots(request) ? 0 : 1;
+    /* Of several devices each has its part, as it was asked. */
+    const int64_t parts = request->share_devices > 0 ? request->share_devices : 1;
+    bool other = request->cpu_milli >= least || request->memory_bytes >= least ||
+                 request->gpu_memory_bytes > 0 || request->named_count > 0;
+    json_out_object(j);
+    if (request->slots_milli > 0 || !other) {
+        json_out_kv_milli(j, request->needs_gpu ? "gpu" : "slots", request->slots_milli / parts);
+    }
+    if (parts > 1) {
+        json_out_kv_i64(j, "gpu_devices", parts);
+    }
+    if (request->gpu_memory_bytes > 0) {
+        json_out_kv_i64(j, "gpu_memory", request->gpu_memory_bytes);
+    }
+    if (request->cpu_milli >= least) {
+        json_out_kv_milli(j, "cpu", request->cpu_milli);
+    }
+    if (request->memory_bytes >= least) {
+        json_out_kv_i64(j, "memory", request->memory_bytes);
+    }
+    for (uint32_t i = 0; i < request->named_count; i++) {
+        json_out_kv_milli(j, query_resource_name(core, request->named[i].resource),
+                          request->named[i].milli);
+    }
+    json_out_end(j);
+}
+
+void part_json_depends(struct json_out *j, const struct task_spec *spec)
+{
+    json_out_key(j, "depends_on");
+    json_out_array(j);
+    for (uint32_t i = 0; i < spec->depends_count; i++) {
+        if ((spec->depends_any >> i & 1) == 0) {
+            json_out_u64(j, spec->depends_on[i]);
+            continue;
+        }
+        char text[32];
+        (void)snprintf(text, sizeof text, "%" PRIu64 ":any", spec->depends_on[i]);
+        json_out_text(j, text);
+    }
+    json_out_end(j);
+}
+
+void part_json_env(struct json_out *j, const struct task_spec *spec)
+{
+    json_out_key(j, "env");
+    json_out_object(j);
+    for (uint32_t i = 0; i < spec->env_count; i++) {
+        struct str value;
+        struct str name = str_cut(str_of(spec->env[i]), '=', &value);
+        json_out_key_str(j, name);
+        json_out_str(j, value);
+    }
+    json_out_end(j);
+}
+
+void part_json_labels(struct json_out *j, const char *key, const struct label *labels,
+                      uint32_t count)
+{
+    json_out_key(j, key);
+    json_out_object(j);
+    for (uint32_t i = 0; i < count; i++) {
+        json_out_kv_text(j, labels[i].key, labels[i].value);
+    }
+    json_out_end(j);
+}
+
+void part_json_texts(struct json_out *j, const char *key, const char *const *texts, uint32_t count)
+{
+    json_out_key(j, key);
+    json_out_array(j);
+    for (uint32_t i = 0; i < count; i++) {
+        json_out_text(j, texts[i]);
+    }
+    json_out_end(j);
+}
+
+void part_json_devices(struct json_out *j, const char *key, uint64_t devices)
+{
+    json_out_key(j, key);
+    json_out_array(j);
+    for (; devices != 0; devices &= devices - 1) {
+        json_out_u64(j, (uint64_t)__builtin_ctzll(devices));
+    }
+    json_out_end(j);
+}
+
+void part_json_u64_or_null(struct json_out *j, const char *key, uint64_t value)
+{
+    json_out_key(j, key);
+    if (value != 0) {
+        json_out_u64(j, value);
+    } else {
+        json_out_null(j);
+    }
+}
+
+void part_json_topology(struct json_out *j, const struct topology_spec *topology)
+{
+    const bool required = topology->required != NULL && topology->required[0] != '\0';
+    const bool preferred = topology->preferred != NULL && topology->preferred[0] != '\0';
+    if (!required && !preferred) {
+        json_out_null(j);
+        return;
+    }
+    json_out_object(j);
+    if (required) {
+        json_out_kv_text(j, "required", topology->required);
+    }
+    if (preferred) {
+        json_out_kv_text(j, "preferred", topology->preferred);
+    }
+    json_out_end(j);
+}
+
+void part_json_asks(struct json_out *j, const struct task_spec *spec)
+{
+    json_out_key(j, "resources");
+    json_out_object(j);
+    if (spec->slots_milli != ASK_NOTHING) {
+        /* A choice of devices says "gpu" by itself, but repeating it changes nothing. */
+        json_out_kv_milli(j, spec->needs_gpu ? "gpu" : "slots", spec->slots_milli);
+    }
+    if (spec->cpu_milli != ASK_NOTHING) {
+        json_out_kv_milli(j, "cpu", spec->cpu_milli);
+    }
+    if (spec->memory_bytes != ASK_NOTHING) {
+        json_out_kv_i64(j, "memory", spec->memory_bytes);
+    }
+    if (spec->gpu_memory_bytes > 0) {
+        json_out_kv_i64(j, "gpu_memory", spec->gpu_memory_bytes);
+    }
+    if (spec->gpu_devices > 0) {
+        json_out_kv_u64(j, "gpu_devices", spec->gpu_devices);
+    }
+    for (uint32_t i = 0; i < spec->resource_count; i++) {
+        json_out_kv_milli(j, spec->resources[i].name, spec->resources[i].milli);
+    }
+    json_out_end(j);
+}
+
+/* Recursion is as deep as the tree of groups. */
+static void groups_below(struct json_out *j, const struct task_spec *spec, uint32_t parent)
+{
+    json_out_array(j);
+    for (uint32_t i = 0; i < spec->group_count; i++) {
+        const struct group_spec *group = &spec->groups[i];
+        if (group->parent != parent) {
+            continue;
+        }
+        json_out_object(j);
+        json_out_kv_text(j, "name", group->name);
+        if (group->instances > 0) {
+            json_out_kv_u64(j, "instances", group->instances);
+        }
+        if (group->min > 0) {
+            json_out_kv_u64(j, group->instances > 0 ? "min" : "min_groups", group->min);
+        }
+        if (group->node_label_count > 0) {
+            part_json_labels(j, "node_labels", group->node_labels, group->node_label_count);
+        }
+        if (group->asks != NULL) {
+            part_json_asks(j, group->asks);
+        }
+        json_out_key(j, "topology");
+        part_json_topology(j, &group->topology);
+        if (group->instances == 0) {
+            json_out_key(j, "groups");
+            groups_below(j, spec, i + 1);
+        }
+        json_out_end(j);
+    }
+    json_out_end(j);
+}
+
+void part_json_groups(struct json_out *j, const struct task_spec *spec)
+{
+    json_out_key(j, "groups");
+    if (spec->group_count == 0) {
+        json_out_null(j);
+        return;
+    }
+    groups_below(j, spec, 0);
+    if (spec->min_groups > 0) {
+        json_out_kv_u64(j, "min_groups", spec->min_groups);
+    }
+}
