@@ -41,11 +41,12 @@ static void reason_note(struct record *record, const struct reason *reason)
     NOTE(record, reason->group, 0);
 }
 
-void record_verdict(struct record *record, enum verdict verdict, const struct reason *refusal)
+void record_verdict(struct record *record, enum verdict verdict, const struct facts *facts)
 {
+    record->visited += facts->visited;
     NOTE(record, "verdict", verdict);
     if (verdict != VERDICT_OK && verdict != VERDICT_REPEATED) {
-        reason_note(record, refusal);
+        reason_note(record, &facts->refusal);
     }
 }
 
@@ -72,7 +73,8 @@ static void place_note(struct record *record, const struct fact *fact)
         side_note(record, &why->victim);
         side_note(record, &why->taker);
     } else if (fact->type == FACT_PASS) {
-        NOTE(record, "pool", fact->pass.pool.v, fact->pass.placed, fact->pass.complete);
+        NOTE(record, "pool", fact->pass.pool.v, fact->pass.placed, fact->pass.complete,
+             (int64_t)fact->pass.work);
     } else if (fact->type == FACT_HEAD_BLOCKED) {
         NOTE(record, "head", fact->head.pool.v, (int64_t)fact->head.task.v);
     } else if (fact->type == FACT_POOL_WAKE) {
@@ -182,20 +184,21 @@ void record_state(struct record *record, const struct core *core)
 
 /* ---- the record ---- */
 
-/* What decided.txt says; 0: nothing. It is read from the start for each history: there are some hundred lines. */
-static uint64_t decided(const char *path, const char *program, uint64_t seed)
+/* What decided.txt says of the history; a hash of 0: nothing. It is read from the start for each: there are some hundred lines. */
+static struct record decided(const char *path, const char *program, uint64_t seed)
 {
     FILE *file = fopen(path, "r");
     law(file != NULL, "the record can be read");
     char line[160];
-    uint64_t found = 0;
-    while (found == 0 && fgets(line, sizeof line, file) != NULL) {
+    struct record found = {0};
+    while (found.hash == 0 && fgets(line, sizeof line, file) != NULL) {
         char name[32];
         uint64_t line_seed;
-        uint64_t hash;
-        if (sscanf(line, "%31s %" SCNu64 " %" SCNx64, name, &line_seed, &hash) == 3 &&
+        struct record one;
+        if (sscanf(line, "%31s %" SCNu64 " %" SCNx64 " %" SCNu64, name, &line_seed, &one.hash,
+                   &one.visited) == 4 &&
             line_seed == seed && strcmp(name, program) == 0) {
-            found = hash;
+            found = one;
         }
     }
     (void)fclose(file);
@@ -206,10 +209,13 @@ void record_end(const struct record *record, const char *program, uint64_t seed)
 {
     const char *path = getenv("WEIR_DECIDED");
     if (getenv("WEIR_DECIDED_TELL") != NULL) {
-        printf("decided %s %" PRIu64 " %016" PRIx64 "\n", program, seed, record->hash);
+        printf("decided %s %" PRIu64 " %016" PRIx64 " %" PRIu64 "\n", program, seed, record->hash,
+               record->visited);
         return;
     }
-    const uint64_t before = path == NULL ? 0 : decided(path, program, seed);
-    law(before == 0 || before == record->hash,
+    const struct record before = path == NULL ? (struct record){0} : decided(path, program, seed);
+    law(before.hash == 0 || before.hash == record->hash,
         "this history is decided as decided.txt says (record.h says what to do)");
+    law(before.hash == 0 || before.visited >= record->visited,
+        "no more nodes are looked at than decided.txt says");
 }

@@ -231,7 +231,7 @@ enum verdict world_step(struct world *world, struct input in)
 {
     const struct input stamp = stamped(world, in);
     const enum verdict verdict = decide(world, &stamp, true);
-    record_verdict(&world->record, verdict, &world->facts.refusal);
+    record_verdict(&world->record, verdict, &world->facts);
     for (size_t i = 0; verdict == VERDICT_OK && i < world->facts.count; i++) {
         fact_apply(world, &world->facts.at[i]);
     }
