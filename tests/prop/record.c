@@ -146,6 +146,14 @@ static void wait_note(struct record *record, const struct core *core, const stru
     for (uint32_t i = 0; i < why.blocker_count; i++) {
         NOTE(record, "behind", (int64_t)why.blockers[i].v);
     }
+    struct explain_group with;
+    if (explain_group(core, task, &with)) {
+        NOTE(record, "with", with.shape.v, with.account.v, with.user.v, with.priority, with.ahead,
+             with.preemptible);
+    }
+    if (explain_time_for_room(why.reason.code)) {
+        NOTE(record, "with priority", explain_time_priority(core, task->id));
+    }
     if (why.account.id.v != 0) {
         NOTE(record, "account", why.account.id.v, why.account.resource.v, why.account.guaranteed,
              why.account.share, why.account.allocated, why.account.limit, why.account.held);
@@ -163,18 +171,52 @@ static void account_note(struct record *record, const struct core *core, account
         NOTE(record, "account", account.v, pool.v, dim, quota.guaranteed.at[dim],
              quota.limit.at[dim], quota.weight[dim], quota.rank, usage.allocated.at[dim],
              usage.leaving.at[dim], usage.fixed.at[dim], usage.wanted.at[dim],
-             shares_of(core, account, pool, dim), history_used(core, account, pool, dim));
+             shares_of(core, account, pool, dim), history_used(core, account, pool, dim),
+             quota_borrowed(&quota, &usage, dim), quota_overhang(&quota, &usage, dim),
+             quota_demand(&usage, dim),
+             query_quota_computed(core, account, pool, query_dim_resource(core, dim)));
+    }
+    NOTE(record, "tasks", usage.pending_count, usage.running_count, usage.gpu_memory_wanted,
+         quota.preempt_min_runtime_ms, quota.reclaim_min_runtime_ms);
+}
+
+static void pool_note(struct record *record, const struct core *core, const struct pool *pool)
+{
+    struct pool_figures figures;
+    query_pool_figures(core, pool->id, &figures);
+    NOTE(record, "pool", pool->id.v, figures.nodes_total, figures.nodes_up, figures.nodes_draining,
+         figures.nodes_lost, figures.slots_used, (int64_t)figures.aux_total,
+         (int64_t)figures.aux_used, (int64_t)figures.aux_free, figures.slot_type,
+         pool_patience_ms(pool), pool->slots_free, pool->wake_ms);
+    for (task_id task = query_queue_next(core, pool->id, (task_id){0}); task.v != 0;
+         task = query_queue_next(core, pool->id, task)) {
+        NOTE(record, "queued", (int64_t)task.v, query_queue_position(core, task, 5));
+    }
+    for (const struct node *node = query_pool_node_next(core, pool->id, (node_id){0}); node != NULL;
+         node = query_pool_node_next(core, pool->id, node->id)) {
+        struct effects orders = {0};
+        core_orders_for(core, node->id, &orders);
+        NOTE(record, "node", node->id.v, node->state, node->slots_free, node->cpu_free,
+             node->memory_free, node->aux_used, (int64_t)orders.count);
+        effect_done(&orders);
     }
 }
 
 void record_state(struct record *record, const struct core *core)
 {
+    account_id owner = {0};
+    pool_id of = {0};
+    while (query_quota_next(core, &owner, &of)) {
+        NOTE(record, "quota", owner.v, of.v);
+    }
+    NOTE(record, "due", query_deadline(core));
     for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
          task = query_task_next(core, task->id)) {
         wait_note(record, core, task);
     }
     for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
          pool = query_pool_next(core, pool->id)) {
+        pool_note(record, core, pool);
         for (const struct account *account = query_account_next(core, (account_id){0});
              account != NULL; account = query_account_next(core, account->id)) {
             account_note(record, core, account->id, pool->id);
