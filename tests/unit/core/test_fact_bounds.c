@@ -126,6 +126,7 @@ EDITED(edited_grace, EDIT_GRACE, grace_ms)
 
 static void edited_labels(struct fact *fact, int64_t value)
 {
+    static const struct request asks;
     static struct label many[TASK_LABELS_MAX + 1];
     for (size_t i = 0; i < TASK_LABELS_MAX + 1; i++) {
         many[i] = (struct label){"k", "v"};
@@ -133,6 +134,7 @@ static void edited_labels(struct fact *fact, int64_t value)
     fact->task_edited.edit.fields = EDIT_LABELS;
     fact->task_edited.edit.node_labels = many;
     fact->task_edited.edit.node_label_count = (uint32_t)value;
+    fact->task_edited.request = &asks;
 }
 
 /* ---- specs ---- */
