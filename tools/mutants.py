@@ -97,7 +97,7 @@ class Source:
         token, before = self.tokens[i], self.tokens[i - 1]
         if token.kind == "sign":
             yield from self.swapped(i)
-        elif token.kind == "number" and not self.is_size(i):
+        elif token.kind == "number" and not self.is_size(i) and not self.is_least_key(i):
             yield from ((token.start, token.end, new, "constant") for new in off_by_one(token.text))
         elif token.text in ("true", "false"):
             yield token.start, token.end, "false" if token.text == "true" else "true", "constant"
@@ -208,6 +208,14 @@ class Source:
             return False
         kind_of = self.tokens[i - 3]
         return kind_of.kind == "word" and kind_of.text not in ("return", "case")
+
+    def is_least_key(self, i):
+        """A 0 that is a whole number of a struct okey {{…}}: a search begins there, and what it finds has numbers from 1 on."""
+        if self.tokens[i].text != "0" or self.tokens[i - 1].text not in ("{", ",") or self.tokens[i + 1].text not in ("}", ","):
+            return False
+        while self.tokens[i].text not in OPENING:
+            i = self.partner.get(i, i) - 1
+        return self.tokens[i].text == self.tokens[i - 1].text == "{" and "okey" in (self.tokens[i - 3].text, self.tokens[i - 4].text)
 
     def is_value(self, i):
         """Does this bracket open anything but a block of statements?"""
