@@ -184,7 +184,7 @@ static bool fits(const struct machine *machine, const struct ask *ask)
     return (machine->model & ask->models) != 0 && found >= ask->gpus;
 }
 
-static int typical_use_idle(const struct machine *machine)
+static int idle_of(const struct machine *machine)
 {
     int idle = 0;
     for (int i = 0; i < machine->gpus; i++) {
@@ -195,7 +195,7 @@ static int typical_use_idle(const struct machine *machine)
 
 static double fragments(const struct world *world, const struct machine *machine)
 {
-    const int idle = typical_use_idle(machine);
+    const int idle = idle_of(machine);
     double sum = 0;
     for (size_t k = 0; idle > 0 && k < world->typical.count; k++) {
         const struct ask *ask = &world->typical.at[k].ask;
@@ -282,7 +282,7 @@ static double fgd_score(const struct world *world, const struct machine *machine
 static double bestfit_score(const struct machine *machine, const struct ask *ask, int *ret_gpu)
 {
     const double cpu = (double)(machine->cpu_milli - ask->cpu_milli) / 128000;
-    const double gpu = (double)(typical_use_idle(machine) - ask->gpus * ask->milli) / 8000;
+    const double gpu = (double)(idle_of(machine) - ask->gpus * ask->milli) / 8000;
     *ret_gpu = tightest(machine, ask);
     return floor(100 * (1 - cpu / 2 - gpu / 2));
 }
@@ -335,7 +335,7 @@ static void measure(const struct world *world, uint32_t point, struct openb_seed
     int64_t idle = 0;
     for (size_t i = 0; i < world->machines.count; i++) {
         pieces += fragments(world, &world->machines.at[i]);
-        idle += typical_use_idle(&world->machines.at[i]);
+        idle += idle_of(&world->machines.at[i]);
     }
     ret->unallocated_milli[point] = idle;
     ret->fragmented_milli[point] = (int64_t)pieces;

@@ -2,6 +2,7 @@
  * everything else is a command of the CLI. Roles meet only by running the program again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
+#include "agent/supervisor.h"
 #include "cli/cli.h"
 #include "server/server.h"
 #include "sim/sim.h"

@@ -6,7 +6,9 @@
 #include "agent/agent_internal.h"
 #include "agent/dirs.h"
 #include "agent/identity.h"
+#include "agent/keeper.h"
 #include "agent/runas.h"
+#include "agent/session.h"
 #include "base/log.h"
 
 #include <errno.h>

@@ -4,9 +4,11 @@
  *
  * Holds (README.md): A2 a key is started at most once; A3 `ended` is recorded after the last byte
  * of output and after the last process is gone. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/attempt.h"
 #include "agent/checkpoint.h"
+#include "agent/reaper.h"
 #include "agent/spawn.h"
-#include "agent/supervisor.h"
+#include "agent/supervisor_internal.h"
 #include "agent/taskenv.h"
 #include "base/mem.h"
 

@@ -1,7 +1,7 @@
 /* checkpoint.c - has a task touched its $WEIR_CHECKPOINT_FILE? SPDX-License-Identifier: Apache-2.0 */
 #include "agent/checkpoint.h"
 
-#include "agent/supervisor.h"
+#include "agent/supervisor_internal.h"
 #include "agent/taskenv.h"
 #include "core/model/limits.h"
 

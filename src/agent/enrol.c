@@ -4,7 +4,7 @@
 #include "agent/dirs.h"
 #include "base/log.h"
 #include "io/http_client.h"
-#include "wire/agent_msg.h"
+#include "wire/agent.h"
 
 #include <inttypes.h>
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
 /* hardware.c - cores by hwloc, memory by the kernel. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/hardware.h"
+#include "agent/nvml.h"
 
 #include <hwloc.h>
 #include <sys/utsname.h>

@@ -19,6 +19,3 @@ struct hardware {
 /* fake_gpus: -1 for the real ones. Texts in the arena. */
 must_use enum err hardware_read(int64_t fake_gpus, struct arena *arena, struct hardware *ret,
                                 struct error *e);
-
-/* GPUs as libnvidia-ml.so.1 tells; leaves `ret` alone where there is no such library. nvml.c */
-void nvml_read(struct arena *arena, struct hardware *ret);

@@ -4,6 +4,7 @@
 #include "agent/dirs.h"
 #include "agent/hardware.h"
 #include "base/amount.h"
+#include "base/name.h"
 #include "base/str.h"
 #include "spec/resources_text.h"
 

@@ -4,7 +4,7 @@
 #include "agent/spool.h"
 #include "base/arena.h"
 #include "io/mailbox.h"
-#include "wire/agent_msg.h"
+#include "wire/agent.h"
 
 enum { INBOX_MAX = 8192 };
 

@@ -1,8 +1,11 @@
 /* keeper.c - the agent's loop and the supervisor: finding one or starting one, passing orders on,
  * and what follows when it dies. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/keeper.h"
+
 #include "agent/agent_internal.h"
 
 #include "agent/cgroup.h"
+#include "agent/session.h"
 #include "agent/spool_reader.h"
 #include "agent/strays.h"
 #include "base/log.h"

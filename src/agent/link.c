@@ -1,7 +1,10 @@
 /* link.c - the supervisor's connection with the agent. One at a time: a new agent takes the place
  * of the old one. Everything said here may be said again; keys and positions make it harmless.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "agent/supervisor.h"
+#include "agent/link.h"
+
+#include "agent/attempt.h"
+#include "agent/supervisor_internal.h"
 #include "agent/unixsock.h"
 #include "base/log.h"
 

@@ -1,5 +1,7 @@
 /* nvml.c - NVIDIA's GPUs through libnvidia-ml.so.1, loaded where it is there; nothing is linked
  * against it. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/nvml.h"
+
 #include "agent/hardware.h"
 
 #include "base/str.h"

@@ -4,8 +4,11 @@
  * either in the attempt's cgroup, or (without cgroups) our children that lead no attempt. One that
  * hides its environment cannot be attributed; it is ended when everything that ran when it was
  * first seen has ended. SPDX-License-Identifier: Apache-2.0 */
+#include "agent/reaper.h"
+
+#include "agent/attempt.h"
 #include "agent/strays.h"
-#include "agent/supervisor.h"
+#include "agent/supervisor_internal.h"
 #include "base/mem.h"
 
 #include <errno.h>

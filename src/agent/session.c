@@ -2,7 +2,10 @@
  *
  * Holds (README.md): A7 orders of another incarnation or a lower epoch are refused.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "agent/session.h"
+
 #include "agent/agent_internal.h"
+#include "agent/keeper.h"
 
 #include "base/log.h"
 #include "wire/attempt_key.h"

@@ -2,10 +2,15 @@
  * when it has neither tasks nor an agent. SPDX-License-Identifier: Apache-2.0 */
 #include "agent/supervisor.h"
 
+#include "agent/supervisor_internal.h"
+
 #include "agent/agent.h"
 #include "agent/checkpoint.h"
 #include "agent/dirs.h"
 #include "agent/agent_options.h"
+#include "agent/attempt.h"
+#include "agent/link.h"
+#include "agent/reaper.h"
 #include "agent/spawn.h"
 #include "agent/spool_reader.h"
 #include "base/log.h"

@@ -5,7 +5,8 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "api/named.h"
-#include "wire/agent_msg.h"
+#include "io/http_request.h"
+#include "wire/agent.h"
 
 /* The node's earlier credential ends with the commit that brings the new one. */
 static void credential_replace(struct call *call, const char *node, const struct store_token *token)

@@ -11,6 +11,7 @@
 #include "api/route.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "io/http_request.h"
 #include "wire/error_json.h"
 
 #include <arpa/inet.h>

@@ -3,6 +3,8 @@
 #include "api/body.h"
 
 #include "base/amount.h"
+#include "base/name.h"
+#include "io/http_request.h"
 
 bool body_read(struct call *call, const struct doc **ret)
 {

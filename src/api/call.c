@@ -7,6 +7,7 @@
 #include "api/http_status.h"
 #include "api/route.h"
 #include "base/log.h"
+#include "io/http_request.h"
 #include "wire/error_json.h"
 #include "wire/task_json.h"
 

@@ -12,6 +12,8 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "base/vec.h"
+#include "io/http_request.h"
+#include "io/http_stream.h"
 #include "wire/event_json.h"
 
 enum {
@@ -169,7 +171,7 @@ static bool event_text(struct event_streams *streams, const struct core *core,
     struct buf *text = &streams->text;
     buf_clear(text);
     buf_addf(text, "id: %llu\nevent: %s\ndata: ", (unsigned long long)stored->seq,
-             names_fact_type(fact.type));
+             fact_type_name(fact.type));
     struct json_out j;
     json_out_init(&j, text);
     event_json(&j, core, stored->seq, &fact);
@@ -188,7 +190,7 @@ static bool wanted(const struct event_filter *filter, const struct core *core,
         return false;
     }
     return filter->type[0] == '\0' ||
-           strcmp(filter->type, names_fact_type((enum fact_type)fact->type)) == 0;
+           strcmp(filter->type, fact_type_name((enum fact_type)fact->type)) == 0;
 }
 
 /* False when the stream is no more. */
@@ -374,7 +376,7 @@ static bool filter_text(struct call *call, const char *name, char *out)
 static bool event_type_known(const char *name)
 {
     for (unsigned type = 1; type <= FACT_TYPE_MAX; type++) {
-        if (strcmp(names_fact_type((enum fact_type)type), name) == 0) {
+        if (strcmp(fact_type_name((enum fact_type)type), name) == 0) {
             return true;
         }
     }

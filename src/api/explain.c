@@ -4,6 +4,8 @@
 #include "api/handlers.h"
 #include "api/named.h"
 #include "api/page.h"
+#include "io/http_request.h"
+#include "wire/explain_json.h"
 #include "wire/task_json.h"
 
 void explain_show(struct call *call)

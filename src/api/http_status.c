@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/http_status.h"
 
+#include "wire/reason_help.h"
 #include "wire/reason_text.h"
 
 unsigned http_status_of(enum err code)

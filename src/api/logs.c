@@ -9,6 +9,8 @@
 #include "base/doc.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "io/http_request.h"
+#include "io/http_stream.h"
 #include "wire/time_text.h"
 
 enum {

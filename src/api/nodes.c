@@ -5,7 +5,9 @@
 #include "api/handlers.h"
 #include "api/named.h"
 #include "api/page.h"
+#include "io/http_request.h"
 #include "spec/edit.h"
+#include "wire/node_json.h"
 #include "wire/pool_json.h"
 
 static void node_answer(struct call *call, node_id id)

@@ -4,6 +4,7 @@
 #include "api/page.h"
 
 #include "base/hash.h"
+#include "io/http_request.h"
 
 static bool hex_read(struct str text, uint64_t *ret)
 {

@@ -6,8 +6,10 @@
 #include "api/handlers.h"
 #include "api/named.h"
 #include "api/page.h"
+#include "io/http_request.h"
 #include "spec/quota_spec.h"
 #include "wire/account_json.h"
+#include "wire/quota_json.h"
 
 /* ---- the list ---- */
 

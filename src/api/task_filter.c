@@ -3,6 +3,7 @@
 #include "api/task_filter.h"
 
 #include "base/doc.h"
+#include "io/http_request.h"
 #include "wire/time_text.h"
 
 /* Ended for good; the complement lives. */

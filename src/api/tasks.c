@@ -4,6 +4,7 @@
 #include "api/body.h"
 #include "api/handlers.h"
 #include "api/history.h"
+#include "io/http_request.h"
 #include "spec/edit.h"
 #include "spec/task_again.h"
 #include "spec/task_file.h"

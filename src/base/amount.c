@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { SHOWN_MAX = 40, PLACES_MAX = 3, NAME_MAX_LEN = 63 };
+enum { PLACES_MAX = 3 };
 
 #define KIBI ((int64_t)1024)
 #define KILO ((int64_t)1000)
@@ -24,12 +24,6 @@ struct unit {
     const char *name;
     int64_t size;
 };
-
-/* How much of a found text an error shows. */
-static int shown(struct str text)
-{
-    return text.len < SHOWN_MAX ? (int)text.len : SHOWN_MAX;
-}
 
 static bool is_digit(char c)
 {
@@ -82,11 +76,11 @@ enum err amount_milli(struct str text, int64_t *ret_milli, struct error *e)
         return fail(e, ERR_INVALID,
                     "an amount is a number of 0 or more with at most three decimal places, like 2 "
                     "or 0.5, not '%.*s'",
-                    shown(text), text.p);
+                    str_shown(text), text.p);
     }
     if (milli > AMOUNT_MILLI_MAX) {
         return fail(e, ERR_INVALID, "an amount is at most %" PRId64 ", not '%.*s'",
-                    AMOUNT_MILLI_MAX / KILO, shown(text), text.p);
+                    AMOUNT_MILLI_MAX / KILO, str_shown(text), text.p);
     }
     *ret_milli = milli;
     return ERR_OK;
@@ -136,11 +130,11 @@ enum err amount_bytes(struct str text, int64_t *ret_bytes, struct error *e)
         return fail(e, ERR_INVALID,
                     "a size is a number of bytes of 0 or more, perhaps with K, M, G, T, P or Ki, "
                     "Mi, Gi, Ti, Pi, like 64Gi, not '%.*s'",
-                    shown(text), text.p);
+                    str_shown(text), text.p);
     }
     int64_t bytes = scaled(milli, size, AMOUNT_BYTES_MAX);
     if (bytes < 0) {
-        return fail(e, ERR_INVALID, "a size is at most 64Pi, not '%.*s'", shown(text), text.p);
+        return fail(e, ERR_INVALID, "a size is at most 64Pi, not '%.*s'", str_shown(text), text.p);
     }
     *ret_bytes = bytes;
     return ERR_OK;
@@ -175,7 +169,7 @@ static enum err duration_bad(struct str text, struct error *e)
 {
     return fail(e, ERR_INVALID,
                 "a duration is like 2h, 1h30m, 90s or 250ms, or a number of seconds, not '%.*s'",
-                shown(text), text.p);
+                str_shown(text), text.p);
 }
 
 enum err amount_duration(struct str text, int64_t *ret_ms, struct error *e)
@@ -196,8 +190,8 @@ enum err amount_duration(struct str text, int64_t *ret_ms, struct error *e)
         }
         int64_t part = scaled(milli, size, AMOUNT_MS_MAX);
         if (part < 0 || sum + part > AMOUNT_MS_MAX) {
-            return fail(e, ERR_INVALID, "a duration is at most 100 years, not '%.*s'", shown(text),
-                        text.p);
+            return fail(e, ERR_INVALID, "a duration is at most 100 years, not '%.*s'",
+                        str_shown(text), text.p);
         }
         sum += part;
         first = false;
@@ -272,33 +266,4 @@ void amount_duration_text(int64_t ms, char *out)
     if (parts == 0) {
         (void)snprintf(out, AMOUNT_TEXT_MAX, "0s");
     }
-}
-
-static bool is_alnum(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-enum err name_check(struct str name, const char *what, struct error *e)
-{
-    if (name.len == 0) {
-        return fail(e, ERR_INVALID, "the name of %s is empty", what);
-    }
-    if (name.len > NAME_MAX_LEN) {
-        return fail(e, ERR_INVALID,
-                    "the name of %s has %zu characters, at most %d are allowed: '%.*s…'", what,
-                    name.len, NAME_MAX_LEN, shown(name), name.p);
-    }
-    bool good = is_alnum(name.p[0]);
-    for (size_t i = 1; i < name.len && good; i++) {
-        char c = name.p[i];
-        good = is_alnum(c) || c == '-' || c == '_' || c == '.';
-    }
-    if (!good) {
-        return fail(e, ERR_INVALID,
-                    "the name of %s is made of letters, digits, '-', '_' and '.' and starts with a "
-                    "letter or digit, not '%.*s'",
-                    what, shown(name), name.p);
-    }
-    return ERR_OK;
 }

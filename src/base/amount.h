@@ -31,7 +31,3 @@ enum { AMOUNT_TEXT_MAX = 32 };
 void amount_milli_text(int64_t milli, char *out);
 void amount_bytes_text(int64_t bytes, char *out);
 void amount_duration_text(int64_t ms, char *out);
-
-/* A resource, pool or node name: letters, digits, `-`, `_` and `.`, 1..63, starting with a letter
- * or digit. `what` names it. */
-must_use enum err name_check(struct str name, const char *what, struct error *e);

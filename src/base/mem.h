@@ -6,22 +6,46 @@
 #include <stddef.h>
 
 /* Zeroed memory; aborts when there is none. Freed with free(). */
-void *xcalloc(size_t count, size_t size);
+void *mem_calloc(size_t count, size_t size);
+static inline void *xcalloc(size_t count, size_t size)
+{
+    return mem_calloc(count, size);
+}
 
 /* Uninitialised memory; aborts when there is none. */
-void *xmalloc(size_t size);
+void *mem_malloc(size_t size);
+static inline void *xmalloc(size_t size)
+{
+    return mem_malloc(size);
+}
 
 /* realloc() of count * size bytes, overflow checked; aborts when there is none. */
-void *xrealloc(void *p, size_t count, size_t size);
+void *mem_realloc(void *p, size_t count, size_t size);
+static inline void *xrealloc(void *p, size_t count, size_t size)
+{
+    return mem_realloc(p, count, size);
+}
 
 /* A copy of a string; aborts when there is no memory. */
-char *xstrdup(const char *text);
+char *mem_strdup(const char *text);
+static inline char *xstrdup(const char *text)
+{
+    return mem_strdup(text);
+}
 
 /* A copy of `size` bytes; aborts when there is no memory. */
-void *xmemdup(const void *p, size_t size);
+void *mem_dup(const void *p, size_t size);
+static inline void *xmemdup(const void *p, size_t size)
+{
+    return mem_dup(p, size);
+}
 
 /* cleanup function for `auto_free(freep) char *x`. */
-void freep(void *pointer_to_pointer);
+void mem_freep(void *pointer_to_pointer);
+static inline void freep(void *pointer_to_pointer)
+{
+    mem_freep(pointer_to_pointer);
+}
 
 /* auto_free(thing_freep) struct thing *x = …; frees x when it goes out of scope, unless steal(x)
  * took it. */

@@ -89,3 +89,8 @@ bool str_copy(char *out, size_t size, const char *text)
     out[take] = '\0';
     return take == len;
 }
+
+int str_shown(struct str text)
+{
+    return text.len < STR_SHOWN_MAX ? (int)text.len : STR_SHOWN_MAX;
+}

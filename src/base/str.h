@@ -31,3 +31,7 @@ bool str_to_i64(struct str text, int64_t *ret);
 
 /* Copies into `out`, cutting at size - 1, always NUL-terminated. True when nothing was cut. */
 bool str_copy(char *out, size_t size, const char *text);
+
+/* How much of a text a message shows, for "%.*s". */
+enum { STR_SHOWN_MAX = 40 };
+int str_shown(struct str text);

@@ -246,10 +246,3 @@ int cmd_complete(struct cli *cli)
     }
     return EXIT_OK;
 }
-
-int cmd_version(struct cli *cli)
-{
-    context_out_text(args_has(&cli->args, "json") ? "{\"version\":\"" WEIR_VERSION "\"}\n"
-                                                  : "weir " WEIR_VERSION "\n");
-    return EXIT_OK;
-}

@@ -66,7 +66,7 @@ static enum err tasks_kill(struct down *down, struct error *e)
 }
 
 /* What takes its time to end is waited for. */
-static enum err wait_task(struct down *down, struct error *e)
+static enum err tasks_wait(struct down *down, struct error *e)
 {
     for (;;) {
         const struct doc *items;
@@ -119,7 +119,7 @@ static enum err stop_tasks(struct cli *cli, const char *dir, const struct updir_
     struct down down = {.cli = cli};
     arena_init(&down.arena);
     r = tasks_kill(&down, e);
-    r = r == ERR_OK ? wait_task(&down, e) : r;
+    r = r == ERR_OK ? tasks_wait(&down, e) : r;
     arena_done(&down.arena);
     if (down.cli->err_tty && down.killed > 0) {
         (void)fputs("\n", stderr);

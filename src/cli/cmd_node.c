@@ -2,6 +2,7 @@
 #include "base/amount.h"
 #include "base/json_out.h"
 #include "cli/api.h"
+#include "cli/cells.h"
 #include "cli/cmd.h"
 #include "cli/list.h"
 #include "cli/show.h"
@@ -204,7 +205,7 @@ int cmd_node_resume(struct cli *cli)
 }
 
 /* KEY=VALUE and KEY- as the body of a PATCH. */
-static enum err part_json_labels(struct cli *cli, struct buf *out, struct error *e)
+static enum err labels_json(struct cli *cli, struct buf *out, struct error *e)
 {
     struct json_out j;
     json_out_init(&j, out);
@@ -236,7 +237,7 @@ int cmd_node_label(struct cli *cli)
     struct error e;
     struct buf body;
     buf_init(&body, NODE_JSON_MAX);
-    int code = part_json_labels(cli, &body, &e) == ERR_OK
+    int code = labels_json(cli, &body, &e) == ERR_OK
                    ? each(cli, 1, "PATCH", (struct str){.p = body.data, .len = body.len})
                    : context_fail(cli, &e);
     buf_done(&body);

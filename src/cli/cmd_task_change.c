@@ -107,7 +107,7 @@ int cmd_task_change_activate(struct cli *cli)
 }
 
 /* What an instance asks for, where a flag says so. */
-static bool part_json_asks(const struct task_args *asks, struct json_out *j)
+static bool asks_json(const struct task_args *asks, struct json_out *j)
 {
     for (size_t i = 0; i < asks->field_count; i++) {
         json_out_key(j, asks->fields[i].name);
@@ -138,7 +138,7 @@ static bool edit_json(const struct cli *cli, const struct task_args *asks, struc
     struct json_out j;
     json_out_init(&j, out);
     json_out_object(&j);
-    bool any = part_json_asks(asks, &j);
+    bool any = asks_json(asks, &j);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const char *value = args_text(args, texts[i][0]);
         if (value != NULL) {

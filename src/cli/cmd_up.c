@@ -8,6 +8,7 @@
 #include "cli/item.h"
 #include "io/http_client.h"
 #include "spec/resources_text.h"
+#include "core/model/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -44,16 +44,3 @@ struct list_def {
 
 /* Runs a list command on GET /api/v1<path>; its exit status. */
 int list_run(struct cli *cli, const struct list_def *def, const char *path);
-
-/* One cell's text and colour, also for `show`. */
-void cells_text(struct buf *out, const struct list_column *column, const struct doc *item,
-                bool absolute, int64_t now_ms);
-
-/* "slots=1 memory=64Gi foo=5". */
-void cells_resources_text(struct buf *out, const struct doc *map);
-
-/* "zone=a gpu.model=A100" from a map of labels. */
-void cells_labels_text(struct buf *out, const struct doc *labels);
-
-/* The words of a command as one would type them. */
-void cells_command_text(struct buf *out, const struct doc *words);

@@ -9,6 +9,7 @@
 #include "cli/item.h"
 #include "spec/resources_text.h"
 #include "cli/topology_arg.h"
+#include "core/model/limits.h"
 
 #include <stdlib.h>
 #include <string.h>

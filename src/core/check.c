@@ -4,11 +4,32 @@
  * exactly what the rows say, K6 heads, K7 what has come to its end has ended, K11 claims find what they were promised, K13 domains (topology.c). K2 and K7 hold between
  * steps (an input with all its facts); the facts of one step may lie between a gang's first start
  * and its last. SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-#include "core/state/lengths.h"
+#include "core/check.h"
 
+#include "base/arena.h"
 #include "base/must.h"
-#include "core/model/spec_codec.h"
+#include "core/model/claim.h"
+#include "core/model/instance.h"
+#include "core/model/length.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/shape.h"
+#include "core/model/spec.h"
+#include "core/model/table.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
+#include "core/state/change.h"
+#include "core/state/depends.h"
+#include "core/state/gang.h"
+#include "core/state/history.h"
+#include "core/state/key.h"
+#include "core/state/lengths.h"
+#include "core/state/query.h"
+#include "core/state/space_later.h"
+#include "core/state/state.h"
+
+#include <string.h>
 
 /* What the rows say each order should hold. */
 struct expected {
@@ -55,7 +76,7 @@ static void check_node(struct expected *expected, const struct node *node)
     }
     if (node->leaving_count > 0 || node->claim_count > 0) {
         expect(expected, ORDER_NODE_CHANGING, (struct okey){{node->pool.v, node->id.v}});
-        must(space_claims_fit(core, node)); /* K11 */
+        must(space_later_claims_fit(core, node)); /* K11 */
     }
     if (node->gpu_memory_bytes > 0) {
         expect(expected, ORDER_GPU_MEMORY,
@@ -174,10 +195,10 @@ static void check_settled(const struct core *core, const struct task *task)
         must(depends_first(core, task->id, &key)); /* K7: else it would have been archived */
         return;
     }
-    if (task->gang && task->waiting_count > 0 && gang_lacks(task) && task->stale_ms == 0) {
+    if (task->gang && task->waiting_count > 0 && task_gang_lacks(task) && task->stale_ms == 0) {
         must(task->stopping_count == task->active_count); /* K2: the rest of a broken gang ends */
     }
-    if (gang_doomed(task)) {
+    if (task_gang_doomed(task)) {
         must(task->stopping_count == task->active_count); /* K2: and so does a failed one */
         must(task->active_count > 0);
     }
@@ -256,7 +277,7 @@ static void check_tasks(struct expected *expected)
         struct task counted = *task;
         gang_count(core, &counted);
         must(counted.lacks == task->lacks);
-        must((task->stale_ms > 0) == (gang_may_wait(task) && gang_broken(task))); /* K2 */
+        must((task->stale_ms > 0) == (task_gang_may_wait(task) && task_gang_broken(task))); /* K2 */
         struct okey stale;
         if (gang_stale_key(core, task, &stale)) {
             expect(expected, ORDER_DEADLINE, stale);
@@ -400,16 +421,16 @@ static void check_keys(struct expected *expected)
     }
 }
 
-void core_check(const struct core *core)
+void check(const struct core *core)
 {
-    core_check_rows(core);
+    check_rows(core);
     for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
          task = query_task_next(core, task->id)) {
         check_settled(core, task);
     }
 }
 
-void core_check_rows(const struct core *core)
+void check_rows(const struct core *core)
 {
     struct expected expected = {.core = core};
     check_nodes(&expected);

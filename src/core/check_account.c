@@ -2,9 +2,23 @@
  *
  * K8 the tree: parents, levels, children, tasks below. K9 usage and users' slots are the sums over the
  * tasks. K10 the accounted resources are those that quotas name. K12 history. SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-
 #include "base/must.h"
+#include "core/check.h"
+#include "core/model/account.h"
+#include "core/model/instance.h"
+#include "core/model/limits.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/quota.h"
+#include "core/model/resource.h"
+#include "core/model/table.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+
+#include <string.h>
 
 static void expect(const struct core *core, uint64_t *counts, enum order order, struct okey key)
 {

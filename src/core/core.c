@@ -1,233 +1,77 @@
-/* core.c - making, copying and freeing the state.
+/* core.c - the front of the core: each function is one of the rooms below.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
+#include "core/core.h"
 
-#include "base/mem.h"
-#include "base/must.h"
-
-/* Rows per chunk: a first write after a copy costs one chunk, so some ten KiB at most. */
-enum {
-    CHUNK_POOLS = 16,
-    CHUNK_NODES = 8,
-    CHUNK_TASKS = 32,
-    CHUNK_INSTANCES = 32,
-    CHUNK_SHAPES = 16,
-    CHUNK_KEYS = 64,
-    CHUNK_OUTCOMES = 64,
-    CHUNK_ACCOUNTS = 32,
-    CHUNK_QUOTAS = 16,
-    CHUNK_USAGES = 8,
-    CHUNK_HISTORIES = 16,
-    CHUNK_USERS = 64,
-    CHUNK_HOLDS = 64,
-    CHUNK_TYPICALS = 32,
-    CHUNK_LENGTHS = 64,
-};
-
-static void pool_row_ref(void *row)
-{
-    (void)blob_ref(((struct pool *)row)->text);
-    (void)blob_ref(((struct pool *)row)->levels);
-}
-
-static void pool_row_unref(void *row)
-{
-    blob_unref(((struct pool *)row)->text);
-    blob_unref(((struct pool *)row)->levels);
-}
-
-static void node_row_ref(void *row)
-{
-    (void)blob_ref(((struct node *)row)->text);
-    (void)blob_ref(((struct node *)row)->labels);
-}
-
-static void node_row_unref(void *row)
-{
-    blob_unref(((struct node *)row)->text);
-    blob_unref(((struct node *)row)->labels);
-}
-
-static void task_row_ref(void *row)
-{
-    (void)blob_ref(((struct task *)row)->spec);
-}
-
-static void task_row_unref(void *row)
-{
-    blob_unref(((struct task *)row)->spec);
-}
-
-static void account_row_ref(void *row)
-{
-    (void)blob_ref(((struct account *)row)->text);
-}
-
-static void account_row_unref(void *row)
-{
-    blob_unref(((struct account *)row)->text);
-}
-
-static void user_row_ref(void *row)
-{
-    (void)blob_ref(((struct user_row *)row)->name);
-}
-
-static void user_row_unref(void *row)
-{
-    blob_unref(((struct user_row *)row)->name);
-}
-
-static const struct table_hooks pool_hooks = {pool_row_ref, pool_row_unref};
-static const struct table_hooks node_hooks = {node_row_ref, node_row_unref};
-static const struct table_hooks task_hooks = {task_row_ref, task_row_unref};
-
-static void shape_row_ref(void *row)
-{
-    (void)blob_ref(((struct shape *)row)->form);
-}
-
-static void shape_row_unref(void *row)
-{
-    blob_unref(((struct shape *)row)->form);
-}
-
-static void domain_row_ref(void *row)
-{
-    (void)blob_ref(((struct domain *)row)->value);
-}
-
-static void domain_row_unref(void *row)
-{
-    blob_unref(((struct domain *)row)->value);
-}
-
-static const struct table_hooks domain_hooks = {domain_row_ref, domain_row_unref};
-static const struct table_hooks shape_hooks = {shape_row_ref, shape_row_unref};
-static const struct table_hooks account_hooks = {account_row_ref, account_row_unref};
-static const struct table_hooks user_hooks = {user_row_ref, user_row_unref};
-
-/* All tables, for what is done to each. */
-enum { TABLE_COUNT = 18 };
-static void tables_of(struct core *core, struct table *ret[TABLE_COUNT])
-{
-    struct table *tables[TABLE_COUNT] = {
-        &core->pools,   &core->nodes,    &core->tasks,    &core->instances, &core->shapes,
-        &core->keys,    &core->outcomes, &core->accounts, &core->quotas,    &core->usages,
-        &core->users,   &core->holds,    &core->claims,   &core->histories, &core->evictions,
-        &core->domains, &core->typicals, &core->lengths};
-    memcpy(ret, tables, sizeof tables);
-}
-
-/* The accounts that every state has. */
-static void accounts_begin(struct core *core)
-{
-    static const struct account_spec department = {ACCOUNT_DEPARTMENT, ACCOUNT_DEFAULT_NAME, "", "",
-                                                   ""};
-    static const struct account_spec project = {ACCOUNT_PROJECT, ACCOUNT_DEFAULT_NAME, "", "", ""};
-    struct fact fact = {
-        .account_set = {.account = ACCOUNT_DEFAULT_DEPARTMENT, .spec = &department}};
-    apply_account_set(core, &fact);
-    fact.account_set.account = ACCOUNT_DEFAULT_PROJECT;
-    fact.account_set.parent = ACCOUNT_DEFAULT_DEPARTMENT;
-    fact.account_set.spec = &project;
-    apply_account_set(core, &fact);
-}
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "core/apply/apply.h"
+#include "core/check.h"
+#include "core/decide/decide.h"
+#include "core/react/react.h"
+#include "core/state/state.h"
 
 struct core *core_new(void)
 {
-    static const char *const known[RESOURCE_NAMED_FIRST] = {
-        [RESOURCE_SLOTS] = "slots", [RESOURCE_CPU] = "cpu", [RESOURCE_MEMORY] = "memory"};
-    struct core *core = xcalloc(1, sizeof *core);
-    table_init(&core->pools, sizeof(struct pool), CHUNK_POOLS, &pool_hooks);
-    table_init(&core->nodes, sizeof(struct node), CHUNK_NODES, &node_hooks);
-    table_init(&core->tasks, sizeof(struct task), CHUNK_TASKS, &task_hooks);
-    table_init(&core->instances, sizeof(struct instance), CHUNK_INSTANCES, NULL);
-    table_init(&core->shapes, sizeof(struct shape), CHUNK_SHAPES, &shape_hooks);
-    table_init(&core->keys, sizeof(struct submit_key), CHUNK_KEYS, NULL);
-    table_init(&core->outcomes, sizeof(struct outcome_row), CHUNK_OUTCOMES, NULL);
-    table_init(&core->claims, sizeof(struct claim), CHUNK_KEYS, NULL);
-    table_init(&core->lengths, sizeof(struct length_group), CHUNK_LENGTHS, NULL);
-    table_init(&core->evictions, sizeof(struct eviction_note), CHUNK_KEYS, NULL);
-    table_init(&core->typicals, sizeof(struct typical), CHUNK_TYPICALS, NULL);
-    table_init(&core->accounts, sizeof(struct account), CHUNK_ACCOUNTS, &account_hooks);
-    table_init(&core->quotas, sizeof(struct quota_row), CHUNK_QUOTAS, NULL);
-    table_init(&core->usages, sizeof(struct usage_row), CHUNK_USAGES, NULL);
-    table_init(&core->histories, sizeof(struct history_row), CHUNK_HISTORIES, NULL);
-    table_init(&core->domains, sizeof(struct domain), CHUNK_USERS, &domain_hooks);
-    table_init(&core->users, sizeof(struct user_row), CHUNK_USERS, &user_hooks);
-    table_init(&core->holds, sizeof(struct user_usage), CHUNK_HOLDS, NULL);
-    for (unsigned i = 0; i < ORDER_COUNT; i++) {
-        oindex_init(&core->orders[i]);
-    }
-    for (; core->resource_count < RESOURCE_NAMED_FIRST; core->resource_count++) {
-        const char *name = known[core->resource_count];
-        core->resources[core->resource_count] = blob_new(name, strlen(name) + 1);
-    }
-    for (; core->dim_count < DIM_NAMED_FIRST; core->dim_count++) {
-        core->dims[core->dim_count].v = (uint16_t)core->dim_count;
-    }
-    accounts_begin(core);
-    core->capacity = capacity_new();
-    core->shares = shares_cache_new();
-    return core;
+    return state_new();
 }
 
 void core_free(struct core *core)
 {
-    if (core == NULL) {
-        return;
-    }
-    struct table *tables[TABLE_COUNT];
-    tables_of(core, tables);
-    for (unsigned i = 0; i < TABLE_COUNT; i++) {
-        table_done(tables[i]);
-    }
-    for (unsigned i = 0; i < ORDER_COUNT; i++) {
-        oindex_done(&core->orders[i]);
-    }
-    for (uint32_t i = 0; i < core->resource_count; i++) {
-        blob_unref(core->resources[i]);
-    }
-    capacity_free(core->capacity);
-    shares_cache_free(core->shares);
-    free(core);
+    state_free(core);
 }
 
-struct core *state_scratch(const struct core *from)
+struct core *core_copy(const struct core *core)
 {
-    struct core *core = xmemdup(from, sizeof *from);
-    struct table *tables[TABLE_COUNT];
-    tables_of(core, tables);
-    for (unsigned i = 0; i < TABLE_COUNT; i++) {
-        struct table shared = *tables[i];
-        table_copy(tables[i], &shared);
-    }
-    for (unsigned i = 0; i < ORDER_COUNT; i++) {
-        oindex_copy(&core->orders[i], &from->orders[i]);
-    }
-    for (uint32_t i = 0; i < core->resource_count; i++) {
-        (void)blob_ref(core->resources[i]);
-    }
-    core->capacity = NULL;
-    core->shares = NULL;
-    return core;
-}
-
-struct core *core_copy(const struct core *from)
-{
-    struct core *core = state_scratch(from);
-    if (from->capacity != NULL) {
-        core->capacity = capacity_copy(from->capacity);
-        core->shares = shares_cache_new();
-    }
-    return core;
+    return state_copy(core);
 }
 
 void core_caches_off(struct core *core)
 {
-    capacity_free(core->capacity);
-    core->capacity = NULL;
-    shares_cache_free(core->shares);
-    core->shares = NULL;
+    state_caches_off(core);
+}
+
+enum verdict core_decide(const struct core *core, const struct input *in, struct facts *out)
+{
+    return decide(core, in, out);
+}
+
+void core_apply(struct core *core, const struct fact *fact)
+{
+    apply(core, fact);
+}
+
+void core_react(const struct core *core, const struct fact *fact, struct effects *out)
+{
+    react(core, fact, out);
+}
+
+void core_orders_for(const struct core *core, node_id node, struct effects *out)
+{
+    react_orders(core, node, out);
+}
+
+void core_check(const struct core *core)
+{
+    check(core);
+}
+
+void core_check_rows(const struct core *core)
+{
+    check_rows(core);
+}
+
+void core_encode(const struct core *core, struct buf *out)
+{
+    state_encode(core, out);
+}
+
+enum err core_decode(struct str bytes, struct core **ret, struct error *e)
+{
+    return state_decode(bytes, ret, e);
+}
+
+void core_pass_idle(struct core *core, pool_id pool)
+{
+    apply_pool_idle(core, pool);
 }

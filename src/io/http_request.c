@@ -3,6 +3,8 @@
  * Requests are recycled: a busy server makes and drops tens of thousands a second, and a spare keeps
  * its arena's block and its body's buffer unless they grew large.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "io/http_request.h"
+
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "io/http_internal.h"

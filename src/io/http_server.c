@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "io/http_internal.h"
+#include "io/http_request.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

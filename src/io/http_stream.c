@@ -6,6 +6,8 @@
  * is written; H5 a client that leaves is noticed at once, because our own loop watches the socket
  * for EPOLLRDHUP: the library does not look at suspended connections.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "io/http_stream.h"
+
 #include "base/mem.h"
 #include "io/http_internal.h"
 

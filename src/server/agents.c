@@ -11,6 +11,8 @@
 #include "server/agents.h"
 
 #include "base/log.h"
+#include "io/http_request.h"
+#include "io/http_stream.h"
 #include "server/agents_internal.h"
 #include "server/crash.h"
 

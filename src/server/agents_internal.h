@@ -5,7 +5,7 @@
 
 #include "base/map.h"
 #include "server/agents.h"
-#include "wire/agent_msg.h"
+#include "wire/agent.h"
 
 enum {
     LINK_BYTES_MAX = 16 * 1024 * 1024, /* orders an agent has not read: then it is cut off */

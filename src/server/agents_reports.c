@@ -1,6 +1,7 @@
 /* agents_reports.c - what agents say: output into the log segments, the rest into the core, in one
  * commit, acknowledged after it. An agent is trusted with its own attempts only.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "io/http_request.h"
 #include "server/agents_internal.h"
 
 /* Output is taken for attempts that are, or last were, on this node. Repeated pieces are recognised

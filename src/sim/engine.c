@@ -1,5 +1,7 @@
 /* engine.c - the clock, and the step of the core.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/engine.h"
+
 #include "sim/engine_internal.h"
 
 enum {

@@ -6,6 +6,7 @@
 #include "sim/fairness.h"
 #include "sim/pool_use.h"
 #include "wire/reason_text.h"
+#include "core/sched/order/shares.h"
 
 enum { SAMPLES_WANTED = 256, SENTENCE_MAX = 4096 };
 

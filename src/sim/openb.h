@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "sim/fragments.h"
 #include "sim/scenario.h"
+#include "sim/sim_options.h"
 
 /* Shares of the capacity asked for, in percent, at which is measured. */
 enum { OPENB_POINTS = 6 };
@@ -40,3 +41,7 @@ void openb_text(const struct scenario *scenario, const struct openb_seed *seeds,
 /* The same for programs: GPUs that stay unallocated, and of those in pieces, for each seed. */
 void openb_json(const struct scenario *scenario, const struct openb_seed *seeds, uint32_t count,
                 uint64_t seed_first, struct buf *out);
+
+/* One order of arrival, played to its end. */
+must_use enum err openb_seed_run(const struct sim_options *options, const struct scenario *scenario,
+                                 uint64_t seed, struct openb_seed *ret, struct error *e);

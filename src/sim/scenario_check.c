@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/must.h"
 #include "core/model/pool.h"
+#include "core/model/names.h"
 
 enum { NAMES_TEXT_MAX = 200 };
 

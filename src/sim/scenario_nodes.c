@@ -3,6 +3,7 @@
 #include "sim/scenario_internal.h"
 
 #include "base/amount.h"
+#include "base/name.h"
 #include "spec/resources_text.h"
 
 struct node_draft {

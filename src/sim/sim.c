@@ -12,7 +12,7 @@
 enum { EXIT_USAGE = 2, EXIT_NOT_FOUND = 3, EXIT_FAILED = 1, EXIT_SIGNAL = 128 };
 
 /* As everywhere in Weir (`weir help exit-codes`). */
-static int context_exit_of(enum err code)
+static int exit_of(enum err code)
 {
     if (code == ERR_USAGE || code == ERR_INVALID || code == ERR_LIMIT) {
         return EXIT_USAGE;
@@ -40,7 +40,7 @@ int sim_main(int argc, char **argv)
     }
     if (r != ERR_OK) {
         (void)fprintf(stderr, "weir sim: %s\n", e.text);
-        return context_exit_of(r);
+        return exit_of(r);
     }
     return play_stopped_by() > 0 ? EXIT_SIGNAL + play_stopped_by() : 0;
 }

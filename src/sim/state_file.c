@@ -4,7 +4,9 @@
 #include "sim/state_file.h"
 
 #include "base/amount.h"
+#include "base/name.h"
 #include "core/model/spec_codec.h"
+#include "core/model/spec_limits.h"
 #include "sim/docmap.h"
 #include "sim/state_internal.h"
 #include "spec/account_spec.h"

@@ -1,6 +1,7 @@
 /* state_tasks.c - the tasks of an exported state: what is left of each.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/task.h"
+#include "core/model/names.h"
 #include "sim/docmap.h"
 #include "sim/state_internal.h"
 #include "spec/task_file.h"

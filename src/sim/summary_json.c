@@ -259,7 +259,7 @@ static void csv_time(struct buf *out, int64_t ms)
 }
 
 /* As it ended, or is at the end of the run. */
-static const char *state_file_text(const struct engine *engine, size_t index)
+static const char *state_text(const struct engine *engine, size_t index)
 {
     const struct task *task = query_task(engine_core(engine), (task_id){index + 1});
     const bool runs = task != NULL && task->active_count > 0;
@@ -291,9 +291,8 @@ void summary_json_tasks_csv(const struct engine *engine, struct buf *out)
         csv_time(out, record->started_ms);
         csv_time(out, record->ended_ms);
         csv_time(out, started ? record->started_ms - record->submitted_ms : NOT_YET);
-        buf_addf(out, ",%s,%s,%d,%u,%u,%u", state_file_text(engine, i),
-                 names_end_cause(record->cause), record->exit_code, record->evictions,
-                 record->losses, record->failures);
+        buf_addf(out, ",%s,%s,%d,%u,%u,%u", state_text(engine, i), names_end_cause(record->cause),
+                 record->exit_code, record->evictions, record->losses, record->failures);
         csv_milli(out, (int64_t)(record->work_lost / 1000));
         buf_add_char(out, '\n');
     }

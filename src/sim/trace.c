@@ -10,7 +10,7 @@
 /* ---- rows ---- */
 
 /* Everything that makes rows equal but time, length and name; zeroed first, as it is a key. */
-struct row_kind {
+struct trace_row_kind {
     int64_t slots_milli;
     int64_t cpu_milli;
     int64_t memory_bytes;
@@ -27,7 +27,7 @@ struct row_kind {
 struct trace_row {
     int64_t submit_ms;
     int64_t runs_ms;
-    struct row_kind kind;
+    struct trace_row_kind kind;
 };
 
 /* The field of a role; false: the row has none, it is empty or, in SWF, -1. */
@@ -142,7 +142,8 @@ static must_use enum err length_of(const struct trace *trace, struct trace_row *
     return r == ERR_OK ? span_check(trace, ROLE_END, row->runs_ms, e) : r;
 }
 
-static must_use enum err size_of(const struct trace *trace, struct row_kind *kind, struct error *e)
+static must_use enum err size_of(const struct trace *trace, struct trace_row_kind *kind,
+                                 struct error *e)
 {
     int64_t gpus = 0;
     int64_t gpu_milli = 0;
@@ -170,7 +171,7 @@ static must_use enum err size_of(const struct trace *trace, struct row_kind *kin
     return ERR_OK;
 }
 
-static must_use enum err amounts_of(const struct trace *trace, struct row_kind *kind,
+static must_use enum err amounts_of(const struct trace *trace, struct trace_row_kind *kind,
                                     struct error *e)
 {
     struct str text;
@@ -193,7 +194,7 @@ static must_use enum err amounts_of(const struct trace *trace, struct row_kind *
     return r;
 }
 
-static must_use enum err counts_of(const struct trace *trace, struct row_kind *kind,
+static must_use enum err counts_of(const struct trace *trace, struct trace_row_kind *kind,
                                    struct error *e)
 {
     int64_t priority = 0;
@@ -222,7 +223,7 @@ static must_use enum err counts_of(const struct trace *trace, struct row_kind *k
 
 static must_use enum err row_read(struct trace *trace, struct trace_row *row, struct error *e)
 {
-    struct row_kind *kind = &row->kind;
+    struct trace_row_kind *kind = &row->kind;
     memset(row, 0, sizeof *row);
     kind->memory_bytes = ASK_NOTHING;
     enum err r = trace_format_row_check(trace, e);
@@ -269,7 +270,7 @@ static void divide(int64_t node_slots_milli, struct task_spec *spec)
     }
 }
 
-static const struct job_kind *kind_of(struct trace *trace, const struct row_kind *row)
+static const struct job_kind *kind_of(struct trace *trace, const struct trace_row_kind *row)
 {
     struct job_kind *kind = map_get(trace->kinds, row, sizeof *row);
     if (kind != NULL) {

@@ -1,17 +1,11 @@
-/* account_internal.h - the fields of accounts and quotas, for the API's bodies and the server file.
+/* account_internal.h - the fields of accounts, for the API's bodies and the server file.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "spec/account_spec.h"
 #include "spec/fields.h"
-#include "spec/quota_spec.h"
 
 /* Reads the map into `spec`, whose kind is set and which holds the defaults or the present definition.
  * `create`: the name is required; else it may only be repeated. */
 void account_spec_fields(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          bool create, struct account_spec *spec);
-
-/* Reads the map into `body`, which holds the defaults or the present definition. Whose and where it is
- * are required. */
-void quota_spec_fields(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       struct quota_body *body);

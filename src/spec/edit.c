@@ -6,6 +6,7 @@
 #include "spec/resources_text.h"
 #include "spec/task_internal.h"
 #include "spec/task_file.h"
+#include "core/model/limits.h"
 
 #include <string.h>
 

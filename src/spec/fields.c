@@ -4,6 +4,7 @@
 
 #include "base/amount.h"
 #include "base/must.h"
+#include "base/name.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -6,6 +6,8 @@
 #include "base/amount.h"
 #include "spec/pool_internal.h"
 #include "spec/task_internal.h"
+#include "core/model/limits.h"
+#include "core/model/names.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,8 @@
 
 #include "base/amount.h"
 #include "base/must.h"
-#include "spec/account_internal.h"
+#include "base/name.h"
+#include "spec/quota_internal.h"
 
 #include <string.h>
 

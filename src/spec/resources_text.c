@@ -3,7 +3,9 @@
 #include "spec/resources_text.h"
 
 #include "base/amount.h"
+#include "base/name.h"
 #include "base/utf8.h"
+#include "core/model/limits.h"
 
 #include <string.h>
 

@@ -4,6 +4,8 @@
 #include "spec/server_internal.h"
 
 #include "spec/account_internal.h"
+#include "core/model/names.h"
+#include "spec/quota_internal.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "base/amount.h"
 #include "spec/resources_text.h"
 #include "spec/task_internal.h"
+#include "core/model/names.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #include "spec/task_file.h"
 #include "spec/resources_text.h"
 #include "spec/task_internal.h"
+#include "core/model/limits.h"
 
 #include <string.h>
 

@@ -7,6 +7,8 @@
 #include "spec/task_internal.h"
 
 #include "base/amount.h"
+#include "base/name.h"
+#include "core/model/limits.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* account_json.h - departments, projects and quotas as docs/api/objects.md has them.
+/* account_json.h - departments and projects as docs/api/objects.md has them.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -10,15 +10,6 @@
 void account_json(struct json_out *j, const struct core *core, const struct account *account,
                   struct arena *arena);
 
-/* The quota of one account in one pool: what is set, by resource. */
-void quota_json(struct json_out *j, const struct core *core, account_id account, pool_id pool,
-                struct arena *arena);
-
-/* One line of the list of quotas: one account, pool and accounted resource, with what is used of it. */
-void quota_json_line(struct json_out *j, const struct core *core, account_id account, pool_id pool,
-                     uint32_t dim);
-
-/* Does the line say more than the defaults, or something of slots? The others are left out unless asked
- * for. */
-bool quota_json_line_matters(const struct core *core, account_id account, pool_id pool,
-                             uint32_t dim);
+/* The department a project is in, or the one above a department: null at the top. */
+void account_json_parent(struct json_out *j, const struct core *core,
+                         const struct account *account);

@@ -1,10 +1,12 @@
 /* agent_hello.c - how an agent introduces itself: join and hello.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "wire/agent_msg.h"
+#include "wire/agent.h"
 
 #include "base/amount.h"
+#include "base/name.h"
 #include "wire/attempt_key.h"
 #include "wire/msg_internal.h"
+#include "core/model/limits.h"
 
 #include <string.h>
 

@@ -1,11 +1,13 @@
 /* agent_order.c - what the server tells an agent to do.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "wire/agent_msg.h"
+#include "wire/agent.h"
 
 #include "base/amount.h"
 #include "base/must.h"
 #include "wire/attempt_key.h"
 #include "wire/msg_internal.h"
+#include "core/model/limits.h"
+#include "core/model/names.h"
 
 #include <string.h>
 

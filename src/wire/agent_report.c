@@ -1,11 +1,12 @@
 /* agent_report.c - what an agent says became of its attempts.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "wire/agent_msg.h"
+#include "wire/agent.h"
 
 #include "base/base64.h"
 #include "base/must.h"
 #include "wire/attempt_key.h"
 #include "wire/msg_internal.h"
+#include "core/model/limits.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #include "wire/error_json.h"
 
 #include "base/json_out.h"
+#include "wire/reason_help.h"
 #include "wire/reason_text.h"
 
 enum { MESSAGE_MAX = 1024 };

@@ -1,7 +1,8 @@
 /* event_json.c - facts as events.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "wire/eviction_json.h"
 #include "wire/event_json.h"
+
+#include "wire/eviction_json.h"
 
 #include "wire/attempt_key.h"
 #include "wire/part_json.h"
@@ -343,7 +344,7 @@ void event_json(struct json_out *j, const struct core *core, uint64_t seq, const
     json_out_object(j);
     json_out_kv_u64(j, "seq", seq);
     time_text_json(j, "time", fact->time_ms);
-    json_out_kv_text(j, "type", names_fact_type(fact->type));
+    json_out_kv_text(j, "type", fact_type_name(fact->type));
     json_out_kv_text(j, "actor", fact->actor);
     json_out_kv_text(j, "cause", fact->cause);
     if (subject.task.v != 0) {

@@ -1,7 +1,10 @@
 /* explain_json.c - why a task waits, the nodes that come closest, and what would help.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/explain_json.h"
+
 #include "wire/eviction_json.h"
 #include "wire/part_json.h"
+#include "wire/reason_help.h"
 #include "wire/reason_text.h"
 #include "wire/time_text.h"
 #include "wire/task_json.h"

@@ -3,6 +3,7 @@
 #include "wire/msg_internal.h"
 
 #include "base/amount.h"
+#include "base/name.h"
 #include "core/model/limits.h"
 #include "wire/attempt_key.h"
 

@@ -1,4 +1,4 @@
-/* pool_json.h - pools and nodes as docs/api/objects.md has them.
+/* pool_json.h - pools as docs/api/objects.md has them.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -6,12 +6,6 @@
 #include "base/json_out.h"
 #include "core/core.h"
 
-enum { NODE_JSON_TASKS_MAX = 1000 };
-
 /* Counts the pool's nodes: cost grows with them. */
 void pool_json(struct json_out *j, const struct core *core, const struct pool *pool,
-               struct arena *arena);
-
-/* `tasks` are the attempts on it, at most NODE_JSON_TASKS_MAX. */
-void node_json(struct json_out *j, const struct core *core, const struct node *node,
                struct arena *arena);

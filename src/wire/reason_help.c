@@ -1,5 +1,7 @@
 /* reason_help.c - what a refusal means to the caller, and what would help.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "wire/reason_help.h"
+
 #include "wire/reason_text.h"
 
 #include "base/must.h"

@@ -1,5 +1,4 @@
-/* reason_text.h - reasons as every surface shows them: one sentence, the JSON object around it, and
- * what a person may do about it.
+/* reason_text.h - reasons as every surface shows them: one sentence, and the JSON object around it.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -19,14 +18,6 @@ void reason_text_json(struct json_out *j, const struct core *core, const struct 
 /* Does `resource` with wanted and available mean something for this code? */
 bool reason_text_has_amount(enum reason_code code);
 
-/* Which kind of failure a refusal is: ERR_NEVER, ERR_NOT_FOUND, ERR_CONFLICT, ERR_INVALID or
- * ERR_LIMIT. */
-enum err reason_help_err(enum reason_code code);
-
-/* "resources.foo", "pools", "": the field of a submission that the refusal is about. */
-const char *reason_help_path(const struct core *core, const struct reason *reason,
-                             struct arena *arena);
-
 /* An amount with its resource: "5 foo", "1 slot", "64Gi of memory". Appended to `out`. */
 void reason_text_amount(const struct core *core, resource_id resource, int64_t amount,
                         struct buf *out);
@@ -36,9 +27,3 @@ void reason_text_amount_bare(resource_id resource, int64_t amount, struct buf *o
 
 /* An amount as a JSON number: bytes of memory, else decimal. */
 void reason_text_amount_json(struct json_out *j, resource_id resource, int64_t amount);
-
-enum { SUGGESTIONS_MAX = 4 };
-
-/* What would help this task: commands, most helpful first, in the arena. Returns how many. */
-uint32_t reason_help_suggestions(const struct core *core, task_id id, const struct explanation *why,
-                                 struct arena *arena, const char *ret[SUGGESTIONS_MAX]);

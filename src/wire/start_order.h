@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "core/core.h"
-#include "wire/agent_msg.h"
+#include "wire/agent.h"
 
 enum {
     OUTPUT_BYTES_MAX = 64 * 1024 * 1024, /* kept of each stream of an attempt */

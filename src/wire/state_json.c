@@ -3,7 +3,9 @@
 #include "wire/state_json.h"
 
 #include "wire/account_json.h"
+#include "wire/node_json.h"
 #include "wire/pool_json.h"
+#include "wire/quota_json.h"
 #include "wire/task_json.h"
 #include "wire/time_text.h"
 

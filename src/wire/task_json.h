@@ -46,7 +46,3 @@ void task_json(struct task_writer *writer, struct json_out *j, const struct task
  * `position` is the caller's count, which walks the queue. */
 void task_json_short(struct task_writer *writer, struct json_out *j, const struct task *task,
                      uint32_t position);
-
-/* The answer to GET /tasks/{id}/explain. */
-void explain_json(struct json_out *j, const struct core *core, const struct task *task,
-                  struct arena *arena);

@@ -4,7 +4,8 @@
 #include "fuzz.h"
 
 #include "base/must.h"
-#include "wire/agent_msg.h"
+#include "wire/agent.h"
+#include "core/model/limits.h"
 
 #include <string.h>
 

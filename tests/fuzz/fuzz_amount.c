@@ -7,9 +7,11 @@
 #include "base/arena.h"
 #include "base/base64.h"
 #include "base/must.h"
+#include "base/name.h"
 #include "spec/resources_text.h"
 #include "wire/attempt_key.h"
 #include "wire/time_text.h"
+#include "core/model/limits.h"
 
 #include <string.h>
 

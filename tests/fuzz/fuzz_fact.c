@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(fact_decode((struct str){out.data, out.len}, &arena, &fact, &e) == ERR_OK);
         must(version < fact.version || out.len == size);
         must(version < fact.version || memcmp(out.data, data, size) == 0);
-        must(names_fact_type(fact.type) != NULL);
+        must(fact_type_name(fact.type) != NULL);
         buf_done(&out);
     } else {
         must(e.code == ERR_CORRUPT);

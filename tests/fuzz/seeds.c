@@ -37,7 +37,7 @@ static void fact_keep(struct history *h, const struct fact *fact)
     struct buf out;
     buf_init(&out, OUT_MAX);
     fact_encode(fact, &out);
-    (void)snprintf(path, sizeof path, "fact/%s", names_fact_type(fact->type));
+    (void)snprintf(path, sizeof path, "fact/%s", fact_type_name(fact->type));
     file_write(h, path, &out);
     buf_done(&out);
 }

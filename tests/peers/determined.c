@@ -189,7 +189,7 @@ static void avoid_set(const struct det_case *det, const struct doc *list, struct
     spec->avoid = names;
 }
 
-static enum outcome task_stage(struct det_case *det, struct det_task *task)
+static enum outcome det_task_stage(struct det_case *det, struct det_task *task)
 {
     struct task_spec spec = cluster_task(task->name);
     const struct doc *group = group_of(det, task->group);
@@ -273,7 +273,7 @@ enum outcome det_tasks(struct det_case *det, const struct doc *list)
         *task = (struct det_task){.name = "", .group = "", .doc = order[i]};
         (void)doc_text(doc_get(order[i], "id"), &task->name);
         (void)doc_text(doc_get(order[i], "group"), &task->group);
-        outcome = task_stage(det, task);
+        outcome = det_task_stage(det, task);
     }
     for (uint32_t i = first; i < det->task_count && outcome == CASE_PASSED; i++) {
         outcome = task_run(det, &det->tasks[i]);

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "prop_run.h"
 #include "world.h"
+#include "core/state/history.h"
 
 #include <inttypes.h>
 #include <math.h>

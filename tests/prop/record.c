@@ -2,7 +2,10 @@
 #include "record.h"
 
 #include "base/hash.h"
+#include "core/model/names.h"
 #include "core/sched/explain/explain.h"
+#include "core/sched/order/shares.h"
+#include "core/state/history.h"
 #include "law.h"
 
 #include <inttypes.h>
@@ -116,7 +119,7 @@ static void life_note(struct record *record, const struct fact *fact)
 void record_fact(struct record *record, const struct core *core, const struct fact *fact)
 {
     struct effects effects = {0};
-    NOTE(record, names_fact_type(fact->type), fact->time_ms);
+    NOTE(record, fact_type_name(fact->type), fact->time_ms);
     place_note(record, fact);
     life_note(record, fact);
     core_react(core, fact, &effects);

@@ -162,7 +162,7 @@ static void facts_say(const char *who, const struct facts *facts)
         const struct fact *fact = &facts->at[i];
         const bool place = fact->type == FACT_ALLOCATED || fact->type == FACT_CLAIMED ||
                            fact->type == FACT_EVICTED;
-        fprintf(stderr, "  %s", names_fact_type(fact->type));
+        fprintf(stderr, "  %s", fact_type_name(fact->type));
         if (place) {
             fprintf(stderr, " %" PRIu64 ".%" PRIu32 " node %" PRIu32, fact->allocated.key.task.v,
                     fact->allocated.key.index,

@@ -2,10 +2,22 @@
  *
  * Total on what core_decide() produced from the same state: a fact that does not fit is a bug (or a
  * damaged store) and aborts. SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
+#include "core/apply/apply.h"
 
-#include "base/mem.h"
 #include "base/must.h"
+#include "core/model/blob.h"
+#include "core/model/limits.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/table.h"
+#include "core/model/task.h"
+#include "core/state/change.h"
+#include "core/state/fact.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+
+#include <string.h>
 
 static void stale_renew(struct core *core, task_id id, int64_t now_ms)
 {
@@ -61,20 +73,6 @@ static void apply_resource_defined(struct core *core, const struct fact *fact)
     core->resources[core->resource_count++] = blob_new(name, strlen(name) + 1);
 }
 
-static uint64_t key_half(const uint8_t *bytes)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < 8; i++) {
-        value = value << 8 | bytes[i];
-    }
-    return value;
-}
-
-struct okey key_submit(const uint8_t *key, uint64_t row)
-{
-    return (struct okey){{key_half(key), key_half(key + 8), row, 0}};
-}
-
 static void apply_submit_key(struct core *core, const struct fact *fact)
 {
     struct submit_key *row = table_add(&core->keys);
@@ -99,15 +97,15 @@ static void apply_keys_expired(struct core *core, const struct fact *fact)
     }
 }
 
-void core_apply(struct core *core, const struct fact *fact)
+void apply(struct core *core, const struct fact *fact)
 {
     static void (*const appliers[FACT_TYPE_MAX + 1])(struct core *, const struct fact *) = {
         [FACT_SERVER_STARTED] = apply_server_started,
         [FACT_RESOURCE_DEFINED] = apply_resource_defined,
-        [FACT_POOL_SET] = apply_pool_set,
-        [FACT_POOL_DELETED] = apply_pool_deleted,
-        [FACT_NODE_SET] = apply_node_set,
-        [FACT_NODE_STATE] = apply_node_state,
+        [FACT_POOL_SET] = change_pool_set,
+        [FACT_POOL_DELETED] = change_pool_delete,
+        [FACT_NODE_SET] = change_node_set,
+        [FACT_NODE_STATE] = change_node_state,
         [FACT_NODE_EDITED] = apply_node_edited,
         [FACT_TASK_SUBMITTED] = apply_task_submitted,
         [FACT_SUBMIT_KEY] = apply_submit_key,

@@ -4,10 +4,23 @@
  *      ▲                    └──────stopping──────────────────────▶ │  (again: back to WAITING)
  *      └───────────────────────────────────────────────────────────┘
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-
 #include "base/must.h"
+#include "core/apply/apply.h"
+#include "core/model/input.h"
+#include "core/model/instance.h"
+#include "core/model/limits.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/resource.h"
+#include "core/model/task.h"
+#include "core/state/change.h"
+#include "core/state/fact.h"
+#include "core/state/gang.h"
+#include "core/state/history.h"
+#include "core/state/key.h"
 #include "core/state/lengths.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 static struct instance *attempt_edit(struct core *core, const struct task *task,
                                      struct attempt_key key)
@@ -192,8 +205,8 @@ static void gang_rewind(struct core *core, struct task *task)
 /* It is below its minimum, and nobody stays who could wait for the others. */
 static bool gang_gone(const struct task *task)
 {
-    return task->gang && !gang_doomed(task) && task->waiting_count > 0 &&
-           task->active_count == task->stopping_count && gang_lacks(task);
+    return task->gang && !task_gang_doomed(task) && task->waiting_count > 0 &&
+           task->active_count == task->stopping_count && task_gang_lacks(task);
 }
 
 static void wait_again(struct core *core, struct task *task, struct instance *instance,
@@ -220,7 +233,7 @@ static void wait_again(struct core *core, struct task *task, struct instance *in
     }
     /* Those who stay may wait for one that was lost; else all begin again. */
     gang_count(core, task);
-    if (task->gang && gang_lacks(task) && !(lost && gang_may_wait(task))) {
+    if (task->gang && task_gang_lacks(task) && !(lost && task_gang_may_wait(task))) {
         gang_rewind(core, task);
     }
 }
@@ -271,7 +284,7 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
     instance->stop_deadline_ms = 0;
     run_learn(core, task, instance, fact->attempt_ended.cause);
     if (fact->attempt_ended.cause == END_PREEMPTED) {
-        change_claim_lost(core, instance);
+        apply_checkpoint_lost(core, instance);
     }
     end_count(task, fact);
     if (fact->attempt_ended.again) {
@@ -282,7 +295,7 @@ void apply_attempt_ended(struct core *core, const struct fact *fact)
         gang_rewind(core, task);
     }
     if (task->active_count == 0) {
-        change_task_arrive(core, task);
+        apply_task_edit_arrive(core, task);
     }
     change_task_close(core, task, &mark);
 }

@@ -2,9 +2,18 @@
  *
  * A gang saves together: what one of it reports counts for all of it that ran by then. Most frameworks have one rank write.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-
 #include "base/must.h"
+#include "core/apply/apply.h"
+#include "core/model/claim.h"
+#include "core/model/instance.h"
+#include "core/model/oindex.h"
+#include "core/model/table.h"
+#include "core/model/task.h"
+#include "core/state/change.h"
+#include "core/state/fact.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 /* Its place among those that lose alike moves with it. */
 static void saved(struct core *core, const struct task *task, uint32_t index, int64_t at_ms)
@@ -48,7 +57,7 @@ static void lost_add(int64_t *sum, int64_t held, int64_t ms)
     }
 }
 
-void change_claim_lost(struct core *core, const struct instance *instance)
+void apply_checkpoint_lost(struct core *core, const struct instance *instance)
 {
     struct eviction_note *note = table_edit(&core->evictions, instance->task.v);
     const int64_t from_ms =

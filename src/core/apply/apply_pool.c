@@ -1,150 +1,14 @@
 /* apply_pool.c - facts of pools and passes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-
 #include "base/must.h"
-#include "core/model/spec_codec.h"
-
-static void pool_text_set(struct pool *pool, const struct pool_spec *spec)
-{
-    struct buf text;
-    buf_init(&text, TASK_SPEC_BYTES_MAX);
-    buf_add(&text, spec->name, strlen(spec->name) + 1);
-    spec_codec_pool_encode(spec, &text);
-    must(!text.full);
-    blob_unref(pool->text);
-    pool->text = blob_new(text.data, text.len);
-    buf_done(&text);
-}
-
-static void pool_aux_set(struct core *core, pool_id pool, uint32_t aux_max)
-{
-    node_id after = {0};
-    const struct node *found;
-    while ((found = query_pool_node_next(core, pool, after)) != NULL) {
-        after = found->id;
-        change_claim_drop_node(core, found->id);
-        struct node before;
-        struct node *node = change_node_open(core, found->id, &before);
-        node->overhang = node->overhang || aux_max < node->aux_used;
-        node->aux_max = aux_max;
-        change_node_close(core, node, &before);
-    }
-}
-
-/* Other places are close to each other: what fitted nowhere may fit now. */
-static void pool_domains_set(struct core *core, pool_id pool)
-{
-    node_id after = {0};
-    const struct node *found;
-    while ((found = query_pool_node_next(core, pool, after)) != NULL) {
-        after = found->id;
-        change_claim_drop_node(core, found->id);
-        topology_node_set(core, table_edit(&core->nodes, found->id.v));
-    }
-    if (core->capacity != NULL) {
-        capacity_freed(core->capacity, pool);
-        capacity_resized(core->capacity, pool);
-    }
-}
-
-/* The waiting tasks of the pool stand in another order. */
-static void queue_turn(struct core *core, pool_id id)
-{
-    struct okey key = {{id.v, 0, 0, 0}};
-    bool more = oindex_from(&core->orders[ORDER_QUEUE], key, &key);
-    while (more && key.at[0] == id.v) {
-        struct task_mark mark;
-        struct task *task = change_task_open(core, (task_id){key.at[3]}, &mark);
-        change_task_close(core, task, &mark);
-        more = oindex_next(&core->orders[ORDER_QUEUE], key, &key);
-    }
-}
-
-void apply_pool_set(struct core *core, const struct fact *fact)
-{
-    const struct pool_spec *spec = fact->pool_set.spec;
-    pool_id id = fact->pool_set.pool;
-    struct pool *pool = table_edit(&core->pools, id.v);
-    if (pool == NULL) {
-        must(id.v == core->pools.last + 1);
-        pool = table_add(&core->pools);
-        pool->id = id;
-        pool->created_ms = fact->time_ms;
-        core->pool_count++;
-        must(oindex_insert(&core->orders[ORDER_POOL_NAME],
-                           (struct okey){{key_name_hash(spec->name), id.v}}));
-    }
-    must(!pool->deleted);
-    pool_text_set(pool, spec);
-    change_pool_patience_drop(core, pool);
-    pool->patience_ms = spec->patience_ms;
-    change_pool_patience_put(core, pool);
-    pool->accepts = spec->accepts;
-    pool->paused = spec->paused;
-    pool->placement = (uint8_t)spec->placement;
-    pool->victims = (uint8_t)spec->victims;
-    pool->preemption_off = spec->preemption_off;
-    pool->consolidation_max = spec->consolidation_max;
-    gang_pool_grace_set(core, pool, spec->stale_grace_ms);
-    pool->preempt_min_runtime_ms = spec->preempt_min_runtime_ms;
-    pool->reclaim_min_runtime_ms = spec->reclaim_min_runtime_ms;
-    pool->preempt_delay_ms = spec->preempt_delay_ms;
-    pool->user_slots_max = spec->user_slots_max;
-    pool->uneven_off = spec->uneven_off;
-    pool->history_half_life_ms = spec->history_half_life_ms;
-    pool->history_window_ms = spec->history_window_ms;
-    pool->history_factor = spec->history_factor;
-    if (!history_looks_back(pool)) {
-        history_drop(core, pool);
-    } else if (pool->running_count > 0) {
-        history_start(core, id, fact->time_ms);
-    }
-    const bool turned = pool->order != spec->order || pool->policy != spec->policy;
-    pool->order = (uint8_t)spec->order;
-    pool->policy = (uint8_t)spec->policy;
-    bool aux_changed = pool->aux_tasks != spec->aux_tasks;
-    bool levels_changed = topology_levels_set(pool, spec);
-    pool->aux_tasks = spec->aux_tasks;
-    if (aux_changed) {
-        pool_aux_set(core, id, spec->aux_tasks);
-    }
-    if (levels_changed) {
-        pool_domains_set(core, id);
-    }
-    if (turned) {
-        queue_turn(core, id);
-    }
-    change_pool_due(core, id);
-}
-
-/* Its tasks stay, as unavailable. */
-void apply_pool_deleted(struct core *core, const struct fact *fact)
-{
-    pool_id id = fact->pool_deleted.pool;
-    struct pool *pool = change_pool_edit(core, id);
-    must(!pool->deleted);
-    must(pool->node_count == 0);
-    change_pool_blocked_set(core, pool, (task_id){0}, 0, 0);
-    change_pool_reserved_set(core, id, NULL, 0);
-    change_pool_wake_set(core, pool, 0);
-    history_drop(core, pool);
-    pool->deleted = 1;
-    core->pool_count--;
-    uint64_t hash = key_name_hash(query_pool_name(core, id));
-    must(oindex_remove(&core->orders[ORDER_POOL_NAME], (struct okey){{hash, id.v}}));
-    if (pool->task_count == 0) {
-        return;
-    }
-    for (uint64_t task_at = table_next(&core->tasks, 0); task_at != 0;
-         task_at = table_next(&core->tasks, task_at)) {
-        if (query_task(core, (task_id){task_at})->pool.v == id.v) {
-            struct task_mark mark;
-            struct task *task = change_task_open(core, (task_id){task_at}, &mark);
-            change_task_close(core, task, &mark);
-        }
-    }
-}
+#include "core/apply/apply.h"
+#include "core/model/pool.h"
+#include "core/model/task.h"
+#include "core/state/capacity.h"
+#include "core/state/change.h"
+#include "core/state/fact.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 void apply_pool_blocked(struct core *core, const struct fact *fact)
 {
@@ -180,7 +44,7 @@ void apply_pool_pass(struct core *core, const struct fact *fact)
     }
 }
 
-void core_pass_idle(struct core *core, pool_id pool)
+void apply_pool_idle(struct core *core, pool_id pool)
 {
     if (query_pool(core, pool) != NULL) {
         pass_settle(core, pool);

@@ -1,22 +1,22 @@
 /* apply_task.c - facts of tasks.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-
+#include "base/arena.h"
 #include "base/must.h"
+#include "core/apply/apply.h"
+#include "core/model/form.h"
+#include "core/model/form_grow.h"
+#include "core/model/oindex.h"
+#include "core/model/spec.h"
+#include "core/model/table.h"
+#include "core/model/task.h"
+#include "core/state/change.h"
+#include "core/state/depends.h"
+#include "core/state/fact.h"
+#include "core/state/key.h"
 #include "core/state/lengths.h"
-#include "core/model/spec_codec.h"
-
-void change_task_spec_set(struct task *task, const struct task_spec *spec)
-{
-    struct buf text;
-    buf_init(&text, TASK_SPEC_STORED_MAX);
-    spec_codec_task_encode(spec, &text);
-    must(!text.full);
-    blob_unref(task->spec);
-    task->spec = blob_new(text.data, text.len);
-    task->key_name_hash = lengths_name_hash(spec->name != NULL ? spec->name : "");
-    buf_done(&text);
-}
+#include "core/state/query.h"
+#include "core/state/state.h"
+#include "core/state/typical.h"
 
 static void instances_add(struct core *core, const struct task *task)
 {

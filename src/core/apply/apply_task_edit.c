@@ -1,10 +1,20 @@
 /* apply_task_edit.c - what users change of tasks that exist: their fields, their pool, their place in the
  * queue. SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-
+#include "base/arena.h"
 #include "base/must.h"
+#include "core/apply/apply.h"
+#include "core/model/form.h"
+#include "core/model/input.h"
+#include "core/model/resource.h"
+#include "core/model/shape.h"
+#include "core/model/spec.h"
+#include "core/model/spec_edit.h"
+#include "core/model/task.h"
+#include "core/state/change.h"
+#include "core/state/fact.h"
 #include "core/state/lengths.h"
-#include "core/model/spec_codec.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 enum {
     EDIT_SPEC = EDIT_NAME | EDIT_TAGS | EDIT_POOL | EDIT_PROJECT | EDIT_REQUEST | EDIT_TOPOLOGY
@@ -60,15 +70,6 @@ static void pool_change(struct core *core, struct task *task, pool_id to)
     task->shape = change_shape_take(core, to, task_gang_size(task), &request, form);
     change_pool_edit(core, to)->task_count++;
     arena_done(&arena);
-}
-
-void change_task_arrive(struct core *core, struct task *task)
-{
-    pool_id to = task->pool_next;
-    task->pool_next = (pool_id){0};
-    if (to.v != 0 && query_pool(core, to) != NULL) {
-        pool_change(core, task, to);
-    }
 }
 
 /* Another request (NULL: the same one), another topology, or both; the spec is the new one already. */
@@ -131,7 +132,7 @@ void apply_task_edit(struct core *core, const struct fact *fact)
         bool stays = fact->task_edited.pool.v == task->pool.v;
         task->pool_next = stays ? (pool_id){0} : fact->task_edited.pool;
         if (task->active_count == 0) {
-            change_task_arrive(core, task);
+            apply_task_edit_arrive(core, task);
         }
     }
     if (edit->fields & (EDIT_TIME_LIMIT | EDIT_NAME | EDIT_RESOURCES | EDIT_PROJECT)) {
@@ -148,5 +149,14 @@ void apply_task_edit_moved(struct core *core, const struct fact *fact)
         struct task *task = change_task_open(core, fact->task_moved.ranks[i].task, &mark);
         task->rank = fact->task_moved.ranks[i].rank;
         change_task_close(core, task, &mark);
+    }
+}
+
+void apply_task_edit_arrive(struct core *core, struct task *task)
+{
+    pool_id to = task->pool_next;
+    task->pool_next = (pool_id){0};
+    if (to.v != 0 && query_pool(core, to) != NULL) {
+        pool_change(core, task, to);
     }
 }

@@ -1,40 +1,21 @@
 /* decide.c - from inputs to facts.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/decide/step.h"
+#include "core/decide/decide.h"
 
+#include "base/arena.h"
 #include "base/must.h"
+#include "core/decide/step.h"
+#include "core/model/input.h"
+#include "core/model/limits.h"
+#include "core/model/node.h"
 #include "core/sched/pass.h"
+#include "core/state/fact.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
-const struct core *step_state(struct step *step)
-{
-    if (step->out->count > step->applied && step->scratch == NULL) {
-        step->scratch = state_scratch(step->core);
-    }
-    for (; step->applied < step->out->count; step->applied++) {
-        core_apply(step->scratch, &step->out->at[step->applied]);
-    }
-    return step->scratch != NULL ? step->scratch : step->core;
-}
+#include <string.h>
 
-struct fact *step_fact(struct step *step, enum fact_type type)
-{
-    return fact_list_add(step->out, step->in, type);
-}
-
-struct reason *step_refuse(struct step *step, enum reason_code code, const char *text)
-{
-    struct reason *reason = &step->out->refusal;
-    step->out->count = 0;
-    *reason = (struct reason){.code = code, .smallest = -1};
-    (void)str_copy(reason->text, sizeof reason->text, text);
-    return reason;
-}
-
-enum verdict step_refuse_limit(struct step *step, const char *limit, int64_t max)
-{
-    step_refuse(step, REASON_LIMIT, limit)->available = max;
-    return VERDICT_REFUSED;
-}
+static const char default_name[] = POOL_DEFAULT_NAME;
 
 static enum verdict decide_pass(struct step *step)
 {
@@ -42,7 +23,40 @@ static enum verdict decide_pass(struct step *step)
     return VERDICT_OK;
 }
 
-enum verdict core_decide(const struct core *core, const struct input *in, struct facts *out)
+enum verdict decide_server_start(struct step *step)
+{
+    const struct core *core = step->core;
+    struct fact *fact = step_fact(step, FACT_SERVER_STARTED);
+    fact->server_started.epoch = core->epoch + 1;
+    memcpy(fact->server_started.server_uuid,
+           core->epoch == 0 ? step->in->server.server_uuid : core->uuid, sizeof core->uuid);
+    for (const struct node *node = query_node_next(core, (node_id){0}); node != NULL;
+         node = query_node_next(core, node->id)) {
+        if (node->state == NODE_UP) { /* its stream went with the server before */
+            fact = step_fact(step, FACT_NODE_STATE);
+            fact->node_state.node = node->id;
+            fact->node_state.state = NODE_SILENT;
+        }
+    }
+    if (query_pool_named(core, default_name) == NULL) {
+        struct pool_spec *spec = arena_new(step->out->arena, struct pool_spec, 1);
+        *spec = (struct pool_spec){.name = default_name,
+                                   .title = "",
+                                   .description = "",
+                                   .patience_ms = PATIENCE_MS_DEFAULT,
+                                   .placement = PLACEMENT_TIGHT,
+                                   .aux_tasks = NODE_AUX_TASKS_DEFAULT,
+                                   .consolidation_max = CONSOLIDATION_DEFAULT,
+                                   .stale_grace_ms = STALE_GRACE_MS_DEFAULT,
+                                   .history_factor = HISTORY_FACTOR_DEFAULT};
+        fact = step_fact(step, FACT_POOL_SET);
+        fact->pool_set.pool.v = (uint32_t)core->pools.last + 1;
+        fact->pool_set.spec = spec;
+    }
+    return VERDICT_OK;
+}
+
+enum verdict decide(const struct core *core, const struct input *in, struct facts *out)
 {
     static enum verdict (*const deciders[INPUT_TYPE_COUNT])(struct step *) = {
         [INPUT_SERVER_START] = decide_server_start,
@@ -75,7 +89,7 @@ enum verdict core_decide(const struct core *core, const struct input *in, struct
     must(out->count == 0);
     struct step step = {.core = core, .in = in, .out = out};
     enum verdict verdict = deciders[in->type](&step);
-    core_free(step.scratch);
+    state_free(step.scratch);
     must(verdict == VERDICT_OK || verdict == VERDICT_REPEATED || out->count == 0);
     return verdict;
 }

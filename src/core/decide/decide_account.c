@@ -1,10 +1,25 @@
 /* decide_account.c - departments, projects and quotas.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/decide/step.h"
-
 #include "base/amount.h"
+#include "base/arena.h"
 #include "base/must.h"
-#include "core/model/spec_codec.h"
+#include "core/decide/decide.h"
+#include "core/decide/step.h"
+#include "core/model/account.h"
+#include "core/model/names.h"
+#include "core/model/quota.h"
+#include "core/model/reason.h"
+#include "core/model/resource.h"
+#include "core/model/spec_limits.h"
+#include "core/model/table.h"
+#include "core/model/vector.h"
+#include "core/model/verdict.h"
+#include "core/state/fact.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+
+#include <string.h>
 
 static enum verdict account_missing(struct step *step, const char *text)
 {

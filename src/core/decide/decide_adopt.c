@@ -2,10 +2,20 @@
  *
  * Nothing is chosen here. What is free must be free (P1) and a gang whole (P2); quotas are not asked: what was started under other
  * ones is overhang. SPDX-License-Identifier: Apache-2.0 */
+#include "core/decide/decide.h"
 #include "core/decide/step.h"
-
 #include "core/model/devices.h"
 #include "core/model/fit.h"
+#include "core/model/input.h"
+#include "core/model/node.h"
+#include "core/model/reason.h"
+#include "core/model/resource.h"
+#include "core/model/space.h"
+#include "core/model/task.h"
+#include "core/model/verdict.h"
+#include "core/state/fact.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 /* Is it free, and are the devices named where it holds some? */
 static bool place_free(const struct node *node, const struct request *request,
@@ -65,7 +75,7 @@ enum verdict decide_adopt(struct step *step)
     }
     if (verdict == VERDICT_OK) {
         task = query_task(step_state(step), step->in->task.task);
-        if (task->gang && (gang_lacks(task) || gang_broken(task))) {
+        if (task->gang && (task_gang_lacks(task) || task_gang_broken(task))) {
             struct reason *reason = step_refuse(step, REASON_GANG_SHORT, "");
             reason->have = step->in->task.place_count;
             reason->need = task->instance_count;

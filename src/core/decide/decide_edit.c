@@ -1,60 +1,33 @@
 /* decide_edit.c - changes of what a task asked for. What it holds binds it: its resources and its
  * project change only while no instance has a place, its pool once they have left.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/decide/step.h"
-
+#include "base/arena.h"
 #include "base/must.h"
+#include "core/decide/decide.h"
+#include "core/decide/settle.h"
+#include "core/decide/step.h"
+#include "core/model/form.h"
+#include "core/model/input.h"
 #include "core/model/label.h"
-#include "core/model/spec_codec.h"
+#include "core/model/pool.h"
+#include "core/model/reason.h"
+#include "core/model/resource.h"
+#include "core/model/shape.h"
+#include "core/model/spec.h"
+#include "core/model/spec_edit.h"
+#include "core/model/spec_limits.h"
+#include "core/model/task.h"
+#include "core/model/verdict.h"
+#include "core/state/fact.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+
+#include <string.h>
 
 enum {
     EDIT_FORM = EDIT_REQUEST | EDIT_TOPOLOGY,
     EDIT_NEEDS_REST = EDIT_FORM | EDIT_PROJECT,
 };
-
-void spec_edit_task(struct task_spec *spec, const struct task_edit *edit)
-{
-    if (edit->fields & EDIT_PRIORITY) {
-        spec->priority = edit->priority;
-    }
-    if (edit->fields & EDIT_RETRIES) {
-        spec->max_retries = edit->max_retries;
-    }
-    if (edit->fields & EDIT_TIME_LIMIT) {
-        spec->time_limit_ms = edit->time_limit_ms;
-    }
-    if (edit->fields & EDIT_GRACE) {
-        spec->grace_ms = edit->grace_ms;
-    }
-    if (edit->fields & EDIT_NAME) {
-        spec->name = edit->name;
-    }
-    if (edit->fields & EDIT_TAGS) {
-        spec->tags = edit->tags;
-        spec->tag_count = edit->tag_count;
-    }
-    if (edit->fields & EDIT_POOL) {
-        spec->pools = &edit->pool;
-        spec->pool_count = 1;
-    }
-    if (edit->fields & EDIT_PROJECT) {
-        spec->project = edit->project;
-    }
-    if (edit->fields & EDIT_RESOURCES) {
-        spec_codec_asks_copy(spec, edit->asks);
-    }
-    if (edit->fields & EDIT_AVOID) {
-        spec->avoid = edit->avoid;
-        spec->avoid_count = edit->avoid_count;
-    }
-    if (edit->fields & EDIT_LABELS) {
-        spec->node_labels = edit->node_labels;
-        spec->node_label_count = edit->node_label_count;
-    }
-    if (edit->fields & EDIT_TOPOLOGY) {
-        spec->topology = edit->topology;
-    }
-}
 
 /* The task as it would be: every limit of a new task holds for an edited one. */
 static enum verdict edit_limits(struct step *step, const struct task *task,

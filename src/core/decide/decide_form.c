@@ -1,10 +1,19 @@
 /* decide_form.c - topology and groups of a submitted task, resolved.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/decide/step.h"
-
+#include "base/arena.h"
 #include "base/must.h"
+#include "base/str.h"
+#include "core/decide/decide.h"
+#include "core/decide/step.h"
 #include "core/model/form.h"
+#include "core/model/pool.h"
+#include "core/model/reason.h"
+#include "core/model/resource.h"
+#include "core/model/spec.h"
+#include "core/model/verdict.h"
 #include "core/sched/explain/explain.h"
+
+#include <string.h>
 
 /* What each instance of a group asks for: what the group says, on nodes as task and group say. `own` is what the task asks for. */
 static enum verdict group_resolve(struct step *step, const struct task_spec *spec,

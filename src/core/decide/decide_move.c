@@ -10,9 +10,21 @@
  *
  * Tasks that do not stand in the queue (running, paused, waiting for others) keep their ranks unless
  * they are one of the two. SPDX-License-Identifier: Apache-2.0 */
-#include "core/decide/step.h"
-
+#include "base/arena.h"
 #include "base/must.h"
+#include "core/decide/decide.h"
+#include "core/decide/step.h"
+#include "core/model/limits.h"
+#include "core/model/oindex.h"
+#include "core/model/reason.h"
+#include "core/model/task.h"
+#include "core/model/verdict.h"
+#include "core/state/fact.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+
+#include <string.h>
 
 /* Tasks of all projects that lie between are passed over, so many at most. */
 enum { MOVE_LOOK_MAX = 10 * MOVE_TASKS_MAX };

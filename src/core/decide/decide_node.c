@@ -1,9 +1,24 @@
 /* decide_node.c - nodes join, fall silent, are lost, edited and removed.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/decide/step.h"
-
+#include "base/arena.h"
 #include "base/must.h"
-#include "core/model/spec_codec.h"
+#include "core/decide/decide.h"
+#include "core/decide/settle.h"
+#include "core/decide/step.h"
+#include "core/model/input.h"
+#include "core/model/limits.h"
+#include "core/model/node.h"
+#include "core/model/pool.h"
+#include "core/model/reason.h"
+#include "core/model/resource.h"
+#include "core/model/spec.h"
+#include "core/model/spec_limits.h"
+#include "core/model/verdict.h"
+#include "core/state/fact.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+
+#include <string.h>
 
 static void node_state(struct step *step, node_id node, enum node_state state)
 {
@@ -57,7 +72,7 @@ static bool label_named(const struct label *labels, uint32_t count, const char *
 }
 
 /* What the agent says, and below it what users have set on the node before. */
-static void edit_labels_merge(struct step *step, node_id node, struct node_spec *spec)
+static void labels_merge(struct step *step, node_id node, struct node_spec *spec)
 {
     struct arena *arena = step->out->arena;
     struct node_spec old;
@@ -131,7 +146,7 @@ enum verdict decide_node_join(struct step *step)
     }
     spec->pool = arena_str(step->out->arena, query_pool_name(step->core, pool->id));
     if (known != NULL) {
-        edit_labels_merge(step, known->id, spec);
+        labels_merge(step, known->id, spec);
     }
     enum verdict verdict = resources_define(step, spec);
     if (verdict != VERDICT_OK) {

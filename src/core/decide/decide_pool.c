@@ -1,44 +1,23 @@
-/* decide_pool.c - server starts and pools.
+/* decide_pool.c - pools.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/decide/step.h"
-
+#include "base/arena.h"
 #include "base/must.h"
-#include "core/model/spec_codec.h"
+#include "core/decide/decide.h"
+#include "core/decide/step.h"
+#include "core/model/limits.h"
+#include "core/model/pool.h"
+#include "core/model/reason.h"
+#include "core/model/spec.h"
+#include "core/model/spec_limits.h"
+#include "core/model/task.h"
+#include "core/model/verdict.h"
+#include "core/state/fact.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+
+#include <string.h>
 
 static const char default_name[] = POOL_DEFAULT_NAME;
-
-enum verdict decide_server_start(struct step *step)
-{
-    const struct core *core = step->core;
-    struct fact *fact = step_fact(step, FACT_SERVER_STARTED);
-    fact->server_started.epoch = core->epoch + 1;
-    memcpy(fact->server_started.server_uuid,
-           core->epoch == 0 ? step->in->server.server_uuid : core->uuid, sizeof core->uuid);
-    for (const struct node *node = query_node_next(core, (node_id){0}); node != NULL;
-         node = query_node_next(core, node->id)) {
-        if (node->state == NODE_UP) { /* its stream went with the server before */
-            fact = step_fact(step, FACT_NODE_STATE);
-            fact->node_state.node = node->id;
-            fact->node_state.state = NODE_SILENT;
-        }
-    }
-    if (query_pool_named(core, default_name) == NULL) {
-        struct pool_spec *spec = arena_new(step->out->arena, struct pool_spec, 1);
-        *spec = (struct pool_spec){.name = default_name,
-                                   .title = "",
-                                   .description = "",
-                                   .patience_ms = PATIENCE_MS_DEFAULT,
-                                   .placement = PLACEMENT_TIGHT,
-                                   .aux_tasks = NODE_AUX_TASKS_DEFAULT,
-                                   .consolidation_max = CONSOLIDATION_DEFAULT,
-                                   .stale_grace_ms = STALE_GRACE_MS_DEFAULT,
-                                   .history_factor = HISTORY_FACTOR_DEFAULT};
-        fact = step_fact(step, FACT_POOL_SET);
-        fact->pool_set.pool.v = (uint32_t)core->pools.last + 1;
-        fact->pool_set.spec = spec;
-    }
-    return VERDICT_OK;
-}
 
 enum verdict decide_pool_create(struct step *step)
 {

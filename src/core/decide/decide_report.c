@@ -1,11 +1,16 @@
-/* decide_report.c - what agents say, and what deadlines bring.
+/* decide_report.c - what agents say.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/decide/step.h"
-
 #include "base/must.h"
-
-/* Deadlines worked off by one tick; the rest is due again at once. */
-enum { TICK_WORK_MAX = 1000 };
+#include "core/decide/decide.h"
+#include "core/decide/settle.h"
+#include "core/decide/step.h"
+#include "core/model/input.h"
+#include "core/model/limits.h"
+#include "core/model/reason.h"
+#include "core/model/task.h"
+#include "core/model/verdict.h"
+#include "core/state/fact.h"
+#include "core/state/query.h"
 
 static void started(struct step *step, const struct instance *instance, const struct report *report)
 {
@@ -57,121 +62,5 @@ enum verdict decide_report(struct step *step)
             settle_attempt(step, report);
         }
     }
-    return VERDICT_OK;
-}
-
-static void stop_harder(struct step *step, const struct instance *instance)
-{
-    struct fact *fact = step_fact(step, FACT_ATTEMPT_STOPPING);
-    fact->attempt_stopping.key =
-        (struct attempt_key){instance->task, instance->index, instance->attempt};
-    fact->attempt_stopping.cause = instance->cause;
-    fact->attempt_stopping.deadline_ms = 0;
-}
-
-static void stale_stop(struct step *step, const struct core *core, const struct task *task,
-                       uint32_t from, uint32_t to)
-{
-    for (uint32_t i = from; i < to; i++) {
-        const struct instance *instance = query_instance(core, task->id, i);
-        if (!instance_stays(instance)) {
-            continue;
-        }
-        struct fact *fact = step_fact(step, FACT_EVICTED);
-        fact->evicted.key = (struct attempt_key){task->id, i, instance->attempt};
-        fact->evicted.deadline_ms = step->in->now_ms + task->grace_ms;
-        fact->evicted.why = (struct eviction){.rule = EVICT_STALE};
-    }
-}
-
-/* A gang has been below its minimum for as long as it may: all of it stops, and begins again. Where only a group of it has that is not
- * needed, that one does. */
-static void stale_come(struct step *step, const struct core *core, task_id id)
-{
-    const struct task *task = query_task(core, id);
-    if (gang_lacks(task)) {
-        stale_stop(step, core, task, 0, task->instance_count);
-        return;
-    }
-    const struct form *form = shape_form(query_task_shape(core, task->shape));
-    struct form_have have;
-    struct form_have stays;
-    uint32_t group = form->group_count;
-    gang_have(core, task, &have, &stays);
-    while ((group = form_grow_broken(form, &have, &stays, group)) < form->group_count) {
-        const struct form_group *own = &form->groups[group];
-        stale_stop(step, core, task, own->first, own->first + own->count);
-    }
-}
-
-/* One deadline has come. Afterwards it is no longer in the order, unless it is a pool's. */
-static void deadline_come(struct step *step, const struct core *core, struct okey key)
-{
-    task_id id = {key.at[2]};
-    if (key.at[1] == DEADLINE_HISTORY) {
-        step_fact(step, FACT_HISTORY_TICKED)->history_ticked.pool.v = (uint32_t)key.at[2];
-        return;
-    }
-    if (key.at[1] == DEADLINE_SETTLE) {
-        settle_dependents(step, id);
-        return;
-    }
-    if (key.at[1] == DEADLINE_STALE) {
-        stale_come(step, core, id);
-        return;
-    }
-    const struct instance *instance = query_instance(core, id, (uint32_t)key.at[3]);
-    must(instance != NULL);
-    if (key.at[1] == DEADLINE_STOP) {
-        stop_harder(step, instance);
-        return;
-    }
-    if (query_task(core, id)->gang) {
-        settle_stop(step, id, END_TIME_LIMIT, true);
-        return;
-    }
-    struct fact *fact = step_fact(step, FACT_ATTEMPT_STOPPING);
-    fact->attempt_stopping.key = (struct attempt_key){id, instance->index, instance->attempt};
-    fact->attempt_stopping.cause = END_TIME_LIMIT;
-    fact->attempt_stopping.deadline_ms = step->in->now_ms + query_task(core, id)->grace_ms;
-}
-
-static void keys_expire(struct step *step)
-{
-    const struct core *core = step->core;
-    int64_t before_ms = step->in->now_ms - SUBMIT_KEY_MS + 1;
-    uint32_t count = 0;
-    for (uint64_t row = table_next(&core->keys, 0); row != 0; row = table_next(&core->keys, row)) {
-        const struct submit_key *key = table_get(&core->keys, row);
-        if (key->time_ms >= before_ms) {
-            break;
-        }
-        if (++count == TICK_WORK_MAX) {
-            before_ms = key->time_ms + 1;
-            break;
-        }
-    }
-    if (count > 0) {
-        step_fact(step, FACT_SUBMIT_KEYS_EXPIRED)->keys_expired.before_ms = before_ms;
-    }
-}
-
-enum verdict decide_tick(struct step *step)
-{
-    struct okey cursor = {{0}};
-    for (uint32_t work = 0; work < TICK_WORK_MAX; work++) {
-        const struct core *core = step_state(step);
-        struct okey key;
-        if (!oindex_from(&core->orders[ORDER_DEADLINE], cursor, &key) ||
-            (int64_t)key.at[0] > step->in->now_ms) {
-            break;
-        }
-        cursor = key;
-        cursor.at[3]++; /* the next one; indices are far below the end of the range */
-        if (key.at[1] != DEADLINE_PATIENCE && key.at[1] != DEADLINE_WAKE) {
-            deadline_come(step, core, key);
-        }
-    }
-    keys_expire(step);
     return VERDICT_OK;
 }

@@ -1,11 +1,23 @@
 /* decide_spread.c - more slots than any one node has: the task becomes a gang of one-slot instances, which fill uneven nodes as far
  * as they go; or, where the pool wants no uneven parts, a gang of equal ones that fill a node each.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/decide/step.h"
-
+#include "base/arena.h"
 #include "base/must.h"
 #include "base/sort.h"
+#include "core/decide/decide.h"
+#include "core/decide/step.h"
 #include "core/model/fit.h"
+#include "core/model/limits.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/reason.h"
+#include "core/model/resource.h"
+#include "core/model/space.h"
+#include "core/model/spec.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 /* Only where nothing but slots is asked for, so that the parts are equal and together the whole. */
 static bool may_spread(const struct task_spec *spec, const struct request *request)

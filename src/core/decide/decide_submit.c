@@ -3,12 +3,35 @@
  * Names of resources are defined by nodes only: a name that no node has ever brought is refused,
  * also in a pool without nodes; whether the pool's nodes have enough of it is for
  * explain_possible() (P9). SPDX-License-Identifier: Apache-2.0 */
-#include "core/decide/step.h"
-
+#include "base/arena.h"
 #include "base/must.h"
+#include "core/decide/decide.h"
+#include "core/decide/settle.h"
+#include "core/decide/step.h"
+#include "core/model/account.h"
+#include "core/model/form.h"
+#include "core/model/input.h"
 #include "core/model/label.h"
-#include "core/model/spec_codec.h"
+#include "core/model/limits.h"
+#include "core/model/names.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/reason.h"
+#include "core/model/resource.h"
+#include "core/model/spec.h"
+#include "core/model/spec_limits.h"
+#include "core/model/table.h"
+#include "core/model/task.h"
+#include "core/model/verdict.h"
 #include "core/sched/explain/explain.h"
+#include "core/state/depends.h"
+#include "core/state/fact.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+
+#include <string.h>
 
 /* Requests of this submission found possible: a batch asks for few different things. */
 enum { POSSIBLE_MAX = 16 };

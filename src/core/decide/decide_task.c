@@ -1,33 +1,16 @@
 /* decide_task.c - what users ask of tasks that exist.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/decide/step.h"
-
 #include "base/must.h"
-
-enum verdict step_wrong_state(struct step *step, enum task_state state)
-{
-    step_refuse(step, REASON_WRONG_STATE, names_task_state(state))->task = step->in->task.task;
-    return VERDICT_CONFLICT;
-}
-
-const struct task *step_task(struct step *step, enum verdict *ret)
-{
-    task_id id = step->in->task.task;
-    const struct task *task = query_task(step->core, id);
-    if (task != NULL && !task_state_ended(task->state)) {
-        return task;
-    }
-    if (task != NULL) {
-        *ret = step_wrong_state(
-            step, task->state); /* ended; only those that waited for it are not told */
-    } else if (id.v == 0 || id.v > query_task_last(step->core).v) {
-        step_refuse(step, REASON_UNKNOWN_OBJECT, "task")->task = id;
-        *ret = VERDICT_NOT_FOUND;
-    } else {
-        *ret = step_wrong_state(step, query_task_outcome(step->core, id));
-    }
-    return NULL;
-}
+#include "core/decide/decide.h"
+#include "core/decide/settle.h"
+#include "core/decide/step.h"
+#include "core/model/pool.h"
+#include "core/model/reason.h"
+#include "core/model/shape.h"
+#include "core/model/task.h"
+#include "core/model/verdict.h"
+#include "core/state/fact.h"
+#include "core/state/query.h"
 
 enum verdict decide_task_start(struct step *step)
 {

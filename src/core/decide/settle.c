@@ -7,10 +7,20 @@
  * Everything is worked off in a list, never by recursion: chains of dependents are as long as users
  * make them. A step looks at SETTLE_MAX of them; an ended task for which more wait stays in its table,
  * and ticks go on with it. SPDX-License-Identifier: Apache-2.0 */
-#include "core/decide/step.h"
+#include "core/decide/settle.h"
 
 #include "base/must.h"
 #include "base/vec.h"
+#include "core/decide/step.h"
+#include "core/model/input.h"
+#include "core/model/instance.h"
+#include "core/model/oindex.h"
+#include "core/state/depends.h"
+#include "core/state/fact.h"
+#include "core/state/gang.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 static bool cause_is_loss(enum end_cause cause)
 {
@@ -47,7 +57,7 @@ static bool retries_left(const struct task *task, const struct instance *instanc
 static bool again_of(const struct task *task, const struct instance *instance,
                      const struct report *report, enum end_cause cause)
 {
-    if (task->kill_asked || gang_doomed(task)) {
+    if (task->kill_asked || task_gang_doomed(task)) {
         return false;
     }
     switch (cause) {
@@ -281,7 +291,7 @@ void settle_attempt(struct step *step, const struct report *report)
                   !gang_goes_on(core, task, instance, again) &&
                   !(cause_is_loss(cause) && again && gang_grace_ms(core, task) != 0);
     /* A gang that has failed for good ends with the last of it that ran: those that wait never will. */
-    bool doomed = gang_doomed(task) || (task->gang && breaks);
+    bool doomed = task_gang_doomed(task) || (task->gang && breaks);
     bool last = !again && task->active_count == 1 &&
                 (doomed || task->ended_count + 1 == task->instance_count);
 

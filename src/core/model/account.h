@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/model/blob.h"
 #include "core/model/ids.h"
+
+#include <stdint.h>
 
 enum {
     ACCOUNTS_MAX = 16384,
@@ -14,9 +15,6 @@ enum {
 
 enum account_kind { ACCOUNT_DEPARTMENT, ACCOUNT_PROJECT };
 enum { ACCOUNT_KIND_COUNT = ACCOUNT_PROJECT + 1 };
-
-/* "department", "project". */
-const char *names_account_kind(enum account_kind kind);
 
 /* The two that every state has, from the beginning: never deleted, never moved. */
 #define ACCOUNT_DEFAULT_NAME "default"

@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "base/must.h"
 
+#include <string.h>
+
 struct blob {
     uint32_t refs;
     uint32_t len;

@@ -5,6 +5,8 @@
 
 #include "base/str.h"
 
+#include <stddef.h>
+
 struct blob;
 
 struct blob *blob_new(const void *data, size_t len); /* one reference */

@@ -3,6 +3,9 @@
 #pragma once
 
 #include "core/model/ids.h"
+#include "core/model/space.h"
+
+#include <stdint.h>
 
 /* The row of a claim, by the row of its instance. It goes when the instance starts, when its task leaves the queue or the pool,
  * and when the node takes no more work or becomes another one. */
@@ -24,9 +27,6 @@ enum eviction_rule {
     EVICT_STALE,       /* its gang was below its minimum for too long */
 };
 enum { EVICTION_RULE_COUNT = EVICT_STALE + 1 };
-
-/* "share", "guarantee" … */
-const char *names_eviction_rule(enum eviction_rule rule);
 
 /* An account at the moment of the decision, in the resource that decided. */
 struct eviction_side {
@@ -55,3 +55,6 @@ struct eviction_note {
     int64_t slots_lost;
     int64_t cpu_lost;
 };
+
+/* What it promises. */
+struct grant claim_grant(const struct claim *claim);

@@ -5,6 +5,9 @@
 #include "base/amount.h"
 #include "base/must.h"
 #include "core/model/label.h"
+#include "core/model/limits.h"
+
+#include <string.h>
 
 void codec_bad(struct bytes_reader *in)
 {

@@ -2,8 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "core/model/resource.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* A number in [low, high]; anything else is bad and read as `low`. */
 int64_t codec_get_range(struct bytes_reader *in, int64_t low, int64_t high);

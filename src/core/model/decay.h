@@ -7,6 +7,8 @@
 
 #include "core/model/vector.h"
 
+#include <stdint.h>
+
 #define DECAY_ONE ((uint64_t)1 << 48)
 
 enum { MEAN_SHIFT = 16 };

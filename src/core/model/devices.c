@@ -6,6 +6,8 @@
 #include "core/model/devices.h"
 
 #include "base/must.h"
+#include "core/model/fit.h"
+#include "core/model/limits.h"
 
 /* How often a share goes into each device, and into how many devices each instance's shares do. */
 struct device_shares {

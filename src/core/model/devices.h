@@ -2,7 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/model/fit.h"
+#include "core/model/node.h"
+#include "core/model/resource.h"
+#include "core/model/space.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Does the node have the devices asked for, whether they are free or not? */
 bool devices_exist(const struct node *node, const struct request *request);

@@ -7,6 +7,7 @@
 #include "core/model/task.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum effect_type {
     EFFECT_START,   /* tell the node to start this attempt */

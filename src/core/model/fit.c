@@ -7,106 +7,12 @@
 #include "core/model/fit.h"
 
 #include "base/checked.h"
-#include "core/model/label.h"
+#include "base/must.h"
 #include "core/model/devices.h"
+#include "core/model/label.h"
+#include "core/model/limits.h"
 
 #include <string.h>
-
-void space_now(const struct node *node, struct space *ret)
-{
-    must(node->id.v != 0);
-    *ret = (struct space){
-        .node = node,
-        .slots_free = node->slots_free,
-        .cpu_free = node->cpu_free,
-        .memory_free = node->memory_free,
-        .aux_used = node->aux_used,
-        .named_free = node->named_free,
-        .device_free = node->device_free,
-    };
-}
-
-void space_empty(const struct node *node, struct space_room *room, struct space *ret)
-{
-    must(node->named_count <= NODE_RESOURCES_MAX);
-    must(node->device_count <= NODE_DEVICES_MAX);
-    for (uint32_t i = 0; i < node->named_count; i++) {
-        room->named_free[i] = node->named[i].milli;
-    }
-    for (uint32_t i = 0; i < node->device_count; i++) {
-        room->device_free[i] = SLOT_MILLI;
-    }
-    *ret = (struct space){
-        .node = node,
-        .slots_free = node->slots_milli,
-        .cpu_free = node->cpu_milli,
-        .memory_free = node->memory_bytes,
-        .named_free = room->named_free,
-        .device_free = room->device_free,
-    };
-}
-
-void space_copy(const struct space *from, struct space_room *room, struct space *ret)
-{
-    *ret = *from;
-    memcpy(room->named_free, from->named_free,
-           from->node->named_count * sizeof room->named_free[0]);
-    memcpy(room->device_free, from->device_free,
-           from->node->device_count * sizeof room->device_free[0]);
-    ret->named_free = room->named_free;
-    ret->device_free = room->device_free;
-}
-
-/* Where the node keeps this named resource; its named_count: nowhere. Both lists are sorted, and a
- * node has few, so a walk is shorter than a search. */
-static uint32_t named_index(const struct node *node, resource_id resource)
-{
-    uint32_t i = 0;
-    while (i < node->named_count && node->named[i].resource.v < resource.v) {
-        i++;
-    }
-    return i < node->named_count && node->named[i].resource.v == resource.v ? i : node->named_count;
-}
-
-/* Adds (sign 1) or removes (-1) what an instance holds. A device index or name that the node has
- * lost in the meantime (overhang) has nothing to add to. */
-static void place_move(struct space *place, struct space_room *room, const struct request *request,
-                       const struct grant *grant, int sign)
-{
-    const struct node *node = place->node;
-    place->slots_free = i64_add(place->slots_free, sign * grant->slots_milli);
-    place->cpu_free = i64_add(place->cpu_free, sign * grant->cpu_milli);
-    place->memory_free = i64_add(place->memory_free, sign * grant->memory_bytes);
-    if (grant->slots_milli == 0) {
-        place->aux_used = sign < 0 ? place->aux_used + 1 : place->aux_used - 1;
-    }
-    const int64_t share = device_share(grant->slots_milli, grant->devices);
-    for (uint32_t i = 0; i < node->device_count; i++) {
-        if (grant->devices >> i & 1) {
-            room->device_free[i] = (uint16_t)(room->device_free[i] + sign * share);
-        }
-    }
-    for (uint32_t i = 0; i < request->named_count; i++) {
-        const uint32_t at = named_index(node, request->named[i].resource);
-        if (at < node->named_count) {
-            room->named_free[at] = i64_add(room->named_free[at], sign * request->named[i].milli);
-        }
-    }
-}
-
-void space_take(struct space *place, struct space_room *room, const struct request *request,
-                const struct grant *grant)
-{
-    must(place->named_free == room->named_free);
-    place_move(place, room, request, grant, -1);
-}
-
-void space_give(struct space *place, struct space_room *room, const struct request *request,
-                const struct grant *grant)
-{
-    must(place->named_free == room->named_free);
-    place_move(place, room, request, grant, 1);
-}
 
 bool fit_usable(const struct node *node)
 {
@@ -185,7 +91,7 @@ uint32_t fit_count(const struct space *place, const struct request *request, uin
         return 0;
     }
     for (uint32_t i = 0; i < request->named_count && count > 0; i++) {
-        const uint32_t at = named_index(node, request->named[i].resource);
+        const uint32_t at = space_named_index(node, request->named[i].resource);
         const int64_t free = at < node->named_count ? place->named_free[at] : 0;
         count = times(free, request->named[i].milli, count);
     }
@@ -294,7 +200,7 @@ bool fit_lack(const struct space *place, const struct request *request, struct l
         return true;
     }
     for (uint32_t i = 0; i < request->named_count; i++) {
-        const uint32_t at = named_index(node, request->named[i].resource);
+        const uint32_t at = space_named_index(node, request->named[i].resource);
         const int64_t free = at < node->named_count ? place->named_free[at] : 0;
         if (lacks_amount(ret, request->named[i].resource.v, request->named[i].milli, free)) {
             return true;

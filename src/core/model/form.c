@@ -5,6 +5,7 @@
 #include "base/must.h"
 #include "base/str.h"
 #include "core/model/codec.h"
+#include "core/model/spec.h"
 
 #include <string.h>
 
@@ -188,4 +189,60 @@ struct form *form_decode(struct bytes_reader *in, struct arena *arena, uint32_t 
         return NULL;
     }
     return form;
+}
+
+bool form_level_said(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+void form_levels(struct form_group *group, const struct topology_spec *topology)
+{
+    must(str_copy(group->required, sizeof group->required,
+                  form_level_said(topology->required) ? topology->required : ""));
+    must(str_copy(group->preferred, sizeof group->preferred,
+                  form_level_said(topology->preferred) ? topology->preferred : ""));
+}
+
+struct form *form_of_topology(const struct task_spec *spec, const struct request *request,
+                              struct arena *arena)
+{
+    must(spec->group_count == 0);
+    if (!form_level_said(spec->topology.required) && !form_level_said(spec->topology.preferred)) {
+        return NULL;
+    }
+    struct form *form = form_new(arena, 1);
+    form_levels(&form->groups[0], &spec->topology);
+    form->groups[0].min = spec->min_instances;
+    form->groups[0].count = spec->instances;
+    form->groups[0].request = *request;
+    must(form_link(form));
+    return form;
+}
+
+static bool same_level(const char *level, const char *text)
+{
+    return strcmp(level, text == NULL ? "" : text) == 0;
+}
+
+bool form_fits(const struct form *form, const struct task_spec *spec)
+{
+    const bool close =
+        form_level_said(spec->topology.required) || form_level_said(spec->topology.preferred);
+    if (form == NULL) {
+        return !close && spec->group_count == 0;
+    }
+    bool fits = form->group_count == spec->group_count + 1 &&
+                form->groups[0].count == spec->instances &&
+                same_level(form->groups[0].required, spec->topology.required) &&
+                same_level(form->groups[0].preferred, spec->topology.preferred);
+    for (uint32_t i = 0; fits && i < spec->group_count; i++) {
+        const struct form_group *group = &form->groups[i + 1];
+        fits = group->parent == spec->groups[i].parent &&
+               (group->below > 0) == (spec->groups[i].instances == 0) &&
+               (spec->groups[i].min == 0 || spec->groups[i].min == group->min) &&
+               same_level(group->required, spec->groups[i].topology.required) &&
+               same_level(group->preferred, spec->groups[i].topology.preferred);
+    }
+    return fits;
 }

@@ -13,8 +13,14 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/bytes.h"
+#include "core/model/limits.h"
 #include "core/model/resource.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct form_group {
     uint32_t parent;                 /* the group it is part of; of the first: itself */
@@ -53,6 +59,9 @@ uint32_t form_leaf_next(const struct form *form, uint32_t group);
 
 /* The fewest instances with which the gang runs. */
 uint32_t form_min(const struct form *form);
+
+/* Does the text name a level? */
+bool form_level_said(const char *level);
 
 /* The levels that a group asks for. */
 struct topology_spec;

@@ -9,6 +9,10 @@
 #pragma once
 
 #include "core/model/form.h"
+#include "core/model/limits.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Orders in which groups of which not all are needed are tried for the minimum of a gang. */
 enum { FORM_CHOICES_MAX = 16 };

@@ -1,15 +1,14 @@
 /* group_codec.c - topology and groups of a task as bytes.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/group_codec.h"
+
 #include "base/must.h"
-#include "base/str.h"
 #include "core/model/codec.h"
 #include "core/model/form.h"
+#include "core/model/limits.h"
 #include "core/model/spec_codec.h"
 
-static bool said(const char *text)
-{
-    return text != NULL && text[0] != '\0';
-}
+#include <string.h>
 
 static void topology_put(const struct topology_spec *topology, struct buf *out)
 {
@@ -25,7 +24,8 @@ static void topology_get(struct bytes_reader *in, struct arena *arena, struct to
 
 bool group_codec_said(const struct task_spec *spec)
 {
-    return spec->group_count > 0 || said(spec->topology.required) || said(spec->topology.preferred);
+    return spec->group_count > 0 || form_level_said(spec->topology.required) ||
+           form_level_said(spec->topology.preferred);
 }
 
 void group_codec_encode(const struct task_spec *spec, struct buf *out)
@@ -133,60 +133,10 @@ bool group_codec_sound(const struct task_spec *spec)
     return sound;
 }
 
-void form_levels(struct form_group *group, const struct topology_spec *topology)
-{
-    must(str_copy(group->required, sizeof group->required,
-                  said(topology->required) ? topology->required : ""));
-    must(str_copy(group->preferred, sizeof group->preferred,
-                  said(topology->preferred) ? topology->preferred : ""));
-}
-
-struct form *form_of_topology(const struct task_spec *spec, const struct request *request,
-                              struct arena *arena)
-{
-    must(spec->group_count == 0);
-    if (!said(spec->topology.required) && !said(spec->topology.preferred)) {
-        return NULL;
-    }
-    struct form *form = form_new(arena, 1);
-    form_levels(&form->groups[0], &spec->topology);
-    form->groups[0].min = spec->min_instances;
-    form->groups[0].count = spec->instances;
-    form->groups[0].request = *request;
-    must(form_link(form));
-    return form;
-}
-
-static bool same_level(const char *level, const char *text)
-{
-    return strcmp(level, text == NULL ? "" : text) == 0;
-}
-
-bool form_fits(const struct form *form, const struct task_spec *spec)
-{
-    const bool close = said(spec->topology.required) || said(spec->topology.preferred);
-    if (form == NULL) {
-        return !close && spec->group_count == 0;
-    }
-    bool fits = form->group_count == spec->group_count + 1 &&
-                form->groups[0].count == spec->instances &&
-                same_level(form->groups[0].required, spec->topology.required) &&
-                same_level(form->groups[0].preferred, spec->topology.preferred);
-    for (uint32_t i = 0; fits && i < spec->group_count; i++) {
-        const struct form_group *group = &form->groups[i + 1];
-        fits = group->parent == spec->groups[i].parent &&
-               (group->below > 0) == (spec->groups[i].instances == 0) &&
-               (spec->groups[i].min == 0 || spec->groups[i].min == group->min) &&
-               same_level(group->required, spec->groups[i].topology.required) &&
-               same_level(group->preferred, spec->groups[i].topology.preferred);
-    }
-    return fits;
-}
-
 bool group_codec_levels_differ(const struct pool_spec *spec)
 {
     for (uint32_t i = 0; i < spec->topology_count; i++) {
-        if (!said(spec->topology[i])) {
+        if (!form_level_said(spec->topology[i])) {
             return false;
         }
         for (uint32_t j = 0; j < i; j++) {

@@ -5,7 +5,9 @@
 
 #include "core/model/ids.h"
 #include "core/model/spec.h"
-#include "core/model/task.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct account_spec; /* core/model/account.h */
 struct quota_spec;   /* core/model/quota.h */

@@ -5,6 +5,9 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/must.h"
+#include "base/str.h"
+#include "core/model/blob.h"
+#include "core/model/limits.h"
 
 #include <string.h>
 
@@ -80,4 +83,14 @@ bool label_marks_cover(const struct blob *marks, const struct request *request)
         }
     }
     return true;
+}
+
+const char *label_value(const struct node_spec *spec, const char *key)
+{
+    for (uint32_t i = 0; i < spec->label_count; i++) {
+        if (strcmp(spec->labels[i].key, key) == 0) {
+            return spec->labels[i].value;
+        }
+    }
+    return NULL;
 }

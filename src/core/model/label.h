@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/model/blob.h"
 #include "core/model/resource.h"
 #include "core/model/spec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct label_mark label_mark_of(const char *key, const char *value);
 
@@ -19,3 +21,7 @@ struct blob *label_marks_blob(const struct label *labels, uint32_t count);
 
 /* Has a node with these marks all that the request asks for? */
 bool label_marks_cover(const struct blob *marks, const struct request *request);
+
+/* The value of a node's label; NULL: it has none of this key. */
+struct node_spec;
+const char *label_value(const struct node_spec *spec, const char *key);

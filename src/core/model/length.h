@@ -17,9 +17,6 @@ enum length_source {
 };
 enum { LENGTH_SOURCE_COUNT = LENGTH_BY_SITE + 1 };
 
-/* "name", "user-size" …; NULL beyond the last. */
-const char *names_length_source(enum length_source source);
-
 /* What the tasks of one group that have ended amount to. Sums are halved now and then, so that old ones fade. */
 struct length_group {
     uint64_t hash;    /* of what its tasks have in common */

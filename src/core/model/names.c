@@ -1,10 +1,10 @@
 /* names.c - the words of the enums, as API, CLI and events write them.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/names.h"
+
 #include "base/must.h"
-#include "core/state/fact.h"
-#include "core/model/node.h"
-#include "core/model/task.h"
-#include "core/model/reason.h"
+
+#include <string.h>
 
 static const char *const kind_names[TASK_KIND_COUNT] = {
     [TASK_EXPERIMENT] = "experiment",
@@ -42,43 +42,6 @@ static const char *const node_state_names[NODE_STATE_COUNT] = {
     [NODE_SILENT] = "silent",
     [NODE_LOST] = "lost",
     [NODE_REMOVED] = "removed",
-};
-
-static const char *const fact_names[FACT_TYPE_MAX + 1] = {
-    [FACT_SERVER_STARTED] = "server-started",
-    [FACT_RESOURCE_DEFINED] = "resource-defined",
-    [FACT_POOL_SET] = "pool-set",
-    [FACT_POOL_DELETED] = "pool-deleted",
-    [FACT_NODE_SET] = "node-set",
-    [FACT_NODE_STATE] = "node-state",
-    [FACT_NODE_EDITED] = "node-edited",
-    [FACT_TASK_SUBMITTED] = "task-submitted",
-    [FACT_SUBMIT_KEY] = "submit-key",
-    [FACT_TASK_QUEUED] = "task-queued",
-    [FACT_TASK_PAUSED] = "task-paused",
-    [FACT_TASK_EDITED] = "task-edited",
-    [FACT_TASK_KILL_ASKED] = "task-kill-asked",
-    [FACT_PASS] = "pass",
-    [FACT_ALLOCATED] = "allocated",
-    [FACT_HEAD_BLOCKED] = "head-blocked",
-    [FACT_RESERVED] = "reserved",
-    [FACT_ATTEMPT_STARTED] = "attempt-started",
-    [FACT_ATTEMPT_STOPPING] = "attempt-stopping",
-    [FACT_ATTEMPT_ENDED] = "attempt-ended",
-    [FACT_TASK_ENDED] = "task-ended",
-    [FACT_TASK_ARCHIVED] = "task-archived",
-    [FACT_SUBMIT_KEYS_EXPIRED] = "submit-keys-expired",
-    [FACT_ACCOUNT_SET] = "account-set",
-    [FACT_ACCOUNT_DELETED] = "account-deleted",
-    [FACT_QUOTA_SET] = "quota-set",
-    [FACT_CLAIMED] = "claimed",
-    [FACT_CLAIM_DROPPED] = "claim-dropped",
-    [FACT_EVICTED] = "evicted",
-    [FACT_POOL_WAKE] = "pool-wake",
-    [FACT_HISTORY_TICKED] = "history-ticked",
-    [FACT_ATTEMPT_CHECKPOINT] = "attempt-checkpoint",
-    [FACT_TASK_MOVED] = "task-moved",
-    [FACT_DEPENDENTS_RELEASED] = "dependents-released",
 };
 
 static const char *const reason_names[REASON_COUNT] = {
@@ -228,12 +191,6 @@ bool names_task_state_parse(const char *name, enum task_state *ret)
     return false;
 }
 
-bool task_state_ended(enum task_state state)
-{
-    return state == TASK_COMPLETED || state == TASK_FAILED || state == TASK_KILLED ||
-           state == TASK_UNKNOWN;
-}
-
 const char *names_end_cause(enum end_cause cause)
 {
     must((unsigned)cause < END_CAUSE_COUNT);
@@ -246,15 +203,19 @@ const char *names_node_state(enum node_state state)
     return node_state_names[state];
 }
 
-const char *names_fact_type(enum fact_type type)
-{
-    must((unsigned)type > 0);
-    must((unsigned)type <= FACT_TYPE_MAX);
-    return fact_names[type];
-}
-
 const char *names_reason(enum reason_code code)
 {
     must((unsigned)code < REASON_COUNT);
     return reason_names[code];
+}
+
+const char *names_length_source(enum length_source source)
+{
+    static const char *const names[LENGTH_SOURCE_COUNT] = {
+        [LENGTH_UNKNOWN] = "unknown",    [LENGTH_LIMIT] = "time-limit",
+        [LENGTH_BY_NAME] = "name",       [LENGTH_BY_USER_SIZE] = "user-size",
+        [LENGTH_BY_USER] = "user",       [LENGTH_BY_PROJECT_SIZE] = "project-size",
+        [LENGTH_BY_PROJECT] = "project", [LENGTH_BY_SITE] = "site",
+    };
+    return (unsigned)source < LENGTH_SOURCE_COUNT ? names[source] : NULL;
 }

@@ -2,9 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/model/blob.h"
 #include "core/model/ids.h"
+#include "core/model/limits.h"
 #include "core/model/resource.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum node_state {
     NODE_UP,      /* its agent is connected */
@@ -13,8 +16,6 @@ enum node_state {
     NODE_REMOVED, /* forgotten; the row stays so that ids are never reused */
 };
 enum { NODE_STATE_COUNT = NODE_REMOVED + 1 };
-
-const char *names_node_state(enum node_state state);
 
 struct node {
     node_id id; /* 0: no row here */
@@ -48,3 +49,10 @@ struct node {
                                                not say, and on no level below that */
     struct blob *text; /* encoded name, boot id, address, version, labels; see node_text_decode() */
 };
+
+/* May a start go there: up and not draining. */
+bool node_takes_work(const struct node *node);
+
+/* The amount of a named resource that a node has (free of it): 0 when it has none. */
+int64_t node_named(const struct node *node, resource_id resource);
+int64_t node_named_free(const struct node *node, resource_id resource);

@@ -12,6 +12,8 @@
 #include "base/mem.h"
 #include "base/must.h"
 
+#include <string.h>
+
 enum { NODE_KEYS = 30, NODE_SMALL = NODE_KEYS / 4, NODE_MERGED_MAX = NODE_KEYS * 3 / 4 };
 
 /* NODE_SMALL keys a node or more nearly everywhere: 2^64 keys are far below this height. */

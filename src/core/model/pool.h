@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/model/blob.h"
 #include "core/model/ids.h"
 #include "core/model/vector.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* The pool that always exists. */
 #define POOL_DEFAULT_NAME "default"
@@ -83,3 +85,12 @@ struct pool {
     struct blob *levels;  /* their names, one behind the other with a NUL each, widest first */
     struct blob *text;    /* encoded name, title, description */
 };
+
+/* Do its queues go by expected length? Not where first come is first served. */
+bool pool_by_length(const struct pool *pool);
+
+/* Does this task have one of the pool's reservations? */
+bool pool_has_reserved(const struct pool *pool, task_id task);
+
+/* When the blocked task of a pool has been overtaken long enough; INT64_MAX: there is none, or it has its reservation. */
+int64_t pool_patience_ms(const struct pool *pool);

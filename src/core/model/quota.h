@@ -6,9 +6,10 @@
 #pragma once
 
 #include "core/model/ids.h"
-#include "core/model/limits.h"
-#include "core/model/resource.h"
 #include "core/model/vector.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum {
     QUOTA_UNLIMITED = VECTOR_UNLIMITED,
@@ -94,3 +95,6 @@ int64_t quota_overhang(const struct quota *quota, const struct usage *usage, uin
 
 /* What it holds and what it waits for. */
 int64_t quota_demand(const struct usage *usage, uint32_t dim);
+
+/* Says a quota nothing that the defaults do not say? There is no row for such a one. */
+bool quota_row_default(const struct quota_row *row);

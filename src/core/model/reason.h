@@ -77,9 +77,6 @@ enum reason_code {
 };
 enum { REASON_COUNT = REASON_HAS_GROUPS + 1 };
 
-/* "no-room", "gang-short" …: the code as API and CLI show it. */
-const char *names_reason(enum reason_code code);
-
 struct reason {
     enum reason_code code;
     resource_id resource; /* the binding one */

@@ -77,3 +77,6 @@ static inline int64_t device_share(int64_t slots_milli, uint64_t devices)
 /* So many thousandths of a device with `total_bytes` of memory are these bytes, rounded up; the whole device at most. A device of
  * unknown memory is taken whole. */
 int64_t resource_gpu_share(int64_t bytes, int64_t total_bytes);
+
+/* The bytes that one instance asks for as parts of devices by memory, of all of them; 0: none. */
+int64_t resource_gpu_memory(const struct request *request);

@@ -3,10 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/model/blob.h"
 #include "core/model/form.h"
 #include "core/model/ids.h"
 #include "core/model/resource.h"
+
+#include <stdint.h>
 
 struct shape {
     shape_id id;         /* 0: no row here */

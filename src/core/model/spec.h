@@ -4,9 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/model/ids.h"
-#include "core/model/limits.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,10 +16,6 @@ enum task_kind {
     TASK_SERVICE
 };
 enum { TASK_KIND_COUNT = TASK_SERVICE + 1 };
-
-/* "experiment" … ; NULL beyond the last. */
-const char *names_task_kind(enum task_kind kind);
-bool names_task_kind_parse(const char *name, enum task_kind *ret);
 
 struct named_amount {
     const char *name;
@@ -129,12 +122,6 @@ enum { POOL_VICTIMS_COUNT = VICTIMS_YOUNGEST + 1 };
 /* Which task of a project comes first among those of one priority. */
 enum pool_order { QUEUE_SUBMISSION, QUEUE_SHORT_FIRST };
 enum { POOL_ORDER_COUNT = QUEUE_SHORT_FIRST + 1 };
-
-/* "fair-share", "pack", "least-loss", "submission" …; NULL beyond the last. */
-const char *names_pool_policy(enum pool_policy policy);
-const char *names_pool_placement(enum pool_placement placement);
-const char *names_pool_victims(enum pool_victims victims);
-const char *names_pool_order(enum pool_order order);
 
 enum { STALE_GRACE_NEVER = -1 };
 

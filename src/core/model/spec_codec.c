@@ -5,6 +5,12 @@
 #include "base/amount.h"
 #include "base/must.h"
 #include "core/model/codec.h"
+#include "core/model/group_codec.h"
+#include "core/model/limits.h"
+#include "core/model/resource.h"
+#include "core/model/vector.h"
+
+#include <string.h>
 
 static void amounts_put(struct buf *out, const struct named_amount *amounts, uint32_t count)
 {
@@ -480,11 +486,4 @@ void spec_codec_quota_decode(struct bytes_reader *in, uint32_t resource_count,
             codec_bad(in);
         }
     }
-}
-
-bool quota_term_default(const struct quota_term *term)
-{
-    bool unset = term->guaranteed == QUOTA_UNSET ||
-                 (term->guaranteed == QUOTA_UNLIMITED && term->resource.v != RESOURCE_SLOTS);
-    return unset && term->limit == QUOTA_UNLIMITED && term->weight == QUOTA_WEIGHT_DEFAULT;
 }

@@ -2,10 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "core/model/account.h"
 #include "core/model/quota.h"
 #include "core/model/spec.h"
+
+#include <stdint.h>
 
 /* Texts that are NULL are written, and come back, as "". */
 void spec_codec_task_encode(const struct task_spec *spec, struct buf *out);
@@ -27,21 +31,6 @@ void spec_codec_account_decode(struct bytes_reader *in, struct arena *arena,
                                struct account_spec *ret);
 void spec_codec_node_decode(struct bytes_reader *in, struct arena *arena, struct node_spec *ret);
 
-/* Topology and groups of a task that has them. */
-bool group_codec_said(const struct task_spec *spec);
-void group_codec_encode(const struct task_spec *spec, struct buf *out);
-void group_codec_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
-/* The labels that nodes must have for some of its groups. */
-bool group_codec_labels_said(const struct task_spec *spec);
-void group_codec_labels_encode(const struct task_spec *spec, struct buf *out);
-void group_codec_labels_decode(struct bytes_reader *in, struct arena *arena, struct task_spec *ret);
-
-/* No level of a pool's topology is empty or there twice. */
-bool group_codec_levels_differ(const struct pool_spec *spec);
-
-/* Are the groups of a task a tree in order that adds up to its instances? */
-bool group_codec_sound(const struct task_spec *spec);
-
 /* As it was before policies: facts and states of version 1. What is missing has its default. */
 void spec_codec_pool_decode_v1(struct bytes_reader *in, struct arena *arena, struct pool_spec *ret);
 
@@ -52,10 +41,3 @@ void spec_codec_quota_decode(struct bytes_reader *in, uint32_t resource_count,
 void spec_codec_labels_put(struct buf *out, const struct label *labels, uint32_t count);
 const struct label *spec_codec_labels_get(struct bytes_reader *in, struct arena *arena,
                                           uint32_t *ret_count);
-
-/* Would decode take what encode writes? False: `*ret_limit` names the limit that is broken and
- * `*ret_max` is its value. Also the rules between fields that every spec must keep. */
-bool spec_limits_task(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max);
-bool spec_limits_pool(const struct pool_spec *spec, const char **ret_limit, int64_t *ret_max);
-bool spec_limits_account(const struct account_spec *spec, const char **ret_limit, int64_t *ret_max);
-bool spec_limits_node(const struct node_spec *spec, const char **ret_limit, int64_t *ret_max);

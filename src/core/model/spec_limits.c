@@ -1,8 +1,14 @@
 /* spec_limits.c - is a spec within limits.h? What passes here is what the codec reads back.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/model/spec_codec.h"
+#include "core/model/spec_limits.h"
 
 #include "base/amount.h"
+#include "base/buf.h"
+#include "core/model/group_codec.h"
+#include "core/model/limits.h"
+#include "core/model/spec_codec.h"
+
+#include <string.h>
 
 /* One bound: a value, the highest and lowest it may have, and the name a refusal shows. */
 struct bound {

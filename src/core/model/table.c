@@ -10,6 +10,7 @@
 #include "base/must.h"
 
 #include <stdalign.h>
+#include <string.h>
 
 struct table_chunk {
     uint32_t refs;

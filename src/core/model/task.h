@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/model/blob.h"
 #include "core/model/ids.h"
-#include "core/model/spec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum task_state {
@@ -24,8 +23,6 @@ enum task_state {
 };
 enum { TASK_STATE_COUNT = TASK_UNKNOWN + 1 };
 
-const char *names_task_state(enum task_state state);
-bool names_task_state_parse(const char *name, enum task_state *ret);
 bool task_state_ended(enum task_state state); /* completed, failed, killed, unknown */
 
 /* Why a task or attempt ended, waits again or was stopped; shown with the state. */
@@ -44,8 +41,6 @@ enum end_cause {
     END_MOVED,  /* by its user, to another pool */
 };
 enum { END_CAUSE_COUNT = END_MOVED + 1 };
-
-const char *names_end_cause(enum end_cause cause);
 
 /* What a requeue after a node fault takes off the rank: such tasks come first in their priority, in
  * order of submission among themselves. */
@@ -83,7 +78,7 @@ struct task {
     int64_t time_limit_ms;
     int64_t
         expect_ms; /* how long a run is expected to take, as known when it was queued; 0: unknown */
-    uint64_t key_name_hash; /* of its name without numbers; 0: it has none */
+    uint64_t name_hash; /* of its name without numbers; 0: it has none */
     int64_t grace_ms;
     uint32_t waiting_count;  /* instances that want a place */
     uint32_t waiting_from;   /* the lowest waiting index; instance_count: none waits */
@@ -151,3 +146,38 @@ struct instance {
         workdir_missed; /* its newest attempt runs in the job directory, not where it was asked to */
     uint8_t pad[5];
 };
+
+/* May the task be promised places: it waits in the queue, or will do so when it has stopped? */
+bool task_keeps_claims(const struct task *task);
+
+/* The number of instances that start together: a gang's minimum, or 1. */
+uint32_t task_gang_size(const struct task *task);
+
+/* One of a gang has failed for good, or is lost and not to be repeated: all of it ends. */
+bool task_gang_doomed(const struct task *task);
+
+/* May a gang that lost some of its instances be below its minimum for a while? */
+bool task_gang_may_wait(const struct task *task);
+
+/* Does a gang have less than its minimum? */
+bool task_gang_lacks(const struct task *task);
+
+/* Some of a gang run and stay, but less than its minimum, or than that of a group which has begun. */
+bool task_gang_broken(const struct task *task);
+
+/* Instances that run or have done their work. */
+uint32_t task_grown(const struct task *task);
+
+/* How much longer than its pool's patience it may be overtaken where short ones go first: a part of its length, and a smaller one
+ * where its time limit says how long it is, because that is rarely wrong. */
+int64_t task_overtaken_ms(const struct task *task);
+
+/* How far a gang has grown: 0 it has not started, 1 it has just its minimum, 2 more. Others: 0. */
+uint32_t task_stage(const struct task *task);
+
+/* The number of instances to place next: what is missing of a gang's minimum, else 1. Where groups have minimums of their own it is
+ * 1: see form_chunk(). */
+uint32_t task_chunk(const struct task *task);
+
+/* Is it promised places for all it waits for? */
+bool task_promised(const struct task *task);

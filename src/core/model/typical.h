@@ -1,5 +1,5 @@
 /* typical.h - what is usually asked of a pool, learned from what was submitted to it: requests with how many slots were asked that way,
- * and the weightiest of them with the weights that placement goes by (sched/waste.h).
+ * and the weightiest of them with the weights that placement goes by (sched/place/waste.h).
  *
  *   counted: up to TYPICAL_COUNTED_MAX  ──now and then──▶  weighed: the TYPICAL_MAX weightiest of that moment
  *
@@ -12,6 +12,8 @@
 #pragma once
 
 #include "core/model/resource.h"
+
+#include <stdint.h>
 
 enum {
     TYPICAL_COUNTED_MAX = 64,

@@ -44,3 +44,6 @@ uint32_t vector_above(const struct vector *a, const struct vector *bound, uint32
 /* Add `b` to `a`, take `b` from `a`: every dimension, checked. */
 void vector_add(struct vector *a, const struct vector *b);
 void vector_sub(struct vector *a, const struct vector *b);
+
+/* A sum as a number: at most QUOTA_SUM_MAX. */
+int64_t vector_sum_shown(const struct sum *sum);

@@ -1,14 +1,14 @@
 /* react.c - what the outside must do because of a fact, and what a node that connects should have.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/state.h"
+#include "core/react/react.h"
 
 #include "base/must.h"
 #include "base/vec.h"
-
-void effect_done(struct effects *effects)
-{
-    vec_done(effects);
-}
+#include "core/model/effect.h"
+#include "core/model/task.h"
+#include "core/state/fact.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 static void effect_start(const struct instance *instance, struct effects *out)
 {
@@ -37,7 +37,7 @@ static const struct instance *attempt_of(const struct core *core, struct attempt
     return instance;
 }
 
-void core_react(const struct core *core, const struct fact *fact, struct effects *out)
+void react(const struct core *core, const struct fact *fact, struct effects *out)
 {
     /* All other facts are of nobody's concern outside. */
     if (fact->type == FACT_ALLOCATED) {
@@ -52,7 +52,7 @@ void core_react(const struct core *core, const struct fact *fact, struct effects
     }
 }
 
-void core_orders_for(const struct core *core, node_id node, struct effects *out)
+void react_orders(const struct core *core, node_id node, struct effects *out)
 {
     struct attempt_key cursor = {0};
     const struct instance *instance;

@@ -12,20 +12,29 @@
  * caches change how many nodes are visited and must not change where a pass stops. It stops only
  * after having placed something, so every incomplete pass makes progress. Keeps S2, S4 to S7 of
  * README.md. SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/pass_internal.h"
+#include "core/sched/pass.h"
 
-#include "base/checked.h"
-#include "core/state/state.h"
-#include "core/sched/take/action.h"
+#include "base/must.h"
+#include "core/model/fit.h"
+#include "core/model/form.h"
+#include "core/model/node.h"
+#include "core/model/resource.h"
+#include "core/model/space.h"
 #include "core/sched/keep/bound_above.h"
-#include "core/sched/place/claims.h"
-#include "core/sched/keep/first_bound.h"
-#include "core/sched/order/form_chunk.h"
-#include "core/sched/order/turns.h"
-#include "core/sched/place/place.h"
-#include "core/sched/place/place_form.h"
+#include "core/sched/keep/reserve.h"
 #include "core/sched/keep/rights.h"
+#include "core/sched/order/form_chunk.h"
+#include "core/sched/order/gates.h"
+#include "core/sched/order/tally.h"
+#include "core/sched/order/view.h"
+#include "core/sched/pass_internal.h"
+#include "core/sched/place/claims.h"
+#include "core/sched/place/place.h"
 #include "core/sched/place/search.h"
+#include "core/sched/take/action.h"
+#include "core/state/capacity.h"
+#include "core/state/history.h"
+#include "core/state/query.h"
 
 static bool budget_spent(const struct pass *pass)
 {

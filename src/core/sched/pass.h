@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/core.h"
+#include "core/model/input.h"
+#include "core/state/fact.h"
+#include "core/state/state.h"
 
 /* Facts for INPUT_PASS: FACT_ALLOCATED…, FACT_HEAD_BLOCKED, FACT_RESERVED, and FACT_PASS when
  * anything changed or the pool was marked due. Reads the state, changes nothing; at most

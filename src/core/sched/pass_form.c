@@ -1,12 +1,16 @@
 /* pass_form.c - a pass comes to a gang with topology or groups.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/pass_internal.h"
-
-#include "core/state/state.h"
+#include "core/model/form.h"
+#include "core/model/node.h"
+#include "core/sched/keep/rights.h"
 #include "core/sched/order/form_chunk.h"
+#include "core/sched/order/tally.h"
+#include "core/sched/order/view.h"
+#include "core/sched/pass_internal.h"
 #include "core/sched/place/place.h"
 #include "core/sched/place/place_form.h"
-#include "core/sched/keep/rights.h"
+#include "core/state/capacity.h"
+#include "core/state/query.h"
 
 bool pass_form_speaks(const struct shape *shape, const struct task *task, const struct lane *lane)
 {

@@ -2,10 +2,23 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/arena.h"
+#include "core/model/input.h"
+#include "core/model/pool.h"
+#include "core/model/shape.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
 #include "core/sched/keep/blocked.h"
-#include "core/sched/pass.h"
-#include "core/sched/place/trial.h"
+#include "core/sched/keep/first_bound.h"
+#include "core/sched/order/queue.h"
 #include "core/sched/order/turns.h"
+#include "core/sched/place/overlay.h"
+#include "core/sched/place/trial.h"
+#include "core/state/fact.h"
+#include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct pass {
     const struct core *core;

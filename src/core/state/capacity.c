@@ -9,16 +9,16 @@
 #include "base/mem.h"
 #include "base/must.h"
 #include "base/vec.h"
-#include "core/state/state.h"
 #include "core/model/fit.h"
-#include "core/sched/place/tight_index.h"
-#include "core/sched/keep/wait_index.h"
+#include "core/model/limits.h"
+#include "core/model/resource.h"
+#include "core/state/state.h"
 
 #include <string.h>
 
 /* Numbers of shapes grow for ever, so a miss is kept under the number's last bits; two that meet
  * there cost each other a search. */
-enum { MISSES_MAX = 4096, HOLDS_MAX = 256 };
+enum { MISSES_MAX = 4096, EMPTY_TAKES_MAX = 256 };
 
 struct miss {
     uint32_t shape;
@@ -63,10 +63,10 @@ struct capacity {
     struct no_node *no_node;         /* likewise */
     struct freed log[FREED_LOG_MAX]; /* the newest ones: position p is in p % FREED_LOG_MAX */
     uint64_t log_end;
-    struct tight_index *tight[VIEW_COUNT]; /* NULL: not asked for yet */
-    struct wait_index *waits;              /* likewise */
+    void *parts[CAPACITY_PART_COUNT]; /* NULL: not asked for yet */
+    const struct capacity_part_ops *part_ops[CAPACITY_PART_COUNT];
     struct counts sized; /* grow whenever a node may hold more or less than it did */
-    struct empty_takes holds[HOLDS_MAX]; /* by the last bits of the shape's number */
+    struct empty_takes empty_takes[EMPTY_TAKES_MAX]; /* by the last bits of the shape's number */
 };
 
 struct capacity *capacity_new(void)
@@ -85,11 +85,12 @@ void capacity_free(struct capacity *capacity)
     vec_done(&capacity->freed);
     vec_done(&capacity->learned);
     vec_done(&capacity->sized);
-    wait_index_free(capacity->waits);
     free(capacity->misses);
     free(capacity->no_node);
-    for (unsigned view = 0; view < VIEW_COUNT; view++) {
-        tight_index_free(capacity->tight[view]);
+    for (unsigned part = 0; part < CAPACITY_PART_COUNT; part++) {
+        if (capacity->parts[part] != NULL) {
+            capacity->part_ops[part]->free(capacity->parts[part]);
+        }
     }
     free(capacity);
 }
@@ -101,21 +102,16 @@ struct capacity *capacity_copy(const struct capacity *capacity)
     return copy;
 }
 
-struct wait_index *capacity_waits(struct capacity *capacity)
+void *capacity_part(struct capacity *capacity, enum capacity_part part,
+                    const struct capacity_part_ops *ops)
 {
-    if (capacity->waits == NULL) {
-        capacity->waits = wait_index_new();
+    must((unsigned)part < CAPACITY_PART_COUNT);
+    must(capacity->part_ops[part] == NULL || capacity->part_ops[part] == ops);
+    if (capacity->parts[part] == NULL) {
+        capacity->part_ops[part] = ops;
+        capacity->parts[part] = ops->make();
     }
-    return capacity->waits;
-}
-
-struct tight_index *capacity_tight(struct capacity *capacity, unsigned view)
-{
-    must(view < VIEW_COUNT);
-    if (capacity->tight[view] == NULL) {
-        capacity->tight[view] = tight_index_new();
-    }
-    return capacity->tight[view];
+    return capacity->parts[part];
 }
 
 const struct oindex *capacity_order(const struct capacity *capacity)
@@ -255,8 +251,10 @@ static bool node_resized(const struct node *before, const struct node *after)
 
 void capacity_ends_changed(struct capacity *capacity, node_id node)
 {
-    if (capacity->waits != NULL) {
-        wait_index_note(capacity->waits, node);
+    for (unsigned part = 0; part < CAPACITY_PART_COUNT; part++) {
+        if (capacity->parts[part] != NULL && capacity->part_ops[part]->ends) {
+            capacity->part_ops[part]->note(capacity->parts[part], node);
+        }
     }
 }
 
@@ -266,14 +264,13 @@ void capacity_changed(struct capacity *capacity, const struct node *before,
     must(after != NULL);
     const struct node *old = before != NULL && before->id.v != 0 ? before : NULL;
     lines_update(&capacity->order, old, after);
-    capacity_ends_changed(capacity, after->id);
     if (node_resized(old, after)) {
         count_up(&capacity->sized, after->pool);
         count_up(&capacity->sized, old == NULL ? after->pool : old->pool);
     }
-    for (unsigned view = 0; view < VIEW_COUNT; view++) {
-        if (capacity->tight[view] != NULL) {
-            tight_index_note(capacity->tight[view], after->id);
+    for (unsigned part = 0; part < CAPACITY_PART_COUNT; part++) {
+        if (capacity->parts[part] != NULL) {
+            capacity->part_ops[part]->note(capacity->parts[part], after->id);
         }
     }
     if (node_freed(old, after)) {
@@ -293,7 +290,7 @@ void capacity_empty_note(struct capacity *capacity, const struct shape *shape, u
                          bool all)
 {
     if (capacity != NULL) {
-        capacity->holds[shape->id.v % HOLDS_MAX] =
+        capacity->empty_takes[shape->id.v % EMPTY_TAKES_MAX] =
             (struct empty_takes){shape->id.v, count, all, count_of(&capacity->sized, shape->pool)};
     }
 }
@@ -301,14 +298,14 @@ void capacity_empty_note(struct capacity *capacity, const struct shape *shape, u
 bool capacity_empty_takes(const struct capacity *capacity, const struct shape *shape,
                           uint32_t count, bool *ret)
 {
-    const struct empty_takes *holds =
-        capacity == NULL ? NULL : &capacity->holds[shape->id.v % HOLDS_MAX];
-    if (holds == NULL || holds->shape != shape->id.v ||
-        holds->sized != count_of(&capacity->sized, shape->pool)) {
+    const struct empty_takes *known =
+        capacity == NULL ? NULL : &capacity->empty_takes[shape->id.v % EMPTY_TAKES_MAX];
+    if (known == NULL || known->shape != shape->id.v ||
+        known->sized != count_of(&capacity->sized, shape->pool)) {
         return false;
     }
-    *ret = count <= holds->count;
-    return *ret || holds->all;
+    *ret = count <= known->count;
+    return *ret || known->all;
 }
 
 /* ---- what fits on no node ---- */

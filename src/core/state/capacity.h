@@ -11,6 +11,7 @@
 #include "core/model/shape.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct capacity;
 struct core;
@@ -22,9 +23,9 @@ void capacity_free(struct capacity *capacity); /* NULL is fine */
  * of misses is not taken along. */
 struct capacity *capacity_copy(const struct capacity *capacity);
 
-/* A node row has changed: core_apply() calls it after each change of free amounts, totals, state,
+/* A node row has changed: apply() calls it after each change of free amounts, totals, state,
  * draining or pool, with the row as it was (NULL: there was none) and as it is. Rebuilding after
- * core_decode(): once per node with before = NULL. Does nothing when neither may take work. */
+ * state_decode(): once per node with before = NULL. Does nothing when neither may take work. */
 void capacity_changed(struct capacity *capacity, const struct node *before,
                       const struct node *after);
 
@@ -38,7 +39,7 @@ void capacity_freed(struct capacity *capacity, pool_id pool);
 void capacity_resized(struct capacity *capacity, pool_id pool);
 
 /* A completed pass over this pool has just been applied, or had nothing to say: what it learned is remembered until something
- * falls free in the pool. core_apply() of FACT_PASS with `complete` and core_pass_idle() call it. */
+ * falls free in the pool. apply() of FACT_PASS with `complete` and apply_pool_idle() call it. */
 void capacity_settled(struct core *core, pool_id pool);
 
 /* ---- for the scheduler ---- */
@@ -51,13 +52,22 @@ enum { RESOURCE_AUX = UINT16_MAX };
 #define CAPACITY_KEY(pool, resource) ((uint64_t)(pool).v << 32 | (uint64_t)(resource))
 const struct oindex *capacity_order(const struct capacity *capacity);
 
-/* The index of placement `tight` for a view (overlay.h), made when it is first asked for. */
-struct tight_index;
-struct tight_index *capacity_tight(struct capacity *capacity, unsigned view);
-
-/* The index of nodes as holders of reservations wait for them, made when it is first asked for. */
-struct wait_index;
-struct wait_index *capacity_waits(struct capacity *capacity);
+/* Further indices of the scheduler over the same nodes (tight_index.c, wait_index.c): each is made when it is first asked for, told
+ * of every node whose row changes (`ends`: and of every node on which an instance ends at another time), freed with this one. */
+enum capacity_part {
+    CAPACITY_TIGHT_NOW,
+    CAPACITY_TIGHT_LATER,
+    CAPACITY_WAITS,
+};
+enum { CAPACITY_PART_COUNT = CAPACITY_WAITS + 1 };
+struct capacity_part_ops {
+    void *(*make)(void);
+    void (*free)(void *part);
+    void (*note)(void *part, node_id node);
+    bool ends;
+};
+void *capacity_part(struct capacity *capacity, enum capacity_part part,
+                    const struct capacity_part_ops *ops);
 
 /* How many instances of a shape the nodes of its pool would hold if nothing ran there: at least so many, or (`all`) not one more.
  * Known until a node of the pool comes, goes, or becomes another. Both do nothing without a capacity. */

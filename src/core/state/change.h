@@ -1,14 +1,35 @@
-/* change.h - how apply writes: a row is opened, changed and closed, and closing brings everything
+/* change.h - how apply/ writes: a row is opened, changed and closed, and closing brings everything
  * that follows from the row (its derived state, queues, sums, the scheduler's index) up to date.
  * Only apply_*.c and state_decode*.c write through it (check.c
  * recounts by it). SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/account.h"
+#include "core/model/claim.h"
+#include "core/model/form.h"
+#include "core/model/ids.h"
+#include "core/model/limits.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/quota.h"
+#include "core/model/resource.h"
+#include "core/model/spec.h"
+#include "core/model/task.h"
 #include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fact;
 
 /* ---- pools ---- */
 
 struct pool *change_pool_edit(struct core *core, pool_id id); /* must exist */
+
+/* The facts of that name: a pool is made, or has another spec; it is deleted. Used to read a state from bytes, too. */
+void change_pool_set(struct core *core, const struct fact *fact);
+void change_pool_delete(struct core *core, const struct fact *fact);
 
 /* Something a pass could use has happened. */
 void change_pool_due(struct core *core, pool_id id);
@@ -28,18 +49,6 @@ void change_pool_wake_set(struct core *core, struct pool *pool, int64_t at_ms);
 /* The deadline of a pool's patience, before and after a change of it. */
 void change_pool_patience_drop(struct core *core, const struct pool *pool);
 void change_pool_patience_put(struct core *core, const struct pool *pool);
-
-/* When the next tick of its history comes; 0: none does. */
-void history_next(struct core *core, struct pool *pool, int64_t next_ms);
-/* Something runs there from now on: ticks begin, where the pool looks back and none are under way. */
-void history_start(struct core *core, pool_id pool, int64_t now_ms);
-/* All of a pool; all of an account. */
-void history_drop(struct core *core, struct pool *pool);
-void history_account_drop(struct core *core, account_id account);
-
-/* Something like this was submitted to the pool. */
-void typical_learn(struct core *core, pool_id id, const struct request *request,
-                   uint32_t instances);
 
 /* ---- tasks ---- */
 
@@ -98,19 +107,6 @@ void change_task_spec_set(struct task *task, const struct task_spec *spec);
 /* What it has of its own instead of the pool's. */
 void change_task_own_set(struct task *task, const struct task_spec *spec);
 
-/* What its groups lack, as its instances are now. */
-void gang_count(const struct core *core, struct task *task);
-/* Is what is promised to a gang too little for its minimum? */
-bool gang_claims_short(const struct core *core, const struct task *task);
-
-/* Since when a gang has been broken, as its counts say now. */
-void gang_stale_update(struct core *core, struct task *task);
-/* The grace of the pool's broken gangs; their deadlines follow. */
-void gang_pool_grace_set(struct core *core, struct pool *pool, int64_t grace_ms);
-
-/* Its instances have left: it goes where it was to go, if that is still there. */
-void change_task_arrive(struct core *core, struct task *task);
-
 /* One more (one less) task has this request and form; the row comes and goes with its tasks. */
 shape_id change_shape_take(struct core *core, pool_id pool, uint32_t gang_size,
                            const struct request *request, const struct form *form);
@@ -122,6 +118,11 @@ struct node *change_node_open(struct core *core, node_id id,
                               struct node *ret_before); /* must exist */
 void change_node_close(struct core *core, struct node *node, const struct node *before);
 
+/* The facts of that name, likewise: a node joins, or has another spec; its state changes. */
+void change_node_set(struct core *core, const struct fact *fact);
+void change_node_state(struct core *core, const struct fact *fact);
+void change_node_text_set(struct node *node, const struct node_spec *spec);
+
 /* Take what an instance holds from a node's free amounts, or give it back. */
 void change_node_allocate(struct node *node, const struct instance *instance,
                           const struct request *request);
@@ -131,19 +132,14 @@ void change_node_release(struct node *node, const struct instance *instance,
 /* All free amounts from the totals and from what runs on it. */
 void change_node_recount(const struct core *core, struct node *node);
 
-/* ---- topology ---- */
-
-/* The names of a pool's levels become those of the spec; true: they were others. */
-bool topology_levels_set(struct pool *pool, const struct pool_spec *spec);
-
-/* Where a node is follows from its labels and its pool. The row is open or nobody's. */
-void topology_node_set(struct core *core, struct node *node);
-/* It is nowhere any more. */
-void topology_node_leave(struct core *core, struct node *node);
-
 /* ---- accounts ---- */
 
 struct account *change_account_edit(struct core *core, account_id id); /* must exist */
+
+/* An account with this spec below `parent` (0: at the top), a new one or another spec of it; an account without tasks and children goes. */
+void change_account_set(struct core *core, account_id id, account_id parent,
+                        const struct account_spec *spec);
+void change_account_remove(struct core *core, account_id id);
 
 /* Parts of a row's coming to be: its texts, its name, its place below its parent. */
 void change_account_text_set(struct account *account, const struct account_spec *spec);
@@ -166,7 +162,7 @@ void change_usage_leave(struct core *core, const struct task *task,
                         const struct instance *instance);
 
 /* What a task wants, now and at its mark. */
-void task_wants(const struct core *core, const struct task *task, struct usage_wants *ret);
+void change_usage_wants(const struct core *core, const struct task *task, struct usage_wants *ret);
 void change_usage_want(struct core *core, const struct task *task, const struct task_mark *mark);
 /* What it wanted is taken back before its request or its project changes. */
 void change_usage_unwant(struct core *core, const struct task *task, struct task_mark *mark);
@@ -195,40 +191,3 @@ void change_claim_moved(const struct core *core, struct task *task, uint32_t ind
 /* All of a task; all on a node, which must not be open. */
 void change_claim_drop_all(struct core *core, struct task *task);
 void change_claim_drop_node(struct core *core, node_id node);
-
-/* One that was evicted has ended: what it had not saved is lost. */
-void change_claim_lost(struct core *core, const struct instance *instance);
-
-/* ---- apply, by object ---- */
-
-void apply_claim_made(struct core *core, const struct fact *fact);
-void apply_claim_dropped(struct core *core, const struct fact *fact);
-void apply_claim_evicted(struct core *core, const struct fact *fact);
-void apply_pool_wake(struct core *core, const struct fact *fact);
-void apply_history_ticked(struct core *core, const struct fact *fact);
-void apply_checkpoint(struct core *core, const struct fact *fact);
-
-void apply_pool_set(struct core *core, const struct fact *fact);
-void apply_pool_deleted(struct core *core, const struct fact *fact);
-void apply_pool_blocked(struct core *core, const struct fact *fact);
-void apply_pool_reserved(struct core *core, const struct fact *fact);
-void apply_pool_pass(struct core *core, const struct fact *fact);
-void apply_node_set(struct core *core, const struct fact *fact);
-void apply_node_state(struct core *core, const struct fact *fact);
-void apply_node_edited(struct core *core, const struct fact *fact);
-void apply_task_submitted(struct core *core, const struct fact *fact);
-void apply_task_queued(struct core *core, const struct fact *fact);
-void apply_task_paused(struct core *core, const struct fact *fact);
-void apply_task_edit(struct core *core, const struct fact *fact);
-void apply_task_edit_moved(struct core *core, const struct fact *fact);
-void apply_task_released(struct core *core, const struct fact *fact);
-void apply_task_kill_asked(struct core *core, const struct fact *fact);
-void apply_task_ended(struct core *core, const struct fact *fact);
-void apply_task_archived(struct core *core, const struct fact *fact);
-void apply_attempt_allocated(struct core *core, const struct fact *fact);
-void apply_attempt_started(struct core *core, const struct fact *fact);
-void apply_attempt_stopping(struct core *core, const struct fact *fact);
-void apply_attempt_ended(struct core *core, const struct fact *fact);
-void apply_account_set(struct core *core, const struct fact *fact);
-void apply_account_deleted(struct core *core, const struct fact *fact);
-void apply_account_quota(struct core *core, const struct fact *fact);

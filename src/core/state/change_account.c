@@ -1,35 +1,24 @@
-/* change_account.c - what accounts and users hold and want, kept with the rows of tasks and instances.
- *
- * Every account on the way from a project to the top counts what its tasks hold. Sums are wide enough
- * for any number of amounts, so nothing here can wrap; a row that is all zero is not there.
+/* change_account.c - rows of accounts and quotas: a tree, its depths, and the accounted resources that follow from quotas.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-
+#include "base/buf.h"
+#include "base/bytes.h"
 #include "base/must.h"
+#include "core/model/account.h"
+#include "core/model/blob.h"
+#include "core/model/limits.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/quota.h"
+#include "core/model/resource.h"
+#include "core/model/table.h"
+#include "core/model/vector.h"
+#include "core/state/change.h"
+#include "core/state/history.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
-static void sums_add(struct sum *sums, const struct vector *amounts, int64_t factor)
-{
-    for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
-        if (amounts->at[dim] != 0) {
-            vector_sum_add(&sums[dim], amounts->at[dim], factor);
-        }
-    }
-}
-
-static void *row_open(struct table *table, uint64_t key)
-{
-    void *row = table_edit(table, key);
-    return row != NULL ? row : table_put(table, key);
-}
-
-static void row_close(struct table *table, uint64_t key, const void *row)
-{
-    static const struct usage_row zero;
-    must(table->row_size <= sizeof zero);
-    if (memcmp(row, &zero, table->row_size) == 0) {
-        table_remove(table, key);
-    }
-}
+#include <string.h>
 
 struct account *change_account_edit(struct core *core, account_id id)
 {
@@ -48,258 +37,181 @@ void change_account_count(struct core *core, account_id id, int sign)
     }
 }
 
-/* ---- what is held ---- */
-
-static void instance_vector(const struct core *core, const struct task *task,
-                            const struct instance *instance, struct vector *ret)
+void change_account_text_set(struct account *account, const struct account_spec *spec)
 {
-    query_dim_grant(core, query_task_request(core, task, instance->index), instance->slots_milli,
-                    instance->cpu_milli, instance->memory_bytes, ret);
+    struct buf text;
+    buf_init(&text, TASK_SPEC_BYTES_MAX);
+    buf_add(&text, spec->name, strlen(spec->name) + 1);
+    bytes_put_text(&text, spec->title);
+    bytes_put_text(&text, spec->description);
+    must(!text.full);
+    blob_unref(account->text);
+    account->text = blob_new(text.data, text.len);
+    buf_done(&text);
 }
 
-static void accounts_hold(struct core *core, const struct task *task,
-                          const struct instance *instance, int sign)
+void change_account_name_put(struct core *core, const struct account *account)
 {
-    struct vector amounts;
-    instance_vector(core, task, instance, &amounts);
-    for (account_id at = task->account; at.v != 0; at = query_account(core, at)->parent) {
-        uint64_t key = ACCOUNT_KEY(task->pool, at);
-        struct usage_row *row = row_open(&core->usages, key);
-        sums_add(row->allocated, &amounts, sign);
-        if (!task->preemptible) {
-            sums_add(row->fixed, &amounts, sign);
-        }
-        if (instance->state == INSTANCE_STOPPING) {
-            sums_add(row->leaving, &amounts, sign);
-        }
-        row_close(&core->usages, key, row);
+    uint64_t hash = key_name_hash(query_account_name(core, account->id));
+    must(oindex_insert(&core->orders[ORDER_ACCOUNT_NAME],
+                       (struct okey){{hash, account->kind, account->id.v}}));
+}
+
+void change_account_link(struct core *core, account_id id)
+{
+    struct account *account = change_account_edit(core, id);
+    account->depth = 1;
+    if (account->parent.v != 0) {
+        struct account *parent = change_account_edit(core, account->parent);
+        parent->child_count++;
+        account->depth = parent->depth + 1;
+    }
+    must(oindex_insert(&core->orders[ORDER_ACCOUNT_CHILD],
+                       (struct okey){{account->parent.v, id.v}}));
+}
+
+static void account_unlink(struct core *core, account_id id)
+{
+    const struct account *account = query_account(core, id);
+    if (account->parent.v != 0) {
+        change_account_edit(core, account->parent)->child_count--;
+    }
+    must(oindex_remove(&core->orders[ORDER_ACCOUNT_CHILD],
+                       (struct okey){{account->parent.v, id.v}}));
+}
+
+static void pools_due(struct core *core)
+{
+    for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
+         pool = query_pool_next(core, pool->id)) {
+        change_pool_due(core, pool->id);
     }
 }
 
-void change_usage_allocate(struct core *core, const struct task *task,
-                           const struct instance *instance, int sign)
+/* The levels of all that lie below: those of an account's children follow from its own. */
+static void depths_update(struct core *core)
 {
-    accounts_hold(core, task, instance, sign);
-    if (instance_stays(instance)) {
-        struct oindex *order = &core->orders[ORDER_ACCOUNT_LOSS];
-        const struct okey loss = key_account_loss(task, instance);
-        must(sign > 0 ? oindex_insert(order, loss) : oindex_remove(order, loss));
-    }
-    uint64_t key = ACCOUNT_KEY(task->pool, task->user);
-    struct user_usage *hold = row_open(&core->holds, key);
-    vector_sum_add(&hold->slots, instance->slots_milli, sign);
-    row_close(&core->holds, key, hold);
-}
-
-void change_usage_leave(struct core *core, const struct task *task, const struct instance *instance)
-{
-    must(instance->state == INSTANCE_STOPPING);
-    must(oindex_remove(&core->orders[ORDER_ACCOUNT_LOSS], key_account_loss(task, instance)));
-    struct vector amounts;
-    instance_vector(core, task, instance, &amounts);
-    for (account_id at = task->account; at.v != 0; at = query_account(core, at)->parent) {
-        uint64_t key = ACCOUNT_KEY(task->pool, at);
-        struct usage_row *row = row_open(&core->usages, key);
-        sums_add(row->leaving, &amounts, 1);
-        row_close(&core->usages, key, row);
-    }
-}
-
-/* ---- what is wanted ---- */
-
-/* A change of what is wanted: instances with one request, and the tasks they are of. */
-struct demand {
-    const struct request *request;
-    int64_t count;
-    int pending;
-    int running;
-};
-
-static void demand_add(struct core *core, const struct task *task, pool_id pool,
-                       const struct demand *demand)
-{
-    struct vector amounts;
-    const int64_t memory = resource_gpu_memory(demand->request);
-    query_dim_request(core, demand->request, &amounts);
-    for (account_id at = task->account; at.v != 0; at = query_account(core, at)->parent) {
-        uint64_t key = ACCOUNT_KEY(pool, at);
-        struct usage_row *row = row_open(&core->usages, key);
-        sums_add(row->wanted, &amounts, demand->count);
-        vector_sum_add(&row->gpu_memory_wanted, memory, demand->count);
-        row->pending_count = (uint32_t)((int64_t)row->pending_count + demand->pending);
-        row->running_count = (uint32_t)((int64_t)row->running_count + demand->running);
-        row_close(&core->usages, key, row);
-    }
-}
-
-/* What a task adds to the counts of its accounts beside what it holds. */
-static void wanted_add(struct core *core, const struct task *task, pool_id pool,
-                       const struct usage_wants *wants, int sign)
-{
-    const struct shape *shape = query_task_shape(core, task->shape);
-    const struct form *form = shape_form(shape);
-    struct demand demand = {&shape->request, sign * (int64_t)wants->instances,
-                            sign * wants->pending, sign * wants->running};
-    if (!wants->grouped) {
-        demand_add(core, task, pool, &demand);
-        return;
-    }
-    for (uint32_t i = 0; i < form->group_count; i++) {
-        if (wants->waiting[i] > 0) {
-            demand.request = &form->groups[i].request;
-            demand.count = sign * (int64_t)wants->waiting[i];
-            demand_add(core, task, pool, &demand);
-            demand.pending = 0; /* once a task */
-            demand.running = 0;
-        }
-    }
-}
-
-void task_wants(const struct core *core, const struct task *task, struct usage_wants *ret)
-{
-    const struct form *form = shape_form(query_task_shape(core, task->shape));
-    ret->instances = task->queued ? task->waiting_count : 0;
-    ret->pending = task->queued;
-    ret->running = task->active_count > 0;
-    ret->grouped = form_grouped(form) && ret->instances > 0;
-    for (uint32_t i = 0; ret->grouped && i < form->group_count; i++) {
-        const struct form_group *leaf = &form->groups[i];
-        uint32_t waiting = 0;
-        for (uint32_t at = leaf->first; leaf->below == 0 && at < leaf->first + leaf->count; at++) {
-            waiting +=
-                query_instance_row(core, task->instance_first + at)->state == INSTANCE_WAITING;
-        }
-        ret->waiting[i] = (uint16_t)waiting;
-    }
-}
-
-void change_usage_want(struct core *core, const struct task *task, const struct task_mark *mark)
-{
-    struct usage_wants wants;
-    const struct usage_wants *was = &mark->wants;
-    task_wants(core, task, &wants);
-    if (task->pool.v == mark->pool.v && wants.instances == was->instances &&
-        wants.pending == was->pending && wants.running == was->running && !wants.grouped &&
-        !was->grouped) {
-        return;
-    }
-    /* An edit of the request or the project takes back what was wanted first: change_usage_unwant(). */
-    wanted_add(core, task, mark->pool, was, -1);
-    wanted_add(core, task, task->pool, &wants, 1);
-}
-
-void change_usage_unwant(struct core *core, const struct task *task, struct task_mark *mark)
-{
-    wanted_add(core, task, mark->pool, &mark->wants, -1);
-    mark->wants = (struct usage_wants){.instances = 0};
-}
-
-void change_usage_recount(struct core *core)
-{
-    uint64_t key;
-    while ((key = table_next(&core->usages, 0)) != 0) {
-        table_remove(&core->usages, key);
-    }
-    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
-         task = query_task_next(core, task->id)) {
-        struct usage_wants wants;
-        task_wants(core, task, &wants);
-        wanted_add(core, task, task->pool, &wants, 1);
-        for (uint32_t i = 0; i < task->instance_count && task->active_count > 0; i++) {
-            const struct instance *instance = query_instance_row(core, task->instance_first + i);
-            if (instance_active(instance)) {
-                accounts_hold(core, task, instance, 1);
+    for (unsigned level = 1; level <= ACCOUNT_DEPTH_MAX; level++) {
+        for (const struct account *at = query_account_next(core, (account_id){0}); at != NULL;
+             at = query_account_next(core, at->id)) {
+            uint32_t depth = at->parent.v != 0 ? query_account(core, at->parent)->depth + 1 : 1;
+            if (at->depth != depth) {
+                change_account_edit(core, at->id)->depth = depth;
             }
         }
     }
 }
 
-static void sum_carry(struct sum *to, const struct sum *from, int sign)
+static void tasks_carry(struct core *core, account_id above, uint32_t count, int sign)
 {
-    const __int128 whole =
-        ((__int128)to->high << 64 | to->low) + sign * ((__int128)from->high << 64 | from->low);
-    *to = (struct sum){(uint64_t)whole, (int64_t)(whole >> 64)};
-    must(to->high >= 0);
+    for (account_id at = above; at.v != 0; at = query_account(core, at)->parent) {
+        struct account *account = change_account_edit(core, at);
+        account->task_count = (uint32_t)((int64_t)account->task_count + sign * (int64_t)count);
+    }
 }
 
-static void usage_add(struct usage_row *to, const struct usage_row *from, int sign)
+static void account_move(struct core *core, account_id id, account_id to)
 {
-    struct sum *sums[] = {to->allocated, to->leaving, to->fixed, to->wanted};
-    const struct sum *more[] = {from->allocated, from->leaving, from->fixed, from->wanted};
-    for (unsigned i = 0; i < sizeof sums / sizeof sums[0]; i++) {
-        for (uint32_t dim = 0; dim < QUOTA_DIMS_MAX; dim++) {
-            sum_carry(&sums[i][dim], &more[i][dim], sign);
+    account_id from = query_account(core, id)->parent;
+    if (from.v == to.v) {
+        return;
+    }
+    uint32_t tasks = query_account(core, id)->task_count;
+    change_usage_carry(core, id, from, -1);
+    tasks_carry(core, from, tasks, -1);
+    account_unlink(core, id);
+    change_account_edit(core, id)->parent = to;
+    change_account_link(core, id);
+    change_usage_carry(core, id, to, 1);
+    tasks_carry(core, to, tasks, 1);
+    depths_update(core);
+    pools_due(core);
+}
+
+static void dims_derive(struct core *core)
+{
+    struct resource_id before[QUOTA_DIMS_MAX];
+    uint32_t count = core->dim_count;
+    memcpy(before, core->dims, sizeof before);
+    core->dim_count = DIM_NAMED_FIRST;
+    memset(&core->dims[DIM_NAMED_FIRST], 0, sizeof core->dims - DIM_NAMED_FIRST * sizeof before[0]);
+    for (uint32_t i = RESOURCE_NAMED_FIRST; i < core->resource_count; i++) {
+        if (core->quota_mentions[i] > 0) {
+            must(core->dim_count < QUOTA_DIMS_MAX);
+            core->dims[core->dim_count++].v = (uint16_t)i;
         }
     }
-    sum_carry(&to->gpu_memory_wanted, &from->gpu_memory_wanted, sign);
-    to->pending_count =
-        (uint32_t)((int64_t)to->pending_count + sign * (int64_t)from->pending_count);
-    to->running_count =
-        (uint32_t)((int64_t)to->running_count + sign * (int64_t)from->running_count);
+    if (count != core->dim_count || memcmp(before, core->dims, sizeof before) != 0) {
+        change_usage_recount(core);
+    }
 }
 
-void change_usage_carry(struct core *core, account_id id, account_id above, int sign)
+static void mentions_add(struct core *core, const struct quota_row *row, int sign)
 {
-    for (const struct pool *pool = table_get(&core->pools, table_next(&core->pools, 0));
-         pool != NULL; pool = table_get(&core->pools, table_next(&core->pools, pool->id.v))) {
-        const struct usage_row *found = table_get(&core->usages, ACCOUNT_KEY(pool->id, id));
-        if (found == NULL) {
-            continue;
+    for (uint32_t i = 0; i < row->term_count; i++) {
+        uint32_t *count = &core->quota_mentions[row->terms[i].resource.v];
+        must(sign > 0 || *count > 0);
+        *count = (uint32_t)((int64_t)*count + sign);
+    }
+}
+
+void change_account_quota_put(struct core *core, account_id account, pool_id pool,
+                              const struct quota_row *to)
+{
+    uint64_t key = ACCOUNT_KEY(pool, account);
+    struct quota_row *row = table_edit(&core->quotas, key);
+    if (row != NULL) {
+        mentions_add(core, row, -1);
+    }
+    if (quota_row_default(to)) {
+        if (row != NULL) {
+            table_remove(&core->quotas, key);
         }
-        struct usage_row own = *found;
-        for (account_id at = above; at.v != 0; at = query_account(core, at)->parent) {
-            uint64_t key = ACCOUNT_KEY(pool->id, at);
-            struct usage_row *row = row_open(&core->usages, key);
-            usage_add(row, &own, sign);
-            row_close(&core->usages, key, row);
-        }
+    } else {
+        row = row != NULL ? row : table_put(&core->quotas, key);
+        *row = *to;
+        mentions_add(core, row, 1);
     }
+    dims_derive(core);
 }
 
-/* ---- users ---- */
-
-static const struct user_row *user_named(const struct core *core, const char *name)
+void change_account_set(struct core *core, account_id id, account_id parent,
+                        const struct account_spec *spec)
 {
-    uint64_t hash = key_name_hash(name);
-    struct okey key = {{hash}};
-    const struct oindex *names = &core->orders[ORDER_USER_NAME];
-    for (bool more = oindex_from(names, key, &key); more && key.at[0] == hash;
-         more = oindex_next(names, key, &key)) {
-        const struct user_row *user = table_get(&core->users, key.at[1]);
-        must(user != NULL);
-        if (strcmp(blob_bytes(user->name).p, name) == 0) {
-            return user;
-        }
+    must(parent.v == 0 || query_account(core, parent)->kind == ACCOUNT_DEPARTMENT);
+    if (query_account(core, id) != NULL) {
+        account_move(core, id, parent);
+        change_account_text_set(change_account_edit(core, id), spec);
+        return;
     }
-    return NULL;
+    must(id.v == core->accounts.last + 1);
+    struct account *account = table_add(&core->accounts);
+    account->id = id;
+    account->kind = (uint8_t)spec->kind;
+    account->parent = parent;
+    change_account_text_set(account, spec);
+    change_account_name_put(core, account);
+    change_account_link(core, id);
 }
 
-user_id change_user_take(struct core *core, const char *name)
+void change_account_remove(struct core *core, account_id id)
 {
-    const struct user_row *found = user_named(core, name);
-    if (found != NULL) {
-        struct user_row *user = table_edit(&core->users, found->id.v);
-        user->task_count++;
-        return user->id;
+    const struct account *account = query_account(core, id);
+    must(account != NULL);
+    must(account->child_count == 0);
+    must(account->task_count == 0);
+    static const struct quota_row none = {.rank = QUOTA_RANK_DEFAULT,
+                                          .preempt_min_runtime_ms = QUOTA_INHERIT,
+                                          .reclaim_min_runtime_ms = QUOTA_INHERIT};
+    for (uint64_t pool = table_next(&core->pools, 0); pool != 0;
+         pool = table_next(&core->pools, pool)) {
+        change_account_quota_put(core, id, (pool_id){(uint32_t)pool}, &none);
     }
-    must(core->users.last < UINT32_MAX);
-    struct user_row *user = table_add(&core->users);
-    user->id.v = (uint32_t)core->users.last;
-    user->task_count = 1;
-    user->name = blob_new(name, strlen(name) + 1);
-    must(oindex_insert(&core->orders[ORDER_USER_NAME],
-                       (struct okey){{key_name_hash(name), user->id.v}}));
-    return user->id;
-}
-
-void change_user_drop(struct core *core, user_id id)
-{
-    struct user_row *user = table_edit(&core->users, id.v);
-    must(user != NULL);
-    must(user->task_count > 0);
-    if (--user->task_count == 0) {
-        uint64_t hash = key_name_hash(blob_bytes(user->name).p);
-        must(oindex_remove(&core->orders[ORDER_USER_NAME], (struct okey){{hash, id.v}}));
-        table_remove(&core->users, id.v);
-    }
+    history_account_drop(core, id);
+    uint64_t hash = key_name_hash(query_account_name(core, id));
+    must(oindex_remove(&core->orders[ORDER_ACCOUNT_NAME],
+                       (struct okey){{hash, account->kind, id.v}}));
+    account_unlink(core, id);
+    table_remove(&core->accounts, id.v);
+    pools_due(core);
 }

@@ -1,110 +1,29 @@
-/* change_node.c - opening and closing node and pool rows.
+/* change_node.c - opening and closing node rows; the facts that set a node and its state.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-
+#include "base/buf.h"
 #include "base/checked.h"
 #include "base/must.h"
+#include "core/model/blob.h"
+#include "core/model/label.h"
+#include "core/model/limits.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/resource.h"
+#include "core/model/spec.h"
+#include "core/model/spec_codec.h"
+#include "core/model/table.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
+#include "core/state/capacity.h"
+#include "core/state/change.h"
+#include "core/state/fact.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+#include "core/state/topology.h"
 
-/* ---- pools ---- */
-
-struct pool *change_pool_edit(struct core *core, pool_id id)
-{
-    struct pool *pool = table_edit(&core->pools, id.v);
-    must(pool != NULL);
-    return pool;
-}
-
-void change_pool_due(struct core *core, pool_id id)
-{
-    change_pool_edit(core, id)->due = 1;
-}
-
-static bool patience_key(const struct pool *pool, struct okey *ret)
-{
-    const int64_t at_ms = pool_patience_ms(pool);
-    *ret = (struct okey){{(uint64_t)at_ms, DEADLINE_PATIENCE, pool->id.v, 0}};
-    return at_ms != INT64_MAX;
-}
-
-void change_pool_patience_drop(struct core *core, const struct pool *pool)
-{
-    struct okey key;
-    if (patience_key(pool, &key)) {
-        must(oindex_remove(&core->orders[ORDER_DEADLINE], key));
-    }
-}
-
-void change_pool_patience_put(struct core *core, const struct pool *pool)
-{
-    struct okey key;
-    if (patience_key(pool, &key)) {
-        must(oindex_insert(&core->orders[ORDER_DEADLINE], key));
-    }
-}
-
-void change_pool_blocked_set(struct core *core, struct pool *pool, task_id blocked,
-                             int64_t since_ms, int64_t more_ms)
-{
-    change_pool_patience_drop(core, pool);
-    pool->blocked_task = blocked;
-    pool->blocked_since_ms = blocked.v != 0 ? since_ms : 0;
-    pool->blocked_more_ms = blocked.v != 0 ? more_ms : 0;
-    change_pool_patience_put(core, pool);
-}
-
-/* Only its place in the queue follows from it. */
-static void reserved_mark(struct core *core, task_id id, uint8_t reserved)
-{
-    struct oindex *order = &core->orders[ORDER_ACCOUNT_QUEUE];
-    struct task *task = table_edit(&core->tasks, id.v);
-    must(task != NULL);
-    must(task->queued);
-    const struct okey before = key_account_queue(task);
-    task->reserved = reserved;
-    const struct okey after = key_account_queue(task);
-    if (oindex_key_compare(before, after) != 0) {
-        must(oindex_remove(order, before));
-        must(oindex_insert(order, after));
-        change_pool_due(core, task->pool);
-    }
-}
-
-void change_pool_reserved_set(struct core *core, pool_id id, const struct reservation *list,
-                              uint32_t count)
-{
-    must(count <= RESERVATIONS_MAX);
-    struct pool *pool = change_pool_edit(core, id);
-    const struct pool before = *pool;
-    change_pool_patience_drop(core, pool);
-    pool->reserved_count = (uint8_t)count;
-    memset(pool->reserved, 0, sizeof pool->reserved);
-    for (uint32_t i = 0; i < count; i++) {
-        pool->reserved[i] = list[i];
-    }
-    change_pool_patience_put(core, pool);
-    for (uint32_t i = 0; i < before.reserved_count; i++) {
-        if (!pool_has_reserved(pool, before.reserved[i].task)) {
-            reserved_mark(core, before.reserved[i].task, 0);
-        }
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (!query_task(core, list[i].task)->reserved) {
-            reserved_mark(core, list[i].task, 1);
-        }
-    }
-}
-
-void change_pool_wake_set(struct core *core, struct pool *pool, int64_t at_ms)
-{
-    struct oindex *order = &core->orders[ORDER_DEADLINE];
-    struct okey old = {{(uint64_t)pool->wake_ms, DEADLINE_WAKE, pool->id.v, 0}};
-    struct okey new = {{(uint64_t)at_ms, DEADLINE_WAKE, pool->id.v, 0}};
-    must(pool->wake_ms == 0 || oindex_remove(order, old));
-    must(at_ms == 0 || oindex_insert(order, new));
-    pool->wake_ms = at_ms;
-}
-
-/* ---- nodes ---- */
+#include <string.h>
 
 struct node *change_node_open(struct core *core, node_id id, struct node *ret_before)
 {
@@ -302,4 +221,116 @@ void change_node_recount(const struct core *core, struct node *node)
         must(task != NULL);
         change_node_allocate(node, instance, query_task_request(core, task, instance->index));
     }
+}
+
+void change_node_text_set(struct node *node, const struct node_spec *spec)
+{
+    struct buf text;
+    buf_init(&text, TASK_SPEC_BYTES_MAX);
+    buf_add(&text, spec->name, strlen(spec->name) + 1);
+    spec_codec_node_encode(spec, &text);
+    must(!text.full);
+    blob_unref(node->text);
+    node->text = blob_new(text.data, text.len);
+    buf_done(&text);
+    blob_unref(node->labels);
+    node->labels = label_marks_blob(spec->labels, spec->label_count);
+}
+
+static void node_named_set(const struct core *core, struct node *node, const struct node_spec *spec)
+{
+    memset(node->named, 0, sizeof node->named);
+    memset(node->named_free, 0, sizeof node->named_free);
+    must(spec->resource_count <= NODE_RESOURCES_MAX);
+    node->named_count = spec->resource_count;
+    for (uint32_t i = 0; i < spec->resource_count; i++) {
+        resource_id id;
+        must(query_resource_named(core, spec->resources[i].name, &id));
+        uint32_t at = i;
+        for (; at > 0 && node->named[at - 1].resource.v > id.v; at--) {
+            node->named[at] = node->named[at - 1];
+        }
+        node->named[at].resource = id;
+        node->named[at].milli = spec->resources[i].milli;
+    }
+}
+
+static struct node *node_create(struct core *core, node_id id, const struct fact *fact)
+{
+    must(id.v == core->nodes.last + 1);
+    struct node *node = table_add(&core->nodes);
+    node->id = id;
+    node->state = NODE_SILENT;
+    core->node_count++;
+    must(oindex_insert(&core->orders[ORDER_NODE_NAME],
+                       (struct okey){{key_name_hash(fact->node_set.spec->name), id.v}}));
+    must(oindex_insert(&core->orders[ORDER_POOL_NODE],
+                       (struct okey){{fact->node_set.pool.v, id.v}}));
+    return node;
+}
+
+static void node_move(struct core *core, const struct node *node, pool_id to)
+{
+    if (node->pool.v == to.v) {
+        return;
+    }
+    must(node->instance_count == 0);
+    struct oindex *order = &core->orders[ORDER_POOL_NODE];
+    must(oindex_remove(order, (struct okey){{node->pool.v, node->id.v}}));
+    must(oindex_insert(order, (struct okey){{to.v, node->id.v}}));
+}
+
+void change_node_set(struct core *core, const struct fact *fact)
+{
+    const struct node_spec *spec = fact->node_set.spec;
+    node_id id = fact->node_set.node;
+    struct node before = {0};
+    struct node *node;
+    change_claim_drop_node(core, id);
+    if (query_node(core, id) == NULL) {
+        node = node_create(core, id, fact);
+    } else {
+        node = change_node_open(core, id, &before);
+        must(node->state != NODE_REMOVED);
+        node_move(core, node, fact->node_set.pool);
+    }
+    must(fact->node_set.incarnation >= node->incarnation);
+    must(fact->node_set.incarnation == node->incarnation || node->instance_count == 0);
+    node->pool = fact->node_set.pool;
+    node->incarnation = fact->node_set.incarnation;
+    node->device_count = spec->device_count;
+    node->slots_milli = spec->slots_milli;
+    node->cpu_milli = spec->cpu_milli;
+    node->memory_bytes = spec->memory_bytes;
+    node->gpu_memory_bytes = spec->gpu_memory_bytes;
+    memcpy(node->supervisor, spec->supervisor, sizeof node->supervisor);
+    node->aux_max = change_pool_edit(core, node->pool)->aux_tasks;
+    node_named_set(core, node, spec);
+    change_node_text_set(node, spec);
+    topology_node_set(core, node);
+    change_node_recount(core, node);
+    node->overhang = 1; /* may be; closing looks */
+    change_node_close(core, node, &before);
+    change_pool_freed(core, node->pool); /* its labels may be others */
+    change_pool_due(core, node->pool);
+}
+
+void change_node_state(struct core *core, const struct fact *fact)
+{
+    change_claim_drop_node(core, fact->node_state.node);
+    struct node before;
+    struct node *node = change_node_open(core, fact->node_state.node, &before);
+    must(node->state != NODE_REMOVED);
+    node->state = (uint8_t)fact->node_state.state;
+    if (node->state == NODE_REMOVED) {
+        must(node->instance_count == 0);
+        uint64_t hash = key_name_hash(query_node_name(core, node->id));
+        must(oindex_remove(&core->orders[ORDER_NODE_NAME], (struct okey){{hash, node->id.v}}));
+        must(oindex_remove(&core->orders[ORDER_POOL_NODE],
+                           (struct okey){{node->pool.v, node->id.v}}));
+        topology_node_leave(core, node);
+        core->node_count--;
+    }
+    change_node_close(core, node, &before);
+    change_pool_due(core, node->pool);
 }

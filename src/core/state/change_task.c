@@ -3,10 +3,24 @@
  * A task stands in its pool's queue when it has an instance that wants a place and may have one:
  * task_may_queue(). Its state follows from its instances: state_derive().
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-
-#include "base/hash.h"
+#include "base/buf.h"
 #include "base/must.h"
+#include "core/model/blob.h"
+#include "core/model/instance.h"
+#include "core/model/limits.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/spec.h"
+#include "core/model/spec_codec.h"
+#include "core/model/table.h"
+#include "core/model/task.h"
+#include "core/state/capacity.h"
+#include "core/state/change.h"
+#include "core/state/gang.h"
+#include "core/state/key.h"
+#include "core/state/lengths.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 static bool task_may_queue(const struct core *core, const struct task *task)
 {
@@ -51,7 +65,7 @@ static void mark_take(const struct core *core, const struct task *task, struct t
                               .queue = key_queue(task),
                               .account_queue = key_account_queue(task),
                               .account_running = key_account_running(task)};
-    task_wants(core, task, &ret->wants);
+    change_usage_wants(core, task, &ret->wants);
     ret->stale = gang_stale_key(core, task, &ret->stale_key);
 }
 
@@ -134,7 +148,7 @@ static void loss_update(struct core *core, const struct task *task, const struct
 }
 
 /* Tasks with an allocation, by account. */
-static void hold_update(struct core *core, const struct task *task, const struct task_mark *mark)
+static void running_update(struct core *core, const struct task *task, const struct task_mark *mark)
 {
     struct oindex *order = &core->orders[ORDER_ACCOUNT_RUNNING];
     struct okey key = key_account_running(task);
@@ -207,7 +221,7 @@ void change_task_close(struct core *core, struct task *task, const struct task_m
     }
     counts_update(core, task, mark);
     stale_update(core, task, mark);
-    hold_update(core, task, mark);
+    running_update(core, task, mark);
     change_usage_want(core, task, mark);
     if (task->queued == mark->queued) {
         bool moved = oindex_key_compare(key_queue(task), mark->queue) != 0 ||
@@ -308,68 +322,14 @@ void change_task_ends_moved(struct core *core, const struct task *task)
     }
 }
 
-/* ---- shapes ---- */
-
-/* The hash of what makes two shapes one. */
-static uint64_t shape_hash(pool_id pool, uint32_t gang_size, const struct request *request,
-                           const struct form *form)
+void change_task_spec_set(struct task *task, const struct task_spec *spec)
 {
-    uint64_t seed = hash_u64((uint64_t)pool.v << 32 | gang_size);
-    if (form != NULL) {
-        seed ^= hash_bytes(form, form_size(form));
-    }
-    return hash_u64(seed ^ hash_words(request, sizeof *request));
-}
-
-static bool same_form(const struct form *a, const struct form *b)
-{
-    return a == NULL || b == NULL ? a == b
-                                  : form_size(a) == form_size(b) && memcmp(a, b, form_size(a)) == 0;
-}
-
-const struct form *shape_form(const struct shape *shape)
-{
-    return shape->form == NULL ? NULL : (const void *)blob_bytes(shape->form).p;
-}
-
-shape_id change_shape_take(struct core *core, pool_id pool, uint32_t gang_size,
-                           const struct request *request, const struct form *form)
-{
-    uint64_t hash = shape_hash(pool, gang_size, request, form);
-    const struct oindex *order = &core->orders[ORDER_SHAPE_HASH];
-    struct okey key = {{hash}};
-    for (bool more = oindex_from(order, key, &key); more && key.at[0] == hash;
-         more = oindex_next(order, key, &key)) {
-        const struct shape *found = query_task_shape(core, (shape_id){(uint32_t)key.at[1]});
-        must(found != NULL);
-        if (found->pool.v == pool.v && found->gang_size == gang_size &&
-            memcmp(&found->request, request, sizeof *request) == 0 &&
-            same_form(shape_form(found), form)) {
-            struct shape *shape = table_edit(&core->shapes, found->id.v);
-            shape->task_count++;
-            return shape->id;
-        }
-    }
-    must(core->shapes.last < UINT32_MAX);
-    struct shape *shape = table_add(&core->shapes);
-    shape->id = (shape_id){(uint32_t)core->shapes.last};
-    shape->task_count = 1;
-    shape->gang_size = gang_size;
-    shape->pool = pool;
-    shape->hash = hash;
-    shape->request = *request;
-    shape->form = form == NULL ? NULL : blob_new(form, form_size(form));
-    must(oindex_insert(&core->orders[ORDER_SHAPE_HASH], (struct okey){{hash, shape->id.v}}));
-    return shape->id;
-}
-
-void change_shape_drop(struct core *core, shape_id id)
-{
-    struct shape *shape = table_edit(&core->shapes, id.v);
-    must(shape != NULL);
-    must(shape->task_count > 0);
-    if (--shape->task_count == 0) {
-        must(oindex_remove(&core->orders[ORDER_SHAPE_HASH], (struct okey){{shape->hash, id.v}}));
-        table_remove(&core->shapes, id.v);
-    }
+    struct buf text;
+    buf_init(&text, TASK_SPEC_STORED_MAX);
+    spec_codec_task_encode(spec, &text);
+    must(!text.full);
+    blob_unref(task->spec);
+    task->spec = blob_new(text.data, text.len);
+    task->name_hash = lengths_name_hash(spec->name != NULL ? spec->name : "");
+    buf_done(&text);
 }

@@ -2,11 +2,57 @@
  *
  *   type  version  time_ms  actor  cause  body…           docs/dev/formats/facts.md
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/state/fact.h"
+
+#include "core/model/codec.h"
+#include "core/model/limits.h"
 #include "core/state/fact_internal.h"
 
-#include "base/amount.h"
-#include "base/mem.h"
-#include "base/must.h"
+#include <string.h>
+
+static const char *const fact_names[FACT_TYPE_MAX + 1] = {
+    [FACT_SERVER_STARTED] = "server-started",
+    [FACT_RESOURCE_DEFINED] = "resource-defined",
+    [FACT_POOL_SET] = "pool-set",
+    [FACT_POOL_DELETED] = "pool-deleted",
+    [FACT_NODE_SET] = "node-set",
+    [FACT_NODE_STATE] = "node-state",
+    [FACT_NODE_EDITED] = "node-edited",
+    [FACT_TASK_SUBMITTED] = "task-submitted",
+    [FACT_SUBMIT_KEY] = "submit-key",
+    [FACT_TASK_QUEUED] = "task-queued",
+    [FACT_TASK_PAUSED] = "task-paused",
+    [FACT_TASK_EDITED] = "task-edited",
+    [FACT_TASK_KILL_ASKED] = "task-kill-asked",
+    [FACT_PASS] = "pass",
+    [FACT_ALLOCATED] = "allocated",
+    [FACT_HEAD_BLOCKED] = "head-blocked",
+    [FACT_RESERVED] = "reserved",
+    [FACT_ATTEMPT_STARTED] = "attempt-started",
+    [FACT_ATTEMPT_STOPPING] = "attempt-stopping",
+    [FACT_ATTEMPT_ENDED] = "attempt-ended",
+    [FACT_TASK_ENDED] = "task-ended",
+    [FACT_TASK_ARCHIVED] = "task-archived",
+    [FACT_SUBMIT_KEYS_EXPIRED] = "submit-keys-expired",
+    [FACT_ACCOUNT_SET] = "account-set",
+    [FACT_ACCOUNT_DELETED] = "account-deleted",
+    [FACT_QUOTA_SET] = "quota-set",
+    [FACT_CLAIMED] = "claimed",
+    [FACT_CLAIM_DROPPED] = "claim-dropped",
+    [FACT_EVICTED] = "evicted",
+    [FACT_POOL_WAKE] = "pool-wake",
+    [FACT_HISTORY_TICKED] = "history-ticked",
+    [FACT_ATTEMPT_CHECKPOINT] = "attempt-checkpoint",
+    [FACT_TASK_MOVED] = "task-moved",
+    [FACT_DEPENDENTS_RELEASED] = "dependents-released",
+};
+
+const char *fact_type_name(enum fact_type type)
+{
+    must((unsigned)type > 0);
+    must((unsigned)type <= FACT_TYPE_MAX);
+    return fact_names[type];
+}
 
 static uint32_t version_newest(enum fact_type type)
 {
@@ -93,20 +139,20 @@ enum err fact_decode(struct str bytes, struct arena *arena, struct fact *ret, st
     uint32_t newest = version_newest(fact.type);
     if (version == 0 || version > newest) {
         return fail(e, ERR_CORRUPT, "fact '%s': version %llu is not known here, only 1 to %u",
-                    names_fact_type(fact.type), (unsigned long long)version, newest);
+                    fact_type_name(fact.type), (unsigned long long)version, newest);
     }
     fact.version = (uint32_t)version;
     fact.time_ms = codec_get_range(&in, 0, TIME_MS_MAX);
     fact.actor = bytes_get_text(&in, arena, ACTOR_LEN_MAX);
     fact.cause = bytes_get_text(&in, arena, TEXT_LEN_MAX);
     if (in.bad) {
-        return fail(e, ERR_CORRUPT, "fact '%s': time, actor or cause", names_fact_type(fact.type));
+        return fail(e, ERR_CORRUPT, "fact '%s': time, actor or cause", fact_type_name(fact.type));
     }
     const struct fact_codec *codec = &fact_codecs[fact.type];
     in.plain = version < codec->tags_from;
     (version == 1 && codec->get_v1 != NULL ? codec->get_v1 : codec->get)(&in, arena, &fact);
     if (!bytes_reader_ok(&in)) {
-        return fail(e, ERR_CORRUPT, "fact '%s': body is %s", names_fact_type(fact.type),
+        return fail(e, ERR_CORRUPT, "fact '%s': body is %s", fact_type_name(fact.type),
                     in.bad ? "cut off or out of range" : "followed by more");
     }
     *ret = fact;

@@ -9,17 +9,24 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/fail.h"
-#include "core/model/input.h"
+#include "base/must.h"
+#include "base/str.h"
 #include "core/model/account.h"
 #include "core/model/claim.h"
+#include "core/model/form.h"
 #include "core/model/ids.h"
+#include "core/model/input.h"
 #include "core/model/node.h"
 #include "core/model/pool.h"
 #include "core/model/quota.h"
+#include "core/model/reason.h"
 #include "core/model/resource.h"
 #include "core/model/spec.h"
 #include "core/model/task.h"
-#include "core/model/reason.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Numbers are stored: never reuse or renumber one. */
 enum fact_type {
@@ -67,7 +74,7 @@ struct task_rank {
 };
 
 /* "task-submitted" …: also the event names of the API. */
-const char *names_fact_type(enum fact_type type);
+const char *fact_type_name(enum fact_type type);
 
 struct fact {
     enum fact_type type;

@@ -1,10 +1,19 @@
 /* fact_bodies.c - the body of each type of fact. The order of the fields is the format.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/fact_internal.h"
-
 #include "base/amount.h"
+#include "core/model/account.h"
+#include "core/model/codec.h"
 #include "core/model/form.h"
+#include "core/model/input.h"
+#include "core/model/limits.h"
+#include "core/model/node.h"
+#include "core/model/pool.h"
+#include "core/model/quota.h"
+#include "core/model/resource.h"
+#include "core/model/spec.h"
 #include "core/model/spec_codec.h"
+#include "core/model/task.h"
+#include "core/state/fact_internal.h"
 
 static void put_server_started(const struct fact *fact, struct buf *out)
 {

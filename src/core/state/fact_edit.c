@@ -1,9 +1,14 @@
 /* fact_edit.c - bodies of the facts about what users change of tasks, and of what that sets free.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/fact_internal.h"
-
 #include "base/amount.h"
+#include "core/model/codec.h"
+#include "core/model/input.h"
+#include "core/model/limits.h"
+#include "core/model/resource.h"
+#include "core/model/spec.h"
 #include "core/model/spec_codec.h"
+#include "core/model/task.h"
+#include "core/state/fact_internal.h"
 
 enum { EDIT_FIELDS_V2 = EDIT_AVOID * 2 - 1 };
 

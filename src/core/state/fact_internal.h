@@ -1,8 +1,14 @@
 /* fact_internal.h - bodies of facts, by type. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "core/model/claim.h"
+#include "core/model/ids.h"
 #include "core/state/fact.h"
-#include "core/model/codec.h"
+
+#include <stdint.h>
 
 struct fact_codec {
     void (*put)(const struct fact *fact, struct buf *out);

@@ -1,5 +1,7 @@
 /* fact_sched.c - bodies of the facts about claims, evictions and checkpoints.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/codec.h"
+#include "core/model/limits.h"
 #include "core/state/fact_internal.h"
 
 void fact_sched_claim_dropped_put(const struct fact *fact, struct buf *out)

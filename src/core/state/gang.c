@@ -7,19 +7,24 @@
  * instances is stopped at once, unless its user gave it a grace of its own: who stays cannot work on with a newcomer. A group that is
  * not needed breaks for itself: it is whole again in time, or those of it that stay are told to stop, and the gang goes on.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
+#include "core/state/gang.h"
 
 #include "base/checked.h"
 #include "base/must.h"
-
-bool gang_may_wait(const struct task *task)
-{
-    return task->gang && (task->own_stale_grace || task->min_count < task->instance_count);
-}
+#include "core/model/form.h"
+#include "core/model/form_grow.h"
+#include "core/model/instance.h"
+#include "core/model/oindex.h"
+#include "core/model/shape.h"
+#include "core/model/spec.h"
+#include "core/model/table.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 int64_t gang_grace_ms(const struct core *core, const struct task *task)
 {
-    if (!gang_may_wait(task)) {
+    if (!task_gang_may_wait(task)) {
         return 0;
     }
     const struct pool *pool = table_get(&core->pools, task->pool.v);
@@ -85,11 +90,6 @@ void gang_count(const struct core *core, struct task *task)
                                                           : LACKS_NOTHING);
 }
 
-bool gang_lacks(const struct task *task)
-{
-    return task->by_groups ? task->lacks == LACKS_OF_ALL : task_grown(task) < task->min_count;
-}
-
 bool gang_claims_short(const struct core *core, const struct task *task)
 {
     if (!task->by_groups) {
@@ -115,12 +115,6 @@ bool gang_without(const struct core *core, const struct task *task, const struct
 
 /* ---- broken ones ---- */
 
-bool gang_broken(const struct task *task)
-{
-    return task->gang && task->waiting_count > 0 && task->active_count > task->stopping_count &&
-           (gang_lacks(task) || (task->by_groups && task->lacks == LACKS_OF_A_GROUP));
-}
-
 bool gang_stale_key(const struct core *core, const struct task *task, struct okey *ret)
 {
     const int64_t grace_ms = task->stale_ms > 0 ? gang_grace_ms(core, task) : STALE_GRACE_NEVER;
@@ -134,7 +128,7 @@ bool gang_stale_key(const struct core *core, const struct task *task, struct oke
 
 void gang_stale_update(struct core *core, struct task *task)
 {
-    if (!gang_may_wait(task) || !gang_broken(task)) {
+    if (!task_gang_may_wait(task) || !task_gang_broken(task)) {
         task->stale_ms = 0;
     } else if (task->stale_ms == 0) {
         task->stale_ms = core->time_ms > 0 ? core->time_ms : 1;

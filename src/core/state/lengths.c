@@ -5,20 +5,15 @@
 #include "base/amount.h"
 #include "base/hash.h"
 #include "base/must.h"
+#include "core/model/limits.h"
+#include "core/model/oindex.h"
+#include "core/model/resource.h"
+#include "core/model/table.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
 
 enum { GROUPS_PER_TASK = LENGTH_SOURCE_COUNT - LENGTH_BY_NAME };
 #define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
-
-const char *names_length_source(enum length_source source)
-{
-    static const char *const names[LENGTH_SOURCE_COUNT] = {
-        [LENGTH_UNKNOWN] = "unknown",    [LENGTH_LIMIT] = "time-limit",
-        [LENGTH_BY_NAME] = "name",       [LENGTH_BY_USER_SIZE] = "user-size",
-        [LENGTH_BY_USER] = "user",       [LENGTH_BY_PROJECT_SIZE] = "project-size",
-        [LENGTH_BY_PROJECT] = "project", [LENGTH_BY_SITE] = "site",
-    };
-    return (unsigned)source < LENGTH_SOURCE_COUNT ? names[source] : NULL;
-}
 
 uint64_t lengths_name_hash(const char *name)
 {
@@ -71,8 +66,7 @@ static void groups_of(const struct core *core, const struct task *task,
     const uint64_t size = size_class(core, task) << 8 | task->kind;
     const uint64_t of_user = hash_u64(who ^ LENGTH_BY_USER);
     const uint64_t of_project = hash_u64(hash_u64(task->account.v) ^ LENGTH_BY_PROJECT);
-    ret[0] =
-        task->key_name_hash == 0 ? 0 : hash_u64(of_user ^ hash_u64(task->key_name_hash ^ size));
+    ret[0] = task->name_hash == 0 ? 0 : hash_u64(of_user ^ hash_u64(task->name_hash ^ size));
     ret[1] = hash_u64(of_user ^ hash_u64(size));
     ret[2] = of_user;
     ret[3] = hash_u64(of_project ^ hash_u64(size));

@@ -6,7 +6,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/length.h"
+#include "core/model/task.h"
 #include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum {
     LENGTH_GROUPS_MAX = 20000,

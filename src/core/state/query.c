@@ -1,11 +1,18 @@
 /* query.c - reading the state.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/state/query.h"
+
+#include "base/bytes.h"
+#include "base/must.h"
+#include "base/str.h"
+#include "core/model/blob.h"
+#include "core/model/oindex.h"
+#include "core/model/spec_codec.h"
+#include "core/model/table.h"
+#include "core/state/key.h"
 #include "core/state/state.h"
 
-#include "base/hash.h"
-#include "base/must.h"
-#include "core/state/lengths.h"
-#include "core/model/spec_codec.h"
+#include <string.h>
 
 /* Blobs of pool and node rows, and resource names, begin with the name and its NUL. */
 static const char *blob_name(const struct blob *blob)
@@ -20,105 +27,6 @@ static void blob_reader(const struct blob *blob, struct bytes_reader *ret)
     size_t skip = strlen(bytes.p) + 1;
     must(skip <= bytes.len);
     bytes_reader_init(ret, bytes.p + skip, bytes.len - skip);
-}
-
-struct okey key_depends(task_id task, const struct task_spec *spec, uint32_t i)
-{
-    uint64_t kind = (spec->depends_any >> i & 1) != 0 ? DEPENDS_ANY : DEPENDS_SUCCESS;
-    return (struct okey){{spec->depends_on[i], kind, task.v, i}};
-}
-
-bool depends_twice(const struct task_spec *spec, uint32_t i)
-{
-    uint32_t first = 0;
-    while (spec->depends_on[first] != spec->depends_on[i] ||
-           (spec->depends_any >> first & 1) != (spec->depends_any >> i & 1)) {
-        first++;
-    }
-    return first < i;
-}
-
-bool depends_first(const struct core *core, task_id dependency, struct okey *ret)
-{
-    return oindex_from(&core->orders[ORDER_DEPENDENT], (struct okey){{dependency.v}}, ret) &&
-           ret->at[0] == dependency.v;
-}
-
-bool depends_freed(struct okey key, enum task_state state)
-{
-    return state == TASK_COMPLETED || key.at[1] == DEPENDS_ANY;
-}
-
-struct okey key_settle(const struct task *task)
-{
-    return (struct okey){{(uint64_t)task->ended_ms, DEADLINE_SETTLE, task->id.v, 0}};
-}
-
-struct okey key_queue(const struct task *task)
-{
-    return (struct okey){
-        {task->pool.v, PRIORITY_KEY(task->priority), RANK_KEY(task->rank), task->id.v}};
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t length_key(const struct task *task)
-{
-    const int64_t expect_ms = task->expect_ms > 0 ? task->expect_ms : LENGTH_UNKNOWN_MS;
-    const uint64_t step = lengths_step(expect_ms) + LENGTH_STEP_FRONT;
-    return LENGTH_KEY(task->reserved ? 0 : task->rank < 0 ? LENGTH_STEP_FRONT : step, task->rank);
-}
-
-struct okey key_account_queue(const struct task *task)
-{
-    return (struct okey){
-        {ACCOUNT_KEY(task->pool, task->account),
-         LANE_KEY(task->shape, !task->preemptible, task_stage(task), task->priority),
-         task->by_length ? length_key(task) : RANK_KEY(task->rank), task->id.v}};
-}
-
-struct okey key_account_running(const struct task *task)
-{
-    return (struct okey){{ACCOUNT_KEY(task->pool, task->account), PRIORITY_KEY(task->priority),
-                          RANK_KEY(task->rank), task->id.v}};
-}
-
-struct okey key_node_size(const struct node *node)
-{
-    return (struct okey){{node->pool.v, ~(uint64_t)node->slots_milli, node->id.v, 0}};
-}
-
-/* What is equal in instances that lose alike. */
-static uint64_t loss_class(const struct task *task, const struct instance *instance)
-{
-    const bool slots = instance->slots_milli > 0;
-    const int64_t held = slots ? instance->slots_milli : instance->cpu_milli;
-    if (!task->gang) {
-        return (slots ? LOSS_SLOTS : LOSS_CPU) + (uint64_t)least(held, LOSS_HELD_MAX);
-    }
-    uint32_t size = 0;
-    while ((uint64_t)1 << size < task->instance_count) {
-        size++;
-    }
-    return LOSS_GANG(task->min_count == task->instance_count, slots,
-                     least(held, LOSS_GANG_HELD_MAX), size);
-}
-
-struct okey key_account_loss(const struct task *task, const struct instance *instance)
-{
-    const uint64_t class = loss_class(task, instance);
-    return (struct okey){{ACCOUNT_KEY(task->pool, task->account),
-                          LOSS_KEY(task->priority, !task->preemptible, class),
-                          ~(uint64_t)instance_unsaved_ms(instance),
-                          ~(task->instance_first + instance->index)}};
-}
-
-uint64_t key_name_hash(const char *name)
-{
-    return hash_bytes(name, strlen(name));
 }
 
 uint64_t query_seq(const struct core *core)
@@ -298,31 +206,6 @@ const struct instance *query_node_instance_next(const struct core *core, node_id
     return instance;
 }
 
-bool node_takes_work(const struct node *node)
-{
-    return node->state == NODE_UP && !node->draining;
-}
-
-static int64_t named_of(const struct node *node, resource_id resource, bool free)
-{
-    for (uint32_t i = 0; i < node->named_count; i++) {
-        if (node->named[i].resource.v == resource.v) {
-            return free ? node->named_free[i] : node->named[i].milli;
-        }
-    }
-    return 0;
-}
-
-int64_t node_named(const struct node *node, resource_id resource)
-{
-    return named_of(node, resource, false);
-}
-
-int64_t node_named_free(const struct node *node, resource_id resource)
-{
-    return named_of(node, resource, true);
-}
-
 /* ---- resources ---- */
 
 const char *query_resource_name(const struct core *core, resource_id id)
@@ -347,4 +230,43 @@ bool query_resource_named(const struct core *core, const char *name, resource_id
 uint32_t query_resource_count(const struct core *core)
 {
     return core->resource_count;
+}
+
+int64_t query_deadline(const struct core *core)
+{
+    int64_t earliest = INT64_MAX;
+    uint64_t row = table_next(&core->keys, 0);
+    if (row != 0) {
+        earliest =
+            ((const struct submit_key *)table_get(&core->keys, row))->time_ms + SUBMIT_KEY_MS;
+    }
+    struct okey key = {{0}};
+    if (oindex_from(&core->orders[ORDER_DEADLINE], key, &key) && (int64_t)key.at[0] < earliest) {
+        earliest = (int64_t)key.at[0];
+    }
+    return earliest;
+}
+
+bool query_pass_due(const struct core *core, int64_t now_ms, pool_id *ret)
+{
+    /* Every pool takes its turn: those behind the last one first. */
+    const struct pool *first = NULL;
+    for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
+         pool = query_pool_next(core, pool->id)) {
+        bool patience_over = pool_patience_ms(pool) <= now_ms;
+        bool wakes = pool->wake_ms != 0 && pool->wake_ms <= now_ms;
+        if (!pool->due && !patience_over && !wakes) {
+            continue;
+        }
+        if (pool->id.v > core->due_last.v) {
+            *ret = pool->id;
+            return true;
+        }
+        first = first != NULL ? first : pool;
+    }
+    if (first == NULL) {
+        return false;
+    }
+    *ret = first->id;
+    return true;
 }

@@ -4,14 +4,33 @@
  * and orders agree), or ERR_CORRUPT naming the section: each row is looked at before anything is derived from it. Sections come in the order of
  * their references, so that each may look at those before it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-#include "core/state/lengths.h"
-#include "core/model/codec.h"
-#include "core/model/spec_codec.h"
 #include "core/state/state_decode.h"
 
 #include "base/amount.h"
+#include "base/fail.h"
 #include "base/must.h"
+#include "base/str.h"
+#include "core/model/blob.h"
+#include "core/model/codec.h"
+#include "core/model/form.h"
+#include "core/model/length.h"
+#include "core/model/limits.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/shape.h"
+#include "core/model/spec.h"
+#include "core/model/spec_codec.h"
+#include "core/model/spec_limits.h"
+#include "core/model/table.h"
+#include "core/state/change.h"
+#include "core/state/fact.h"
+#include "core/state/key.h"
+#include "core/state/lengths.h"
+#include "core/state/query.h"
+#include "core/state/state_codec.h"
+
+#include <string.h>
 
 uint64_t state_decode_row(struct decode *d, uint64_t before, uint64_t last)
 {
@@ -112,10 +131,10 @@ static bool pools_get(struct decode *d, const struct lasts *lasts)
         fact.pool_set.pool.v = (uint32_t)id;
         fact.pool_set.spec = &spec;
         d->core->pools.last = id - 1;
-        apply_pool_set(d->core, &fact);
+        change_pool_set(d->core, &fact);
         if (deleted) {
             fact.pool_deleted.pool.v = (uint32_t)id;
-            apply_pool_deleted(d->core, &fact);
+            change_pool_delete(d->core, &fact);
         }
         /* Checked, and given its deadline, once the tasks are there. */
         struct pool *pool = change_pool_edit(d->core, (pool_id){(uint32_t)id});
@@ -168,7 +187,7 @@ static bool nodes_get(struct decode *d, const struct lasts *lasts)
         }
         fact.node_set.spec = &spec;
         d->core->nodes.last = id - 1;
-        apply_node_set(d->core, &fact);
+        change_node_set(d->core, &fact);
         struct node before;
         struct node *node = change_node_open(d->core, (node_id){(uint32_t)id}, &before);
         node->draining = draining;
@@ -177,7 +196,7 @@ static bool nodes_get(struct decode *d, const struct lasts *lasts)
             struct fact change = {0};
             change.node_state.node.v = (uint32_t)id;
             change.node_state.state = state;
-            apply_node_state(d->core, &change);
+            change_node_state(d->core, &change);
         }
         arena_clear(&d->arena);
     }
@@ -350,9 +369,9 @@ static bool blocked_sound(struct decode *d)
     return true;
 }
 
-enum err core_decode(struct str bytes, struct core **ret, struct error *e)
+enum err state_decode(struct str bytes, struct core **ret, struct error *e)
 {
-    struct decode d = {.core = core_new()};
+    struct decode d = {.core = state_new()};
     struct lasts lasts = {0};
     bytes_reader_init(&d.in, bytes.p, bytes.len);
     arena_init(&d.arena);
@@ -390,7 +409,7 @@ enum err core_decode(struct str bytes, struct core **ret, struct error *e)
     }
     arena_done(&d.arena);
     if (bad != NULL) {
-        core_free(d.core);
+        state_free(d.core);
         return fail(e, ERR_CORRUPT, "state: %s cannot be right", bad);
     }
     *ret = d.core;

@@ -2,9 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "core/model/resource.h"
+#include "core/model/task.h"
 #include "core/state/state.h"
-#include "core/model/codec.h"
-#include "core/state/state_codec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Far above any number that is ever given, far below where sums of numbers wrap. */
 #define ROW_MAX ((uint64_t)1 << 60)

@@ -2,12 +2,22 @@
  *
  * An account may lie below a younger one, so the rows come first and the tree is made of them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-#include "core/model/codec.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/must.h"
+#include "core/model/account.h"
+#include "core/model/oindex.h"
+#include "core/model/quota.h"
 #include "core/model/spec_codec.h"
+#include "core/model/table.h"
+#include "core/state/change.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+#include "core/state/state_codec.h"
 #include "core/state/state_decode.h"
 
-#include "base/must.h"
+#include <string.h>
 
 /* The two that every state begins with are forgotten; the section has them. */
 static void accounts_forget(struct core *core)

@@ -1,11 +1,19 @@
 /* state_decode_claim.c - the claims of a stored state (places promised to waiting instances), and why tasks were evicted.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/amount.h"
+#include "core/model/codec.h"
+#include "core/model/instance.h"
+#include "core/model/limits.h"
+#include "core/model/node.h"
+#include "core/model/table.h"
+#include "core/model/task.h"
 #include "core/state/change.h"
 #include "core/state/fact_internal.h"
-#include "core/model/codec.h"
+#include "core/state/query.h"
+#include "core/state/space_later.h"
+#include "core/state/state.h"
+#include "core/state/state_codec.h"
 #include "core/state/state_decode.h"
-
-#include "base/amount.h"
 
 static bool claim_get(struct decode *d, uint64_t row)
 {
@@ -25,7 +33,7 @@ static bool claim_get(struct decode *d, uint64_t row)
         return false;
     }
     change_claim_put(core, task, instance->index, &claim);
-    return space_claims_fit(core, query_node(core, claim.node));
+    return space_later_claims_fit(core, query_node(core, claim.node));
 }
 
 bool state_decode_claim(struct decode *d, const struct lasts *lasts)

@@ -1,6 +1,15 @@
 /* state_decode_history.c - what was used before, out of bytes. Pools and accounts ascend; a 0 ends them.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/bytes.h"
+#include "core/model/pool.h"
+#include "core/model/table.h"
+#include "core/model/vector.h"
 #include "core/state/change.h"
+#include "core/state/history.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+#include "core/state/state_codec.h"
 #include "core/state/state_decode.h"
 
 /* No mean of amounts is larger (model/decay.h). */

@@ -1,12 +1,33 @@
 /* state_decode_task.c - the tasks of a stored state, with their instances.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-#include "core/state/lengths.h"
-#include "core/model/codec.h"
-#include "core/model/spec_codec.h"
-#include "core/state/state_decode.h"
-
+#include "base/arena.h"
+#include "base/bytes.h"
 #include "base/must.h"
+#include "base/str.h"
+#include "core/model/account.h"
+#include "core/model/codec.h"
+#include "core/model/form.h"
+#include "core/model/form_grow.h"
+#include "core/model/instance.h"
+#include "core/model/length.h"
+#include "core/model/limits.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/resource.h"
+#include "core/model/shape.h"
+#include "core/model/spec.h"
+#include "core/model/spec_codec.h"
+#include "core/model/table.h"
+#include "core/model/task.h"
+#include "core/state/change.h"
+#include "core/state/depends.h"
+#include "core/state/gang.h"
+#include "core/state/key.h"
+#include "core/state/lengths.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+#include "core/state/state_codec.h"
+#include "core/state/state_decode.h"
 
 static void instance_get(struct decode *d, struct instance *ret)
 {
@@ -219,7 +240,7 @@ static bool task_sound(const struct task *task)
     if (task->kill_asked && task->waiting_count > 0) {
         return false;
     }
-    if ((task->stale_ms > 0) != (gang_may_wait(task) && gang_broken(task))) {
+    if ((task->stale_ms > 0) != (task_gang_may_wait(task) && task_gang_broken(task))) {
         return false;
     }
     if (task->pool_next.v != 0 && (task->active_count == 0 || task->pool_next.v == task->pool.v)) {

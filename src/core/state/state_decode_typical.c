@@ -1,9 +1,15 @@
 /* state_decode_typical.c - the section of what is usually asked of the pools.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
-#include "core/state/state_decode.h"
-
+#include "base/bytes.h"
 #include "base/must.h"
+#include "core/model/codec.h"
+#include "core/model/pool.h"
+#include "core/model/resource.h"
+#include "core/model/table.h"
+#include "core/model/typical.h"
+#include "core/state/change.h"
+#include "core/state/state_codec.h"
+#include "core/state/state_decode.h"
 
 /* Far above what is ever counted, far below where sums wrap. */
 #define COUNT_MAX ((uint64_t)1 << 32)

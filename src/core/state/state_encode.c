@@ -1,12 +1,29 @@
 /* state_encode.c - the whole state as bytes (docs/dev/formats/facts.md, "The state").
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/state.h"
+#include "base/must.h"
+#include "base/str.h"
+#include "core/model/account.h"
+#include "core/model/blob.h"
 #include "core/model/codec.h"
+#include "core/model/form.h"
+#include "core/model/length.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/resource.h"
+#include "core/model/shape.h"
 #include "core/model/spec_codec.h"
+#include "core/model/table.h"
+#include "core/model/task.h"
+#include "core/model/typical.h"
+#include "core/model/vector.h"
 #include "core/state/fact_internal.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 #include "core/state/state_codec.h"
 
-#include "base/must.h"
+#include <string.h>
 
 static void head_put(const struct core *core, struct buf *out)
 {
@@ -316,7 +333,7 @@ static void lengths_put_all(const struct core *core, struct buf *out)
     }
 }
 
-void core_encode(const struct core *core, struct buf *out)
+void state_encode(const struct core *core, struct buf *out)
 {
     head_put(core, out);
     pools_put(core, out);

@@ -5,10 +5,22 @@
  * Derived from pools and nodes, never stored. Domains of equal names in different places are different ones. A node that does not
  * say where it is on a level is nowhere on it and on none below.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/change.h"
+#include "core/state/topology.h"
 
-#include "base/hash.h"
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/must.h"
+#include "base/str.h"
+#include "core/model/blob.h"
+#include "core/model/label.h"
+#include "core/model/limits.h"
+#include "core/model/spec.h"
+#include "core/model/table.h"
+#include "core/state/capacity.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+
+#include <string.h>
 
 /* ---- levels ---- */
 
@@ -60,7 +72,7 @@ const struct domain *topology_domain(const struct core *core, domain_id id)
     return table_get(&core->domains, id.v);
 }
 
-static struct okey domain_key(const struct domain *domain)
+struct okey topology_domain_key(const struct domain *domain)
 {
     return (struct okey){{LEVEL_KEY(domain->pool, domain->level), domain->around.v,
                           key_name_hash(blob_bytes(domain->value).p), domain->id.v}};
@@ -94,7 +106,7 @@ static domain_id domain_join(struct core *core, const struct node *node, uint32_
         domain->level = level;
         domain->around = around;
         domain->value = blob_new(value, strlen(value) + 1);
-        must(oindex_insert(&core->orders[ORDER_DOMAIN], domain_key(domain)));
+        must(oindex_insert(&core->orders[ORDER_DOMAIN], topology_domain_key(domain)));
     }
     domain->node_count++;
     must(
@@ -110,20 +122,10 @@ void topology_node_leave(struct core *core, struct node *node)
                            (struct okey){{domain->id.v, node->id.v}}));
         node->domains[level].v = 0;
         if (--domain->node_count == 0) {
-            must(oindex_remove(&core->orders[ORDER_DOMAIN], domain_key(domain)));
+            must(oindex_remove(&core->orders[ORDER_DOMAIN], topology_domain_key(domain)));
             table_remove(&core->domains, domain->id.v);
         }
     }
-}
-
-static const char *label_value(const struct node_spec *spec, const char *key)
-{
-    for (uint32_t i = 0; i < spec->label_count; i++) {
-        if (strcmp(spec->labels[i].key, key) == 0) {
-            return spec->labels[i].value;
-        }
-    }
-    return NULL;
 }
 
 void topology_node_set(struct core *core, struct node *node)
@@ -169,7 +171,7 @@ domain_id topology_domain_next(const struct core *core, pool_id pool, uint32_t l
 {
     struct okey key = {{LEVEL_KEY(pool, level), 0, 0, 0}};
     if (after.v != 0) {
-        key = domain_key(topology_domain(core, after));
+        key = topology_domain_key(topology_domain(core, after));
     }
     while (oindex_next(&core->orders[ORDER_DOMAIN], key, &key) &&
            key.at[0] == LEVEL_KEY(pool, level)) {
@@ -189,53 +191,4 @@ const struct node *topology_domain_node_next(const struct core *core, domain_id 
         return NULL;
     }
     return query_node(core, (node_id){(uint32_t)key.at[1]});
-}
-
-/* ---- checking ---- */
-
-static void check_node_domains(const struct core *core, const struct node *node, uint64_t *counts)
-{
-    const struct pool *pool = query_pool(core, node->pool);
-    struct arena arena;
-    struct node_spec spec;
-    bool there = node->state != NODE_REMOVED && pool != NULL;
-    arena_init(&arena);
-    query_node_spec(core, node->id, &arena, &spec);
-    for (uint32_t level = 0; level < TOPOLOGY_LEVELS_MAX; level++) {
-        const char *value = there && level < pool->level_count
-                                ? label_value(&spec, topology_level_name(pool, level))
-                                : NULL;
-        there = value != NULL;
-        must((node->domains[level].v != 0) == there); /* K13 */
-        if (!there) {
-            continue;
-        }
-        const struct domain *domain = topology_domain(core, node->domains[level]);
-        must(domain != NULL);
-        must(domain->pool.v == node->pool.v);
-        must(domain->level == level);
-        must(strcmp(blob_bytes(domain->value).p, value) == 0);
-        must(domain->around.v == (level == 0 ? 0 : node->domains[level - 1].v));
-        must(oindex_has(&core->orders[ORDER_DOMAIN_NODE],
-                        (struct okey){{domain->id.v, node->id.v}}));
-        counts[ORDER_DOMAIN_NODE]++;
-    }
-    arena_done(&arena);
-}
-
-void check_topology(const struct core *core, uint64_t *counts)
-{
-    uint64_t nodes = 0;
-    for (uint64_t id = table_next(&core->nodes, 0); id != 0; id = table_next(&core->nodes, id)) {
-        check_node_domains(core, table_get(&core->nodes, id), counts);
-    }
-    for (uint64_t id = table_next(&core->domains, 0); id != 0;
-         id = table_next(&core->domains, id)) {
-        const struct domain *domain = table_get(&core->domains, id);
-        must(domain->node_count > 0);
-        nodes += domain->node_count;
-        must(oindex_has(&core->orders[ORDER_DOMAIN], domain_key(domain)));
-        counts[ORDER_DOMAIN]++;
-    }
-    must(nodes == counts[ORDER_DOMAIN_NODE]);
 }

@@ -1,8 +1,19 @@
 /* typical.c - learning what is usually asked of a pool (model/typical.h).
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/state/typical.h"
+
 #include "base/must.h"
+#include "core/model/fit.h"
+#include "core/model/node.h"
+#include "core/model/pool.h"
+#include "core/model/resource.h"
+#include "core/model/space.h"
+#include "core/model/table.h"
+#include "core/model/typical.h"
+#include "core/model/typical_use.h"
 #include "core/state/change.h"
-#include "core/sched/place/waste.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 
 #include "agent/agent.h"
 #include "agent/cgroup.h"
+#include "agent/supervisor.h"
 #include "base/mem.h"
 
 #include <ftw.h>

@@ -1,6 +1,7 @@
 /* roles.c - a program with the node's two roles only, for tests of them alone.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
+#include "agent/supervisor.h"
 
 #include <string.h>
 

@@ -4,7 +4,9 @@
 #include "api/call.h"
 #include "api/handlers.h"
 #include "base/mem.h"
+#include "io/http_request.h"
 #include "io/http_server.h"
+#include "io/http_stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* test_amount.c - amounts, sizes, durations and names as people write them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
+#include "base/name.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

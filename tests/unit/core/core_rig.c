@@ -216,6 +216,6 @@ const struct fact *rig_fact(const struct rig *rig, enum fact_type type)
             return &rig->facts.at[i];
         }
     }
-    fail_msg("no fact %s", names_fact_type(type));
+    fail_msg("no fact %s", fact_type_name(type));
     return NULL;
 }

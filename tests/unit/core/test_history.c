@@ -3,6 +3,8 @@
 #include "core_rig.h"
 
 #include "core/model/decay.h"
+#include "core/sched/order/shares.h"
+#include "core/state/history.h"
 
 #include <stdlib.h>
 

@@ -36,7 +36,7 @@ static void a_group_is_asked_when_enough_have_ended(void **state)
     struct task task = {.account = ACCOUNT_DEFAULT_PROJECT, .instance_count = 1};
     struct pool_spec pool = {.name = "p", .title = "", .description = ""};
     struct fact fact = {.pool_set = {.pool = {1}, .spec = &pool}};
-    apply_pool_set(core, &fact);
+    change_pool_set(core, &fact);
     task.pool.v = 1;
     task.shape = change_shape_take(core, task.pool, 1, &request, NULL);
     task.user = change_user_take(core, "anna");

@@ -2,6 +2,8 @@
  * accounted. SPDX-License-Identifier: Apache-2.0 */
 #include "org_rig.h"
 
+#include "core/sched/order/shares.h"
+
 static const struct quota_amount amounts[] = {{"slots", 1000, 5000, 3000},
                                               {"memory", QUOTA_UNSET, 77, QUOTA_WEIGHT_DEFAULT}};
 

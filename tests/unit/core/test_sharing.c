@@ -1,6 +1,7 @@
 /* test_sharing.c - pools shared by accounts: fair shares, turns, bounds at every level, policies, gangs that grow, and the
  * reasons of those who wait. SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain.h"
+#include "core/sched/order/shares.h"
 #include "core_rig.h"
 
 static const pool_id pool = {1};

@@ -4,6 +4,7 @@
 
 #include "core/state/state.h"
 #include "core/sched/place/waste.h"
+#include "core/model/fit.h"
 
 #include <stdlib.h>
 

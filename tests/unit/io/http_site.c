@@ -4,6 +4,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "io/http_request.h"
+#include "io/http_stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

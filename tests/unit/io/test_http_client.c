@@ -5,7 +5,9 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "io/http_request.h"
 #include "io/http_server.h"
+#include "io/http_stream.h"
 #include "io/loop.h"
 #include "io/mailbox.h"
 

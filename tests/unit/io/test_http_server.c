@@ -2,6 +2,7 @@
  * pipelining, the limit of connections.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "http_site.h"
+#include "io/http_request.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,6 +3,8 @@
 #include "http_site.h"
 
 #include "base/mem.h"
+#include "io/http_request.h"
+#include "io/http_stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -162,7 +162,7 @@ enum err fixture_log(struct fixture *f, uint64_t task, uint64_t offset, const ch
     return store_commit(f->store, &batch, &f->e);
 }
 
-static void pieces_cut_add(void *ctx, const struct store_log_piece *piece)
+static void piece_add(void *ctx, const struct store_log_piece *piece)
 {
     struct buf *text = ctx;
     if (text->len > 0) {
@@ -181,7 +181,7 @@ char *fixture_log_text(struct fixture *f, uint64_t task)
     assert_ok(store_reader_open(f->dir, &reader, &f->e));
     struct store_log_filter filter = {
         .task = task, .index = -1, .attempt = -1, .bytes_max = TEXT_MAX};
-    assert_ok(store_reader_logs(reader, &filter, &arena, pieces_cut_add, &text, &f->e));
+    assert_ok(store_reader_logs(reader, &filter, &arena, piece_add, &text, &f->e));
     store_reader_close(reader);
     arena_done(&arena);
     return text.len > 0 ? buf_steal(&text, &(size_t){0}) : xstrdup("");

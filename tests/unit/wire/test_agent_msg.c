@@ -1,7 +1,7 @@
 /* test_agent_msg.c - the agent protocol: what one side writes the other reads, and what neither
  * wrote is refused.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "wire/agent_msg.h"
+#include "wire/agent.h"
 #include "wire/attempt_key.h"
 
 #include <setjmp.h>

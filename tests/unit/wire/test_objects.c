@@ -4,6 +4,8 @@
 #include "site.h"
 #include "wire/error_json.h"
 #include "wire/event_json.h"
+#include "wire/explain_json.h"
+#include "wire/node_json.h"
 #include "wire/pool_json.h"
 #include "wire/start_order.h"
 #include "wire/state_json.h"
@@ -386,7 +388,7 @@ static void event_look(const struct fact *fact)
     event_json(&site.j, site.core, 40, fact);
     assert_null(strstr(buf_text(&site.out), "SECRET"));
     const struct doc *doc = site_written(&site);
-    assert_string_equal(text_at(doc, "type"), names_fact_type(fact->type));
+    assert_string_equal(text_at(doc, "type"), fact_type_name(fact->type));
     assert_string_equal(value_at(doc, "seq"), "40");
     assert_non_null(doc_get(doc, "actor"));
     assert_non_null(doc_get(doc, "cause"));

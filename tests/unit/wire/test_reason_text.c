@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain.h"
 #include "site.h"
+#include "wire/reason_help.h"
 #include "wire/reason_text.h"
 
 #include <setjmp.h>

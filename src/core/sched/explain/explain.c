@@ -7,16 +7,23 @@
  * Keeps S8 of README.md. SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain.h"
 
-#include "base/checked.h"
+#include "base/arena.h"
 #include "base/str.h"
-#include "core/state/state.h"
+#include "core/model/fit.h"
+#include "core/model/space.h"
+#include "core/model/spec.h"
 #include "core/sched/explain/explain_account.h"
 #include "core/sched/explain/explain_depends.h"
 #include "core/sched/explain/explain_form.h"
 #include "core/sched/explain/explain_internal.h"
 #include "core/sched/explain/explain_time.h"
-#include "core/sched/order/queue.h"
 #include "core/sched/keep/reserve.h"
+#include "core/sched/order/queue.h"
+#include "core/sched/order/tally.h"
+#include "core/sched/order/view.h"
+#include "core/sched/place/search.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
 
 /* How far a node is from taking the task; less is nearer. */
 enum distance { DISTANCE_LACK, DISTANCE_AUX, DISTANCE_AWAY, DISTANCE_NEVER };

@@ -3,9 +3,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/core.h"
+#include "core/model/form.h"
+#include "core/model/ids.h"
 #include "core/model/length.h"
+#include "core/model/pool.h"
+#include "core/model/reason.h"
+#include "core/model/resource.h"
+#include "core/model/task.h"
 #include "core/sched/place/score.h"
+#include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum {
     EXPLAIN_NODES_MAX = 5,

@@ -5,9 +5,15 @@
 #include "core/sched/explain/explain_account.h"
 
 #include "base/must.h"
-#include "core/state/state.h"
-#include "core/sched/order/form_chunk.h"
+#include "core/model/reason.h"
+#include "core/model/resource.h"
 #include "core/sched/keep/rights.h"
+#include "core/sched/order/account.h"
+#include "core/sched/order/form_chunk.h"
+#include "core/sched/order/gates.h"
+#include "core/sched/order/user_cap.h"
+#include "core/sched/order/view.h"
+#include "core/state/query.h"
 
 static void figures_fill(const struct core *core, const struct tally *tally,
                          const struct account_view *view, uint32_t dim, struct explanation *ret)

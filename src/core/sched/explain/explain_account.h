@@ -2,8 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/task.h"
+#include "core/model/vector.h"
 #include "core/sched/explain/explain.h"
+#include "core/sched/order/tally.h"
 #include "core/sched/place/trial.h"
+#include "core/state/state.h"
+
+#include <stdbool.h>
 
 /* How the task's project stands in slots, or the account that holds the task back in the resource that does. True: a bound of its
  * accounts or of its user holds it back; the reason says which. */

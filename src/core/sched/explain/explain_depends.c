@@ -2,7 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain_depends.h"
 
-#include "core/state/state.h"
+#include "base/arena.h"
+#include "core/model/reason.h"
+#include "core/model/spec.h"
+#include "core/state/query.h"
 
 static bool blocks_already(const struct explanation *why, task_id id)
 {

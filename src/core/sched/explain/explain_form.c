@@ -5,16 +5,36 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain_form.h"
 
+#include "base/arena.h"
 #include "base/must.h"
 #include "base/str.h"
-#include "core/state/state.h"
+#include "core/model/blob.h"
+#include "core/model/form.h"
+#include "core/model/limits.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/shape.h"
+#include "core/model/spec.h"
+#include "core/model/vector.h"
 #include "core/sched/explain/explain.h"
 #include "core/sched/keep/first_bound.h"
-#include "core/sched/order/form_chunk.h"
-#include "core/sched/place/form_open.h"
-#include "core/sched/place/empty_nodes.h"
-#include "core/sched/place/place_form.h"
 #include "core/sched/keep/rights.h"
+#include "core/sched/order/form_chunk.h"
+#include "core/sched/order/tally.h"
+#include "core/sched/order/view.h"
+#include "core/sched/place/arrange.h"
+#include "core/sched/place/empty_nodes.h"
+#include "core/sched/place/form_open.h"
+#include "core/sched/place/nodeset.h"
+#include "core/sched/place/overlay.h"
+#include "core/sched/place/place_form.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+#include "core/state/topology.h"
+
+#include <string.h>
 
 /* ---- what can never be ---- */
 

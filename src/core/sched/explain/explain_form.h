@@ -3,7 +3,12 @@
 #pragma once
 
 #include "core/model/reason.h"
+#include "core/model/resource.h"
+#include "core/model/task.h"
 #include "core/sched/place/trial.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* What stands in its way. */
 struct form_look {

@@ -2,9 +2,14 @@
  *
  * Asked of every waiting task at once, an explanation costs a look at all nodes; queues are long because many ask for the same.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/state/state.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/task.h"
 #include "core/sched/explain/explain.h"
 #include "core/sched/keep/rights.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 bool explain_group(const struct core *core, const struct task *task, struct explain_group *ret)
 {

@@ -1,10 +1,14 @@
 /* explain_held.c - places that are promised to others, quota that is kept for them.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/claim.h"
 #include "core/sched/explain/explain_internal.h"
 #include "core/sched/keep/bound_above.h"
 #include "core/sched/keep/first_bound.h"
-#include "core/sched/order/form_chunk.h"
 #include "core/sched/keep/rights.h"
+#include "core/sched/order/form_chunk.h"
+#include "core/sched/order/view.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
 
 task_id explain_held_promised(const struct explain_look *look)
 {

@@ -2,10 +2,20 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/state/state.h"
+#include "core/model/ids.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/shape.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
 #include "core/sched/explain/explain.h"
-#include "core/sched/place/search.h"
+#include "core/sched/place/overlay.h"
 #include "core/sched/place/trial.h"
+#include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct explain_look {
     const struct core *core;

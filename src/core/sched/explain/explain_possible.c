@@ -5,9 +5,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "base/str.h"
-#include "core/state/state.h"
-#include "core/sched/explain/lower.h"
+#include "core/model/fit.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/reason.h"
+#include "core/model/resource.h"
+#include "core/model/space.h"
 #include "core/sched/explain/explain.h"
+#include "core/sched/explain/lower.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 /* The next node of the pool, as if nothing ran on it: the largest first, so that what is possible is known soon. */
 static bool next_empty(const struct core *core, const struct pool *pool, struct okey *key,

@@ -2,9 +2,19 @@
  *
  * Keeps S8 of README.md: an amount that is given is exact, and a change that another bound would stop is not given.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/fit.h"
+#include "core/model/reason.h"
+#include "core/model/resource.h"
+#include "core/model/space.h"
 #include "core/sched/explain/explain_internal.h"
 #include "core/sched/explain/lower.h"
 #include "core/sched/keep/rights.h"
+#include "core/sched/order/gates.h"
+#include "core/sched/order/tally.h"
+#include "core/sched/order/user_cap.h"
+#include "core/sched/order/view.h"
+#include "core/sched/place/search.h"
+#include "core/state/query.h"
 
 /* Does the task, asking for this, stay within what its accounts may still take, with the cpu and memory that come on the node? */
 static bool stays_within(const struct explain_look *look, const struct node *node,

@@ -7,12 +7,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain_time.h"
 
+#include "base/arena.h"
 #include "base/checked.h"
-#include "core/state/state.h"
-#include "core/sched/take/action.h"
-#include "core/sched/explain/explain.h"
+#include "core/model/limits.h"
 #include "core/sched/explain/explain_internal.h"
 #include "core/sched/order/runtime.h"
+#include "core/sched/order/shares.h"
+#include "core/sched/take/action.h"
+#include "core/state/query.h"
 
 /* Pieces looked at for one explanation and in one search of it, and searches: lists explain hundreds of tasks. */
 enum { EXPLAIN_WORK_MAX = 10000, EXPLAIN_SEARCH_MAX = 4000, EXPLAIN_SEARCHES_MAX = 24 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/model/reason.h"
+#include "core/model/task.h"
 #include "core/sched/place/trial.h"
 
 /* A task that waits for room and will get it from others once its preemption delay, or their minimum runtime, is over: that is the

@@ -3,6 +3,7 @@
 #include "core/sched/explain/lower.h"
 
 #include "base/must.h"
+#include "core/model/reason.h"
 
 uint32_t lower_count(const struct request *request)
 {

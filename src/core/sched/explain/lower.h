@@ -3,6 +3,12 @@
 #pragma once
 
 #include "core/model/fit.h"
+#include "core/model/ids.h"
+#include "core/model/resource.h"
+#include "core/model/space.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* The amounts of a request that can be lowered. */
 enum lower_kind {

@@ -2,12 +2,28 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/owed.h"
 
-#include "core/state/state.h"
-#include "core/sched/order/reclaim_rules.h"
+#include "core/model/fit.h"
+#include "core/model/instance.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/resource.h"
+#include "core/model/shape.h"
+#include "core/model/space.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
 #include "core/sched/keep/rights.h"
+#include "core/sched/order/account.h"
+#include "core/sched/order/gates.h"
+#include "core/sched/order/reclaim_rules.h"
 #include "core/sched/order/runtime.h"
+#include "core/sched/order/shares.h"
 #include "core/sched/order/tally.h"
 #include "core/sched/order/turns.h"
+#include "core/sched/order/view.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/space_later.h"
 
 /* One chunk while its room is looked for. */
 struct owed_search {

@@ -13,7 +13,11 @@
 #pragma once
 
 #include "base/arena.h"
-#include "core/core.h"
+#include "core/model/ids.h"
+#include "core/state/state.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 struct owed {
     account_id account; /* a project */

@@ -4,9 +4,15 @@
  * start; from the next pass on it stands ahead of all others of its project and priority. SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/keep/blocked.h"
 
+#include "base/arena.h"
 #include "base/checked.h"
-#include "core/state/state.h"
+#include "base/must.h"
+#include "core/model/oindex.h"
+#include "core/sched/keep/reserve.h"
 #include "core/sched/keep/rights.h"
+#include "core/sched/place/overlay.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
 
 enum { HEADS_LOOK_MAX = 64 }; /* tasks that are asked whether they have waited longest */
 

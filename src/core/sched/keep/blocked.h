@@ -8,8 +8,16 @@
  * up to RESERVATIONS_MAX while all their starts are known. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/sched/keep/reserve.h"
+#include "core/model/ids.h"
+#include "core/model/input.h"
+#include "core/model/pool.h"
+#include "core/model/task.h"
 #include "core/sched/place/trial.h"
+#include "core/state/fact.h"
+#include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct blocked {
     const struct core *core;

@@ -2,8 +2,17 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/keep/bound_above.h"
 
-#include "core/state/state.h"
+#include "base/arena.h"
+#include "core/model/oindex.h"
+#include "core/model/spec.h"
+#include "core/sched/keep/first_bound.h"
+#include "core/sched/order/account.h"
 #include "core/sched/order/queue.h"
+#include "core/sched/order/shares.h"
+#include "core/sched/order/tally.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 struct bounds_above {
     const struct first_bound **at; /* by index of the account's view; NULL: nobody */

@@ -6,7 +6,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/sched/keep/first_bound.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
+#include "core/sched/order/view.h"
+#include "core/sched/place/trial.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct bounds_above;
 

@@ -2,10 +2,19 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/keep/first_bound.h"
 
-#include "core/state/state.h"
-#include "core/sched/order/form_chunk.h"
-#include "core/sched/order/queue.h"
+#include "base/arena.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/spec.h"
 #include "core/sched/keep/reserve.h"
+#include "core/sched/order/account.h"
+#include "core/sched/order/form_chunk.h"
+#include "core/sched/order/gates.h"
+#include "core/sched/order/queue.h"
+#include "core/sched/order/tally.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 /* Is it its own project that may not have so much more, or its user? */
 static bool bound_here(const struct tally *tally, const struct task *task, enum view view,

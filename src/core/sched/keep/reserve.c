@@ -12,10 +12,19 @@
  * over. The age of the newest instance waited for never moves on: others do not start there, and another node is taken only for an
  * older one. So the holder starts within the length of one task (S6 of README.md).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/keep/reserve_internal.h"
+#include "core/sched/keep/reserve.h"
 
+#include "base/arena.h"
 #include "base/checked.h"
-#include "core/state/state.h"
+#include "base/must.h"
+#include "core/model/fit.h"
+#include "core/model/length.h"
+#include "core/model/oindex.h"
+#include "core/sched/keep/reserve_internal.h"
+#include "core/sched/order/view.h"
+#include "core/state/capacity.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
 
 /* When a run of this task that began then ends; INT64_MAX: not known. */
 static int64_t run_end_ms(const struct reserve_choice *choice, const struct task *task,

@@ -2,7 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/resource.h"
+#include "core/model/shape.h"
+#include "core/model/task.h"
+#include "core/sched/place/overlay.h"
 #include "core/sched/place/trial.h"
+#include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Could `count` instances of this shape run together on the nodes that may take work, if nothing
  * else ran there? */

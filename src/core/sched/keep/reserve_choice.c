@@ -4,12 +4,14 @@
  *   nodes that it has touched ───────────▶ looked at, sorted ──────┴─▶ taken from the front
  *
  * With caches off all are looked at; the order is the same, so the choice is. SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/keep/reserve_internal.h"
-
+#include "base/arena.h"
 #include "base/must.h"
 #include "base/sort.h"
-#include "core/state/state.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/sched/keep/reserve_internal.h"
 #include "core/sched/keep/wait_index.h"
+#include "core/state/query.h"
 
 /* Older ones (or sooner ends) first; then fewer ends for each instance; then the lower id. The keys of wait_index.c say the same. */
 static int candidate_compare(const struct candidate *a, const struct candidate *b, bool by_end)
@@ -117,7 +119,7 @@ static void candidates_init(struct candidates *from, const struct reserve_choice
     if (capacity == NULL) {
         nodes_add(from);
     } else {
-        from->order = wait_index_order(capacity_waits(capacity), choice);
+        from->order = wait_index_order(wait_index_of(capacity), choice);
         spots_add(from);
         head_next(from);
     }

@@ -3,14 +3,24 @@
  * The plan does not move on while it is waited for: nothing starts on kept nodes, so what has to end there only gets older in
  * comparison (S6 of README.md).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/keep/reserve_internal.h"
-
+#include "base/arena.h"
 #include "base/must.h"
-#include "core/state/state.h"
+#include "core/model/fit.h"
+#include "core/model/form.h"
+#include "core/model/pool.h"
+#include "core/model/shape.h"
+#include "core/model/task.h"
+#include "core/sched/keep/reserve_internal.h"
 #include "core/sched/order/form_chunk.h"
-#include "core/sched/place/form_open.h"
+#include "core/sched/order/view.h"
+#include "core/sched/place/arrange.h"
 #include "core/sched/place/empty_nodes.h"
+#include "core/sched/place/form_open.h"
+#include "core/sched/place/nodeset.h"
 #include "core/sched/place/place_form.h"
+#include "core/sched/place/trial.h"
+#include "core/state/capacity.h"
+#include "core/state/query.h"
 
 /* When the newest instance began that has to end for one more to fit there. */
 static int64_t node_age(void *context, const struct request *request, const struct node *node)
@@ -114,7 +124,7 @@ static uint32_t choice_possible(const struct trial *trial, const struct task *ta
 
 /* Could the next instances of a gang with a form run on the nodes that may take work, if nothing else ran there? Those that it has, or
  * is promised, or, with `opened`, gets in this trial, have their places. */
-static bool decide_form_possible(const struct trial *trial, const struct task *task, bool opened)
+static bool form_possible(const struct trial *trial, const struct task *task, bool opened)
 {
     struct arena arena;
     arena_init(&arena);
@@ -137,7 +147,7 @@ bool reserve_form_possible(const struct trial *trial, const struct task *task)
     const bool whole = task->waiting_count == task->instance_count && task->claimed_count == 0;
     bool possible;
     if (!whole || !capacity_empty_takes(core->capacity, shape, task->instance_count, &possible)) {
-        possible = decide_form_possible(trial, task, false);
+        possible = form_possible(trial, task, false);
     }
     if (whole) {
         capacity_empty_note(core->capacity, shape, possible ? task->instance_count : 0, !possible);
@@ -147,8 +157,7 @@ bool reserve_form_possible(const struct trial *trial, const struct task *task)
 
 bool reserve_form_open(const struct trial *trial, const struct task *task)
 {
-    return task->by_groups ? decide_form_possible(trial, task, true)
-                           : reserve_form_possible(trial, task);
+    return task->by_groups ? form_possible(trial, task, true) : reserve_form_possible(trial, task);
 }
 
 /* All of them start together: when the last place is free. */

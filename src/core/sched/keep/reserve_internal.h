@@ -2,7 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/node.h"
+#include "core/model/resource.h"
+#include "core/model/space.h"
 #include "core/sched/keep/reserve.h"
+#include "core/sched/place/overlay.h"
+#include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* An instance that holds something on a node, and when it gives it back. */
 struct occupant {

@@ -2,10 +2,17 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/keep/rights.h"
 
+#include "base/arena.h"
 #include "base/checked.h"
-#include "core/state/state.h"
+#include "core/model/spec.h"
+#include "core/sched/order/account.h"
 #include "core/sched/order/form_chunk.h"
 #include "core/sched/order/queue.h"
+#include "core/sched/order/reclaim_rules.h"
+#include "core/sched/order/view.h"
+#include "core/sched/place/overlay.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
 
 static bool turns_change(const struct pool *pool)
 {

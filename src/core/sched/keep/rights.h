@@ -8,8 +8,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/sched/order/reclaim_rules.h"
+#include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
+#include "core/sched/order/tally.h"
 #include "core/sched/place/trial.h"
+#include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Do several projects wait in this pool, and turns change between them with what they hold? */
 bool rights_between(const struct core *core, const struct pool *pool);

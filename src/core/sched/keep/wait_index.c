@@ -10,7 +10,11 @@
 
 #include "base/mem.h"
 #include "base/must.h"
-#include "core/state/state.h"
+#include "core/model/limits.h"
+#include "core/model/node.h"
+#include "core/sched/place/overlay.h"
+#include "core/state/capacity.h"
+#include "core/state/query.h"
 
 enum {
     NOTED_MAX =
@@ -82,6 +86,27 @@ void wait_index_note(struct wait_index *index, node_id node)
 {
     index->latest[node.v % NOTED_MAX] = index->noted_end;
     index->noted[index->noted_end++ % NOTED_MAX] = node;
+}
+
+static void *part_make(void)
+{
+    return wait_index_new();
+}
+
+static void part_free(void *part)
+{
+    wait_index_free(part);
+}
+
+static void part_note(void *part, node_id node)
+{
+    wait_index_note(part, node);
+}
+
+struct wait_index *wait_index_of(struct capacity *capacity)
+{
+    static const struct capacity_part_ops ops = {part_make, part_free, part_note, true};
+    return capacity_part(capacity, CAPACITY_WAITS, &ops);
 }
 
 /* Was the node noted at `at` noted again behind that? */

@@ -8,8 +8,14 @@
  * goes. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/ids.h"
 #include "core/model/oindex.h"
+#include "core/model/pool.h"
 #include "core/sched/keep/reserve_internal.h"
+#include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Eight holders, each by known ends and by age, and as many that held reservations lately. */
 enum { WAIT_ORDERS_MAX = 4 * RESERVATIONS_MAX };
@@ -19,6 +25,10 @@ struct wait_order;
 
 struct wait_index *wait_index_new(void);
 void wait_index_free(struct wait_index *index); /* NULL is fine */
+
+/* The one beside the state. */
+struct capacity;
+struct wait_index *wait_index_of(struct capacity *capacity);
 
 /* The row of a node has changed, or when one of its instances ends. */
 void wait_index_note(struct wait_index *index, node_id node);

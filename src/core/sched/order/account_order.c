@@ -3,7 +3,6 @@
 #include "core/sched/order/account_order.h"
 
 #include "base/must.h"
-#include "core/sched/order/fraction.h"
 
 #include <stddef.h>
 

@@ -14,8 +14,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/vector.h"
 #include "core/sched/order/account.h"
 #include "core/sched/order/fraction.h"
+
+#include <stdbool.h>
 
 /* One side of the comparison. */
 struct account_side {

@@ -114,7 +114,7 @@ static bool round_run(struct share_round *round, u128 *parts)
 }
 
 /* Is a / b larger than c / d? By continued fractions: no product that could overflow. */
-static int fraction_compare(struct remainder x, struct remainder y)
+static int remainder_compare(struct remainder x, struct remainder y)
 {
     int sign = 1;
     for (;;) {
@@ -138,7 +138,7 @@ static int fraction_compare(struct remainder x, struct remainder y)
 /* Whose remainder comes first: the larger, then the older sibling. */
 static bool before(const struct share_round *round, size_t a, size_t b)
 {
-    const int by_size = fraction_compare(round->left[a], round->left[b]);
+    const int by_size = remainder_compare(round->left[a], round->left[b]);
     return by_size != 0 ? by_size > 0 : round->siblings[a].order < round->siblings[b].order;
 }
 

@@ -3,7 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/arena.h"
+#include "core/model/node.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
+#include "core/state/query.h"
 #include "core/state/state.h"
+
+#include <stdint.h>
 
 /* Where each instance of a task is or will be, as far as the state says; NULL: nowhere. */
 const struct node **form_chunk_at(const struct core *core, const struct task *task,

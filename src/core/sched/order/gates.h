@@ -3,7 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/vector.h"
 #include "core/sched/order/account.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum gate {
     GATE_OPEN,

@@ -4,7 +4,8 @@
 
 #include "base/hash.h"
 #include "base/must.h"
-#include "core/state/state.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
 
 enum { LANES_FIRST = 4, NOTES_FIRST = 32, LANE_STAGE_MASK = 3 };
 

@@ -3,9 +3,14 @@
 #pragma once
 
 #include "base/arena.h"
-#include "core/core.h"
+#include "core/model/ids.h"
 #include "core/model/oindex.h"
-#include "core/sched/place/overlay.h"
+#include "core/model/task.h"
+#include "core/sched/order/trail.h"
+#include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* What a pass has learned of a shape, for all accounts. */
 struct shape_note {

@@ -9,7 +9,11 @@
 #pragma once
 
 #include "base/arena.h"
+#include "core/model/vector.h"
 #include "core/sched/order/account.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum { SATURATION_MILLI_DEFAULT = 1000, SATURATION_MILLI_MAX = 1000000 };
 

@@ -6,6 +6,9 @@
 #include "core/model/task.h"
 #include "core/sched/order/account.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* Whose minimum runtime protects from other accounts. */
 enum reclaim_protection {
     RECLAIM_PROTECTION_LCA, /* of the account just below the common ancestor, on the victim's side, or above it */

@@ -4,10 +4,19 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/shares.h"
 
-#include "base/mem.h"
 #include "base/must.h"
-#include "core/state/state.h"
+#include "core/model/account.h"
+#include "core/model/node.h"
+#include "core/model/pool.h"
+#include "core/model/quota.h"
+#include "core/model/resource.h"
+#include "core/model/table.h"
 #include "core/sched/order/fairshare.h"
+#include "core/state/history.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/shares_cache.h"
+#include "core/state/state.h"
 
 /* What can be divided (fairshare.c multiplies with it). */
 #define TOTAL_MAX ((int64_t)1 << 55)
@@ -239,28 +248,6 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
 }
 
 /* ---- for those who only show them ---- */
-
-struct shares_cache {
-    pool_id pool;
-    uint64_t seq;
-    const struct shares *shares; /* NULL: nothing yet */
-    struct arena arena;
-};
-
-struct shares_cache *shares_cache_new(void)
-{
-    struct shares_cache *cache = xcalloc(1, sizeof *cache);
-    arena_init(&cache->arena);
-    return cache;
-}
-
-void shares_cache_free(struct shares_cache *cache)
-{
-    if (cache != NULL) {
-        arena_done(&cache->arena);
-        free(cache);
-    }
-}
 
 static const struct shares *cache_ask(struct shares_cache *cache, const struct core *core,
                                       pool_id pool)

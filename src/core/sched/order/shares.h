@@ -6,8 +6,13 @@
 #pragma once
 
 #include "base/arena.h"
-#include "core/core.h"
+#include "core/model/ids.h"
+#include "core/model/vector.h"
 #include "core/sched/order/account.h"
+
+#include <stdint.h>
+
+struct core;
 
 enum { SHARES_NONE = UINT32_MAX };
 
@@ -34,7 +39,5 @@ struct shares *shares_compute(const struct core *core, pool_id pool, struct aren
 /* The view of an account; NULL: it has no work in the pool. */
 struct account_view *shares_view(const struct shares *shares, account_id account);
 
-/* The shares of the pool asked for last, as long as the state stays the same: a cache beside the state, for shares_of(). */
-struct shares_cache;
-struct shares_cache *shares_cache_new(void);
-void shares_cache_free(struct shares_cache *cache); /* NULL is fine */
+/* The fair share of an account of one accounted resource of the pool, as it is now: for those who show it. */
+int64_t shares_of(const struct core *core, account_id account, pool_id pool, uint32_t dim);

@@ -3,7 +3,12 @@
 #include "core/sched/order/tally.h"
 
 #include "base/must.h"
-#include "core/state/state.h"
+#include "core/model/claim.h"
+#include "core/model/oindex.h"
+#include "core/model/quota.h"
+#include "core/model/table.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
 
 /* Sums of the state are cut at QUOTA_SUM_MAX; a trial adds far less than would wrap, but is held to it. */
 static int64_t sum_held(int64_t sum, int64_t more)

@@ -7,10 +7,19 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/arena.h"
+#include "core/model/ids.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
+#include "core/sched/order/account.h"
 #include "core/sched/order/gates.h"
-#include "core/sched/place/overlay.h"
 #include "core/sched/order/shares.h"
 #include "core/sched/order/user_cap.h"
+#include "core/sched/order/view.h"
+#include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct tally {
     const struct core *core;

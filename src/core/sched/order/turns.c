@@ -3,9 +3,13 @@
 #include "core/sched/order/turns.h"
 
 #include "base/must.h"
-#include "core/state/state.h"
-#include "core/sched/order/account_order.h"
+#include "core/model/account.h"
+#include "core/model/oindex.h"
+#include "core/model/quota.h"
+#include "core/model/resource.h"
 #include "core/sched/order/form_chunk.h"
+#include "core/sched/order/shares.h"
+#include "core/state/key.h"
 
 uint32_t turns_chunk(const struct task *task, uint32_t added)
 {

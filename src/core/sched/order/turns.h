@@ -7,9 +7,20 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/arena.h"
+#include "core/model/pool.h"
+#include "core/model/spec.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
+#include "core/sched/order/account.h"
 #include "core/sched/order/account_order.h"
 #include "core/sched/order/queue.h"
 #include "core/sched/order/tally.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct first_bound;
 

@@ -3,7 +3,13 @@
 #include "core/sched/order/user_cap.h"
 
 #include "base/hash.h"
-#include "core/state/state.h"
+#include "core/model/claim.h"
+#include "core/model/oindex.h"
+#include "core/model/table.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
 
 enum { USERS_FIRST = 16 };
 

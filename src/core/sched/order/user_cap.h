@@ -3,7 +3,12 @@
  * Nothing is kept in a pool without a cap. See tally.h for the two views. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/sched/place/overlay.h"
+#include "base/arena.h"
+#include "core/model/ids.h"
+#include "core/sched/order/view.h"
+#include "core/state/state.h"
+
+#include <stdint.h>
 
 /* A user of whom the trial or the state says more than what is held now. */
 struct user_slots {

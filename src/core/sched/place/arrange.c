@@ -5,9 +5,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/arrange.h"
 
+#include "base/arena.h"
 #include "base/must.h"
 #include "base/sort.h"
+#include "core/model/form.h"
+#include "core/model/limits.h"
+#include "core/model/node.h"
+#include "core/model/resource.h"
 #include "core/sched/place/sequence.h"
+#include "core/state/query.h"
+#include "core/state/topology.h"
 
 /* Domains and orders tried for one gang. */
 enum { ARRANGE_TRIES_MAX = 2000, LEVEL_NONE = -1, EVERY_ONE = TASK_INSTANCES_MAX };

@@ -10,7 +10,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/ids.h"
 #include "core/sched/place/nodeset.h"
+
+#include <stdint.h>
 
 enum arrange_result {
     ARRANGE_DONE,

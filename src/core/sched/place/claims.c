@@ -2,7 +2,21 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/claims.h"
 
+#include "base/arena.h"
 #include "base/must.h"
+#include "core/model/fit.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/resource.h"
+#include "core/model/space.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
+#include "core/sched/order/gates.h"
+#include "core/sched/order/tally.h"
+#include "core/sched/order/view.h"
+#include "core/sched/place/overlay.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
 #include "core/state/state.h"
 
 /* The next promised instance of a task from `index` on; instance_count: none. */

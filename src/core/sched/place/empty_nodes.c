@@ -5,7 +5,9 @@
 #include "base/hash.h"
 #include "base/must.h"
 #include "base/sort.h"
-#include "core/sched/place/search.h"
+#include "core/model/fit.h"
+#include "core/model/space.h"
+#include "core/state/topology.h"
 
 /* A node on which something was put. */
 struct empty_node {

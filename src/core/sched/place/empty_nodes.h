@@ -2,7 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/sched/place/arrange.h"
+#include "base/arena.h"
+#include "core/model/form.h"
+#include "core/model/node.h"
+#include "core/model/pool.h"
+#include "core/model/resource.h"
+#include "core/sched/place/nodeset.h"
+#include "core/state/state.h"
+
+#include <stdint.h>
 
 enum empty_nodes_of {
     EMPTY_NODES_JOINED, /* every node that joined and was not removed */

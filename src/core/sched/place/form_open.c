@@ -2,9 +2,20 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/form_open.h"
 
-#include "core/state/state.h"
+#include "core/model/fit.h"
+#include "core/model/form.h"
+#include "core/model/node.h"
+#include "core/model/shape.h"
+#include "core/model/space.h"
+#include "core/model/vector.h"
 #include "core/sched/order/form_chunk.h"
+#include "core/sched/order/gates.h"
+#include "core/sched/order/tally.h"
+#include "core/sched/order/view.h"
+#include "core/sched/place/overlay.h"
 #include "core/sched/place/search.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 static bool node_allows(const struct trial *trial, const struct asker *asker, uint32_t count)
 {

@@ -4,7 +4,14 @@
 #pragma once
 
 #include "base/arena.h"
+#include "core/model/form.h"
+#include "core/model/ids.h"
+#include "core/model/node.h"
+#include "core/model/pool.h"
 #include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct nodeset;
 

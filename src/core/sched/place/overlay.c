@@ -4,9 +4,14 @@
 
 #include "base/checked.h"
 #include "base/hash.h"
-#include "core/state/state.h"
+#include "base/must.h"
+#include "core/model/fit.h"
+#include "core/model/spec.h"
 #include "core/sched/place/search.h"
 #include "core/sched/place/tight_index.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/space_later.h"
 
 enum { SPOTS_FIRST = 16 };
 

@@ -12,22 +12,23 @@
 #pragma once
 
 #include "base/arena.h"
-#include "core/core.h"
+#include "core/model/ids.h"
+#include "core/model/limits.h"
+#include "core/model/node.h"
 #include "core/model/oindex.h"
+#include "core/model/pool.h"
+#include "core/model/resource.h"
+#include "core/model/space.h"
+#include "core/model/task.h"
 #include "core/model/vector.h"
-#include "core/model/fit.h"
+#include "core/sched/order/trail.h"
+#include "core/sched/order/view.h"
+#include "core/state/state.h"
 
-enum view { VIEW_NOW, VIEW_LATER };
-enum { VIEW_COUNT = VIEW_LATER + 1 };
+#include <stdbool.h>
+#include <stdint.h>
 
-/* Where the last search for a shape ended. Within a step nodes only lose room, so the nodes before
- * that one need not be asked again, but for those touched since. */
-struct trail {
-    bool valid;
-    uint64_t free; /* the node found, where it stood in the order */
-    uint64_t node;
-    uint32_t touched; /* length of the overlay's list then */
-};
+struct tight_index;
 
 /* Who asks for places. */
 struct asker {

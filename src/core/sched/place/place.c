@@ -8,10 +8,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/place.h"
 
+#include "base/arena.h"
 #include "base/must.h"
-#include "core/state/state.h"
+#include "core/model/resource.h"
+#include "core/model/vector.h"
+#include "core/sched/place/arrange.h"
 #include "core/sched/place/place_form.h"
 #include "core/sched/place/search.h"
+#include "core/state/query.h"
 
 uint32_t place_waiting(const struct core *core, const struct task *task, uint32_t index)
 {

@@ -2,7 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/node.h"
+#include "core/model/task.h"
+#include "core/sched/place/overlay.h"
 #include "core/sched/place/trial.h"
+#include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* The next instance from `index` on that wants a place and is not promised one; instance_count: none. */
 uint32_t place_waiting(const struct core *core, const struct task *task, uint32_t index);

@@ -2,11 +2,22 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/place_form.h"
 
+#include "base/arena.h"
 #include "base/must.h"
+#include "core/model/fit.h"
+#include "core/model/form.h"
+#include "core/model/limits.h"
+#include "core/model/shape.h"
+#include "core/model/space.h"
+#include "core/model/vector.h"
 #include "core/sched/order/form_chunk.h"
+#include "core/sched/order/view.h"
+#include "core/sched/place/nodeset.h"
 #include "core/sched/place/place.h"
 #include "core/sched/place/score.h"
 #include "core/sched/place/search.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 /* A ground that is a trial. */
 struct trial_nodeset {

@@ -2,8 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/ids.h"
+#include "core/model/node.h"
+#include "core/model/task.h"
 #include "core/sched/place/arrange.h"
+#include "core/sched/place/overlay.h"
 #include "core/sched/place/trial.h"
+
+#include <stdint.h>
 
 /* As place_these(): these instances (ascending), in the asker's view, beside those of the task that run, are promised a place or
  * have got one in this trial. Nothing is placed unless all are. */

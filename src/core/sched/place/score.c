@@ -3,6 +3,7 @@
 #include "core/sched/place/score.h"
 
 #include "base/must.h"
+#include "core/model/node.h"
 #include "core/state/capacity.h"
 
 /* What a node has of a resource, and what of it is free. */

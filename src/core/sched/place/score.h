@@ -10,8 +10,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/resource.h"
+#include "core/model/space.h"
 #include "core/model/spec.h"
-#include "core/model/fit.h"
+
+#include <stdint.h>
 
 struct score {
     int64_t over;

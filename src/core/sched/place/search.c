@@ -7,10 +7,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/search.h"
 
-#include "base/checked.h"
-#include "core/state/state.h"
+#include "base/must.h"
+#include "core/model/fit.h"
+#include "core/model/limits.h"
+#include "core/model/oindex.h"
+#include "core/model/shape.h"
+#include "core/model/vector.h"
+#include "core/sched/order/trail.h"
 #include "core/sched/place/score.h"
 #include "core/sched/place/tight.h"
+#include "core/state/capacity.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
 
 /* The resource by whose free amount nodes are ordered for a request, and how much of it one
  * instance asks at least. */

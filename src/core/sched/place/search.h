@@ -3,7 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/ids.h"
+#include "core/model/node.h"
+#include "core/model/resource.h"
+#include "core/model/space.h"
+#include "core/sched/order/view.h"
 #include "core/sched/place/overlay.h"
+
+#include <stdint.h>
 
 /* The first node that takes `count` such instances; NULL: there is none. */
 const struct node *search_first(struct overlay *overlay, const struct asker *asker, uint32_t count);

@@ -4,6 +4,8 @@
 
 #include "core/model/resource.h"
 
+#include <stdbool.h>
+
 /* Those that may be on some nodes only are hardest, then those that ask for most. */
 enum sequence { HARDEST_FIRST, AS_LISTED, EASIEST_FIRST, LISTED_LAST_FIRST };
 enum { SEQUENCE_COUNT = LISTED_LAST_FIRST + 1 };

@@ -4,11 +4,14 @@
 
 #include "base/hash.h"
 #include "base/must.h"
-#include "core/state/state.h"
+#include "core/model/fit.h"
 #include "core/model/label.h"
 #include "core/sched/place/score.h"
 #include "core/sched/place/search.h"
 #include "core/sched/place/tight_index.h"
+#include "core/sched/place/tight_internal.h"
+#include "core/sched/place/waste.h"
+#include "core/state/query.h"
 
 #include <string.h>
 

@@ -6,8 +6,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/limits.h"
+#include "core/model/node.h"
+#include "core/model/resource.h"
+#include "core/model/space.h"
+#include "core/model/typical_use.h"
+#include "core/sched/order/view.h"
 #include "core/sched/place/overlay.h"
-#include "core/sched/place/waste.h"
+
+#include <stdint.h>
 
 /* What decides between two states; lower is better, compared from the first to the last. */
 struct tight_rank {

@@ -3,11 +3,18 @@
  * A state has at least one node, which stands for it: scores are made with that. What is equal is told by the words of the state,
  * so a node that was touched, and is what it was before, costs no more than to see that.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/place/tight_index.h"
+
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/must.h"
-#include "core/state/state.h"
+#include "core/model/fit.h"
+#include "core/model/space.h"
+#include "core/sched/place/tight.h"
 #include "core/sched/place/tight_internal.h"
+#include "core/state/capacity.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 #include <string.h>
 
@@ -61,7 +68,7 @@ static uint32_t *head_of(struct tight_index *index, uint64_t hash)
     return &index->waiting.at[hash & (index->waiting.count - 1)];
 }
 
-static void blocked_grow(struct tight_index *index)
+static void order_grow(struct tight_index *index)
 {
     const size_t count = index->waiting.count == 0 ? HEADS_FIRST : index->waiting.count * 2;
     vec_clear(&index->waiting);
@@ -97,7 +104,7 @@ static uint32_t state_add(struct tight_index *index, const struct likeness *like
                           pool_id pool)
 {
     if (index->state_count >= index->waiting.count) {
-        blocked_grow(index);
+        order_grow(index);
     }
     uint32_t at;
     if (index->free.count > 0) {
@@ -288,9 +295,28 @@ static void spots_note(struct tight_index *index, const struct overlay *overlay)
     }
 }
 
+static void *part_make(void)
+{
+    return tight_index_new();
+}
+
+static void part_free(void *part)
+{
+    tight_index_free(part);
+}
+
+static void part_note(void *part, node_id node)
+{
+    tight_index_note(part, node);
+}
+
+static const struct capacity_part_ops part_ops = {part_make, part_free, part_note, false};
+
 struct tight_index *tight_index_of(struct overlay *overlay, enum view view)
 {
-    struct tight_index *index = capacity_tight(overlay->core->capacity, view);
+    struct tight_index *index =
+        capacity_part(overlay->core->capacity,
+                      view == VIEW_NOW ? CAPACITY_TIGHT_NOW : CAPACITY_TIGHT_LATER, &part_ops);
     if (index->step == NULL) {
         index->step = overlay;
         overlay->tight[view] = index;

@@ -9,6 +9,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/ids.h"
+#include "core/sched/order/view.h"
 #include "core/sched/place/overlay.h"
 
 struct tight_index;
@@ -25,7 +27,3 @@ struct tight_index *tight_index_of(struct overlay *overlay, enum view view);
 /* A step is over, or has moved something on a node. Both do nothing where it does not use the index. */
 void tight_index_leave(struct overlay *overlay);
 void tight_index_moved(struct overlay *overlay, enum view view, node_id node);
-
-/* As tight_first(), for a request that names no devices. */
-const struct node *tight_order_first(struct tight_index *index, struct overlay *overlay,
-                                     const struct asker *asker, uint32_t count);

@@ -3,9 +3,17 @@
 #pragma once
 
 #include "base/vec.h"
-#include "core/sched/place/tight.h"
-#include "core/sched/place/tight_index.h"
-#include "core/sched/place/waste.h"
+#include "core/model/ids.h"
+#include "core/model/node.h"
+#include "core/model/oindex.h"
+#include "core/model/resource.h"
+#include "core/model/typical_use.h"
+#include "core/sched/order/view.h"
+#include "core/sched/place/overlay.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Nodes that are alike. */
 struct tight_state {
@@ -80,3 +88,7 @@ void tight_index_sync(struct tight_index *index, struct overlay *overlay, enum v
                       const struct typical_uses *uses);
 
 void tight_order_done(struct tight_index *index, struct tight_order *order);
+
+/* As tight_first(), for a request that names no devices. */
+const struct node *tight_order_first(struct tight_index *index, struct overlay *overlay,
+                                     const struct asker *asker, uint32_t count);

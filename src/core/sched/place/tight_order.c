@@ -5,10 +5,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/hash.h"
 #include "base/must.h"
-#include "core/state/state.h"
+#include "core/model/fit.h"
+#include "core/model/limits.h"
+#include "core/model/space.h"
 #include "core/sched/place/score.h"
 #include "core/sched/place/search.h"
+#include "core/sched/place/tight.h"
 #include "core/sched/place/tight_internal.h"
+#include "core/sched/place/waste.h"
+#include "core/state/query.h"
 
 #include <string.h>
 

@@ -3,7 +3,11 @@
 #include "core/sched/place/trial.h"
 
 #include "base/must.h"
-#include "core/state/state.h"
+#include "core/model/instance.h"
+#include "core/model/resource.h"
+#include "core/sched/order/shares.h"
+#include "core/sched/order/view.h"
+#include "core/state/query.h"
 
 enum { DECISIONS_FIRST = 8 };
 

@@ -9,8 +9,22 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/sched/place/overlay.h"
+#include "base/arena.h"
+#include "core/model/claim.h"
+#include "core/model/ids.h"
+#include "core/model/input.h"
+#include "core/model/node.h"
+#include "core/model/space.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
 #include "core/sched/order/tally.h"
+#include "core/sched/place/overlay.h"
+#include "core/state/fact.h"
+#include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum decision_kind { DECISION_START, DECISION_CLAIM, DECISION_EVICT, DECISION_UNCLAIM };
 

@@ -5,19 +5,28 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/action.h"
 
+#include "base/arena.h"
 #include "base/must.h"
 #include "base/sort.h"
-#include "core/state/state.h"
-#include "core/sched/take/consolidate.h"
+#include "core/model/limits.h"
+#include "core/model/oindex.h"
+#include "core/model/spec.h"
+#include "core/sched/keep/bound_above.h"
 #include "core/sched/keep/first_bound.h"
+#include "core/sched/keep/rights.h"
 #include "core/sched/order/form_chunk.h"
+#include "core/sched/order/runtime.h"
+#include "core/sched/order/tally.h"
+#include "core/sched/order/turns.h"
+#include "core/sched/order/view.h"
 #include "core/sched/place/place.h"
 #include "core/sched/place/place_form.h"
+#include "core/sched/take/consolidate.h"
 #include "core/sched/take/preempt.h"
 #include "core/sched/take/reclaim.h"
-#include "core/sched/keep/rights.h"
-#include "core/sched/order/runtime.h"
-#include "core/sched/order/turns.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 /* What the trial has placed of a task. */
 struct placed_task {

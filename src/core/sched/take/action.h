@@ -9,9 +9,17 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/sched/keep/bound_above.h"
+#include "core/model/pool.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
 #include "core/sched/order/queue.h"
+#include "core/sched/order/reclaim_rules.h"
+#include "core/sched/place/trial.h"
 #include "core/sched/take/solve.h"
+#include "core/sched/take/solve_internal.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* What one pass may look at: pieces, as solve.h counts them. A single claimant gets at most the second;
  * the third where nobody has a right to more than what is free, and running tasks would only move. */

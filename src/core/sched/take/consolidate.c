@@ -2,7 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/consolidate.h"
 
-#include "core/state/state.h"
+#include "core/model/vector.h"
+#include "core/sched/order/queue.h"
+#include "core/sched/take/solve.h"
+#include "core/sched/take/victims.h"
+#include "core/state/query.h"
 
 enum chunk_result consolidate_try(struct action *action, const struct chunk *chunk)
 {

@@ -3,10 +3,14 @@
  * Surprising: in a line of equal losers the first is the one allocated, or saved, last, and what a piece loses counts from that
  * moment: resources are held from the allocation on, and the state can keep that order without knowing the time.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/take/pieces_internal.h"
+#include "core/sched/take/pieces.h"
 
 #include "base/must.h"
-#include "core/state/state.h"
+#include "core/model/instance.h"
+#include "core/model/quota.h"
+#include "core/sched/take/pieces_internal.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
 
 enum { LINES_FIRST = 8, ORDER_FIRST = 16 };
 

@@ -10,7 +10,20 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/sched/place/trial.h"
+#include "base/arena.h"
+#include "core/model/ids.h"
+#include "core/model/oindex.h"
+#include "core/model/spec.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
+#include "core/sched/order/account.h"
+#include "core/state/state.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct piece_entry;
 
 /* What an eviction costs beside the work that is lost: to come down, to wait, to come up again. With it tasks that have just
  * started are compared by what they hold. */

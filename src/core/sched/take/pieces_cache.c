@@ -1,9 +1,13 @@
 /* pieces_cache.c - pieces of running tasks, made when they are asked for, each once in a pass; and who goes before whom.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/take/pieces_internal.h"
-
+#include "base/arena.h"
 #include "base/hash.h"
 #include "base/must.h"
+#include "core/model/instance.h"
+#include "core/model/spec.h"
+#include "core/model/vector.h"
+#include "core/sched/take/pieces_internal.h"
+#include "core/state/query.h"
 #include "core/state/state.h"
 
 #include <stdlib.h>
@@ -63,7 +67,7 @@ static uint32_t entry_index(const struct piece_cache *cache, uint64_t task, uint
     return at;
 }
 
-static void records_grow(struct piece_cache *cache)
+static void cache_grow(struct piece_cache *cache)
 {
     const struct piece_entry *old = cache->at;
     const uint32_t old_room = cache->room;
@@ -97,7 +101,7 @@ struct piece_entry *pieces_cache_get(struct piece_cache *cache, const struct acc
     const struct task *task = query_task(cache->core, instance->task);
     const uint32_t index = task->gang ? GANG_INDEX : instance->index;
     if ((cache->count + 1) * 2 > cache->room) {
-        records_grow(cache);
+        cache_grow(cache);
     }
     struct piece_entry *entry = &cache->at[entry_index(cache, task->id.v, index)];
     if (entry->task == 0) {

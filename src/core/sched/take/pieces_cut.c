@@ -5,9 +5,19 @@
  *
  * Those above a minimum go one after the other, whatever each would lose.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/take/pieces.h"
-
+#include "base/arena.h"
 #include "base/must.h"
+#include "core/model/form.h"
+#include "core/model/form_grow.h"
+#include "core/model/instance.h"
+#include "core/model/limits.h"
+#include "core/model/shape.h"
+#include "core/model/task.h"
+#include "core/model/vector.h"
+#include "core/sched/order/account.h"
+#include "core/sched/take/pieces.h"
+#include "core/state/gang.h"
+#include "core/state/query.h"
 #include "core/state/state.h"
 
 void pieces_cut_add(const struct piece_cache *cache, const struct instance *instance,

@@ -2,7 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/task.h"
+#include "core/sched/order/account.h"
 #include "core/sched/take/pieces.h"
+
+#include <stdint.h>
 
 /* What goes of an instance or, in one entry, of a gang. */
 struct piece_entry {

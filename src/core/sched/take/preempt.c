@@ -2,8 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/preempt.h"
 
-#include "core/state/state.h"
+#include "core/model/oindex.h"
+#include "core/model/spec.h"
+#include "core/model/task.h"
 #include "core/sched/order/gates.h"
+#include "core/sched/take/solve.h"
+#include "core/sched/take/victims.h"
+#include "core/state/key.h"
 
 /* Does anything of a lower priority run in the task's project? */
 static bool lower_runs(const struct action *action, const struct task *task)

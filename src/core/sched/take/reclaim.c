@@ -4,7 +4,12 @@
 #include "core/sched/take/reclaim.h"
 
 #include "base/checked.h"
-#include "core/state/state.h"
+#include "core/model/vector.h"
+#include "core/sched/order/account.h"
+#include "core/sched/order/reclaim_rules.h"
+#include "core/sched/order/shares.h"
+#include "core/sched/take/solve.h"
+#include "core/sched/take/victims.h"
 
 /* How far above a bound; below 0: not at all, or there is none. */
 static int64_t excess(int64_t held, int64_t bound)

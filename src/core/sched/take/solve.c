@@ -4,12 +4,24 @@
  * makes room is then tried whole in the trial. For equal instances the count of those that fit is exact, so nothing is tried in
  * vain for want of room. After a set was refused, the next is tried when it has grown by twice as much.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/take/solve_internal.h"
+#include "core/sched/take/solve.h"
 
+#include "base/arena.h"
 #include "base/must.h"
-#include "core/state/state.h"
+#include "core/model/fit.h"
+#include "core/model/form.h"
+#include "core/model/instance.h"
+#include "core/model/pool.h"
+#include "core/model/resource.h"
+#include "core/model/shape.h"
+#include "core/model/space.h"
+#include "core/model/spec.h"
+#include "core/sched/order/view.h"
 #include "core/sched/place/place.h"
 #include "core/sched/place/search.h"
+#include "core/sched/take/solve_internal.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 /* Where room was sought on nodes in vain, so much work goes into a search in order: what is found then is found soon. Not where
  * there are more nodes than this: there pieces in order are scattered, and what they make room for, a node does. In smaller pools

@@ -11,7 +11,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/task.h"
+#include "core/sched/order/account.h"
+#include "core/sched/order/reclaim_rules.h"
+#include "core/sched/place/trial.h"
 #include "core/sched/take/victims.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum solve_result {
     SOLVE_FOUND,  /* the trial has it: evictions, claims */

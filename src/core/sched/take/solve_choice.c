@@ -2,9 +2,22 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/solve_choice.h"
 
+#include "base/arena.h"
 #include "base/sort.h"
-#include "core/state/state.h"
+#include "core/model/fit.h"
+#include "core/model/instance.h"
+#include "core/model/oindex.h"
+#include "core/model/resource.h"
+#include "core/model/space.h"
+#include "core/model/task.h"
+#include "core/sched/order/queue.h"
+#include "core/sched/order/reclaim_rules.h"
+#include "core/sched/place/overlay.h"
 #include "core/sched/place/search.h"
+#include "core/sched/take/victims.h"
+#include "core/state/key.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 enum { NODE_PIECES_MAX = 64 }; /* of a node; those behind them stay */
 

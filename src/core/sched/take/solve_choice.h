@@ -2,7 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/ids.h"
+#include "core/model/node.h"
+#include "core/model/spec.h"
+#include "core/sched/order/account.h"
+#include "core/sched/take/pieces.h"
 #include "core/sched/take/solve_internal.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* What would have to go from a node. */
 struct solve_choice {

@@ -2,8 +2,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/model/claim.h"
+#include "core/model/node.h"
+#include "core/model/task.h"
 #include "core/sched/order/queue.h"
+#include "core/sched/order/reclaim_rules.h"
+#include "core/sched/place/overlay.h"
+#include "core/sched/place/trial.h"
+#include "core/sched/take/pieces.h"
 #include "core/sched/take/solve.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum fate { FATE_LOST, FATE_KEPT, FATE_MOVED };
 

@@ -9,11 +9,16 @@
  * Surprising: as pieces come in the order of what each loses, no node met later can cost less than the piece that leads to it; so
  * the best one is known as soon as it costs no more than that.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/take/solve_choice.h"
-
+#include "base/arena.h"
 #include "base/must.h"
-#include "core/state/state.h"
+#include "core/model/spec.h"
+#include "core/model/vector.h"
 #include "core/sched/place/search.h"
+#include "core/sched/take/solve_choice.h"
+#include "core/sched/take/solve_internal.h"
+#include "core/sched/take/victims.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 enum {
     TAKE_LOOK_MAX = 48,  /* nodes looked at for one instance that takes, */

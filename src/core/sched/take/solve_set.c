@@ -1,13 +1,25 @@
 /* solve_set.c - what becomes of a set of pieces that leave: kept, moved or lost, and whether that is allowed.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core/sched/take/solve_internal.h"
-
+#include "base/arena.h"
 #include "base/must.h"
-#include "core/state/state.h"
+#include "core/model/fit.h"
+#include "core/model/form.h"
+#include "core/model/instance.h"
+#include "core/model/resource.h"
+#include "core/model/shape.h"
+#include "core/model/space.h"
+#include "core/model/vector.h"
+#include "core/sched/order/account.h"
 #include "core/sched/order/form_chunk.h"
-#include "core/sched/place/search.h"
-#include "core/sched/place/place.h"
+#include "core/sched/order/gates.h"
+#include "core/sched/order/tally.h"
 #include "core/sched/order/turns.h"
+#include "core/sched/order/view.h"
+#include "core/sched/place/place.h"
+#include "core/sched/take/solve_internal.h"
+#include "core/sched/take/victims.h"
+#include "core/state/query.h"
+#include "core/state/state.h"
 
 static void piece_evict(struct solve *solve, const struct grown *grown)
 {

@@ -5,11 +5,17 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/victims.h"
 
+#include "base/arena.h"
 #include "base/must.h"
 #include "base/sort.h"
-#include "core/state/state.h"
+#include "core/model/pool.h"
+#include "core/model/spec.h"
+#include "core/model/vector.h"
 #include "core/sched/order/account_order.h"
 #include "core/sched/order/runtime.h"
+#include "core/sched/order/shares.h"
+#include "core/sched/order/tally.h"
+#include "core/state/query.h"
 
 /* A project. */
 struct leaf {

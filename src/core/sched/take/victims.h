@@ -6,8 +6,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/sched/take/pieces.h"
+#include "core/model/task.h"
+#include "core/sched/order/account.h"
 #include "core/sched/order/reclaim_rules.h"
+#include "core/sched/place/trial.h"
+#include "core/sched/take/pieces.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum victims_of {
     VICTIMS_OF_OTHERS, /* other accounts that may have to give (reclaim_rules_from) */

@@ -1,4 +1,4 @@
-/* agent_msg.h - the messages between server and agent (docs/dev/formats/agent-protocol.md), both
+/* agent.h - the messages between server and agent (docs/dev/formats/agent-protocol.md), both
  * directions: the server encodes orders and decodes hellos and reports, the agent the reverse.
  *
  * Decoders take what the other side sent as hostile: every number, text and list is bounded.

@@ -1,0 +1,34 @@
+/* names.h - the words of the enums, as API, CLI and events write them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/model/account.h"
+#include "core/model/claim.h"
+#include "core/model/length.h"
+#include "core/model/node.h"
+#include "core/model/reason.h"
+#include "core/model/spec.h"
+#include "core/model/task.h"
+
+#include <stdbool.h>
+
+/* "department", "project". */
+const char *names_account_kind(enum account_kind kind);
+/* "share", "guarantee" … */
+const char *names_eviction_rule(enum eviction_rule rule);
+/* "name", "user-size" …; NULL beyond the last. */
+const char *names_length_source(enum length_source source);
+const char *names_node_state(enum node_state state);
+/* "no-room", "gang-short" …: the code as API and CLI show it. */
+const char *names_reason(enum reason_code code);
+/* "experiment" … ; NULL beyond the last. */
+const char *names_task_kind(enum task_kind kind);
+bool names_task_kind_parse(const char *name, enum task_kind *ret);
+/* "fair-share", "pack", "least-loss", "submission" …; NULL beyond the last. */
+const char *names_pool_policy(enum pool_policy policy);
+const char *names_pool_placement(enum pool_placement placement);
+const char *names_pool_victims(enum pool_victims victims);
+const char *names_pool_order(enum pool_order order);
+const char *names_task_state(enum task_state state);
+bool names_task_state_parse(const char *name, enum task_state *ret);
+const char *names_end_cause(enum end_cause cause);

@@ -1,0 +1,28 @@
+/* node.c - what follows from the row of a node alone.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/node.h"
+
+bool node_takes_work(const struct node *node)
+{
+    return node->state == NODE_UP && !node->draining;
+}
+
+static int64_t named_of(const struct node *node, resource_id resource, bool free)
+{
+    for (uint32_t i = 0; i < node->named_count; i++) {
+        if (node->named[i].resource.v == resource.v) {
+            return free ? node->named_free[i] : node->named[i].milli;
+        }
+    }
+    return 0;
+}
+
+int64_t node_named(const struct node *node, resource_id resource)
+{
+    return named_of(node, resource, false);
+}
+
+int64_t node_named_free(const struct node *node, resource_id resource)
+{
+    return named_of(node, resource, true);
+}

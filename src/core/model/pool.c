@@ -1,0 +1,29 @@
+/* pool.c - what follows from the row of a pool alone.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/model/pool.h"
+
+#include "base/checked.h"
+#include "core/model/spec.h"
+
+bool pool_by_length(const struct pool *pool)
+{
+    return pool != NULL && pool->order == QUEUE_SHORT_FIRST && pool->policy != POLICY_FIFO;
+}
+
+bool pool_has_reserved(const struct pool *pool, task_id task)
+{
+    for (uint32_t i = 0; i < pool->reserved_count; i++) {
+        if (pool->reserved[i].task.v == task.v) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int64_t pool_patience_ms(const struct pool *pool)
+{
+    if (pool->blocked_task.v == 0 || pool_has_reserved(pool, pool->blocked_task)) {
+        return INT64_MAX;
+    }
+    return i64_add(i64_add(pool->blocked_since_ms, pool->patience_ms), pool->blocked_more_ms);
+}
