@@ -199,6 +199,124 @@ static void an_impossible_promise_is_refused(void **state)
     org_done(&org);
 }
 
+static struct task *task_of(struct core *core, task_id task)
+{
+    return table_edit(&core->tasks, task.v);
+}
+
+typedef void spoil(struct core *core);
+
+static void no_priority(struct core *core)
+{
+    task_of(core, (task_id){1})->priority = PRIORITY_MIN - 1;
+}
+
+static void high_priority(struct core *core)
+{
+    task_of(core, (task_id){1})->priority = PRIORITY_MAX + 1;
+}
+
+static void many_retries(struct core *core)
+{
+    task_of(core, (task_id){1})->max_retries = RETRIES_MAX + 1;
+}
+
+static void low_rank(struct core *core)
+{
+    task_of(core, (task_id){1})->rank = -RANK_FRONT - 1;
+}
+
+static void other_cause(struct core *core)
+{
+    instance_of(core, (task_id){1}, 0)->cause = END_CAUSE_COUNT;
+}
+
+static void task_cause(struct core *core)
+{
+    task_of(core, (task_id){1})->cause = END_CAUSE_COUNT;
+}
+
+static void other_length(struct core *core)
+{
+    task_of(core, (task_id){1})->expect_from = LENGTH_SOURCE_COUNT;
+}
+
+static void late_start(struct core *core)
+{
+    instance_of(core, (task_id){1}, 0)->started_ms = TIME_MS_MAX + 1;
+}
+
+static void early_start(struct core *core)
+{
+    instance_of(core, (task_id){1}, 0)->allocated_ms = -1;
+}
+
+static void less_than_nothing(struct core *core)
+{
+    instance_of(core, (task_id){1}, 0)->slots_milli = -1;
+}
+
+static void met_beyond(struct core *core)
+{
+    task_of(core, (task_id){1})->depends_met = 1; /* it depends on nothing */
+}
+
+static void runs_without(struct core *core)
+{
+    task_of(core, (task_id){5})->running_ms = 7; /* the one that waits */
+}
+
+static void killed_but_waits(struct core *core)
+{
+    task_of(core, (task_id){5})->kill_asked = 1;
+}
+
+static void stale_but_whole(struct core *core)
+{
+    task_of(core, (task_id){1})->stale_ms = 7;
+}
+
+static void goes_where_it_is(struct core *core)
+{
+    task_of(core, (task_id){1})->pool_next = task_of(core, (task_id){1})->pool;
+}
+
+static void holds_more_than_a_promise_may(struct core *core)
+{
+    claim_of(core, (task_id){5})->slots_milli = -1;
+}
+
+static void evicted_beyond(struct core *core)
+{
+    struct eviction_note *note = table_edit(&core->evictions, table_next(&core->evictions, 0));
+    note->index = 1; /* of one instance */
+}
+
+static void a_row_that_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static spoil *const spoils[] = {
+        no_priority,      high_priority,     many_retries,     low_rank,
+        other_cause,      task_cause,        other_length,     late_start,
+        early_start,      less_than_nothing, met_beyond,       runs_without,
+        killed_but_waits, stale_but_whole,   goes_where_it_is, holds_more_than_a_promise_may,
+        evicted_beyond,
+    };
+    struct org org;
+    task_id taker;
+    promised_state(&org, &taker);
+    assert_int_equal(taker.v, 5);
+    for (size_t i = 0; i < sizeof spoils / sizeof spoils[0]; i++) {
+        struct core *core = spoiled(&org);
+        spoils[i](core);
+        if (read_again(core) != ERR_CORRUPT) {
+            fail_msg("row %zu is read", i);
+        }
+        core_free(core);
+    }
+    org_done(&org);
+}
+
 /* One number changed by one, or to something else. */
 static void whatever_is_read_of_a_damaged_state_is_sound(void **state)
 {
@@ -237,6 +355,7 @@ int main(void)
         cmocka_unit_test(a_device_held_twice_is_refused),
         cmocka_unit_test(an_instance_that_holds_nothing_that_is_there_is_refused),
         cmocka_unit_test(an_impossible_promise_is_refused),
+        cmocka_unit_test(a_row_that_cannot_be_is_refused),
         cmocka_unit_test(whatever_is_read_of_a_damaged_state_is_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
