@@ -1,7 +1,6 @@
 /* apply_node.c - facts of nodes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
-#include "base/must.h"
 #include "core/apply/apply.h"
 #include "core/model/input.h"
 #include "core/model/node.h"

@@ -1,6 +1,5 @@
 /* apply_pool.c - facts of pools and passes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/must.h"
 #include "core/apply/apply.h"
 #include "core/model/pool.h"
 #include "core/model/task.h"

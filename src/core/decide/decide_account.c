@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
 #include "base/arena.h"
-#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/step.h"
 #include "core/model/account.h"

@@ -2,7 +2,6 @@
  * project change only while no instance has a place, its pool once they have left.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
-#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"
 #include "core/decide/step.h"

@@ -1,7 +1,6 @@
 /* decide_node.c - nodes join, fall silent, are lost, edited and removed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
-#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"
 #include "core/decide/step.h"

@@ -1,7 +1,6 @@
 /* decide_pool.c - pools.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
-#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/step.h"
 #include "core/model/limits.h"

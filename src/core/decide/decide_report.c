@@ -1,6 +1,5 @@
 /* decide_report.c - what agents say.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"
 #include "core/decide/step.h"

@@ -1,6 +1,5 @@
 /* decide_task.c - what users ask of tasks that exist.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/must.h"
 #include "core/decide/decide.h"
 #include "core/decide/settle.h"
 #include "core/decide/step.h"

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/group_codec.h"
 
-#include "base/must.h"
 #include "core/model/codec.h"
 #include "core/model/form.h"
 #include "core/model/limits.h"

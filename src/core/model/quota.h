@@ -21,9 +21,6 @@ enum {
     QUOTA_INHERIT = -1, /* of a minimum runtime: the parent's, at the top the pool's */
 };
 
-/* Sums are shown up to here; beyond, they are this. No sum of two of them wraps. */
-#define QUOTA_SUM_MAX ((int64_t)1 << 60)
-
 /* What holds, with every default filled in. Amounts are 0 or more, or QUOTA_UNLIMITED. */
 struct quota {
     struct vector guaranteed;

@@ -3,7 +3,7 @@
 #include "core/model/resource.h"
 
 #include "base/must.h"
-#include "core/model/quota.h"
+#include "core/model/vector.h"
 
 int64_t resource_gpu_share(int64_t bytes, int64_t total_bytes)
 {

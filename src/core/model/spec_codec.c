@@ -3,7 +3,6 @@
 #include "core/model/spec_codec.h"
 
 #include "base/amount.h"
-#include "base/must.h"
 #include "core/model/codec.h"
 #include "core/model/group_codec.h"
 #include "core/model/limits.h"

@@ -4,7 +4,6 @@
 
 #include "base/checked.h"
 #include "base/must.h"
-#include "core/model/quota.h"
 
 uint32_t vector_above(const struct vector *a, const struct vector *bound, uint32_t dims)
 {
@@ -36,9 +35,4 @@ void vector_sum_add(struct sum *sum, int64_t amount, int64_t factor)
     sum->low = (uint64_t)whole;
     sum->high = (int64_t)(whole >> 64);
     must(sum->high >= 0);
-}
-
-int64_t vector_sum_shown(const struct sum *sum)
-{
-    return sum->high == 0 && sum->low < (uint64_t)QUOTA_SUM_MAX ? (int64_t)sum->low : QUOTA_SUM_MAX;
 }

@@ -23,6 +23,9 @@ struct vector {
     int64_t at[QUOTA_DIMS_MAX];
 };
 
+/* Sums are shown up to here; beyond, they are this. No sum of two of them wraps. */
+#define QUOTA_SUM_MAX ((int64_t)1 << 60)
+
 /* A sum that does not wrap: of as many amounts as there can be instances. */
 struct sum {
     uint64_t low;
@@ -45,5 +48,8 @@ uint32_t vector_above(const struct vector *a, const struct vector *bound, uint32
 void vector_add(struct vector *a, const struct vector *b);
 void vector_sub(struct vector *a, const struct vector *b);
 
-/* A sum as a number: at most QUOTA_SUM_MAX. */
-int64_t vector_sum_shown(const struct sum *sum);
+/* A sum as a number: at most QUOTA_SUM_MAX. Inline, because a pass asks for some of every account's each time. */
+static inline int64_t vector_sum_shown(const struct sum *sum)
+{
+    return sum->high == 0 && sum->low < (uint64_t)QUOTA_SUM_MAX ? (int64_t)sum->low : QUOTA_SUM_MAX;
+}

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/model/oindex.h"
-#include "core/model/quota.h"
 #include "core/model/resource.h"
 #include "core/model/vector.h"
 #include "core/state/key.h"

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/bytes.h"
-#include "base/must.h"
 #include "core/model/account.h"
 #include "core/model/oindex.h"
 #include "core/model/quota.h"

@@ -1,7 +1,6 @@
 /* state_decode_typical.c - the section of what is usually asked of the pools.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/bytes.h"
-#include "base/must.h"
 #include "core/model/codec.h"
 #include "core/model/pool.h"
 #include "core/model/resource.h"

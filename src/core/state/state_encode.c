@@ -1,6 +1,5 @@
 /* state_encode.c - the whole state as bytes (docs/dev/formats/facts.md, "The state").
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/must.h"
 #include "base/str.h"
 #include "core/model/account.h"
 #include "core/model/blob.h"

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain_account.h"
 
-#include "base/must.h"
 #include "core/model/reason.h"
 #include "core/model/resource.h"
 #include "core/sched/keep/rights.h"

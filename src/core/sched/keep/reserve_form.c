@@ -4,7 +4,6 @@
  * comparison (S6 of README.md).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
-#include "base/must.h"
 #include "core/model/fit.h"
 #include "core/model/form.h"
 #include "core/model/pool.h"

@@ -2,11 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/form_chunk.h"
 
-#include "base/must.h"
 #include "core/model/claim.h"
 #include "core/model/form.h"
 #include "core/model/form_grow.h"
-#include "core/model/quota.h"
 #include "core/model/resource.h"
 #include "core/model/shape.h"
 #include "core/sched/order/turns.h"

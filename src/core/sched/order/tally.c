@@ -5,7 +5,6 @@
 #include "base/must.h"
 #include "core/model/claim.h"
 #include "core/model/oindex.h"
-#include "core/model/quota.h"
 #include "core/model/table.h"
 #include "core/state/key.h"
 #include "core/state/query.h"

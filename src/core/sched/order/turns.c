@@ -5,7 +5,6 @@
 #include "base/must.h"
 #include "core/model/account.h"
 #include "core/model/oindex.h"
-#include "core/model/quota.h"
 #include "core/model/resource.h"
 #include "core/sched/order/form_chunk.h"
 #include "core/sched/order/shares.h"

@@ -3,7 +3,6 @@
 #include "core/sched/place/claims.h"
 
 #include "base/arena.h"
-#include "base/must.h"
 #include "core/model/fit.h"
 #include "core/model/node.h"
 #include "core/model/oindex.h"

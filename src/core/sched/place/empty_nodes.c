@@ -3,7 +3,6 @@
 #include "core/sched/place/empty_nodes.h"
 
 #include "base/hash.h"
-#include "base/must.h"
 #include "base/sort.h"
 #include "core/model/fit.h"
 #include "core/model/space.h"

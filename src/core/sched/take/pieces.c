@@ -7,7 +7,6 @@
 
 #include "base/must.h"
 #include "core/model/instance.h"
-#include "core/model/quota.h"
 #include "core/sched/take/pieces_internal.h"
 #include "core/state/key.h"
 #include "core/state/query.h"

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/hash.h"
-#include "base/must.h"
 #include "core/model/instance.h"
 #include "core/model/spec.h"
 #include "core/model/vector.h"
