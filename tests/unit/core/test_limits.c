@@ -237,6 +237,13 @@ static void pool_level_twice(int64_t value)
     pool.topology_count = 2;
 }
 
+static void pool_level_unnamed(int64_t value)
+{
+    texts[0] = value > 1 ? "" : "t";
+    pool.topology = texts;
+    pool.topology_count = 1;
+}
+
 SET(node_slots, node.slots_milli)
 SET(node_cpu, node.cpu_milli)
 SET(node_memory, node.memory_bytes)
@@ -314,6 +321,7 @@ static const struct limit limits[] = {
     {INPUT_POOL_CREATE, "topology levels", pool_levels, 0, TOPOLOGY_LEVELS_MAX, 0},
     {INPUT_POOL_CREATE, "topology level length", pool_level, 1, NAME_LEN_MAX, 0},
     {INPUT_POOL_CREATE, "times that a topology level is named", pool_level_twice, 1, 1, 0},
+    {INPUT_POOL_CREATE, "times that a topology level is named", pool_level_unnamed, 1, 1, 0},
     {INPUT_NODE_JOIN, "node name length", node_name, 1, NAME_LEN_MAX, 1},
     {INPUT_NODE_JOIN, "pool name length", node_pool, 0, NAME_LEN_MAX, 0},
     {INPUT_NODE_JOIN, "labels", node_labels, 0, NODE_LABELS_MAX, 0},
