@@ -141,6 +141,10 @@ static void eight_resources_can_be_accounted(void **state)
     assert_int_equal(dim, 7);
     /* Three nodes have 5 each; 4 of these 15 are guaranteed to p4, which wants none of it. */
     assert_int_equal(shares_of(org.rig.core, projects[1], org_pool_id, dim), 15000);
+    struct core *plain = core_copy(org.rig.core);
+    core_caches_off(plain);
+    assert_int_equal(shares_of(plain, projects[1], org_pool_id, dim), 15000);
+    core_free(plain);
     org_settle(&org);
     struct usage usage;
     query_usage(org.rig.core, projects[1], org_pool_id, &usage);

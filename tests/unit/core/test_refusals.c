@@ -33,6 +33,41 @@ static void what_is_not_there_is_named(void **state)
     org_done(&org);
 }
 
+static void tasks_that_are_not_there_are_named(void **state)
+{
+    (void)state;
+    static const enum input_type types[] = {INPUT_TASK_START, INPUT_TASK_PAUSE, INPUT_TASK_ACTIVATE,
+                                            INPUT_TASK_KILL};
+    struct org org;
+    org_init(&org);
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        struct input in = {.type = types[i], .task = {.task = {99}}};
+        (void)refuses(&org, in, REASON_UNKNOWN_OBJECT);
+    }
+    org_done(&org);
+}
+
+static void a_staged_task_of_a_deleted_pool_does_not_start(void **state)
+{
+    (void)state;
+    static const char *const pools[] = {"other"};
+    struct org org;
+    org_init(&org);
+    pool_new(&org, "other");
+    struct task_spec spec = rig_spec();
+    spec.stage = true;
+    spec.pools = pools;
+    spec.pool_count = 1;
+    const task_id task = rig_submit(&org.rig, spec);
+    struct input in = {.type = INPUT_POOL_DELETE};
+    in.pool.pool = query_pool_named(org.rig.core, "other")->id;
+    in.pool.force = true;
+    assert_int_equal(rig_do(&org.rig, in), VERDICT_OK);
+    in = (struct input){.type = INPUT_TASK_START, .task = {.task = task}};
+    assert_string_equal(refuses(&org, in, REASON_UNKNOWN_POOL).text, "other");
+    org_done(&org);
+}
+
 static void quota_refused(struct org *org, struct quota_spec spec, const char *text, int64_t most)
 {
     struct input in = {.type = INPUT_QUOTA_SET};
@@ -197,6 +232,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_there_is_named),
+        cmocka_unit_test(tasks_that_are_not_there_are_named),
+        cmocka_unit_test(a_staged_task_of_a_deleted_pool_does_not_start),
         cmocka_unit_test(quotas_have_limits),
         cmocka_unit_test(edits_have_the_limits_of_what_is_new),
         cmocka_unit_test(kinds_in_use_stay),
