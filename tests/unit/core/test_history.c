@@ -71,7 +71,7 @@ static void means_of_large_amounts_are_exact(void **state)
     decay_mean(&mean, 0, DECAY_ONE);
     assert_true(mean.high == before.high && mean.low == before.low);
     decay_mean(&mean, 0, DECAY_ONE / 4);
-    assert_int_equal(decay_part(&mean, &before, 1000), 249); /* rounded down */
+    assert_int_equal(decay_part(&mean, &before, 1000), 250);
     assert_int_equal(decay_part(&mean, &(struct sum){0}, 1000), 0);
 }
 
