@@ -189,6 +189,18 @@ static void group_level(int64_t value)
     group.topology.required = text(value);
 }
 
+/* One group at the top, with one in it: of two that are needed there is but one. */
+static void group_within(int64_t value)
+{
+    static struct group_spec nested[2];
+    nested[0] = (struct group_spec){.name = "a", .topology = {"", ""}};
+    nested[1] = (struct group_spec){.name = "b", .parent = 1, .instances = 1, .topology = {"", ""}};
+    task.gang = true;
+    task.groups = nested;
+    task.group_count = 2;
+    task.min_groups = (uint32_t)value;
+}
+
 static void not_together(int64_t value)
 {
     task.instances = (uint32_t)value;
@@ -297,6 +309,7 @@ static const struct limit limits[] = {
     {INPUT_TASK_SUBMIT, "group name length", task_group, 1, NAME_LEN_MAX, 1},
     {INPUT_TASK_SUBMIT, "groups of a task that is no gang", group_alone, 0, 0, 0},
     {INPUT_TASK_SUBMIT, "min_groups", group_min, 0, 1, 0},
+    {INPUT_TASK_SUBMIT, "groups that add up to the instances", group_within, 0, 1, 0},
     {INPUT_TASK_SUBMIT, "min_instances of a task with groups", group_beside, 0, 0, 0},
     {INPUT_TASK_SUBMIT, "topology level length", group_level, 0, NAME_LEN_MAX, 0},
     {INPUT_TASK_SUBMIT, "instances beside a topology that are no gang", not_together, 1, 1, 0},
