@@ -44,6 +44,8 @@ static void tasks_that_are_not_there_are_named(void **state)
         struct input in = {.type = types[i], .task = {.task = {99}}};
         (void)refuses(&org, in, REASON_UNKNOWN_OBJECT);
     }
+    assert_int_equal(query_queue_next(org.rig.core, org_pool_id, (task_id){99}).v, 0);
+    assert_int_equal(query_task_outcome(org.rig.core, (task_id){99}), TASK_PENDING);
     org_done(&org);
 }
 
