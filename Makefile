@@ -60,6 +60,11 @@ SOAK_S ?= 600
 soak: deps
 	@tools/soak $(SOAK_S)
 
+# How strong the tests are: N faults planted in src/core, one at a time, at places drawn with SEED (a fresh one); how many the tests find.
+N ?= 100
+mutate: deps
+	@tools/mutate -n $(N) $(if $(SEED),-s $(SEED)) $(ARGS)
+
 # Fuzz every parser for FUZZ_S seconds each.
 FUZZ_S ?= 60
 fuzz: deps
@@ -82,4 +87,4 @@ hooks:
 clean:
 	rm -rf build build-* weir
 
-.PHONY: all deps deps-build weir run test check tidy asan tsan lint bench bench-sched bench-sim check-traces soak fuzz fmt hooks clean
+.PHONY: all deps deps-build weir run test check tidy asan tsan lint bench bench-sched bench-sim check-traces soak mutate fuzz fmt hooks clean

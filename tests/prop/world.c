@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "oracle.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,8 @@ bool dice_once_in(struct dice *dice, uint32_t count)
 
 void world_init(struct world *world, uint64_t seed, enum world_kind kind)
 {
-    *world = (struct world){.dice = {seed},
+    *world = (struct world){.seed = seed,
+                            .dice = {seed},
                             .saves = {~seed},
                             .launches = {~seed * 3},
                             .core = core_new(),
@@ -55,6 +57,8 @@ void world_init(struct world *world, uint64_t seed, enum world_kind kind)
 
 void world_done(struct world *world)
 {
+    record_state(&world->record, world->core);
+    record_end(&world->record, program_invocation_short_name, world->seed);
     core_free(world->core);
     core_free(world->plain);
     core_free(world->restarted);
@@ -134,6 +138,7 @@ static void fact_apply(struct world *world, const struct fact *fact)
         oracle_may_save(world->core, fact);
     }
     core_apply(world->core, stored);
+    record_fact(&world->record, world->core, stored);
     if (fact->type == FACT_ALLOCATED) {
         ledger_take(&world->ledger, world->core);
         oracle_not_over(world->core, fact->allocated.key);
@@ -229,6 +234,7 @@ enum verdict world_step(struct world *world, struct input in)
 {
     const struct input stamp = stamped(world, in);
     const enum verdict verdict = decide(world, &stamp, true);
+    record_verdict(&world->record, verdict, &world->facts);
     for (size_t i = 0; verdict == VERDICT_OK && i < world->facts.count; i++) {
         fact_apply(world, &world->facts.at[i]);
     }
@@ -281,6 +287,7 @@ void world_settle(struct world *world, pool_id pool)
     ledger_take(&world->ledger, world->core);
     oracle_nothing_idles(&world->ledger, pool, world->now_ms);
     oracle_reasons(world->core, pool);
+    record_state(&world->record, world->core);
     for (int i = 0; i < PASSES_MORE; i++) {
         const struct input stamp = stamped(world, in);
         (void)decide(world, &stamp,

@@ -9,6 +9,7 @@
 #include "core/core.h"
 #include "law.h"
 #include "ledger.h"
+#include "record.h"
 
 /* Numbers from a seed: the same on every machine. */
 struct dice {
@@ -29,6 +30,8 @@ enum world_kind {
 };
 
 struct world {
+    uint64_t seed;
+    struct record record; /* what was decided */
     struct dice dice;
     struct dice saves;    /* of checkpoints alone */
     struct dice launches; /* of launches alone */
@@ -55,6 +58,7 @@ struct world {
 };
 
 void world_init(struct world *world, uint64_t seed, enum world_kind kind);
+/* Compares what was decided with the record of earlier builds. */
 void world_done(struct world *world);
 
 /* One input through decide and apply, checked after every fact; the facts stay until the next. */

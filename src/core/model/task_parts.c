@@ -40,15 +40,15 @@ void task_parts_depends_get(struct bytes_reader *in, struct arena *arena, void *
 
 /* ---- the request of an instance ---- */
 
-#define ASKED(kind, member, least, most)                                                           \
-    RECORD_NUMBER(kind, struct task_spec, member, #member, least, most)
+#define ASKED(kind, name, member, least, most)                                                     \
+    RECORD_NUMBER(kind, struct task_spec, member, name, least, most)
 
 static const struct record_field asks_before[] = {
-    ASKED(RECORD_MILLI, slots_milli, ASK_NOTHING, AMOUNT_MILLI_MAX),
-    ASKED(RECORD_MILLI, cpu_milli, ASK_NOTHING, AMOUNT_MILLI_MAX),
-    ASKED(RECORD_MEMORY, memory_bytes, ASK_NOTHING, AMOUNT_BYTES_MAX),
-    ASKED(RECORD_MEMORY, gpu_memory_bytes, 0, AMOUNT_BYTES_MAX),
-    ASKED(RECORD_UINT, device_mask, 0, RECORD_ANY),
+    ASKED(RECORD_MILLI, "slots", slots_milli, ASK_NOTHING, AMOUNT_MILLI_MAX),
+    ASKED(RECORD_MILLI, "cpu", cpu_milli, ASK_NOTHING, AMOUNT_MILLI_MAX),
+    ASKED(RECORD_MEMORY, "memory", memory_bytes, ASK_NOTHING, AMOUNT_BYTES_MAX),
+    ASKED(RECORD_MEMORY, "gpu_memory", gpu_memory_bytes, 0, AMOUNT_BYTES_MAX),
+    ASKED(RECORD_UINT, "devices", device_mask, 0, RECORD_ANY),
 };
 static const struct record_field asks_named =
     RECORD_LIST(RECORD_AMOUNTS, struct task_spec, resources, resource_count, "resources", 0,

@@ -54,6 +54,24 @@ static int64_t divide(const char *what, const struct party *parties, size_t coun
     return left / SLOT;
 }
 
+/* The least weight that there is still counts, beside one that is larger and alone. */
+static void a_thousandth_is_a_weight(void **state)
+{
+    (void)state;
+    struct fairshare siblings[] = {
+        {.limit = SHARE_UNLIMITED, .demand = 20 * SLOT, .weight = 1, .order = 0},
+        {.limit = SHARE_UNLIMITED, .demand = 20 * SLOT, .weight = 3, .order = 1},
+    };
+    struct arena arena;
+    arena_init(&arena);
+    (void)fairshare_divide(siblings, 2, 8 * SLOT, SLOT, 0, &arena);
+    assert_int_equal(siblings[0].share, 2 * SLOT);
+    assert_int_equal(siblings[1].share, 6 * SLOT);
+    (void)fairshare_divide(siblings, 1, 8 * SLOT, SLOT, 0, &arena);
+    assert_int_equal(siblings[0].share, 8 * SLOT);
+    arena_done(&arena);
+}
+
 static void the_spare_unit_goes_to_the_oldest_of_equals(void **state)
 {
     (void)state;
@@ -324,6 +342,7 @@ static void five_projects_in_three_pools(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thousandth_is_a_weight),
         cmocka_unit_test(the_spare_unit_goes_to_the_oldest_of_equals),
         cmocka_unit_test(the_spare_unit_goes_to_the_larger_remainder),
         cmocka_unit_test(what_a_satisfied_one_leaves_is_divided_again),

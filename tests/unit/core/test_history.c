@@ -54,6 +54,27 @@ static void every_bit_of_the_exponent_is_right(void **state)
     }
 }
 
+/* Of the largest amounts a mean has more than 64 bits. */
+static void means_of_large_amounts_are_exact(void **state)
+{
+    (void)state;
+    const int64_t large = ((int64_t)1 << 60) - 1;
+    struct sum mean = {0};
+    struct sum half = {0};
+    decay_mean(&mean, large, 0);
+    assert_int_equal(mean.high, ((int64_t)1 << 12) - 1);
+    decay_mean(&half, large, DECAY_ONE / 2);
+    assert_int_equal(decay_part(&half, &mean, 1000), 500);
+    assert_int_equal(decay_part(&mean, &half, 1000), 1000);
+    assert_int_equal(decay_part(&mean, &mean, 1000), 1000);
+    const struct sum before = mean;
+    decay_mean(&mean, 0, DECAY_ONE);
+    assert_true(mean.high == before.high && mean.low == before.low);
+    decay_mean(&mean, 0, DECAY_ONE / 4);
+    assert_int_equal(decay_part(&mean, &before, 1000), 250);
+    assert_int_equal(decay_part(&mean, &(struct sum){0}, 1000), 0);
+}
+
 static void a_mean_goes_half_way_in_a_half_life(void **state)
 {
     (void)state;
@@ -254,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_half_life_halves),
         TEST(every_bit_of_the_exponent_is_right),
+        TEST(means_of_large_amounts_are_exact),
         TEST(a_mean_goes_half_way_in_a_half_life),
         TEST(without_history_nothing_ticks),
         TEST(what_is_held_counts_more_and_more),

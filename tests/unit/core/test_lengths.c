@@ -27,11 +27,9 @@ static void numbers_in_names_do_not_count(void **state)
     assert_int_equal(lengths_name_hash(""), 0);
 }
 
-/* Five runs are enough for their group, and a limit is used as far as others used theirs. */
-static void a_group_is_asked_when_enough_have_ended(void **state)
+/* One slot of anna's in the pool p. */
+static struct task annas(struct core *core)
 {
-    (void)state;
-    struct core *core = core_new();
     const struct request request = {.slots_milli = 1000};
     struct task task = {.account = ACCOUNT_DEFAULT_PROJECT, .instance_count = 1};
     struct pool_spec pool = {.name = "p", .title = "", .description = ""};
@@ -40,6 +38,15 @@ static void a_group_is_asked_when_enough_have_ended(void **state)
     task.pool.v = 1;
     task.shape = change_shape_take(core, task.pool, 1, &request, NULL);
     task.user = change_user_take(core, "anna");
+    return task;
+}
+
+/* Five runs are enough for their group, and a limit is used as far as others used theirs. */
+static void a_group_is_asked_when_enough_have_ended(void **state)
+{
+    (void)state;
+    struct core *core = core_new();
+    struct task task = annas(core);
     lengths_expect(core, &task);
     assert_int_equal(task.expect_from, LENGTH_UNKNOWN);
     for (int i = 1; i <= LENGTH_ENOUGH; i++) {
@@ -60,12 +67,89 @@ static void a_group_is_asked_when_enough_have_ended(void **state)
     core_free(core);
 }
 
+/* After 2,048 runs the older ones count half. */
+static void the_older_runs_fade(void **state)
+{
+    (void)state;
+    struct core *core = core_new();
+    struct task task = annas(core);
+    task.time_limit_ms = 10000;
+    for (int i = 0; i < LENGTH_COUNT_MAX; i++) {
+        lengths_learn(core, &task, 1000);
+    }
+    for (int i = 0; i < LENGTH_COUNT_MAX / 2 - 1; i++) {
+        lengths_learn(core, &task, 3000);
+    }
+    lengths_expect(core, &task);
+    assert_int_equal(task.expect_ms, 1999); /* of 2,047: 1,024 of 1 s and 1,023 of 3 s */
+    task.time_limit_ms = 0;
+    lengths_expect(core, &task);
+    assert_int_equal(task.expect_ms, 1999);
+    core_free(core);
+}
+
+/* There is room for so many groups; those not seen longest make room. */
+static void the_oldest_groups_go(void **state)
+{
+    (void)state;
+    struct core *core = core_new();
+    struct task task = annas(core);
+    for (uint64_t i = 1; i <= LENGTH_GROUPS_MAX; i++) {
+        const struct length_group group = {.hash = i, .day = (int64_t)(i * 7 % 1000), .count = 1};
+        assert_true(lengths_put(core, &group));
+    }
+    const struct length_group more = {.hash = UINT64_MAX, .count = 1};
+    assert_false(lengths_put(core, &more));
+    core->time_ms = (int64_t)2000 * 24 * 60 * 60 * 1000;
+    for (int i = 0; i < LENGTH_ENOUGH; i++) {
+        lengths_learn(core, &task, 5000);
+    }
+    assert_int_equal(core->lengths.count, LENGTH_GROUPS_MAX);
+    lengths_expect(core, &task);
+    assert_int_equal(task.expect_ms, 5000);
+    uint32_t oldest = 0;
+    for (uint64_t row = table_next(&core->lengths, 0); row != 0;
+         row = table_next(&core->lengths, row)) {
+        const struct length_group *group = table_get(&core->lengths, row);
+        oldest += group->day == 0;
+    }
+    assert_int_equal(oldest, LENGTH_GROUPS_MAX / 1000 - 5); /* as many as the task has groups */
+    core_free(core);
+}
+
+/* A group that was seen again is not the oldest any more. */
+static void a_group_that_is_seen_stays(void **state)
+{
+    (void)state;
+    struct core *core = core_new();
+    struct task task = annas(core);
+    for (int i = 0; i < LENGTH_ENOUGH; i++) {
+        lengths_learn(core, &task, 5000); /* on day 0 */
+    }
+    const uint64_t groups = core->lengths.count;
+    for (uint64_t i = 1; i <= LENGTH_GROUPS_MAX - groups; i++) {
+        const struct length_group group = {.hash = i, .day = 1, .count = 1};
+        assert_true(lengths_put(core, &group));
+    }
+    core->time_ms = (int64_t)2 * 24 * 60 * 60 * 1000;
+    lengths_learn(core, &task, 5000);
+    struct task other = task;
+    other.user = change_user_take(core, "bert");
+    lengths_learn(core, &other, 1000);
+    lengths_expect(core, &task);
+    assert_int_equal(task.expect_from, LENGTH_BY_USER_SIZE);
+    core_free(core);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_ascend_with_the_length),
         cmocka_unit_test(numbers_in_names_do_not_count),
         cmocka_unit_test(a_group_is_asked_when_enough_have_ended),
+        cmocka_unit_test(the_older_runs_fade),
+        cmocka_unit_test(the_oldest_groups_go),
+        cmocka_unit_test(a_group_that_is_seen_stays),
     };
     return cmocka_run_group_tests_name("core_lengths", tests, NULL, NULL);
 }

@@ -178,6 +178,52 @@ static void taking_and_giving_back_leaves_the_place_as_it_was(void **state)
     assert_memory_equal(room.device_free, node.device_free, 4 * sizeof(uint16_t));
 }
 
+/* A node that came back smaller has less than nothing: what asks for none of that still fits. */
+static void what_is_promised_fits_exactly(void **state)
+{
+    (void)state;
+    struct node node = node_new(2, 2000, 100, 50);
+    node.named_count = 1;
+    node.named[0].resource.v = FOO;
+    node.named_free[0] = 7;
+    struct request request = slots_of(1000);
+    struct space place;
+    space_now(&node, &place);
+    struct grant grant = {.devices = 1, .slots_milli = 1000, .cpu_milli = 100, .memory_bytes = 50};
+    assert_true(fit_holds(&place, &request, &grant));
+    grant.cpu_milli = 101;
+    assert_false(fit_holds(&place, &request, &grant));
+    grant.cpu_milli = 0;
+    grant.memory_bytes = 51;
+    assert_false(fit_holds(&place, &request, &grant));
+    grant.memory_bytes = 0;
+    place.cpu_free = place.memory_free = -1;
+    assert_true(fit_holds(&place, &request, &grant));
+    grant.cpu_milli = 1;
+    assert_false(fit_holds(&place, &request, &grant));
+    grant = (struct grant){.memory_bytes = 1};
+    assert_false(fit_holds(&place, &request, &grant));
+    grant = (struct grant){.devices = 4, .slots_milli = 1000};
+    assert_false(fit_holds(&place, &request, &grant)); /* there is no third device */
+    grant = (struct grant){.devices = 2, .slots_milli = 1000};
+    request.named_count = 1;
+    request.named[0] = (struct amount){{FOO}, 7};
+    assert_true(fit_holds(&place, &request, &grant));
+    request.named[0].milli = 8;
+    assert_false(fit_holds(&place, &request, &grant));
+    request.named[0] = (struct amount){{BAR}, 1};
+    assert_false(fit_holds(&place, &request, &grant));
+    request.named[0].milli = 0;
+    assert_true(fit_holds(&place, &request, &grant));
+    place.slots_free = -1;
+    assert_false(fit_holds(&place, &request, &grant));
+    grant = (struct grant){0};
+    place.aux_used = 1;
+    assert_true(fit_holds(&place, &request, &grant));
+    place.aux_used = 2;
+    assert_false(fit_holds(&place, &request, &grant));
+}
+
 static void the_largest_lower_amount_is_exact(void **state)
 {
     (void)state;
@@ -203,6 +249,7 @@ int main(void)
         cmocka_unit_test(zero_slot_tasks_stop_at_the_cap),
         cmocka_unit_test(named_amounts_count_and_missing_ones_do_not_fit),
         cmocka_unit_test(taking_and_giving_back_leaves_the_place_as_it_was),
+        cmocka_unit_test(what_is_promised_fits_exactly),
         cmocka_unit_test(the_largest_lower_amount_is_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -264,9 +264,60 @@ static void a_task_of_version_3_has_no_form(void **state)
     arena_done(&arena);
 }
 
+/* What each old state says of its tasks, as it was read when the version was new: a sum over all of them. */
+struct told {
+    const char *sample;
+    int64_t tasks;
+    int64_t ran_ms;
+    int64_t running_ms;
+    int64_t expect_ms;
+    int64_t met;
+    int64_t waiting;
+};
+
+static void every_old_state_says_what_it_said(void **state)
+{
+    (void)state;
+    static const struct told told[] = {
+        {"state-v1", 5, 0, 1700000137000, 300000, 0, 5},
+        {"state-v2", 7, 0, 1000, 100000, 0, 7},
+        {"state-v3", 7, 0, 1000, 100000, 0, 7},
+        {"state-v4", 7, 0, 1000, 100000, 0, 7},
+        {"state-v5", 5, 0, 1700000142000, 300000, 0, 5},
+        {"state-v6", 6, 0, 0, 300000, 0, 7},
+        {"state-v7", 6, 0, 0, 300000, 0, 7},
+        {"state-v8-evicted", 3, 0, 3617000, 0, 0, 1},
+        {"state-v9-running", 2, 0, 61000, 0, 0, 1},
+    };
+    struct arena arena;
+    arena_init(&arena);
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        struct core *core = state_of(&arena, told[i].sample);
+        struct told sum = {.sample = told[i].sample};
+        for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+             task = query_task_next(core, task->id)) {
+            sum.tasks++;
+            sum.ran_ms += task->ran_ms;
+            sum.running_ms += task->running_ms;
+            sum.expect_ms += task->expect_ms;
+            sum.met += __builtin_popcountll(task->depends_met);
+            sum.waiting += task->waiting_count;
+        }
+        assert_int_equal(sum.tasks, told[i].tasks);
+        assert_int_equal(sum.ran_ms, told[i].ran_ms);
+        assert_int_equal(sum.running_ms, told[i].running_ms);
+        assert_int_equal(sum.expect_ms, told[i].expect_ms);
+        assert_int_equal(sum.met, told[i].met);
+        assert_int_equal(sum.waiting, told[i].waiting);
+        core_free(core);
+    }
+    arena_done(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_old_state_says_what_it_said),
         cmocka_unit_test(a_task_of_version_3_has_no_form),
         cmocka_unit_test(a_start_of_version_1_used_its_directory),
         cmocka_unit_test(an_end_of_version_1_was_when_it_was_heard),

@@ -1,0 +1,266 @@
+/* record.c - see record.h. SPDX-License-Identifier: Apache-2.0 */
+#include "record.h"
+
+#include "base/hash.h"
+#include "core/model/names.h"
+#include "core/sched/explain/explain.h"
+#include "core/sched/order/shares.h"
+#include "core/state/history.h"
+#include "law.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One line of the record: a word and numbers. */
+static void note(struct record *record, const char *word, const int64_t *numbers, size_t count)
+{
+    const bool told = getenv("WEIR_TELL") != NULL;
+    record->hash = hash_u64(record->hash ^ hash_bytes(word, strlen(word)));
+    if (told) {
+        printf("%s", word);
+    }
+    for (size_t i = 0; i < count; i++) {
+        record->hash = hash_u64(record->hash + (uint64_t)numbers[i] + i);
+        if (told) {
+            printf(" %" PRId64, numbers[i]);
+        }
+    }
+    if (told) {
+        printf("\n");
+    }
+}
+#define NOTE(record, word, ...)                                                                    \
+    note(record, word, (const int64_t[]){__VA_ARGS__},                                             \
+         sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+static void reason_note(struct record *record, const struct reason *reason)
+{
+    NOTE(record, names_reason(reason->code), reason->resource.v, reason->pool.v, reason->node.v,
+         (int64_t)reason->task.v, reason->account.v, reason->have, reason->need, reason->wanted,
+         reason->available, reason->smallest, reason->until_ms, reason->running, reason->all);
+    NOTE(record, reason->text, 0);
+    NOTE(record, reason->group, 0);
+}
+
+void record_verdict(struct record *record, enum verdict verdict, const struct facts *facts)
+{
+    record->visited += facts->visited;
+    NOTE(record, "verdict", verdict);
+    if (verdict != VERDICT_OK && verdict != VERDICT_REPEATED) {
+        reason_note(record, &facts->refusal);
+    }
+}
+
+/* ---- facts ---- */
+
+static void side_note(struct record *record, const struct eviction_side *side)
+{
+    NOTE(record, "side", side->account.v, side->allocated, side->guaranteed, side->share);
+}
+
+static void place_note(struct record *record, const struct fact *fact)
+{
+    const struct attempt_key *key = &fact->allocated.key;
+    if (fact->type == FACT_ALLOCATED || fact->type == FACT_CLAIMED) {
+        NOTE(record, "at", (int64_t)key->task.v, key->index, key->attempt, fact->allocated.node.v,
+             (int64_t)fact->allocated.devices, fact->allocated.slots_milli,
+             fact->allocated.cpu_milli, fact->allocated.memory_bytes);
+    } else if (fact->type == FACT_CLAIM_DROPPED) {
+        NOTE(record, "of", (int64_t)fact->claim_dropped.task.v, fact->claim_dropped.index);
+    } else if (fact->type == FACT_EVICTED) {
+        const struct eviction *why = &fact->evicted.why;
+        NOTE(record, "out", (int64_t)fact->evicted.key.task.v, fact->evicted.key.index,
+             fact->evicted.deadline_ms, why->rule, (int64_t)why->claimant.v, why->resource.v);
+        side_note(record, &why->victim);
+        side_note(record, &why->taker);
+    } else if (fact->type == FACT_PASS) {
+        NOTE(record, "pool", fact->pass.pool.v, fact->pass.placed, fact->pass.complete,
+             (int64_t)fact->pass.work);
+    } else if (fact->type == FACT_HEAD_BLOCKED) {
+        NOTE(record, "head", fact->head.pool.v, (int64_t)fact->head.task.v);
+    } else if (fact->type == FACT_POOL_WAKE) {
+        NOTE(record, "wake", fact->pool_wake.pool.v, fact->pool_wake.at_ms);
+    }
+    for (uint32_t i = 0; fact->type == FACT_RESERVED && i < fact->reserved.count; i++) {
+        NOTE(record, "kept", (int64_t)fact->reserved.at[i].task.v, fact->reserved.at[i].until_ms);
+    }
+}
+
+static void life_note(struct record *record, const struct fact *fact)
+{
+    if (fact->type == FACT_ATTEMPT_STOPPING) {
+        NOTE(record, "stop", (int64_t)fact->attempt_stopping.key.task.v,
+             fact->attempt_stopping.key.index, fact->attempt_stopping.cause,
+             fact->attempt_stopping.deadline_ms);
+    } else if (fact->type == FACT_ATTEMPT_ENDED) {
+        NOTE(record, "end", (int64_t)fact->attempt_ended.report.key.task.v,
+             fact->attempt_ended.report.key.index, fact->attempt_ended.cause,
+             fact->attempt_ended.again);
+    } else if (fact->type == FACT_TASK_ENDED) {
+        NOTE(record, "ended", (int64_t)fact->task_ended.task.v, fact->task_ended.state,
+             fact->task_ended.cause, fact->task_ended.exit_code, fact->task_ended.released);
+    } else if (fact->type == FACT_NODE_STATE) {
+        NOTE(record, "node", fact->node_state.node.v, fact->node_state.state);
+    } else if (fact->type == FACT_TASK_SUBMITTED) {
+        const struct request *request = fact->task_submitted.request;
+        NOTE(record, "asks", (int64_t)fact->task_submitted.task.v, fact->task_submitted.pool.v,
+             fact->task_submitted.account.v, request->slots_milli, request->cpu_milli,
+             request->memory_bytes, request->gpu_memory_bytes, request->share_devices,
+             request->named_count, request->avoid_count);
+    }
+    for (uint32_t i = 0; fact->type == FACT_TASK_MOVED && i < fact->task_moved.rank_count; i++) {
+        NOTE(record, "rank", (int64_t)fact->task_moved.ranks[i].task.v,
+             fact->task_moved.ranks[i].rank);
+    }
+}
+
+void record_fact(struct record *record, const struct core *core, const struct fact *fact)
+{
+    struct effects effects = {0};
+    NOTE(record, fact_type_name(fact->type), fact->time_ms);
+    place_note(record, fact);
+    life_note(record, fact);
+    core_react(core, fact, &effects);
+    for (size_t i = 0; i < effects.count; i++) {
+        const struct effect *effect = &effects.at[i];
+        NOTE(record, "effect", effect->type, effect->node.v, effect->incarnation,
+             (int64_t)effect->key.task.v, effect->key.index, effect->key.attempt, effect->grace_ms,
+             effect->cause);
+    }
+    effect_done(&effects);
+}
+
+/* ---- the state ---- */
+
+static void wait_note(struct record *record, const struct core *core, const struct task *task)
+{
+    struct explanation why;
+    explain_task(core, task->id, &why);
+    NOTE(record, "task", (int64_t)task->id.v, task->state, why.position, why.expect_ms,
+         why.expect_from, why.reserved_until_ms, why.nodes_total, why.resume.v, why.near_count,
+         why.blocker_count);
+    reason_note(record, &why.reason);
+    for (uint32_t i = 0; i < why.near_count; i++) {
+        NOTE(record, "near", why.near[i].node.v, why.near[i].code, why.near[i].resource.v,
+             why.near[i].wanted, why.near[i].available);
+    }
+    for (uint32_t i = 0; i < why.blocker_count; i++) {
+        NOTE(record, "behind", (int64_t)why.blockers[i].v);
+    }
+    struct explain_group with;
+    if (explain_group(core, task, &with)) {
+        NOTE(record, "with", with.shape.v, with.account.v, with.user.v, with.priority, with.ahead,
+             with.preemptible);
+    }
+    if (explain_time_for_room(why.reason.code)) {
+        NOTE(record, "with priority", explain_time_priority(core, task->id));
+    }
+    if (why.account.id.v != 0) {
+        NOTE(record, "account", why.account.id.v, why.account.resource.v, why.account.guaranteed,
+             why.account.share, why.account.allocated, why.account.limit, why.account.held);
+    }
+}
+
+static void account_note(struct record *record, const struct core *core, account_id account,
+                         pool_id pool)
+{
+    struct quota quota;
+    struct usage usage;
+    query_quota(core, account, pool, &quota);
+    query_usage(core, account, pool, &usage);
+    for (uint32_t dim = 0; dim < query_dim_count(core); dim++) {
+        NOTE(record, "account", account.v, pool.v, dim, quota.guaranteed.at[dim],
+             quota.limit.at[dim], quota.weight[dim], quota.rules.rank, usage.allocated.at[dim],
+             usage.leaving.at[dim], usage.fixed.at[dim], usage.wanted.at[dim],
+             shares_of(core, account, pool, dim), history_used(core, account, pool, dim),
+             quota_borrowed(&quota, &usage, dim), quota_overhang(&quota, &usage, dim),
+             quota_demand(&usage, dim),
+             query_quota_computed(core, account, pool, query_dim_resource(core, dim)));
+    }
+    NOTE(record, "tasks", usage.pending_count, usage.running_count, usage.gpu_memory_wanted,
+         quota.rules.preempt_min_runtime_ms, quota.rules.reclaim_min_runtime_ms);
+}
+
+static void pool_note(struct record *record, const struct core *core, const struct pool *pool)
+{
+    struct pool_figures figures;
+    query_pool_figures(core, pool->id, &figures);
+    NOTE(record, "pool", pool->id.v, figures.nodes_total, figures.nodes_up, figures.nodes_draining,
+         figures.nodes_lost, figures.slots_used, (int64_t)figures.aux_total,
+         (int64_t)figures.aux_used, (int64_t)figures.aux_free, figures.slot_type,
+         pool_patience_ms(pool), pool->slots_free, pool->wake_ms);
+    for (task_id task = query_queue_next(core, pool->id, (task_id){0}); task.v != 0;
+         task = query_queue_next(core, pool->id, task)) {
+        NOTE(record, "queued", (int64_t)task.v, query_queue_position(core, task, 5));
+    }
+    for (const struct node *node = query_pool_node_next(core, pool->id, (node_id){0}); node != NULL;
+         node = query_pool_node_next(core, pool->id, node->id)) {
+        struct effects orders = {0};
+        core_orders_for(core, node->id, &orders);
+        NOTE(record, "node", node->id.v, node->state, node->slots_free, node->cpu_free,
+             node->memory_free, node->aux_used, (int64_t)orders.count);
+        effect_done(&orders);
+    }
+}
+
+void record_state(struct record *record, const struct core *core)
+{
+    account_id owner = {0};
+    pool_id of = {0};
+    while (query_quota_next(core, &owner, &of)) {
+        NOTE(record, "quota", owner.v, of.v);
+    }
+    NOTE(record, "due", query_deadline(core));
+    for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
+         task = query_task_next(core, task->id)) {
+        wait_note(record, core, task);
+    }
+    for (const struct pool *pool = query_pool_next(core, (pool_id){0}); pool != NULL;
+         pool = query_pool_next(core, pool->id)) {
+        pool_note(record, core, pool);
+        for (const struct account *account = query_account_next(core, (account_id){0});
+             account != NULL; account = query_account_next(core, account->id)) {
+            account_note(record, core, account->id, pool->id);
+        }
+    }
+}
+
+/* ---- the record ---- */
+
+/* What decided.txt says of the history; a hash of 0: nothing. It is read from the start for each: there are some hundred lines. */
+static struct record decided(const char *path, const char *program, uint64_t seed)
+{
+    FILE *file = fopen(path, "r");
+    law(file != NULL, "the record can be read");
+    char line[160];
+    struct record found = {0};
+    while (found.hash == 0 && fgets(line, sizeof line, file) != NULL) {
+        char name[32];
+        uint64_t line_seed;
+        struct record one;
+        if (sscanf(line, "%31s %" SCNu64 " %" SCNx64 " %" SCNu64, name, &line_seed, &one.hash,
+                   &one.visited) == 4 &&
+            line_seed == seed && strcmp(name, program) == 0) {
+            found = one;
+        }
+    }
+    (void)fclose(file);
+    return found;
+}
+
+void record_end(const struct record *record, const char *program, uint64_t seed)
+{
+    const char *path = getenv("WEIR_DECIDED");
+    if (getenv("WEIR_DECIDED_TELL") != NULL) {
+        printf("decided %s %" PRIu64 " %016" PRIx64 " %" PRIu64 "\n", program, seed, record->hash,
+               record->visited);
+        return;
+    }
+    const struct record before = path == NULL ? (struct record){0} : decided(path, program, seed);
+    law(before.hash == 0 || before.hash == record->hash,
+        "this history is decided as decided.txt says (record.h says what to do)");
+    law(before.hash == 0 || before.visited == record->visited,
+        "as many nodes are looked at as decided.txt says");
+}

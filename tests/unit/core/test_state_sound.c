@@ -1,0 +1,362 @@
+/* test_state_sound.c - a stored state is refused where its rows cannot be true together: devices held twice, places promised that are
+ * not there. What is read of a damaged one is sound.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "org_rig.h"
+
+#include "core/state/state.h"
+
+#include <stdlib.h>
+
+enum { DEVICES = 16 };
+
+static void gpu_node(struct org *org, const char *name, uint8_t supervisor)
+{
+    const struct node_spec spec = {.name = name,
+                                   .pool = "default",
+                                   .slots_milli = DEVICES * SLOT_MILLI,
+                                   .cpu_milli = 32000,
+                                   .memory_bytes = 64 << 20,
+                                   .gpu_memory_bytes = 1 << 20,
+                                   .device_count = DEVICES,
+                                   .supervisor = {supervisor},
+                                   .boot_id = "b",
+                                   .address = "",
+                                   .version = ""};
+    struct input in = {.type = INPUT_NODE_JOIN, .node = {.spec = &spec}};
+    assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
+}
+
+static task_id gpu_task(struct org *org, const char *project, int64_t milli)
+{
+    struct task_spec spec = rig_spec();
+    spec.project = project;
+    spec.slots_milli = milli;
+    spec.needs_gpu = true;
+    return rig_submit(&org->rig, spec);
+}
+
+/* Speech may have all of the node's devices; vision, whose tasks hold them, is being evicted from some: places are promised. */
+static void promised_state(struct org *org, task_id *ret_taker)
+{
+    org_init(org);
+    gpu_node(org, "g1", 1);
+    const account_id vision = org_add(org, ACCOUNT_PROJECT, "vision", "");
+    const account_id speech = org_add(org, ACCOUNT_PROJECT, "speech", "");
+    org_quota(org, vision,
+              (struct org_quota){.guaranteed = 4, .limit = ORG_UNLIMITED, .weight = 1});
+    org_quota(org, speech, (struct org_quota){.guaranteed = 12, .limit = 12, .weight = 1});
+    (void)gpu_task(org, "vision", 9 * SLOT_MILLI);
+    (void)gpu_task(org, "vision", 6 * SLOT_MILLI);
+    (void)gpu_task(org, "vision", SLOT_MILLI / 2);
+    (void)gpu_task(org, "vision", SLOT_MILLI / 2);
+    org_settle(org);
+    *ret_taker = gpu_task(org, "speech", 8 * SLOT_MILLI);
+    assert_true(org_pass(org));
+    assert_non_null(query_instance_claim(org->rig.core, *ret_taker, 0));
+}
+
+static enum err read_again(const struct core *core)
+{
+    size_t len;
+    char *bytes = rig_bytes(core, &len);
+    struct core *again = NULL;
+    struct error e;
+    const enum err result = core_decode((struct str){bytes, len}, &again, &e);
+    if (result == ERR_OK) {
+        core_check_rows(again);
+        core_free(again);
+    }
+    free(bytes);
+    return result;
+}
+
+/* A core whose bytes are to be damaged through its rows; nothing else is done with it. */
+static struct core *spoiled(const struct org *org)
+{
+    return core_copy(org->rig.core);
+}
+
+static struct instance *instance_of(struct core *core, task_id task, uint32_t index)
+{
+    return table_edit(&core->instances, query_task(core, task)->instance_first + index);
+}
+
+static void sixteen_devices_come_back(void **state)
+{
+    (void)state;
+    struct org org;
+    task_id taker;
+    promised_state(&org, &taker);
+    assert_int_equal(query_instance(org.rig.core, (task_id){1}, 0)->devices, 0x1ff);
+    assert_int_equal(query_instance(org.rig.core, (task_id){2}, 0)->devices, 0x7e00);
+    assert_int_equal(query_instance(org.rig.core, (task_id){3}, 0)->devices, 0x8000);
+    assert_int_equal(query_instance(org.rig.core, (task_id){4}, 0)->devices, 0x8000);
+    assert_int_equal(read_again(org.rig.core), ERR_OK);
+    size_t len;
+    char *bytes = rig_bytes(org.rig.core, &len);
+    struct core *again = NULL;
+    assert_int_equal(core_decode((struct str){bytes, len}, &again, NULL), ERR_OK);
+    const struct node *node = query_node_named(again, "g1");
+    for (uint32_t i = 0; i < DEVICES; i++) {
+        assert_int_equal(node->device_free[i], 0);
+    }
+    assert_int_equal(node->slots_free, 0);
+    core_free(again);
+    free(bytes);
+    org_settle(&org);
+    assert_true(org_runs(&org, taker));
+    org_done(&org);
+}
+
+static void a_device_held_twice_is_refused(void **state)
+{
+    (void)state;
+    struct org org;
+    task_id taker;
+    promised_state(&org, &taker);
+    struct core *core = spoiled(&org);
+    instance_of(core, (task_id){2}, 0)->devices = 0x3f; /* the first task's */
+    assert_int_equal(read_again(core), ERR_CORRUPT);
+    core_free(core);
+    core = spoiled(&org);
+    instance_of(core, (task_id){4}, 0)->slots_milli =
+        SLOT_MILLI / 2 + 1; /* and the half beside it */
+    assert_int_equal(read_again(core), ERR_CORRUPT);
+    core_free(core);
+    core = spoiled(&org);
+    instance_of(core, (task_id){4}, 0)->slots_milli = SLOT_MILLI / 2 - 1;
+    assert_int_equal(read_again(core), ERR_OK);
+    core_free(core);
+    org_done(&org);
+}
+
+static void an_instance_that_holds_nothing_that_is_there_is_refused(void **state)
+{
+    (void)state;
+    struct org org;
+    task_id taker;
+    promised_state(&org, &taker);
+    struct core *core = spoiled(&org);
+    instance_of(core, (task_id){1}, 0)->incarnation++;
+    assert_int_equal(read_again(core), ERR_CORRUPT);
+    core_free(core);
+    core = spoiled(&org);
+    instance_of(core, (task_id){1}, 0)->attempt = 0;
+    assert_int_equal(read_again(core), ERR_CORRUPT);
+    core_free(core);
+    core = spoiled(&org);
+    instance_of(core, (task_id){1}, 0)->node.v = 0;
+    assert_int_equal(read_again(core), ERR_CORRUPT);
+    core_free(core);
+    core = spoiled(&org);
+    instance_of(core, (task_id){1}, 0)->memory_bytes = INT64_MAX;
+    instance_of(core, (task_id){2}, 0)->memory_bytes = INT64_MAX;
+    assert_int_equal(read_again(core), ERR_CORRUPT);
+    core_free(core);
+    core = spoiled(&org);
+    instance_of(core, (task_id){1}, 0)->cpu_milli = INT64_MAX;
+    instance_of(core, (task_id){2}, 0)->cpu_milli = INT64_MAX;
+    assert_int_equal(read_again(core), ERR_CORRUPT);
+    core_free(core);
+    org_done(&org);
+}
+
+static struct claim *claim_of(struct core *core, task_id task)
+{
+    return table_edit(&core->claims, query_task(core, task)->instance_first);
+}
+
+static void an_impossible_promise_is_refused(void **state)
+{
+    (void)state;
+    struct org org;
+    task_id taker;
+    promised_state(&org, &taker);
+    struct core *core = spoiled(&org);
+    claim_of(core, taker)->slots_milli += SLOT_MILLI; /* more than those who leave hold */
+    assert_int_equal(read_again(core), ERR_CORRUPT);
+    core_free(core);
+    core = spoiled(&org);
+    claim_of(core, taker)->devices = 0xff00; /* of the one that stays, too */
+    assert_int_equal(read_again(core), ERR_CORRUPT);
+    core_free(core);
+    core = spoiled(&org);
+    claim_of(core, taker)->node.v = 0;
+    assert_int_equal(read_again(core), ERR_CORRUPT);
+    core_free(core);
+    core = spoiled(&org);
+    claim_of(core, taker)->memory_bytes = (int64_t)64 << 21; /* twice what the node has */
+    assert_int_equal(read_again(core), ERR_CORRUPT);
+    core_free(core);
+    core = spoiled(&org);
+    claim_of(core, taker)->cpu_milli = 64000;
+    assert_int_equal(read_again(core), ERR_CORRUPT);
+    core_free(core);
+    core = spoiled(&org);
+    ((struct node *)table_edit(&core->nodes, 1))->draining = 1; /* takes no more work */
+    assert_int_equal(read_again(core), ERR_CORRUPT);
+    core_free(core);
+    org_done(&org);
+}
+
+static struct task *task_of(struct core *core, task_id task)
+{
+    return table_edit(&core->tasks, task.v);
+}
+
+typedef void spoil(struct core *core);
+
+static void no_priority(struct core *core)
+{
+    task_of(core, (task_id){1})->priority = PRIORITY_MIN - 1;
+}
+
+static void high_priority(struct core *core)
+{
+    task_of(core, (task_id){1})->priority = PRIORITY_MAX + 1;
+}
+
+static void many_retries(struct core *core)
+{
+    task_of(core, (task_id){1})->max_retries = RETRIES_MAX + 1;
+}
+
+static void low_rank(struct core *core)
+{
+    task_of(core, (task_id){1})->rank = -RANK_FRONT - 1;
+}
+
+static void other_cause(struct core *core)
+{
+    instance_of(core, (task_id){1}, 0)->cause = END_CAUSE_COUNT;
+}
+
+static void task_cause(struct core *core)
+{
+    task_of(core, (task_id){1})->cause = END_CAUSE_COUNT;
+}
+
+static void other_length(struct core *core)
+{
+    task_of(core, (task_id){1})->expect_from = LENGTH_SOURCE_COUNT;
+}
+
+static void late_start(struct core *core)
+{
+    instance_of(core, (task_id){1}, 0)->started_ms = TIME_MS_MAX + 1;
+}
+
+static void early_start(struct core *core)
+{
+    instance_of(core, (task_id){1}, 0)->allocated_ms = -1;
+}
+
+static void less_than_nothing(struct core *core)
+{
+    instance_of(core, (task_id){1}, 0)->slots_milli = -1;
+}
+
+static void met_beyond(struct core *core)
+{
+    task_of(core, (task_id){1})->depends_met = 1; /* it depends on nothing */
+}
+
+static void runs_without(struct core *core)
+{
+    task_of(core, (task_id){5})->running_ms = 7; /* the one that waits */
+}
+
+static void killed_but_waits(struct core *core)
+{
+    task_of(core, (task_id){5})->kill_asked = 1;
+}
+
+static void stale_but_whole(struct core *core)
+{
+    task_of(core, (task_id){1})->stale_ms = 7;
+}
+
+static void goes_where_it_is(struct core *core)
+{
+    task_of(core, (task_id){1})->pool_next = task_of(core, (task_id){1})->pool;
+}
+
+static void holds_more_than_a_promise_may(struct core *core)
+{
+    claim_of(core, (task_id){5})->slots_milli = -1;
+}
+
+static void evicted_beyond(struct core *core)
+{
+    struct eviction_note *note = table_edit(&core->evictions, table_next(&core->evictions, 0));
+    note->index = 1; /* of one instance */
+}
+
+static void a_row_that_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static spoil *const spoils[] = {
+        no_priority,      high_priority,     many_retries,     low_rank,
+        other_cause,      task_cause,        other_length,     late_start,
+        early_start,      less_than_nothing, met_beyond,       runs_without,
+        killed_but_waits, stale_but_whole,   goes_where_it_is, holds_more_than_a_promise_may,
+        evicted_beyond,
+    };
+    struct org org;
+    task_id taker;
+    promised_state(&org, &taker);
+    assert_int_equal(taker.v, 5);
+    for (size_t i = 0; i < sizeof spoils / sizeof spoils[0]; i++) {
+        struct core *core = spoiled(&org);
+        spoils[i](core);
+        if (read_again(core) != ERR_CORRUPT) {
+            fail_msg("row %zu is read", i);
+        }
+        core_free(core);
+    }
+    org_done(&org);
+}
+
+/* One number changed by one, or to something else. */
+static void whatever_is_read_of_a_damaged_state_is_sound(void **state)
+{
+    (void)state;
+    struct org org;
+    task_id taker;
+    promised_state(&org, &taker);
+    size_t len;
+    char *bytes = rig_bytes(org.rig.core, &len);
+    size_t read = 0;
+    for (size_t at = 0; at < len; at++) {
+        const char before = bytes[at];
+        const char values[] = {
+            (char)(before + 1), (char)(before - 1), (char)(before ^ 0x40), 0, 2, 127};
+        for (size_t i = 0; i < sizeof values; i++) {
+            struct core *core = NULL;
+            struct error e;
+            bytes[at] = values[i];
+            if (core_decode((struct str){bytes, len}, &core, &e) == ERR_OK) {
+                read++;
+                core_check_rows(core);
+                core_free(core);
+            }
+        }
+        bytes[at] = before;
+    }
+    assert_true(read > len / 2); /* many numbers may be other numbers */
+    free(bytes);
+    org_done(&org);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sixteen_devices_come_back),
+        cmocka_unit_test(a_device_held_twice_is_refused),
+        cmocka_unit_test(an_instance_that_holds_nothing_that_is_there_is_refused),
+        cmocka_unit_test(an_impossible_promise_is_refused),
+        cmocka_unit_test(a_row_that_cannot_be_is_refused),
+        cmocka_unit_test(whatever_is_read_of_a_damaged_state_is_sound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
