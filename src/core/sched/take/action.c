@@ -1,7 +1,7 @@
 /* action.c - the round through the waiting tasks.
  *
- * Each task tries all ways before the next one has its turn: who comes first by right is not held up by what a later one could
- * have moved together.
+ * Each task tries all actions before the next task has its turn. So no later task takes by consolidation the room for which an
+ * earlier task would evict.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/action.h"
 
@@ -28,11 +28,11 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* What the trial has placed of a task. */
+/* How many waiting instances of a task the trial has placed. */
 struct placed_task {
     uint64_t task;
     uint32_t count;
-    uint32_t index; /* behind the highest one placed */
+    uint32_t index; /* the highest placed instance, plus one */
 };
 
 struct action_round {
@@ -78,7 +78,7 @@ enum chunk_result action_solve(struct action *action, const struct solve_ask *as
                                                                              : CHUNK_FAILED;
 }
 
-/* ---- what is placed already ---- */
+/* ---- what the trial has placed ---- */
 
 static int placed_order(const void *left, const void *right)
 {
@@ -136,7 +136,7 @@ static struct placed_task placed_of(const struct action_round *round, const stru
 
 /* ---- the round ---- */
 
-/* The next instances of a gang with a form. */
+/* The next instances of a gang with a form: choice number `choice` of them. False: there is no such choice. */
 static bool chunk_form(const struct action_round *round, const struct task *task, struct lane *lane,
                        uint32_t choice, struct chunk *ret)
 {
@@ -151,7 +151,7 @@ static bool chunk_form(const struct action_round *round, const struct task *task
     return ret->count > 0;
 }
 
-/* The same of any other task. */
+/* The next instances of a task without a form. False: every instance has its place or a promised one. */
 static bool chunk_plain(const struct action_round *round, const struct task *task,
                         struct lane *lane, struct chunk *ret)
 {
@@ -179,7 +179,7 @@ static bool chunk_plain(const struct action_round *round, const struct task *tas
     return true;
 }
 
-/* Its next instances; false: all have their place, or are promised one; or there is no further choice of them. */
+/* The next instances of a task. False: every instance has its place or a promised one, or there is no choice `choice`. */
 static bool chunk_next(const struct action_round *round, const struct task *task, struct lane *lane,
                        uint32_t choice, struct chunk *ret)
 {
@@ -193,7 +193,7 @@ static bool chunk_next(const struct action_round *round, const struct task *task
     return true;
 }
 
-/* Those who are leaving anyway make room: it is promised in the pool's order, before anybody else has to go. */
+/* Instances that are leaving anyway make room. This room is promised in the pool's order, before any further instance is evicted. */
 static enum chunk_result later_try(struct action *action, const struct chunk *chunk)
 {
     if (tally_user_capped(&action->trial->tally, chunk->task, VIEW_LATER, &chunk->amounts)) {
@@ -206,7 +206,7 @@ static enum chunk_result later_try(struct action *action, const struct chunk *ch
     return solve_set_later(action->solve, &ask) ? CHUNK_CLAIMED : CHUNK_FAILED;
 }
 
-/* Nobody loses, others give back, less important ones make room: in this order. */
+/* Consolidation, then reclaim, then preemption: the action that costs others least comes first. */
 static enum chunk_result chunk_try(struct action *action, const struct chunk *chunk)
 {
     const bool fair = action->pool->policy == POLICY_FAIR_SHARE;
@@ -223,18 +223,21 @@ static enum chunk_result chunk_try(struct action *action, const struct chunk *ch
     return result;
 }
 
+/* Is some instance leaving a node of the pool? */
 static bool some_leave(const struct core *core, pool_id pool)
 {
     struct okey key = {{pool.v, 0, 0, 0}};
     while (oindex_next(&core->orders[ORDER_NODE_CHANGING], key, &key) && key.at[0] == pool.v) {
-        if (query_node(core, (node_id){(uint32_t)key.at[1]})->leaving_count > 0) {
+        const struct node *node = query_node(core, (node_id){(uint32_t)key.at[1]});
+        if (node->leaving_count > 0) {
             return true;
         }
     }
     return false;
 }
 
-/* Is what it asks for kept for one ahead of it in its own project? */
+/* Are the amounts of the chunk kept for another task: by a bound of its project, by a bound of an account above, or by the right of
+ * the holder of a reservation? */
 static bool chunk_held(const struct action *action, const struct turns_line *line,
                        const struct chunk *chunk, const struct okey *key)
 {
@@ -247,7 +250,8 @@ static bool chunk_held(const struct action *action, const struct turns_line *lin
 
 typedef enum chunk_result (*chunk_fn)(struct action *action, const struct chunk *chunk);
 
-/* The first choice of what comes next, else the others. `chunk` is that which was claimed. CHUNK_HELD: none is for it now. */
+/* Tries the chunk, then each further choice of the task's next instances, until a choice is claimed or skipped. `*chunk` becomes
+ * the last choice tried. `line` NULL: whether the amounts are kept for another task is not asked. */
 static enum chunk_result choices_try(const struct action_round *round,
                                      const struct turns_line *line, struct lane *lane, chunk_fn try,
                                      struct chunk *chunk)
@@ -287,8 +291,8 @@ static void line_try(struct action_round *round, struct turns_line *line, chunk_
     }
     switch (result) {
     case CHUNK_CLAIMED:
-        (void)bound_above_placed(round->action->above,
-                                 task); /* what was claimed asks for another pass */
+        /* A claim makes another pass due, so the answer does not matter here. */
+        (void)bound_above_placed(round->action->above, task);
         lane->added += chunk.count;
         lane->index = chunk.indices[chunk.count - 1] + 1;
         if (task->gang) {
@@ -307,7 +311,7 @@ static void line_try(struct action_round *round, struct turns_line *line, chunk_
         break;
     case CHUNK_HELD:
         if (round->action->pool->user_slots_max > 0) {
-            queue_advance(queue); /* another one may be of another user */
+            queue_advance(queue); /* the next task may be of a user whose cap is not reached */
         } else {
             queue_drop(queue);
         }

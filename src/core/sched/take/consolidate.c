@@ -1,4 +1,4 @@
-/* consolidate.c - nobody loses: every task that is moved has its new place in the same decision, or nothing happens.
+/* consolidate.c - running tasks move so that a waiting task fits. Every moved task gets its new place in the same decision.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/consolidate.h"
 

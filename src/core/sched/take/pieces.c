@@ -1,7 +1,7 @@
-/* pieces.c - the order in which a project gives, read as far as it is asked for.
+/* pieces.c - the order in which the pieces of a project leave, read as far as a search asks for pieces.
  *
- * Surprising: in a line of equal losers the first is the one allocated, or saved, last, and what a piece loses counts from that
- * moment: resources are held from the allocation on, and the state can keep that order without knowing the time.
+ * Surprising: the loss of a piece counts from its allocation or its last checkpoint, not from its start. Resources are held from
+ * the allocation on. So the state can keep the order of a line without knowing the time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/pieces.h"
 
@@ -15,14 +15,14 @@ enum { LINES_FIRST = 8, ORDER_FIRST = 16 };
 
 /* ---- the heap of lines ---- */
 
-/* The state has what makes equal room in the order of loss only. */
+/* Is the order by loss? An order for a need always is: the state has lines of pieces of equal size in the order of loss only. */
 static bool pieces_by_loss(const struct pieces *pieces)
 {
     return pieces->cache->by == VICTIMS_LEAST_LOSS || pieces->need_milli > 0;
 }
 
-/* One of two lines at least is of gangs. Both are of one priority, and neither has instances above a minimum but those that have
- * been read. */
+/* Does line `a` come before line `b`, if at least one of them is a line of gangs? A line of gangs has no pieces above a minimum:
+ * gangs that have such pieces are read at once. */
 static bool gangs_before(const struct pieces *pieces, const struct piece_line *a,
                          const struct piece_line *b)
 {
@@ -46,7 +46,7 @@ static bool line_before(const struct pieces *pieces, uint32_t a, uint32_t b)
     const struct piece_line *left = &pieces->lines[a];
     const struct piece_line *right = &pieces->lines[b];
     const bool gangs = left->kind == LINE_GANGS || right->kind == LINE_GANGS;
-    if (gangs) { /* where it is not known who goes first, the gang is read */
+    if (gangs) { /* a tie goes to the line of gangs, so that its first gang is read and compared */
         return gangs_before(pieces, left, right);
     }
     return pieces_cache_compare(pieces_by_loss(pieces) ? VICTIMS_LEAST_LOSS : VICTIMS_YOUNGEST,
@@ -98,12 +98,15 @@ static void line_add(struct pieces *pieces, struct piece_line line)
 
 /* ---- lines of the state ---- */
 
+/* The instance of a key of ORDER_ACCOUNT_LOSS. */
 static const struct instance *loss_instance(const struct pieces *pieces, struct okey key)
 {
-    return query_instance_row(pieces->cache->core, ~key.at[3]);
+    const struct instance *instance = query_instance_row(pieces->cache->core, ~key.at[3]);
+    return instance;
 }
 
-/* The first piece at `*key` or behind it in its line that may go; false: the line is at its end. */
+/* Finds the first piece of the line, at `line->key` or behind it, that may leave. `more`: `line->key` is in the order. False: the
+ * line is at its end. */
 static bool loss_step(struct pieces *pieces, struct piece_line *line, bool more)
 {
     const struct oindex *order = &pieces->cache->core->orders[ORDER_ACCOUNT_LOSS];
@@ -119,7 +122,7 @@ static bool loss_step(struct pieces *pieces, struct piece_line *line, bool more)
     return false;
 }
 
-/* All pieces of the gang of an instance. */
+/* Adds all pieces of the gang at `key`, unless this order has them. */
 static void gang_add(struct pieces *pieces, struct okey key)
 {
     struct piece_entry *entry =
@@ -131,7 +134,7 @@ static void gang_add(struct pieces *pieces, struct okey key)
     *listed = pieces->number;
 }
 
-/* The gangs of the line at `key`, all of them. */
+/* Adds the pieces of all gangs of the line at `key`. */
 static void gangs_add(struct pieces *pieces, struct okey key)
 {
     const struct oindex *order = &pieces->cache->core->orders[ORDER_ACCOUNT_LOSS];
@@ -141,7 +144,7 @@ static void gangs_add(struct pieces *pieces, struct okey key)
     } while (oindex_next(order, key, &key) && key.at[0] == at.at[0] && key.at[1] == at.at[1]);
 }
 
-/* What the gangs at `line->key` and behind it lose at least: what this instance does. */
+/* Fills the stand-in of a line of gangs. Each gang of the line, from `line->key` on, loses at least as much as this instance. */
 static void gangs_stand_in(const struct pieces *pieces, struct piece_line *line)
 {
     const struct instance *instance = loss_instance(pieces, line->key);
@@ -153,7 +156,7 @@ static void gangs_stand_in(const struct pieces *pieces, struct piece_line *line)
         (unsigned __int128)(held + 1) * (uint64_t)((held_ms > 0 ? held_ms : 0) + EVICTION_COST_MS);
 }
 
-/* The gangs of the line at `key`, as they are needed. */
+/* Adds the line of gangs at `key`. Its gangs are read one by one, when their turn comes. */
 static void gangs_begin(struct pieces *pieces, struct okey key)
 {
     struct piece_line line = {.kind = LINE_GANGS, .key = key};
@@ -162,7 +165,7 @@ static void gangs_begin(struct pieces *pieces, struct okey key)
     line_add(pieces, line);
 }
 
-/* The first line is one of gangs: its first gang is read. */
+/* Reads the first gang of the first line, which is a line of gangs. */
 static void gangs_read(struct pieces *pieces)
 {
     const struct oindex *order = &pieces->cache->core->orders[ORDER_ACCOUNT_LOSS];
@@ -178,8 +181,8 @@ static void gangs_read(struct pieces *pieces)
     gang_add(pieces, at);
 }
 
-/* The next staying instance of the line's task, else of the next older task that is no gang. `below`: the instance asked for
- * last; of a task just met: its instance_count. */
+/* Finds the next piece of a line by age: of the line's task the next lower instance that may leave, else of the next older task
+ * that is no gang. Only instances below number `below` of the line's task are looked at. False: the line is at its end. */
 static bool age_step(struct pieces *pieces, struct piece_line *line, uint32_t below)
 {
     const struct core *core = pieces->cache->core;
@@ -201,7 +204,7 @@ static bool age_step(struct pieces *pieces, struct piece_line *line, uint32_t be
     }
 }
 
-/* The tasks of a priority by age: one line. */
+/* Adds the line by age of a priority. Some task of this priority runs. */
 static void age_add(struct pieces *pieces, uint64_t priority)
 {
     const struct core *core = pieces->cache->core;
@@ -215,7 +218,7 @@ static void age_add(struct pieces *pieces, uint64_t priority)
     }
 }
 
-/* Reads the lines of the next priority; false: there is none. */
+/* Adds the lines of the next priority, upwards. False: no task of a higher priority runs. */
 static bool band_read(struct pieces *pieces)
 {
     const struct oindex *order = &pieces->cache->core->orders[ORDER_ACCOUNT_LOSS];
@@ -245,7 +248,7 @@ static bool band_read(struct pieces *pieces)
     return true;
 }
 
-/* The first line goes on behind its first piece. */
+/* Removes the first piece of the first line. A line without a further piece leaves the heap. */
 static void line_go_on(struct pieces *pieces)
 {
     struct piece_line *line = &pieces->lines[0];
@@ -317,14 +320,15 @@ struct piece *pieces_get(struct pieces *pieces, uint32_t place)
     return pieces->order[place];
 }
 
-/* ---- the largest ---- */
+/* ---- the largest piece ---- */
 
 static int64_t higher(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-/* A bound on the slots of the gangs of a line. */
+/* An upper bound on the slots of the gangs whose instances are in a line. The class of the line has the slots of one instance and a
+ * power of two that is at least the size of the gang. */
 static int64_t gangs_slots_max(uint64_t class)
 {
     const int64_t held = (int64_t)(class >> LOSS_GANG_HELD_SHIFT & LOSS_GANG_HELD_MAX);
@@ -334,7 +338,8 @@ static int64_t gangs_slots_max(uint64_t class)
     return held < LOSS_GANG_HELD_MAX ? held << (class & LOSS_GANG_SIZE_MASK) : QUOTA_SUM_MAX;
 }
 
-/* The lines of one priority end with those that hold most slots, but for gangs. */
+/* Lines of gangs come first in a priority, and each is asked. The other lines are in the order of their slots, so the last line of
+ * the priority has the largest instances. */
 int64_t pieces_slots_max(struct pieces *pieces)
 {
     const struct oindex *order = &pieces->cache->core->orders[ORDER_ACCOUNT_LOSS];

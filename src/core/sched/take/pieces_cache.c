@@ -1,4 +1,4 @@
-/* pieces_cache.c - pieces of running tasks, made when they are asked for, each once in a pass; and who goes before whom.
+/* pieces_cache.c - makes the pieces of running tasks when a search asks for them, each once in a pass; compares pieces.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/hash.h"
@@ -11,9 +11,9 @@
 
 #include <stdlib.h>
 
-enum { BOOK_FIRST = 64 };
+enum { CACHE_ROOM_FIRST = 64 };
 
-/* The pieces of a gang lie together, under index GANG_INDEX; other instances have one each. */
+/* All pieces of a gang are in one entry, under this index. Each instance of any other task has its own entry. */
 enum { GANG_INDEX = UINT32_MAX };
 
 const struct instance *pieces_cache_next(const struct core *core, const struct piece *piece,
@@ -38,8 +38,9 @@ const struct instance *pieces_cache_next(const struct core *core, const struct p
     return NULL;
 }
 
-/* ---- making them ---- */
+/* ---- making pieces ---- */
 
+/* Makes the pieces of the instance's gang, or of the instance alone. The instance stays. */
 static void entry_fill(const struct piece_cache *cache, const struct account_view *account,
                        const struct instance *instance, struct piece_entry *entry)
 {
@@ -54,8 +55,9 @@ static void entry_fill(const struct piece_cache *cache, const struct account_vie
     pieces_cut_add(cache, instance, entry->first);
 }
 
-/* ---- the book ---- */
+/* ---- the table of entries ---- */
 
+/* Where the entry is, or the free entry in which it belongs. */
 static uint32_t entry_index(const struct piece_cache *cache, uint64_t task, uint32_t index)
 {
     uint32_t at = (uint32_t)hash_u64(task << 20 ^ index) & (cache->room - 1);
@@ -70,7 +72,7 @@ static void cache_grow(struct piece_cache *cache)
 {
     const struct piece_entry *old = cache->at;
     const uint32_t old_room = cache->room;
-    cache->room = old_room == 0 ? BOOK_FIRST : old_room * 2;
+    cache->room = old_room == 0 ? CACHE_ROOM_FIRST : old_room * 2;
     cache->at = arena_new(cache->arena, struct piece_entry, cache->room);
     for (uint32_t i = 0; i < old_room; i++) {
         if (old[i].task != 0) {
@@ -86,7 +88,8 @@ static int id_order(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* What has just been started of it cannot be told to stop yet, and a gang goes whole. */
+/* Is the gang stopping, or does the trial let it grow? Instances that the trial starts cannot be evicted in the same pass, and the
+ * rest of a gang leaves only as a whole. */
 static bool gang_busy(const struct piece_cache *cache, const struct task *task)
 {
     return task->stopping_count > 0 ||
@@ -114,7 +117,7 @@ struct piece_entry *pieces_cache_get(struct piece_cache *cache, const struct acc
     return entry;
 }
 
-/* Is there one that must go before its i-th piece, and is still there? */
+/* Must another piece of the entry, not taken yet, leave before piece `i`? */
 static bool entry_before(const struct piece_entry *entry, uint32_t i)
 {
     for (uint32_t j = 0; j < i; j++) {
@@ -139,9 +142,10 @@ struct piece *pieces_cache_of(struct piece_cache *cache, const struct account_vi
     return NULL;
 }
 
-/* ---- comparing ---- */
+/* ---- comparing pieces ---- */
 
-/* Who goes first: less important, above a minimum, younger. Never 0 for two pieces. */
+/* The piece of the younger task leaves first. Of one task, pieces above a minimum leave first, then by their place, then the highest
+ * instance. Never 0 for two different pieces. */
 static int by_age(const struct piece *a, const struct piece *b)
 {
     if (a->task->rank != b->task->rank) {
@@ -159,6 +163,7 @@ static int by_age(const struct piece *a, const struct piece *b)
     return a->index > b->index ? -1 : a->index < b->index;
 }
 
+/* The lower priority leaves first; of one priority, pieces above a minimum. */
 static int by_importance(const struct piece *a, const struct piece *b)
 {
     if (a->task->priority != b->task->priority) {

@@ -1,9 +1,10 @@
-/* pieces_cut.c - a gang cut into the pieces in which it goes.
+/* pieces_cut.c - cuts a gang into the pieces in which it leaves.
  *
  *   instances that stay   0 1 2 3 4 5     minimum 4, or groups {0 1 2} and {3 4 5} with a minimum of 2 each
  *   pieces                5 · 4 · 0–3                       5 · 2 · 0 1 3 4
  *
- * Those above a minimum go one after the other, whatever each would lose.
+ * Pieces above a minimum leave in this order, whatever each loses. So that they also sort in this order, the loss of a piece is
+ * raised to the loss of the piece before.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
@@ -58,7 +59,7 @@ bool pieces_cut_before(const struct piece *other, const struct piece *piece)
                              other->index < piece->to));
 }
 
-/* Instances above the minimum are pieces by themselves, the highest first; what is left of a gang is one. */
+/* A gang without minimums of groups. Each instance above the minimum is a piece, the highest first; the rest of the gang is one. */
 static struct piece *plain_cut(const struct piece_cache *cache, const struct account_view *account,
                                const struct task *task, uint32_t *ret_count)
 {
@@ -91,20 +92,19 @@ static struct piece *plain_cut(const struct piece_cache *cache, const struct acc
     return pieces;
 }
 
-/* ---- with minimums of groups ---- */
+/* ---- gangs whose groups have minimums ---- */
 
-/* A gang while it is cut. */
+/* A gang that is being cut. */
 struct cut {
     const struct piece_cache *cache;
     const struct task *task;
     const struct form *form;
-    struct form_have have;
-    struct form_have stays;
-    uint32_t
-        ends[TASK_GROUPS_MAX + 1]; /* by leaf: behind the last instance that has not been cut off */
+    struct form_have have;  /* by group: what gang_have() counts, less what was cut off */
+    struct form_have stays; /* by group: instances that stay, less what was cut off */
+    uint32_t ends[TASK_GROUPS_MAX + 1]; /* by leaf: behind its last instance that is not cut off */
 };
 
-/* So many of each leaf, from the highest down, are a piece. */
+/* Cuts off a piece: `take->at[leaf]` instances of each leaf, the highest first. */
 static void piece_fill(struct cut *cut, const struct form_have *take, struct piece *piece)
 {
     const struct form *form = cut->form;
@@ -133,7 +133,7 @@ static void piece_fill(struct cut *cut, const struct form_have *take, struct pie
     must(count == 0);
 }
 
-/* Pieces above a minimum go in their own order, whatever each of them holds: all count as the smallest does. */
+/* Sets each_milli. All pieces above a minimum get the smallest value, so that an order for a need does not change their order. */
 static void each_set(struct piece *pieces, uint32_t count)
 {
     int64_t least = INT64_MAX;

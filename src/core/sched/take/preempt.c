@@ -1,4 +1,7 @@
-/* preempt.c - priorities inside a project. No fairness is asked for: what the project holds stays the same.
+/* preempt.c - a task takes the places of tasks of lower priority.
+ *
+ * Surprising: no rule of fairness is asked. Inside a project the places stay with the project; under policy `priority` the
+ * priority alone counts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/preempt.h"
 
@@ -10,7 +13,7 @@
 #include "core/sched/take/victims.h"
 #include "core/state/key.h"
 
-/* Does anything of a lower priority run in the task's project? */
+/* Does a task of lower priority run in the task's project? */
 static bool lower_runs(const struct action *action, const struct task *task)
 {
     struct okey key = {{ACCOUNT_KEY(task->pool, task->account), 0, 0, 0}};

@@ -1,5 +1,7 @@
-/* reclaim.c - necessary conditions first: whether the account has a right to the chunk, and whether those who would have to give
- * hold enough beyond theirs. Most claimants go no further.
+/* reclaim.c - an account takes back what it has a right to.
+ *
+ * Two cheap conditions come before the search for victims. The claimant's account must have a right to the chunk. The other
+ * accounts must hold enough slots beyond their own rights. Most claimants fail one of the two.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/reclaim.h"
 
@@ -11,14 +13,15 @@
 #include "core/sched/take/solve.h"
 #include "core/sched/take/victims.h"
 
-/* How far above a bound; below 0: not at all, or there is none. */
+/* How far `held` is above `bound`. 0 or below: not above, or there is no bound. */
 static int64_t excess(int64_t held, int64_t bound)
 {
     return bound == VECTOR_UNLIMITED ? -1 : held - bound;
 }
 
-/* The most slots that can be lost below `giver`, a sibling of `taker` on the claimant's path. What is above a bound in another
- * dimension may be taken down to nothing. The last piece may reach below the bound. */
+/* The most slots that the accounts below `giver` can lose. `giver` is a sibling of `taker`, and `taker` is on the claimant's path.
+ * A giver that is above its right in another dimension may lose all its slots. The last piece taken may reach below the right, so
+ * the largest piece is added. */
 static int64_t slots_losable(struct action *action, const struct claimant *claimant,
                              const struct account_view *taker, const struct account_view *giver)
 {
@@ -43,7 +46,7 @@ static int64_t slots_losable(struct action *action, const struct claimant *claim
     return most < held ? most : held;
 }
 
-/* Is there enough, if all that can be lost were lost? */
+/* Would the slots suffice if every account lost all that it can lose? */
 static bool reachable(struct action *action, const struct claimant *claimant)
 {
     const struct shares *shares = action->trial->tally.shares;

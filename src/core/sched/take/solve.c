@@ -1,8 +1,8 @@
 /* solve.c - the search for victims.
  *
- * Growing only looks at nodes (overlay), so that the accounts stay as they are while victims are chosen and judged; a set that
- * makes room is then tried whole in the trial. For equal instances the count of those that fit is exact, so nothing is tried in
- * vain for want of room. After a set was refused, the next is tried when it has grown by twice as much.
+ * While the set of victims grows, only the overlay of nodes changes, so the accounts stay as they are. A set that makes room is then
+ * tried whole in the trial. For equal instances the count of those that fit is exact, so no set is tried that makes too little room.
+ * After each refused set the search waits twice as many pieces as before until it tries again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/solve.h"
 
@@ -23,16 +23,13 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* Where room was sought on nodes in vain, so much work goes into a search in order: what is found then is found soon. Not where
- * there are more nodes than this: there pieces in order are scattered, and what they make room for, a node does. In smaller pools
- * gangs of more than so many are sought in order at once. The last is
- * what a pass spends on such claimants that get nothing: those who come first in its order. */
 enum {
-    GROWN_FIRST = 32,
-    GROW_AFTER_MAX = 1000,
-    GROW_NODES_MAX = 64,
-    GROW_GANG_MIN = 48,
-    VAIN_MAX = 2000,
+    GROWN_FIRST = 32,      /* room of the first set */
+    GROW_AFTER_MAX = 1000, /* budget in the order of pieces after a search on nodes found nothing */
+    GROW_NODES_MAX = 64, /* in larger pools the pieces of one order are too scattered to try that */
+    GROW_GANG_MIN =
+        48,          /* in smaller pools larger chunks are sought in the order of pieces at once */
+    VAIN_MAX = 2000, /* work of a pass on searches on nodes that find nothing */
 };
 
 struct solve *solve_new(struct trial *trial, int64_t now_ms)
@@ -55,9 +52,9 @@ int64_t solve_piece_max(struct solve *solve, const struct account_view *account)
     return victims_piece_max(solve->victims, account);
 }
 
-/* ---- what is there ---- */
+/* ---- free room ---- */
 
-/* The pool knows what is free; the step has changed a few nodes. */
+/* The pool's row has the free slots of the state. Only the nodes that this step has touched differ. */
 int64_t solve_idle_milli(struct solve *solve)
 {
     if (solve->idle_known) {
@@ -116,7 +113,7 @@ struct asker *solve_asker(const struct solve *solve, const struct task *task, ui
 
 /* ---- growing ---- */
 
-/* An instance leaves (or stays after all), and what fits on its node follows. */
+/* An instance leaves its node in the overlay, or comes back to it. `fits` follows. */
 static void instance_leave(struct solve *solve, const struct instance *instance, bool leaves)
 {
     const struct core *core = solve->trial->core;
@@ -132,6 +129,7 @@ static void instance_leave(struct solve *solve, const struct instance *instance,
     solve->fits += solve_node_fits(solve, solve->asker, node, solve->ask->count);
 }
 
+/* All instances of a piece leave or come back. Returns how many the piece has. */
 static uint32_t piece_leave(struct solve *solve, const struct piece *piece, bool leaves)
 {
     const struct core *core = solve->trial->core;
@@ -157,6 +155,7 @@ void solve_grow(struct solve *solve, struct piece *piece)
     solve->grown[solve->grown_count++] = (struct grown){.piece = piece};
 }
 
+/* Adds the next piece in order to the set; false: there is none. */
 static bool grow(struct solve *solve, uint64_t *work)
 {
     struct piece *piece = solve->first != NULL ? solve->first : victims_next(solve->victims);
@@ -176,6 +175,7 @@ static void all_leave(struct solve *solve, bool leave)
     }
 }
 
+/* The trial has changed: what was derived from its nodes is not true any more. */
 static void set_done(struct solve *solve)
 {
     solve->idle_known = false;
@@ -183,7 +183,7 @@ static void set_done(struct solve *solve)
     solve->no_node = (struct shape_notes){.arena = solve->trial->arena};
 }
 
-/* The grown set is tried whole, where nobody has left yet. */
+/* Tries the set whole. For this all its pieces come back to their nodes first. */
 static bool attempt(struct solve *solve)
 {
     all_leave(solve, false);
@@ -197,13 +197,13 @@ static bool attempt(struct solve *solve)
 
 /* ---- the search ---- */
 
-/* Could it fit, as far as counting tells? */
+/* Does counting leave it possible that the claimant fits without the set? */
 static bool enough(const struct solve *solve)
 {
     return solve->unlike || solve->fits >= solve->ask->count;
 }
 
-/* Counting is the whole truth unless it has a form. */
+/* Does the claimant fit without the set? For a task without a form counting decides; a gang with a form is placed to find out. */
 static bool fits_together(struct solve *solve)
 {
     struct trial *trial = solve->trial;
@@ -217,7 +217,7 @@ static bool fits_together(struct solve *solve)
     return fits;
 }
 
-/* False: nobody may be told to go. */
+/* Begins the search for one claimant. False: no piece may be evicted for it. */
 static bool search_begin(struct solve *solve, const struct solve_ask *ask,
                          struct victims_ask *victims)
 {
@@ -237,7 +237,7 @@ static bool search_begin(struct solve *solve, const struct solve_ask *ask,
     return true;
 }
 
-/* One piece after the other in order, until a set is found. */
+/* Adds one piece after the other in order, until a set is found or the pieces or the budget end. */
 static enum solve_result search_grow(struct solve *solve, uint64_t work_max, uint64_t *work)
 {
     const uint64_t work_end = *work + work_max;
@@ -264,11 +264,11 @@ static enum solve_result search_grow(struct solve *solve, uint64_t work_max, uin
     return *work < work_end ? SOLVE_NONE : SOLVE_BUDGET;
 }
 
-/* What is to be close together needs more than room on some nodes: pieces move one after the other. */
+/* The search of consolidation. A gang with a form needs more than room on some nodes, so pieces are moved in their order. */
 static enum solve_result search_move(struct solve *solve, uint64_t work_max, uint64_t *work)
 {
     const struct core *core = solve->trial->core;
-    /* It will fit when those who are leaving have left. */
+    /* The claimant fits once all leaving instances have left: no task has to move. */
     if (fits_together(solve)) {
         return SOLVE_NONE;
     }
@@ -282,7 +282,7 @@ static enum solve_result search_move(struct solve *solve, uint64_t work_max, uin
     return SOLVE_FOUND;
 }
 
-/* Is room for the claimant to be sought on nodes before it is sought in the order of who goes first? */
+/* Are victims sought node by node, before they are sought in the order of pieces? */
 static bool nodes_first(const struct solve *solve)
 {
     const struct core *core = solve->trial->core;
@@ -297,7 +297,7 @@ static bool nodes_first(const struct solve *solve)
                : ask->count <= GROW_GANG_MIN && pool->victims == VICTIMS_LEAST_LOSS;
 }
 
-/* Room on nodes, else a little in order. */
+/* Seeks victims node by node. In a small pool a short search in the order of pieces follows. */
 static enum solve_result search_nodes(struct solve *solve, const struct victims_ask *victims,
                                       uint64_t *work)
 {
@@ -316,8 +316,8 @@ static enum solve_result search_nodes(struct solve *solve, const struct victims_
     return result;
 }
 
-/* It may fit when those who are leaving have left. It is promised that place where it could take another: so that it does not,
- * and the next one knows. */
+/* Surprising: a claimant that fits once all leaving instances have left is claimed its place here, with an empty set of victims.
+ * Else the claimant could evict others later, and the next claimant would count on the same room. */
 enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, uint64_t work_max,
                             uint64_t *work)
 {

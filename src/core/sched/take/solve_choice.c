@@ -1,4 +1,4 @@
-/* solve_choice.c - the pieces of one node that would have to go: read, chosen, compared.
+/* solve_choice.c - the pieces that would have to leave one node: reads them, chooses among them, compares choices.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/solve_choice.h"
 
@@ -19,7 +19,7 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-enum { NODE_PIECES_MAX = 64 }; /* of a node; those behind them stay */
+enum { NODE_PIECES_MAX = 64 }; /* how many pieces of a node are read; further pieces stay */
 
 static int piece_by_loss(const void *left, const void *right)
 {
@@ -45,7 +45,7 @@ static bool choice_has(const struct solve_choice *choice, const struct piece *pi
     return false;
 }
 
-/* Is there room for an instance of the task on some node, so that it could be moved? Asked once a shape. */
+/* Is there room for one more instance of the task on some node, so that an instance could move there? Asked once for each shape. */
 static bool has_elsewhere(struct solve *solve, const struct task *task)
 {
     enum { UNKNOWN, NOWHERE, SOMEWHERE };
@@ -58,14 +58,15 @@ static bool has_elsewhere(struct solve *solve, const struct task *task)
     return note->missed_from == SOMEWHERE;
 }
 
-/* Could the instance be moved? Said before its piece is made: most have run for too long. A gang is as young as its last. */
+/* Could the instance be moved? Asked before its piece is made, because most instances have run for too long. The age of a gang is
+ * known only from its piece. */
 static bool may_move(struct solve *solve, const struct instance *instance)
 {
     const struct task *task = query_task(solve->trial->core, instance->task);
     return (task->gang || victims_movable(solve->victims, instance)) && has_elsewhere(solve, task);
 }
 
-/* The pieces on the node that may go, in order. */
+/* Reads the pieces on the choice's node that the search may take, and sorts them. */
 static void pieces_read(struct node_search *search, struct solve_choice *choice)
 {
     struct solve *solve = search->solve;
@@ -92,7 +93,7 @@ static void pieces_read(struct node_search *search, struct solve_choice *choice)
     }
 }
 
-/* What a piece holds of the node is free (or is held again). */
+/* Frees in `place` what a piece holds on its node; with `give` false: takes it again. */
 static void piece_give(const struct solve *solve, const struct piece *piece, struct space *place,
                        struct space_room *room, bool give)
 {
@@ -111,7 +112,8 @@ static void piece_give(const struct solve *solve, const struct piece *piece, str
     }
 }
 
-/* May the piece be lost after those before it? Where others give, each is judged by what they are left with. */
+/* May the piece be lost beside the pieces in `solve->losses`? Reclaim judges each piece by what its accounts are left with, and adds
+ * the piece to the losses. Preemption and consolidation allow every piece. */
 static bool piece_may_go(struct solve *solve, const struct piece *piece)
 {
     return solve->ask->of != VICTIMS_OF_OTHERS ||
@@ -119,7 +121,7 @@ static bool piece_may_go(struct solve *solve, const struct piece *piece)
                               &piece->amounts) != RECLAIM_REFUSED;
 }
 
-/* As many go as the claimant needs, in order; who is not needed after all stays, the last first. */
+/* Lets pieces stay that the claimant does not need after all. The piece that was chosen last is asked first. */
 static void choice_shrink(const struct solve *solve, struct solve_choice *choice,
                           struct space *place, struct space_room *room)
 {
@@ -162,7 +164,7 @@ bool solve_choice_may_go(struct solve *solve, const struct solve_choice *choice)
     return true;
 }
 
-/* May they be lost, and are the accounts on both sides left with what is right? */
+/* May the pieces of the choice be lost, and is the outcome balanced between the accounts? */
 static bool choice_allowed(struct solve *solve, const struct solve_choice *choice)
 {
     reclaim_rules_losses_clear(&solve->losses);
@@ -222,7 +224,7 @@ static int choice_importance(const struct solve_choice *a, const struct solve_ch
     return a->others != b->others ? (a->others < b->others ? -1 : 1) : 0;
 }
 
-/* By the last of each that has to go. */
+/* Compares two choices by the last piece of each. */
 static int choice_by_age(const void *left, const void *right)
 {
     const struct solve_choice *a = left;
@@ -247,12 +249,12 @@ static int choice_by_loss(const void *left, const void *right)
     return a->loss != b->loss ? (a->loss < b->loss ? -1 : 1) : choice_by_age(a, b);
 }
 
-/* ---- exactly ---- */
+/* ---- every set of a node ---- */
 
-/* Where every set is looked at. */
+/* On a node with at most so many pieces every set of pieces is looked at. */
 enum { EXACT_PIECES_MAX = 8 };
 
-/* The pieces of the node that may go, at most EXACT_PIECES_MAX; else none. */
+/* Reads the pieces of the node that the search may take; no pieces where there are more than EXACT_PIECES_MAX. */
 static void exact_read(struct node_search *search, const struct solve_choice *greedy,
                        struct solve_choice *all)
 {
@@ -263,6 +265,7 @@ static void exact_read(struct node_search *search, const struct solve_choice *gr
     }
 }
 
+/* Fills `ret` with the pieces of `all` whose bits are in `set`. */
 static void exact_rate(const struct node_search *search, const struct solve_choice *all,
                        uint32_t set, struct solve_choice *ret)
 {
@@ -275,7 +278,7 @@ static void exact_rate(const struct node_search *search, const struct solve_choi
     choice_rate(search, ret);
 }
 
-/* Does the claimant fit when these go, and may they all be lost? */
+/* Does one instance of the claimant fit without the pieces of the choice, and may all of these be lost? */
 static bool exact_serves(struct solve *solve, struct solve_choice *choice)
 {
     struct space_room borrowed;

@@ -1,13 +1,15 @@
-/* solve_node.c - room on single nodes: which pieces of a node would have to go.
+/* solve_node.c - seeks victims node by node: which pieces of a node would have to leave.
  *
- *   to take:  the nodes of the pieces that would go first, then of those that make most room; of the nodes that make room,
- *             where least is lost; where what they lose is refused, the nodes of those who are closest to the claimant
- *   to move:  the emptiest nodes; the first whose pieces all find another place
+ *   to take:  1. looks at the nodes of the pieces that leave first
+ *             2. if these do not suffice, at the nodes of the pieces that make most room
+ *             3. takes the nodes on which least is lost
+ *             4. if the rules refuse that, looks at pieces of accounts in the claimant's department
+ *   to move:  looks at the emptiest nodes; takes the first node whose pieces all find another place
  *
- * A set that lies on one node is found by looking at a few nodes. Pieces in the order of loss alone are scattered over all of
- * them: a whole node comes together only when most of them have gone, and the rest of the set is then taken in vain.
- * Surprising: as pieces come in the order of what each loses, no node met later can cost less than the piece that leads to it; so
- * the best one is known as soon as it costs no more than that.
+ * Why node by node: pieces in the order of loss are scattered over all nodes. A whole node would become free only after most pieces
+ * had joined the set, and most of the set would be evicted in vain.
+ * Surprising: a node costs at least the loss of the cheapest piece on it, and pieces come in the order of their loss. So the search
+ * knows the best node as soon as that node costs no more than the next piece.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
@@ -21,23 +23,25 @@
 #include "core/state/state.h"
 
 enum {
-    TAKE_LOOK_MAX = 48,  /* nodes looked at for one instance that takes, */
-    TAKE_LOOK = 12,      /* where some of those are enough; in the order for anybody */
-    TAKE_LOOK_GANG = 32, /* more for a gang, beside two for each of its instances */
-    TAKE_SPARE_MAX = 48, /* so many more than a gang needs are enough to choose from */
-    MOVE_LOOK_MAX = 8,   /* for one instance that moves others, */
-    MOVE_LOOK_GANG = 32, /* for a gang */
+    TAKE_LOOK_MAX = 48, /* nodes looked at to evict for one instance */
+    TAKE_LOOK = 12, /* nodes after which one instance looks no further, if a choice is allowed */
+    TAKE_LOOK_GANG = 32, /* nodes looked at to evict for a gang, beside two for each instance */
+    TAKE_SPARE_MAX = 48, /* a gang looks for twice its instances, but for at most so many more */
+    MOVE_LOOK_MAX = 8,   /* nodes looked at to move pieces for one instance */
+    MOVE_LOOK_GANG = 32, /* nodes looked at to move pieces for a gang */
     ATTEMPTS_MAX = 4,    /* sets that are tried whole */
 };
-/* ---- trying ---- */
 
+/* ---- trying sets ---- */
+
+/* Begins an empty set of victims. */
 static void set_begin(struct solve *solve)
 {
     solve->set++;
     solve->grown_count = 0;
 }
 
-/* A gang may be on several nodes. */
+/* Adds the pieces of a choice to the set. A piece of several nodes may be in the set already. */
 static void choice_grow(struct solve *solve, const struct solve_choice *choice)
 {
     for (uint32_t i = 0; i < choice->count; i++) {
@@ -48,6 +52,7 @@ static void choice_grow(struct solve *solve, const struct solve_choice *choice)
     }
 }
 
+/* Tries the best choices, each alone. For a claimant of one instance. */
 static bool choices_try(struct node_search *search)
 {
     struct solve *solve = search->solve;
@@ -63,7 +68,7 @@ static bool choices_try(struct node_search *search)
     return false;
 }
 
-/* A gang takes the best of them, as many as it needs. */
+/* Tries the best choices together, as many as a gang needs. After a refused set one more choice joins the set. */
 static bool choices_try_together(struct node_search *search)
 {
     struct solve *solve = search->solve;
@@ -86,8 +91,8 @@ static bool choices_try_together(struct node_search *search)
     return false;
 }
 
-/* The same without those refused, and without those that may not be made beside the ones before: an account has soon given all that
- * it holds beyond its own. */
+/* Tries the best choices together, but only choices that reclaim allows beside the choices before. An account soon has given all
+ * that it holds beyond its right. */
 static bool choices_try_allowed(struct node_search *search)
 {
     struct solve *solve = search->solve;
@@ -120,8 +125,9 @@ static struct node_search *search_new(struct solve *solve, uint32_t look_max, ui
     return search;
 }
 
-/* ---- taking ---- */
+/* ---- evicting ---- */
 
+/* Was the node looked at before? Notes that it is now. */
 static bool node_seen(struct node_search *search, node_id node)
 {
     must(search->seen_count < search->look_max);
@@ -134,7 +140,8 @@ static bool node_seen(struct node_search *search, node_id node)
     return false;
 }
 
-/* A gang wants twice what it needs to choose from, a large one a little more. */
+/* Has the search looked at enough nodes? A gang looks for room for twice its instances, a large gang for a little more than its
+ * instances. */
 static bool looked_enough(const struct node_search *search)
 {
     const uint32_t count = search->solve->ask->count;
@@ -146,7 +153,7 @@ static bool looked_enough(const struct node_search *search)
     return search->seen_count >= search->look_max || search->more >= (uint64_t)count + spare;
 }
 
-/* The nodes of a piece. */
+/* Looks at the nodes of a piece. */
 static void piece_nodes(struct node_search *search, const struct piece *piece)
 {
     const struct core *core = search->solve->trial->core;
@@ -167,7 +174,7 @@ static void piece_nodes(struct node_search *search, const struct piece *piece)
     }
 }
 
-/* Can no node that is still to come be better? */
+/* Is some choice at least as good as every choice on the nodes of `next` and of the pieces behind it? */
 static bool best_known(const struct node_search *search, const struct piece *next)
 {
     for (uint32_t i = 0; i < search->count; i++) {
@@ -180,7 +187,7 @@ static bool best_known(const struct node_search *search, const struct piece *nex
     return false;
 }
 
-/* Looks at nodes in the order of the pieces on them, until the best is known or the so manieth was seen. */
+/* Looks at the nodes of one piece after the other, until the best node is known or `seen_max` nodes were seen. */
 static void nodes_look(struct node_search *search, struct piece *first, uint32_t seen_max)
 {
     const struct solve *solve = search->solve;
@@ -196,8 +203,8 @@ static void nodes_look(struct node_search *search, struct piece *first, uint32_t
     }
 }
 
-/* In the order of loss small pieces come first, the more of them the larger the pool. Where none of their nodes makes room, those
- * of pieces are looked at that make it alone, then of those of which two do, and so on. */
+/* Looks at nodes for the claimant. In the order of loss small pieces come first, and a large pool has many of them. If their nodes
+ * make too little room, the order for a need follows: pieces of which one makes enough room, then pieces of which two do, … */
 static void nodes_read(struct node_search *search, struct piece *first)
 {
     const struct solve *solve = search->solve;
@@ -210,7 +217,7 @@ static void nodes_read(struct node_search *search, struct piece *first)
     }
 }
 
-/* Tries what was found. */
+/* Tries the choices that were found. */
 static bool found_try(struct node_search *search)
 {
     const struct solve *solve = search->solve;
@@ -227,8 +234,9 @@ static bool found_try(struct node_search *search)
     return choices_try(search);
 }
 
-/* The department that is furthest above its own gives first, and all of its pieces come before those of the others. Where it would
- * be left with less than its own, for a claimant whose department would have more, those who borrow within that one are to give. */
+/* Seeks victims in the claimant's own department. In the order of pieces, all pieces of the department that is furthest above its
+ * right come first. The rules refuse these where that department would end below its right and the claimant's department above. Then
+ * borrowers of the claimant's department have to give. */
 static bool near_take(struct node_search *search)
 {
     const struct solve *solve = search->solve;
@@ -264,7 +272,7 @@ bool solve_node_take(struct solve *solve, struct piece *first, uint64_t *work)
 
 /* ---- moving ---- */
 
-/* Looks at the emptiest nodes; returns how many instances of the claimant would fit without what could be moved. */
+/* Looks at the emptiest nodes. Returns how many instances of the claimant would fit if all pieces that could move were gone. */
 static uint64_t emptiest_read(struct node_search *search)
 {
     struct solve *solve = search->solve;

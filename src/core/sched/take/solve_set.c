@@ -1,4 +1,7 @@
-/* solve_set.c - what becomes of a set of pieces that leave: kept, moved or lost, and whether that is allowed.
+/* solve_set.c - tries a set of victims: which pieces are kept, moved or lost, and whether the rules allow the losses.
+ *
+ * Surprising: the set is tried twice. The first try evicts all pieces, places the claimant and finds the fate of each piece, and is
+ * then undone. The second try evicts only the pieces that are moved or lost.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
@@ -30,7 +33,7 @@ static void piece_evict(struct solve *solve, const struct grown *grown)
     }
 }
 
-/* Does the instance find what it holds still free? Then it takes it. */
+/* Is what the instance holds still free on its node? Then the instance comes back to its node in the overlay. */
 static bool instance_stay(struct solve *solve, const struct instance *instance)
 {
     const struct core *core = solve->trial->core;
@@ -46,6 +49,7 @@ static bool instance_stay(struct solve *solve, const struct instance *instance)
     return true;
 }
 
+/* The instances of a piece leave their nodes in the overlay, up to `end`; NULL: all of them. */
 static void instances_leave(struct solve *solve, const struct piece *piece,
                             const struct instance *end)
 {
@@ -58,6 +62,7 @@ static void instances_leave(struct solve *solve, const struct piece *piece,
     }
 }
 
+/* Can all instances of a piece stay where they are? Then they come back to their nodes in the overlay. */
 static bool piece_stay(struct solve *solve, const struct piece *piece)
 {
     const struct core *core = solve->trial->core;
@@ -71,7 +76,7 @@ static bool piece_stay(struct solve *solve, const struct piece *piece)
     return true;
 }
 
-/* The claimant, placed since `mark`, is within the bounds of its accounts as they are now. */
+/* Is the claimant within the bounds of its accounts and its user? The decisions from `mark` on are its places. */
 static bool claimant_within(struct solve *solve, size_t mark)
 {
     struct tally *tally = &solve->trial->tally;
@@ -93,7 +98,8 @@ static void piece_leave_again(struct solve *solve, const struct piece *piece)
     instances_leave(solve, piece, NULL);
 }
 
-/* One above the minimum of its gang or group goes where that goes, which stands behind it in the set: is that lost? */
+/* Is the piece at `extra` above a minimum, and is its gang or group lost? The gang or group stands behind it in the set. Then the
+ * piece is lost, too. */
 static bool gang_lost(const struct solve *solve, uint32_t extra)
 {
     const struct piece *own = solve->grown[extra].piece;
@@ -107,7 +113,8 @@ static bool gang_lost(const struct solve *solve, uint32_t extra)
     return false;
 }
 
-/* Last taken first: those who were to go first do so. The claimant is placed since `mark`. */
+/* Lets pieces stay that the claimant does not need. The piece that joined the set last is asked first, so the pieces that come first
+ * in the order are lost. The decisions from `mark` on are the claimant's places. */
 static void shrink(struct solve *solve, size_t mark)
 {
     for (uint32_t i = solve->grown_count; i > 0; i--) {
@@ -125,7 +132,8 @@ static void shrink(struct solve *solve, size_t mark)
     }
 }
 
-/* Would its accounts take these instances of the task, too? Sets what they may still take. */
+/* May the accounts and the user of the asker's task hold these instances beside what they hold? Bounds the asker by what the
+ * accounts may still take. */
 static bool accounts_take(struct solve *solve, struct asker *asker, const uint32_t *indices,
                           uint32_t count)
 {
@@ -158,7 +166,7 @@ bool solve_set_later(struct solve *solve, const struct solve_ask *ask)
     return true;
 }
 
-/* All instances of a piece find another place. */
+/* Finds another place for all instances of a piece; false: not for all. */
 static bool piece_move(struct solve *solve, struct grown *grown)
 {
     const struct core *core = solve->trial->core;
@@ -179,7 +187,8 @@ static bool piece_move(struct solve *solve, struct grown *grown)
     return place_these(solve->trial, asker, indices, count, grown->places);
 }
 
-/* True: as many as had to. */
+/* Moves the pieces that find another place. Consolidation must move every piece that cannot stay, and at most `moved_max` pieces;
+ * false: it cannot. */
 static bool move(struct solve *solve)
 {
     uint32_t moved = 0;
@@ -198,7 +207,7 @@ static bool move(struct solve *solve)
     return solve->ask->of != VICTIMS_OF_ALL || moved <= solve->ask->moved_max;
 }
 
-/* The grown set leaves, the claimant takes its place, the others what is left. The trial is as before afterwards. */
+/* The first try: the set leaves, the claimant is placed, and each piece gets its fate. The trial is as it was afterwards. */
 static bool set_try(struct solve *solve)
 {
     struct trial *trial = solve->trial;
@@ -227,6 +236,7 @@ static bool set_try(struct solve *solve)
 
 /* ---- judging ---- */
 
+/* How an account stands in one dimension, for the record of an eviction. */
 static struct eviction_side side_of(const struct solve *solve, const struct account_view *account,
                                     uint32_t dim)
 {
@@ -238,6 +248,7 @@ static struct eviction_side side_of(const struct solve *solve, const struct acco
     };
 }
 
+/* The record of an eviction: the rule, and the two accounts where the paths of claimant and victim diverge. */
 static const struct eviction *why_new(struct solve *solve, const struct piece *piece,
                                       enum eviction_rule rule, uint32_t dim)
 {
@@ -255,7 +266,7 @@ static const struct eviction *why_new(struct solve *solve, const struct piece *p
     return why;
 }
 
-/* The first dimension in which the giver is above what it may keep. */
+/* The first dimension in which the giver is above its share, or above its guarantee, as `rule` says; slots where there is none. */
 static uint32_t dim_above(const struct solve *solve, const struct piece *piece,
                           enum reclaim_rule rule)
 {
@@ -270,7 +281,7 @@ static uint32_t dim_above(const struct solve *solve, const struct piece *piece,
     return above == 0 ? DIM_SLOTS : (uint32_t)__builtin_ctz(above);
 }
 
-/* Pieces are walked account by account, each in the order in which it gives. */
+/* Do the rules of reclaim allow the lost pieces? Judges each piece after the pieces before it in the set, then the whole outcome. */
 static bool lost_allowed(struct solve *solve)
 {
     reclaim_rules_losses_clear(&solve->losses);
@@ -293,6 +304,7 @@ static bool lost_allowed(struct solve *solve)
     return reclaim_rules_balanced(&solve->ask->claimant, &solve->losses);
 }
 
+/* Are the losses allowed? Gives each piece that leaves the record of its eviction. */
 static bool judge(struct solve *solve)
 {
     if (solve->ask->of == VICTIMS_OF_OTHERS && !lost_allowed(solve)) {
@@ -309,8 +321,9 @@ static bool judge(struct solve *solve)
     return true;
 }
 
-/* ---- doing it ---- */
+/* ---- the second try ---- */
 
+/* Places an instance on the node that the first try found; false: it does not fit there. */
 static bool place_again(struct solve *solve, struct asker *like, const struct node *node,
                         uint32_t index)
 {
@@ -323,6 +336,7 @@ static bool place_again(struct solve *solve, struct asker *like, const struct no
     return true;
 }
 
+/* Places all instances of a moved piece; false: an instance does not fit. */
 static bool piece_place_again(struct solve *solve, const struct grown *grown)
 {
     const struct core *core = solve->trial->core;
@@ -336,8 +350,8 @@ static bool piece_place_again(struct solve *solve, const struct grown *grown)
     return true;
 }
 
-/* The same once more, without those who stay. Which devices of a node are taken may differ now, so it can fail: with parts of
- * devices only. */
+/* The second try: the first try once more, without the pieces that stay. Other devices of a node may be free now than in the first
+ * try, so requests for parts of devices may not fit and the second try may fail. */
 static bool set_do(struct solve *solve)
 {
     bool done = true;
