@@ -1,6 +1,6 @@
-/* explain_account.c - accounts in the way.
+/* explain_account.c - the bound of an account or a user that holds a task back.
  *
- * Figures are those of the tally that also decides, so they cannot differ from what the pass sees.
+ * The figures come from the tally by which the pass decides, so they cannot differ from what the pass sees.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain_account.h"
 
@@ -14,6 +14,7 @@
 #include "core/sched/order/view.h"
 #include "core/state/query.h"
 
+/* How an account stands in one dimension. */
 static void figures_fill(const struct core *core, const struct tally *tally,
                          const struct account_view *view, uint32_t dim, struct explanation *ret)
 {
@@ -27,12 +28,13 @@ static void figures_fill(const struct core *core, const struct tally *tally,
     };
 }
 
+/* The lowest dimension of a set of bits. */
 static uint32_t dim_first(uint32_t dims)
 {
     return (uint32_t)__builtin_ctz(dims);
 }
 
-/* The bound that is in the way, and what is left of it. */
+/* The reason of a closed gate: which bound, and how much is left below it. */
 static void bound_reason(const struct core *core, const struct gate_result *gate,
                          const struct vector *amounts, struct explanation *ret)
 {
@@ -82,8 +84,7 @@ void explain_account_left(const struct core *core, const struct task *task,
                           struct explanation *ret)
 {
     const struct gate_result gate = tally_gate(tally, task, VIEW_NOW, comes);
-    if (gate.gate ==
-        GATE_OPEN) { /* what is left is bounded by accounts, or by the cap of its user */
+    if (gate.gate == GATE_OPEN) { /* no account forbids the amounts, so the cap of the user does */
         cap_reason(task, tally, comes, ret);
         return;
     }
@@ -114,5 +115,5 @@ void explain_account_share(const struct trial *trial, const struct task *task,
     ret->reason.wanted = amounts.at[dim];
     ret->reason.available = left > 0 ? left : 0;
     ret->reason.smallest = same ? ret->reason.smallest : -1;
-    ret->reason.group[0] = '\0'; /* it is about all of it */
+    ret->reason.group[0] = '\0'; /* the reason is about the whole task, not about one group */
 }

@@ -1,4 +1,4 @@
-/* explain_depends.c - what a task waits for that is no place.
+/* explain_depends.c - for which other tasks a task waits.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain_depends.h"
 

@@ -1,6 +1,7 @@
-/* explain_group.c - tasks that wait for the same reason.
+/* explain_group.c - which tasks wait for the same reason.
  *
- * Asked of every waiting task at once, an explanation costs a look at all nodes; queues are long because many ask for the same.
+ * An explanation costs a look at all nodes. Long queues mostly have tasks with equal requests, so a list of tasks computes one
+ * explanation for each group of equal tasks.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/oindex.h"
 #include "core/model/pool.h"

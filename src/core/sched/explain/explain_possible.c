@@ -1,7 +1,7 @@
-/* explain_possible.c - can this ever run (P9), and if not, what is the smallest change that could?
+/* explain_possible.c - can a request ever run (P9), and if not, what is the smallest change with which it could?
  *
- * "Ever" is every node of the pool that was not removed, as if nothing ran on it: lost, silent and
- * draining ones count. A pool without nodes says yes: it waits for the first.
+ * "Ever" means: on the nodes of the pool that were not removed, as if nothing ran there. Lost, silent and draining nodes count. In a
+ * pool without nodes every request is possible: the task waits for the first node.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "base/str.h"
@@ -18,17 +18,19 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* The next node of the pool, as if nothing ran on it: the largest first, so that what is possible is known soon. */
+/* The next node of the pool, as if nothing ran there. The largest node comes first, so that a possible request is found soon. */
 static bool next_empty(const struct core *core, const struct pool *pool, struct okey *key,
                        struct space_room *room, struct space *ret)
 {
     if (!oindex_next(&core->orders[ORDER_NODE_SIZE], *key, key) || key->at[0] != pool->id.v) {
         return false;
     }
-    space_empty(query_node(core, (node_id){(uint32_t)key->at[2]}), room, ret);
+    const struct node *node = query_node(core, (node_id){(uint32_t)key->at[2]});
+    space_empty(node, room, ret);
     return true;
 }
 
+/* How many instances of the request, at most `max`, all empty nodes take together. */
 static uint32_t holds_together(const struct core *core, const struct pool *pool,
                                const struct request *request, uint32_t max)
 {
@@ -42,8 +44,7 @@ static uint32_t holds_together(const struct core *core, const struct pool *pool,
     return count;
 }
 
-/* The largest amount that one node holds together with the rest of the request; -1: lowering this
- * one alone does not help. */
+/* The largest amount that one node holds together with the rest of the request; -1: lowering this amount alone does not help. */
 static int64_t largest_with_rest(const struct core *core, const struct pool *pool,
                                  const struct request *request, struct lower what)
 {
@@ -75,7 +76,7 @@ static int64_t node_total(const struct node *node, const struct request *request
     return 0;
 }
 
-/* The largest that any node has of it, whatever else is asked. */
+/* The largest amount that one node has, whatever else the request asks for. */
 static int64_t largest_alone(const struct core *core, const struct pool *pool,
                              const struct request *request, struct lower what)
 {
@@ -98,7 +99,7 @@ static void refuse_amount(const struct core *core, const struct request *request
     (void)str_copy(ret->text, sizeof ret->text, query_resource_name(core, ret->resource));
 }
 
-/* The devices asked for are on no node. */
+/* Does no node have the devices that the request asks for? Then fills the reason. */
 static bool refuse_devices(const struct core *core, const struct pool *pool,
                            const struct request *request, struct reason *ret)
 {
@@ -123,7 +124,7 @@ static bool refuse_devices(const struct core *core, const struct pool *pool,
     return true;
 }
 
-/* An amount that is above every node's. */
+/* Is some amount of the request larger than every node's amount? Then fills the reason. */
 static bool refuse_too_large(const struct core *core, const struct pool *pool,
                              const struct request *request, struct reason *ret)
 {
@@ -143,7 +144,7 @@ static bool refuse_too_large(const struct core *core, const struct pool *pool,
     return false;
 }
 
-/* Each amount alone fits some node, all together fit none: one to lower, the earliest that helps. */
+/* Each amount alone fits some node, but all together fit none. Names the first amount of which a smaller one would help. */
 static void refuse_combination(const struct core *core, const struct pool *pool,
                                const struct request *request, struct reason *ret)
 {
@@ -163,6 +164,7 @@ static void refuse_combination(const struct core *core, const struct pool *pool,
     }
 }
 
+/* Is the request for an aux task, and does no node take aux tasks? Then fills the reason. */
 static bool refuse_aux(const struct core *core, const struct pool *pool,
                        const struct request *request, struct reason *ret)
 {
@@ -182,7 +184,7 @@ static bool refuse_aux(const struct core *core, const struct pool *pool,
     return true;
 }
 
-/* With the nodes that it avoids it could. */
+/* Would the request be possible if it avoided no nodes? Then that is the reason. */
 static bool refuse_avoided(const struct core *core, const struct pool *pool,
                            const struct request *request, struct reason *ret)
 {
@@ -195,7 +197,7 @@ static bool refuse_avoided(const struct core *core, const struct pool *pool,
     return true;
 }
 
-/* With nodes of other labels it could. */
+/* Would the request be possible if it asked for no labels? Then that is the reason. */
 static bool refuse_labels(const struct core *core, const struct pool *pool,
                           const struct request *request, struct reason *ret)
 {

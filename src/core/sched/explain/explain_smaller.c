@@ -1,6 +1,6 @@
-/* explain_smaller.c - the smallest change with which a task that waits would start now: less of one thing.
+/* explain_smaller.c - the smallest change with which a waiting task would start now: a smaller amount of one resource.
  *
- * Keeps S8 of README.md: an amount that is given is exact, and a change that another bound would stop is not given.
+ * Keeps S8 of README.md: a named amount is exact. No amount is named if something else would hold the task back then.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/fit.h"
 #include "core/model/reason.h"
@@ -16,7 +16,8 @@
 #include "core/sched/place/search.h"
 #include "core/state/query.h"
 
-/* Does the task, asking for this, stay within what its accounts may still take, with the cpu and memory that come on the node? */
+/* Would one instance with this request stay within what the task's accounts may still take? Cpu and memory that come with slots
+ * count as on this node. */
 static bool stays_within(const struct explain_look *look, const struct node *node,
                          const struct request *request)
 {
@@ -25,8 +26,8 @@ static bool stays_within(const struct explain_look *look, const struct node *nod
     return search_within(node, &asker, 1) == 1;
 }
 
-/* Behind a holder a smaller amount may be kept from it, too; and who holds, and asks for less, holds no more: another project's turn
- * may come first. */
+/* Could a reservation keep the task from starting with a smaller request? Behind a holder it could. A holder that requests less is a
+ * holder no more, so another project's turn may come first. */
 static bool order_binds(const struct explain_look *look)
 {
     return look->behind || (look->task->reserved && rights_between(look->core, look->pool));
@@ -54,14 +55,15 @@ int64_t explain_smaller_now(const struct explain_look *look, const struct explai
             lower_largest(&place, &look->shape->request, what, near->wanted, best);
         lower_apply(&request, what, amount);
         if (amount > best && !stays_within(look, node, &request)) {
-            return -1; /* less still might do; how much is not worth a search */
+            return -1; /* a still smaller amount might do; finding it is not worth a search */
         }
         best = amount;
     }
     return best;
 }
 
-/* What is left of the bound in whole steps of the request; 0: lowering this does not help. */
+/* What accounts and user may still take in this dimension, in whole slots where the request has whole slots; 0: lowering this amount
+ * does not help. */
 static int64_t left_of_bound(const struct explain_look *look, const struct request *request,
                              uint32_t dim)
 {
@@ -74,7 +76,7 @@ static int64_t left_of_bound(const struct explain_look *look, const struct reque
         amount = capped;
     }
     if (dim == DIM_SLOTS && request->device_mask != 0) {
-        return 0; /* chosen devices are their own number */
+        return 0; /* a request for chosen devices has as many slots as devices */
     }
     if (dim == DIM_SLOTS && request->slots_milli >= SLOT_MILLI) {
         amount -= amount % SLOT_MILLI;
