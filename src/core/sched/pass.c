@@ -1,17 +1,14 @@
 /* pass.c - the scheduler: one pass over one pool.
  *
- *   claims that can start now ─▶ tasks in the pool's order ─▶ the head, and what is kept for it
+ *   claims that can start ─▶ tasks in the pool's order ─▶ actions for tasks without a place ─▶ head, reservations, wake-up
  *
- * The order (turns.h) names the project whose turn it is and its first task. A task that does not fit is passed by, and all that
- * are equal to it; one that its accounts' bounds forbid likewise, within its project. The first one that does not fit is the head;
- * when it has been that for the pool's patience, places are kept for it from its turn in the order on, so tasks ahead of it are
- * not held back. Between projects turns change with what they hold; there one project after the other has the head, its
- * first task that does not fit, until that fits, and what is kept for it is kept from the start of the pass on (blocked.h, rights.h).
+ * README.md has a picture of a task's way through the pass. turns.h names the project whose turn it is and its first task.
+ * A task that fits no node is skipped with all equal tasks of the pool. A task that a bound forbids is skipped with all equal tasks
+ * of its project. The first blocked task is the head; after the pool's patience places are kept for it (blocked.h, rights.h).
  *
- * Surprising: the budget counts tasks looked at and instances placed, not nodes visited, because
- * caches change how many nodes are visited and must not change where a pass stops. It stops only
- * after having placed something, so every incomplete pass makes progress. Keeps S2, S4 to S7 of
- * README.md. SPDX-License-Identifier: Apache-2.0 */
+ * Surprising: the budget counts tasks looked at and instances placed, not nodes visited. Caches change how many nodes are visited and
+ * must not change where a pass stops. A pass stops only after it placed something, so every incomplete pass makes progress.
+ * Keeps S2 and S4 to S7 of README.md. SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/pass.h"
 
 #include "base/must.h"
@@ -41,7 +38,6 @@ static bool budget_spent(const struct pass *pass)
     return pass->placed > 0 && pass->work >= pass->in->pass.work_max;
 }
 
-/* Choosing the places to keep looks at what has changed: done when the first task comes that would fit. */
 bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count)
 {
     if (pass->waiting.kept < pass->waiting.count) {
@@ -70,8 +66,8 @@ enum outcome pass_bounds(struct pass *pass, const struct task *task, const struc
                                                                         : OUTCOME_PLACED;
 }
 
-/* Cpu and memory that come with the slots, and parts of devices by memory, are known only on the node: what is left of them bounds the
- * search. */
+/* Bounds the asker by what its accounts may still take. Only needed where an amount is known on the node alone: cpu and memory that
+ * come with the slots, and parts of devices by memory. */
 static void asker_bound(const struct pass *pass, struct asker *asker)
 {
     const struct request *request = asker->request;
@@ -84,11 +80,11 @@ static void asker_bound(const struct pass *pass, struct asker *asker)
                      asker->left.at[DIM_MEMORY] != VECTOR_UNLIMITED ||
                      (by_memory && asker->left.at[DIM_SLOTS] != VECTOR_UNLIMITED);
     if (asker->bounded) {
-        asker->trail = NULL; /* of all accounts */
+        asker->trail =
+            NULL; /* a trail holds for all accounts, so a bounded search must not use it */
     }
 }
 
-/* Could some node, empty, take these instances within the bounds of their accounts? If not, no room helps. */
 bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint32_t count)
 {
     if (!asker->bounded) {
@@ -109,7 +105,7 @@ bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint3
     return false;
 }
 
-/* Is it its accounts that hold back the next instances of a task, whatever room there is? */
+/* Do the bounds of the task's accounts forbid its next instances, whatever room there is? */
 static bool gated(const struct pass *pass, const struct task *task, uint32_t count)
 {
     const struct shape *shape = query_task_shape(pass->core, task->shape);
@@ -123,7 +119,7 @@ static bool gated(const struct pass *pass, const struct task *task, uint32_t cou
     return !pass_bound_allows(pass, &asker, form_grouped(shape_form(shape)) ? 1 : count);
 }
 
-/* Is it the cap of its user? */
+/* Does the cap of the task's user forbid its next instances? */
 static bool capped(const struct pass *pass, const struct task *task)
 {
     struct vector amounts;
@@ -131,14 +127,14 @@ static bool capped(const struct pass *pass, const struct task *task)
     return tally_user_capped(&pass->trial.tally, task, VIEW_NOW, &amounts);
 }
 
-/* What is left on the nodes is too little for it: to its accounts, or, where the nodes say how many slots it is, perhaps to its user
- * alone. */
+/* A request for parts of devices by memory takes other slots on other nodes. So its user's cap may be what forbids it. */
 enum outcome pass_outcome_bound(const struct pass *pass, const struct task *task)
 {
     const bool by_memory = request_by_memory(&query_task_shape(pass->core, task->shape)->request);
     return by_memory && pass->pool->user_slots_max > 0 ? OUTCOME_CAPPED : OUTCOME_GATED;
 }
 
+/* Places the next `count` instances of a task, or says why it cannot. */
 static enum outcome place_next(struct pass *pass, const struct task *task, struct lane *lane,
                                uint32_t count)
 {
@@ -180,8 +176,8 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
     return OUTCOME_PLACED;
 }
 
-/* One of this shape has just been turned away. May another of them be looked at? Only where it
- * would fit if nothing were kept, and short ones may use what is kept. */
+/* A task of this shape has just been blocked. May another task of the shape fit? Only where the starts of holders are known and an
+ * instance that ends at once would fit on kept places: another task may have a shorter time limit. */
 static bool shape_goes_on(struct pass *pass, const struct task *task, uint32_t count)
 {
     const struct shape *shape = query_task_shape(pass->core, task->shape);
@@ -194,8 +190,10 @@ static bool shape_goes_on(struct pass *pass, const struct task *task, uint32_t c
     return search_total(&pass->trial.overlay, &brief, least) == least;
 }
 
-/* ---- the run ---- */
+/* ---- the tasks in the pool's order ---- */
 
+/* How many waiting instances of a task have neither a place of this pass nor a promised one. While a gang has a claim, all its
+ * waiting instances count as promised. */
 static uint32_t waiting_left(const struct task *task, const struct lane *lane)
 {
     const uint32_t promised =
@@ -203,6 +201,7 @@ static uint32_t waiting_left(const struct task *task, const struct lane *lane)
     return task->waiting_count - promised - lane->added;
 }
 
+/* A gang that has grown stands further back in the order of its project. */
 static void after_placed(struct queue *queue, const struct task *task, struct lane *lane)
 {
     if (waiting_left(task, lane) == 0) {
@@ -212,6 +211,7 @@ static void after_placed(struct queue *queue, const struct task *task, struct la
     }
 }
 
+/* Notes the blocked task. Tasks of its shape are skipped from now on, where its failure holds for them. */
 static void after_blocked(struct pass *pass, struct turns_line *line, const struct task *task,
                           struct lane *lane, uint32_t count)
 {
@@ -230,14 +230,13 @@ static void after_blocked(struct pass *pass, struct turns_line *line, const stru
         note->missed_from = count;
     }
     if (holder) {
-        queue_advance(
-            queue); /* another one behind it, equal to it, may hold or want a reservation, too */
+        queue_advance(queue); /* an equal task behind the holder may have or need a reservation */
     } else {
         queue_drop(queue);
     }
 }
 
-/* It does not start: it may be the first in its project, for whom what falls free of its bounds is kept. */
+/* The task does not start. The first such task of a project is the one for which the project's quota is kept. */
 static void bound_note(struct pass *pass, struct turns_line *line, const struct task *task,
                        uint32_t count)
 {
@@ -246,7 +245,7 @@ static void bound_note(struct pass *pass, struct turns_line *line, const struct 
     }
 }
 
-/* The next instances of the first task of a project. */
+/* One turn of a project: the next instances of its first task. */
 static void line_serve(struct pass *pass, struct turns_line *line)
 {
     struct queue *queue = &line->queue;
@@ -257,7 +256,7 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     pass->bound = line->bound;
     if (waiting_left(task, lane) == 0) {
         line->waits = true;
-        queue_advance(queue); /* all of it is promised a place */
+        queue_advance(queue); /* every instance has a place or a promised one */
         return;
     }
     const uint32_t count = turns_chunk(task, lane->added);
@@ -267,7 +266,8 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     case OUTCOME_PLACED:
         line->turns++;
         bound_above_placed(pass->above, task);
-        pass->again |= pass->above != NULL; /* another one may be the first of its project now */
+        /* The quota of a department may be kept for another task of the project now. */
+        pass->again |= pass->above != NULL;
         after_placed(queue, task, lane);
         pass->emptied |= queue->count == 0 && !line->waits;
         break;
@@ -290,6 +290,7 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     }
 }
 
+/* Turns of projects until no project has a task to look at, or the budget is spent. */
 static void pass_run(struct pass *pass)
 {
     struct turns_line *line;
@@ -303,7 +304,7 @@ static void pass_run(struct pass *pass)
     }
 }
 
-/* Is what it would take of a quota kept for another? */
+/* Is the quota that the task's next instances need kept for another task? */
 static bool quota_kept(struct pass *pass, const struct task *task)
 {
     const uint32_t at = tally_view(&pass->trial.tally, task)->index;
@@ -313,7 +314,7 @@ static bool quota_kept(struct pass *pass, const struct task *task)
            bound_above_holder(&pass->trial, pass->above, task, VIEW_NOW, &amounts) != NULL;
 }
 
-/* Does something other than room hold the task back? */
+/* Does something other than room on nodes hold the task back: a bound, a cap, quota kept for another task? */
 static bool barred(void *ctx, const struct task *task)
 {
     struct pass *pass = ctx;
@@ -321,23 +322,24 @@ static bool barred(void *ctx, const struct task *task)
         return true;
     }
     if (task->by_groups) {
-        return !reserve_form_open(&pass->trial, task); /* in none of its choices */
+        return !reserve_form_open(&pass->trial, task); /* no choice of its instances is allowed */
     }
     return gated(pass, task, task_chunk(task)) || capped(pass, task);
 }
 
+/* The four stages of a pass: claims, turns, actions, head. */
 static void pass_pool(struct pass *pass)
 {
     if (pass->pool->paused) {
         return;
     }
-    /* What no longer waits for a promise that was given up is known once that is applied (P12): the next pass goes on. */
+    /* After a promise was given up the pass stops. The next pass sees the instance in the queue, with caches as without (P12). */
     pass->placed += claims_start(&pass->trial, &pass->stopped);
     pass->work += pass->placed;
     if (pass->stopped) {
         return;
     }
-    pass->again = pass->placed > 0; /* a gang that has just its minimum may want more */
+    pass->again = pass->placed > 0; /* a gang that reached its minimum by a claim may grow */
     turns_init(&pass->turns, pass->core, pass->pool, &pass->trial.tally, pass->arena);
     pass->above = bound_above_find(&pass->trial, pass->in->now_ms);
     blocked_begin(&pass->waiting, barred, pass);
@@ -345,7 +347,7 @@ static void pass_pool(struct pass *pass)
     if (!pass->stopped) {
         blocked_unbar(&pass->waiting, barred, pass);
         if (action_any(pass->pool)) {
-            blocked_keep(&pass->waiting); /* against those, too, who take */
+            blocked_keep(&pass->waiting); /* actions must leave the kept places free, too */
         }
         const struct action_result result =
             action_run_all(&pass->trial, pass->above, pass->in->now_ms, &pass->work);
@@ -355,8 +357,8 @@ static void pass_pool(struct pass *pass)
     }
 }
 
-/* What was found to fit nowhere need not be tried again until something falls free. What is kept may move without that; and where the
- * search was not complete, less room may make it find what more did not. */
+/* Remembers the shapes that found no place until something becomes free in the pool. Nothing is remembered while places are kept:
+ * these may change although nothing becomes free. An unproven search is not remembered: it may find a place when less is free. */
 static void misses_learn(const struct pass *pass, uint64_t fact_count)
 {
     struct capacity *capacity = pass->core->capacity;
@@ -391,7 +393,7 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     if (history_stale(pool, in->now_ms)) {
         fact_list_add(out, in, FACT_HISTORY_TICKED)->history_ticked.pool = pool->id;
         fact_list_add(out, in, FACT_PASS)->pass.pool = pool->id;
-        return; /* not complete: the next one divides what there is by it */
+        return; /* not complete: the next pass computes the shares from the new usage history */
     }
     struct pass pass = {.core = core, .pool = pool, .in = in, .out = out, .arena = out->arena};
     const size_t count = out->count;
@@ -409,15 +411,15 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
         trial_done(&pass.trial);
         return;
     }
-    /* What was placed behind the head may have used up what its accounts may have: another one is head then. */
+    /* Tasks placed behind the head may have used up the quota that the head needs. Then another task becomes the head. */
     const bool head_gated = pass.placed > 0 && blocked_barred(&pass.waiting, barred, &pass);
     struct fact *fact = fact_list_add(out, in, FACT_PASS);
     fact->pass.pool = pool->id;
     fact->pass.work = pass.work;
     fact->pass.placed = pass.placed;
-    /* With the last of another project the head may be another one, too. */
+    /* A project that has no waiting task left no longer takes turns as head, so another task may become the head. */
     const bool head_alone = pass.emptied && pass.waiting.between && pass.waiting.head != NULL;
-    /* What was placed beside or ahead of the holder may have moved its places, or its turn: look again. */
+    /* Tasks placed while places were kept may have moved these places or the holder's turn: a further pass looks again. */
     fact->pass.complete = !pass.stopped && !pass.again && !pass.waiting.impatient && !head_gated &&
                           !head_alone && !pass.waiting.grew &&
                           !(pass.waiting.count > 0 && pass.placed > 0);

@@ -1,4 +1,4 @@
-/* pass_form.c - a pass comes to a gang with topology or groups.
+/* pass_form.c - the turn of a gang with topology or groups.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/form.h"
 #include "core/model/node.h"
@@ -18,6 +18,7 @@ bool pass_form_speaks(const struct shape *shape, const struct task *task, const 
            (task->active_count == 0 && task->claimed_count == 0 && lane->added == 0);
 }
 
+/* Places these instances together, or says why it cannot. */
 static enum outcome form_place(struct pass *pass, const struct task *task, struct lane *lane,
                                const uint32_t *indices, uint32_t count)
 {
@@ -30,7 +31,8 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
         return bounds;
     }
     const uint32_t passes = rights_all(&pass->trial, task, &lane->key, &amounts);
-    /* There may be room for it, only not together: then its turn is when places begin to be kept, remembered or not (P12). */
+    /* A remembered miss may mean that there is room, only not close together. Such a gang's turn is the moment from which places are
+     * kept. So the miss is used only after the places are kept: the cache must not move that moment (P12). */
     const bool remembered = pass->waiting.kept == pass->waiting.count &&
                             capacity_missed(pass->core->capacity, shape, shape->gang_size);
     const bool noted = lane->note->missed_from > 0 && passes == 0 && !task->reserved;
@@ -70,6 +72,6 @@ enum outcome pass_form_place(struct pass *pass, const struct task *task, struct 
         }
         outcome = choice == 0 || one == OUTCOME_BLOCKED ? one : outcome;
     }
-    /* What holds back one that has begun does not hold back others of its shape. */
+    /* A bound that forbids the next instances of a gang with places need not forbid an equal gang: the lane is not dropped. */
     return outcome == OUTCOME_GATED && !speaks ? OUTCOME_CAPPED : outcome;
 }
