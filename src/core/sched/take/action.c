@@ -46,6 +46,7 @@ static bool action_due(struct action *action, const struct task *task)
 {
     const int64_t from_ms = runtime_evict_from_ms(task->submitted_ms, task->evicted_ms,
                                                   runtime_delay_ms(task, action->pool));
+    must(action->wake_ms > action->now_ms);
     if (from_ms <= action->now_ms) {
         return true;
     }
@@ -55,6 +56,7 @@ static bool action_due(struct action *action, const struct task *task)
 
 struct claimant action_claimant(const struct action *action, const struct chunk *chunk)
 {
+    must(chunk->count > 0);
     return (struct claimant){
         .pool = &action->trial->tally.shares->pool,
         .account = tally_view(&action->trial->tally, chunk->task),
@@ -98,6 +100,7 @@ static void placed_load(struct action_round *round)
         const bool waits =
             query_instance_claim(trial->core, decision->task->id, decision->index) == NULL;
         if (waits && (decision->kind == DECISION_START || decision->kind == DECISION_CLAIM)) {
+            must(decision->index < decision->task->instance_count);
             all[count++] = (struct placed_task){decision->task->id.v, 1, decision->index + 1};
         }
     }
@@ -131,6 +134,7 @@ static struct placed_task placed_of(const struct action_round *round, const stru
         }
     }
     const bool found = from < round->placed_count && round->placed[from].task == wanted.task;
+    must(!found || round->placed[from].index <= task->instance_count);
     return found ? round->placed[from] : wanted;
 }
 
@@ -147,6 +151,7 @@ static bool chunk_form(const struct action_round *round, const struct task *task
     }
     *ret = (struct chunk){.task = task, .note = lane->note, .indices = indices};
     ret->count = form_chunk(trial->core, task, place_form_known(trial, task), choice, indices);
+    must(ret->count <= task->instance_count);
     form_chunk_amounts(trial->core, task, indices, ret->count, SLOTS_MOST, &ret->amounts);
     return ret->count > 0;
 }
@@ -184,6 +189,7 @@ static bool chunk_next(const struct action_round *round, const struct task *task
                        uint32_t choice, struct chunk *ret)
 {
     struct trial *trial = round->action->trial;
+    must(task->pool.v == trial->pool.v);
     const bool formed = query_task_shape(trial->core, task->shape)->form != NULL;
     if (!(formed ? chunk_form(round, task, lane, choice, ret)
                  : choice == 0 && chunk_plain(round, task, lane, ret))) {
@@ -196,6 +202,7 @@ static bool chunk_next(const struct action_round *round, const struct task *task
 /* Instances that are leaving anyway make room. This room is promised in the pool's order, before any further instance is evicted. */
 static enum chunk_result later_try(struct action *action, const struct chunk *chunk)
 {
+    must(chunk->count > 0);
     if (tally_user_capped(&action->trial->tally, chunk->task, VIEW_LATER, &chunk->amounts)) {
         return CHUNK_SKIPPED;
     }
@@ -209,6 +216,7 @@ static enum chunk_result later_try(struct action *action, const struct chunk *ch
 /* Consolidation, then reclaim, then preemption: the action that costs others least comes first. */
 static enum chunk_result chunk_try(struct action *action, const struct chunk *chunk)
 {
+    must(chunk->count > 0);
     const bool fair = action->pool->policy == POLICY_FAIR_SHARE;
     if (tally_user_capped(&action->trial->tally, chunk->task, VIEW_LATER, &chunk->amounts) ||
         !action_due(action, chunk->task)) {
@@ -229,6 +237,7 @@ static bool some_leave(const struct core *core, pool_id pool)
     struct okey key = {{pool.v, 0, 0, 0}};
     while (oindex_next(&core->orders[ORDER_NODE_CHANGING], key, &key) && key.at[0] == pool.v) {
         const struct node *node = query_node(core, (node_id){(uint32_t)key.at[1]});
+        must(node != NULL);
         if (node->leaving_count > 0) {
             return true;
         }
@@ -257,6 +266,7 @@ static enum chunk_result choices_try(const struct action_round *round,
                                      struct chunk *chunk)
 {
     const struct task *task = chunk->task;
+    must(chunk->count > 0);
     enum chunk_result result = CHUNK_HELD;
     struct chunk next = *chunk;
     for (uint32_t choice = 1;; choice++) {
@@ -279,6 +289,7 @@ static void line_try(struct action_round *round, struct turns_line *line, chunk_
     const struct task *task = queue_first(queue);
     struct lane *lane = queue_lane(queue);
     struct chunk chunk;
+    must(task != NULL); /* turns_first() gives only projects that have a waiting task */
     round->action->work++;
     if (!chunk_next(round, task, lane, 0, &chunk)) {
         queue_advance(queue);
@@ -323,6 +334,7 @@ static void round_run(struct action *action, chunk_fn try)
 {
     struct action_round round = {.action = action};
     struct turns_line *line;
+    must(action->pool->id.v == action->trial->pool.v);
     placed_load(&round);
     turns_init(&round.turns, action->trial->core, action->pool, &action->trial->tally,
                action->trial->arena);
@@ -364,6 +376,7 @@ struct action_result action_run_all(struct trial *trial, struct bounds_above *ab
     *work += action.work;
     const int64_t free_ms = solve_wake_ms(action.solve);
     const int64_t wake_ms = free_ms < action.wake_ms ? free_ms : action.wake_ms;
+    must(trial_mark(trial) >= mark);
     result.wake_ms = wake_ms > TIME_MS_MAX ? 0 : wake_ms;
     result.again = trial_mark(trial) > mark || action.failed;
     return result;
@@ -374,6 +387,7 @@ bool action_would(struct trial *trial, const struct task *task, int64_t now_ms, 
 {
     const struct pool *pool = query_pool(trial->core, trial->pool);
     *ret_wake_ms = INT64_MAX;
+    must(task->pool.v == trial->pool.v);
     if (!action_any(pool)) {
         return false;
     }

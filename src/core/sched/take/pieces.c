@@ -27,6 +27,8 @@ static bool gangs_before(const struct pieces *pieces, const struct piece_line *a
                          const struct piece_line *b)
 {
     const bool both = a->kind == b->kind;
+    must(a->kind == LINE_GANGS || b->kind == LINE_GANGS);
+    must(a->piece->task->priority == b->piece->task->priority); /* one band at a time is read */
     if (!both && (a->piece->extra || b->piece->extra)) {
         return a->piece->extra;
     }
@@ -43,6 +45,8 @@ static bool gangs_before(const struct pieces *pieces, const struct piece_line *a
 
 static bool line_before(const struct pieces *pieces, uint32_t a, uint32_t b)
 {
+    must(a < pieces->line_count);
+    must(b < pieces->line_count);
     const struct piece_line *left = &pieces->lines[a];
     const struct piece_line *right = &pieces->lines[b];
     const bool gangs = left->kind == LINE_GANGS || right->kind == LINE_GANGS;
@@ -63,6 +67,7 @@ static void lines_swap(struct pieces *pieces, uint32_t a, uint32_t b)
 static void line_sink(struct pieces *pieces)
 {
     uint32_t at = 0;
+    must(pieces->line_count <= pieces->line_room);
     for (;;) {
         uint32_t least = at;
         for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < pieces->line_count;
@@ -79,6 +84,7 @@ static void line_sink(struct pieces *pieces)
 
 static void line_add(struct pieces *pieces, struct piece_line line)
 {
+    must(line.piece != NULL); /* a line in the heap is compared by its first piece */
     if (pieces->line_count == pieces->line_room) {
         pieces->line_room = pieces->line_room == 0 ? LINES_FIRST : pieces->line_room * 2;
         struct piece_line *grown =
@@ -102,6 +108,7 @@ static void line_add(struct pieces *pieces, struct piece_line line)
 static const struct instance *loss_instance(const struct pieces *pieces, struct okey key)
 {
     const struct instance *instance = query_instance_row(pieces->cache->core, ~key.at[3]);
+    must(instance != NULL);
     return instance;
 }
 
@@ -111,6 +118,7 @@ static bool loss_step(struct pieces *pieces, struct piece_line *line, bool more)
 {
     const struct oindex *order = &pieces->cache->core->orders[ORDER_ACCOUNT_LOSS];
     const uint64_t class = line->key.at[1];
+    must(line->kind == LINE_BY_LOSS);
     for (; more && line->key.at[0] == pieces->first && line->key.at[1] == class;
          more = oindex_next(order, line->key, &line->key)) {
         line->piece =
@@ -127,6 +135,7 @@ static void gang_add(struct pieces *pieces, struct okey key)
 {
     struct piece_entry *entry =
         pieces_cache_get(pieces->cache, pieces->account, loss_instance(pieces, key));
+    must(entry->count == 0 || entry->first->task->gang);
     uint32_t *listed = &entry->listed[pieces->need_milli > 0];
     for (uint32_t i = 0; i < entry->count && *listed != pieces->number; i++) {
         line_add(pieces, (struct piece_line){.kind = LINE_ONE, .piece = &entry->first[i]});
@@ -150,6 +159,7 @@ static void gangs_stand_in(const struct pieces *pieces, struct piece_line *line)
     const struct instance *instance = loss_instance(pieces, line->key);
     const uint64_t held = line->key.at[1] >> LOSS_GANG_HELD_SHIFT & LOSS_GANG_HELD_MAX;
     const int64_t held_ms = pieces->cache->now_ms - instance_unsaved_ms(instance);
+    must(line->kind == LINE_GANGS);
     line->piece->amounts.at[DIM_SLOTS] = instance->slots_milli;
     line->piece->task = query_task(pieces->cache->core, instance->task);
     line->piece->loss =
@@ -171,6 +181,8 @@ static void gangs_read(struct pieces *pieces)
     const struct oindex *order = &pieces->cache->core->orders[ORDER_ACCOUNT_LOSS];
     struct piece_line *line = &pieces->lines[0];
     const struct okey at = line->key;
+    must(pieces->line_count > 0);
+    must(line->kind == LINE_GANGS);
     if (oindex_next(order, at, &line->key) && line->key.at[0] == at.at[0] &&
         line->key.at[1] == at.at[1]) {
         gangs_stand_in(pieces, line);
@@ -189,6 +201,8 @@ static bool age_step(struct pieces *pieces, struct piece_line *line, uint32_t be
     const uint64_t priority = line->key.at[1];
     for (;;) {
         const struct task *task = query_task(core, (task_id){line->key.at[3]});
+        must(task != NULL);
+        must(below <= task->instance_count);
         for (uint32_t i = task->gang ? 0 : below; i > 0; i--) {
             line->piece = pieces_cache_of(pieces->cache, pieces->account,
                                           query_instance(core, task->id, i - 1));
@@ -229,6 +243,7 @@ static bool band_read(struct pieces *pieces)
         return false;
     }
     const uint64_t priority = key.at[1] >> 32;
+    must(priority >= pieces->band);
     const uint64_t end = LOSS_KEY(priority, 1, 0);
     while (more && key.at[0] == pieces->first && key.at[1] < end) {
         const uint64_t class = key.at[1];
@@ -251,6 +266,7 @@ static bool band_read(struct pieces *pieces)
 /* Removes the first piece of the first line. A line without a further piece leaves the heap. */
 static void line_go_on(struct pieces *pieces)
 {
+    must(pieces->line_count > 0);
     struct piece_line *line = &pieces->lines[0];
     const struct oindex *order = &pieces->cache->core->orders[ORDER_ACCOUNT_LOSS];
     bool more = false;
@@ -281,6 +297,7 @@ static void line_go_on(struct pieces *pieces)
 void pieces_init(struct pieces *pieces, struct piece_cache *cache,
                  const struct account_view *account, account_id id, int64_t need_milli)
 {
+    must(need_milli >= 0);
     *pieces = (struct pieces){.cache = cache,
                               .account = account,
                               .need_milli = need_milli,
@@ -291,6 +308,8 @@ void pieces_init(struct pieces *pieces, struct piece_cache *cache,
 
 static void order_add(struct pieces *pieces, struct piece *piece)
 {
+    must(pieces->sorted == 0 ||
+         pieces->order[pieces->sorted - 1]->task->priority <= piece->task->priority);
     if (pieces->sorted == pieces->order_room) {
         pieces->order_room = pieces->order_room == 0 ? ORDER_FIRST : pieces->order_room * 2;
         struct piece **grown = arena_new(pieces->cache->arena, struct piece *, pieces->order_room);
@@ -310,6 +329,7 @@ struct piece *pieces_get(struct pieces *pieces, uint32_t place)
                 return NULL;
             }
         }
+        must(pieces->lines[0].piece != NULL);
         if (pieces->lines[0].kind == LINE_GANGS) {
             gangs_read(pieces);
         } else {
@@ -359,6 +379,7 @@ int64_t pieces_slots_max(struct pieces *pieces)
         struct okey last;
         if (oindex_key_compare(key, end) < 0 && oindex_prev(order, end, &last) &&
             (uint32_t)last.at[1] >= LOSS_SLOTS) {
+            must(last.at[0] == pieces->first);
             pieces->slots_max = higher(pieces->slots_max, (uint32_t)last.at[1] - LOSS_SLOTS);
         }
         key = (struct okey){{pieces->first, LOSS_KEY(priority + 1, 0, 0), 0, 0}};

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/must.h"
 #include "core/model/instance.h"
 #include "core/model/spec.h"
 #include "core/model/vector.h"
@@ -19,6 +20,7 @@ enum { GANG_INDEX = UINT32_MAX };
 const struct instance *pieces_cache_next(const struct core *core, const struct piece *piece,
                                          const struct instance *after)
 {
+    must(after == NULL || after->task.v == piece->task->id.v);
     if (piece->members != NULL) {
         uint32_t at = 0;
         while (after != NULL && at < piece->count && piece->members[at] <= after->index) {
@@ -47,6 +49,7 @@ static void entry_fill(const struct piece_cache *cache, const struct account_vie
     const struct task *task = query_task(cache->core, instance->task);
     if (task->gang) {
         entry->first = pieces_cut_gang(cache, account, task, &entry->count);
+        must(entry->count > 0);
         return;
     }
     entry->first = arena_new(cache->arena, struct piece, 1);
@@ -60,6 +63,7 @@ static void entry_fill(const struct piece_cache *cache, const struct account_vie
 /* Where the entry is, or the free entry in which it belongs. */
 static uint32_t entry_index(const struct piece_cache *cache, uint64_t task, uint32_t index)
 {
+    must(cache->count < cache->room); /* the walk ends at a free entry */
     uint32_t at = (uint32_t)hash_u64(task << 20 ^ index) & (cache->room - 1);
     while (cache->at[at].task != 0 &&
            (cache->at[at].task != task || cache->at[at].index != index)) {
@@ -79,6 +83,7 @@ static void cache_grow(struct piece_cache *cache)
             cache->at[entry_index(cache, old[i].task, old[i].index)] = old[i];
         }
     }
+    must(cache->count * 2 <= cache->room);
 }
 
 static int id_order(const void *left, const void *right)
@@ -101,6 +106,7 @@ struct piece_entry *pieces_cache_get(struct piece_cache *cache, const struct acc
                                      const struct instance *instance)
 {
     const struct task *task = query_task(cache->core, instance->task);
+    must(task != NULL);
     const uint32_t index = task->gang ? GANG_INDEX : instance->index;
     if ((cache->count + 1) * 2 > cache->room) {
         cache_grow(cache);
@@ -120,6 +126,7 @@ struct piece_entry *pieces_cache_get(struct piece_cache *cache, const struct acc
 /* Must another piece of the entry, not taken yet, leave before piece `i`? */
 static bool entry_before(const struct piece_entry *entry, uint32_t i)
 {
+    must(i < entry->count);
     for (uint32_t j = 0; j < i; j++) {
         if (!entry->first[j].taken && pieces_cut_before(&entry->first[j], &entry->first[i])) {
             return true;
@@ -134,6 +141,7 @@ struct piece *pieces_cache_of(struct piece_cache *cache, const struct account_vi
     const struct piece_entry *entry = pieces_cache_get(cache, account, instance);
     for (uint32_t i = 0; i < entry->count; i++) {
         struct piece *piece = &entry->first[i];
+        must(piece->task->id.v == instance->task.v);
         if (piece->whole || piece->index == instance->index ||
             pieces_cut_has(piece, instance->index)) {
             return entry_before(entry, i) ? NULL : piece;
@@ -175,6 +183,7 @@ static int by_importance(const struct piece *a, const struct piece *b)
 uint64_t pieces_cache_parts(const struct piece *piece, int64_t need_milli)
 {
     const int64_t all = piece->amounts.at[DIM_SLOTS];
+    must(!piece->whole || piece->task->active_count > 0);
     const int64_t held = piece->members != NULL ? piece->each_milli
                          : piece->whole         ? all / piece->task->active_count
                                                 : all;

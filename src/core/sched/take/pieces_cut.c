@@ -24,6 +24,7 @@
 void pieces_cut_add(const struct piece_cache *cache, const struct instance *instance,
                     struct piece *piece)
 {
+    must(instance_stays(instance));
     const struct core *core = cache->core;
     const int64_t since_ms =
         instance->state == INSTANCE_RUNNING ? instance->started_ms : instance->allocated_ms;
@@ -63,6 +64,8 @@ bool pieces_cut_before(const struct piece *other, const struct piece *piece)
 static struct piece *plain_cut(const struct piece_cache *cache, const struct account_view *account,
                                const struct task *task, uint32_t *ret_count)
 {
+    must(task->gang);
+    must(task->stopping_count <= task->active_count);
     const uint32_t grown = task_grown(task);
     const uint32_t extra = grown > task->min_count ? grown - task->min_count : 0;
     uint32_t left = task->active_count - task->stopping_count;
@@ -88,6 +91,7 @@ static struct piece *plain_cut(const struct piece_cache *cache, const struct acc
         }
         left--;
     }
+    must(left == 0);
     *ret_count = count;
     return pieces;
 }
@@ -138,6 +142,7 @@ static void each_set(struct piece *pieces, uint32_t count)
 {
     int64_t least = INT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
+        must(pieces[i].count > 0);
         pieces[i].each_milli = pieces[i].amounts.at[DIM_SLOTS] / pieces[i].count;
         least = pieces[i].extra && pieces[i].each_milli < least ? pieces[i].each_milli : least;
     }
@@ -156,6 +161,7 @@ static struct piece *groups_cut(const struct piece_cache *cache, const struct ac
     uint32_t left = stays;
     unsigned __int128 loss = 0;
     cut.form = shape_form(query_task_shape(cache->core, task->shape));
+    must(cut.form != NULL); /* only a form has groups with minimums */
     gang_have(cache->core, task, &cut.have, &cut.stays);
     for (uint32_t i = 0; i < cut.form->group_count; i++) {
         cut.ends[i] = cut.form->groups[i].first + cut.form->groups[i].count;
@@ -173,6 +179,8 @@ static struct piece *groups_cut(const struct piece_cache *cache, const struct ac
             piece->from = cut.form->groups[group].first;
             piece->to = piece->from + cut.form->groups[group].count;
         }
+        must(piece->count > 0);
+        must(piece->count <= left);
         left -= piece->count;
         if (extra) {
             loss = loss > piece->loss ? loss : piece->loss;

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/preempt.h"
 
+#include "base/must.h"
 #include "core/model/oindex.h"
 #include "core/model/spec.h"
 #include "core/model/task.h"
@@ -25,6 +26,7 @@ static bool lower_runs(const struct action *action, const struct task *task)
 enum chunk_result preempt_try(struct action *action, const struct chunk *chunk)
 {
     const bool pool_wide = action->pool->policy == POLICY_PRIORITY;
+    must(pool_wide || action->pool->policy == POLICY_FAIR_SHARE); /* as action_any() has it */
     const struct solve_ask ask = {
         .of = pool_wide ? VICTIMS_OF_LOWER : VICTIMS_OF_OWN,
         .claimant = action_claimant(action, chunk),

@@ -6,6 +6,7 @@
 #include "core/sched/take/reclaim.h"
 
 #include "base/checked.h"
+#include "base/must.h"
 #include "core/model/vector.h"
 #include "core/sched/order/account.h"
 #include "core/sched/order/reclaim_rules.h"
@@ -28,6 +29,8 @@ static int64_t slots_losable(struct action *action, const struct claimant *claim
     const uint32_t dims = claimant->pool->dims;
     const uint32_t others = ~(uint32_t)(1u << DIM_SLOTS);
     const int64_t held = giver->allocated.at[DIM_SLOTS];
+    must(giver != taker);
+    must(giver->parent == taker->parent);
     const bool within = account_within_guarantee(claimant->pool, taker, &claimant->request);
     uint32_t above = reclaim_rules_above_share(claimant->pool, giver, &giver->allocated);
     int64_t most = excess(held, giver->allocatable.at[DIM_SLOTS]);
@@ -51,6 +54,7 @@ static bool reachable(struct action *action, const struct claimant *claimant)
 {
     const struct shares *shares = action->trial->tally.shares;
     const int64_t wanted = claimant->request.at[DIM_SLOTS];
+    must(wanted >= 0);
     if (wanted == 0) {
         return true;
     }
@@ -77,6 +81,7 @@ enum chunk_result reclaim_try(struct action *action, const struct chunk *chunk)
         .count = chunk->count,
         .passes = chunk->passes,
     };
+    must(action->pool->policy == POLICY_FAIR_SHARE);
     if (reclaim_rules_start(&ask.claimant) != CLAIM_MAY_START ||
         !reachable(action, &ask.claimant)) {
         return CHUNK_FAILED;

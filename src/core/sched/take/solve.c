@@ -80,6 +80,7 @@ uint32_t solve_node_fits(const struct solve *solve, const struct asker *asker,
 {
     struct space_room room;
     struct space place;
+    must(asker->view == VIEW_LATER); /* a victim has left only in the later view */
     if (!fit_usable(node)) {
         return 0;
     }
@@ -89,6 +90,7 @@ uint32_t solve_node_fits(const struct solve *solve, const struct asker *asker,
 
 struct asker *solve_asker_at(const struct solve *solve, struct asker *asker, uint32_t index)
 {
+    must(index < asker->task->instance_count);
     const struct request *request = query_task_request(solve->trial->core, asker->task, index);
     if (request == asker->request) {
         return asker;
@@ -100,6 +102,7 @@ struct asker *solve_asker_at(const struct solve *solve, struct asker *asker, uin
 
 struct asker *solve_asker(const struct solve *solve, const struct task *task, uint32_t passes)
 {
+    must(task->pool.v == solve->trial->pool.v);
     struct asker *asker = arena_new(solve->trial->arena, struct asker, 1);
     *asker = (struct asker){
         .task = task,
@@ -118,6 +121,7 @@ static void instance_leave(struct solve *solve, const struct instance *instance,
 {
     const struct core *core = solve->trial->core;
     const struct node *node = query_node(core, instance->node);
+    must(node != NULL);
     const struct request *request = query_instance_request(core, instance);
     const struct grant grant = instance_grant(instance);
     solve->fits -= solve_node_fits(solve, solve->asker, node, solve->ask->count);
@@ -139,11 +143,13 @@ static uint32_t piece_leave(struct solve *solve, const struct piece *piece, bool
         instance_leave(solve, instance, leaves);
         count++;
     }
+    must(count == piece->count);
     return count;
 }
 
 void solve_grow(struct solve *solve, struct piece *piece)
 {
+    must(!piece->taken);
     if (solve->grown_count == solve->grown_room) {
         solve->grown_room = solve->grown_room == 0 ? GROWN_FIRST : solve->grown_room * 2;
         struct grown *more = arena_new(solve->trial->arena, struct grown, solve->grown_room);
@@ -207,6 +213,7 @@ static bool enough(const struct solve *solve)
 static bool fits_together(struct solve *solve)
 {
     struct trial *trial = solve->trial;
+    must(solve->asker->task == solve->ask->task);
     if (query_task_shape(trial->core, solve->ask->task->shape)->form == NULL || !enough(solve)) {
         return enough(solve);
     }
@@ -221,6 +228,7 @@ static bool fits_together(struct solve *solve)
 static bool search_begin(struct solve *solve, const struct solve_ask *ask,
                          struct victims_ask *victims)
 {
+    must(ask->claimant.account != NULL);
     solve->ask = ask;
     solve->grown_count = 0;
     *victims = (struct victims_ask){ask->of, &ask->claimant, ask->task};
@@ -240,6 +248,7 @@ static bool search_begin(struct solve *solve, const struct solve_ask *ask,
 /* Adds one piece after the other in order, until a set is found or the pieces or the budget end. */
 static enum solve_result search_grow(struct solve *solve, uint64_t work_max, uint64_t *work)
 {
+    must(solve->grown_count == 0);
     const uint64_t work_end = *work + work_max;
     uint32_t try_at = 0;
     uint32_t step = 1;
@@ -268,6 +277,7 @@ static enum solve_result search_grow(struct solve *solve, uint64_t work_max, uin
 static enum solve_result search_move(struct solve *solve, uint64_t work_max, uint64_t *work)
 {
     const struct core *core = solve->trial->core;
+    must(solve->ask->of == VICTIMS_OF_ALL);
     /* The claimant fits once all leaving instances have left: no task has to move. */
     if (fits_together(solve)) {
         return SOLVE_NONE;
@@ -289,6 +299,7 @@ static bool nodes_first(const struct solve *solve)
     const struct solve_ask *ask = solve->ask;
     const bool plain = ask->count == 1 || query_task_shape(core, ask->task->shape)->form == NULL;
     const struct pool *pool = query_pool(core, solve->trial->pool);
+    must(ask->of != VICTIMS_OF_ALL);
     if (!plain || solve->fits >= ask->count) {
         return false;
     }
@@ -302,6 +313,7 @@ static enum solve_result search_nodes(struct solve *solve, const struct victims_
                                       uint64_t *work)
 {
     const uint64_t before = *work;
+    must(solve->first != NULL);
     if (solve_node_take(solve, solve->first, work)) {
         set_done(solve);
         return SOLVE_FOUND;

@@ -3,6 +3,7 @@
 #include "core/sched/take/solve_choice.h"
 
 #include "base/arena.h"
+#include "base/must.h"
 #include "base/sort.h"
 #include "core/model/fit.h"
 #include "core/model/instance.h"
@@ -50,6 +51,7 @@ static bool has_elsewhere(struct solve *solve, const struct task *task)
 {
     enum { UNKNOWN, NOWHERE, SOMEWHERE };
     struct shape_note *note = queue_notes_get(&solve->no_node, task->shape);
+    must(note->missed_from <= SOMEWHERE); /* these notes hold nothing but this enum */
     if (note->missed_from == UNKNOWN) {
         const struct asker *asker = solve_asker(solve, task, 0);
         const bool found = search_total(&solve->trial->overlay, asker, 1) == 1;
@@ -73,12 +75,14 @@ static void pieces_read(struct node_search *search, struct solve_choice *choice)
     const struct core *core = solve->trial->core;
     struct okey key = {{choice->node->id.v, 0, 0, 0}};
     struct oindex_walk walk;
+    must(choice->count == 0);
     choice->pieces = arena_new(solve->trial->arena, struct piece *, NODE_PIECES_MAX);
     for (bool more = oindex_walk_from(&walk, &core->orders[ORDER_ON_NODE], key, &key);
          more && choice->count < NODE_PIECES_MAX && key.at[0] == choice->node->id.v;
          more = oindex_walk_next(&walk, &key)) {
         ++*search->work;
         const struct instance *instance = query_instance_row(core, key.at[3]);
+        must(instance != NULL);
         if (solve->ask->of == VICTIMS_OF_ALL && !may_move(solve, instance)) {
             continue;
         }
@@ -98,6 +102,7 @@ static void piece_give(const struct solve *solve, const struct piece *piece, str
                        struct space_room *room, bool give)
 {
     const struct core *core = solve->trial->core;
+    must(piece->count > 0);
     for (const struct instance *instance = pieces_cache_next(core, piece, NULL); instance != NULL;
          instance = pieces_cache_next(core, piece, instance)) {
         const struct grant grant = instance_grant(instance);
@@ -140,11 +145,13 @@ static void choice_shrink(const struct solve *solve, struct solve_choice *choice
             choice->pieces[kept++] = choice->pieces[i];
         }
     }
+    must(kept > 0); /* without these pieces fewer instances fit */
     choice->count = kept;
 }
 
 static void choice_rate(const struct node_search *search, struct solve_choice *choice)
 {
+    must(choice->count > 0);
     for (uint32_t i = 0; i < choice->count; i++) {
         const struct piece *piece = choice->pieces[i];
         const uint32_t priority = piece->task->priority;
@@ -156,6 +163,7 @@ static void choice_rate(const struct node_search *search, struct solve_choice *c
 
 bool solve_choice_may_go(struct solve *solve, const struct solve_choice *choice)
 {
+    must(choice->count > 0);
     for (uint32_t i = 0; i < choice->count; i++) {
         if (choice->pieces[i]->set != solve->set && !piece_may_go(solve, choice->pieces[i])) {
             return false;
@@ -167,6 +175,7 @@ bool solve_choice_may_go(struct solve *solve, const struct solve_choice *choice)
 /* May the pieces of the choice be lost, and is the outcome balanced between the accounts? */
 static bool choice_allowed(struct solve *solve, const struct solve_choice *choice)
 {
+    must(choice->count > 0);
     reclaim_rules_losses_clear(&solve->losses);
     for (uint32_t i = 0; i < choice->count; i++) {
         if (!piece_may_go(solve, choice->pieces[i])) {
@@ -185,6 +194,7 @@ bool solve_choice_make(struct node_search *search, struct solve_choice *choice)
     struct space_room room;
     struct space now;
     struct space place;
+    must(choice->node != NULL);
     const bool kept =
         spot != NULL && spot->keep != NULL && (solve->asker->passes >> spot->keep->at & 1u) == 0;
     if (!fit_usable(choice->node) || kept) {
@@ -229,6 +239,8 @@ static int choice_by_age(const void *left, const void *right)
 {
     const struct solve_choice *a = left;
     const struct solve_choice *b = right;
+    must(a->count > 0);
+    must(b->count > 0);
     const int importance = choice_importance(a, b);
     if (importance != 0) {
         return importance;
@@ -269,6 +281,7 @@ static void exact_read(struct node_search *search, const struct solve_choice *gr
 static void exact_rate(const struct node_search *search, const struct solve_choice *all,
                        uint32_t set, struct solve_choice *ret)
 {
+    must(set < 1u << all->count);
     *ret = (struct solve_choice){.node = all->node, .pieces = ret->pieces};
     for (uint32_t i = 0; i < all->count; i++) {
         if ((set >> i & 1) != 0) {
@@ -285,6 +298,7 @@ static bool exact_serves(struct solve *solve, struct solve_choice *choice)
     struct space_room room;
     struct space now;
     struct space place;
+    must(solve->ask->count == 1);
     overlay_place(&solve->trial->overlay, choice->node, solve->asker, &borrowed, &now);
     space_copy(&now, &room, &place);
     for (uint32_t i = 0; i < choice->count; i++) {
@@ -299,6 +313,7 @@ void solve_choice_refine(struct node_search *search, struct solve_choice *choice
     struct solve_choice all;
     struct solve_choice set;
     exact_read(search, choice, &all);
+    must(all.count <= EXACT_PIECES_MAX);
     set.pieces = arena_new(search->solve->trial->arena, struct piece *, EXACT_PIECES_MAX);
     for (uint32_t bits = 1; bits < 1u << all.count; bits++) {
         exact_rate(search, &all, bits, &set);
@@ -331,6 +346,7 @@ static int choice_allowed_by_age(const void *left, const void *right)
 void solve_choice_sort(struct node_search *search)
 {
     const bool by_loss = search->by == VICTIMS_LEAST_LOSS;
+    must(search->count <= search->look_max);
     if (search->count < 2) {
         return;
     }

@@ -56,6 +56,7 @@ static void choice_grow(struct solve *solve, const struct solve_choice *choice)
 static bool choices_try(struct node_search *search)
 {
     struct solve *solve = search->solve;
+    must(solve->ask->count == 1);
     for (uint32_t i = 0; i < search->count && i < ATTEMPTS_MAX; i++) {
         set_begin(solve);
         choice_grow(solve, &search->choices[i]);
@@ -74,6 +75,7 @@ static bool choices_try_together(struct node_search *search)
     struct solve *solve = search->solve;
     uint64_t fits = solve->fits;
     uint32_t attempts = 0;
+    must(solve->ask->count > 1);
     set_begin(solve);
     for (uint32_t i = 0; i < search->count && attempts < ATTEMPTS_MAX; i++) {
         choice_grow(solve, &search->choices[i]);
@@ -97,6 +99,7 @@ static bool choices_try_allowed(struct node_search *search)
 {
     struct solve *solve = search->solve;
     uint64_t fits = solve->fits;
+    must(solve->ask->of == VICTIMS_OF_OTHERS);
     set_begin(solve);
     reclaim_rules_losses_clear(&solve->losses);
     for (uint32_t i = 0; i < search->count && fits < solve->ask->count; i++) {
@@ -115,6 +118,7 @@ static bool choices_try_allowed(struct node_search *search)
 
 static struct node_search *search_new(struct solve *solve, uint32_t look_max, uint64_t *work)
 {
+    must(look_max > 0);
     struct node_search *search = arena_new(solve->trial->arena, struct node_search, 1);
     search->look_max = look_max;
     search->choices = arena_new(solve->trial->arena, struct solve_choice, look_max);
@@ -145,6 +149,7 @@ static bool node_seen(struct node_search *search, node_id node)
 static bool looked_enough(const struct node_search *search)
 {
     const uint32_t count = search->solve->ask->count;
+    must(search->refused <= search->count);
     if (count == 1) {
         return search->seen_count >=
                (search->count > search->refused ? TAKE_LOOK : search->look_max);
@@ -163,6 +168,7 @@ static void piece_nodes(struct node_search *search, const struct piece *piece)
         if (node_seen(search, instance->node)) {
             continue;
         }
+        must(search->count < search->seen_count); /* at most one choice for each node seen */
         ++*search->solve->trial->overlay.visited;
         struct solve_choice *choice = &search->choices[search->count];
         *choice = (struct solve_choice){.node = query_node(core, instance->node)};
@@ -191,6 +197,7 @@ static bool best_known(const struct node_search *search, const struct piece *nex
 static void nodes_look(struct node_search *search, struct piece *first, uint32_t seen_max)
 {
     const struct solve *solve = search->solve;
+    must(seen_max <= search->look_max);
     for (struct piece *piece = first;
          piece != NULL && !looked_enough(search) && search->seen_count < seen_max;
          piece = victims_next(solve->victims)) {
@@ -209,6 +216,7 @@ static void nodes_read(struct node_search *search, struct piece *first)
 {
     const struct solve *solve = search->solve;
     const struct solve_ask *ask = solve->ask;
+    must(ask->count > 0);
     const int64_t need_milli = ask->claimant.request.at[DIM_SLOTS] / ask->count;
     nodes_look(search, first, need_milli > 0 ? TAKE_LOOK : search->look_max);
     if (need_milli > 0 && search->more < ask->count) {
@@ -221,6 +229,7 @@ static void nodes_read(struct node_search *search, struct piece *first)
 static bool found_try(struct node_search *search)
 {
     const struct solve *solve = search->solve;
+    must(search->count <= search->seen_count);
     solve_choice_sort(search);
     if (solve->ask->count > 1) {
         return choices_try_together(search) ||
@@ -241,6 +250,7 @@ static bool near_take(struct node_search *search)
 {
     const struct solve *solve = search->solve;
     const struct solve_ask *ask = solve->ask;
+    must(solve->grown_count == 0); /* a refused set was emptied */
     if (ask->of != VICTIMS_OF_OTHERS || ask->claimant.account->parent == NULL ||
         search->count == 0) {
         return false;
@@ -279,6 +289,7 @@ static uint64_t emptiest_read(struct node_search *search)
     uint64_t fits = solve->fits;
     struct search_at at = SEARCH_TOP;
     for (uint32_t i = 0; i < search->look_max; i++) {
+        must(search->count <= i);
         struct solve_choice *choice = &search->choices[search->count];
         *choice = (struct solve_choice){
             .node = search_down(&solve->trial->overlay, solve->asker, &at),
@@ -298,6 +309,7 @@ static uint64_t emptiest_read(struct node_search *search)
 bool solve_node_move(struct solve *solve, uint64_t *work)
 {
     const uint32_t count = solve->ask->count;
+    must(solve->ask->of == VICTIMS_OF_ALL);
     struct node_search *search =
         search_new(solve, count == 1 ? MOVE_LOOK_MAX : MOVE_LOOK_GANG, work);
     if (emptiest_read(search) < count) {

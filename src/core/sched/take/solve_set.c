@@ -66,6 +66,7 @@ static void instances_leave(struct solve *solve, const struct piece *piece,
 static bool piece_stay(struct solve *solve, const struct piece *piece)
 {
     const struct core *core = solve->trial->core;
+    must(piece->count > 0);
     for (const struct instance *instance = pieces_cache_next(core, piece, NULL); instance != NULL;
          instance = pieces_cache_next(core, piece, instance)) {
         if (!instance_stay(solve, instance)) {
@@ -82,7 +83,9 @@ static bool claimant_within(struct solve *solve, size_t mark)
     struct tally *tally = &solve->trial->tally;
     const struct task *task = solve->ask->task;
     struct vector amounts = {{0}};
+    must(mark + solve->ask->count <= solve->trial->count);
     for (size_t i = mark; i < mark + solve->ask->count; i++) {
+        must(solve->trial->decisions[i].task->id.v == task->id.v);
         vector_add(&amounts, &solve->trial->decisions[i].amounts);
     }
     tally_move(tally, task, VIEW_LATER, &amounts, -1);
@@ -102,6 +105,7 @@ static void piece_leave_again(struct solve *solve, const struct piece *piece)
  * piece is lost, too. */
 static bool gang_lost(const struct solve *solve, uint32_t extra)
 {
+    must(extra < solve->grown_count);
     const struct piece *own = solve->grown[extra].piece;
     for (uint32_t i = extra + 1; i < solve->grown_count && own->extra; i++) {
         const struct grown *grown = &solve->grown[i];
@@ -120,6 +124,7 @@ static void shrink(struct solve *solve, size_t mark)
     for (uint32_t i = solve->grown_count; i > 0; i--) {
         struct grown *grown = &solve->grown[i - 1];
         const struct piece *piece = grown->piece;
+        must(grown->fate == FATE_LOST);
         if (gang_lost(solve, i - 1) || !piece_stay(solve, piece)) {
             continue;
         }
@@ -140,6 +145,7 @@ static bool accounts_take(struct solve *solve, struct asker *asker, const uint32
     const struct core *core = solve->trial->core;
     const struct tally *tally = &solve->trial->tally;
     struct vector request;
+    must(count > 0);
     if (form_grouped(shape_form(query_task_shape(core, asker->task->shape)))) {
         form_chunk_amounts(core, asker->task, indices, count, SLOTS_LEAST, &request);
     } else {
@@ -155,6 +161,7 @@ static bool accounts_take(struct solve *solve, struct asker *asker, const uint32
 
 bool solve_set_later(struct solve *solve, const struct solve_ask *ask)
 {
+    must(ask->count > 0);
     struct asker *asker = solve_asker(solve, ask->task, ask->passes);
     const struct node **places = arena_new(solve->trial->arena, const struct node *, ask->count);
     if (!accounts_take(solve, asker, ask->indices, ask->count) ||
@@ -178,6 +185,7 @@ static bool piece_move(struct solve *solve, struct grown *grown)
          instance = pieces_cache_next(core, piece, instance)) {
         indices[count++] = instance->index;
     }
+    must(count == piece->count);
     struct asker *asker = solve_asker(solve, piece->task, 0);
     if (!accounts_take(solve, asker, indices, count)) {
         return false;
@@ -212,6 +220,7 @@ static bool set_try(struct solve *solve)
 {
     struct trial *trial = solve->trial;
     const size_t mark = trial_mark(trial);
+    must(solve->asker->task == solve->ask->task);
     for (uint32_t i = 0; i < solve->grown_count; i++) {
         solve->grown[i].why = NULL;
         solve->grown[i].fate = FATE_LOST;
@@ -240,6 +249,7 @@ static bool set_try(struct solve *solve)
 static struct eviction_side side_of(const struct solve *solve, const struct account_view *account,
                                     uint32_t dim)
 {
+    must(dim < QUOTA_DIMS_MAX);
     return (struct eviction_side){
         .account = solve->trial->tally.shares->links[account->index].id,
         .allocated = account->allocated.at[dim],
@@ -255,6 +265,7 @@ static const struct eviction *why_new(struct solve *solve, const struct piece *p
     const struct account_view *taker;
     const struct account_view *giver;
     account_diverge(solve->ask->claimant.account, piece->account, &taker, &giver);
+    must(taker->parent == giver->parent);
     struct eviction *why = arena_new(solve->trial->arena, struct eviction, 1);
     *why = (struct eviction){
         .rule = rule,
@@ -272,6 +283,7 @@ static uint32_t dim_above(const struct solve *solve, const struct piece *piece,
 {
     const struct account_view *taker;
     const struct account_view *giver;
+    must(rule != RECLAIM_REFUSED);
     account_diverge(solve->ask->claimant.account, piece->account, &taker, &giver);
     const struct vector remaining = reclaim_rules_remaining(&solve->losses, giver);
     const struct account_pool *pool = &solve->trial->tally.shares->pool;
@@ -284,6 +296,7 @@ static uint32_t dim_above(const struct solve *solve, const struct piece *piece,
 /* Do the rules of reclaim allow the lost pieces? Judges each piece after the pieces before it in the set, then the whole outcome. */
 static bool lost_allowed(struct solve *solve)
 {
+    must(solve->ask->of == VICTIMS_OF_OTHERS);
     reclaim_rules_losses_clear(&solve->losses);
     for (uint32_t i = 0; i < solve->grown_count; i++) {
         struct grown *grown = &solve->grown[i];
@@ -317,6 +330,7 @@ static bool judge(struct solve *solve)
         } else if (grown->fate == FATE_LOST && solve->ask->of != VICTIMS_OF_OTHERS) {
             grown->why = why_new(solve, grown->piece, EVICT_PRIORITY, DIM_SLOTS);
         }
+        must(grown->fate == FATE_KEPT || grown->why != NULL); /* every eviction has its reason */
     }
     return true;
 }
@@ -327,6 +341,7 @@ static bool judge(struct solve *solve)
 static bool place_again(struct solve *solve, struct asker *like, const struct node *node,
                         uint32_t index)
 {
+    must(node != NULL);
     const struct asker *asker = solve_asker_at(solve, like, index);
     if (solve_node_fits(solve, asker, node, 1) == 0) {
         return false;
@@ -343,6 +358,7 @@ static bool piece_place_again(struct solve *solve, const struct grown *grown)
     uint32_t at = 0;
     for (const struct instance *instance = pieces_cache_next(core, grown->piece, NULL);
          instance != NULL; instance = pieces_cache_next(core, grown->piece, instance)) {
+        must(at < grown->piece->count);
         if (!place_again(solve, grown->asker, grown->places[at++], instance->index)) {
             return false;
         }
@@ -357,6 +373,7 @@ static bool set_do(struct solve *solve)
     bool done = true;
     for (uint32_t i = 0; i < solve->grown_count; i++) {
         if (solve->grown[i].fate != FATE_KEPT) {
+            must(solve->grown[i].why != NULL);
             piece_evict(solve, &solve->grown[i]);
         }
     }

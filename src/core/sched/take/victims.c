@@ -68,6 +68,7 @@ static void growing_load(struct piece_cache *cache, const struct trial *trial)
             decision->task->active_count == 0) {
             continue;
         }
+        must(decision->task->pool.v == trial->pool.v);
         if (growing == NULL) {
             growing = arena_new(trial->arena, uint64_t, trial->count - i);
         }
@@ -82,6 +83,7 @@ static void growing_load(struct piece_cache *cache, const struct trial *trial)
 struct victims *victims_new(struct trial *trial, int64_t now_ms)
 {
     struct victims *victims = arena_new(trial->arena, struct victims, 1);
+    must(trial->tally.shares != NULL);
     const uint32_t count = trial->tally.shares->count;
     *victims = (struct victims){
         .trial = trial,
@@ -111,6 +113,7 @@ int64_t victims_wake_ms(const struct victims *victims)
 
 static struct leaf *leaf_of(struct victims *victims, const struct account_view *account)
 {
+    must(account->index < victims->trial->tally.shares->count);
     struct leaf *leaf = &victims->leaves[account->index];
     if (leaf->known) {
         return leaf;
@@ -125,6 +128,7 @@ static struct leaf *leaf_of(struct victims *victims, const struct account_view *
 static struct pieces *leaf_pieces(struct victims *victims, const struct account_view *account)
 {
     struct leaf *leaf = leaf_of(victims, account);
+    must(victims->need_milli >= 0);
     if (victims->need_milli == 0) {
         return &leaf->pieces;
     }
@@ -139,6 +143,7 @@ static struct pieces *leaf_pieces(struct victims *victims, const struct account_
 int64_t victims_piece_max(struct victims *victims, const struct account_view *account)
 {
     const struct shares *shares = victims->trial->tally.shares;
+    must(account->index < shares->count);
     uint32_t at = shares->links[account->index].child_first;
     if (at == SHARES_NONE) {
         return pieces_slots_max(&leaf_of(victims, account)->pieces);
@@ -171,9 +176,11 @@ void victims_begin_need(struct victims *victims, int64_t need_milli)
 
 void victims_begin_near(struct victims *victims, int64_t need_milli)
 {
+    must(need_milli >= 0);
     victims->search++;
     victims->need_milli = need_milli;
     victims->below = victims->ask->claimant->account->parent;
+    must(victims->below != NULL);
 }
 
 /* Does the account hold more than its right, so that its first piece could be lost? Other accounts could only have pieces moved, and
@@ -183,6 +190,7 @@ static bool may_lose(const struct claimant *claimant, const struct account_view 
     const struct account_view *taker;
     const struct account_view *giver;
     account_diverge(claimant->account, account, &taker, &giver);
+    must(taker != giver); /* the claimant's own account never gives by reclaim */
     return reclaim_rules_by_share(claimant->pool, giver, &giver->allocated) ||
            reclaim_rules_by_guarantee(claimant, taker, giver, &giver->allocated);
 }
@@ -235,6 +243,7 @@ static bool is_near(const struct victims *victims, const struct account_view *ac
 /* The account in the search under way. Begins the donor anew on its first use in a search. */
 static struct donor *donor_of(struct victims *victims, const struct account_view *account)
 {
+    must(account->index < victims->trial->tally.shares->count);
     struct donor *donor = &victims->donors[account->index];
     if (donor->search == victims->search) {
         return donor;
@@ -269,6 +278,8 @@ static bool too_old(const struct victims *victims, const struct piece *piece)
 static bool piece_eligible(struct victims *victims, const struct donor *donor,
                            const struct piece *piece)
 {
+    must(donor->search == victims->search);
+    must(!donor->closed);
     const struct victims_ask *ask = victims->ask;
     if (piece->taken || piece->task->id.v == ask->task->id.v || too_old(victims, piece)) {
         return false;
@@ -292,6 +303,7 @@ bool victims_movable(const struct victims *victims, const struct instance *insta
 struct piece *victims_piece(struct victims *victims, const struct instance *instance)
 {
     const struct task *task = query_task(victims->trial->core, instance->task);
+    must(task != NULL);
     const struct account_view *account = tally_view(&victims->trial->tally, task);
     const struct donor *donor = donor_of(victims, account);
     if (donor->closed) {
@@ -307,6 +319,7 @@ struct piece *victims_piece(struct victims *victims, const struct instance *inst
 static struct piece *leaf_candidate(struct victims *victims, const struct account_view *account,
                                     struct donor *donor)
 {
+    must(donor->search == victims->search);
     struct leaf *leaf = leaf_of(victims, account);
     struct pieces *pieces = leaf_pieces(victims, account);
     struct piece *piece;
@@ -333,6 +346,8 @@ static bool gives_before(const struct victims *victims, const struct account_vie
 {
     const struct donor *donor_a = &victims->donors[a->index];
     const struct donor *donor_b = &victims->donors[b->index];
+    must(donor_a->candidate != NULL);
+    must(donor_b->candidate != NULL);
     if (victims->ask->of == VICTIMS_OF_LOWER) {
         return pieces_cache_compare((enum pool_victims)victims->pool->victims, victims->need_milli,
                                     donor_a->candidate, donor_b->candidate) < 0;
@@ -364,6 +379,7 @@ static const struct account_view *level_next(struct victims *victims, uint32_t f
                                : child == NULL      ? NULL
                                                     : victims->donors[child->index].candidate;
         }
+        must(!donor->closed || donor->candidate == NULL);
         if (donor->candidate != NULL && (best == NULL || gives_before(victims, account, best))) {
             best = account;
         }
@@ -376,6 +392,7 @@ static void piece_give(struct victims *victims, const struct piece *piece)
 {
     victims->donors[piece->account->index].next++;
     for (const struct account_view *at = piece->account; at != victims->below; at = at->parent) {
+        must(at != NULL); /* every account that gives is below `victims->below` */
         struct donor *donor = &victims->donors[at->index];
         vector_add(&donor->taken, &piece->amounts);
         donor->fresh = false;
@@ -386,6 +403,7 @@ static void piece_give(struct victims *victims, const struct piece *piece)
 struct piece *victims_next(struct victims *victims)
 {
     struct piece *piece;
+    must(victims->ask != NULL); /* a search was begun */
     if (victims->ask->of == VICTIMS_OF_OWN) {
         const struct account_view *own = victims->ask->claimant->account;
         piece = leaf_candidate(victims, own, donor_of(victims, own));
