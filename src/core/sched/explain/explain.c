@@ -8,6 +8,7 @@
 #include "core/sched/explain/explain.h"
 
 #include "base/arena.h"
+#include "base/must.h"
 #include "base/str.h"
 #include "core/model/fit.h"
 #include "core/model/space.h"
@@ -44,6 +45,7 @@ static bool nearer(const struct explain_node *a, const struct explain_node *b)
 {
     const enum distance distance_a = distance_of(a);
     const enum distance distance_b = distance_of(b);
+    must(a->node.v != b->node.v); /* each node is added once */
     if (distance_a != distance_b) {
         return distance_a < distance_b;
     }
@@ -59,6 +61,7 @@ static bool nearer(const struct explain_node *a, const struct explain_node *b)
 /* Adds a node to the nearest ones, if it is one of them. */
 static void near_add(struct explanation *ret, struct explain_node near)
 {
+    must(ret->near_count <= EXPLAIN_NODES_MAX);
     uint32_t at = ret->near_count;
     while (at > 0 && nearer(&near, &ret->near[at - 1])) {
         at--;
@@ -85,6 +88,7 @@ static struct explain_node node_near(const struct explain_look *look, const stru
     struct space_room room;
     struct space empty;
     struct space now;
+    must(holds <= look->count);
     space_empty(node, &room, &empty);
     space_now(node, &now);
     struct lack lack = {.code = REASON_NEXT, .wanted = 1, .available = 1};
@@ -117,6 +121,7 @@ static void left_take(struct explain_look *look, const struct node *node, uint32
                       uint32_t within)
 {
     struct grant grant;
+    must(within <= fits);
     fit_wants(node, &look->shape->request, &grant);
     const int64_t amounts[] = {grant.slots_milli, grant.cpu_milli, grant.memory_bytes};
     const int64_t count = (int64_t)within + (within < fits);
@@ -132,6 +137,7 @@ static void left_take(struct explain_look *look, const struct node *node, uint32
 static void look_at_draining(struct explain_look *look, const struct node *node)
 {
     struct space now;
+    must(node->draining);
     space_now(node, &now);
     const uint32_t fits = fit_count(&now, &look->shape->request, look->count);
     if (fits > look->resume_fits) {
@@ -145,6 +151,7 @@ static void look_at_node(struct explain_look *look, const struct node *node)
     const struct request *request = &look->shape->request;
     struct space_room room;
     struct space empty;
+    must(node->pool.v == look->pool->id.v);
     space_empty(node, &room, &empty);
     const uint32_t holds = fit_count(&empty, request, look->count);
     struct space_room kept_room;
@@ -185,6 +192,7 @@ bool explain_node_next(const struct explain_look *look, struct okey *key, const 
         return false;
     }
     *ret = query_node(look->core, (node_id){(uint32_t)key->at[1]});
+    must(*ret != NULL);
     return true;
 }
 
@@ -225,6 +233,7 @@ static void look_for_blockers(const struct explain_look *look)
     while (ret->blocker_count < EXPLAIN_NODES_MAX &&
            oindex_next(&look->core->orders[ORDER_ON_NODE], key, &key) && key.at[0] == node) {
         const struct instance *instance = query_instance_row(look->core, key.at[3]);
+        must(instance != NULL);
         const bool again =
             ret->blocker_count > 0 && ret->blockers[ret->blocker_count - 1].v == instance->task.v;
         if (!again && instance->task.v != look->task->id.v &&
@@ -237,6 +246,7 @@ static void look_for_blockers(const struct explain_look *look)
 /* The reason of a task that no bound holds back, from the counts of the look. */
 static void reason_of_room(struct explain_look *look, struct reason *reason)
 {
+    must(look->have <= look->count);
     const struct explain_node *near = &look->ret->near[0];
     reason->have = look->have;
     reason->need = look->count;
@@ -267,6 +277,7 @@ static void reason_of_room(struct explain_look *look, struct reason *reason)
         reason->need = look->able;
         return;
     }
+    must(look->ret->near_count > 0);
     reason->node = near->node;
     reason->resource = near->resource;
     reason->wanted = near->wanted;
@@ -279,6 +290,7 @@ static void look_at_nodes(struct explain_look *look)
 {
     const struct node *node;
     struct okey key = {{look->pool->id.v, 0, 0, 0}};
+    must(look->count > 0);
     while (explain_node_next(look, &key, &node)) {
         look_at_node(look, node);
     }
@@ -298,6 +310,7 @@ static void look_at_form(struct explain_look *look)
         look->holder != NULL ? query_task(look->core, look->holder->task) : NULL;
     struct form_look found;
     explain_form(&look->trial, look->task, kept ? holder : NULL, &found);
+    must(found.count > 0);
     const struct shape alone = {.request = found.request, .pool = look->pool->id};
     look->shape = &alone;
     look->count = found.count;
@@ -322,6 +335,7 @@ static void explain_room(struct explain_look *look)
     struct arena arena;
     const struct task *task = look->task;
     struct reason *reason = &look->ret->reason;
+    must(look->count > 0);
     arena_init(&arena);
     trial_init(&look->trial, look->core, look->pool->id, &arena);
     const bool bound = explain_account(look->core, task, &look->trial.tally, look->ret);
@@ -366,6 +380,7 @@ static void explain_room(struct explain_look *look)
 static void explain_queued(const struct core *core, const struct task *task,
                            const struct pool *pool, struct explanation *ret)
 {
+    must(task->pool.v == pool->id.v);
     ret->position = query_queue_position(core, task->id, EXPLAIN_POSITION_MAX + 1);
     if (!task->queued) {
         /* The gang lost instances. It waits until its other instances have ended. */
@@ -398,6 +413,7 @@ void explain_task(const struct core *core, task_id id, struct explanation *ret)
         return;
     }
     const struct pool *pool = query_pool(core, task->pool);
+    must(!task->reserved || pool != NULL);
     ret->reason.pool = task->pool;
     ret->expect_ms = task->expect_ms;
     ret->expect_from = (enum length_source)task->expect_from;

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain_account.h"
 
+#include "base/must.h"
 #include "core/model/reason.h"
 #include "core/model/resource.h"
 #include "core/sched/keep/rights.h"
@@ -18,6 +19,8 @@
 static void figures_fill(const struct core *core, const struct tally *tally,
                          const struct account_view *view, uint32_t dim, struct explanation *ret)
 {
+    must(dim < QUOTA_DIMS_MAX);
+    must(view->index < tally->shares->count);
     ret->account = (struct explain_account){
         .id = tally->shares->links[view->index].id,
         .resource = query_dim_resource(core, dim),
@@ -31,6 +34,7 @@ static void figures_fill(const struct core *core, const struct tally *tally,
 /* The lowest dimension of a set of bits. */
 static uint32_t dim_first(uint32_t dims)
 {
+    must(dims != 0);
     return (uint32_t)__builtin_ctz(dims);
 }
 
@@ -38,6 +42,7 @@ static uint32_t dim_first(uint32_t dims)
 static void bound_reason(const struct core *core, const struct gate_result *gate,
                          const struct vector *amounts, struct explanation *ret)
 {
+    must(gate->gate != GATE_OPEN);
     const uint32_t dim = dim_first(gate->dims);
     const bool limit = gate->gate == GATE_LIMIT;
     const struct account_view *view = gate->account;
@@ -64,6 +69,7 @@ bool explain_account(const struct core *core, const struct task *task, const str
                      struct explanation *ret)
 {
     struct vector amounts;
+    must(task->waiting_count > 0);
     form_chunk_next_amounts(core, task, task_chunk(task), SLOTS_LEAST, &amounts);
     const struct gate_result gate = tally_gate(tally, task, VIEW_NOW, &amounts);
     if (gate.gate != GATE_OPEN) {
@@ -100,6 +106,7 @@ void explain_account_share(const struct trial *trial, const struct task *task,
     if (dims == 0) {
         return;
     }
+    must(task->pool.v == trial->pool.v);
     const uint32_t dim = dim_first(dims);
     const struct account_view *view = tally_view(&trial->tally, task);
     const int64_t left = view->allocatable.at[dim] - view->fixed.at[dim];

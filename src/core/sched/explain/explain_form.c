@@ -41,6 +41,7 @@
 /* Does the pool's topology have all levels that the form names? */
 static bool levels_known(const struct pool *pool, const struct form *form, struct reason *ret)
 {
+    must(form->group_count <= TASK_GROUPS_MAX + 1);
     for (uint32_t i = 0; i < 2 * form->group_count; i++) {
         const struct form_group *group = &form->groups[i / 2];
         const char *name = i % 2 == 0 ? group->required : group->preferred;
@@ -62,6 +63,7 @@ static uint32_t requiring(const struct form *form, uint32_t leaf)
         if (group == 0) {
             return form->group_count;
         }
+        must(form->groups[group].parent < group); /* a parent stands before its groups */
         group = form->groups[group].parent;
     }
     return group;
@@ -71,6 +73,7 @@ static uint32_t requiring(const struct form *form, uint32_t leaf)
 static void domain_text(const struct core *core, const char *level, domain_id domain,
                         struct reason *ret)
 {
+    must(level[0] != '\0');
     const struct domain *row = topology_domain(core, domain);
     (void)str_copy(ret->text, sizeof ret->text, level);
     if (row == NULL) {
@@ -91,6 +94,8 @@ static bool leaf_possible(const struct core *core, const struct pool *pool, cons
                           uint32_t leaf, struct reason *ret)
 {
     const struct form_group *own = &form->groups[leaf];
+    must(leaf < form->group_count);
+    must(own->below == 0);
     const uint32_t group = requiring(form, leaf);
     const bool anywhere = group == form->group_count;
     if (!explain_possible(core, pool, &own->request, anywhere ? own->min : 1, ret)) {
@@ -128,6 +133,8 @@ static bool groups_possible(const struct core *core, const struct pool *pool,
 {
     uint32_t possible[TASK_GROUPS_MAX + 1] = {
         0}; /* by group: how many groups directly below can run */
+    must(form->group_count > 0);
+    must(form->group_count <= TASK_GROUPS_MAX + 1);
     struct reason first = *ret;
     bool own = true;
     for (uint32_t i = form->group_count; i > 0; i--) {
@@ -197,6 +204,7 @@ static bool look_starts(struct trial *trial, const struct task *task)
     uint32_t count = form_chunk(trial->core, task, at, 0, indices);
     for (uint32_t choice = 0; count > 0;
          count = form_chunk(trial->core, task, at, ++choice, indices)) {
+        must(count <= task->instance_count);
         if (form_open(trial, task, indices, count) &&
             (choice == 0 || !choice_held(trial, task, indices, count)) &&
             look_place(trial, task, indices, count) == ARRANGE_DONE) {
@@ -228,6 +236,7 @@ static uint32_t leaf_stuck(struct trial *trial, const struct task *task, const s
         while (to < count && form_leaf(form, indices[to]) == leaf) {
             to++;
         }
+        must(to > from);
         if (look_place(trial, task, &indices[from], to - from) != ARRANGE_DONE) {
             *ret_from = from;
             return to - from;
@@ -246,6 +255,7 @@ static void reason_topology(struct trial *trial, const struct task *task, const 
     const struct core *core = trial->core;
     const struct pool *pool = query_pool(core, trial->pool);
     const struct form *form = shape_form(query_task_shape(core, task->shape));
+    must(count > 0);
     const uint32_t leaf = (uint32_t)(form_leaf(form, indices[0]) - form->groups);
     const uint32_t group = requiring(form, leaf);
     if (!levels_known(pool, form, ret) || !leaf_possible(core, pool, form, leaf, ret) ||
@@ -266,6 +276,7 @@ void explain_form(struct trial *trial, const struct task *task, const struct tas
     const struct form *form = shape_form(query_task_shape(core, task->shape));
     uint32_t *indices = arena_new(trial->arena, uint32_t, task->instance_count);
     const uint32_t count = form_chunk(core, task, place_form_known(trial, task), 0, indices);
+    must(count > 0);
     *ret = (struct form_look){.starts = look_starts(trial, task)};
     ret->reason = (struct reason){.pool = task->pool, .smallest = -1};
     uint32_t from = 0;

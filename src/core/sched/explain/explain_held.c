@@ -1,5 +1,6 @@
 /* explain_held.c - places and quota that are promised to, or kept for, other tasks.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
 #include "core/model/claim.h"
 #include "core/model/fit.h"
 #include "core/model/space.h"
@@ -23,6 +24,7 @@ task_id explain_held_promised(const struct explain_look *look)
            at.at[0] == look->pool->id.v) {
         struct okey key = {{at.at[1], 0, 0, 0}};
         while (oindex_next(&core->orders[ORDER_CLAIM], key, &key) && key.at[0] == at.at[1]) {
+            must(key.at[1] != 0); /* a claim belongs to a task */
             if (key.at[1] != look->task->id.v) {
                 return (task_id){key.at[1]};
             }
@@ -40,6 +42,7 @@ int64_t explain_held_leaving_ms(const struct core *core, const struct task *task
         while (claim != NULL && oindex_next(&core->orders[ORDER_ON_NODE], key, &key) &&
                key.at[0] == claim->node.v) {
             const struct instance *instance = query_instance_row(core, key.at[3]);
+            must(instance != NULL);
             const int64_t deadline_ms = instance->stop_deadline_ms;
             until_ms = deadline_ms > until_ms ? deadline_ms : until_ms;
         }
@@ -62,6 +65,7 @@ void explain_held(struct explain_look *look)
     const struct okey key = key_account_queue(look->task);
     struct vector amounts;
     bool any;
+    must(look->count > 0);
     form_chunk_next_amounts(look->core, look->task, look->count, SLOTS_LEAST, &amounts);
     look->held = explain_held_quota(&look->trial, look->task, &any);
     look->held =
@@ -77,6 +81,7 @@ static bool fits_free(const struct explain_look *look)
     const struct node *node;
     struct okey key = {{look->pool->id.v, 0, 0, 0}};
     uint32_t have = 0;
+    must(look->count > 0);
     while (have < look->count && explain_node_next(look, &key, &node)) {
         struct space now;
         space_now(node, &now);
@@ -91,6 +96,7 @@ static bool comes_behind(const struct explain_look *look, const struct task *hol
 {
     const struct task *task = look->task;
     const enum pool_policy policy = look->pool->policy;
+    must(task->pool.v == holder->pool.v);
     const bool static_order =
         policy == POLICY_PRIORITY || policy == POLICY_FIFO || task->account.v == holder->account.v;
     if (!static_order || task->id.v == holder->id.v) {
@@ -105,6 +111,7 @@ static bool comes_behind(const struct explain_look *look, const struct task *hol
 static void keep_for(struct explain_look *look, const struct reservation *reservation)
 {
     const struct task *task = query_task(look->core, reservation->task);
+    must(task != NULL); /* a holder waits */
     const struct holder holder =
         reserve_holder(look->core, task, reservation->until_ms, query_time_ms(look->core));
     if (reserve_form_open(&look->trial, task)) {
@@ -120,6 +127,7 @@ bool explain_held_keep(struct explain_look *look)
     for (uint32_t i = 0; i < pool->reserved_count; i++) {
         const struct reservation *reservation = &pool->reserved[i];
         const struct task *task = query_task(look->core, reservation->task);
+        must(task != NULL);
         if (task->waiting_count == 0 || task_promised(task) || !comes_behind(look, task)) {
             continue;
         }

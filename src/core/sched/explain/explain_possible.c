@@ -26,6 +26,7 @@ static bool next_empty(const struct core *core, const struct pool *pool, struct 
         return false;
     }
     const struct node *node = query_node(core, (node_id){(uint32_t)key->at[2]});
+    must(node != NULL);
     space_empty(node, room, ret);
     return true;
 }
@@ -41,6 +42,7 @@ static uint32_t holds_together(const struct core *core, const struct pool *pool,
     while (count < max && next_empty(core, pool, &key, &room, &place)) {
         count += fit_count(&place, request, max - count);
     }
+    must(count <= max);
     return count;
 }
 
@@ -49,6 +51,7 @@ static int64_t largest_with_rest(const struct core *core, const struct pool *poo
                                  const struct request *request, struct lower what)
 {
     int64_t best = -1;
+    must(what.kind != LOWER_NAMED || what.named < request->named_count);
     struct okey key = {{pool->id.v, 0, 0, 0}};
     struct space_room room;
     struct space place;
@@ -81,6 +84,7 @@ static int64_t largest_alone(const struct core *core, const struct pool *pool,
                              const struct request *request, struct lower what)
 {
     int64_t best = 0;
+    must(what.kind != LOWER_NAMED || what.named < request->named_count);
     struct okey key = {{pool->id.v, 0, 0, 0}};
     struct space_room room;
     struct space place;
@@ -104,6 +108,7 @@ static bool refuse_devices(const struct core *core, const struct pool *pool,
                            const struct request *request, struct reason *ret)
 {
     uint32_t most = 0;
+    must(ret->have == 0); /* no node takes an instance */
     struct okey key = {{pool->id.v, 0, 0, 0}};
     struct space_room room;
     struct space place;
@@ -131,6 +136,7 @@ static bool refuse_too_large(const struct core *core, const struct pool *pool,
     for (uint32_t i = 0; i < lower_count(request); i++) {
         const struct lower what = lower_at(i);
         const int64_t largest = largest_alone(core, pool, request, what);
+        must(largest >= 0);
         if (lower_asked(request, what) <= largest) {
             continue;
         }
@@ -148,6 +154,7 @@ static bool refuse_too_large(const struct core *core, const struct pool *pool,
 static void refuse_combination(const struct core *core, const struct pool *pool,
                                const struct request *request, struct reason *ret)
 {
+    must(ret->have == 0); /* no node takes an instance */
     ret->code = REASON_COMBINATION;
     for (uint32_t i = 0; i < lower_count(request); i++) {
         const struct lower what = lower_at(i);
@@ -171,6 +178,7 @@ static bool refuse_aux(const struct core *core, const struct pool *pool,
     if (request_has_slots(request)) {
         return false;
     }
+    must(pool->node_count > 0);
     struct okey key = {{pool->id.v, 0, 0, 0}};
     struct space_room room;
     struct space place;
@@ -189,6 +197,7 @@ static bool refuse_avoided(const struct core *core, const struct pool *pool,
                            const struct request *request, struct reason *ret)
 {
     struct request anywhere = *request;
+    must(ret->need > 0);
     anywhere.avoid_count = 0;
     if (request->avoid_count == 0 || holds_together(core, pool, &anywhere, ret->need) < ret->need) {
         return false;
@@ -202,6 +211,7 @@ static bool refuse_labels(const struct core *core, const struct pool *pool,
                           const struct request *request, struct reason *ret)
 {
     struct request anywhere = *request;
+    must(ret->need > 0);
     anywhere.label_count = 0;
     if (request->label_count == 0 || holds_together(core, pool, &anywhere, ret->need) < ret->need) {
         return false;

@@ -2,6 +2,7 @@
  *
  * Keeps S8 of README.md: a named amount is exact. No amount is named if something else would hold the task back then.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
 #include "core/model/fit.h"
 #include "core/model/reason.h"
 #include "core/model/resource.h"
@@ -53,6 +54,7 @@ int64_t explain_smaller_now(const struct explain_look *look, const struct explai
         }
         const int64_t amount =
             lower_largest(&place, &look->shape->request, what, near->wanted, best);
+        must(amount >= best);
         lower_apply(&request, what, amount);
         if (amount > best && !stays_within(look, node, &request)) {
             return -1; /* a still smaller amount might do; finding it is not worth a search */
@@ -68,6 +70,7 @@ static int64_t left_of_bound(const struct explain_look *look, const struct reque
                              uint32_t dim)
 {
     struct vector left;
+    must(dim < QUOTA_DIMS_MAX);
     (void)tally_left(&look->trial.tally, look->task, VIEW_NOW, &left);
     int64_t amount = left.at[dim];
     const int64_t capped = user_cap_left(&look->trial.tally.users, look->task->user, VIEW_NOW);
@@ -91,6 +94,7 @@ int64_t explain_smaller_within(struct explain_look *look)
     struct request request = look->shape->request;
     struct lower what;
     uint32_t dim;
+    must(look->count > 0);
     if (look->shape->form != NULL || look->count > 1 || request.share_devices > 0 ||
         !lower_for(&request, &lack, &what) || !query_dim_of(look->core, reason->resource, &dim)) {
         return -1;

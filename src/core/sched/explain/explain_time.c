@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/checked.h"
+#include "base/must.h"
 #include "core/model/limits.h"
 #include "core/sched/explain/explain_internal.h"
 #include "core/sched/order/runtime.h"
@@ -62,8 +63,9 @@ static int64_t protection_max_ms(const struct trial *trial, const struct pool *p
 static int64_t found_first(struct wait_times *times, int64_t from_ms, int64_t end_ms)
 {
     int64_t wake_ms;
-    int64_t low_ms = from_ms; /* the search finds nothing before this moment */
-    int64_t high_ms = end_ms; /* the search finds victims at this moment */
+    int64_t low_ms = from_ms;  /* the search finds nothing before this moment */
+    int64_t high_ms = end_ms;  /* the search finds victims at this moment */
+    must(times->searches > 0); /* the search found nothing at the first moment */
     if (!found_at(times, high_ms, &wake_ms)) {
         return 0;
     }
@@ -101,6 +103,7 @@ void explain_time(struct trial *trial, const struct task *task, struct reason *r
     const int64_t from_ms = larger(now_ms, due_ms);
     const int64_t protection_ms = protection_max_ms(trial, pool);
     int64_t wake_ms;
+    must(task->pool.v == trial->pool.v);
     if (!explain_time_for_room(reason->code) || (from_ms == now_ms && protection_ms <= 0)) {
         return;
     }
@@ -135,6 +138,7 @@ uint32_t explain_time_priority(const struct core *core, task_id id)
     arena_init(&arena);
     trial_init(&trial, core, task->pool, &arena);
     raised.priority++;
+    must(raised.priority <= PRIORITY_MAX);
     bool helps = query_pool(core, task->pool)->reserved_count == 0 &&
                  !found_at(&times, query_time_ms(core), &wake_ms);
     times.task = &raised;

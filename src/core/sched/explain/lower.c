@@ -110,6 +110,7 @@ int64_t lower_largest(const struct space *place, const struct request *request, 
                       int64_t asked, int64_t least)
 {
     const bool slots = what.kind == LOWER_SLOTS;
+    must(least >= -1);
     /* A task with 0 slots is an aux task, and a request for chosen devices has as many slots as devices: neither is lowered. */
     if (slots && (request->slots_milli == 0 || request->device_mask != 0)) {
         return least;

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/owed.h"
 
+#include "base/must.h"
 #include "core/model/fit.h"
 #include "core/model/instance.h"
 #include "core/model/node.h"
@@ -55,6 +56,7 @@ static bool protected(const struct owed_search *search, const struct account_vie
 static bool may_take(const struct owed_search *search, const struct instance *instance)
 {
     const struct task *task = query_task(search->core, instance->task);
+    must(task != NULL);
     const struct account_view *victim = tally_view(search->tally, task);
     if (!instance_stays(instance) || !task->preemptible || victim == search->claimant.account ||
         protected(search, victim, instance)) {
@@ -82,6 +84,7 @@ static uint32_t node_room(const struct owed_search *search, const struct node *n
     for (bool more = oindex_walk_from(&walk, &core->orders[ORDER_ON_NODE], key, &key);
          more && key.at[0] == node->id.v; more = oindex_walk_next(&walk, &key)) {
         const struct instance *instance = query_instance_row(core, key.at[3]);
+        must(instance != NULL);
         if (may_take(search, instance)) {
             const struct grant grant = instance_grant(instance);
             space_give(&place, &room, query_instance_request(core, instance), &grant);
@@ -103,6 +106,7 @@ static bool has_room(const struct owed_search *search)
             continue;
         }
         const uint32_t fits = node_room(search, node, left);
+        must(fits <= left);
         left -= fits;
         if (left == 0) {
             return reclaim_rules_balanced(&search->claimant, search->losses);
@@ -136,6 +140,7 @@ static bool kept_within(const struct owed_search *search, const struct task *tas
     const struct okey key = key_account_queue(task);
     for (uint32_t i = 0; i < search->pool->reserved_count; i++) {
         const struct task *holder = query_task(search->core, search->pool->reserved[i].task);
+        must(holder != NULL);
         if (!task_promised(holder) &&
             rights_held_by(search->tally, holder, task, &key, &search->claimant.request)) {
             return true;
@@ -147,6 +152,7 @@ static bool kept_within(const struct owed_search *search, const struct task *tas
 static bool task_is_owed(struct owed_search *search, const struct task *task)
 {
     const struct shape *shape = query_task_shape(search->core, task->shape);
+    must(task->pool.v == search->pool->id.v);
     const uint32_t promised =
         task->gang && task->claimed_count > 0 ? task->waiting_count : task->claimed_count;
     if (shape->form != NULL || task->waiting_count <= promised) {
@@ -179,6 +185,7 @@ static bool account_is_owed(struct owed_search *search, account_id account, stru
     struct okey key = {{own, 0, 0, 0}};
     while (oindex_next(order, key, &key) && key.at[0] == own) {
         const struct task *task = query_task(search->core, (task_id){key.at[3]});
+        must(task != NULL);
         if (task_is_owed(search, task)) {
             *ret = (struct owed){account, task->id, search->count};
             return true;
@@ -208,6 +215,7 @@ size_t owed_find(const struct core *core, pool_id pool, int64_t now_ms, struct a
     for (uint32_t i = 0; i < shares->count; i++) {
         count += account_is_owed(&search, shares->links[i].id, &found[count]);
     }
+    must(count <= shares->count);
     *ret = found;
     return count;
 }
