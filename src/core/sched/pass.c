@@ -40,6 +40,7 @@ static bool budget_spent(const struct pass *pass)
 
 bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count)
 {
+    must(pass->waiting.kept <= pass->waiting.count);
     if (pass->waiting.kept < pass->waiting.count) {
         if (search_total(&pass->trial.overlay, asker, count) < count) {
             return false;
@@ -52,6 +53,7 @@ bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t
 enum outcome pass_bounds(struct pass *pass, const struct task *task, const struct lane *lane,
                          const struct vector *amounts)
 {
+    must(task->pool.v == pass->pool->id.v);
     if (tally_gate(&pass->trial.tally, task, VIEW_NOW, amounts).gate != GATE_OPEN ||
         bound_above_holder(&pass->trial, pass->above, task, VIEW_NOW, amounts) != NULL) {
         return OUTCOME_GATED;
@@ -72,6 +74,7 @@ static void asker_bound(const struct pass *pass, struct asker *asker)
 {
     const struct request *request = asker->request;
     const bool by_memory = request_by_memory(request);
+    must(!asker->bounded);
     if (request->cpu_milli >= 0 && request->memory_bytes >= 0 && !by_memory) {
         return;
     }
@@ -90,6 +93,7 @@ bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint3
     if (!asker->bounded) {
         return true;
     }
+    must(count > 0);
     node_id after = {0};
     const struct node *node;
     while ((node = query_pool_node_next(pass->core, pass->pool->id, after)) != NULL) {
@@ -111,6 +115,7 @@ static bool gated(const struct pass *pass, const struct task *task, uint32_t cou
     const struct shape *shape = query_task_shape(pass->core, task->shape);
     struct asker asker = {.task = task, .request = &shape->request};
     struct vector amounts;
+    must(count > 0);
     form_chunk_next_amounts(pass->core, task, count, SLOTS_LEAST, &amounts);
     if (tally_gate(&pass->trial.tally, task, VIEW_NOW, &amounts).gate != GATE_OPEN) {
         return true;
@@ -140,6 +145,7 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
 {
     const struct shape *shape = query_task_shape(pass->core, task->shape);
     struct vector amounts;
+    must(lane->note->shape.v == task->shape.v);
     if (shape->form != NULL) {
         return pass_form_place(pass, task, lane);
     }
@@ -181,6 +187,7 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
 static bool shape_goes_on(struct pass *pass, const struct task *task, uint32_t count)
 {
     const struct shape *shape = query_task_shape(pass->core, task->shape);
+    must(count > 0);
     if (!pass->trial.overlay.keep_timed || pass->waiting.holders[0]->shape.v == shape->id.v ||
         capacity_missed(pass->core->capacity, shape, count)) {
         return false;
@@ -198,6 +205,7 @@ static uint32_t waiting_left(const struct task *task, const struct lane *lane)
 {
     const uint32_t promised =
         task->gang && task->claimed_count > 0 ? task->waiting_count : task->claimed_count;
+    must(promised + lane->added <= task->waiting_count);
     return task->waiting_count - promised - lane->added;
 }
 
@@ -216,6 +224,7 @@ static void after_blocked(struct pass *pass, struct turns_line *line, const stru
                           struct lane *lane, uint32_t count)
 {
     struct queue *queue = &line->queue;
+    must(count > 0);
     const bool holder = blocked_note(&pass->waiting, task, lane->added > 0, &line->blocked);
     if (shape_goes_on(pass, task, count)) {
         queue_advance(queue);
@@ -251,6 +260,7 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     struct queue *queue = &line->queue;
     const struct task *task = queue_first(queue);
     struct lane *lane = queue_lane(queue);
+    must(task != NULL); /* turns_first() gives only projects that have a waiting task */
     pass->work += task != pass->last;
     pass->last = task;
     pass->bound = line->bound;
@@ -294,6 +304,7 @@ static void line_serve(struct pass *pass, struct turns_line *line)
 static void pass_run(struct pass *pass)
 {
     struct turns_line *line;
+    must(!pass->stopped);
     while ((line = turns_first(&pass->turns)) != NULL) {
         if (budget_spent(pass)) {
             pass->stopped = true;
@@ -309,6 +320,7 @@ static bool quota_kept(struct pass *pass, const struct task *task)
 {
     const uint32_t at = tally_view(&pass->trial.tally, task)->index;
     struct vector amounts;
+    must(at < pass->trial.tally.shares->count);
     form_chunk_next_amounts(pass->core, task, task_chunk(task), SLOTS_LEAST, &amounts);
     return first_bound_holds(&pass->trial, pass->turns.lines[at].bound, task, VIEW_NOW, &amounts) ||
            bound_above_holder(&pass->trial, pass->above, task, VIEW_NOW, &amounts) != NULL;
@@ -318,6 +330,7 @@ static bool quota_kept(struct pass *pass, const struct task *task)
 static bool barred(void *ctx, const struct task *task)
 {
     struct pass *pass = ctx;
+    must(task->pool.v == pass->pool->id.v);
     if (quota_kept(pass, task)) {
         return true;
     }
@@ -333,6 +346,7 @@ static void pass_pool(struct pass *pass)
     if (pass->pool->paused) {
         return;
     }
+    must(pass->placed == 0);
     /* After a promise was given up the pass stops. The next pass sees the instance in the queue, with caches as without (P12). */
     pass->placed += claims_start(&pass->trial, &pass->stopped);
     pass->work += pass->placed;
@@ -367,6 +381,7 @@ static void misses_learn(const struct pass *pass, uint64_t fact_count)
     }
     capacity_learn(capacity, pass->pool->id, pass->core->seq + fact_count);
     const struct shape_notes *notes = &pass->turns.notes;
+    must(notes->count <= notes->room);
     for (uint32_t i = 0; i < notes->room; i++) {
         if (notes->at[i] != NULL && notes->at[i]->missed_from > 0 && !notes->at[i]->unproven) {
             capacity_learn_miss(capacity, notes->at[i]->shape, notes->at[i]->missed_from);

@@ -1,5 +1,6 @@
 /* pass_form.c - the turn of a gang with topology or groups.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
 #include "core/model/form.h"
 #include "core/model/node.h"
 #include "core/sched/keep/rights.h"
@@ -24,6 +25,8 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
 {
     struct vector amounts;
     const struct shape *shape = query_task_shape(pass->core, task->shape);
+    must(count > 0);
+    must(count <= task->instance_count);
     const uint32_t least = form_grouped(shape_form(shape)) ? 1 : count;
     form_chunk_amounts(pass->core, task, indices, count, SLOTS_LEAST, &amounts);
     const enum outcome bounds = pass_bounds(pass, task, lane, &amounts);
@@ -59,6 +62,7 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
 
 enum outcome pass_form_place(struct pass *pass, const struct task *task, struct lane *lane)
 {
+    must(query_task_shape(pass->core, task->shape)->form != NULL);
     const bool speaks = pass_form_speaks(query_task_shape(pass->core, task->shape), task, lane);
     uint32_t *indices = arena_new(pass->arena, uint32_t, task->instance_count);
     const struct node **at = place_form_known(&pass->trial, task);
