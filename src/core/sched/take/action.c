@@ -140,7 +140,8 @@ static struct placed_task placed_of(const struct action_round *round, const stru
 
 /* ---- the round ---- */
 
-/* The next instances of a gang with a form: choice number `choice` of them. False: there is no such choice. */
+/* The next instances of a gang with a form. A gang may have several choices of instances; `choice` is the number of one, from 0.
+ * False: there is no such choice. */
 static bool chunk_form(const struct action_round *round, const struct task *task, struct lane *lane,
                        uint32_t choice, struct chunk *ret)
 {
@@ -302,8 +303,7 @@ static void line_try(struct action_round *round, struct turns_line *line, chunk_
     }
     switch (result) {
     case CHUNK_CLAIMED:
-        /* A claim makes another pass due, so the answer does not matter here. */
-        (void)bound_above_placed(round->action->above, task);
+        bound_above_placed(round->action->above, task);
         lane->added += chunk.count;
         lane->index = chunk.indices[chunk.count - 1] + 1;
         if (task->gang) {

@@ -27,8 +27,7 @@ enum { ACTION_WORK_MAX = 400000, CLAIMANT_WORK_MAX = 100000, CONSOLIDATE_WORK_MA
 
 struct action {
     struct trial *trial;
-    struct bounds_above
-        *above; /* quota of departments that is kept for waiting tasks; NULL: none */
+    struct bounds_above *above; /* quota of departments that is kept; NULL: none */
     const struct pool *pool;
     int64_t now_ms;
     struct solve *solve;
@@ -60,7 +59,7 @@ struct action_result {
     int64_t wake_ms; /* when a delay or a protection ends that stopped an action; 0: none did */
 };
 
-/* Does the pool have any of the three actions? */
+/* Does the pool have any action: preemption is on, and the policy is `fair-share` or `priority`? */
 bool action_any(const struct pool *pool);
 
 /* Runs the actions of the pool's policy for all waiting tasks, beside what the trial has placed so far. Places and evictions that
@@ -82,5 +81,5 @@ enum chunk_result action_solve(struct action *action, const struct solve_ask *as
  * gang say in which domain its next instances must be. */
 bool action_shape_speaks(const struct action *action, const struct task *task);
 
-/* The chunk as reclaim_rules sees it: account, amounts and preemptibility. */
+/* The chunk as a claimant of reclaim_rules.h: account, amounts and preemptibility. */
 struct claimant action_claimant(const struct action *action, const struct chunk *chunk);

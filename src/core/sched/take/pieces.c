@@ -153,7 +153,8 @@ static void gangs_add(struct pieces *pieces, struct okey key)
     } while (oindex_next(order, key, &key) && key.at[0] == at.at[0] && key.at[1] == at.at[1]);
 }
 
-/* Fills the stand-in of a line of gangs. Each gang of the line, from `line->key` on, loses at least as much as this instance. */
+/* Fills the stand-in of a line of gangs from the instance at `line->key`. Each gang of the line, from there on, loses at least as
+ * much as this instance. */
 static void gangs_stand_in(const struct pieces *pieces, struct piece_line *line)
 {
     const struct instance *instance = loss_instance(pieces, line->key);
@@ -166,7 +167,7 @@ static void gangs_stand_in(const struct pieces *pieces, struct piece_line *line)
         (unsigned __int128)(held + 1) * (uint64_t)((held_ms > 0 ? held_ms : 0) + EVICTION_COST_MS);
 }
 
-/* Adds the line of gangs at `key`. Its gangs are read one by one, when their turn comes. */
+/* Adds the line of gangs at `key`. The gangs of the line are read one by one, when their turn comes. */
 static void gangs_begin(struct pieces *pieces, struct okey key)
 {
     struct piece_line line = {.kind = LINE_GANGS, .key = key};

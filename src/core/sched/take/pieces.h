@@ -35,17 +35,15 @@ struct piece {
     const struct task *task;
     const struct account_view *account;
     struct vector amounts;
-    unsigned __int128
-        loss;         /* work lost: amount held × time since the last checkpoint or the start */
-    int64_t since_ms; /* when the youngest instance of the piece was allocated or started */
-    int64_t age_ms;   /* how long ago the oldest instance of the piece was */
-    uint32_t index;   /* of the instance; of several instances the highest */
-    uint32_t place;   /* in a gang whose groups have minimums: how many pieces leave before */
-    uint32_t count;   /* instances */
-    const uint32_t
-        *members;       /* the instances, ascending; NULL: `index`, or if `whole` all up to it */
-    uint32_t from;      /* a piece that is a group: the first instance of the group */
-    uint32_t to;        /* and behind its last; smaller pieces of the group leave before */
+    unsigned __int128 loss; /* amount held × (time of unsaved work + EVICTION_COST_MS) */
+    int64_t since_ms;       /* when the youngest instance of the piece was allocated or started */
+    int64_t age_ms;         /* how long ago the oldest instance was allocated or started */
+    uint32_t index;         /* of the instance; of several instances the highest */
+    uint32_t place;         /* in a gang whose groups have minimums: how many pieces leave before */
+    uint32_t count;         /* instances */
+    const uint32_t *members; /* ascending; NULL: `index`, or with `whole` all up to `index` */
+    uint32_t from;           /* of a piece that is a whole group: the first instance of the group */
+    uint32_t to;             /* of a piece that is a whole group: the last instance, plus one */
     int64_t each_milli; /* with `members`: slots of one instance, for the order of pieces only */
     bool whole;         /* the piece has all instances that are left of the task */
     bool extra;         /* the piece is above a minimum of its gang */
@@ -81,11 +79,10 @@ struct piece_line {
 struct pieces {
     struct piece_cache *cache;
     const struct account_view *account;
-    int64_t
-        need_milli;  /* slots that the claimant needs on one node; 0: the order for any claimant */
-    uint64_t first;  /* ACCOUNT_KEY of the project: all keys of its lines begin with it */
-    uint32_t number; /* of this order in the cache */
-    uint64_t band;   /* the lowest priority whose lines have not been read */
+    int64_t need_milli;       /* slots needed on one node; 0: the order for any claimant */
+    uint64_t first;           /* ACCOUNT_KEY of the project; the keys of its lines begin so */
+    uint32_t number;          /* of this order in the cache */
+    uint64_t band;            /* the lowest priority whose lines have not been read */
     struct piece_line *lines; /* a heap: lines[0] has the piece that leaves next */
     uint32_t line_count;
     uint32_t line_room;

@@ -60,7 +60,7 @@ static void entry_fill(const struct piece_cache *cache, const struct account_vie
 
 /* ---- the table of entries ---- */
 
-/* Where the entry is, or the free entry in which it belongs. */
+/* The position of the entry of this task and index; if there is none, the position of the free entry for it. */
 static uint32_t entry_index(const struct piece_cache *cache, uint64_t task, uint32_t index)
 {
     must(cache->count < cache->room); /* the walk ends at a free entry */

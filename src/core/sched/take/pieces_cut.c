@@ -3,8 +3,8 @@
  *   instances that stay   0 1 2 3 4 5     minimum 4, or groups {0 1 2} and {3 4 5} with a minimum of 2 each
  *   pieces                5 · 4 · 0–3                       5 · 2 · 0 1 3 4
  *
- * Pieces above a minimum leave in this order, whatever each loses. So that they also sort in this order, the loss of a piece is
- * raised to the loss of the piece before.
+ * Pieces above a minimum leave in this order, whatever each loses. The loss of such a piece is raised to the loss of the piece
+ * before, so that sorting by loss gives this order, too.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"

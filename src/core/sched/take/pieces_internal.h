@@ -14,8 +14,7 @@ struct piece_entry {
     uint32_t index; /* of the instance; of a gang GANG_INDEX */
     uint32_t count; /* of the pieces; 0: no instance may be evicted */
     struct piece *first;
-    uint32_t
-        listed[2]; /* of a gang: the last order without, and with, a need that has its pieces */
+    uint32_t listed[2]; /* of a gang: the last orders, without and with a need, that have it */
 };
 
 /* The entry of a running instance. A missing entry is made. `account` is the account of the instance's task. */

@@ -4,5 +4,6 @@
 
 #include "core/sched/take/action.h"
 
-/* One of the three actions of action.h. CHUNK_FAILED: no right, or no victims make room; the trial is as it was. */
+/* One of the three actions of action.h. CHUNK_FAILED: the account has no right to the chunk, or no victims make room; the trial is
+ * as it was. */
 enum chunk_result reclaim_try(struct action *action, const struct chunk *chunk);

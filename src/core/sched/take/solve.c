@@ -23,13 +23,16 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
+/* A pool of at most GROW_NODES_MAX nodes is small. In a small pool a chunk of more than GROW_GANG_MIN instances seeks victims in the
+ * order of pieces at once. A smaller chunk seeks victims node by node, then in the order of pieces with a budget of GROW_AFTER_MAX.
+ * In a larger pool the pieces of one order are too scattered to make room together. VAIN_MAX bounds the work of a pass on searches
+ * node by node that find nothing. */
 enum {
-    GROWN_FIRST = 32,      /* room of the first set */
-    GROW_AFTER_MAX = 1000, /* budget in the order of pieces after a search on nodes found nothing */
-    GROW_NODES_MAX = 64, /* in larger pools the pieces of one order are too scattered to try that */
-    GROW_GANG_MIN =
-        48,          /* in smaller pools larger chunks are sought in the order of pieces at once */
-    VAIN_MAX = 2000, /* work of a pass on searches on nodes that find nothing */
+    GROWN_FIRST = 32, /* pieces for which the first set of victims has room */
+    GROW_AFTER_MAX = 1000,
+    GROW_NODES_MAX = 64,
+    GROW_GANG_MIN = 48,
+    VAIN_MAX = 2000,
 };
 
 struct solve *solve_new(struct trial *trial, int64_t now_ms)
@@ -116,7 +119,7 @@ struct asker *solve_asker(const struct solve *solve, const struct task *task, ui
 
 /* ---- growing ---- */
 
-/* An instance leaves its node in the overlay, or comes back to it. `fits` follows. */
+/* An instance leaves its node in the overlay, or comes back to its node. Keeps `solve->fits` up to date. */
 static void instance_leave(struct solve *solve, const struct instance *instance, bool leaves)
 {
     const struct core *core = solve->trial->core;
@@ -189,7 +192,7 @@ static void set_done(struct solve *solve)
     solve->no_node = (struct shape_notes){.arena = solve->trial->arena};
 }
 
-/* Tries the set whole. For this all its pieces come back to their nodes first. */
+/* Tries the set whole. For this all pieces of the set come back to their nodes first. */
 static bool attempt(struct solve *solve)
 {
     all_leave(solve, false);
@@ -224,7 +227,7 @@ static bool fits_together(struct solve *solve)
     return fits;
 }
 
-/* Begins the search for one claimant. False: no piece may be evicted for it. */
+/* Begins the search for one claimant. False: no piece may be evicted for this claimant. */
 static bool search_begin(struct solve *solve, const struct solve_ask *ask,
                          struct victims_ask *victims)
 {
@@ -273,7 +276,8 @@ static enum solve_result search_grow(struct solve *solve, uint64_t work_max, uin
     return *work < work_end ? SOLVE_NONE : SOLVE_BUDGET;
 }
 
-/* The search of consolidation. A gang with a form needs more than room on some nodes, so pieces are moved in their order. */
+/* The search of consolidation. For a gang with a form, pieces are moved in their order and not node by node, because the gang needs
+ * places that are close together. */
 static enum solve_result search_move(struct solve *solve, uint64_t work_max, uint64_t *work)
 {
     const struct core *core = solve->trial->core;

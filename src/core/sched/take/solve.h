@@ -41,7 +41,8 @@ struct solve;
 /* The searches over this trial, for any number of claimants. The result lives in the trial's arena. */
 struct solve *solve_new(struct trial *trial, int64_t now_ms);
 
-/* Searches for victims for one claimant. `*work` grows by the work done, by about `work_max` at most. */
+/* Searches for victims for one claimant. `*work` grows by the work done. A search in the order of pieces stops at `work_max`; a search
+ * node by node has limits of its own. */
 enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, uint64_t work_max,
                             uint64_t *work);
 

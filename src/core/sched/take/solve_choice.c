@@ -1,4 +1,4 @@
-/* solve_choice.c - the pieces that would have to leave one node: reads them, chooses among them, compares choices.
+/* solve_choice.c - reads the pieces of one node, chooses the pieces that would have to leave, and compares choices.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/solve_choice.h"
 
@@ -97,7 +97,7 @@ static void pieces_read(struct node_search *search, struct solve_choice *choice)
     }
 }
 
-/* Frees in `place` what a piece holds on its node; with `give` false: takes it again. */
+/* Frees in `place` what a piece holds on the node of `place`. With `give` false the piece takes its amounts again. */
 static void piece_give(const struct solve *solve, const struct piece *piece, struct space *place,
                        struct space_room *room, bool give)
 {

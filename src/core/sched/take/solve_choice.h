@@ -29,7 +29,7 @@ struct solve_choice {
 struct node_search {
     struct solve *solve;
     enum pool_victims by;
-    const struct account_view *first; /* the account that gives first; NULL: no account does */
+    const struct account_view *first; /* gives before other accounts; NULL: no account does */
     struct solve_choice *choices;     /* one for each node on which pieces make room */
     uint32_t count;                   /* of the choices */
     uint32_t look_max; /* how many nodes are looked at; room of `choices` and `seen` */
@@ -47,8 +47,8 @@ bool solve_choice_make(struct node_search *search, struct solve_choice *choice);
  * of solve_choice_make() takes pieces in order and may lose more than another set. */
 void solve_choice_refine(struct node_search *search, struct solve_choice *choice);
 
-/* Sorts the choices, the best first. For a claimant of one instance, refused choices are behind all others. For a gang they are not:
- * a choice that is refused alone may be allowed together with others. */
+/* Sorts the choices, the best first. For a claimant of one instance, refused choices are behind all others. For a gang, refused
+ * choices are sorted like others: a choice that is refused alone may be allowed together with other choices. */
 void solve_choice_sort(struct node_search *search);
 
 /* May the pieces of the choice be lost beside the pieces in `solve->losses`? Pieces of the set under way are counted already. The

@@ -23,7 +23,7 @@ struct grown {
     enum fate fate;
     struct asker *asker;        /* of a moved piece: the request for its new places */
     const struct node **places; /* of a moved piece: the new node of each instance */
-    const struct eviction *why; /* of a lost or moved piece: the rule and the figures behind it */
+    const struct eviction *why; /* of a lost or moved piece: the rule and figures of the eviction */
 };
 
 struct solve {

@@ -26,7 +26,7 @@ enum {
     TAKE_LOOK_MAX = 48, /* nodes looked at to evict for one instance */
     TAKE_LOOK = 12, /* nodes after which one instance looks no further, if a choice is allowed */
     TAKE_LOOK_GANG = 32, /* nodes looked at to evict for a gang, beside two for each instance */
-    TAKE_SPARE_MAX = 48, /* a gang looks for twice its instances, but for at most so many more */
+    TAKE_SPARE_MAX = 48, /* a gang looks for room for at most so many more than its instances */
     MOVE_LOOK_MAX = 8,   /* nodes looked at to move pieces for one instance */
     MOVE_LOOK_GANG = 32, /* nodes looked at to move pieces for a gang */
     ATTEMPTS_MAX = 4,    /* sets that are tried whole */
@@ -131,7 +131,7 @@ static struct node_search *search_new(struct solve *solve, uint32_t look_max, ui
 
 /* ---- evicting ---- */
 
-/* Was the node looked at before? Notes that it is now. */
+/* Was the node looked at before? Notes the node as looked at. */
 static bool node_seen(struct node_search *search, node_id node)
 {
     must(search->seen_count < search->look_max);
@@ -244,8 +244,8 @@ static bool found_try(struct node_search *search)
 }
 
 /* Seeks victims in the claimant's own department. In the order of pieces, all pieces of the department that is furthest above its
- * right come first. The rules refuse these where that department would end below its right and the claimant's department above. Then
- * borrowers of the claimant's department have to give. */
+ * right come first. The rules refuse such pieces where that department would end below its right and the claimant's department above
+ * its own. In this case borrowers of the claimant's department have to give. */
 static bool near_take(struct node_search *search)
 {
     const struct solve *solve = search->solve;

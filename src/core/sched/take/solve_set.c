@@ -62,7 +62,7 @@ static void instances_leave(struct solve *solve, const struct piece *piece,
     }
 }
 
-/* Can all instances of a piece stay where they are? Then they come back to their nodes in the overlay. */
+/* Can all instances of a piece stay on their nodes? Then the instances come back to their nodes in the overlay. */
 static bool piece_stay(struct solve *solve, const struct piece *piece)
 {
     const struct core *core = solve->trial->core;
@@ -77,7 +77,7 @@ static bool piece_stay(struct solve *solve, const struct piece *piece)
     return true;
 }
 
-/* Is the claimant within the bounds of its accounts and its user? The decisions from `mark` on are its places. */
+/* Is the claimant within the bounds of its accounts and its user? The decisions from `mark` on are the claimant's places. */
 static bool claimant_within(struct solve *solve, size_t mark)
 {
     struct tally *tally = &solve->trial->tally;
@@ -101,8 +101,8 @@ static void piece_leave_again(struct solve *solve, const struct piece *piece)
     instances_leave(solve, piece, NULL);
 }
 
-/* Is the piece at `extra` above a minimum, and is its gang or group lost? The gang or group stands behind it in the set. Then the
- * piece is lost, too. */
+/* Is the piece at `extra` above a minimum of a gang or group that is lost? Such a piece is lost with its gang or group. In the set a
+ * gang or group stands behind its pieces above a minimum. */
 static bool gang_lost(const struct solve *solve, uint32_t extra)
 {
     must(extra < solve->grown_count);
@@ -337,7 +337,7 @@ static bool judge(struct solve *solve)
 
 /* ---- the second try ---- */
 
-/* Places an instance on the node that the first try found; false: it does not fit there. */
+/* Places an instance on the node that the first try found; false: the instance does not fit there. */
 static bool place_again(struct solve *solve, struct asker *like, const struct node *node,
                         uint32_t index)
 {

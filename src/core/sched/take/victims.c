@@ -47,7 +47,7 @@ struct victims {
     uint64_t search; /* the number of the search under way, which also has the members below */
     const struct victims_ask *ask;
     const struct account_view *below; /* only accounts below this one give; NULL: all accounts */
-    int64_t need_milli;               /* slots that the claimant needs on one node; 0: any order */
+    int64_t need_milli;               /* slots needed on one node; 0: the order for any claimant */
     uint32_t old; /* pieces that were skipped because they have run for too long to be moved */
 };
 
@@ -260,7 +260,8 @@ static struct donor *donor_of(struct victims *victims, const struct account_view
     return donor;
 }
 
-/* Is the search for tasks of lower priority, and this piece of no lower priority? Then no piece behind it in its order is either. */
+/* Is the search for tasks of lower priority, and does this piece have no lower priority than the claimant? Pieces that follow in the
+ * order of a project have no lower priority than this piece. */
 static bool too_important(const struct victims *victims, const struct piece *piece)
 {
     const struct victims_ask *ask = victims->ask;

@@ -61,5 +61,5 @@ bool victims_movable(const struct victims *victims, const struct instance *insta
 /* An upper bound on the slots (thousandths) of a piece of the account or of an account below. */
 int64_t victims_piece_max(struct victims *victims, const struct account_view *account);
 
-/* When the minimum runtime of a protected piece ends, of the pieces that searches met the first; INT64_MAX: they met none. */
+/* When the first minimum runtime ends that protects a piece which a search met; INT64_MAX: searches met no protected piece. */
 int64_t victims_wake_ms(const struct victims *victims);
