@@ -2,8 +2,8 @@
  *
  * Surprising: a task may wait although no node can ever hold it, because nodes were removed or became smaller after it was accepted.
  * Then the reason is the refusal that the task would get now.
- * Surprising: a task with a short time limit may use kept places, depending on the moment of the pass. That moment is not known here,
- * so until the task has started its reason is that places are kept.
+ * Surprising: whether a task with a short time limit may use kept places depends on the moment of the pass. An explanation does not
+ * know the moment of the next pass, so it names the kept places as the reason.
  * Keeps S8 of README.md. SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain.h"
 
@@ -58,7 +58,7 @@ static bool nearer(const struct explain_node *a, const struct explain_node *b)
     return by_score != 0 ? by_score > 0 : a->node.v < b->node.v;
 }
 
-/* Adds a node to the nearest ones, if it is one of them. */
+/* Adds a node to the list of the nearest nodes, if the node is near enough. */
 static void near_add(struct explanation *ret, struct explain_node near)
 {
     must(ret->near_count <= EXPLAIN_NODES_MAX);
@@ -383,7 +383,7 @@ static void explain_queued(const struct core *core, const struct task *task,
     must(task->pool.v == pool->id.v);
     ret->position = query_queue_position(core, task->id, EXPLAIN_POSITION_MAX + 1);
     if (!task->queued) {
-        /* The gang lost instances. It waits until its other instances have ended. */
+        /* A gang that lost instances is not queued until its other instances have ended. */
         ret->reason.code = REASON_GANG_SHORT;
         ret->reason.have = task->waiting_count;
         ret->reason.need = task->instance_count;

@@ -53,8 +53,8 @@ struct explanation {
     struct explain_node near[EXPLAIN_NODES_MAX]; /* nearest first */
     struct explain_account account;
     uint32_t blocker_count;
-    task_id blockers
-        [EXPLAIN_NODES_MAX]; /* tasks that hold what the nearest node lacks, or dependencies */
+    /* Tasks that hold what the nearest node lacks, or tasks on which the task depends. */
+    task_id blockers[EXPLAIN_NODES_MAX];
 };
 
 /* Explains why a task waits. A task that does not exist, or does not wait, has REASON_NONE. */
@@ -77,8 +77,8 @@ bool explain_group(const struct core *core, const struct task *task, struct expl
 /* Does the reason say that there is no free place? Only a task that waits for such a reason may evict others. */
 bool explain_time_for_room(enum reason_code code);
 
-/* The priority with which the task would evict others and start now: its priority plus one; 0: that would not help, or it is not
- * known. */
+/* The priority with which the task would evict others and start now: its priority plus one. 0: a higher priority would not help, or
+ * the answer is not known. */
 uint32_t explain_time_priority(const struct core *core, task_id id);
 
 /* Can `gang_size` instances of this request ever run together in the pool (P9)? False: the reason says why not, and the smallest
@@ -87,7 +87,7 @@ bool explain_possible(const struct core *core, const struct pool *pool,
                       const struct request *request, uint32_t gang_size, struct reason *ret);
 
 /* Can a gang with a form ever run in the pool (P9)? Only what certainly cannot run is refused: each group is tested alone, because a
- * search for different groups together is not exact. `*ret_group`: which group is refused, as the task lists its groups, from 1; 0:
- * the gang has no groups. */
+ * search for different groups together is not exact. `*ret_group`: which group is refused, as the task lists its groups, from 1; 0: the
+ * refusal is not about one group. */
 bool explain_form_possible(const struct core *core, const struct pool *pool,
                            const struct form *form, struct reason *ret, uint32_t *ret_group);

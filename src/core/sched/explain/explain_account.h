@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-/* Does a bound of the task's accounts or of its user hold the task back? The reason says which. `ret->account`: the account whose
- * bound holds the task back, in the bounded resource; else the task's project in slots. */
+/* Does a bound of the task's accounts or of its user hold the task back? `ret->reason` names the bound. `ret->account`: the account
+ * whose bound holds the task back, in the bounded resource; else the task's project in slots. */
 bool explain_account(const struct core *core, const struct task *task, const struct tally *tally,
                      struct explanation *ret);
 

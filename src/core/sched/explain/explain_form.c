@@ -1,7 +1,7 @@
 /* explain_form.c - gangs with topology or groups: which of them can never run (P9), and why one of them waits.
  *
- * The search for the places of one leaf is exact: if it finds none, there are none. The search for several different leaves is not.
- * So a gang is refused, or told that it does not fit, only because of one leaf.
+ * The search for the places of one leaf is exact: if the search finds none, there are none. The search for places of several
+ * different leaves is not exact. So a gang is refused, or told that it does not fit, only because of one leaf.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain_form.h"
 
@@ -131,8 +131,7 @@ static bool leaf_possible(const struct core *core, const struct pool *pool, cons
 static bool groups_possible(const struct core *core, const struct pool *pool,
                             const struct form *form, struct reason *ret, uint32_t *ret_group)
 {
-    uint32_t possible[TASK_GROUPS_MAX + 1] = {
-        0}; /* by group: how many groups directly below can run */
+    uint32_t possible[TASK_GROUPS_MAX + 1] = {0}; /* by group: groups below that can run */
     must(form->group_count > 0);
     must(form->group_count <= TASK_GROUPS_MAX + 1);
     struct reason first = *ret;
@@ -224,8 +223,8 @@ static bool look_kept(const struct trial *like, const struct task *task)
     return starts;
 }
 
-/* The first leaf whose instances alone find no places. Returns how many instances of `indices` it has, from `*ret_from` on; 0: each
- * leaf alone finds places. */
+/* Finds the first leaf whose instances alone find no places. The leaf's instances are in `indices` from `*ret_from` on. Returns
+ * their number; 0: each leaf alone finds places. */
 static uint32_t leaf_stuck(struct trial *trial, const struct task *task, const struct form *form,
                            const uint32_t *indices, uint32_t count, uint32_t *ret_from)
 {

@@ -12,11 +12,11 @@
 
 /* What explain_form() finds. */
 struct form_look {
-    bool starts;            /* the gang finds its places: the next pass starts it */
+    bool starts;            /* the gang finds its places, so the next pass starts the gang */
     struct request request; /* of the group that finds no room; else of the first waiting group */
-    uint32_t count; /* how many instances of that group start together; 1 where all find room */
+    uint32_t count; /* instances with `request` that start together; 1 if all groups find room */
     uint32_t group; /* the group that finds no room, as the task lists groups, from 1; 0: none */
-    struct reason reason; /* why the gang waits if the instances of that group alone find room */
+    struct reason reason; /* why the gang waits although `count` such instances alone find room */
 };
 
 /* Writes the name of a group of the task into the reason; 0: the reason is about no single group. */

@@ -25,10 +25,9 @@ struct explain_look {
     struct trial trial; /* for its overlay and tally; a look decides nothing */
     struct asker asker;
     struct explanation *ret;
-    struct vector
-        comes;   /* amounts of the places in have_left and of the first place beyond the bounds */
-    bool over;   /* some free place is beyond what the accounts may still take */
-    bool behind; /* the task comes behind a holder, or quota is kept for a task ahead */
+    struct vector comes; /* amounts of the places in have_left, and of one place beyond */
+    bool over;           /* some free place is beyond what the accounts may still take */
+    bool behind;         /* the task comes behind a holder, or quota is kept for a task ahead */
     const struct reservation *holder; /* the first holder that the task comes behind */
     const struct task *held; /* the task for which the quota is kept that this task needs */
     uint32_t count;          /* instances that start together */
@@ -45,7 +44,7 @@ struct explain_look {
 /* The next node of the task's pool behind `*key`; moves the key. False: there is none. */
 bool explain_node_next(const struct explain_look *look, struct okey *key, const struct node **ret);
 
-/* The task that has a promised place in the pool: of the first node with a promise to another task; 0: there is none. */
+/* Another task that has a promised place in the pool, on the first node with such a promise; 0: there is none. */
 task_id explain_held_promised(const struct explain_look *look);
 
 /* When all instances that leave the nodes promised to the task should have ended. */
@@ -59,15 +58,15 @@ const struct task *explain_held_quota(struct trial *trial, const struct task *ta
  * been called before. */
 void explain_held(struct explain_look *look);
 
-/* Notes the holders that the task comes behind, and keeps their places in the look's trial if the task would fit without that. True:
- * it would fit, so the places are kept. */
+/* Notes the holders that the task comes behind. If the task would fit without kept places, keeps the places of these holders in the
+ * look's trial and returns true. */
 bool explain_held_keep(struct explain_look *look);
 
 /* Keeps the places of all holders in the look's trial: neither the task nor the tasks that it moves may use these places. */
 void explain_held_keep_all(struct explain_look *look);
 
-/* The largest amount of what the nearest node lacks with which the task would start on some node now; -1: there is none, or it is
- * not known exactly. */
+/* The largest amount of what the nearest node lacks with which the task would start on some node now; -1: there is no such amount,
+ * or the exact amount is not known. */
 int64_t explain_smaller_now(const struct explain_look *look, const struct explain_node *near);
 
 /* For a task that a bound of its accounts or its user holds back: the largest amount of the bounded resource with which the task

@@ -192,7 +192,7 @@ static bool refuse_aux(const struct core *core, const struct pool *pool,
     return true;
 }
 
-/* Would the request be possible if it avoided no nodes? Then that is the reason. */
+/* Would the request be possible if it avoided no nodes? Then the avoided nodes are the reason. */
 static bool refuse_avoided(const struct core *core, const struct pool *pool,
                            const struct request *request, struct reason *ret)
 {
@@ -206,7 +206,7 @@ static bool refuse_avoided(const struct core *core, const struct pool *pool,
     return true;
 }
 
-/* Would the request be possible if it asked for no labels? Then that is the reason. */
+/* Would the request be possible if it asked for no labels? Then the labels are the reason. */
 static bool refuse_labels(const struct core *core, const struct pool *pool,
                           const struct request *request, struct reason *ret)
 {

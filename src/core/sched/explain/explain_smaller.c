@@ -27,8 +27,8 @@ static bool stays_within(const struct explain_look *look, const struct node *nod
     return search_within(node, &asker, 1) == 1;
 }
 
-/* Could a reservation keep the task from starting with a smaller request? Behind a holder it could. A holder that requests less is a
- * holder no more, so another project's turn may come first. */
+/* Could a reservation keep the task from starting with a smaller request? A task behind a holder could find the smaller place kept,
+ * too. A holder that requests less is a holder no more, so another project's turn may come first. */
 static bool order_binds(const struct explain_look *look)
 {
     return look->behind || (look->task->reserved && rights_between(look->core, look->pool));
@@ -64,8 +64,8 @@ int64_t explain_smaller_now(const struct explain_look *look, const struct explai
     return best;
 }
 
-/* What accounts and user may still take in this dimension, in whole slots where the request has whole slots; 0: lowering this amount
- * does not help. */
+/* What the task's accounts and user may still take in dimension `dim`, in whole slots where the request has whole slots; 0: a smaller
+ * amount does not help. */
 static int64_t left_of_bound(const struct explain_look *look, const struct request *request,
                              uint32_t dim)
 {

@@ -17,8 +17,8 @@
 #include "core/sched/take/action.h"
 #include "core/state/query.h"
 
-/* Budgets: work of one explanation, work of one of its searches, number of its searches. They are small, because a list of tasks
- * explains hundreds of tasks. */
+/* Budgets: work of one explanation, work of one of its searches, number of its searches. The budgets are small, because a list of
+ * tasks explains hundreds of tasks. */
 enum { EXPLAIN_WORK_MAX = 10000, EXPLAIN_SEARCH_MAX = 4000, EXPLAIN_SEARCHES_MAX = 24 };
 
 struct wait_times {
@@ -59,7 +59,7 @@ static int64_t protection_max_ms(const struct trial *trial, const struct pool *p
     return most;
 }
 
-/* The first moment between `from_ms` and `end_ms` at which the search finds victims; 0: it finds none at `end_ms`. */
+/* The first moment between `from_ms` and `end_ms` at which the search finds victims; 0: the search finds none at `end_ms`. */
 static int64_t found_first(struct wait_times *times, int64_t from_ms, int64_t end_ms)
 {
     int64_t wake_ms;

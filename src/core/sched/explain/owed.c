@@ -52,7 +52,7 @@ static bool protected(const struct owed_search *search, const struct account_vie
     return runtime_protected(since_ms, min_ms, search->now_ms);
 }
 
-/* May the claimant take the instance, beside the losses so far? Then adds it to the losses. */
+/* May the claimant take the instance, beside the losses so far? Adds the instance to the losses if so. */
 static bool may_take(const struct owed_search *search, const struct instance *instance)
 {
     const struct task *task = query_task(search->core, instance->task);
@@ -176,8 +176,8 @@ static struct okey lane_end(struct okey key)
     return (struct okey){{key.at[0], key.at[1], UINT64_MAX, UINT64_MAX}};
 }
 
-/* Finds the first task of a project that is owed a place. The tasks of a lane are equal for the scheduler, so only the first task
- * without a promise is asked. A task behind it that has another delay or another user may be missed. */
+/* Finds the first task of a project that is owed a place. The tasks of a lane are equal for the scheduler, so only the first task of
+ * a lane without a promise is asked. Other tasks of the lane that have another delay or another user may be missed. */
 static bool account_is_owed(struct owed_search *search, account_id account, struct owed *ret)
 {
     const struct oindex *order = &search->core->orders[ORDER_ACCOUNT_QUEUE];
