@@ -4,7 +4,7 @@
  *
  * README.md has a picture of a task's way through the pass. turns.h names the project whose turn it is and its first task.
  * A task that fits no node is skipped with all equal tasks of the pool. A task that a bound forbids is skipped with all equal tasks
- * of its project. The first blocked task is the head; after the pool's patience places are kept for it (blocked.h, rights.h).
+ * of its project. The first blocked task is the head; after the pool's patience places are kept for the head (blocked.h, rights.h).
  *
  * Surprising: the budget counts tasks looked at and instances placed, not nodes visited. Caches change how many nodes are visited and
  * must not change where a pass stops. A pass stops only after it placed something, so every incomplete pass makes progress.
@@ -83,8 +83,8 @@ static void asker_bound(const struct pass *pass, struct asker *asker)
                      asker->left.at[DIM_MEMORY] != VECTOR_UNLIMITED ||
                      (by_memory && asker->left.at[DIM_SLOTS] != VECTOR_UNLIMITED);
     if (asker->bounded) {
-        asker->trail =
-            NULL; /* a trail holds for all accounts, so a bounded search must not use it */
+        /* A trail holds for all accounts, so a bounded search must not use it. */
+        asker->trail = NULL;
     }
 }
 
@@ -132,14 +132,15 @@ static bool capped(const struct pass *pass, const struct task *task)
     return tally_user_capped(&pass->trial.tally, task, VIEW_NOW, &amounts);
 }
 
-/* A request for parts of devices by memory takes other slots on other nodes. So its user's cap may be what forbids it. */
+/* A request for parts of devices by memory takes more slots on some nodes than on others. So the cap of the user may be what forbids
+ * such a request. */
 enum outcome pass_outcome_bound(const struct pass *pass, const struct task *task)
 {
     const bool by_memory = request_by_memory(&query_task_shape(pass->core, task->shape)->request);
     return by_memory && pass->pool->user_slots_max > 0 ? OUTCOME_CAPPED : OUTCOME_GATED;
 }
 
-/* Places the next `count` instances of a task, or says why it cannot. */
+/* Places the next `count` instances of a task, or says why they have no place. */
 static enum outcome place_next(struct pass *pass, const struct task *task, struct lane *lane,
                                uint32_t count)
 {
@@ -219,7 +220,7 @@ static void after_placed(struct queue *queue, const struct task *task, struct la
     }
 }
 
-/* Notes the blocked task. Tasks of its shape are skipped from now on, where its failure holds for them. */
+/* Notes a blocked task. Tasks of its shape are skipped from now on, where the failure of the task holds for its shape. */
 static void after_blocked(struct pass *pass, struct turns_line *line, const struct task *task,
                           struct lane *lane, uint32_t count)
 {
@@ -372,7 +373,7 @@ static void pass_pool(struct pass *pass)
 }
 
 /* Remembers the shapes that found no place until something becomes free in the pool. Nothing is remembered while places are kept:
- * these may change although nothing becomes free. An unproven search is not remembered: it may find a place when less is free. */
+ * these may change although nothing becomes free. An unproven search is not remembered: such a search may find a place when less is free. */
 static void misses_learn(const struct pass *pass, uint64_t fact_count)
 {
     struct capacity *capacity = pass->core->capacity;

@@ -19,7 +19,7 @@ bool pass_form_speaks(const struct shape *shape, const struct task *task, const 
            (task->active_count == 0 && task->claimed_count == 0 && lane->added == 0);
 }
 
-/* Places these instances together, or says why it cannot. */
+/* Places these instances together, or says why they have no places. */
 static enum outcome form_place(struct pass *pass, const struct task *task, struct lane *lane,
                                const uint32_t *indices, uint32_t count)
 {

@@ -50,8 +50,8 @@ enum outcome {
     OUTCOME_HELD,    /* the start would leave a holder's accounts above their right (rights.h) */
 };
 
-/* Before the places of the holders are chosen: could the asker fit at all? False: it is blocked. True: the places are kept now. The
- * choice of places is costly, so it waits for the first task that would fit. */
+/* Chooses the places of holders, if they are not chosen and the asker would fit without them. False: the asker does not fit and is
+ * blocked. Choosing places is costly, so the pass chooses them only when the first task comes that would fit. */
 bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count);
 
 /* Do the bounds of accounts and user, and the quota and rights kept for other tasks, allow these amounts? OUTCOME_PLACED: yes. */

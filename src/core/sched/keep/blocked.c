@@ -121,8 +121,8 @@ static int64_t overtaken_max_ms(const struct blocked *waiting, const struct task
     return i64_add(waiting->pool->patience_ms, task_overtaken_ms(task));
 }
 
-/* The head has been overtaken for long enough: makes it a holder. Beside other holders the head must have a known start; without
- * one it stays the head and is asked again in a later pass. */
+/* Makes the head a holder, because the head has been overtaken for long enough. Beside other holders the head must have a known
+ * start. A head without a known start stays the head and is asked again in a later pass. */
 static void holder_new(struct blocked *waiting, const struct task *task)
 {
     blocked_keep(waiting);
@@ -295,8 +295,8 @@ static void unmet_add(struct blocked *waiting)
     }
 }
 
-/* Did other tasks use the holder's places, and will they again? Tasks of its own project may always. Tasks of other projects may for
- * ever only if the holder requests more than its project has a right to. */
+/* Did other tasks use the holder's places, and will they again? Tasks of the holder's own project may always use them. Tasks of other
+ * projects may use them for ever only if the holder requests more than its project has a right to. */
 static bool passed_by(const struct blocked *waiting, const struct task *task)
 {
     struct overlay *overlay = &waiting->trial->overlay;
@@ -363,7 +363,7 @@ static void reserved_fact(struct blocked *waiting, const struct input *in, struc
     }
 }
 
-/* A pass that stopped before it met a blocked task knows of no new head. It leaves the head of the state. */
+/* A pass that stopped before it met a blocked task knows of no new head. Such a pass leaves the head as the state has it. */
 void blocked_facts(struct blocked *waiting, bool stopped, const struct input *in, struct facts *out)
 {
     const struct task *blocked = query_task(waiting->core, waiting->pool->blocked_task);
@@ -380,7 +380,7 @@ void blocked_facts(struct blocked *waiting, bool stopped, const struct input *in
     if (!waiting->by_length && waiting->head == NULL && waiting->next != NULL &&
         may_hold(waiting) && takes_next) {
         head_set(waiting, waiting->next, false);
-        /* The turn of the new head is over. The next pass keeps places for it, or finds which holders it is ahead of. */
+        /* The turn of the new head is over. The next pass keeps places for the head, or finds which holders the head is ahead of. */
         waiting->impatient = waiting->pool->patience_ms == 0 || waiting->count > 0;
     }
     if (waiting->head != NULL && leaves_queue(waiting->trial, waiting->head)) {

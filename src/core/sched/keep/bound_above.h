@@ -25,7 +25,7 @@ const struct task *bound_above_holder(struct trial *trial, const struct bounds_a
                                       const struct task *task, enum view view,
                                       const struct vector *amounts);
 
-/* The task got a place: no quota is kept for it any more. `above` may be NULL. */
+/* Keeps no quota for this task any more, because the task got a place. `above` may be NULL. */
 void bound_above_placed(struct bounds_above *above, const struct task *task);
 
 /* Is quota above the task's project kept for another task, or would it be if this task did not wait? */

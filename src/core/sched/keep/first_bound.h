@@ -1,7 +1,7 @@
 /* first_bound.h - quota of a project, or of a user's cap, is kept for the first task of the project that waits for it.
  *
  * The first task of a project that does not start keeps the quota if it has waited for the pool's patience and could run if the
- * project held nothing. Tasks behind it in the project start only within what the bounds leave beside it (P7). Reservations do the
+ * project held nothing. Tasks behind that task in the project start only within what the bounds leave beside it (P7). Reservations do the
  * same for room on nodes (blocked.h). Bounds of accounts above the project are in bound_above.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once

@@ -1,8 +1,9 @@
 /* reserve.c - which places the holder of a reservation will use.
  *
  * By known ends: if enough nodes have known ends, the nodes are kept that become free soonest. Then the holder's start is known. Other
- * tasks may start there only if they end before, so the start never moves later. An end is known by a time limit. A learned length
- * also counts as a known end, but only until the start that was named when the reservation was given: it may be wrong again and again.
+ * tasks may start on kept nodes only if they end before, so the start never moves later. An end is known by a time limit. A learned
+ * length also counts as a known end, but only until the start that was named when the reservation was given: learned lengths may be
+ * wrong again and again.
  *
  * By age: otherwise the instances of each node are thought to end in the order in which they began, until the holder fits. The newest
  * instance that must end gives the age of the node, and the oldest nodes are kept. What is left beside the holder is for others.
@@ -299,8 +300,8 @@ static int64_t chosen_keep(const struct reserve_choice *choice, const struct res
 int64_t reserve_keep(struct overlay *overlay, const struct holder *holder)
 {
     must(holder->count > 0);
-    overlay_leaving(
-        overlay); /* the choice must not depend on whether the later view was asked for */
+    /* The choice must not depend on whether the later view was asked for before. */
+    overlay_leaving(overlay);
     struct reserve_choice choice = {.overlay = overlay, .holder = holder, .by_end = true};
     struct reserve_chosen chosen = reserve_choice_make(&choice, true);
     if (chosen.left == 0) {

@@ -19,11 +19,10 @@ bool reserve_possible(const struct overlay *overlay, const struct shape *shape, 
 struct holder {
     const struct task *task;
     const struct request *request;
-    uint32_t count; /* instances that start together */
-    int64_t
-        until_ms; /* the start that was named when the reservation was given; 0: none was known */
-    bool learned; /* learned lengths count as known ends of other tasks */
-    bool timed_only; /* no place is kept unless the holder's start is known */
+    uint32_t count;   /* instances that start together */
+    int64_t until_ms; /* the start named with the reservation; 0: none was known */
+    bool learned;     /* learned lengths count as known ends of other tasks */
+    bool timed_only;  /* no place is kept unless the holder's start is known */
 };
 
 /* The task as a holder whose start was named as `until_ms`. */

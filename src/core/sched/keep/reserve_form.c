@@ -33,7 +33,7 @@ static int64_t node_age(void *context, const struct request *request, const stru
     return candidate.newest_ms;
 }
 
-/* Do all instances that the plan puts on this node fit there? They take their amounts of `place`. */
+/* Do all instances that the plan puts on this node fit `place`? The instances that fit take their amounts of `place`. */
 static bool plan_fits(const struct nodeset *plan, const struct node *node, struct space *place,
                       struct space_room *room)
 {
@@ -53,8 +53,8 @@ static bool plan_fits(const struct nodeset *plan, const struct node *node, struc
     return true;
 }
 
-/* Keeps a node of the plan: lets instances end until the planned instances fit. What is left beside them is for others. node_keep()
- * in reserve.c does the same for equal instances. */
+/* Keeps a node of the plan: lets instances end until the planned instances fit. What is left beside the planned instances is for
+ * other tasks. node_keep() in reserve.c does the same for equal instances. */
 static struct keep *plan_keep(const struct reserve_choice *choice, const struct nodeset *plan,
                               const struct node *node)
 {
@@ -161,7 +161,7 @@ bool reserve_form_open(const struct trial *trial, const struct task *task)
     return task->by_groups ? form_possible(trial, task, true) : reserve_form_possible(trial, task);
 }
 
-/* The instances start together when the last place is free: sets this moment in all keeps. Returns it; 0: not known. */
+/* The instances start together when the last place is free. Sets this moment in all keeps and returns it; 0: not known. */
 static int64_t keeps_time(struct overlay *overlay, struct keep *const *keeps, uint32_t count,
                           int64_t named_ms, bool known)
 {

@@ -32,7 +32,7 @@ struct candidate {
     uint32_t ends;     /* how many instances must end first */
     uint32_t count;    /* instances of the holder that the node takes then */
     uint32_t take;     /* instances of the holder for which the node is kept */
-    int64_t lapse_ms;  /* when a learned end passes, so that all this must be found again */
+    int64_t lapse_ms;  /* when a learned end passes, so that the node must be looked at again */
 };
 
 /* By which rule the nodes for a holder are chosen. */
@@ -46,8 +46,7 @@ struct reserve_choice {
 /* Do instances leave the node, or is a place on the node promised? Then the calculation starts from the later view of the node. */
 bool reserve_changing(const struct spot *spot);
 
-/* All instances that hold amounts of the node, in the state and by this step. Instances that the later view leaves out are not
- * among them. */
+/* All instances that hold amounts of the node, in the state and by this step, but for instances that the later view leaves out. */
 struct occupant *reserve_occupants(const struct reserve_choice *choice, const struct node *node,
                                    uint32_t *ret_count);
 

@@ -141,7 +141,8 @@ bool rights_held_by(const struct tally *tally, const struct task *holder, const 
            held_behind(tally, holder, amounts) && rights_enough(tally, holder);
 }
 
-/* Do rights count in this pool: reclaim, and several waiting projects? Depends on the state alone, so it is asked once in a trial. */
+/* Do rights count in this pool: reclaim, and several waiting projects? The answer depends on the state alone, so the first answer
+ * holds for the whole trial. */
 static bool rights_count(struct trial *trial)
 {
     if (!trial->rights_known) {

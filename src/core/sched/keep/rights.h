@@ -1,7 +1,7 @@
 /* rights.h - which tasks may use places that are kept for a holder, and which starts would use up the right of a holder's project.
  *
  *   in the holder's order   a task that comes before the holder may use the kept places
- *   between projects        a task may use them that could evict the holder if the holder already ran there (reclaim_rules.h)
+ *   between projects        a task that could evict the holder, if it already ran there, may use the kept places (reclaim_rules.h)
  *
  * The order is the order of the pool. Where turns change between projects, each project has its own order; there a reservation binds
  * other projects from the start of a pass, not from the holder's turn. Between projects a right counts more than a reservation (P4).

@@ -17,8 +17,7 @@
 #include "core/state/query.h"
 
 enum {
-    NOTED_MAX =
-        4096, /* how many changes are remembered; an order that missed one is filled again */
+    NOTED_MAX = 4096,   /* changes that are remembered; an order that missed one is filled again */
     ENDS_FRACTION = 28, /* bits of a fraction: any two fractions ends ÷ instances stay different */
     ENDS_MAX = 1 << 30,
 };
