@@ -1,17 +1,14 @@
 /* pass.c - the scheduler: one pass over one pool.
  *
- *   claims that can start now ─▶ tasks in the pool's order ─▶ the head, and what is kept for it
+ *   claims that can start ─▶ tasks in the pool's order ─▶ actions for tasks without a place ─▶ head, reservations, wake-up
  *
- * The order (turns.h) names the project whose turn it is and its first task. A task that does not fit is passed by, and all that
- * are equal to it; one that its accounts' bounds forbid likewise, within its project. The first one that does not fit is the head;
- * when it has been that for the pool's patience, places are kept for it from its turn in the order on, so tasks ahead of it are
- * not held back. Between projects turns change with what they hold; there one project after the other has the head, its
- * first task that does not fit, until that fits, and what is kept for it is kept from the start of the pass on (blocked.h, rights.h).
+ * README.md has a picture of a task's way through the pass. turns.h names the project whose turn it is and its first task.
+ * A task that fits no node is skipped with all equal tasks of the pool. A task that a bound forbids is skipped with all equal tasks
+ * of its project. The first blocked task is the head; after the pool's patience places are kept for the head (blocked.h, rights.h).
  *
- * Surprising: the budget counts tasks looked at and instances placed, not nodes visited, because
- * caches change how many nodes are visited and must not change where a pass stops. It stops only
- * after having placed something, so every incomplete pass makes progress. Keeps S2, S4 to S7 of
- * README.md. SPDX-License-Identifier: Apache-2.0 */
+ * Surprising: the budget counts tasks looked at and instances placed, not nodes visited. Caches change how many nodes are visited and
+ * must not change where a pass stops. A pass stops only after it placed something, so every incomplete pass makes progress.
+ * Keeps S2 and S4 to S7 of README.md. SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/pass.h"
 
 #include "base/must.h"
@@ -41,9 +38,9 @@ static bool budget_spent(const struct pass *pass)
     return pass->placed > 0 && pass->work >= pass->in->pass.work_max;
 }
 
-/* Choosing the places to keep looks at what has changed: done when the first task comes that would fit. */
 bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count)
 {
+    must(pass->waiting.kept <= pass->waiting.count);
     if (pass->waiting.kept < pass->waiting.count) {
         if (search_total(&pass->trial.overlay, asker, count) < count) {
             return false;
@@ -56,6 +53,7 @@ bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t
 enum outcome pass_bounds(struct pass *pass, const struct task *task, const struct lane *lane,
                          const struct vector *amounts)
 {
+    must(task->pool.v == pass->pool->id.v);
     if (tally_gate(&pass->trial.tally, task, VIEW_NOW, amounts).gate != GATE_OPEN ||
         bound_above_holder(&pass->trial, pass->above, task, VIEW_NOW, amounts) != NULL) {
         return OUTCOME_GATED;
@@ -70,12 +68,13 @@ enum outcome pass_bounds(struct pass *pass, const struct task *task, const struc
                                                                         : OUTCOME_PLACED;
 }
 
-/* Cpu and memory that come with the slots, and parts of devices by memory, are known only on the node: what is left of them bounds the
- * search. */
+/* Bounds the asker by what its accounts may still take. Only needed where an amount is known on the node alone: cpu and memory that
+ * come with the slots, and parts of devices by memory. */
 static void asker_bound(const struct pass *pass, struct asker *asker)
 {
     const struct request *request = asker->request;
     const bool by_memory = request_by_memory(request);
+    must(!asker->bounded);
     if (request->cpu_milli >= 0 && request->memory_bytes >= 0 && !by_memory) {
         return;
     }
@@ -84,16 +83,17 @@ static void asker_bound(const struct pass *pass, struct asker *asker)
                      asker->left.at[DIM_MEMORY] != VECTOR_UNLIMITED ||
                      (by_memory && asker->left.at[DIM_SLOTS] != VECTOR_UNLIMITED);
     if (asker->bounded) {
-        asker->trail = NULL; /* of all accounts */
+        /* A trail holds for all accounts, so a bounded search must not use it. */
+        asker->trail = NULL;
     }
 }
 
-/* Could some node, empty, take these instances within the bounds of their accounts? If not, no room helps. */
 bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint32_t count)
 {
     if (!asker->bounded) {
         return true;
     }
+    must(count > 0);
     node_id after = {0};
     const struct node *node;
     while ((node = query_pool_node_next(pass->core, pass->pool->id, after)) != NULL) {
@@ -109,12 +109,13 @@ bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint3
     return false;
 }
 
-/* Is it its accounts that hold back the next instances of a task, whatever room there is? */
+/* Do the bounds of the task's accounts forbid its next instances, whatever room there is? */
 static bool gated(const struct pass *pass, const struct task *task, uint32_t count)
 {
     const struct shape *shape = query_task_shape(pass->core, task->shape);
     struct asker asker = {.task = task, .request = &shape->request};
     struct vector amounts;
+    must(count > 0);
     form_chunk_next_amounts(pass->core, task, count, SLOTS_LEAST, &amounts);
     if (tally_gate(&pass->trial.tally, task, VIEW_NOW, &amounts).gate != GATE_OPEN) {
         return true;
@@ -123,7 +124,7 @@ static bool gated(const struct pass *pass, const struct task *task, uint32_t cou
     return !pass_bound_allows(pass, &asker, form_grouped(shape_form(shape)) ? 1 : count);
 }
 
-/* Is it the cap of its user? */
+/* Does the cap of the task's user forbid its next instances? */
 static bool capped(const struct pass *pass, const struct task *task)
 {
     struct vector amounts;
@@ -131,19 +132,21 @@ static bool capped(const struct pass *pass, const struct task *task)
     return tally_user_capped(&pass->trial.tally, task, VIEW_NOW, &amounts);
 }
 
-/* What is left on the nodes is too little for it: to its accounts, or, where the nodes say how many slots it is, perhaps to its user
- * alone. */
+/* A request for parts of devices by memory takes more slots on some nodes than on others. So the cap of the user may be what forbids
+ * such a request. */
 enum outcome pass_outcome_bound(const struct pass *pass, const struct task *task)
 {
     const bool by_memory = request_by_memory(&query_task_shape(pass->core, task->shape)->request);
     return by_memory && pass->pool->user_slots_max > 0 ? OUTCOME_CAPPED : OUTCOME_GATED;
 }
 
+/* Places the next `count` instances of a task, or says why they have no place. */
 static enum outcome place_next(struct pass *pass, const struct task *task, struct lane *lane,
                                uint32_t count)
 {
     const struct shape *shape = query_task_shape(pass->core, task->shape);
     struct vector amounts;
+    must(lane->note->shape.v == task->shape.v);
     if (shape->form != NULL) {
         return pass_form_place(pass, task, lane);
     }
@@ -180,11 +183,12 @@ static enum outcome place_next(struct pass *pass, const struct task *task, struc
     return OUTCOME_PLACED;
 }
 
-/* One of this shape has just been turned away. May another of them be looked at? Only where it
- * would fit if nothing were kept, and short ones may use what is kept. */
+/* A task of this shape has just been blocked. May another task of the shape fit? Only where the starts of holders are known and an
+ * instance that ends at once would fit on kept places: another task may have a shorter time limit. */
 static bool shape_goes_on(struct pass *pass, const struct task *task, uint32_t count)
 {
     const struct shape *shape = query_task_shape(pass->core, task->shape);
+    must(count > 0);
     if (!pass->trial.overlay.keep_timed || pass->waiting.holders[0]->shape.v == shape->id.v ||
         capacity_missed(pass->core->capacity, shape, count)) {
         return false;
@@ -194,15 +198,19 @@ static bool shape_goes_on(struct pass *pass, const struct task *task, uint32_t c
     return search_total(&pass->trial.overlay, &brief, least) == least;
 }
 
-/* ---- the run ---- */
+/* ---- the tasks in the pool's order ---- */
 
+/* How many waiting instances of a task have neither a place of this pass nor a promised one. While a gang has a claim, all its
+ * waiting instances count as promised. */
 static uint32_t waiting_left(const struct task *task, const struct lane *lane)
 {
     const uint32_t promised =
         task->gang && task->claimed_count > 0 ? task->waiting_count : task->claimed_count;
+    must(promised + lane->added <= task->waiting_count);
     return task->waiting_count - promised - lane->added;
 }
 
+/* A gang that has grown stands further back in the order of its project. */
 static void after_placed(struct queue *queue, const struct task *task, struct lane *lane)
 {
     if (waiting_left(task, lane) == 0) {
@@ -212,10 +220,12 @@ static void after_placed(struct queue *queue, const struct task *task, struct la
     }
 }
 
+/* Notes a blocked task. Tasks of its shape are skipped from now on, where the failure of the task holds for its shape. */
 static void after_blocked(struct pass *pass, struct turns_line *line, const struct task *task,
                           struct lane *lane, uint32_t count)
 {
     struct queue *queue = &line->queue;
+    must(count > 0);
     const bool holder = blocked_note(&pass->waiting, task, lane->added > 0, &line->blocked);
     if (shape_goes_on(pass, task, count)) {
         queue_advance(queue);
@@ -230,14 +240,13 @@ static void after_blocked(struct pass *pass, struct turns_line *line, const stru
         note->missed_from = count;
     }
     if (holder) {
-        queue_advance(
-            queue); /* another one behind it, equal to it, may hold or want a reservation, too */
+        queue_advance(queue); /* an equal task behind the holder may have or need a reservation */
     } else {
         queue_drop(queue);
     }
 }
 
-/* It does not start: it may be the first in its project, for whom what falls free of its bounds is kept. */
+/* The task does not start. The first such task of a project is the one for which the project's quota is kept. */
 static void bound_note(struct pass *pass, struct turns_line *line, const struct task *task,
                        uint32_t count)
 {
@@ -246,18 +255,19 @@ static void bound_note(struct pass *pass, struct turns_line *line, const struct 
     }
 }
 
-/* The next instances of the first task of a project. */
+/* One turn of a project: the next instances of its first task. */
 static void line_serve(struct pass *pass, struct turns_line *line)
 {
     struct queue *queue = &line->queue;
     const struct task *task = queue_first(queue);
     struct lane *lane = queue_lane(queue);
+    must(task != NULL); /* turns_first() gives only projects that have a waiting task */
     pass->work += task != pass->last;
     pass->last = task;
     pass->bound = line->bound;
     if (waiting_left(task, lane) == 0) {
         line->waits = true;
-        queue_advance(queue); /* all of it is promised a place */
+        queue_advance(queue); /* every instance has a place or a promised one */
         return;
     }
     const uint32_t count = turns_chunk(task, lane->added);
@@ -267,7 +277,8 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     case OUTCOME_PLACED:
         line->turns++;
         bound_above_placed(pass->above, task);
-        pass->again |= pass->above != NULL; /* another one may be the first of its project now */
+        /* The quota of a department may be kept for another task of the project now. */
+        pass->again |= pass->above != NULL;
         after_placed(queue, task, lane);
         pass->emptied |= queue->count == 0 && !line->waits;
         break;
@@ -290,9 +301,11 @@ static void line_serve(struct pass *pass, struct turns_line *line)
     }
 }
 
+/* Turns of projects until no project has a task to look at, or the budget is spent. */
 static void pass_run(struct pass *pass)
 {
     struct turns_line *line;
+    must(!pass->stopped);
     while ((line = turns_first(&pass->turns)) != NULL) {
         if (budget_spent(pass)) {
             pass->stopped = true;
@@ -303,41 +316,45 @@ static void pass_run(struct pass *pass)
     }
 }
 
-/* Is what it would take of a quota kept for another? */
+/* Is the quota that the task's next instances need kept for another task? */
 static bool quota_kept(struct pass *pass, const struct task *task)
 {
     const uint32_t at = tally_view(&pass->trial.tally, task)->index;
     struct vector amounts;
+    must(at < pass->trial.tally.shares->count);
     form_chunk_next_amounts(pass->core, task, task_chunk(task), SLOTS_LEAST, &amounts);
     return first_bound_holds(&pass->trial, pass->turns.lines[at].bound, task, VIEW_NOW, &amounts) ||
            bound_above_holder(&pass->trial, pass->above, task, VIEW_NOW, &amounts) != NULL;
 }
 
-/* Does something other than room hold the task back? */
+/* Does something other than room on nodes hold the task back: a bound, a cap, quota kept for another task? */
 static bool barred(void *ctx, const struct task *task)
 {
     struct pass *pass = ctx;
+    must(task->pool.v == pass->pool->id.v);
     if (quota_kept(pass, task)) {
         return true;
     }
     if (task->by_groups) {
-        return !reserve_form_open(&pass->trial, task); /* in none of its choices */
+        return !reserve_form_open(&pass->trial, task); /* no choice of its instances is allowed */
     }
     return gated(pass, task, task_chunk(task)) || capped(pass, task);
 }
 
+/* The four stages of a pass: claims, turns, actions, head. */
 static void pass_pool(struct pass *pass)
 {
     if (pass->pool->paused) {
         return;
     }
-    /* What no longer waits for a promise that was given up is known once that is applied (P12): the next pass goes on. */
+    must(pass->placed == 0);
+    /* After a promise was given up the pass stops. The next pass sees the instance in the queue, with caches as without (P12). */
     pass->placed += claims_start(&pass->trial, &pass->stopped);
     pass->work += pass->placed;
     if (pass->stopped) {
         return;
     }
-    pass->again = pass->placed > 0; /* a gang that has just its minimum may want more */
+    pass->again = pass->placed > 0; /* a gang that reached its minimum by a claim may grow */
     turns_init(&pass->turns, pass->core, pass->pool, &pass->trial.tally, pass->arena);
     pass->above = bound_above_find(&pass->trial, pass->in->now_ms);
     blocked_begin(&pass->waiting, barred, pass);
@@ -345,7 +362,7 @@ static void pass_pool(struct pass *pass)
     if (!pass->stopped) {
         blocked_unbar(&pass->waiting, barred, pass);
         if (action_any(pass->pool)) {
-            blocked_keep(&pass->waiting); /* against those, too, who take */
+            blocked_keep(&pass->waiting); /* actions must leave the kept places free, too */
         }
         const struct action_result result =
             action_run_all(&pass->trial, pass->above, pass->in->now_ms, &pass->work);
@@ -355,8 +372,8 @@ static void pass_pool(struct pass *pass)
     }
 }
 
-/* What was found to fit nowhere need not be tried again until something falls free. What is kept may move without that; and where the
- * search was not complete, less room may make it find what more did not. */
+/* Remembers the shapes that found no place until something becomes free in the pool. Nothing is remembered while places are kept:
+ * these may change although nothing becomes free. An unproven search is not remembered: such a search may find a place when less is free. */
 static void misses_learn(const struct pass *pass, uint64_t fact_count)
 {
     struct capacity *capacity = pass->core->capacity;
@@ -365,6 +382,7 @@ static void misses_learn(const struct pass *pass, uint64_t fact_count)
     }
     capacity_learn(capacity, pass->pool->id, pass->core->seq + fact_count);
     const struct shape_notes *notes = &pass->turns.notes;
+    must(notes->count <= notes->room);
     for (uint32_t i = 0; i < notes->room; i++) {
         if (notes->at[i] != NULL && notes->at[i]->missed_from > 0 && !notes->at[i]->unproven) {
             capacity_learn_miss(capacity, notes->at[i]->shape, notes->at[i]->missed_from);
@@ -391,7 +409,7 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
     if (history_stale(pool, in->now_ms)) {
         fact_list_add(out, in, FACT_HISTORY_TICKED)->history_ticked.pool = pool->id;
         fact_list_add(out, in, FACT_PASS)->pass.pool = pool->id;
-        return; /* not complete: the next one divides what there is by it */
+        return; /* not complete: the next pass computes the shares from the new usage history */
     }
     struct pass pass = {.core = core, .pool = pool, .in = in, .out = out, .arena = out->arena};
     const size_t count = out->count;
@@ -409,15 +427,15 @@ void pass_decide(const struct core *core, const struct input *in, struct facts *
         trial_done(&pass.trial);
         return;
     }
-    /* What was placed behind the head may have used up what its accounts may have: another one is head then. */
+    /* Tasks placed behind the head may have used up the quota that the head needs. Then another task becomes the head. */
     const bool head_gated = pass.placed > 0 && blocked_barred(&pass.waiting, barred, &pass);
     struct fact *fact = fact_list_add(out, in, FACT_PASS);
     fact->pass.pool = pool->id;
     fact->pass.work = pass.work;
     fact->pass.placed = pass.placed;
-    /* With the last of another project the head may be another one, too. */
+    /* A project that has no waiting task left no longer takes turns as head, so another task may become the head. */
     const bool head_alone = pass.emptied && pass.waiting.between && pass.waiting.head != NULL;
-    /* What was placed beside or ahead of the holder may have moved its places, or its turn: look again. */
+    /* Tasks placed while places were kept may have moved these places or the holder's turn: a further pass looks again. */
     fact->pass.complete = !pass.stopped && !pass.again && !pass.waiting.impatient && !head_gated &&
                           !head_alone && !pass.waiting.grew &&
                           !(pass.waiting.count > 0 && pass.placed > 0);

@@ -6,7 +6,6 @@
 #include "core/state/fact.h"
 #include "core/state/state.h"
 
-/* Facts for INPUT_PASS: FACT_ALLOCATED…, FACT_HEAD_BLOCKED, FACT_RESERVED, and FACT_PASS when
- * anything changed or the pool was marked due. Reads the state, changes nothing; at most
- * in->pass.work_max units of work. */
+/* Decides INPUT_PASS: adds the facts of the pass to `out`, FACT_PASS last. Adds no facts if the pass changes nothing. Only caches
+ * beside the state change. The pass stops at about in->pass.work_max units of work, but not before it placed an instance. */
 void pass_decide(const struct core *core, const struct input *in, struct facts *out);

@@ -1,5 +1,6 @@
-/* pass_form.c - a pass comes to a gang with topology or groups.
+/* pass_form.c - the turn of a gang with topology or groups.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
 #include "core/model/form.h"
 #include "core/model/node.h"
 #include "core/sched/keep/rights.h"
@@ -18,11 +19,14 @@ bool pass_form_speaks(const struct shape *shape, const struct task *task, const 
            (task->active_count == 0 && task->claimed_count == 0 && lane->added == 0);
 }
 
+/* Places these instances together, or says why they have no places. */
 static enum outcome form_place(struct pass *pass, const struct task *task, struct lane *lane,
                                const uint32_t *indices, uint32_t count)
 {
     struct vector amounts;
     const struct shape *shape = query_task_shape(pass->core, task->shape);
+    must(count > 0);
+    must(count <= task->instance_count);
     const uint32_t least = form_grouped(shape_form(shape)) ? 1 : count;
     form_chunk_amounts(pass->core, task, indices, count, SLOTS_LEAST, &amounts);
     const enum outcome bounds = pass_bounds(pass, task, lane, &amounts);
@@ -30,7 +34,8 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
         return bounds;
     }
     const uint32_t passes = rights_all(&pass->trial, task, &lane->key, &amounts);
-    /* There may be room for it, only not together: then its turn is when places begin to be kept, remembered or not (P12). */
+    /* A remembered miss may mean that there is room, only not close together. Such a gang's turn is the moment from which places are
+     * kept. So the miss is used only after the places are kept: the cache must not move that moment (P12). */
     const bool remembered = pass->waiting.kept == pass->waiting.count &&
                             capacity_missed(pass->core->capacity, shape, shape->gang_size);
     const bool noted = lane->note->missed_from > 0 && passes == 0 && !task->reserved;
@@ -57,6 +62,7 @@ static enum outcome form_place(struct pass *pass, const struct task *task, struc
 
 enum outcome pass_form_place(struct pass *pass, const struct task *task, struct lane *lane)
 {
+    must(query_task_shape(pass->core, task->shape)->form != NULL);
     const bool speaks = pass_form_speaks(query_task_shape(pass->core, task->shape), task, lane);
     uint32_t *indices = arena_new(pass->arena, uint32_t, task->instance_count);
     const struct node **at = place_form_known(&pass->trial, task);
@@ -70,6 +76,6 @@ enum outcome pass_form_place(struct pass *pass, const struct task *task, struct 
         }
         outcome = choice == 0 || one == OUTCOME_BLOCKED ? one : outcome;
     }
-    /* What holds back one that has begun does not hold back others of its shape. */
+    /* A bound that forbids the next instances of a gang with places need not forbid an equal gang: the lane is not dropped. */
     return outcome == OUTCOME_GATED && !speaks ? OUTCOME_CAPPED : outcome;
 }

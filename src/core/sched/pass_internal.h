@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* One pass over one pool, while it is decided. */
 struct pass {
     const struct core *core;
     const struct pool *pool;
@@ -28,40 +29,44 @@ struct pass {
     struct arena *arena;
     struct trial trial;
     struct turns turns;
-    uint64_t work;
-    uint32_t placed;
-    bool stopped;                    /* at the budget */
-    bool again;                      /* what is decided here may let others take something */
-    bool emptied;                    /* all that waited of a project start */
-    int64_t wake_ms;                 /* when somebody may take what he may not yet; 0: nobody */
+    uint64_t work;                   /* tasks looked at and instances placed */
+    uint32_t placed;                 /* instances placed */
+    bool stopped;                    /* the pass stopped at its budget, or gave up a promise */
+    bool again;                      /* a further pass may find more after these decisions */
+    bool emptied;                    /* some project has no waiting task left */
+    int64_t wake_ms;                 /* the pool's next wake-up; 0: none */
     const struct task *last;         /* the task looked at last */
-    const struct first_bound *bound; /* of the project whose turn it is */
-    struct bounds_above *above;      /* of the accounts above projects */
-    struct blocked waiting;
+    const struct first_bound *bound; /* of the project whose turn it is: quota kept for its task */
+    struct bounds_above *above;      /* quota of departments that is kept for tasks; NULL: none */
+    struct blocked waiting;          /* the head and the holders of reservations */
 };
 
 /* What became of the next instances of a task. */
 enum outcome {
     OUTCOME_PLACED,
-    OUTCOME_BLOCKED, /* no room */
-    OUTCOME_GATED,   /* its accounts may not have more */
-    OUTCOME_CAPPED,  /* its user may not have more */
-    OUTCOME_HELD,    /* the holder of a reservation would be above its right */
+    OUTCOME_BLOCKED, /* no node has room */
+    OUTCOME_GATED,   /* a limit or a guarantee of the task's accounts forbids the instances */
+    OUTCOME_CAPPED,  /* the cap of the task's user forbids the instances; equal tasks may start */
+    OUTCOME_HELD,    /* the start would leave a holder's accounts above their right (rights.h) */
 };
 
-/* Choosing the places to keep looks at what has changed: done when the first task comes that would fit. False: it does not. */
+/* Chooses the places of holders, if they are not chosen and the asker would fit without them. False: the asker does not fit and is
+ * blocked. Choosing places is costly, so the pass chooses them only when the first task comes that would fit. */
 bool pass_keep_or_blocked(struct pass *pass, const struct asker *asker, uint32_t count);
 
-/* May the task have so much, as far as accounts are concerned? OUTCOME_PLACED: yes. */
+/* Do the bounds of accounts and user, and the quota and rights kept for other tasks, allow these amounts? OUTCOME_PLACED: yes. */
 enum outcome pass_bounds(struct pass *pass, const struct task *task, const struct lane *lane,
                          const struct vector *amounts);
 
-/* Could some node, empty, take these instances within the bounds of their accounts? If not, no room helps: what is to be said then. */
+/* Could some empty node take `count` instances within what the task's accounts may still take? False: free room would not help. */
 bool pass_bound_allows(const struct pass *pass, const struct asker *asker, uint32_t count);
+
+/* The outcome of a task for which pass_bound_allows() is false. */
 enum outcome pass_outcome_bound(const struct pass *pass, const struct task *task);
 
-/* Is what is found for it true for its shape? A gang that has grown has places of its own to go to. */
+/* Does a failure of the task hold for all tasks of its shape? False for a gang with a form that has places: these say in which
+ * domain its next instances must be. */
 bool pass_form_speaks(const struct shape *shape, const struct task *task, const struct lane *lane);
 
-/* The next instances of a gang with a form. */
+/* Places the next instances of a gang with a form. Each choice of instances is tried until one finds its places. */
 enum outcome pass_form_place(struct pass *pass, const struct task *task, struct lane *lane);

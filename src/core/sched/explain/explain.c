@@ -1,13 +1,14 @@
-/* explain.c - why a task waits: the same arithmetic that places it, asked of every node.
+/* explain.c - why a task waits: asks every node with the arithmetic that places tasks.
  *
- * Surprising: a task may be pending although no node can ever hold it any more, because nodes were
- * removed or became smaller after it was accepted; then the reason is the refusal it would get now.
- * That a short task may use kept places depends on the moment of the pass, which nobody knows here:
- * until it has started, such a task waits for what is kept.
+ * Surprising: a task may wait although no node can ever hold it, because nodes were removed or became smaller after it was accepted.
+ * Then the reason is the refusal that the task would get now.
+ * Surprising: whether a task with a short time limit may use kept places depends on the moment of the pass. An explanation does not
+ * know the moment of the next pass, so it names the kept places as the reason.
  * Keeps S8 of README.md. SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain.h"
 
 #include "base/arena.h"
+#include "base/must.h"
 #include "base/str.h"
 #include "core/model/fit.h"
 #include "core/model/space.h"
@@ -17,15 +18,13 @@
 #include "core/sched/explain/explain_form.h"
 #include "core/sched/explain/explain_internal.h"
 #include "core/sched/explain/explain_time.h"
-#include "core/sched/keep/reserve.h"
-#include "core/sched/order/queue.h"
 #include "core/sched/order/tally.h"
 #include "core/sched/order/view.h"
 #include "core/sched/place/search.h"
 #include "core/state/key.h"
 #include "core/state/query.h"
 
-/* How far a node is from taking the task; less is nearer. */
+/* How far a node is from taking the task, the nearest first. */
 enum distance { DISTANCE_LACK, DISTANCE_AUX, DISTANCE_AWAY, DISTANCE_NEVER };
 
 static enum distance distance_of(const struct explain_node *near)
@@ -40,12 +39,13 @@ static enum distance distance_of(const struct explain_node *near)
     return near->code == REASON_AUX_FULL ? DISTANCE_AUX : DISTANCE_LACK;
 }
 
-/* The node that has the larger part of what it lacks is nearer; of those that have room the one that placement prefers; the tie
- * goes to the lower id. */
+/* Is node `a` nearer than node `b`? The node that has the larger part of the wanted amount is nearer. Of nodes with room, the node
+ * that the pool's placement prefers is nearer. The lower id breaks a tie. */
 static bool nearer(const struct explain_node *a, const struct explain_node *b)
 {
     const enum distance distance_a = distance_of(a);
     const enum distance distance_b = distance_of(b);
+    must(a->node.v != b->node.v); /* each node is added once */
     if (distance_a != distance_b) {
         return distance_a < distance_b;
     }
@@ -58,8 +58,10 @@ static bool nearer(const struct explain_node *a, const struct explain_node *b)
     return by_score != 0 ? by_score > 0 : a->node.v < b->node.v;
 }
 
+/* Adds a node to the list of the nearest nodes, if the node is near enough. */
 static void near_add(struct explanation *ret, struct explain_node near)
 {
+    must(ret->near_count <= EXPLAIN_NODES_MAX);
     uint32_t at = ret->near_count;
     while (at > 0 && nearer(&near, &ret->near[at - 1])) {
         at--;
@@ -76,7 +78,8 @@ static void near_add(struct explanation *ret, struct explain_node near)
     ret->near[at] = near;
 }
 
-/* What this node lacks for one instance, as far as it is free and not kept; `unkept`: what is free and not promised. */
+/* What this node lacks for one instance. `place`: what is free, not kept and not promised. `unkept`: what is free and not promised.
+ * `holds`: how many instances the node takes if nothing runs there. */
 static struct explain_node node_near(const struct explain_look *look, const struct node *node,
                                      const struct space *place, const struct space *unkept,
                                      uint32_t holds)
@@ -85,6 +88,7 @@ static struct explain_node node_near(const struct explain_look *look, const stru
     struct space_room room;
     struct space empty;
     struct space now;
+    must(holds <= look->count);
     space_empty(node, &room, &empty);
     space_now(node, &now);
     struct lack lack = {.code = REASON_NEXT, .wanted = 1, .available = 1};
@@ -111,12 +115,13 @@ static uint32_t add_up_to(uint32_t sum, uint32_t more, uint32_t max)
     return more < max - sum ? sum + more : max;
 }
 
-/* What the accounts may still take, less what those that find a place on the node hold there. The first that finds none is what the
- * accounts do not have. */
+/* Takes the amounts of `within` instances on the node off what the accounts may still take, and adds them to `comes`. `fits`: how
+ * many instances fit on the node. The first instance that fits but is beyond the bounds also counts in `comes`. */
 static void left_take(struct explain_look *look, const struct node *node, uint32_t fits,
                       uint32_t within)
 {
     struct grant grant;
+    must(within <= fits);
     fit_wants(node, &look->shape->request, &grant);
     const int64_t amounts[] = {grant.slots_milli, grant.cpu_milli, grant.memory_bytes};
     const int64_t count = (int64_t)within + (within < fits);
@@ -128,10 +133,11 @@ static void left_take(struct explain_look *look, const struct node *node, uint32
     look->over |= within < fits;
 }
 
-/* How many it would take if it took work. */
+/* Notes the draining node that has the most free places for the task. */
 static void look_at_draining(struct explain_look *look, const struct node *node)
 {
     struct space now;
+    must(node->draining);
     space_now(node, &now);
     const uint32_t fits = fit_count(&now, &look->shape->request, look->count);
     if (fits > look->resume_fits) {
@@ -145,6 +151,7 @@ static void look_at_node(struct explain_look *look, const struct node *node)
     const struct request *request = &look->shape->request;
     struct space_room room;
     struct space empty;
+    must(node->pool.v == look->pool->id.v);
     space_empty(node, &room, &empty);
     const uint32_t holds = fit_count(&empty, request, look->count);
     struct space_room kept_room;
@@ -153,7 +160,7 @@ static void look_at_node(struct explain_look *look, const struct node *node)
     struct asker above = look->asker;
     struct space_room unkept_room;
     struct space unkept;
-    above.passes = UINT32_MAX; /* who may use all that is kept */
+    above.passes = UINT32_MAX; /* as a task that may use the kept places of all holders */
     overlay_place(&look->trial.overlay, node, &above, &unkept_room, &unkept);
     look->ret->nodes_total++;
     look->able += holds > 0;
@@ -185,10 +192,11 @@ bool explain_node_next(const struct explain_look *look, struct okey *key, const 
         return false;
     }
     *ret = query_node(look->core, (node_id){(uint32_t)key->at[1]});
+    must(*ret != NULL);
     return true;
 }
 
-/* Does this instance hold some of what the nearest node lacks? */
+/* Does this instance hold an amount of the resource that the nearest node lacks? */
 static bool holds_it(const struct core *core, const struct instance *instance,
                      const struct explain_node *near)
 {
@@ -213,6 +221,7 @@ static bool holds_it(const struct core *core, const struct instance *instance,
     return false;
 }
 
+/* Names the tasks that hold what the nearest node lacks. */
 static void look_for_blockers(const struct explain_look *look)
 {
     struct explanation *ret = look->ret;
@@ -224,6 +233,7 @@ static void look_for_blockers(const struct explain_look *look)
     while (ret->blocker_count < EXPLAIN_NODES_MAX &&
            oindex_next(&look->core->orders[ORDER_ON_NODE], key, &key) && key.at[0] == node) {
         const struct instance *instance = query_instance_row(look->core, key.at[3]);
+        must(instance != NULL);
         const bool again =
             ret->blocker_count > 0 && ret->blockers[ret->blocker_count - 1].v == instance->task.v;
         if (!again && instance->task.v != look->task->id.v &&
@@ -233,80 +243,10 @@ static void look_for_blockers(const struct explain_look *look)
     }
 }
 
-/* Would the task start if nothing were kept? */
-static bool fits_free(const struct explain_look *look)
-{
-    const struct node *node;
-    struct okey key = {{look->pool->id.v, 0, 0, 0}};
-    uint32_t have = 0;
-    while (have < look->count && explain_node_next(look, &key, &node)) {
-        struct space now;
-        space_now(node, &now);
-        have += fit_usable(node) ? fit_count(&now, &look->shape->request, look->count - have) : 0;
-    }
-    return have == look->count;
-}
-
-/* Between projects turns change, and whoever came before the holder and fits has started. */
-static bool comes_behind(const struct explain_look *look, const struct task *holder)
-{
-    const struct task *task = look->task;
-    const enum pool_policy policy = look->pool->policy;
-    const bool static_order =
-        policy == POLICY_PRIORITY || policy == POLICY_FIFO || task->account.v == holder->account.v;
-    if (!static_order || task->id.v == holder->id.v) {
-        return task->id.v != holder->id.v;
-    }
-    const struct okey key = key_account_queue(task);
-    const struct okey other = key_account_queue(holder);
-    return !queue_ahead(&key, &other, policy == POLICY_FIFO);
-}
-
-static void keep_for(struct explain_look *look, const struct reservation *reservation)
-{
-    const struct task *task = query_task(look->core, reservation->task);
-    const struct holder holder =
-        reserve_holder(look->core, task, reservation->until_ms, query_time_ms(look->core));
-    if (reserve_form_open(&look->trial, task)) {
-        (void)reserve_form_task(&look->trial, &holder);
-    }
-}
-
-/* Keep what the holders of reservations keep, if the task comes behind them and that matters; true: it does. */
-static bool look_keep(struct explain_look *look)
-{
-    const struct pool *pool = look->pool;
-    const bool matters = look->shape->form != NULL || fits_free(look);
-    look->trial.overlay.now_ms = query_time_ms(look->core);
-    for (uint32_t i = 0; i < pool->reserved_count; i++) {
-        const struct reservation *reservation = &pool->reserved[i];
-        const struct task *task = query_task(look->core, reservation->task);
-        if (task->waiting_count == 0 || task_promised(task) || !comes_behind(look, task)) {
-            continue;
-        }
-        (void)overlay_holder(&look->trial.overlay, task);
-        look->holder = look->behind ? look->holder : reservation;
-        look->behind = true;
-        if (matters) {
-            keep_for(look, reservation);
-        }
-    }
-    return matters;
-}
-
-/* What others might give is not for it, nor for those who would move, where somebody keeps it. */
-static void look_keep_taken(struct explain_look *look)
-{
-    for (uint32_t i = 0; i < look->pool->reserved_count; i++) {
-        const struct task *task = query_task(look->core, look->pool->reserved[i].task);
-        if (task->waiting_count > 0) {
-            keep_for(look, &look->pool->reserved[i]);
-        }
-    }
-}
-
+/* The reason of a task that no bound holds back, from the counts of the look. */
 static void reason_of_room(struct explain_look *look, struct reason *reason)
 {
+    must(look->have <= look->count);
     const struct explain_node *near = &look->ret->near[0];
     reason->have = look->have;
     reason->need = look->count;
@@ -337,6 +277,7 @@ static void reason_of_room(struct explain_look *look, struct reason *reason)
         reason->need = look->able;
         return;
     }
+    must(look->ret->near_count > 0);
     reason->node = near->node;
     reason->resource = near->resource;
     reason->wanted = near->wanted;
@@ -349,6 +290,7 @@ static void look_at_nodes(struct explain_look *look)
 {
     const struct node *node;
     struct okey key = {{look->pool->id.v, 0, 0, 0}};
+    must(look->count > 0);
     while (explain_node_next(look, &key, &node)) {
         look_at_node(look, node);
     }
@@ -359,7 +301,8 @@ static void look_at_nodes(struct explain_look *look)
     look_for_blockers(look);
 }
 
-/* The nodes are asked for the group that finds no room, alone: if there is not enough of that anywhere, that is the reason. */
+/* The reason of a gang with a form. First the nodes are asked for the group that finds no room, as if it were alone. If the group
+ * alone would fit, the reason is what explain_form() found: topology, kept places, or not found. */
 static void look_at_form(struct explain_look *look)
 {
     const bool kept = look->trial.overlay.keeping;
@@ -367,6 +310,7 @@ static void look_at_form(struct explain_look *look)
         look->holder != NULL ? query_task(look->core, look->holder->task) : NULL;
     struct form_look found;
     explain_form(&look->trial, look->task, kept ? holder : NULL, &found);
+    must(found.count > 0);
     const struct shape alone = {.request = found.request, .pool = look->pool->id};
     look->shape = &alone;
     look->count = found.count;
@@ -385,12 +329,13 @@ static void look_at_form(struct explain_look *look)
     }
 }
 
-/* Promised places first, then bounds of its accounts, then room. */
+/* Promised places are the reason first, then bounds of accounts and user, then room on nodes. */
 static void explain_room(struct explain_look *look)
 {
     struct arena arena;
     const struct task *task = look->task;
     struct reason *reason = &look->ret->reason;
+    must(look->count > 0);
     arena_init(&arena);
     trial_init(&look->trial, look->core, look->pool->id, &arena);
     const bool bound = explain_account(look->core, task, &look->trial.tally, look->ret);
@@ -401,14 +346,14 @@ static void explain_room(struct explain_look *look)
                                   .until_ms = explain_held_leaving_ms(look->core, task),
                                   .smallest = -1};
     } else if (bound) {
-        (void)look_keep(look);
+        (void)explain_held_keep(look);
         explain_held(look);
         reason->smallest = look->behind ? -1 : explain_smaller_within(look);
     } else {
         look->asker = (struct asker){.task = task, .end_ms = INT64_MAX};
         look->asker.request = &look->shape->request;
         look->asker.bounded = tally_left(&look->trial.tally, task, VIEW_NOW, &look->asker.left);
-        const bool kept = look_keep(look);
+        const bool kept = explain_held_keep(look);
         explain_held(look);
         if (look->shape->form != NULL) {
             look_at_form(look);
@@ -420,7 +365,7 @@ static void explain_room(struct explain_look *look)
             reason->task = look->held->id;
         }
         if (!kept && explain_time_for_room(reason->code)) {
-            look_keep_taken(look);
+            explain_held_keep_all(look);
         }
         if (look->held == NULL) {
             explain_time(&look->trial, task, reason);
@@ -431,12 +376,14 @@ static void explain_room(struct explain_look *look)
     arena_done(&arena);
 }
 
+/* The reason of a task that could be in the pool's queue. */
 static void explain_queued(const struct core *core, const struct task *task,
                            const struct pool *pool, struct explanation *ret)
 {
+    must(task->pool.v == pool->id.v);
     ret->position = query_queue_position(core, task->id, EXPLAIN_POSITION_MAX + 1);
     if (!task->queued) {
-        /* A gang broke, and not all of it has ended yet. */
+        /* A gang that lost instances is not queued until its other instances have ended. */
         ret->reason.code = REASON_GANG_SHORT;
         ret->reason.have = task->waiting_count;
         ret->reason.need = task->instance_count;
@@ -466,6 +413,7 @@ void explain_task(const struct core *core, task_id id, struct explanation *ret)
         return;
     }
     const struct pool *pool = query_pool(core, task->pool);
+    must(!task->reserved || pool != NULL);
     ret->reason.pool = task->pool;
     ret->expect_ms = task->expect_ms;
     ret->expect_from = (enum length_source)task->expect_from;

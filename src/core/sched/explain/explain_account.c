@@ -1,9 +1,10 @@
-/* explain_account.c - accounts in the way.
+/* explain_account.c - the bound of an account or a user that holds a task back.
  *
- * Figures are those of the tally that also decides, so they cannot differ from what the pass sees.
+ * The figures come from the tally by which the pass decides, so they cannot differ from what the pass sees.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain_account.h"
 
+#include "base/must.h"
 #include "core/model/reason.h"
 #include "core/model/resource.h"
 #include "core/sched/keep/rights.h"
@@ -14,9 +15,12 @@
 #include "core/sched/order/view.h"
 #include "core/state/query.h"
 
+/* How an account stands in one dimension. */
 static void figures_fill(const struct core *core, const struct tally *tally,
                          const struct account_view *view, uint32_t dim, struct explanation *ret)
 {
+    must(dim < QUOTA_DIMS_MAX);
+    must(view->index < tally->shares->count);
     ret->account = (struct explain_account){
         .id = tally->shares->links[view->index].id,
         .resource = query_dim_resource(core, dim),
@@ -27,15 +31,18 @@ static void figures_fill(const struct core *core, const struct tally *tally,
     };
 }
 
+/* The lowest dimension of a set of bits. */
 static uint32_t dim_first(uint32_t dims)
 {
+    must(dims != 0);
     return (uint32_t)__builtin_ctz(dims);
 }
 
-/* The bound that is in the way, and what is left of it. */
+/* The reason of a closed gate: which bound, and how much is left below it. */
 static void bound_reason(const struct core *core, const struct gate_result *gate,
                          const struct vector *amounts, struct explanation *ret)
 {
+    must(gate->gate != GATE_OPEN);
     const uint32_t dim = dim_first(gate->dims);
     const bool limit = gate->gate == GATE_LIMIT;
     const struct account_view *view = gate->account;
@@ -62,6 +69,7 @@ bool explain_account(const struct core *core, const struct task *task, const str
                      struct explanation *ret)
 {
     struct vector amounts;
+    must(task->waiting_count > 0);
     form_chunk_next_amounts(core, task, task_chunk(task), SLOTS_LEAST, &amounts);
     const struct gate_result gate = tally_gate(tally, task, VIEW_NOW, &amounts);
     if (gate.gate != GATE_OPEN) {
@@ -82,8 +90,7 @@ void explain_account_left(const struct core *core, const struct task *task,
                           struct explanation *ret)
 {
     const struct gate_result gate = tally_gate(tally, task, VIEW_NOW, comes);
-    if (gate.gate ==
-        GATE_OPEN) { /* what is left is bounded by accounts, or by the cap of its user */
+    if (gate.gate == GATE_OPEN) { /* no account forbids the amounts, so the cap of the user does */
         cap_reason(task, tally, comes, ret);
         return;
     }
@@ -99,6 +106,7 @@ void explain_account_share(const struct trial *trial, const struct task *task,
     if (dims == 0) {
         return;
     }
+    must(task->pool.v == trial->pool.v);
     const uint32_t dim = dim_first(dims);
     const struct account_view *view = tally_view(&trial->tally, task);
     const int64_t left = view->allocatable.at[dim] - view->fixed.at[dim];
@@ -114,5 +122,5 @@ void explain_account_share(const struct trial *trial, const struct task *task,
     ret->reason.wanted = amounts.at[dim];
     ret->reason.available = left > 0 ? left : 0;
     ret->reason.smallest = same ? ret->reason.smallest : -1;
-    ret->reason.group[0] = '\0'; /* it is about all of it */
+    ret->reason.group[0] = '\0'; /* the reason is about the whole task, not about one group */
 }

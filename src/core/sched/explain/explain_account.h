@@ -11,17 +11,18 @@
 
 #include <stdbool.h>
 
-/* How the task's project stands in slots, or the account that holds the task back in the resource that does. True: a bound of its
- * accounts or of its user holds it back; the reason says which. */
+/* Does a bound of the task's accounts or of its user hold the task back? `ret->reason` names the bound. `ret->account`: the account
+ * whose bound holds the task back, in the bounded resource; else the task's project in slots. */
 bool explain_account(const struct core *core, const struct task *task, const struct tally *tally,
                      struct explanation *ret);
 
-/* Cpu or memory that come with the slots are in the way on every node with room: the account and the bound. `comes` is what the
- * places would bring, one of them too many. */
+/* The reason of a task that finds room, but only beyond a bound: amounts that are known on the node alone are too large. `comes`:
+ * the amounts of the free places, the first place beyond the bound included. */
 void explain_account_left(const struct core *core, const struct task *task,
                           const struct tally *tally, const struct vector *comes,
                           struct explanation *ret);
 
-/* The task finds no room, and none is kept for it: does it ask for more than its project has a right to? Then that is the reason. */
+/* Makes REASON_OVER_SHARE the reason of a task that finds no room, holds no reservation and requests more than its project has a
+ * right to. Else the reason stays. */
 void explain_account_share(const struct trial *trial, const struct task *task,
                            struct explanation *ret);

@@ -1,7 +1,7 @@
-/* explain_form.c - topology and groups: what can never be (P9), and why one waits.
+/* explain_form.c - gangs with topology or groups: which of them can never run (P9), and why one of them waits.
  *
- * One leaf alone is placed exactly, so what is found not to fit does not; different ones together may fit where the search found
- * nothing, and then nobody is told that they do not.
+ * The search for the places of one leaf is exact: if the search finds none, there are none. The search for places of several
+ * different leaves is not exact. So a gang is refused, or told that it does not fit, only because of one leaf.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain_form.h"
 
@@ -36,10 +36,12 @@
 
 #include <string.h>
 
-/* ---- what can never be ---- */
+/* ---- gangs that can never run ---- */
 
+/* Does the pool's topology have all levels that the form names? */
 static bool levels_known(const struct pool *pool, const struct form *form, struct reason *ret)
 {
+    must(form->group_count <= TASK_GROUPS_MAX + 1);
     for (uint32_t i = 0; i < 2 * form->group_count; i++) {
         const struct form_group *group = &form->groups[i / 2];
         const char *name = i % 2 == 0 ? group->required : group->preferred;
@@ -53,7 +55,7 @@ static bool levels_known(const struct pool *pool, const struct form *form, struc
     return true;
 }
 
-/* The group that requires a level and is nearest around a leaf; group_count: none does. */
+/* The smallest group around a leaf that requires a level; group_count: no group around it does. */
 static uint32_t requiring(const struct form *form, uint32_t leaf)
 {
     uint32_t group = leaf;
@@ -61,15 +63,17 @@ static uint32_t requiring(const struct form *form, uint32_t leaf)
         if (group == 0) {
             return form->group_count;
         }
+        must(form->groups[group].parent < group); /* a parent stands before its groups */
         group = form->groups[group].parent;
     }
     return group;
 }
 
-/* "rack=7", or the level alone where no node is on it. */
+/* Writes "rack=7" into the reason; the level alone where there is no such domain. */
 static void domain_text(const struct core *core, const char *level, domain_id domain,
                         struct reason *ret)
 {
+    must(level[0] != '\0');
     const struct domain *row = topology_domain(core, domain);
     (void)str_copy(ret->text, sizeof ret->text, level);
     if (row == NULL) {
@@ -85,11 +89,13 @@ static void domain_text(const struct core *core, const char *level, domain_id do
     }
 }
 
-/* So many instances of one leaf, together, as if nothing ran. */
+/* Could the minimum of one leaf run together, within the levels that are required of it, if nothing else ran? */
 static bool leaf_possible(const struct core *core, const struct pool *pool, const struct form *form,
                           uint32_t leaf, struct reason *ret)
 {
     const struct form_group *own = &form->groups[leaf];
+    must(leaf < form->group_count);
+    must(own->below == 0);
     const uint32_t group = requiring(form, leaf);
     const bool anywhere = group == form->group_count;
     if (!explain_possible(core, pool, &own->request, anywhere ? own->min : 1, ret)) {
@@ -121,11 +127,13 @@ static bool leaf_possible(const struct core *core, const struct pool *pool, cons
     return possible;
 }
 
-/* Are there as many groups as are needed that could be, each for itself? */
+/* Is each leaf possible alone, or at least as many groups as the minimums of the groups above ask for? */
 static bool groups_possible(const struct core *core, const struct pool *pool,
                             const struct form *form, struct reason *ret, uint32_t *ret_group)
 {
-    uint32_t possible[TASK_GROUPS_MAX + 1] = {0}; /* of those directly below each */
+    uint32_t possible[TASK_GROUPS_MAX + 1] = {0}; /* by group: groups below that can run */
+    must(form->group_count > 0);
+    must(form->group_count <= TASK_GROUPS_MAX + 1);
     struct reason first = *ret;
     bool own = true;
     for (uint32_t i = form->group_count; i > 0; i--) {
@@ -149,9 +157,9 @@ bool explain_form_possible(const struct core *core, const struct pool *pool,
     return pool->node_count == 0 || groups_possible(core, pool, form, ret, ret_group);
 }
 
-/* ---- why one waits ---- */
+/* ---- why a gang waits ---- */
 
-/* The asker for a look: what its accounts may still take bounds it. */
+/* An asker for places, bounded by what the task's accounts may still take. */
 static struct asker *asker_new(struct trial *trial, const struct task *task)
 {
     struct asker *asker = arena_new(trial->arena, struct asker, 1);
@@ -162,9 +170,11 @@ static struct asker *asker_new(struct trial *trial, const struct task *task)
     return asker;
 }
 
+/* Do these instances find places now? The trial is as it was afterwards. */
 static enum arrange_result look_place(struct trial *trial, const struct task *task,
                                       const uint32_t *indices, uint32_t count)
 {
+    must(count > 0);
     const size_t mark = trial_mark(trial);
     const struct node **places = arena_new(trial->arena, const struct node *, count);
     const enum arrange_result result =
@@ -173,7 +183,7 @@ static enum arrange_result look_place(struct trial *trial, const struct task *ta
     return result;
 }
 
-/* Is what these ask for kept for one ahead of it in its project? Of the first choice the caller knows. */
+/* Is the quota or the right that these instances need kept for another task? Of the first choice the caller knows the answer. */
 static bool choice_held(struct trial *trial, const struct task *task, const uint32_t *indices,
                         uint32_t count)
 {
@@ -185,7 +195,7 @@ static bool choice_held(struct trial *trial, const struct task *task, const uint
            rights_held(trial, task, &key, &amounts) != NULL;
 }
 
-/* Do its next instances find their places? */
+/* Does some choice of the task's next instances find its places? */
 static bool look_starts(struct trial *trial, const struct task *task)
 {
     uint32_t *indices = arena_new(trial->arena, uint32_t, task->instance_count);
@@ -193,6 +203,7 @@ static bool look_starts(struct trial *trial, const struct task *task)
     uint32_t count = form_chunk(trial->core, task, at, 0, indices);
     for (uint32_t choice = 0; count > 0;
          count = form_chunk(trial->core, task, at, ++choice, indices)) {
+        must(count <= task->instance_count);
         if (form_open(trial, task, indices, count) &&
             (choice == 0 || !choice_held(trial, task, indices, count)) &&
             look_place(trial, task, indices, count) == ARRANGE_DONE) {
@@ -202,7 +213,7 @@ static bool look_starts(struct trial *trial, const struct task *task)
     return false;
 }
 
-/* Would it start if nothing were kept? */
+/* Would the gang start if no places were kept? */
 static bool look_kept(const struct trial *like, const struct task *task)
 {
     struct trial bare;
@@ -212,7 +223,8 @@ static bool look_kept(const struct trial *like, const struct task *task)
     return starts;
 }
 
-/* The first leaf whose instances, alone, find no places: the range of them; count 0: each does. */
+/* Finds the first leaf whose instances alone find no places. The leaf's instances are in `indices` from `*ret_from` on. Returns
+ * their number; 0: each leaf alone finds places. */
 static uint32_t leaf_stuck(struct trial *trial, const struct task *task, const struct form *form,
                            const uint32_t *indices, uint32_t count, uint32_t *ret_from)
 {
@@ -223,6 +235,7 @@ static uint32_t leaf_stuck(struct trial *trial, const struct task *task, const s
         while (to < count && form_leaf(form, indices[to]) == leaf) {
             to++;
         }
+        must(to > from);
         if (look_place(trial, task, &indices[from], to - from) != ARRANGE_DONE) {
             *ret_from = from;
             return to - from;
@@ -233,12 +246,15 @@ static uint32_t leaf_stuck(struct trial *trial, const struct task *task, const s
     return 0;
 }
 
+/* Why these instances of one leaf find no places: an unknown level, a leaf that can never run, or no domain with enough room. No
+ * reason where no level is required. */
 static void reason_topology(struct trial *trial, const struct task *task, const uint32_t *indices,
                             uint32_t count, struct reason *ret)
 {
     const struct core *core = trial->core;
     const struct pool *pool = query_pool(core, trial->pool);
     const struct form *form = shape_form(query_task_shape(core, task->shape));
+    must(count > 0);
     const uint32_t leaf = (uint32_t)(form_leaf(form, indices[0]) - form->groups);
     const uint32_t group = requiring(form, leaf);
     if (!levels_known(pool, form, ret) || !leaf_possible(core, pool, form, leaf, ret) ||

@@ -10,20 +10,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What stands in its way. */
+/* What explain_form() finds. */
 struct form_look {
-    bool starts;            /* nothing: the next pass starts it */
-    struct request request; /* of the group that finds no room, or of the first; */
-    uint32_t count;         /* of which so many are to start together */
-    uint32_t group;         /* that group, as the task lists them, from 1; 0: it has none */
-    struct reason
-        reason; /* where these instances alone would find room; else there is not enough of it anywhere */
+    bool starts;            /* the gang finds its places, so the next pass starts the gang */
+    struct request request; /* of the group that finds no room; else of the first waiting group */
+    uint32_t count; /* instances with `request` that start together; 1 if all groups find room */
+    uint32_t group; /* the group that finds no room, as the task lists groups, from 1; 0: none */
+    struct reason reason; /* why the gang waits although `count` such instances alone find room */
 };
 
-/* The reason is about this group of the task; 0: about no one of them. */
+/* Writes the name of a group of the task into the reason; 0: the reason is about no single group. */
 void explain_form_group(const struct trial *trial, const struct task *task, uint32_t group,
                         struct reason *ret);
 
-/* Looks at it in a trial in which nothing is decided yet; `holder` is for whom places are kept in it, or NULL. */
+/* Finds out why a gang with a form waits. The trial must have no decisions. `holder`: the task for which places are kept in the
+ * trial; NULL: none are kept. */
 void explain_form(struct trial *trial, const struct task *task, const struct task *holder,
                   struct form_look *ret);

@@ -1,7 +1,9 @@
-/* explain_group.c - tasks that wait for the same reason.
+/* explain_group.c - which tasks wait for the same reason.
  *
- * Asked of every waiting task at once, an explanation costs a look at all nodes; queues are long because many ask for the same.
+ * An explanation costs a look at all nodes. Long queues mostly have tasks with equal requests, so a list of tasks computes one
+ * explanation for each group of equal tasks.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
 #include "core/model/oindex.h"
 #include "core/model/pool.h"
 #include "core/model/task.h"
@@ -27,6 +29,7 @@ bool explain_group(const struct core *core, const struct task *task, struct expl
     const struct okey key = key_account_queue(task);
     for (uint32_t i = 0; i < pool->reserved_count; i++) {
         const struct task *holder = query_task(core, pool->reserved[i].task);
+        must(holder != NULL);
         ret->ahead |= (uint32_t)rights_ahead(pool, holder, &key) << i;
     }
     return true;

@@ -1,7 +1,7 @@
-/* explain_possible.c - can this ever run (P9), and if not, what is the smallest change that could?
+/* explain_possible.c - can a request ever run (P9), and if not, what is the smallest change with which it could?
  *
- * "Ever" is every node of the pool that was not removed, as if nothing ran on it: lost, silent and
- * draining ones count. A pool without nodes says yes: it waits for the first.
+ * "Ever" means: on the nodes of the pool that were not removed, as if nothing ran there. Lost, silent and draining nodes count. In a
+ * pool without nodes every request is possible: the task waits for the first node.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "base/str.h"
@@ -18,17 +18,20 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* The next node of the pool, as if nothing ran on it: the largest first, so that what is possible is known soon. */
+/* The next node of the pool, as if nothing ran there. The largest node comes first, so that a possible request is found soon. */
 static bool next_empty(const struct core *core, const struct pool *pool, struct okey *key,
                        struct space_room *room, struct space *ret)
 {
     if (!oindex_next(&core->orders[ORDER_NODE_SIZE], *key, key) || key->at[0] != pool->id.v) {
         return false;
     }
-    space_empty(query_node(core, (node_id){(uint32_t)key->at[2]}), room, ret);
+    const struct node *node = query_node(core, (node_id){(uint32_t)key->at[2]});
+    must(node != NULL);
+    space_empty(node, room, ret);
     return true;
 }
 
+/* How many instances of the request, at most `max`, all empty nodes take together. */
 static uint32_t holds_together(const struct core *core, const struct pool *pool,
                                const struct request *request, uint32_t max)
 {
@@ -39,15 +42,16 @@ static uint32_t holds_together(const struct core *core, const struct pool *pool,
     while (count < max && next_empty(core, pool, &key, &room, &place)) {
         count += fit_count(&place, request, max - count);
     }
+    must(count <= max);
     return count;
 }
 
-/* The largest amount that one node holds together with the rest of the request; -1: lowering this
- * one alone does not help. */
+/* The largest amount that one node holds together with the rest of the request; -1: lowering this amount alone does not help. */
 static int64_t largest_with_rest(const struct core *core, const struct pool *pool,
                                  const struct request *request, struct lower what)
 {
     int64_t best = -1;
+    must(what.kind != LOWER_NAMED || what.named < request->named_count);
     struct okey key = {{pool->id.v, 0, 0, 0}};
     struct space_room room;
     struct space place;
@@ -75,11 +79,12 @@ static int64_t node_total(const struct node *node, const struct request *request
     return 0;
 }
 
-/* The largest that any node has of it, whatever else is asked. */
+/* The largest amount that one node has, whatever else the request asks for. */
 static int64_t largest_alone(const struct core *core, const struct pool *pool,
                              const struct request *request, struct lower what)
 {
     int64_t best = 0;
+    must(what.kind != LOWER_NAMED || what.named < request->named_count);
     struct okey key = {{pool->id.v, 0, 0, 0}};
     struct space_room room;
     struct space place;
@@ -98,11 +103,12 @@ static void refuse_amount(const struct core *core, const struct request *request
     (void)str_copy(ret->text, sizeof ret->text, query_resource_name(core, ret->resource));
 }
 
-/* The devices asked for are on no node. */
+/* Does no node have the devices that the request asks for? Then fills the reason. */
 static bool refuse_devices(const struct core *core, const struct pool *pool,
                            const struct request *request, struct reason *ret)
 {
     uint32_t most = 0;
+    must(ret->have == 0); /* no node takes an instance */
     struct okey key = {{pool->id.v, 0, 0, 0}};
     struct space_room room;
     struct space place;
@@ -123,13 +129,14 @@ static bool refuse_devices(const struct core *core, const struct pool *pool,
     return true;
 }
 
-/* An amount that is above every node's. */
+/* Is some amount of the request larger than every node's amount? Then fills the reason. */
 static bool refuse_too_large(const struct core *core, const struct pool *pool,
                              const struct request *request, struct reason *ret)
 {
     for (uint32_t i = 0; i < lower_count(request); i++) {
         const struct lower what = lower_at(i);
         const int64_t largest = largest_alone(core, pool, request, what);
+        must(largest >= 0);
         if (lower_asked(request, what) <= largest) {
             continue;
         }
@@ -143,10 +150,11 @@ static bool refuse_too_large(const struct core *core, const struct pool *pool,
     return false;
 }
 
-/* Each amount alone fits some node, all together fit none: one to lower, the earliest that helps. */
+/* Each amount alone fits some node, but all together fit none. Names the first amount of which a smaller one would help. */
 static void refuse_combination(const struct core *core, const struct pool *pool,
                                const struct request *request, struct reason *ret)
 {
+    must(ret->have == 0); /* no node takes an instance */
     ret->code = REASON_COMBINATION;
     for (uint32_t i = 0; i < lower_count(request); i++) {
         const struct lower what = lower_at(i);
@@ -163,12 +171,14 @@ static void refuse_combination(const struct core *core, const struct pool *pool,
     }
 }
 
+/* Is the request for an aux task, and does no node take aux tasks? Then fills the reason. */
 static bool refuse_aux(const struct core *core, const struct pool *pool,
                        const struct request *request, struct reason *ret)
 {
     if (request_has_slots(request)) {
         return false;
     }
+    must(pool->node_count > 0);
     struct okey key = {{pool->id.v, 0, 0, 0}};
     struct space_room room;
     struct space place;
@@ -182,11 +192,12 @@ static bool refuse_aux(const struct core *core, const struct pool *pool,
     return true;
 }
 
-/* With the nodes that it avoids it could. */
+/* Would the request be possible if it avoided no nodes? Then the avoided nodes are the reason. */
 static bool refuse_avoided(const struct core *core, const struct pool *pool,
                            const struct request *request, struct reason *ret)
 {
     struct request anywhere = *request;
+    must(ret->need > 0);
     anywhere.avoid_count = 0;
     if (request->avoid_count == 0 || holds_together(core, pool, &anywhere, ret->need) < ret->need) {
         return false;
@@ -195,11 +206,12 @@ static bool refuse_avoided(const struct core *core, const struct pool *pool,
     return true;
 }
 
-/* With nodes of other labels it could. */
+/* Would the request be possible if it asked for no labels? Then the labels are the reason. */
 static bool refuse_labels(const struct core *core, const struct pool *pool,
                           const struct request *request, struct reason *ret)
 {
     struct request anywhere = *request;
+    must(ret->need > 0);
     anywhere.label_count = 0;
     if (request->label_count == 0 || holds_together(core, pool, &anywhere, ret->need) < ret->need) {
         return false;

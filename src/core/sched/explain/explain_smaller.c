@@ -1,7 +1,8 @@
-/* explain_smaller.c - the smallest change with which a task that waits would start now: less of one thing.
+/* explain_smaller.c - the smallest change with which a waiting task would start now: a smaller amount of one resource.
  *
- * Keeps S8 of README.md: an amount that is given is exact, and a change that another bound would stop is not given.
+ * Keeps S8 of README.md: a named amount is exact. No amount is named if something else would hold the task back then.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
 #include "core/model/fit.h"
 #include "core/model/reason.h"
 #include "core/model/resource.h"
@@ -16,7 +17,8 @@
 #include "core/sched/place/search.h"
 #include "core/state/query.h"
 
-/* Does the task, asking for this, stay within what its accounts may still take, with the cpu and memory that come on the node? */
+/* Would one instance with this request stay within what the task's accounts may still take? Cpu and memory that come with slots
+ * count as on this node. */
 static bool stays_within(const struct explain_look *look, const struct node *node,
                          const struct request *request)
 {
@@ -25,8 +27,8 @@ static bool stays_within(const struct explain_look *look, const struct node *nod
     return search_within(node, &asker, 1) == 1;
 }
 
-/* Behind a holder a smaller amount may be kept from it, too; and who holds, and asks for less, holds no more: another project's turn
- * may come first. */
+/* Could a reservation keep the task from starting with a smaller request? A task behind a holder could find the smaller place kept,
+ * too. A holder that requests less is a holder no more, so another project's turn may come first. */
 static bool order_binds(const struct explain_look *look)
 {
     return look->behind || (look->task->reserved && rights_between(look->core, look->pool));
@@ -52,20 +54,23 @@ int64_t explain_smaller_now(const struct explain_look *look, const struct explai
         }
         const int64_t amount =
             lower_largest(&place, &look->shape->request, what, near->wanted, best);
+        must(amount >= best);
         lower_apply(&request, what, amount);
         if (amount > best && !stays_within(look, node, &request)) {
-            return -1; /* less still might do; how much is not worth a search */
+            return -1; /* a still smaller amount might do; finding it is not worth a search */
         }
         best = amount;
     }
     return best;
 }
 
-/* What is left of the bound in whole steps of the request; 0: lowering this does not help. */
+/* What the task's accounts and user may still take in dimension `dim`, in whole slots where the request has whole slots; 0: a smaller
+ * amount does not help. */
 static int64_t left_of_bound(const struct explain_look *look, const struct request *request,
                              uint32_t dim)
 {
     struct vector left;
+    must(dim < QUOTA_DIMS_MAX);
     (void)tally_left(&look->trial.tally, look->task, VIEW_NOW, &left);
     int64_t amount = left.at[dim];
     const int64_t capped = user_cap_left(&look->trial.tally.users, look->task->user, VIEW_NOW);
@@ -74,7 +79,7 @@ static int64_t left_of_bound(const struct explain_look *look, const struct reque
         amount = capped;
     }
     if (dim == DIM_SLOTS && request->device_mask != 0) {
-        return 0; /* chosen devices are their own number */
+        return 0; /* a request for chosen devices has as many slots as devices */
     }
     if (dim == DIM_SLOTS && request->slots_milli >= SLOT_MILLI) {
         amount -= amount % SLOT_MILLI;
@@ -89,6 +94,7 @@ int64_t explain_smaller_within(struct explain_look *look)
     struct request request = look->shape->request;
     struct lower what;
     uint32_t dim;
+    must(look->count > 0);
     if (look->shape->form != NULL || look->count > 1 || request.share_devices > 0 ||
         !lower_for(&request, &lack, &what) || !query_dim_of(look->core, reason->resource, &dim)) {
         return -1;

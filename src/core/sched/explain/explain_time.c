@@ -1,14 +1,15 @@
-/* explain_time.c - what only time, or a priority, keeps from a task.
+/* explain_time.c - from which moment, or with which priority, a waiting task may evict others.
  *
- * The search that would make room is asked itself, at later moments: nobody who runs now is protected any more when the longest
- * minimum runtime has passed once, so if it finds nothing then, time is not what is missing. Between that moment and now it is
- * asked at the moments at which a protection ends, and half-way, until no protection ends in between. Where the work ends first the
- * moment that is given is later than it need be, never earlier.
+ * The search for victims itself is asked, at later moments. After the longest minimum runtime no running task is protected any more;
+ * if the search finds nothing then, time does not help. Between now and that moment the search is asked at the moments at which a
+ * protection ends, and half-way, until the first moment is known. If the budget ends first, the named moment is too late, never too
+ * early.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/explain_time.h"
 
 #include "base/arena.h"
 #include "base/checked.h"
+#include "base/must.h"
 #include "core/model/limits.h"
 #include "core/sched/explain/explain_internal.h"
 #include "core/sched/order/runtime.h"
@@ -16,7 +17,8 @@
 #include "core/sched/take/action.h"
 #include "core/state/query.h"
 
-/* Pieces looked at for one explanation and in one search of it, and searches: lists explain hundreds of tasks. */
+/* Budgets: work of one explanation, work of one of its searches, number of its searches. The budgets are small, because a list of
+ * tasks explains hundreds of tasks. */
 enum { EXPLAIN_WORK_MAX = 10000, EXPLAIN_SEARCH_MAX = 4000, EXPLAIN_SEARCHES_MAX = 24 };
 
 struct wait_times {
@@ -32,6 +34,7 @@ bool explain_time_for_room(enum reason_code code)
            code == REASON_GANG_SHORT || code == REASON_TOPOLOGY || code == REASON_NOT_FOUND;
 }
 
+/* Would the task get its places by an action at `now_ms`? */
 static bool found_at(struct wait_times *times, int64_t now_ms, int64_t *ret_wake_ms)
 {
     times->searches++;
@@ -44,7 +47,7 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The longest minimum runtime that anybody in the pool has. */
+/* The longest minimum runtime of the pool and of its accounts. */
 static int64_t protection_max_ms(const struct trial *trial, const struct pool *pool)
 {
     const struct shares *shares = trial->tally.shares;
@@ -56,12 +59,13 @@ static int64_t protection_max_ms(const struct trial *trial, const struct pool *p
     return most;
 }
 
-/* The first moment after `from_ms`, where nothing is found, at which something is; 0: there is none up to `end_ms`. */
+/* The first moment between `from_ms` and `end_ms` at which the search finds victims; 0: the search finds none at `end_ms`. */
 static int64_t found_first(struct wait_times *times, int64_t from_ms, int64_t end_ms)
 {
     int64_t wake_ms;
-    int64_t low_ms = from_ms; /* not before that */
-    int64_t high_ms = end_ms; /* found then */
+    int64_t low_ms = from_ms;  /* the search finds nothing before this moment */
+    int64_t high_ms = end_ms;  /* the search finds victims at this moment */
+    must(times->searches > 0); /* the search found nothing at the first moment */
     if (!found_at(times, high_ms, &wake_ms)) {
         return 0;
     }
@@ -81,7 +85,7 @@ static int64_t found_first(struct wait_times *times, int64_t from_ms, int64_t en
 static void reason_until(struct reason *reason, enum reason_code code, int64_t until_ms)
 {
     if (reason->code != REASON_NO_ROOM && reason->code != REASON_GANG_SHORT) {
-        reason->wanted = 0; /* a count of something else */
+        reason->wanted = 0; /* the amounts belong to the reason that is replaced */
         reason->available = 0;
         reason->smallest = -1;
     }
@@ -99,6 +103,7 @@ void explain_time(struct trial *trial, const struct task *task, struct reason *r
     const int64_t from_ms = larger(now_ms, due_ms);
     const int64_t protection_ms = protection_max_ms(trial, pool);
     int64_t wake_ms;
+    must(task->pool.v == trial->pool.v);
     if (!explain_time_for_room(reason->code) || (from_ms == now_ms && protection_ms <= 0)) {
         return;
     }
@@ -109,7 +114,7 @@ void explain_time(struct trial *trial, const struct task *task, struct reason *r
         return;
     }
     if (wake_ms == INT64_MAX) {
-        return; /* nobody is protected who could give */
+        return; /* no piece is protected, so time does not help */
     }
     const int64_t until_ms = found_first(&times, wake_ms, i64_add(from_ms, protection_ms));
     if (until_ms != 0) {
@@ -117,7 +122,8 @@ void explain_time(struct trial *trial, const struct task *task, struct reason *r
     }
 }
 
-/* Where places are kept, by itself or by others, who keeps them may change with a priority, and what others start then is not known. */
+/* 0 where a task of the pool holds a reservation: another priority may change which task is the holder, and what starts then is not
+ * known. */
 uint32_t explain_time_priority(const struct core *core, task_id id)
 {
     const struct task *task = query_task(core, id);
@@ -132,6 +138,7 @@ uint32_t explain_time_priority(const struct core *core, task_id id)
     arena_init(&arena);
     trial_init(&trial, core, task->pool, &arena);
     raised.priority++;
+    must(raised.priority <= PRIORITY_MAX);
     bool helps = query_pool(core, task->pool)->reserved_count == 0 &&
                  !found_at(&times, query_time_ms(core), &wake_ms);
     times.task = &raised;

@@ -1,4 +1,4 @@
-/* explain_time.h - the part of an explanation that is about others: a task that only time keeps from taking its place from them.
+/* explain_time.h - from which moment a waiting task may evict others.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -6,6 +6,6 @@
 #include "core/model/task.h"
 #include "core/sched/place/trial.h"
 
-/* A task that waits for room and will get it from others once its preemption delay, or their minimum runtime, is over: that is the
- * reason, and `until_ms` the moment from which on it may, at the latest. Else the reason stays. The trial stays as it is. */
+/* If the task waits for room and could evict others after its preemption delay, or after the minimum runtime of others, then that is
+ * the reason. `until_ms` is the moment from which the task may evict, at the latest. Else the reason stays. The trial stays as it is. */
 void explain_time(struct trial *trial, const struct task *task, struct reason *reason);

@@ -1,5 +1,5 @@
-/* lower.c - lowering one amount of a request until it fits. Fitting is monotone in each amount, so
- * the largest that fits is found by halving. SPDX-License-Identifier: Apache-2.0 */
+/* lower.c - lowers one amount of a request until the request fits. A request that fits also fits with a smaller amount, so the
+ * largest amount that fits is found by halving. SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/lower.h"
 
 #include "base/must.h"
@@ -35,7 +35,7 @@ bool lower_for(const struct request *request, const struct lack *lack, struct lo
     return false;
 }
 
-/* Equal shares of several devices are lowered together. */
+/* How many devices the request shares. The parts of several devices are equal and are lowered together. */
 static int64_t devices_asked(const struct request *request)
 {
     return request->share_devices > 0 ? request->share_devices : 1;
@@ -110,7 +110,8 @@ int64_t lower_largest(const struct space *place, const struct request *request, 
                       int64_t asked, int64_t least)
 {
     const bool slots = what.kind == LOWER_SLOTS;
-    /* Without slots a task would be of another kind, and chosen devices are their own number. */
+    must(least >= -1);
+    /* A task with 0 slots is an aux task, and a request for chosen devices has as many slots as devices: neither is lowered. */
     if (slots && (request->slots_milli == 0 || request->device_mask != 0)) {
         return least;
     }

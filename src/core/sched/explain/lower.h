@@ -1,4 +1,4 @@
-/* lower.h - the smallest change of a request that would fit: one amount less, the rest as it is.
+/* lower.h - the smallest change with which a request would fit: one amount smaller, the rest as it is.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -19,26 +19,30 @@ enum lower_kind {
     LOWER_NAMED,
 };
 
+/* One amount of a request. */
 struct lower {
     enum lower_kind kind;
     uint32_t named; /* which of request->named */
 };
 
-/* The amount that was lacking; false: no lower amount of one thing helps. */
+/* The amount of the request that belongs to a lack; false: no smaller amount helps. */
 bool lower_for(const struct request *request, const struct lack *lack, struct lower *ret);
 
-/* All of them in order: numbers 0 .. lower_count() - 1. */
+/* All amounts of a request in order: numbers 0 .. lower_count() - 1. */
 uint32_t lower_count(const struct request *request);
 struct lower lower_at(uint32_t number);
 
-/* The amount asked now, of several shared devices that of each; -1: none of its own (the proportional part). */
+/* The amount that the request has now; where the request shares several devices, the part of one device. -1: the request has no
+ * amount of its own, and a proportional part comes with the slots. */
 int64_t lower_asked(const struct request *request, struct lower what);
+
+/* The resource of the amount. */
 resource_id lower_resource(const struct request *request, struct lower what);
 
-/* The request with this amount instead. */
+/* Sets the amount in the request. */
 void lower_apply(struct request *request, struct lower what, int64_t amount);
 
-/* The largest amount above `least` (and below `asked`) with which one instance fits the place;
- * `least` itself: there is none. Whole slots stay whole. */
+/* The largest amount above `least` and below `asked` with which one instance fits the place. `least` itself: there is no such amount.
+ * Whole slots stay whole. */
 int64_t lower_largest(const struct space *place, const struct request *request, struct lower what,
                       int64_t asked, int64_t least);

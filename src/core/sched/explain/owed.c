@@ -1,7 +1,9 @@
-/* owed.c - see owed.h. Arithmetic on accounts first: nodes are looked at only for what has a right to them.
+/* owed.c - finds waiting tasks that are owed a place. The accounts are asked first: nodes are looked at only for chunks that their
+ * accounts have a right to.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/explain/owed.h"
 
+#include "base/must.h"
 #include "core/model/fit.h"
 #include "core/model/instance.h"
 #include "core/model/node.h"
@@ -25,7 +27,7 @@
 #include "core/state/query.h"
 #include "core/state/space_later.h"
 
-/* One chunk while its room is looked for. */
+/* The search for room for one chunk. */
 struct owed_search {
     const struct core *core;
     const struct pool *pool;
@@ -39,6 +41,7 @@ struct owed_search {
 
 /* ---- room ---- */
 
+/* Does its minimum runtime protect the instance from reclaim by the claimant? */
 static bool protected(const struct owed_search *search, const struct account_view *victim,
                       const struct instance *instance)
 {
@@ -49,10 +52,11 @@ static bool protected(const struct owed_search *search, const struct account_vie
     return runtime_protected(since_ms, min_ms, search->now_ms);
 }
 
-/* May the claimant take it, after all that it took before? */
+/* May the claimant take the instance, beside the losses so far? Adds the instance to the losses if so. */
 static bool may_take(const struct owed_search *search, const struct instance *instance)
 {
     const struct task *task = query_task(search->core, instance->task);
+    must(task != NULL);
     const struct account_view *victim = tally_view(search->tally, task);
     if (!instance_stays(instance) || !task->preemptible || victim == search->claimant.account ||
         protected(search, victim, instance)) {
@@ -65,7 +69,7 @@ static bool may_take(const struct owed_search *search, const struct instance *in
            RECLAIM_REFUSED;
 }
 
-/* How many of the chunk the node would take, at most `most`. */
+/* How many instances of the chunk, at most `most`, fit on the node without the instances that the claimant may take. */
 static uint32_t node_room(const struct owed_search *search, const struct node *node, uint32_t most)
 {
     const struct core *core = search->core;
@@ -80,6 +84,7 @@ static uint32_t node_room(const struct owed_search *search, const struct node *n
     for (bool more = oindex_walk_from(&walk, &core->orders[ORDER_ON_NODE], key, &key);
          more && key.at[0] == node->id.v; more = oindex_walk_next(&walk, &key)) {
         const struct instance *instance = query_instance_row(core, key.at[3]);
+        must(instance != NULL);
         if (may_take(search, instance)) {
             const struct grant grant = instance_grant(instance);
             space_give(&place, &room, query_instance_request(core, instance), &grant);
@@ -88,6 +93,7 @@ static uint32_t node_room(const struct owed_search *search, const struct node *n
     return fit_count(&place, search->request, most);
 }
 
+/* Is there room for the chunk, and is the outcome balanced? For one instance each node is judged alone. */
 static bool has_room(const struct owed_search *search)
 {
     uint32_t left = search->count;
@@ -99,7 +105,9 @@ static bool has_room(const struct owed_search *search)
         if (!fit_usable(node)) {
             continue;
         }
-        left -= node_room(search, node, left);
+        const uint32_t fits = node_room(search, node, left);
+        must(fits <= left);
+        left -= fits;
         if (left == 0) {
             return reclaim_rules_balanced(&search->claimant, search->losses);
         }
@@ -112,6 +120,7 @@ static bool has_room(const struct owed_search *search)
 
 /* ---- rights ---- */
 
+/* Does the account have a right to the chunk, and do neither bounds nor the preemption delay forbid it? */
 static bool entitled(const struct owed_search *search, const struct task *task)
 {
     const struct tally *tally = search->tally;
@@ -125,12 +134,13 @@ static bool entitled(const struct owed_search *search, const struct task *task)
            !tally_user_capped(tally, task, VIEW_LATER, request) && from_ms <= search->now_ms;
 }
 
-/* Is what it has a right to kept for one of its own project? That has it, then. */
+/* Is the right that the task would use kept for the holder of a reservation? Then the holder is owed the place, not the task. */
 static bool kept_within(const struct owed_search *search, const struct task *task)
 {
     const struct okey key = key_account_queue(task);
     for (uint32_t i = 0; i < search->pool->reserved_count; i++) {
         const struct task *holder = query_task(search->core, search->pool->reserved[i].task);
+        must(holder != NULL);
         if (!task_promised(holder) &&
             rights_held_by(search->tally, holder, task, &key, &search->claimant.request)) {
             return true;
@@ -142,6 +152,7 @@ static bool kept_within(const struct owed_search *search, const struct task *tas
 static bool task_is_owed(struct owed_search *search, const struct task *task)
 {
     const struct shape *shape = query_task_shape(search->core, task->shape);
+    must(task->pool.v == search->pool->id.v);
     const uint32_t promised =
         task->gang && task->claimed_count > 0 ? task->waiting_count : task->claimed_count;
     if (shape->form != NULL || task->waiting_count <= promised) {
@@ -159,14 +170,14 @@ static bool task_is_owed(struct owed_search *search, const struct task *task)
     return entitled(search, task) && !kept_within(search, task) && has_room(search);
 }
 
-/* Nothing left of the lane: the next one begins behind. */
+/* A key behind all tasks of the lane of `key`. */
 static struct okey lane_end(struct okey key)
 {
     return (struct okey){{key.at[0], key.at[1], UINT64_MAX, UINT64_MAX}};
 }
 
-/* The tasks of a lane are alike to the scheduler: the first that is promised nothing speaks for those behind it, unless its time has
- * not come or its user has enough. */
+/* Finds the first task of a project that is owed a place. The tasks of a lane are equal for the scheduler, so only the first task of
+ * a lane without a promise is asked. Other tasks of the lane that have another delay or another user may be missed. */
 static bool account_is_owed(struct owed_search *search, account_id account, struct owed *ret)
 {
     const struct oindex *order = &search->core->orders[ORDER_ACCOUNT_QUEUE];
@@ -174,6 +185,7 @@ static bool account_is_owed(struct owed_search *search, account_id account, stru
     struct okey key = {{own, 0, 0, 0}};
     while (oindex_next(order, key, &key) && key.at[0] == own) {
         const struct task *task = query_task(search->core, (task_id){key.at[3]});
+        must(task != NULL);
         if (task_is_owed(search, task)) {
             *ret = (struct owed){account, task->id, search->count};
             return true;
@@ -203,6 +215,7 @@ size_t owed_find(const struct core *core, pool_id pool, int64_t now_ms, struct a
     for (uint32_t i = 0; i < shares->count; i++) {
         count += account_is_owed(&search, shares->links[i].id, &found[count]);
     }
+    must(count <= shares->count);
     *ret = found;
     return count;
 }

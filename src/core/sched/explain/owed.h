@@ -1,14 +1,13 @@
-/* owed.h - waiting work that is owed a place: its project is below its guarantee, and others hold what it needs beyond theirs.
+/* owed.h - waiting tasks that are owed a place: their project is below its guarantee, and borrowers hold the places they need.
  *
- * The yardstick for reclaim, not a part of it: a pass of a pool that evicts leaves nothing owed that can be found by looking at one
- * node after the other. The next chunk of a waiting task (a gang's minimum, else one instance) is owed a place when
- *   - the project would be within its guarantee with it (what leaves left out, what is promised included), and neither a limit,
- *     its user's cap nor its preemption delay speaks against it;
- *   - it would fit if what leaves had left and those had gone that reclaim_rules lets it take: preemptible, of other accounts,
- *     past their minimum runtime, as long as their account is above its guarantee or share (where the two accounts part: a
- *     department may be in the way). Nobody is moved for it. Of a gang: all
- *     nodes together, in order of id, each account giving only what it has too much.
- * Gangs whose instances are not alike or must be close together are left out.
+ * This is a yardstick for reclaim, not a part of reclaim. A complete pass with reclaim leaves no task that owed_find() finds. The
+ * next chunk of a waiting task is owed a place if all of this holds:
+ *   1. With the chunk, the project is within its guarantee. Promised amounts count, amounts of leaving instances do not.
+ *   2. Neither a limit, nor the user's cap, nor the preemption delay forbids the chunk.
+ *   3. The chunk fits once all leaving instances have left and all victims that reclaim_rules allows have left, too. Victims are
+ *      preemptible, of other accounts, past their minimum runtime, and their account is above its guarantee or share.
+ * No task is moved to make room. For a gang all nodes are looked at in the order of their ids, and each account gives only what it
+ * holds beyond its right. Gangs with a form are left out.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -21,10 +20,11 @@
 
 struct owed {
     account_id account; /* a project */
-    task_id task;       /* the first of it that was found, by lanes */
-    uint32_t count;     /* instances of its next chunk */
+    task_id task;       /* the first task of the project that is owed a place, lane by lane */
+    uint32_t count;     /* instances of the task's next chunk */
 };
 
-/* One entry for each project of the pool that is owed something, ascending by account; returns how many. In the arena. */
+/* One entry for each project of the pool that is owed a place, in the order of the pool's shares; returns how many. The entries live
+ * in the arena. */
 size_t owed_find(const struct core *core, pool_id pool, int64_t now_ms, struct arena *arena,
                  const struct owed **ret);

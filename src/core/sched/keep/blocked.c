@@ -1,7 +1,8 @@
-/* blocked.c - see blocked.h.
+/* blocked.c - chooses the head of a pool and turns heads into holders.
  *
- * Surprising: where short tasks go first a new holder's places are chosen at the end of a pass, only to name the moment of its
- * start; from the next pass on it stands ahead of all others of its project and priority. SPDX-License-Identifier: Apache-2.0 */
+ * Surprising: in a pool with `order: short-first` the places of a new holder are chosen at the end of a pass, only to name the moment
+ * of its start. From the next pass on the holder stands ahead of all tasks of its project and priority.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/keep/blocked.h"
 
 #include "base/arena.h"
@@ -14,7 +15,7 @@
 #include "core/state/key.h"
 #include "core/state/query.h"
 
-enum { HEADS_LOOK_MAX = 64 }; /* tasks that are asked whether they have waited longest */
+enum { HEADS_LOOK_MAX = 64 }; /* how many of the oldest tasks blocked_elect() looks at */
 
 void blocked_init(struct blocked *waiting, const struct core *core, const struct pool *pool,
                   struct trial *trial)
@@ -36,7 +37,7 @@ void blocked_init(struct blocked *waiting, const struct core *core, const struct
 
 /* ---- holders ---- */
 
-/* Instances of the task that this pass has started. */
+/* How many instances of the task this pass has started. */
 static uint32_t placed_count(const struct trial *trial, const struct task *task)
 {
     uint32_t count = 0;
@@ -46,8 +47,8 @@ static uint32_t placed_count(const struct trial *trial, const struct task *task)
     return count;
 }
 
-/* All of it starts in this pass, also where it was promised; or it is a gang of which some are told to make room: that does not
- * wait for more until they have left. */
+/* Does the task leave the queue by this pass? Either all its waiting instances start. Or the task is a gang of which instances are
+ * evicted: such a gang does not wait for more instances until the evicted ones have left. */
 static bool leaves_queue(const struct trial *trial, const struct task *task)
 {
     if (placed_count(trial, task) == task->waiting_count) {
@@ -106,7 +107,7 @@ void blocked_keep(struct blocked *waiting)
     while (waiting->kept < waiting->count) {
         const uint32_t i = waiting->kept++;
         if (task_promised(waiting->holders[i])) {
-            continue; /* it has its places when others have left them */
+            continue; /* this holder has claims: its places are promised */
         }
         const struct holder holder = reserve_holder(waiting->core, waiting->holders[i],
                                                     waiting->until_ms[i], waiting->now_ms);
@@ -114,13 +115,14 @@ void blocked_keep(struct blocked *waiting)
     }
 }
 
-/* How long it may be overtaken, if it became the first blocked now. */
+/* How long the task may be overtaken if it becomes the head now. */
 static int64_t overtaken_max_ms(const struct blocked *waiting, const struct task *task)
 {
     return i64_add(waiting->pool->patience_ms, task_overtaken_ms(task));
 }
 
-/* The first blocked has been overtaken long enough. */
+/* Makes the head a holder, because the head has been overtaken for long enough. Beside other holders the head must have a known
+ * start. A head without a known start stays the head and is asked again in a later pass. */
 static void holder_new(struct blocked *waiting, const struct task *task)
 {
     blocked_keep(waiting);
@@ -130,7 +132,7 @@ static void holder_new(struct blocked *waiting, const struct task *task)
     const int64_t until_ms = reserve_form_task(waiting->trial, &holder);
     waiting->head = NULL;
     if (waiting->count > 0 && until_ms == 0) {
-        waiting->closed = true; /* it has to wait until others have started, and is asked again */
+        waiting->closed = true;
         waiting->head = overtaken_max_ms(waiting, task) > 0 ? task : NULL;
         waiting->moved = true;
         return;
@@ -152,23 +154,23 @@ void blocked_begin(struct blocked *waiting, blocked_barred_fn barred, void *ctx)
     }
 }
 
-/* ---- the first blocked ---- */
+/* ---- the head ---- */
 
-/* May this blocked task be the first at its turn? Between projects only the one that was it before: else the project whose turn
- * comes first, with small ones always ready, would leave none to the others. */
+/* May this blocked task become the head at its turn? Where turns change between projects, only the head of the pass before may. Else
+ * a project whose turn always comes first would always have the head. */
 static bool head_allowed(const struct blocked *waiting, const struct task *task)
 {
     return !waiting->by_length && (!waiting->between || waiting->old == task);
 }
 
-/* How many accounts are between that of the last head and that of the task, going round. */
+/* How many account ids lie between the project of the last head and the project of the task. Ids wrap around. */
 static uint32_t distance(const struct blocked *waiting, const struct task *task)
 {
     return task->account.v - waiting->last.v - 1;
 }
 
-/* Of the first blocked of each project the next is that of the project whose turn it is after the last head's, in the order of their
- * ids: so each has its turn, however many wait in the others. */
+/* Notes the task that becomes the head after the current one. Projects take turns in the order of their ids, beginning behind the
+ * project of the last head. So each project gets the head, however many tasks wait in the others. */
 static void next_note(struct blocked *waiting, const struct task *task, bool *seen)
 {
     const bool nearer =
@@ -193,14 +195,14 @@ static bool overtaken_enough(const struct blocked *waiting)
                           : pool_patience_ms(waiting->pool) <= waiting->now_ms;
 }
 
-/* The first blocked task that the nodes at hand could run is it. One that they could not (its nodes are
- * away) waits for no one here, and would keep places in vain. */
+/* The first blocked task that the usable nodes could run becomes the head. A task that needs nodes which are away cannot use kept
+ * places, so it does not become the head. */
 bool blocked_note(struct blocked *waiting, const struct task *task, bool progress, bool *seen)
 {
     if (waiting->between && is_holder(waiting, task)) {
         return true;
     }
-    /* One that was found blocked before it, and is ahead of it, takes its place. */
+    /* A holder stays a holder, unless a blocked task ahead of it became the head in this pass. */
     const bool holder =
         task->reserved && !progress && (waiting->by_length || waiting->head == NULL);
     if (holder && !waiting->closed && waiting->count < RESERVATIONS_MAX) {
@@ -256,7 +258,7 @@ void blocked_unbar(struct blocked *waiting, blocked_barred_fn barred, void *ctx)
 {
     const uint32_t count = waiting->count;
     if (!waiting->between) {
-        return; /* they were met at their turns */
+        return; /* in a fixed order each holder was noted at its turn, after its bounds were checked */
     }
     waiting->count = 0;
     waiting->timed = true;
@@ -280,7 +282,7 @@ bool blocked_barred(const struct blocked *waiting, blocked_barred_fn barred, voi
 
 /* ---- facts ---- */
 
-/* Holders whose turn has not come stay what they are. */
+/* Holders whose turn did not come in this pass stay holders. */
 static void unmet_add(struct blocked *waiting)
 {
     for (uint32_t i = 0; i < waiting->pool->reserved_count; i++) {
@@ -293,8 +295,8 @@ static void unmet_add(struct blocked *waiting)
     }
 }
 
-/* Was it passed by, and will be again? Others can take from it only while those behind it hold what its project has a right to, unless
- * that right is less than it asks for. */
+/* Did other tasks use the holder's places, and will they again? Tasks of the holder's own project may always use them. Tasks of other
+ * projects may use them for ever only if the holder requests more than its project has a right to. */
 static bool passed_by(const struct blocked *waiting, const struct task *task)
 {
     struct overlay *overlay = &waiting->trial->overlay;
@@ -303,8 +305,8 @@ static bool passed_by(const struct blocked *waiting, const struct task *task)
            (holder->passed_else > 0 && !rights_enough(&waiting->trial->tally, task));
 }
 
-/* Between projects: who got one of its instances has had its turn, and who is passed by does not make the others wait for that: the
- * next one is first now. */
+/* Ends reservations where turns change between projects. A holder that got an instance has had its turn. A holder that other tasks
+ * overtake does not make other projects wait: the next project gets the head. */
 static void holders_release(struct blocked *waiting)
 {
     const uint32_t count = waiting->count;
@@ -324,7 +326,7 @@ static void holders_release(struct blocked *waiting)
 
 static void head_fact(struct blocked *waiting, const struct input *in, struct facts *out)
 {
-    /* Of a holder whose start nobody knows the pool says that it is blocked, too. */
+    /* A holder whose start is not known is also shown as the pool's blocked task. */
     const struct task *head = waiting->head;
     if (head == NULL && waiting->count > 0 && !waiting->timed) {
         head = waiting->holders[waiting->count - 1];
@@ -356,12 +358,12 @@ static void reserved_fact(struct blocked *waiting, const struct input *in, struc
         fact->reserved.pool = pool->id;
         fact->reserved.at = list;
         fact->reserved.count = count;
-        /* Who holds none any more, or now, says who may be the first blocked: look again. */
+        /* A changed list of holders may change the head, so a further pass is needed. */
         waiting->impatient = true;
     }
 }
 
-/* A pass that stopped before it met a blocked task knows of no new one and leaves the old one. */
+/* A pass that stopped before it met a blocked task knows of no new head. Such a pass leaves the head as the state has it. */
 void blocked_facts(struct blocked *waiting, bool stopped, const struct input *in, struct facts *out)
 {
     const struct task *blocked = query_task(waiting->core, waiting->pool->blocked_task);
@@ -373,12 +375,12 @@ void blocked_facts(struct blocked *waiting, bool stopped, const struct input *in
         unmet_add(waiting);
     }
     holders_release(waiting);
-    /* Beside other holders nobody is made to wait for a next pass that may refuse him as this one would. */
+    /* Beside other holders and without patience, the next pass could refuse a new head as this pass would. So none is set. */
     const bool takes_next = waiting->count == 0 || waiting->pool->patience_ms > 0;
     if (!waiting->by_length && waiting->head == NULL && waiting->next != NULL &&
         may_hold(waiting) && takes_next) {
         head_set(waiting, waiting->next, false);
-        /* Its turn is over: the next pass keeps places, or sees whom of the holders it is ahead of. */
+        /* The turn of the new head is over. The next pass keeps places for the head, or finds which holders the head is ahead of. */
         waiting->impatient = waiting->pool->patience_ms == 0 || waiting->count > 0;
     }
     if (waiting->head != NULL && leaves_queue(waiting->trial, waiting->head)) {

@@ -1,11 +1,11 @@
-/* blocked.h - who waits longest: the task that is blocked first, and those that hold reservations (P7).
+/* blocked.h - the head of a pool, and the holders of reservations (P7).
  *
- *   blocked ─(patience)─▶ holder: its places are kept from its turn on ─▶ starts
+ *   blocked ─▶ head ─(patience)─▶ holder: places are kept for the task from its turn on ─▶ starts
  *
- * One task at a time is blocked first. Where tasks go in order of submission it is the first of the order that does not fit; where
- * turns change between projects, the first one of a project, one project after the other, until it starts; where
- * short ones go first, the one that has waited longest. When it has been that for long enough it becomes a holder; one at a time, or
- * up to RESERVATIONS_MAX while all their starts are known. SPDX-License-Identifier: Apache-2.0 */
+ * A pool has one head at a time. In a fixed order the head is the first task that fits no place. Where turns change between projects,
+ * one project after the other has the head: its first blocked task, until that task starts. In a pool with `order: short-first` the
+ * head is the task that has waited longest. A head that has been overtaken for long enough becomes a holder. A pool has one holder,
+ * or up to RESERVATIONS_MAX holders while the starts of all of them are known. SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/model/ids.h"
@@ -24,49 +24,50 @@ struct blocked {
     const struct pool *pool;
     struct trial *trial;
     int64_t now_ms;
-    bool by_length;
+    bool by_length;          /* the pool has `order: short-first` */
     bool between;            /* several projects wait, and turns change between them */
-    const struct task *old;  /* the first blocked of the pass before, if it still waits */
-    account_id last;         /* its project */
-    const struct task *next; /* who is it if the old one is not any more */
-    const struct task *head; /* the first blocked */
-    bool moved;              /* it is another one, or the same one got some of its instances */
-    bool grew;      /* in this pass: it now waits for other instances than those that were tried */
-    bool impatient; /* places should be kept for it, but its turn was over */
-    bool closed;    /* nobody may become a holder any more in this pass */
-    bool timed;     /* the start of every holder is known */
+    const struct task *old;  /* the head (else the first holder) of the state; NULL: none */
+    account_id last;         /* the project of `old` */
+    const struct task *next; /* the task that becomes the head if `old` is not the head any more */
+    const struct task *head; /* NULL: none so far in this pass */
+    bool moved;              /* another task became the head, or the head got some instances */
+    bool grew;               /* the head got instances in this pass, and waits for its next ones */
+    bool impatient;          /* a further pass is needed: the head or the holders have changed */
+    bool closed;             /* no further task may become a holder in this pass */
+    bool timed;              /* the start of every holder is known */
     const struct task *holders[RESERVATIONS_MAX]; /* in the order of their turns */
-    int64_t until_ms[RESERVATIONS_MAX];
-    uint32_t count;
-    uint32_t kept; /* so many of them have their places chosen */
+    int64_t until_ms[RESERVATIONS_MAX]; /* when each holder starts at the latest; 0: not known */
+    uint32_t count;                     /* of the holders */
+    uint32_t kept;                      /* the places of so many holders are chosen */
 };
 
-/* Says whether something other than room holds the task back. */
+/* Does something other than room on nodes hold the task back? */
 typedef bool (*blocked_barred_fn)(void *ctx, const struct task *task);
 
+/* Begins a pass: reads the head and the holders of the state. */
 void blocked_init(struct blocked *waiting, const struct core *core, const struct pool *pool,
                   struct trial *trial);
 
-/* Promised places have been taken, turns begin. Where they change between projects, those who hold reservations hold them
- * from now on, against all other projects; those ahead of one in its own may use its places (rights.h). */
+/* Called after claims have started and before the first turn. Where turns change between projects, reservations bind all other
+ * projects from now on. Tasks ahead of a holder in its own project may use its places (rights.h). */
 void blocked_begin(struct blocked *waiting, blocked_barred_fn barred, void *ctx);
 
-/* This task, whose turn it is, finds no room; `progress`: some of its instances did. `*seen`, of its project: one that is ahead of it
- * was noted. Does it hold a reservation now? */
+/* Notes that this task, whose turn it is, finds no room. `progress`: some of its instances got a place in this pass. `*seen` belongs
+ * to its project: a blocked task ahead in the project was noted as the next head. Returns whether the task holds a reservation now. */
 bool blocked_note(struct blocked *waiting, const struct task *task, bool progress, bool *seen);
 
-/* Choose the places of holders that have none yet: before anybody is placed who could take them. */
+/* Chooses the places of holders that have none yet. Called before a task is placed that could take these places. */
 void blocked_keep(struct blocked *waiting);
 
-/* All have had their turns: the one that has waited longest is the first blocked, where short ones go first. */
+/* Called after all turns. In a pool with `order: short-first` the task that has waited longest becomes the head. */
 void blocked_elect(struct blocked *waiting, blocked_barred_fn barred, void *ctx);
 
-/* All have had their turns: those that something other than room holds back do not keep anything any more. */
+/* Called after all turns. Holders that something other than room holds back keep no places any more. */
 void blocked_unbar(struct blocked *waiting, blocked_barred_fn barred, void *ctx);
 
-/* Does something other than room hold one of them back? */
+/* Does something other than room hold the head or a holder back? */
 bool blocked_barred(const struct blocked *waiting, blocked_barred_fn barred, void *ctx);
 
-/* What has changed, as facts. `stopped`: the pass did not meet all that wait. */
+/* Adds facts for what has changed: FACT_HEAD_BLOCKED, FACT_RESERVED. `stopped`: the pass did not look at all waiting tasks. */
 void blocked_facts(struct blocked *waiting, bool stopped, const struct input *in,
                    struct facts *out);

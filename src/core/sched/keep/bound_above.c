@@ -1,4 +1,4 @@
-/* bound_above.c - see bound_above.h.
+/* bound_above.c - finds, for each account above projects, the waiting task for which its quota is kept.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/keep/bound_above.h"
 
@@ -15,8 +15,8 @@
 #include "core/state/state.h"
 
 struct bounds_above {
-    const struct first_bound **at; /* by index of the account's view; NULL: nobody */
-    uint32_t *waiting;             /* the same: projects below that have such a task */
+    const struct first_bound **at; /* by account_view.index: the task, its amounts; NULL: none */
+    uint32_t *waiting;             /* by account_view.index: projects below that have such a task */
     uint32_t count;
 };
 
@@ -47,7 +47,8 @@ static bool older(const struct task *a, const struct task *b)
     return a->queued_ms != b->queued_ms ? a->queued_ms < b->queued_ms : a->id.v < b->id.v;
 }
 
-/* The first task of a project; NULL: it is promised all it waits for. Leaves in *key the first of the next project, if there is one. */
+/* The first task of the project at `*key`; NULL: that task has a promised place for all its instances. Moves `*key` to the first
+ * task of the next project; `*more` says whether there is one. */
 static const struct task *project_first(struct trial *trial, struct okey *key, bool *more)
 {
     struct shape_notes notes = {.arena = trial->arena};

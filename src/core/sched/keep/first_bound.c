@@ -1,4 +1,4 @@
-/* first_bound.c - see first_bound.h.
+/* first_bound.c - whether quota is kept for a task, and from which tasks.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/keep/first_bound.h"
 
@@ -16,7 +16,7 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* Is it its own project that may not have so much more, or its user? */
+/* Does a bound of the task's own project, or the cap of its user, forbid these amounts? */
 static bool bound_here(const struct tally *tally, const struct task *task, enum view view,
                        const struct vector *amounts)
 {
@@ -27,7 +27,7 @@ static bool bound_here(const struct tally *tally, const struct task *task, enum 
     return gate.account->index == tally_view(tally, task)->index;
 }
 
-/* Could the task have it if its accounts and its user held nothing? */
+/* Could the task have these amounts if its accounts and its user held nothing? */
 static bool could_have(const struct trial *trial, const struct task *task,
                        const struct vector *amounts)
 {
@@ -46,7 +46,7 @@ static bool could_have(const struct trial *trial, const struct task *task,
     return reserve_form_possible(trial, task);
 }
 
-/* Has its project a bound of its own for what it asks for, or its user? */
+/* Does the task's project, or the cap of its user, bound any of these amounts? */
 static bool has_bound(const struct trial *trial, const struct task *task,
                       const struct vector *amounts)
 {
@@ -132,9 +132,9 @@ const struct task *first_bound_ahead(struct trial *trial, const struct task *tas
             return first;
         }
         if (query_pool(core, trial->pool)->user_slots_max > 0) {
-            queue_advance(&queue); /* the next one may be of another user */
+            queue_advance(&queue); /* the next task of the lane may be of another user */
         } else {
-            queue_drop(&queue); /* those behind it there are equal to it */
+            queue_drop(&queue); /* the other tasks of the lane are equal */
         }
     }
     return NULL;

@@ -1,8 +1,8 @@
-/* first_bound.h - what falls free of a project's own bounds, or of its user's cap, is kept for the first task that waits for it.
+/* first_bound.h - quota of a project, or of a user's cap, is kept for the first task of the project that waits for it.
  *
- * Of those in a project's queue the first that found no place, or may not have one, has waited for the pool's patience and could run
- * if the project held nothing: what stands behind it starts only within what it leaves of the bounds (P7). Room on nodes is kept by
- * reservations (blocked.h); this is the same for quotas. Bounds further up are shared with other projects: bound_above.h.
+ * The first task of a project that does not start keeps the quota if it has waited for the pool's patience and could run if the
+ * project held nothing. Tasks behind that task in the project start only within what the bounds leave beside it (P7). Reservations do the
+ * same for room on nodes (blocked.h). Bounds of accounts above the project are in bound_above.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -16,25 +16,26 @@
 
 struct first_bound {
     const struct task *task;
-    struct vector amounts; /* that it waits for */
+    struct vector amounts; /* of the instances for which the task waits */
 };
 
-/* Is it such a task, with its next `count` instances, at this moment? NULL: no. The result lives in the trial's arena. */
+/* The task with its next `count` instances, if quota of its project is kept for it at `now_ms`; else NULL. The result lives in the
+ * trial's arena. */
 const struct first_bound *first_bound_new(struct trial *trial, const struct task *task,
                                           uint32_t count, int64_t now_ms);
 
-/* The same whether or not its project has bounds. */
+/* As first_bound_new(), also where neither the project nor the user has a bound. */
 const struct first_bound *first_bound_of(struct trial *trial, const struct task *task,
                                          uint32_t count, int64_t now_ms);
 
-/* Counts what it waits for as held (1), or no longer (-1). */
+/* Counts the amounts as held by the task (sign 1), or no longer (sign -1). */
 void first_bound_count(struct trial *trial, const struct first_bound *first, int sign);
 
-/* Does it hold back a task behind it that asks for so much? `first` may be NULL. */
+/* Is the quota that `task` needs for these amounts kept for `first`? False where `first` is NULL or the task itself. */
 bool first_bound_holds(struct trial *trial, const struct first_bound *first,
                        const struct task *task, enum view view, const struct vector *amounts);
 
-/* The one ahead of a task in its project's queue that holds it back, as far as the state says, however long that has waited; NULL:
- * there is none. `*ret_any`: there is some that might. */
+/* The task ahead of `task` in its project for which the quota is kept that `task` needs. NULL: none. Read from the state alone, as if
+ * the patience were over. `*ret_any`: some task ahead would keep quota from a task with other amounts. */
 const struct task *first_bound_ahead(struct trial *trial, const struct task *task,
                                      const struct vector *amounts, bool *ret_any);

@@ -1,16 +1,16 @@
 /* reserve.c - which places the holder of a reservation will use.
  *
- * For each node: let its instances end one after the other, in the order in which they began, until
- * the holder fits. The nodes are kept on which the newest of these ends belongs to the oldest
- * instance; what others may still use there is what is left beside the holder at that moment.
+ * By known ends: if enough nodes have known ends, the nodes are kept that become free soonest. Then the holder's start is known. Other
+ * tasks may start on kept nodes only if they end before, so the start never moves later. An end is known by a time limit. A learned
+ * length also counts as a known end, but only until the start that was named when the reservation was given: learned lengths may be
+ * wrong again and again.
  *
- * Where enough nodes have known ends, those that end soonest are kept instead: the holder's start is then known, and nobody who
- * would be there longer may come between, so it never moves on. Ends are known by time limits; learned lengths count as known until
- * the moment that was named when the reservation was given, once, because they can be wrong again and again.
+ * By age: otherwise the instances of each node are thought to end in the order in which they began, until the holder fits. The newest
+ * instance that must end gives the age of the node, and the oldest nodes are kept. What is left beside the holder is for others.
  *
- * Why not any known end? Most tasks have no limit, and going over to a node for its known end can throw away a wait that is nearly
- * over. The age of the newest instance waited for never moves on: others do not start there, and another node is taken only for an
- * older one. So the holder starts within the length of one task (S6 of README.md).
+ * Why not mix the two? Most tasks have no time limit. A change to a node with a known end could throw away a wait that is nearly over.
+ * By age, no other task starts on a kept node, and another node is taken only if it is older. So the holder starts within the length
+ * of one task (S6 of README.md).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/keep/reserve.h"
 
@@ -26,7 +26,7 @@
 #include "core/state/key.h"
 #include "core/state/query.h"
 
-/* When a run of this task that began then ends; INT64_MAX: not known. */
+/* When an instance of this task that started at `from_ms` ends; INT64_MAX: not known. */
 static int64_t run_end_ms(const struct reserve_choice *choice, const struct task *task,
                           int64_t from_ms)
 {
@@ -37,7 +37,7 @@ static int64_t run_end_ms(const struct reserve_choice *choice, const struct task
         return INT64_MAX;
     }
     const int64_t end_ms = i64_add(from_ms, task->expect_ms);
-    return end_ms > choice->overlay->now_ms ? end_ms : INT64_MAX; /* longer than expected already */
+    return end_ms > choice->overlay->now_ms ? end_ms : INT64_MAX; /* a passed end says nothing */
 }
 
 static int64_t instance_end_ms(const struct reserve_choice *choice, const struct task *task,
@@ -50,13 +50,12 @@ static int64_t instance_end_ms(const struct reserve_choice *choice, const struct
                       instance->started_ms != 0 ? instance->started_ms : instance->allocated_ms);
 }
 
-/* Do some leave the node, or is part of it promised? Then all is reckoned from when those have left. */
 bool reserve_changing(const struct spot *spot)
 {
     return spot != NULL && spot->later != NULL;
 }
 
-/* What the step has done on the node; NULL: nothing, or it is not asked for. */
+/* The node as the step has changed it; NULL: the step has not touched the node, or the choice is `bare`. */
 static const struct spot *spot_of(const struct reserve_choice *choice, const struct node *node)
 {
     return choice->bare ? NULL : overlay_find(choice->overlay, node->id);
@@ -71,7 +70,6 @@ static uint32_t placed_count(const struct spot *spot)
     return count;
 }
 
-/* Everything that holds something on the node, in the state and in this step. */
 struct occupant *reserve_occupants(const struct reserve_choice *choice, const struct node *node,
                                    uint32_t *ret_count)
 {
@@ -103,7 +101,7 @@ struct occupant *reserve_occupants(const struct reserve_choice *choice, const st
     }
     for (const struct placed *p = spot == NULL ? NULL : spot->placed; p != NULL; p = p->next) {
         if (p->claim) {
-            continue; /* nobody knows its end */
+            continue; /* a claim has not started, so its end is not known */
         }
         must(count < room);
         list[count++] = (struct occupant){
@@ -131,7 +129,6 @@ static bool holding_before(const struct reserve_choice *choice, const struct occ
     return a->task != b->task ? a->task < b->task : a->index < b->index;
 }
 
-/* When all that are told to stop on this node should have ended; 0: there are none. */
 int64_t reserve_leaving_end_ms(const struct core *core, const struct node *node)
 {
     int64_t end_ms = 0;
@@ -146,7 +143,7 @@ int64_t reserve_leaving_end_ms(const struct core *core, const struct node *node)
     return end_ms;
 }
 
-/* The one that is let end next; NULL: all have. Few are asked for, so the list is not sorted. */
+/* The list is not sorted, because a caller asks for few ends. */
 struct occupant *reserve_next_end(const struct reserve_choice *choice, struct occupant *list,
                                   uint32_t count)
 {
@@ -159,7 +156,7 @@ struct occupant *reserve_next_end(const struct reserve_choice *choice, struct oc
     return first;
 }
 
-/* How many instances of the holder the node would take if nothing ran on it. */
+/* How many instances of the request, at most `max`, a usable node takes if nothing runs there. */
 static uint32_t node_holds(const struct node *node, const struct request *request, uint32_t max)
 {
     struct space_room room;
@@ -171,7 +168,7 @@ static uint32_t node_holds(const struct node *node, const struct request *reques
     return fit_count(&place, request, max);
 }
 
-/* When the first of these ends passes that were learned, so that it is known no longer. */
+/* When the first end of the list passes. A learned end that has passed is not known any more. INT64_MAX: no end is learned. */
 static int64_t ends_lapse_ms(const struct reserve_choice *choice, const struct occupant *list,
                              uint32_t count)
 {
@@ -184,7 +181,6 @@ static int64_t ends_lapse_ms(const struct reserve_choice *choice, const struct o
     return first_ms;
 }
 
-/* Lets instances end until the node takes `candidate->count`; leaves the place as it is then. */
 void reserve_wait(const struct reserve_choice *choice, const struct request *request,
                   struct candidate *candidate, struct space_room *room, struct space *ret)
 {
@@ -208,8 +204,7 @@ void reserve_wait(const struct reserve_choice *choice, const struct request *req
     candidate->lapse_ms = ends_lapse_ms(choice, list, count);
     while (fits < candidate->count && (next = reserve_next_end(choice, list, count)) != NULL) {
         if (choice->by_end && next->end_ms == INT64_MAX) {
-            candidate->end_ms =
-                INT64_MAX; /* nobody waits for what nobody knows: the rest does not matter */
+            candidate->end_ms = INT64_MAX; /* by_end: a node without a known end is no candidate */
             break;
         }
         next->ended = true;
@@ -222,7 +217,7 @@ void reserve_wait(const struct reserve_choice *choice, const struct request *req
     candidate->count = fits;
 }
 
-/* How many such instances go on all nodes together, counted until `enough`. */
+/* How many instances of the request all empty usable nodes take together, at most `enough`. */
 static uint32_t pool_holds(const struct overlay *overlay, const struct request *request,
                            uint32_t enough)
 {
@@ -305,7 +300,8 @@ static int64_t chosen_keep(const struct reserve_choice *choice, const struct res
 int64_t reserve_keep(struct overlay *overlay, const struct holder *holder)
 {
     must(holder->count > 0);
-    overlay_leaving(overlay); /* whether or not somebody has asked for it before */
+    /* The choice must not depend on whether the later view was asked for before. */
+    overlay_leaving(overlay);
     struct reserve_choice choice = {.overlay = overlay, .holder = holder, .by_end = true};
     struct reserve_chosen chosen = reserve_choice_make(&choice, true);
     if (chosen.left == 0) {
@@ -317,9 +313,9 @@ int64_t reserve_keep(struct overlay *overlay, const struct holder *holder)
     choice.by_end = false;
     chosen = reserve_choice_make(&choice, overlay->keeping);
     if (chosen.left > 0 && overlay->keeping) {
-        return 0; /* the rest is kept for those before it */
+        return 0; /* the other nodes are kept for other holders */
     }
-    /* Where some are left there is overhang on a shrunken node: what there is, is kept. */
+    /* Too few places although all instances may end: a node has become smaller. The places that there are, are kept. */
     return chosen_keep(&choice, &chosen);
 }
 

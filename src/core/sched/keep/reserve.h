@@ -1,4 +1,4 @@
-/* reserve.h - the places kept for the task that has waited longer than its pool's patience (P7).
+/* reserve.h - the places that are kept for the holder of a reservation (P7).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -12,34 +12,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Could `count` instances of this shape run together on the nodes that may take work, if nothing
- * else ran there? */
+/* Could `count` instances of this shape run together on the usable nodes if nothing else ran there? */
 bool reserve_possible(const struct overlay *overlay, const struct shape *shape, uint32_t count);
 
-/* Who holds a reservation. */
+/* A task that holds a reservation, or is about to. */
 struct holder {
     const struct task *task;
     const struct request *request;
     uint32_t count;   /* instances that start together */
-    int64_t until_ms; /* when it was to start when it was given the reservation; 0: nobody knew */
-    bool learned;     /* learned lengths say when others end, too */
-    bool timed_only;  /* nothing is kept unless the start is known */
+    int64_t until_ms; /* the start named with the reservation; 0: none was known */
+    bool learned;     /* learned lengths count as known ends of other tasks */
+    bool timed_only;  /* no place is kept unless the holder's start is known */
 };
 
-/* The task as a holder. */
+/* The task as a holder whose start was named as `until_ms`. */
 struct holder reserve_holder(const struct core *core, const struct task *task, int64_t until_ms,
                              int64_t now_ms);
 
-/* Keep the places on which the holder will start: those that are known to fall free soonest; where too few ends are known, those
- * where the newest instance that has to end is oldest; then those that wait for the fewest ends for each instance, then by node id.
- * Nodes kept for others do not count; where too few are left, nothing is kept. Computed from the state and what the step has placed,
- * nothing else, so that it comes out the same in the next pass as long as nothing changes. reserve_possible() must hold.
- * Returns when the holder starts at the latest; 0: nobody knows. */
+/* Keeps the places on which the holder will start. Returns when the holder starts at the latest; 0: not known. reserve_possible()
+ * must hold. Where enough ends are known, the nodes are kept that become free soonest; else the nodes on which the newest instance
+ * that has to end is oldest. Nodes kept for other holders do not count; if too few nodes are left, none is kept.
+ * The choice depends on the state and the step's placements alone, so the next pass chooses the same while nothing changes. */
 int64_t reserve_keep(struct overlay *overlay, const struct holder *holder);
 
-/* The same for a task whatever its form. A gang with a form keeps its places by age, and only where nobody else keeps any. Where there
- * are several choices of what comes next (form_chunk.h) it is the first that could be: reserve_form_open() says whether one could that
- * its accounts let start. */
+/* reserve_possible() for the next instances of any task, with or without a form. */
 bool reserve_form_possible(const struct trial *trial, const struct task *task);
+
+/* As reserve_form_possible(). For a gang whose groups have minimums, only choices of instances count that the accounts allow. */
 bool reserve_form_open(const struct trial *trial, const struct task *task);
+
+/* reserve_keep() for any task, with or without a form. A gang with a form waits for the nodes with the oldest instances, and keeps
+ * nothing if another holder keeps places. Of several choices of its next instances the first possible one counts. */
 int64_t reserve_form_task(struct trial *trial, const struct holder *holder);

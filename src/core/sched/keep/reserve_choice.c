@@ -1,9 +1,9 @@
-/* reserve_choice.c - the nodes that the holder of a reservation waits for: the best ones, as many as it needs.
+/* reserve_choice.c - for which nodes the holder of a reservation waits: the best nodes, as many as the holder needs.
  *
  *   nodes that the step has not touched ─▶ wait_index.h, in order ─┐
- *   nodes that it has touched ───────────▶ looked at, sorted ──────┴─▶ taken from the front
+ *   nodes that the step has touched ─────▶ looked at, sorted ──────┴─▶ merged, taken from the front
  *
- * With caches off all are looked at; the order is the same, so the choice is. SPDX-License-Identifier: Apache-2.0 */
+ * With caches off every node is looked at. The order, and so the choice, is the same. SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
 #include "base/sort.h"
@@ -13,7 +13,8 @@
 #include "core/sched/keep/wait_index.h"
 #include "core/state/query.h"
 
-/* Older ones (or sooner ends) first; then fewer ends for each instance; then the lower id. The keys of wait_index.c say the same. */
+/* The sooner end comes first (by_end), then the older node, then fewer ends for each instance of the holder, then the lower id. The
+ * keys of wait_index.c must give the same order. */
 static int candidate_compare(const struct candidate *a, const struct candidate *b, bool by_end)
 {
     if (by_end && a->end_ms != b->end_ms) {
@@ -40,17 +41,17 @@ static int compare_by_age(const void *a, const void *b)
     return candidate_compare(a, b, false);
 }
 
-/* The candidates in order: those of a list, and, between them, those of the index that the step has not touched. */
+/* The candidates in order: a merge of a sorted list and of the untouched nodes of the index. */
 struct candidates {
     const struct reserve_choice *choice;
-    const struct wait_order *order; /* NULL: all are in the list */
-    struct okey cursor;
-    struct candidate head; /* the next of the index; no node: none is left */
+    const struct wait_order *order; /* the index; NULL: all candidates are in the list */
+    struct okey cursor;             /* where the walk through the index is */
+    struct candidate head;          /* the next candidate of the index; node NULL: none is left */
     struct candidate *list;
     uint32_t room;
     uint32_t count;
     uint32_t at;
-    uint64_t total; /* instances that find a place on all of them */
+    uint64_t total; /* instances of the holder that find a place on all candidates together */
 };
 
 static void candidate_add(struct candidates *from, const struct node *node)
@@ -64,7 +65,7 @@ static void candidate_add(struct candidates *from, const struct node *node)
     }
 }
 
-/* With caches off: every node. */
+/* With caches off: looks at every node that is not kept for another holder. */
 static void nodes_add(struct candidates *from)
 {
     struct overlay *overlay = from->choice->overlay;
@@ -81,7 +82,7 @@ static void nodes_add(struct candidates *from)
     }
 }
 
-/* The nodes that this step has touched, but for those kept for another holder. */
+/* Looks at the nodes that this step has touched and that are not kept for another holder. */
 static void spots_add(struct candidates *from)
 {
     struct overlay *overlay = from->choice->overlay;

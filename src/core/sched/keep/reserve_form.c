@@ -1,7 +1,7 @@
-/* reserve_form.c - the places that a gang with a form will use: planned on empty nodes, those waited for least first.
+/* reserve_form.c - the places that a gang with a form will use: planned as if nothing ran, on the nodes with the oldest instances first.
  *
- * The plan does not move on while it is waited for: nothing starts on kept nodes, so what has to end there only gets older in
- * comparison (S6 of README.md).
+ * The plan stays the same while the gang waits: no task starts on kept nodes, so no other node becomes older than a kept one (S6 of
+ * README.md).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "core/model/fit.h"
@@ -21,7 +21,7 @@
 #include "core/state/capacity.h"
 #include "core/state/query.h"
 
-/* When the newest instance began that has to end for one more to fit there. */
+/* When the newest instance began that must end so that one instance of the request fits on the node. */
 static int64_t node_age(void *context, const struct request *request, const struct node *node)
 {
     const struct reserve_choice *choice = context;
@@ -33,7 +33,7 @@ static int64_t node_age(void *context, const struct request *request, const stru
     return candidate.newest_ms;
 }
 
-/* Do all of the plan that go to this node fit the place? Then they take it. */
+/* Do all instances that the plan puts on this node fit `place`? The instances that fit take their amounts of `place`. */
 static bool plan_fits(const struct nodeset *plan, const struct node *node, struct space *place,
                       struct space_room *room)
 {
@@ -53,7 +53,8 @@ static bool plan_fits(const struct nodeset *plan, const struct node *node, struc
     return true;
 }
 
-/* As node_keep() in reserve.c: lets instances end until the plan fits there; what is left beside it is for others. */
+/* Keeps a node of the plan: lets instances end until the planned instances fit. What is left beside the planned instances is for
+ * other tasks. node_keep() in reserve.c does the same for equal instances. */
 static struct keep *plan_keep(const struct reserve_choice *choice, const struct nodeset *plan,
                               const struct node *node)
 {
@@ -76,7 +77,7 @@ static struct keep *plan_keep(const struct reserve_choice *choice, const struct 
         }
         struct occupant *next = reserve_next_end(choice, list, count);
         if (next == NULL) {
-            keep->end_known = false; /* overhang on a shrunken node */
+            keep->end_known = false; /* the node has become smaller than the plan needs */
             break;
         }
         next->ended = true;
@@ -89,6 +90,7 @@ static struct keep *plan_keep(const struct reserve_choice *choice, const struct 
     return keep;
 }
 
+/* Does an earlier instance of the plan use the same node? */
 static bool kept_already(const struct nodeset *plan, uint32_t before)
 {
     for (uint32_t i = 0; i < before; i++) {
@@ -99,8 +101,8 @@ static bool kept_already(const struct nodeset *plan, uint32_t before)
     return false;
 }
 
-/* The first choice of its next instances that the nodes could take if nothing else ran there and, with `opened`, that its accounts let
- * start: returns how many; 0: there is none. */
+/* Finds the first choice of the task's next instances that the usable nodes could take if nothing else ran there. With `opened` the
+ * accounts must allow the choice, too. Returns the number of its instances; 0: there is no such choice. */
 static uint32_t choice_possible(const struct trial *trial, const struct task *task, bool opened,
                                 const struct node **at, uint32_t *indices, struct arena *arena)
 {
@@ -121,8 +123,8 @@ static uint32_t choice_possible(const struct trial *trial, const struct task *ta
     return count;
 }
 
-/* Could the next instances of a gang with a form run on the nodes that may take work, if nothing else ran there? Those that it has, or
- * is promised, or, with `opened`, gets in this trial, have their places. */
+/* Could the next instances of a gang with a form run on the usable nodes if nothing else ran there? Instances with a place or a
+ * promised place stay there. With `opened`, instances that this trial has placed do, too. */
 static bool form_possible(const struct trial *trial, const struct task *task, bool opened)
 {
     struct arena arena;
@@ -142,7 +144,7 @@ bool reserve_form_possible(const struct trial *trial, const struct task *task)
     if (shape->form == NULL) {
         return reserve_possible(&trial->overlay, shape, task_chunk(task));
     }
-    /* One that neither has nor is promised a place is like every other of its shape. */
+    /* A gang without any place or promise is like every other gang of its shape, so the answer is remembered for the shape. */
     const bool whole = task->waiting_count == task->instance_count && task->claimed_count == 0;
     bool possible;
     if (!whole || !capacity_empty_takes(core->capacity, shape, task->instance_count, &possible)) {
@@ -159,7 +161,7 @@ bool reserve_form_open(const struct trial *trial, const struct task *task)
     return task->by_groups ? form_possible(trial, task, true) : reserve_form_possible(trial, task);
 }
 
-/* All of them start together: when the last place is free. */
+/* The instances start together when the last place is free. Sets this moment in all keeps and returns it; 0: not known. */
 static int64_t keeps_time(struct overlay *overlay, struct keep *const *keeps, uint32_t count,
                           int64_t named_ms, bool known)
 {

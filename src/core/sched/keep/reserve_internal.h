@@ -1,4 +1,5 @@
-/* reserve_internal.h - waiting for a node: shared by reserve.c (equal instances) and reserve_form.c (gangs with a form).
+/* reserve_internal.h - how long a holder waits for a node: shared by reserve.c and reserve_choice.c (equal instances),
+ * reserve_form.c (gangs with a form) and wait_index.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -12,56 +13,57 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An instance that holds something on a node, and when it gives it back. */
+/* An instance that holds amounts of a node, and when the instance ends. */
 struct occupant {
     int64_t begun_ms;
     int64_t end_ms; /* INT64_MAX: not known */
     uint64_t task;
     uint32_t index;
-    bool ended; /* in the course of the calculation */
+    bool ended; /* the calculation has let the instance end */
     const struct request *request;
     struct grant grant;
 };
 
-/* A node the holder may use. */
+/* A node for which the holder may wait. */
 struct candidate {
     const struct node *node;
-    int64_t newest_ms; /* when the newest instance that it waits for began; 0: it waits for none */
-    int64_t end_ms;    /* when it takes `count` instances; 0: now, INT64_MAX: not known */
-    uint32_t ends;     /* after that many ends */
-    uint32_t count;    /* instances of the holder that go there */
-    uint32_t take;     /* of them: those for which it is kept */
-    int64_t
-        lapse_ms; /* when a learned end passes, and all this is to be found anew; INT64_MAX: never */
+    int64_t newest_ms; /* start of the newest instance that must end first; 0: none must end */
+    int64_t end_ms;    /* when the node takes `count` instances; 0: now, INT64_MAX: not known */
+    uint32_t ends;     /* how many instances must end first */
+    uint32_t count;    /* instances of the holder that the node takes then */
+    uint32_t take;     /* instances of the holder for which the node is kept */
+    int64_t lapse_ms;  /* when a learned end passes, so that the node must be looked at again */
 };
 
-/* One choice of places. */
+/* By which rule the nodes for a holder are chosen. */
 struct reserve_choice {
     struct overlay *overlay;
     const struct holder *holder;
-    bool by_end; /* soonest known ends, not oldest instances */
-    bool bare;   /* nodes as the state has them, whatever the step has done there */
+    bool by_end; /* nodes with the soonest known ends; false: nodes with the oldest instances */
+    bool bare;   /* nodes as the state has them, without the changes of this step */
 };
 
-/* Do some leave the node, or is part of it promised? Then all is reckoned from when those have left. */
+/* Do instances leave the node, or is a place on the node promised? Then the calculation starts from the later view of the node. */
 bool reserve_changing(const struct spot *spot);
 
-/* Everything that holds something on the node, in the state and in this step. */
+/* All instances that hold amounts of the node, in the state and by this step, but for instances that the later view leaves out. */
 struct occupant *reserve_occupants(const struct reserve_choice *choice, const struct node *node,
                                    uint32_t *ret_count);
 
-/* The one that is let end next; NULL: all have. */
+/* The instance that ends next by the rule of the choice; NULL: all have ended. */
 struct occupant *reserve_next_end(const struct reserve_choice *choice, struct occupant *list,
                                   uint32_t count);
 
-/* When all that are told to stop on this node should have ended; 0: there are none. */
+/* When all instances that are leaving this node should have ended; 0: none is leaving. */
 int64_t reserve_leaving_end_ms(const struct core *core, const struct node *node);
 
-/* Lets instances end until the node takes `candidate->count`; leaves the place as it is then. */
+/* Lets instances of the node end until `candidate->count` instances of the request fit. Fills the candidate; `*ret` becomes the
+ * node's space at that moment. `candidate->count` becomes smaller where fewer fit. */
 void reserve_wait(const struct reserve_choice *choice, const struct request *request,
                   struct candidate *candidate, struct space_room *room, struct space *ret);
 
-/* What the holder finds on the node if it waits there; false: the node is none for it, or (by_end) its end is not known. */
+/* What the holder finds on the node if the holder waits there. False: the node never takes an instance of the holder, or (by_end) the
+ * moment is not known. */
 bool reserve_candidate(const struct reserve_choice *choice, const struct node *node,
                        struct candidate *ret);
 
@@ -69,8 +71,8 @@ bool reserve_candidate(const struct reserve_choice *choice, const struct node *n
 struct reserve_chosen {
     struct candidate *list;
     uint32_t count;
-    uint32_t left; /* instances that find no place */
+    uint32_t left; /* instances of the holder that find no place */
 };
 
-/* The best candidates, `take` instances on each; none at all where `whole` is asked and they are too few. */
+/* The best candidates for the holder's instances. With `whole`, none at all where there are too few. */
 struct reserve_chosen reserve_choice_make(const struct reserve_choice *choice, bool whole);

@@ -1,4 +1,4 @@
-/* rights.c - see rights.h.
+/* rights.c - compares what a holder waits for with the rights of its accounts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/keep/rights.h"
 
@@ -35,7 +35,7 @@ bool rights_ahead(const struct pool *pool, const struct task *holder, const stru
            queue_ahead(key, &other, pool->policy == POLICY_FIFO);
 }
 
-/* What the holder waits for, with what its project holds that nobody may take. */
+/* What the holder waits for, plus the amounts of its project's tasks that are not preemptible. */
 static void alone(const struct tally *tally, const struct task *holder, struct vector *ret)
 {
     form_chunk_next_amounts(tally->core, holder, task_chunk(holder), SLOTS_MOST, ret);
@@ -69,8 +69,8 @@ uint32_t rights_beyond(const struct trial *trial, const struct task *task)
     return beyond;
 }
 
-/* With `amounts` and what the holder waits for: is the account, which is above both, above its right in something that both ask
- * for? Where that is all there is, nobody else has a right to take. */
+/* Would the account, with `amounts` and `waits` added, be above its right in a dimension that both ask for? A dimension in which the
+ * account has a right to the whole pool does not count: no other account could take there. */
 static bool above_right(const struct tally *tally, const struct account_view *account,
                         const struct vector *waits, const struct vector *amounts)
 {
@@ -93,7 +93,8 @@ static bool is_above(const struct account_view *account, const struct account_vi
     return below == account;
 }
 
-/* A task of another project: may it use what the accounts above both have a right to? If it is within its project's right. */
+/* Does the holder hold back this task of another project? Only if the task's project would be above its own right, and an account
+ * above both projects, too. */
 static bool held_beside(const struct tally *tally, const struct task *holder,
                         const struct task *task, const struct vector *amounts)
 {
@@ -114,7 +115,7 @@ static bool held_beside(const struct tally *tally, const struct task *holder,
     return false;
 }
 
-/* A task of the same project, behind it. */
+/* Does the holder hold back a task with these amounts that stands behind it in its project? */
 static bool held_behind(const struct tally *tally, const struct task *holder,
                         const struct vector *amounts)
 {
@@ -140,7 +141,8 @@ bool rights_held_by(const struct tally *tally, const struct task *holder, const 
            held_behind(tally, holder, amounts) && rights_enough(tally, holder);
 }
 
-/* Can a holder's project insist on its right against another? Of the state alone: asked once in a trial. */
+/* Do rights count in this pool: reclaim, and several waiting projects? The answer depends on the state alone, so the first answer
+ * holds for the whole trial. */
 static bool rights_count(struct trial *trial)
 {
     if (!trial->rights_known) {
@@ -169,7 +171,7 @@ const struct task *rights_held(struct trial *trial, const struct task *task, con
     return NULL;
 }
 
-/* Could the claimant take what the holder waits for, if that held it? */
+/* Could the claimant take what the holder waits for, if the holder held it? */
 static bool takes_from(struct trial *trial, const struct claimant *claimant,
                        const struct task *holder)
 {

@@ -1,10 +1,10 @@
-/* rights.h - whose kept places a task may use although they are kept for another.
+/* rights.h - which tasks may use places that are kept for a holder, and which starts would use up the right of a holder's project.
  *
- *   in the same order    those of a holder that it comes before
- *   between projects     those of a holder that it could take them from if that ran there already (reclaim_rules.h)
+ *   in the holder's order   a task that comes before the holder may use the kept places
+ *   between projects        a task that could evict the holder, if it already ran there, may use the kept places (reclaim_rules.h)
  *
- * One order is the pool's, or, where turns change between projects, each project's: there a reservation binds from the start of a
- * pass, not from the holder's turn on. The second: a right goes before a reservation (P4).
+ * The order is the order of the pool. Where turns change between projects, each project has its own order; there a reservation binds
+ * other projects from the start of a pass, not from the holder's turn. Between projects a right counts more than a reservation (P4).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -19,30 +19,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Do several projects wait in this pool, and turns change between them with what they hold? */
+/* Do several projects wait in this pool, and do turns change between projects with what they hold? */
 bool rights_between(const struct core *core, const struct pool *pool);
 
-/* Does a task with this key (ORDER_ACCOUNT_QUEUE) come before the holder whatever turns are: by the pool's order, or in its project? */
+/* Does a task with this key of ORDER_ACCOUNT_QUEUE always come before the holder: by the pool's order, or in the holder's project? */
 bool rights_ahead(const struct pool *pool, const struct task *holder, const struct okey *key);
 
-/* The holders whose kept places a task with this key may use for so much, bit by bit. */
+/* The holders whose kept places a task with this key and these amounts may use: one bit for each holder. */
 uint32_t rights_all(struct trial *trial, const struct task *task, const struct okey *key,
                     const struct vector *amounts);
 
-/* Has the holder's project a right to what it waits for, beside what it holds that nobody may take? */
+/* Does the holder's project have a right to what the holder waits for, beside the amounts of its tasks that are not preemptible? */
 bool rights_enough(const struct tally *tally, const struct task *holder);
 
-/* In a pool that shares fairly and takes back: the dimensions in which the task asks for more than its project has a right to, beside what
- * that holds and nobody may take, bit by bit; 0: none, or it could not be taken from. */
+/* In which dimensions, one bit each, does the task request more than its project has a right to, beside the amounts of the project's
+ * tasks that are not preemptible? 0: in none, or the pool has no reclaim, or the task is not preemptible. */
 uint32_t rights_beyond(const struct trial *trial, const struct task *task);
 
-/* Would the task, with this key, leave a holder above its account's right if it had so much when that starts? Others could take the
- * holder's places from it for ever, as long as those behind it in its project, or those in its department beyond their own right,
- * use up what it may have. Only what the holder has a right to is kept so: from those behind it within the project's guarantee only if
- * it is within that, too. */
+/* Would a start of the task leave the holder's accounts above their right when the holder starts? Then other projects could take the
+ * holder's places for ever. True only for a task behind the holder in its project, or for a task in its department whose project is
+ * above its own right. False where the holder itself requests more than its project's right. A task within the project's guarantee
+ * is held back only if the holder is within the guarantee, too. */
 bool rights_held_by(const struct tally *tally, const struct task *holder, const struct task *task,
                     const struct okey *key, const struct vector *amounts);
 
-/* The holder that holds a task back so; NULL: none. In pools that share fairly and take back, while several projects wait. */
+/* The holder for which rights_held_by() is true; NULL: none. Only in pools with reclaim, while several projects wait. */
 const struct task *rights_held(struct trial *trial, const struct task *task, const struct okey *key,
                                const struct vector *amounts);

@@ -1,10 +1,10 @@
 /* wait_index.c - nodes in the order in which a holder waits for them.
  *
- * Two sets of keys for each order: `nodes` says what was found on a node, `best` in which order they come. The key of the latter is
- * what candidate_before() in reserve.c compares, as numbers.
+ * Each order has two sets of keys: `nodes` says what was found on a node, `best` has the nodes in order. The keys of `best` must sort
+ * as candidate_compare() in reserve_choice.c does.
  *
- * Surprising: learned ends pass without any fact, so that an order by them also has the moments at which that happens. What is noted
- * there may be out of date; a node found out anew for nothing is no mistake.
+ * Surprising: a learned end passes without any fact. So an order by learned ends has a third set, `lapse`: the moments at which ends
+ * pass. An entry of `lapse` may be out of date; then a node is looked at again for nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/keep/wait_index.h"
 
@@ -17,10 +17,8 @@
 #include "core/state/query.h"
 
 enum {
-    NOTED_MAX =
-        4096, /* nodes that are remembered as changed; an order that missed one begins anew */
-    ENDS_FRACTION =
-        28, /* bits: tells any two fractions apart whose denominators are instances of a task */
+    NOTED_MAX = 4096,   /* changes that are remembered; an order that missed one is filled again */
+    ENDS_FRACTION = 28, /* bits of a fraction: any two fractions ends ÷ instances stay different */
     ENDS_MAX = 1 << 30,
 };
 _Static_assert((int64_t)TASK_INSTANCES_MAX *TASK_INSTANCES_MAX < (int64_t)1 << ENDS_FRACTION,
@@ -30,12 +28,12 @@ enum wait_kind { KIND_AGE, KIND_LIMITS, KIND_LEARNED };
 
 struct wait_order {
     shape_id shape; /* 0: not in use */
-    uint32_t count;
+    uint32_t count; /* instances of the holder */
     enum wait_kind kind;
-    uint64_t used;       /* when it was last asked for, in calls */
-    uint64_t noted;      /* up to there it knows what has changed */
-    int64_t now_ms;      /* of the last call */
-    uint64_t total;      /* instances that find a place */
+    uint64_t used;       /* the number of the call that used the order last */
+    uint64_t noted;      /* the order has all changes before this position */
+    int64_t now_ms;      /* the moment of the last call */
+    uint64_t total;      /* instances of the holder that find a place on all nodes together */
     struct oindex nodes; /* node, end, newest, ends and count */
     struct oindex best;  /* see best_key() */
     struct oindex lapse; /* moment, node: learned ends that pass then */
@@ -43,11 +41,10 @@ struct wait_order {
 
 struct wait_index {
     struct wait_order orders[WAIT_ORDERS_MAX];
-    node_id noted[NOTED_MAX]; /* the newest ones: position p is in p % NOTED_MAX */
-    /* Where a node was noted last, in node % NOTED_MAX; of several that meet there, the last one's. */
-    uint64_t latest[NOTED_MAX];
-    uint64_t noted_end;
-    uint64_t calls;
+    node_id noted[NOTED_MAX];   /* the last changed nodes: position p is in p % NOTED_MAX */
+    uint64_t latest[NOTED_MAX]; /* by node % NOTED_MAX: the last position of such a node */
+    uint64_t noted_end;         /* the position of the next change */
+    uint64_t calls;             /* of wait_index_order() */
 };
 
 static void order_done(struct wait_order *order)
@@ -109,7 +106,7 @@ struct wait_index *wait_index_of(struct capacity *capacity)
     return capacity_part(capacity, CAPACITY_WAITS, &ops);
 }
 
-/* Was the node noted at `at` noted again behind that? */
+/* Was the node at position `at` noted again at a later position? */
 static bool noted_again(const struct wait_index *index, uint64_t at)
 {
     const node_id node = index->noted[at % NOTED_MAX];
@@ -127,7 +124,7 @@ static struct okey node_key(const struct candidate *c)
                           (uint64_t)c->ends << 32 | c->count}};
 }
 
-/* By known end: end, newest, ends for each instance, node. By age: the same without the end. */
+/* By known ends the key is: end, newest start, ends for each instance, node. By age the key has no end. */
 static struct okey best_key(const struct wait_order *order, struct okey node)
 {
     const uint64_t ends = node.at[3] >> 32;
@@ -144,7 +141,7 @@ static bool node_find(const struct wait_order *order, uint32_t node, struct okey
     return oindex_from(&order->nodes, (struct okey){{node, 0, 0, 0}}, ret) && ret->at[0] == node;
 }
 
-/* ---- keeping up ---- */
+/* ---- changes ---- */
 
 static void node_drop(struct wait_order *order, node_id node)
 {
@@ -225,7 +222,7 @@ static enum wait_kind kind_of(const struct reserve_choice *choice)
     return choice->holder->learned ? KIND_LEARNED : KIND_LIMITS;
 }
 
-/* The order for this, or the one to be given up for it. */
+/* The order for this choice; else the order that was not used for longest, emptied. */
 static struct wait_order *order_find(struct wait_index *index, const struct reserve_choice *choice)
 {
     struct wait_order *oldest = &index->orders[0];
@@ -248,7 +245,7 @@ const struct wait_order *wait_index_order(struct wait_index *index,
     struct reserve_choice bare = *choice;
     struct wait_order *order = order_find(index, choice);
     bare.bare = true;
-    /* Learned ends that have passed are known again for who looks at an earlier moment (explain). */
+    /* An explanation may look at an earlier moment than the last pass. Learned ends that have passed since are known at that moment. */
     const bool back = order->kind == KIND_LEARNED && order->now_ms > choice->overlay->now_ms;
     if (order->shape.v != 0 && (index->noted_end - order->noted > NOTED_MAX || back)) {
         order_done(order);

@@ -1,7 +1,7 @@
 /* action.c - the round through the waiting tasks.
  *
- * Each task tries all ways before the next one has its turn: who comes first by right is not held up by what a later one could
- * have moved together.
+ * Each task tries all actions before the next task has its turn. So no later task takes by consolidation the room for which an
+ * earlier task would evict.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/action.h"
 
@@ -28,11 +28,11 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* What the trial has placed of a task. */
+/* How many waiting instances of a task the trial has placed. */
 struct placed_task {
     uint64_t task;
     uint32_t count;
-    uint32_t index; /* behind the highest one placed */
+    uint32_t index; /* the highest placed instance, plus one */
 };
 
 struct action_round {
@@ -46,6 +46,7 @@ static bool action_due(struct action *action, const struct task *task)
 {
     const int64_t from_ms = runtime_evict_from_ms(task->submitted_ms, task->evicted_ms,
                                                   runtime_delay_ms(task, action->pool));
+    must(action->wake_ms > action->now_ms);
     if (from_ms <= action->now_ms) {
         return true;
     }
@@ -55,6 +56,7 @@ static bool action_due(struct action *action, const struct task *task)
 
 struct claimant action_claimant(const struct action *action, const struct chunk *chunk)
 {
+    must(chunk->count > 0);
     return (struct claimant){
         .pool = &action->trial->tally.shares->pool,
         .account = tally_view(&action->trial->tally, chunk->task),
@@ -78,7 +80,7 @@ enum chunk_result action_solve(struct action *action, const struct solve_ask *as
                                                                              : CHUNK_FAILED;
 }
 
-/* ---- what is placed already ---- */
+/* ---- what the trial has placed ---- */
 
 static int placed_order(const void *left, const void *right)
 {
@@ -98,6 +100,7 @@ static void placed_load(struct action_round *round)
         const bool waits =
             query_instance_claim(trial->core, decision->task->id, decision->index) == NULL;
         if (waits && (decision->kind == DECISION_START || decision->kind == DECISION_CLAIM)) {
+            must(decision->index < decision->task->instance_count);
             all[count++] = (struct placed_task){decision->task->id.v, 1, decision->index + 1};
         }
     }
@@ -131,12 +134,14 @@ static struct placed_task placed_of(const struct action_round *round, const stru
         }
     }
     const bool found = from < round->placed_count && round->placed[from].task == wanted.task;
+    must(!found || round->placed[from].index <= task->instance_count);
     return found ? round->placed[from] : wanted;
 }
 
 /* ---- the round ---- */
 
-/* The next instances of a gang with a form. */
+/* The next instances of a gang with a form. A gang may have several choices of instances; `choice` is the number of one, from 0.
+ * False: there is no such choice. */
 static bool chunk_form(const struct action_round *round, const struct task *task, struct lane *lane,
                        uint32_t choice, struct chunk *ret)
 {
@@ -147,11 +152,12 @@ static bool chunk_form(const struct action_round *round, const struct task *task
     }
     *ret = (struct chunk){.task = task, .note = lane->note, .indices = indices};
     ret->count = form_chunk(trial->core, task, place_form_known(trial, task), choice, indices);
+    must(ret->count <= task->instance_count);
     form_chunk_amounts(trial->core, task, indices, ret->count, SLOTS_MOST, &ret->amounts);
     return ret->count > 0;
 }
 
-/* The same of any other task. */
+/* The next instances of a task without a form. False: every instance has its place or a promised one. */
 static bool chunk_plain(const struct action_round *round, const struct task *task,
                         struct lane *lane, struct chunk *ret)
 {
@@ -179,11 +185,12 @@ static bool chunk_plain(const struct action_round *round, const struct task *tas
     return true;
 }
 
-/* Its next instances; false: all have their place, or are promised one; or there is no further choice of them. */
+/* The next instances of a task. False: every instance has its place or a promised one, or there is no choice `choice`. */
 static bool chunk_next(const struct action_round *round, const struct task *task, struct lane *lane,
                        uint32_t choice, struct chunk *ret)
 {
     struct trial *trial = round->action->trial;
+    must(task->pool.v == trial->pool.v);
     const bool formed = query_task_shape(trial->core, task->shape)->form != NULL;
     if (!(formed ? chunk_form(round, task, lane, choice, ret)
                  : choice == 0 && chunk_plain(round, task, lane, ret))) {
@@ -193,9 +200,10 @@ static bool chunk_next(const struct action_round *round, const struct task *task
     return true;
 }
 
-/* Those who are leaving anyway make room: it is promised in the pool's order, before anybody else has to go. */
+/* Instances that are leaving anyway make room. This room is promised in the pool's order, before any further instance is evicted. */
 static enum chunk_result later_try(struct action *action, const struct chunk *chunk)
 {
+    must(chunk->count > 0);
     if (tally_user_capped(&action->trial->tally, chunk->task, VIEW_LATER, &chunk->amounts)) {
         return CHUNK_SKIPPED;
     }
@@ -206,9 +214,10 @@ static enum chunk_result later_try(struct action *action, const struct chunk *ch
     return solve_set_later(action->solve, &ask) ? CHUNK_CLAIMED : CHUNK_FAILED;
 }
 
-/* Nobody loses, others give back, less important ones make room: in this order. */
+/* Consolidation, then reclaim, then preemption: the action that costs others least comes first. */
 static enum chunk_result chunk_try(struct action *action, const struct chunk *chunk)
 {
+    must(chunk->count > 0);
     const bool fair = action->pool->policy == POLICY_FAIR_SHARE;
     if (tally_user_capped(&action->trial->tally, chunk->task, VIEW_LATER, &chunk->amounts) ||
         !action_due(action, chunk->task)) {
@@ -223,18 +232,22 @@ static enum chunk_result chunk_try(struct action *action, const struct chunk *ch
     return result;
 }
 
+/* Is some instance leaving a node of the pool? */
 static bool some_leave(const struct core *core, pool_id pool)
 {
     struct okey key = {{pool.v, 0, 0, 0}};
     while (oindex_next(&core->orders[ORDER_NODE_CHANGING], key, &key) && key.at[0] == pool.v) {
-        if (query_node(core, (node_id){(uint32_t)key.at[1]})->leaving_count > 0) {
+        const struct node *node = query_node(core, (node_id){(uint32_t)key.at[1]});
+        must(node != NULL);
+        if (node->leaving_count > 0) {
             return true;
         }
     }
     return false;
 }
 
-/* Is what it asks for kept for one ahead of it in its own project? */
+/* Are the amounts of the chunk kept for another task: by a bound of its project, by a bound of an account above, or by the right of
+ * the holder of a reservation? */
 static bool chunk_held(const struct action *action, const struct turns_line *line,
                        const struct chunk *chunk, const struct okey *key)
 {
@@ -247,12 +260,14 @@ static bool chunk_held(const struct action *action, const struct turns_line *lin
 
 typedef enum chunk_result (*chunk_fn)(struct action *action, const struct chunk *chunk);
 
-/* The first choice of what comes next, else the others. `chunk` is that which was claimed. CHUNK_HELD: none is for it now. */
+/* Tries the chunk, then each further choice of the task's next instances, until a choice is claimed or skipped. `*chunk` becomes
+ * the last choice tried. `line` NULL: whether the amounts are kept for another task is not asked. */
 static enum chunk_result choices_try(const struct action_round *round,
                                      const struct turns_line *line, struct lane *lane, chunk_fn try,
                                      struct chunk *chunk)
 {
     const struct task *task = chunk->task;
+    must(chunk->count > 0);
     enum chunk_result result = CHUNK_HELD;
     struct chunk next = *chunk;
     for (uint32_t choice = 1;; choice++) {
@@ -275,6 +290,7 @@ static void line_try(struct action_round *round, struct turns_line *line, chunk_
     const struct task *task = queue_first(queue);
     struct lane *lane = queue_lane(queue);
     struct chunk chunk;
+    must(task != NULL); /* turns_first() gives only projects that have a waiting task */
     round->action->work++;
     if (!chunk_next(round, task, lane, 0, &chunk)) {
         queue_advance(queue);
@@ -287,8 +303,7 @@ static void line_try(struct action_round *round, struct turns_line *line, chunk_
     }
     switch (result) {
     case CHUNK_CLAIMED:
-        (void)bound_above_placed(round->action->above,
-                                 task); /* what was claimed asks for another pass */
+        bound_above_placed(round->action->above, task);
         lane->added += chunk.count;
         lane->index = chunk.indices[chunk.count - 1] + 1;
         if (task->gang) {
@@ -307,7 +322,7 @@ static void line_try(struct action_round *round, struct turns_line *line, chunk_
         break;
     case CHUNK_HELD:
         if (round->action->pool->user_slots_max > 0) {
-            queue_advance(queue); /* another one may be of another user */
+            queue_advance(queue); /* the next task may be of a user whose cap is not reached */
         } else {
             queue_drop(queue);
         }
@@ -319,6 +334,7 @@ static void round_run(struct action *action, chunk_fn try)
 {
     struct action_round round = {.action = action};
     struct turns_line *line;
+    must(action->pool->id.v == action->trial->pool.v);
     placed_load(&round);
     turns_init(&round.turns, action->trial->core, action->pool, &action->trial->tally,
                action->trial->arena);
@@ -360,6 +376,7 @@ struct action_result action_run_all(struct trial *trial, struct bounds_above *ab
     *work += action.work;
     const int64_t free_ms = solve_wake_ms(action.solve);
     const int64_t wake_ms = free_ms < action.wake_ms ? free_ms : action.wake_ms;
+    must(trial_mark(trial) >= mark);
     result.wake_ms = wake_ms > TIME_MS_MAX ? 0 : wake_ms;
     result.again = trial_mark(trial) > mark || action.failed;
     return result;
@@ -370,6 +387,7 @@ bool action_would(struct trial *trial, const struct task *task, int64_t now_ms, 
 {
     const struct pool *pool = query_pool(trial->core, trial->pool);
     *ret_wake_ms = INT64_MAX;
+    must(task->pool.v == trial->pool.v);
     if (!action_any(pool)) {
         return false;
     }

@@ -1,11 +1,11 @@
-/* action.h - waiting tasks that found no free place try to get one from others.
+/* action.h - a waiting task that found no free place gets one from running tasks, by one of three actions.
  *
- *   consolidate ─▶ running tasks move, nobody loses
- *   reclaim     ─▶ other accounts give back what they hold beyond their right
- *   preempt     ─▶ lower priorities of the same project (of the pool, where priority is its policy) make room
+ *   consolidate ─▶ running tasks move to other nodes, and no task loses its place
+ *   reclaim     ─▶ tasks of accounts that hold more than their right are evicted
+ *   preempt     ─▶ tasks of lower priority in the same project are evicted (policy `priority`: of any project)
  *
- * The waiting tasks are gone through in the pool's order, chunk by chunk: what is missing of a gang's minimum, else one
- * instance. Each chunk tries one way after the other. Equal tasks of a project that fail are tried once.
+ * A round goes through the waiting tasks in the pool's order, chunk by chunk. A chunk is what is missing of a gang's minimum, else
+ * one instance. Each chunk tries one action after the other. After a failure the equal tasks of the project are not tried.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -21,20 +21,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What one pass may look at: pieces, as solve.h counts them. A single claimant gets at most the second;
- * the third where nobody has a right to more than what is free, and running tasks would only move. */
+/* Budgets in units of work, as solve.h counts them: of the actions of one pass, of one search for victims, and of one search by
+ * consolidation. Consolidation has the smallest budget, because its claimant has no right to the places of others. */
 enum { ACTION_WORK_MAX = 400000, CLAIMANT_WORK_MAX = 100000, CONSOLIDATE_WORK_MAX = 2000 };
 
 struct action {
     struct trial *trial;
-    struct bounds_above *above; /* what is kept of the bounds of accounts above projects */
+    struct bounds_above *above; /* quota of departments that is kept; NULL: none */
     const struct pool *pool;
     int64_t now_ms;
     struct solve *solve;
     uint64_t work;
-    int64_t wake_ms;       /* when somebody may do what he may not yet; INT64_MAX: nobody */
-    uint64_t claimant_max; /* what one search may look at */
-    bool failed;           /* somebody did not get what he tried to */
+    int64_t wake_ms;       /* the first end of a preemption delay that was met; INT64_MAX: none */
+    uint64_t claimant_max; /* the budget of one search for victims */
+    bool failed;           /* some chunk tried all actions and got no place */
 };
 
 /* The next instances of a waiting task. */
@@ -42,43 +42,44 @@ struct chunk {
     const struct task *task;
     const uint32_t *indices;
     uint32_t count;
-    struct vector amounts;   /* all of them together */
-    uint32_t passes;         /* holders whose kept places it may use (rights.h) */
-    struct shape_note *note; /* of its shape: so many could not be made room for by moving others */
+    struct vector amounts; /* of all instances of the chunk together */
+    uint32_t passes;       /* holders whose kept places the task may use, one bit each (rights.h) */
+    struct shape_note *note; /* of the task's shape: for how many instances consolidation failed */
 };
 
 enum chunk_result {
-    CHUNK_CLAIMED, /* the trial has places for it */
-    CHUNK_FAILED,  /* no equal task of the project will do better */
-    CHUNK_SKIPPED, /* not this task, perhaps the next */
-    CHUNK_HELD,    /* what it asks for is kept for another */
+    CHUNK_CLAIMED, /* the trial has a place for every instance of the chunk */
+    CHUNK_FAILED,  /* no place was found, and equal tasks of the project would find none either */
+    CHUNK_SKIPPED, /* the task may not take now; an equal task may */
+    CHUNK_HELD,    /* the amounts of the chunk are kept for another task */
 };
 
 struct action_result {
-    bool again;      /* once this is done, another pass may find more */
-    int64_t wake_ms; /* the moment from which on somebody may who may not yet; 0: nobody */
+    bool again;      /* another pass may find more after the decisions of this pass are applied */
+    int64_t wake_ms; /* when a delay or a protection ends that stopped an action; 0: none did */
 };
 
-/* Does the pool's policy have any of the three? */
+/* Does the pool have any action: preemption is on, and the policy is `fair-share` or `priority`? */
 bool action_any(const struct pool *pool);
 
-/* Consolidation, reclaim and preemption over what the trial has placed so far, as far as the pool's policy has them. `*work`
- * grows by what was looked at. */
+/* Runs the actions of the pool's policy for all waiting tasks, beside what the trial has placed so far. Places and evictions that
+ * are found stay in the trial. `*work` grows by the work done. `above` may be NULL. */
 struct action_result action_run_all(struct trial *trial, struct bounds_above *above, int64_t now_ms,
                                     uint64_t *work);
 
-/* Would the next instances of this task get a place from others if it were `now_ms` and its turn? The trial stays as it is; `*work`
- * grows by what was looked at, and a search ends without an answer at `work_max`. `*ret_wake_ms` is when the first of those that
- * are protected by their minimum runtime then will not be any more; INT64_MAX: none was met. */
+/* Would the next instances of this task get a place by an action if it were the task's turn at `now_ms`? The trial stays as it is.
+ * `*work` grows by the work done; a search ends without an answer at `work_max`. `*ret_wake_ms`: when the minimum runtime of the
+ * first protected piece ends; INT64_MAX: the search met no protected piece. */
 bool action_would(struct trial *trial, const struct task *task, int64_t now_ms, uint64_t work_max,
                   uint64_t *work, int64_t *ret_wake_ms);
 
-/* A search for this chunk, within this much work. */
+/* Searches for victims for `ask`, within `work_max` and the budget of the action. CHUNK_CLAIMED or CHUNK_FAILED. */
 enum chunk_result action_solve(struct action *action, const struct solve_ask *ask,
                                uint64_t work_max);
 
-/* Is what is found for the task true for all of its shape? Not of gangs with a form that run: they have places to go to. */
+/* Does a failure of the task hold for all tasks of its shape? False for a running gang with a form: the running instances of the
+ * gang say in which domain its next instances must be. */
 bool action_shape_speaks(const struct action *action, const struct task *task);
 
-/* The claimant behind a chunk. */
+/* The chunk as a claimant of reclaim_rules.h: account, amounts and preemptibility. */
 struct claimant action_claimant(const struct action *action, const struct chunk *chunk);

@@ -1,7 +1,8 @@
-/* consolidate.c - nobody loses: every task that is moved has its new place in the same decision, or nothing happens.
+/* consolidate.c - running tasks move so that a waiting task fits. Every moved task gets its new place in the same decision.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/consolidate.h"
 
+#include "base/must.h"
 #include "core/model/vector.h"
 #include "core/sched/order/queue.h"
 #include "core/sched/take/solve.h"
@@ -27,6 +28,7 @@ enum chunk_result consolidate_try(struct action *action, const struct chunk *chu
         .moved_max = action->pool->consolidation_max,
     };
     struct shape_note *note = chunk->note;
+    must(note->shape.v == chunk->task->shape.v);
     const bool speaks = action_shape_speaks(action, chunk->task);
     if (speaks && chunk->passes == 0 && note->missed_from > 0 &&
         chunk->count >= note->missed_from) {

@@ -1,8 +1,8 @@
-/* consolidate.h - running tasks move together so that a waiting one fits into what is free in pieces.
+/* consolidate.h - running tasks move closer together, so that the free slots of several nodes come together for a waiting task.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/sched/take/action.h"
 
-/* For action.h. */
+/* One of the three actions of action.h. CHUNK_FAILED: no set of moves was found, or none is allowed; the trial is as it was. */
 enum chunk_result consolidate_try(struct action *action, const struct chunk *chunk);

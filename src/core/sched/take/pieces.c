@@ -1,7 +1,7 @@
-/* pieces.c - the order in which a project gives, read as far as it is asked for.
+/* pieces.c - the order in which the pieces of a project leave, read as far as a search asks for pieces.
  *
- * Surprising: in a line of equal losers the first is the one allocated, or saved, last, and what a piece loses counts from that
- * moment: resources are held from the allocation on, and the state can keep that order without knowing the time.
+ * Surprising: the loss of a piece counts from its allocation or its last checkpoint, not from its start. Resources are held from
+ * the allocation on. So the state can keep the order of a line without knowing the time.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/pieces.h"
 
@@ -15,18 +15,20 @@ enum { LINES_FIRST = 8, ORDER_FIRST = 16 };
 
 /* ---- the heap of lines ---- */
 
-/* The state has what makes equal room in the order of loss only. */
+/* Is the order by loss? An order for a need always is: the state has lines of pieces of equal size in the order of loss only. */
 static bool pieces_by_loss(const struct pieces *pieces)
 {
     return pieces->cache->by == VICTIMS_LEAST_LOSS || pieces->need_milli > 0;
 }
 
-/* One of two lines at least is of gangs. Both are of one priority, and neither has instances above a minimum but those that have
- * been read. */
+/* Does line `a` come before line `b`, if at least one of them is a line of gangs? A line of gangs has no pieces above a minimum:
+ * gangs that have such pieces are read at once. */
 static bool gangs_before(const struct pieces *pieces, const struct piece_line *a,
                          const struct piece_line *b)
 {
     const bool both = a->kind == b->kind;
+    must(a->kind == LINE_GANGS || b->kind == LINE_GANGS);
+    must(a->piece->task->priority == b->piece->task->priority); /* one band at a time is read */
     if (!both && (a->piece->extra || b->piece->extra)) {
         return a->piece->extra;
     }
@@ -43,10 +45,12 @@ static bool gangs_before(const struct pieces *pieces, const struct piece_line *a
 
 static bool line_before(const struct pieces *pieces, uint32_t a, uint32_t b)
 {
+    must(a < pieces->line_count);
+    must(b < pieces->line_count);
     const struct piece_line *left = &pieces->lines[a];
     const struct piece_line *right = &pieces->lines[b];
     const bool gangs = left->kind == LINE_GANGS || right->kind == LINE_GANGS;
-    if (gangs) { /* where it is not known who goes first, the gang is read */
+    if (gangs) { /* a tie goes to the line of gangs, so that its first gang is read and compared */
         return gangs_before(pieces, left, right);
     }
     return pieces_cache_compare(pieces_by_loss(pieces) ? VICTIMS_LEAST_LOSS : VICTIMS_YOUNGEST,
@@ -63,6 +67,7 @@ static void lines_swap(struct pieces *pieces, uint32_t a, uint32_t b)
 static void line_sink(struct pieces *pieces)
 {
     uint32_t at = 0;
+    must(pieces->line_count <= pieces->line_room);
     for (;;) {
         uint32_t least = at;
         for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < pieces->line_count;
@@ -79,6 +84,7 @@ static void line_sink(struct pieces *pieces)
 
 static void line_add(struct pieces *pieces, struct piece_line line)
 {
+    must(line.piece != NULL); /* a line in the heap is compared by its first piece */
     if (pieces->line_count == pieces->line_room) {
         pieces->line_room = pieces->line_room == 0 ? LINES_FIRST : pieces->line_room * 2;
         struct piece_line *grown =
@@ -98,16 +104,21 @@ static void line_add(struct pieces *pieces, struct piece_line line)
 
 /* ---- lines of the state ---- */
 
+/* The instance of a key of ORDER_ACCOUNT_LOSS. */
 static const struct instance *loss_instance(const struct pieces *pieces, struct okey key)
 {
-    return query_instance_row(pieces->cache->core, ~key.at[3]);
+    const struct instance *instance = query_instance_row(pieces->cache->core, ~key.at[3]);
+    must(instance != NULL);
+    return instance;
 }
 
-/* The first piece at `*key` or behind it in its line that may go; false: the line is at its end. */
+/* Finds the first piece of the line, at `line->key` or behind it, that may leave. `more`: `line->key` is in the order. False: the
+ * line is at its end. */
 static bool loss_step(struct pieces *pieces, struct piece_line *line, bool more)
 {
     const struct oindex *order = &pieces->cache->core->orders[ORDER_ACCOUNT_LOSS];
     const uint64_t class = line->key.at[1];
+    must(line->kind == LINE_BY_LOSS);
     for (; more && line->key.at[0] == pieces->first && line->key.at[1] == class;
          more = oindex_next(order, line->key, &line->key)) {
         line->piece =
@@ -119,11 +130,12 @@ static bool loss_step(struct pieces *pieces, struct piece_line *line, bool more)
     return false;
 }
 
-/* All pieces of the gang of an instance. */
+/* Adds all pieces of the gang at `key`, unless this order has them. */
 static void gang_add(struct pieces *pieces, struct okey key)
 {
     struct piece_entry *entry =
         pieces_cache_get(pieces->cache, pieces->account, loss_instance(pieces, key));
+    must(entry->count == 0 || entry->first->task->gang);
     uint32_t *listed = &entry->listed[pieces->need_milli > 0];
     for (uint32_t i = 0; i < entry->count && *listed != pieces->number; i++) {
         line_add(pieces, (struct piece_line){.kind = LINE_ONE, .piece = &entry->first[i]});
@@ -131,7 +143,7 @@ static void gang_add(struct pieces *pieces, struct okey key)
     *listed = pieces->number;
 }
 
-/* The gangs of the line at `key`, all of them. */
+/* Adds the pieces of all gangs of the line at `key`. */
 static void gangs_add(struct pieces *pieces, struct okey key)
 {
     const struct oindex *order = &pieces->cache->core->orders[ORDER_ACCOUNT_LOSS];
@@ -141,19 +153,21 @@ static void gangs_add(struct pieces *pieces, struct okey key)
     } while (oindex_next(order, key, &key) && key.at[0] == at.at[0] && key.at[1] == at.at[1]);
 }
 
-/* What the gangs at `line->key` and behind it lose at least: what this instance does. */
+/* Fills the stand-in of a line of gangs from the instance at `line->key`. Each gang of the line, from there on, loses at least as
+ * much as this instance. */
 static void gangs_stand_in(const struct pieces *pieces, struct piece_line *line)
 {
     const struct instance *instance = loss_instance(pieces, line->key);
     const uint64_t held = line->key.at[1] >> LOSS_GANG_HELD_SHIFT & LOSS_GANG_HELD_MAX;
     const int64_t held_ms = pieces->cache->now_ms - instance_unsaved_ms(instance);
+    must(line->kind == LINE_GANGS);
     line->piece->amounts.at[DIM_SLOTS] = instance->slots_milli;
     line->piece->task = query_task(pieces->cache->core, instance->task);
     line->piece->loss =
         (unsigned __int128)(held + 1) * (uint64_t)((held_ms > 0 ? held_ms : 0) + EVICTION_COST_MS);
 }
 
-/* The gangs of the line at `key`, as they are needed. */
+/* Adds the line of gangs at `key`. The gangs of the line are read one by one, when their turn comes. */
 static void gangs_begin(struct pieces *pieces, struct okey key)
 {
     struct piece_line line = {.kind = LINE_GANGS, .key = key};
@@ -162,12 +176,14 @@ static void gangs_begin(struct pieces *pieces, struct okey key)
     line_add(pieces, line);
 }
 
-/* The first line is one of gangs: its first gang is read. */
+/* Reads the first gang of the first line, which is a line of gangs. */
 static void gangs_read(struct pieces *pieces)
 {
     const struct oindex *order = &pieces->cache->core->orders[ORDER_ACCOUNT_LOSS];
     struct piece_line *line = &pieces->lines[0];
     const struct okey at = line->key;
+    must(pieces->line_count > 0);
+    must(line->kind == LINE_GANGS);
     if (oindex_next(order, at, &line->key) && line->key.at[0] == at.at[0] &&
         line->key.at[1] == at.at[1]) {
         gangs_stand_in(pieces, line);
@@ -178,14 +194,16 @@ static void gangs_read(struct pieces *pieces)
     gang_add(pieces, at);
 }
 
-/* The next staying instance of the line's task, else of the next older task that is no gang. `below`: the instance asked for
- * last; of a task just met: its instance_count. */
+/* Finds the next piece of a line by age: of the line's task the next lower instance that may leave, else of the next older task
+ * that is no gang. Only instances below number `below` of the line's task are looked at. False: the line is at its end. */
 static bool age_step(struct pieces *pieces, struct piece_line *line, uint32_t below)
 {
     const struct core *core = pieces->cache->core;
     const uint64_t priority = line->key.at[1];
     for (;;) {
         const struct task *task = query_task(core, (task_id){line->key.at[3]});
+        must(task != NULL);
+        must(below <= task->instance_count);
         for (uint32_t i = task->gang ? 0 : below; i > 0; i--) {
             line->piece = pieces_cache_of(pieces->cache, pieces->account,
                                           query_instance(core, task->id, i - 1));
@@ -201,7 +219,7 @@ static bool age_step(struct pieces *pieces, struct piece_line *line, uint32_t be
     }
 }
 
-/* The tasks of a priority by age: one line. */
+/* Adds the line by age of a priority. Some task of this priority runs. */
 static void age_add(struct pieces *pieces, uint64_t priority)
 {
     const struct core *core = pieces->cache->core;
@@ -215,7 +233,7 @@ static void age_add(struct pieces *pieces, uint64_t priority)
     }
 }
 
-/* Reads the lines of the next priority; false: there is none. */
+/* Adds the lines of the next priority, upwards. False: no task of a higher priority runs. */
 static bool band_read(struct pieces *pieces)
 {
     const struct oindex *order = &pieces->cache->core->orders[ORDER_ACCOUNT_LOSS];
@@ -226,6 +244,7 @@ static bool band_read(struct pieces *pieces)
         return false;
     }
     const uint64_t priority = key.at[1] >> 32;
+    must(priority >= pieces->band);
     const uint64_t end = LOSS_KEY(priority, 1, 0);
     while (more && key.at[0] == pieces->first && key.at[1] < end) {
         const uint64_t class = key.at[1];
@@ -245,9 +264,10 @@ static bool band_read(struct pieces *pieces)
     return true;
 }
 
-/* The first line goes on behind its first piece. */
+/* Removes the first piece of the first line. A line without a further piece leaves the heap. */
 static void line_go_on(struct pieces *pieces)
 {
+    must(pieces->line_count > 0);
     struct piece_line *line = &pieces->lines[0];
     const struct oindex *order = &pieces->cache->core->orders[ORDER_ACCOUNT_LOSS];
     bool more = false;
@@ -278,6 +298,7 @@ static void line_go_on(struct pieces *pieces)
 void pieces_init(struct pieces *pieces, struct piece_cache *cache,
                  const struct account_view *account, account_id id, int64_t need_milli)
 {
+    must(need_milli >= 0);
     *pieces = (struct pieces){.cache = cache,
                               .account = account,
                               .need_milli = need_milli,
@@ -288,6 +309,8 @@ void pieces_init(struct pieces *pieces, struct piece_cache *cache,
 
 static void order_add(struct pieces *pieces, struct piece *piece)
 {
+    must(pieces->sorted == 0 ||
+         pieces->order[pieces->sorted - 1]->task->priority <= piece->task->priority);
     if (pieces->sorted == pieces->order_room) {
         pieces->order_room = pieces->order_room == 0 ? ORDER_FIRST : pieces->order_room * 2;
         struct piece **grown = arena_new(pieces->cache->arena, struct piece *, pieces->order_room);
@@ -307,6 +330,7 @@ struct piece *pieces_get(struct pieces *pieces, uint32_t place)
                 return NULL;
             }
         }
+        must(pieces->lines[0].piece != NULL);
         if (pieces->lines[0].kind == LINE_GANGS) {
             gangs_read(pieces);
         } else {
@@ -317,14 +341,15 @@ struct piece *pieces_get(struct pieces *pieces, uint32_t place)
     return pieces->order[place];
 }
 
-/* ---- the largest ---- */
+/* ---- the largest piece ---- */
 
 static int64_t higher(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-/* A bound on the slots of the gangs of a line. */
+/* An upper bound on the slots of the gangs whose instances are in a line. The class of the line has the slots of one instance and a
+ * power of two that is at least the size of the gang. */
 static int64_t gangs_slots_max(uint64_t class)
 {
     const int64_t held = (int64_t)(class >> LOSS_GANG_HELD_SHIFT & LOSS_GANG_HELD_MAX);
@@ -334,7 +359,8 @@ static int64_t gangs_slots_max(uint64_t class)
     return held < LOSS_GANG_HELD_MAX ? held << (class & LOSS_GANG_SIZE_MASK) : QUOTA_SUM_MAX;
 }
 
-/* The lines of one priority end with those that hold most slots, but for gangs. */
+/* Lines of gangs come first in a priority, and each is asked. The other lines are in the order of their slots, so the last line of
+ * the priority has the largest instances. */
 int64_t pieces_slots_max(struct pieces *pieces)
 {
     const struct oindex *order = &pieces->cache->core->orders[ORDER_ACCOUNT_LOSS];
@@ -354,6 +380,7 @@ int64_t pieces_slots_max(struct pieces *pieces)
         struct okey last;
         if (oindex_key_compare(key, end) < 0 && oindex_prev(order, end, &last) &&
             (uint32_t)last.at[1] >= LOSS_SLOTS) {
+            must(last.at[0] == pieces->first);
             pieces->slots_max = higher(pieces->slots_max, (uint32_t)last.at[1] - LOSS_SLOTS);
         }
         key = (struct okey){{pieces->first, LOSS_KEY(priority + 1, 0, 0), 0, 0}};

@@ -1,12 +1,14 @@
-/* pieces.h - what can be taken from the running tasks of one project, in the order in which it goes.
+/* pieces.h - the pieces of the running tasks of one project, in the order in which they leave.
  *
- * A piece is what goes together: an instance above the minimum of its gang or group, a group that its gang does not need, else all
- * that is left of the gang; each instance of a task that is no gang by itself. Lowest priority first, instances above a minimum before whole gangs; then `victims: youngest`
- * takes the youngest, `victims: least-loss` what loses least work, of equal ones the youngest.
+ * A piece is a set of instances that leave together. Of a gang: an instance above the minimum of its gang or group, a group that
+ * the gang does not need, or all that is left of the gang. Of any other task: each instance alone.
+ * Pieces of the lowest priority leave first. Of one priority, instances above a minimum leave before whole gangs. Then the pool's
+ * `victims` decides: `youngest` takes the youngest piece, `least-loss` the piece that loses least work, and of equal losses the
+ * youngest.
  *
- * Nothing is read before it is asked for: the state keeps instances in lines of equal losers, the youngest first, and the order is
- * a merge of those lines. Of a line of gangs it is known only what the next of them loses at least. Gangs that can be smaller, whose
- * instances above the minimum go before all others, are few and are read all at once.
+ * Pieces are read only as far as a search asks for them. The state keeps the instances in lines: a line has the instances that
+ * lose equally much in equal time, the youngest first. The order of pieces is a merge of the lines. Of a line of gangs only a
+ * lower bound on the loss of the next gang is known. Gangs with a minimum below their size are few; all of them are read at once.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -25,106 +27,105 @@
 
 struct piece_entry;
 
-/* What an eviction costs beside the work that is lost: to come down, to wait, to come up again. With it tasks that have just
- * started are compared by what they hold. */
+/* What an eviction costs beside the lost work: to stop, to wait and to start again. Because of this cost, tasks that have just
+ * started are compared by the amounts that they hold. */
 enum { EVICTION_COST_MS = 60000 };
 
 struct piece {
     const struct task *task;
     const struct account_view *account;
     struct vector amounts;
-    unsigned __int128 loss;  /* work: what it holds times how long it has saved nothing */
-    int64_t since_ms;        /* when the last of it was placed or started */
-    int64_t age_ms;          /* how long ago the first of it was */
-    uint32_t index;          /* of the instance; of several the highest */
-    uint32_t place;          /* of a gang with minimums of its groups: the pieces before it */
-    uint32_t count;          /* instances */
-    const uint32_t *members; /* which, ascending; NULL: that of the index, or all up to it */
-    uint32_t from;           /* of several that are a group: the instances of that group, */
-    uint32_t to;             /* up to this one; pieces of it go before it */
-    int64_t
-        each_milli; /* of one with members: the slots of an instance, as far as the order goes */
-    bool whole;     /* all active instances of the task */
-    bool extra;     /* above the minimum of its gang */
-    bool taken;     /* a decision of this pass has it */
-    uint64_t set;   /* the last set of a search that has it; 0: none */
+    unsigned __int128 loss; /* amount held × (time of unsaved work + EVICTION_COST_MS) */
+    int64_t since_ms;       /* when the youngest instance of the piece was allocated or started */
+    int64_t age_ms;         /* how long ago the oldest instance was allocated or started */
+    uint32_t index;         /* of the instance; of several instances the highest */
+    uint32_t place;         /* in a gang whose groups have minimums: how many pieces leave before */
+    uint32_t count;         /* instances */
+    const uint32_t *members; /* ascending; NULL: `index`, or with `whole` all up to `index` */
+    uint32_t from;           /* of a piece that is a whole group: the first instance of the group */
+    uint32_t to;             /* of a piece that is a whole group: the last instance, plus one */
+    int64_t each_milli; /* with `members`: slots of one instance, for the order of pieces only */
+    bool whole;         /* the piece has all instances that are left of the task */
+    bool extra;         /* the piece is above a minimum of its gang */
+    bool taken;         /* a decision of this pass evicts or moves the piece */
+    uint64_t set;       /* the last set of victims that has the piece; 0: none */
 };
 
-/* All pieces of a pool that somebody has asked for: each exists once in a pass. */
+/* All pieces of a pool that searches have asked for. Each piece exists once in a pass. */
 struct piece_cache {
     const struct core *core;
     struct arena *arena;
     pool_id pool;
     enum pool_victims by;
     int64_t now_ms;
-    const uint64_t *growing; /* gangs of which the trial has started more: ids, ascending */
+    const uint64_t *growing; /* ids of running gangs that the trial lets grow, ascending */
     size_t growing_count;
-    uint32_t orders;        /* numbers given to orders of projects */
+    uint32_t orders;        /* how many orders of pieces were begun; each order has its number */
     struct piece_entry *at; /* open addressing by task and instance */
     uint32_t room;
     uint32_t count;
 };
 
-/* One line of the merge: a single piece, or those behind its first in an order of the state; of gangs that have not been read the
- * first is a stand-in, which loses no more than any of them. */
+/* One line of the merge: a single piece, or all pieces from `key` on in an order of the state. The first piece of a line of gangs
+ * is a stand-in: its loss is a lower bound on the loss of every gang of the line. */
 enum piece_line_kind { LINE_ONE, LINE_BY_LOSS, LINE_BY_AGE, LINE_GANGS };
 struct piece_line {
     enum piece_line_kind kind;
-    struct piece *piece; /* its first */
-    struct okey key;     /* where the state has it */
+    struct piece *piece; /* the first piece of the line */
+    struct okey key;     /* where that piece stands in the order of the state */
 };
 
-/* Those of one project. */
+/* The pieces of one project in one order. */
 struct pieces {
     struct piece_cache *cache;
     const struct account_view *account;
-    int64_t need_milli; /* the order is for one that needs so much of a node; 0: for anybody */
-    uint64_t first;     /* ACCOUNT_KEY */
-    uint32_t number;    /* of this order */
-    uint64_t band;      /* the lowest priority whose lines have not been read */
-    struct piece_line *lines; /* a heap */
+    int64_t need_milli;       /* slots needed on one node; 0: the order for any claimant */
+    uint64_t first;           /* ACCOUNT_KEY of the project; the keys of its lines begin so */
+    uint32_t number;          /* of this order in the cache */
+    uint64_t band;            /* the lowest priority whose lines have not been read */
+    struct piece_line *lines; /* a heap: lines[0] has the piece that leaves next */
     uint32_t line_count;
     uint32_t line_room;
-    struct piece **order; /* those given so far */
-    uint32_t sorted;
+    struct piece **order; /* the pieces read so far, in order */
+    uint32_t sorted;      /* how many pieces `order` has */
     uint32_t order_room;
-    int64_t slots_max; /* of the largest; -1: not known yet */
+    int64_t slots_max; /* the result of pieces_slots_max(); -1: not known yet */
 };
 
-/* `need_milli`: see pieces_cache_compare(). */
+/* Begins an order of the account's pieces; reads nothing yet. `need_milli`: see pieces_cache_compare(). */
 void pieces_init(struct pieces *pieces, struct piece_cache *cache,
                  const struct account_view *account, account_id id, int64_t need_milli);
 
-/* The one at this place of the order; NULL: there are not so many. */
+/* The piece at this place of the order, from 0; NULL: the order has fewer pieces. */
 struct piece *pieces_get(struct pieces *pieces, uint32_t place);
 
-/* The most slots (thousandths) that one of them may hold: an upper bound. */
+/* An upper bound on the slots (thousandths) that one piece of the project holds. */
 int64_t pieces_slots_max(struct pieces *pieces);
 
-/* The piece with which a running instance would go; NULL: it may not be told to, or others of its gang would have to go before.
- * `account` is that of its task. */
+/* The piece with which a running instance would leave. NULL: the instance may not be evicted, or other pieces of its gang must
+ * leave before. `account` is the account of the instance's task. */
 struct piece *pieces_cache_of(struct piece_cache *cache, const struct account_view *account,
                               const struct instance *instance);
 
-/* Below 0: `a` goes first. Never 0 for two pieces. `need_milli` above 0: of equal importance those go
- * first of which fewer make up so many slots of a node; an order for a need is by loss then, whatever the pool's victims are. */
+/* Below 0: `a` leaves first. Never 0 for two different pieces. With `need_milli` above 0, of pieces of equal importance the piece
+ * leaves first of which fewer are needed to make `need_milli` slots of a node free. An order with a need must have `by` least-loss. */
 int pieces_cache_compare(enum pool_victims by, int64_t need_milli, const struct piece *a,
                          const struct piece *b);
 
-/* Of a gang, all its pieces in the order in which they go: those above its minimum, then what is left as one. pieces_cut.c. */
+/* All pieces of a gang in the order in which they leave: the pieces above a minimum, then the rest of the gang as one piece. */
 struct piece *pieces_cut_gang(const struct piece_cache *cache, const struct account_view *account,
                               const struct task *task, uint32_t *ret_count);
 
-/* An instance goes with a piece: what it holds and what is lost with it. */
+/* Adds an instance to a piece: its amounts, its loss, its age. */
 void pieces_cut_add(const struct piece_cache *cache, const struct instance *instance,
                     struct piece *piece);
 
-/* Is the instance one of a piece with members? */
+/* Does the piece have `members`, and is this instance one of them? */
 bool pieces_cut_has(const struct piece *piece, uint32_t index);
 
-/* Must another piece of the same task, above a minimum, go before this one? */
+/* Must `other`, a piece of the same task, leave before `piece`? */
 bool pieces_cut_before(const struct piece *other, const struct piece *piece);
 
-/* The instances of a piece: start with instance NULL; NULL at the end. */
+/* Walks the instances of a piece, ascending: `after` NULL gives the first; NULL at the end. */
 const struct instance *pieces_cache_next(const struct core *core, const struct piece *piece,
                                          const struct instance *after);

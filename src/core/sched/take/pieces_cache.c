@@ -1,7 +1,8 @@
-/* pieces_cache.c - pieces of running tasks, made when they are asked for, each once in a pass; and who goes before whom.
+/* pieces_cache.c - makes the pieces of running tasks when a search asks for them, each once in a pass; compares pieces.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/must.h"
 #include "core/model/instance.h"
 #include "core/model/spec.h"
 #include "core/model/vector.h"
@@ -11,14 +12,15 @@
 
 #include <stdlib.h>
 
-enum { BOOK_FIRST = 64 };
+enum { CACHE_ROOM_FIRST = 64 };
 
-/* The pieces of a gang lie together, under index GANG_INDEX; other instances have one each. */
+/* All pieces of a gang are in one entry, under this index. Each instance of any other task has its own entry. */
 enum { GANG_INDEX = UINT32_MAX };
 
 const struct instance *pieces_cache_next(const struct core *core, const struct piece *piece,
                                          const struct instance *after)
 {
+    must(after == NULL || after->task.v == piece->task->id.v);
     if (piece->members != NULL) {
         uint32_t at = 0;
         while (after != NULL && at < piece->count && piece->members[at] <= after->index) {
@@ -38,14 +40,16 @@ const struct instance *pieces_cache_next(const struct core *core, const struct p
     return NULL;
 }
 
-/* ---- making them ---- */
+/* ---- making pieces ---- */
 
+/* Makes the pieces of the instance's gang, or of the instance alone. The instance stays. */
 static void entry_fill(const struct piece_cache *cache, const struct account_view *account,
                        const struct instance *instance, struct piece_entry *entry)
 {
     const struct task *task = query_task(cache->core, instance->task);
     if (task->gang) {
         entry->first = pieces_cut_gang(cache, account, task, &entry->count);
+        must(entry->count > 0);
         return;
     }
     entry->first = arena_new(cache->arena, struct piece, 1);
@@ -54,10 +58,12 @@ static void entry_fill(const struct piece_cache *cache, const struct account_vie
     pieces_cut_add(cache, instance, entry->first);
 }
 
-/* ---- the book ---- */
+/* ---- the table of entries ---- */
 
+/* The position of the entry of this task and index; if there is none, the position of the free entry for it. */
 static uint32_t entry_index(const struct piece_cache *cache, uint64_t task, uint32_t index)
 {
+    must(cache->count < cache->room); /* the walk ends at a free entry */
     uint32_t at = (uint32_t)hash_u64(task << 20 ^ index) & (cache->room - 1);
     while (cache->at[at].task != 0 &&
            (cache->at[at].task != task || cache->at[at].index != index)) {
@@ -70,13 +76,14 @@ static void cache_grow(struct piece_cache *cache)
 {
     const struct piece_entry *old = cache->at;
     const uint32_t old_room = cache->room;
-    cache->room = old_room == 0 ? BOOK_FIRST : old_room * 2;
+    cache->room = old_room == 0 ? CACHE_ROOM_FIRST : old_room * 2;
     cache->at = arena_new(cache->arena, struct piece_entry, cache->room);
     for (uint32_t i = 0; i < old_room; i++) {
         if (old[i].task != 0) {
             cache->at[entry_index(cache, old[i].task, old[i].index)] = old[i];
         }
     }
+    must(cache->count * 2 <= cache->room);
 }
 
 static int id_order(const void *left, const void *right)
@@ -86,7 +93,8 @@ static int id_order(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* What has just been started of it cannot be told to stop yet, and a gang goes whole. */
+/* Is the gang stopping, or does the trial let it grow? Instances that the trial starts cannot be evicted in the same pass, and the
+ * rest of a gang leaves only as a whole. */
 static bool gang_busy(const struct piece_cache *cache, const struct task *task)
 {
     return task->stopping_count > 0 ||
@@ -98,6 +106,7 @@ struct piece_entry *pieces_cache_get(struct piece_cache *cache, const struct acc
                                      const struct instance *instance)
 {
     const struct task *task = query_task(cache->core, instance->task);
+    must(task != NULL);
     const uint32_t index = task->gang ? GANG_INDEX : instance->index;
     if ((cache->count + 1) * 2 > cache->room) {
         cache_grow(cache);
@@ -114,9 +123,10 @@ struct piece_entry *pieces_cache_get(struct piece_cache *cache, const struct acc
     return entry;
 }
 
-/* Is there one that must go before its i-th piece, and is still there? */
+/* Must another piece of the entry, not taken yet, leave before piece `i`? */
 static bool entry_before(const struct piece_entry *entry, uint32_t i)
 {
+    must(i < entry->count);
     for (uint32_t j = 0; j < i; j++) {
         if (!entry->first[j].taken && pieces_cut_before(&entry->first[j], &entry->first[i])) {
             return true;
@@ -131,6 +141,7 @@ struct piece *pieces_cache_of(struct piece_cache *cache, const struct account_vi
     const struct piece_entry *entry = pieces_cache_get(cache, account, instance);
     for (uint32_t i = 0; i < entry->count; i++) {
         struct piece *piece = &entry->first[i];
+        must(piece->task->id.v == instance->task.v);
         if (piece->whole || piece->index == instance->index ||
             pieces_cut_has(piece, instance->index)) {
             return entry_before(entry, i) ? NULL : piece;
@@ -139,9 +150,10 @@ struct piece *pieces_cache_of(struct piece_cache *cache, const struct account_vi
     return NULL;
 }
 
-/* ---- comparing ---- */
+/* ---- comparing pieces ---- */
 
-/* Who goes first: less important, above a minimum, younger. Never 0 for two pieces. */
+/* The piece of the younger task leaves first. Of one task, pieces above a minimum leave first, then by their place, then the highest
+ * instance. Never 0 for two different pieces. */
 static int by_age(const struct piece *a, const struct piece *b)
 {
     if (a->task->rank != b->task->rank) {
@@ -159,6 +171,7 @@ static int by_age(const struct piece *a, const struct piece *b)
     return a->index > b->index ? -1 : a->index < b->index;
 }
 
+/* The lower priority leaves first; of one priority, pieces above a minimum. */
 static int by_importance(const struct piece *a, const struct piece *b)
 {
     if (a->task->priority != b->task->priority) {
@@ -170,6 +183,7 @@ static int by_importance(const struct piece *a, const struct piece *b)
 uint64_t pieces_cache_parts(const struct piece *piece, int64_t need_milli)
 {
     const int64_t all = piece->amounts.at[DIM_SLOTS];
+    must(!piece->whole || piece->task->active_count > 0);
     const int64_t held = piece->members != NULL ? piece->each_milli
                          : piece->whole         ? all / piece->task->active_count
                                                 : all;

@@ -1,9 +1,10 @@
-/* pieces_cut.c - a gang cut into the pieces in which it goes.
+/* pieces_cut.c - cuts a gang into the pieces in which it leaves.
  *
  *   instances that stay   0 1 2 3 4 5     minimum 4, or groups {0 1 2} and {3 4 5} with a minimum of 2 each
  *   pieces                5 · 4 · 0–3                       5 · 2 · 0 1 3 4
  *
- * Those above a minimum go one after the other, whatever each would lose.
+ * Pieces above a minimum leave in this order, whatever each loses. The loss of such a piece is raised to the loss of the piece
+ * before, so that sorting by loss gives this order, too.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
@@ -23,6 +24,7 @@
 void pieces_cut_add(const struct piece_cache *cache, const struct instance *instance,
                     struct piece *piece)
 {
+    must(instance_stays(instance));
     const struct core *core = cache->core;
     const int64_t since_ms =
         instance->state == INSTANCE_RUNNING ? instance->started_ms : instance->allocated_ms;
@@ -58,10 +60,12 @@ bool pieces_cut_before(const struct piece *other, const struct piece *piece)
                              other->index < piece->to));
 }
 
-/* Instances above the minimum are pieces by themselves, the highest first; what is left of a gang is one. */
+/* A gang without minimums of groups. Each instance above the minimum is a piece, the highest first; the rest of the gang is one. */
 static struct piece *plain_cut(const struct piece_cache *cache, const struct account_view *account,
                                const struct task *task, uint32_t *ret_count)
 {
+    must(task->gang);
+    must(task->stopping_count <= task->active_count);
     const uint32_t grown = task_grown(task);
     const uint32_t extra = grown > task->min_count ? grown - task->min_count : 0;
     uint32_t left = task->active_count - task->stopping_count;
@@ -87,24 +91,24 @@ static struct piece *plain_cut(const struct piece_cache *cache, const struct acc
         }
         left--;
     }
+    must(left == 0);
     *ret_count = count;
     return pieces;
 }
 
-/* ---- with minimums of groups ---- */
+/* ---- gangs whose groups have minimums ---- */
 
-/* A gang while it is cut. */
+/* A gang that is being cut. */
 struct cut {
     const struct piece_cache *cache;
     const struct task *task;
     const struct form *form;
-    struct form_have have;
-    struct form_have stays;
-    uint32_t
-        ends[TASK_GROUPS_MAX + 1]; /* by leaf: behind the last instance that has not been cut off */
+    struct form_have have;  /* by group: what gang_have() counts, less what was cut off */
+    struct form_have stays; /* by group: instances that stay, less what was cut off */
+    uint32_t ends[TASK_GROUPS_MAX + 1]; /* by leaf: behind its last instance that is not cut off */
 };
 
-/* So many of each leaf, from the highest down, are a piece. */
+/* Cuts off a piece: `take->at[leaf]` instances of each leaf, the highest first. */
 static void piece_fill(struct cut *cut, const struct form_have *take, struct piece *piece)
 {
     const struct form *form = cut->form;
@@ -133,11 +137,12 @@ static void piece_fill(struct cut *cut, const struct form_have *take, struct pie
     must(count == 0);
 }
 
-/* Pieces above a minimum go in their own order, whatever each of them holds: all count as the smallest does. */
+/* Sets each_milli. All pieces above a minimum get the smallest value, so that an order for a need does not change their order. */
 static void each_set(struct piece *pieces, uint32_t count)
 {
     int64_t least = INT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
+        must(pieces[i].count > 0);
         pieces[i].each_milli = pieces[i].amounts.at[DIM_SLOTS] / pieces[i].count;
         least = pieces[i].extra && pieces[i].each_milli < least ? pieces[i].each_milli : least;
     }
@@ -156,6 +161,7 @@ static struct piece *groups_cut(const struct piece_cache *cache, const struct ac
     uint32_t left = stays;
     unsigned __int128 loss = 0;
     cut.form = shape_form(query_task_shape(cache->core, task->shape));
+    must(cut.form != NULL); /* only a form has groups with minimums */
     gang_have(cache->core, task, &cut.have, &cut.stays);
     for (uint32_t i = 0; i < cut.form->group_count; i++) {
         cut.ends[i] = cut.form->groups[i].first + cut.form->groups[i].count;
@@ -173,6 +179,8 @@ static struct piece *groups_cut(const struct piece_cache *cache, const struct ac
             piece->from = cut.form->groups[group].first;
             piece->to = piece->from + cut.form->groups[group].count;
         }
+        must(piece->count > 0);
+        must(piece->count <= left);
         left -= piece->count;
         if (extra) {
             loss = loss > piece->loss ? loss : piece->loss;

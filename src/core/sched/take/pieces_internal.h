@@ -1,4 +1,4 @@
-/* pieces_internal.h - the book of pieces: shared by pieces_cache.c (making and comparing them) and pieces.c (the order of a project).
+/* pieces_internal.h - the cache of pieces: shared by pieces_cache.c (makes and compares pieces) and pieces.c (their order).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -8,19 +8,18 @@
 
 #include <stdint.h>
 
-/* What goes of an instance or, in one entry, of a gang. */
+/* The pieces of one gang, or the piece of one instance of any other task. */
 struct piece_entry {
-    uint64_t task; /* 0: free */
-    uint32_t index;
-    uint32_t count; /* of its pieces; 0: none of it may go */
+    uint64_t task;  /* 0: the entry is free */
+    uint32_t index; /* of the instance; of a gang GANG_INDEX */
+    uint32_t count; /* of the pieces; 0: no instance may be evicted */
     struct piece *first;
-    uint32_t listed
-        [2]; /* of a gang: the numbers of the orders, one without and one for a need, that have it */
+    uint32_t listed[2]; /* of a gang: the last orders, without and with a need, that have it */
 };
 
-/* The entry of a running instance, made where there is none. `account` is that of its task. */
+/* The entry of a running instance. A missing entry is made. `account` is the account of the instance's task. */
 struct piece_entry *pieces_cache_get(struct piece_cache *cache, const struct account_view *account,
                                      const struct instance *instance);
 
-/* How many equal ones make up `need_milli` slots of a node; of a gang one of its instances counts. */
+/* How many pieces like this one make `need_milli` slots of a node free. Of a gang one instance counts. At least 1. */
 uint64_t pieces_cache_parts(const struct piece *piece, int64_t need_milli);

@@ -1,7 +1,11 @@
-/* preempt.c - priorities inside a project. No fairness is asked for: what the project holds stays the same.
+/* preempt.c - a task takes the places of tasks of lower priority.
+ *
+ * Surprising: no rule of fairness is asked. Inside a project the places stay with the project; under policy `priority` the
+ * priority alone counts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/preempt.h"
 
+#include "base/must.h"
 #include "core/model/oindex.h"
 #include "core/model/spec.h"
 #include "core/model/task.h"
@@ -10,7 +14,7 @@
 #include "core/sched/take/victims.h"
 #include "core/state/key.h"
 
-/* Does anything of a lower priority run in the task's project? */
+/* Does a task of lower priority run in the task's project? */
 static bool lower_runs(const struct action *action, const struct task *task)
 {
     struct okey key = {{ACCOUNT_KEY(task->pool, task->account), 0, 0, 0}};
@@ -22,6 +26,7 @@ static bool lower_runs(const struct action *action, const struct task *task)
 enum chunk_result preempt_try(struct action *action, const struct chunk *chunk)
 {
     const bool pool_wide = action->pool->policy == POLICY_PRIORITY;
+    must(pool_wide || action->pool->policy == POLICY_FAIR_SHARE); /* as action_any() has it */
     const struct solve_ask ask = {
         .of = pool_wide ? VICTIMS_OF_LOWER : VICTIMS_OF_OWN,
         .claimant = action_claimant(action, chunk),

@@ -1,9 +1,9 @@
-/* preempt.h - a waiting task takes the places of less important ones of its own project; in a pool whose policy is priority, of
- * any project.
+/* preempt.h - a waiting task takes the places of tasks of lower priority in its project. In a pool with policy `priority` the
+ * victims may be of any project.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/sched/take/action.h"
 
-/* For action.h. */
+/* One of the three actions of action.h. CHUNK_FAILED: no victims make room; the trial is as it was. */
 enum chunk_result preempt_try(struct action *action, const struct chunk *chunk);

@@ -1,9 +1,12 @@
-/* reclaim.c - necessary conditions first: whether the account has a right to the chunk, and whether those who would have to give
- * hold enough beyond theirs. Most claimants go no further.
+/* reclaim.c - an account takes back what it has a right to.
+ *
+ * Two cheap conditions come before the search for victims. The claimant's account must have a right to the chunk. The other
+ * accounts must hold enough slots beyond their own rights. Most claimants fail one of the two.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/reclaim.h"
 
 #include "base/checked.h"
+#include "base/must.h"
 #include "core/model/vector.h"
 #include "core/sched/order/account.h"
 #include "core/sched/order/reclaim_rules.h"
@@ -11,20 +14,23 @@
 #include "core/sched/take/solve.h"
 #include "core/sched/take/victims.h"
 
-/* How far above a bound; below 0: not at all, or there is none. */
+/* How far `held` is above `bound`. 0 or below: not above, or there is no bound. */
 static int64_t excess(int64_t held, int64_t bound)
 {
     return bound == VECTOR_UNLIMITED ? -1 : held - bound;
 }
 
-/* The most slots that can be lost below `giver`, a sibling of `taker` on the claimant's path. What is above a bound in another
- * dimension may be taken down to nothing. The last piece may reach below the bound. */
+/* The most slots that the accounts below `giver` can lose. `giver` is a sibling of `taker`, and `taker` is on the claimant's path.
+ * A giver that is above its right in another dimension may lose all its slots. The last piece taken may reach below the right, so
+ * the largest piece is added. */
 static int64_t slots_losable(struct action *action, const struct claimant *claimant,
                              const struct account_view *taker, const struct account_view *giver)
 {
     const uint32_t dims = claimant->pool->dims;
     const uint32_t others = ~(uint32_t)(1u << DIM_SLOTS);
     const int64_t held = giver->allocated.at[DIM_SLOTS];
+    must(giver != taker);
+    must(giver->parent == taker->parent);
     const bool within = account_within_guarantee(claimant->pool, taker, &claimant->request);
     uint32_t above = reclaim_rules_above_share(claimant->pool, giver, &giver->allocated);
     int64_t most = excess(held, giver->allocatable.at[DIM_SLOTS]);
@@ -43,11 +49,12 @@ static int64_t slots_losable(struct action *action, const struct claimant *claim
     return most < held ? most : held;
 }
 
-/* Is there enough, if all that can be lost were lost? */
+/* Would the slots suffice if every account lost all that it can lose? */
 static bool reachable(struct action *action, const struct claimant *claimant)
 {
     const struct shares *shares = action->trial->tally.shares;
     const int64_t wanted = claimant->request.at[DIM_SLOTS];
+    must(wanted >= 0);
     if (wanted == 0) {
         return true;
     }
@@ -74,6 +81,7 @@ enum chunk_result reclaim_try(struct action *action, const struct chunk *chunk)
         .count = chunk->count,
         .passes = chunk->passes,
     };
+    must(action->pool->policy == POLICY_FAIR_SHARE);
     if (reclaim_rules_start(&ask.claimant) != CLAIM_MAY_START ||
         !reachable(action, &ask.claimant)) {
         return CHUNK_FAILED;

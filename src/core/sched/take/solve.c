@@ -1,8 +1,8 @@
 /* solve.c - the search for victims.
  *
- * Growing only looks at nodes (overlay), so that the accounts stay as they are while victims are chosen and judged; a set that
- * makes room is then tried whole in the trial. For equal instances the count of those that fit is exact, so nothing is tried in
- * vain for want of room. After a set was refused, the next is tried when it has grown by twice as much.
+ * While the set of victims grows, only the overlay of nodes changes, so the accounts stay as they are. A set that makes room is then
+ * tried whole in the trial. For equal instances the count of those that fit is exact, so no set is tried that makes too little room.
+ * After each refused set the search waits twice as many pieces as before until it tries again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/solve.h"
 
@@ -23,12 +23,12 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-/* Where room was sought on nodes in vain, so much work goes into a search in order: what is found then is found soon. Not where
- * there are more nodes than this: there pieces in order are scattered, and what they make room for, a node does. In smaller pools
- * gangs of more than so many are sought in order at once. The last is
- * what a pass spends on such claimants that get nothing: those who come first in its order. */
+/* A pool of at most GROW_NODES_MAX nodes is small. In a small pool a chunk of more than GROW_GANG_MIN instances seeks victims in the
+ * order of pieces at once. A smaller chunk seeks victims node by node, then in the order of pieces with a budget of GROW_AFTER_MAX.
+ * In a larger pool the pieces of one order are too scattered to make room together. VAIN_MAX bounds the work of a pass on searches
+ * node by node that find nothing. */
 enum {
-    GROWN_FIRST = 32,
+    GROWN_FIRST = 32, /* pieces for which the first set of victims has room */
     GROW_AFTER_MAX = 1000,
     GROW_NODES_MAX = 64,
     GROW_GANG_MIN = 48,
@@ -55,9 +55,9 @@ int64_t solve_piece_max(struct solve *solve, const struct account_view *account)
     return victims_piece_max(solve->victims, account);
 }
 
-/* ---- what is there ---- */
+/* ---- free room ---- */
 
-/* The pool knows what is free; the step has changed a few nodes. */
+/* The pool's row has the free slots of the state. Only the nodes that this step has touched differ. */
 int64_t solve_idle_milli(struct solve *solve)
 {
     if (solve->idle_known) {
@@ -83,6 +83,7 @@ uint32_t solve_node_fits(const struct solve *solve, const struct asker *asker,
 {
     struct space_room room;
     struct space place;
+    must(asker->view == VIEW_LATER); /* a victim has left only in the later view */
     if (!fit_usable(node)) {
         return 0;
     }
@@ -92,6 +93,7 @@ uint32_t solve_node_fits(const struct solve *solve, const struct asker *asker,
 
 struct asker *solve_asker_at(const struct solve *solve, struct asker *asker, uint32_t index)
 {
+    must(index < asker->task->instance_count);
     const struct request *request = query_task_request(solve->trial->core, asker->task, index);
     if (request == asker->request) {
         return asker;
@@ -103,6 +105,7 @@ struct asker *solve_asker_at(const struct solve *solve, struct asker *asker, uin
 
 struct asker *solve_asker(const struct solve *solve, const struct task *task, uint32_t passes)
 {
+    must(task->pool.v == solve->trial->pool.v);
     struct asker *asker = arena_new(solve->trial->arena, struct asker, 1);
     *asker = (struct asker){
         .task = task,
@@ -116,11 +119,12 @@ struct asker *solve_asker(const struct solve *solve, const struct task *task, ui
 
 /* ---- growing ---- */
 
-/* An instance leaves (or stays after all), and what fits on its node follows. */
+/* An instance leaves its node in the overlay, or comes back to its node. Keeps `solve->fits` up to date. */
 static void instance_leave(struct solve *solve, const struct instance *instance, bool leaves)
 {
     const struct core *core = solve->trial->core;
     const struct node *node = query_node(core, instance->node);
+    must(node != NULL);
     const struct request *request = query_instance_request(core, instance);
     const struct grant grant = instance_grant(instance);
     solve->fits -= solve_node_fits(solve, solve->asker, node, solve->ask->count);
@@ -132,6 +136,7 @@ static void instance_leave(struct solve *solve, const struct instance *instance,
     solve->fits += solve_node_fits(solve, solve->asker, node, solve->ask->count);
 }
 
+/* All instances of a piece leave or come back. Returns how many the piece has. */
 static uint32_t piece_leave(struct solve *solve, const struct piece *piece, bool leaves)
 {
     const struct core *core = solve->trial->core;
@@ -141,11 +146,13 @@ static uint32_t piece_leave(struct solve *solve, const struct piece *piece, bool
         instance_leave(solve, instance, leaves);
         count++;
     }
+    must(count == piece->count);
     return count;
 }
 
 void solve_grow(struct solve *solve, struct piece *piece)
 {
+    must(!piece->taken);
     if (solve->grown_count == solve->grown_room) {
         solve->grown_room = solve->grown_room == 0 ? GROWN_FIRST : solve->grown_room * 2;
         struct grown *more = arena_new(solve->trial->arena, struct grown, solve->grown_room);
@@ -157,6 +164,7 @@ void solve_grow(struct solve *solve, struct piece *piece)
     solve->grown[solve->grown_count++] = (struct grown){.piece = piece};
 }
 
+/* Adds the next piece in order to the set; false: there is none. */
 static bool grow(struct solve *solve, uint64_t *work)
 {
     struct piece *piece = solve->first != NULL ? solve->first : victims_next(solve->victims);
@@ -176,6 +184,7 @@ static void all_leave(struct solve *solve, bool leave)
     }
 }
 
+/* The trial has changed: what was derived from its nodes is not true any more. */
 static void set_done(struct solve *solve)
 {
     solve->idle_known = false;
@@ -183,7 +192,7 @@ static void set_done(struct solve *solve)
     solve->no_node = (struct shape_notes){.arena = solve->trial->arena};
 }
 
-/* The grown set is tried whole, where nobody has left yet. */
+/* Tries the set whole. For this all pieces of the set come back to their nodes first. */
 static bool attempt(struct solve *solve)
 {
     all_leave(solve, false);
@@ -197,16 +206,17 @@ static bool attempt(struct solve *solve)
 
 /* ---- the search ---- */
 
-/* Could it fit, as far as counting tells? */
+/* Does counting leave it possible that the claimant fits without the set? */
 static bool enough(const struct solve *solve)
 {
     return solve->unlike || solve->fits >= solve->ask->count;
 }
 
-/* Counting is the whole truth unless it has a form. */
+/* Does the claimant fit without the set? For a task without a form counting decides; a gang with a form is placed to find out. */
 static bool fits_together(struct solve *solve)
 {
     struct trial *trial = solve->trial;
+    must(solve->asker->task == solve->ask->task);
     if (query_task_shape(trial->core, solve->ask->task->shape)->form == NULL || !enough(solve)) {
         return enough(solve);
     }
@@ -217,10 +227,11 @@ static bool fits_together(struct solve *solve)
     return fits;
 }
 
-/* False: nobody may be told to go. */
+/* Begins the search for one claimant. False: no piece may be evicted for this claimant. */
 static bool search_begin(struct solve *solve, const struct solve_ask *ask,
                          struct victims_ask *victims)
 {
+    must(ask->claimant.account != NULL);
     solve->ask = ask;
     solve->grown_count = 0;
     *victims = (struct victims_ask){ask->of, &ask->claimant, ask->task};
@@ -237,9 +248,10 @@ static bool search_begin(struct solve *solve, const struct solve_ask *ask,
     return true;
 }
 
-/* One piece after the other in order, until a set is found. */
+/* Adds one piece after the other in order, until a set is found or the pieces or the budget end. */
 static enum solve_result search_grow(struct solve *solve, uint64_t work_max, uint64_t *work)
 {
+    must(solve->grown_count == 0);
     const uint64_t work_end = *work + work_max;
     uint32_t try_at = 0;
     uint32_t step = 1;
@@ -264,11 +276,13 @@ static enum solve_result search_grow(struct solve *solve, uint64_t work_max, uin
     return *work < work_end ? SOLVE_NONE : SOLVE_BUDGET;
 }
 
-/* What is to be close together needs more than room on some nodes: pieces move one after the other. */
+/* The search of consolidation. For a gang with a form, pieces are moved in their order and not node by node, because the gang needs
+ * places that are close together. */
 static enum solve_result search_move(struct solve *solve, uint64_t work_max, uint64_t *work)
 {
     const struct core *core = solve->trial->core;
-    /* It will fit when those who are leaving have left. */
+    must(solve->ask->of == VICTIMS_OF_ALL);
+    /* The claimant fits once all leaving instances have left: no task has to move. */
     if (fits_together(solve)) {
         return SOLVE_NONE;
     }
@@ -282,13 +296,14 @@ static enum solve_result search_move(struct solve *solve, uint64_t work_max, uin
     return SOLVE_FOUND;
 }
 
-/* Is room for the claimant to be sought on nodes before it is sought in the order of who goes first? */
+/* Are victims sought node by node, before they are sought in the order of pieces? */
 static bool nodes_first(const struct solve *solve)
 {
     const struct core *core = solve->trial->core;
     const struct solve_ask *ask = solve->ask;
     const bool plain = ask->count == 1 || query_task_shape(core, ask->task->shape)->form == NULL;
     const struct pool *pool = query_pool(core, solve->trial->pool);
+    must(ask->of != VICTIMS_OF_ALL);
     if (!plain || solve->fits >= ask->count) {
         return false;
     }
@@ -297,11 +312,12 @@ static bool nodes_first(const struct solve *solve)
                : ask->count <= GROW_GANG_MIN && pool->victims == VICTIMS_LEAST_LOSS;
 }
 
-/* Room on nodes, else a little in order. */
+/* Seeks victims node by node. In a small pool a short search in the order of pieces follows. */
 static enum solve_result search_nodes(struct solve *solve, const struct victims_ask *victims,
                                       uint64_t *work)
 {
     const uint64_t before = *work;
+    must(solve->first != NULL);
     if (solve_node_take(solve, solve->first, work)) {
         set_done(solve);
         return SOLVE_FOUND;
@@ -316,8 +332,8 @@ static enum solve_result search_nodes(struct solve *solve, const struct victims_
     return result;
 }
 
-/* It may fit when those who are leaving have left. It is promised that place where it could take another: so that it does not,
- * and the next one knows. */
+/* Surprising: a claimant that fits once all leaving instances have left is claimed its place here, with an empty set of victims.
+ * Else the claimant could evict others later, and the next claimant would count on the same room. */
 enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, uint64_t work_max,
                             uint64_t *work)
 {

@@ -1,13 +1,13 @@
-/* solve.h - room for a waiting task: which running ones have to go, and where everybody is afterwards.
+/* solve.h - the search for victims: which running tasks must leave so that a waiting task fits, and where every task is afterwards.
  *
- *   grow:    one piece after the other leaves, until the claimant would fit
+ *   grow:    one piece after the other joins the set of victims, until the claimant would fit
  *   place:   the claimant takes its places
- *   shrink:  who can stay where it is stays, last taken first
- *   move:    who finds another place is moved, not lost
- *   judge:   may what is lost be taken? If not, grow on
+ *   shrink:  a piece that can stay where it is stays; the piece that joined last is asked first
+ *   move:    a piece that finds another place is moved, not lost
+ *   judge:   do the rules allow what is lost? If not, the set grows on
  *
- * Nothing is evicted unless the same decision places the claimant (P6). Work is counted in pieces looked at; the budget ends a
- * search without an answer.
+ * Nothing is evicted unless the same decision places the claimant (P6). The budget counts the pieces and instances that the search
+ * looks at. A search that reaches its budget ends without an answer.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -21,36 +21,38 @@
 #include <stdint.h>
 
 enum solve_result {
-    SOLVE_FOUND,  /* the trial has it: evictions, claims */
+    SOLVE_FOUND,  /* the evictions and the claims are in the trial */
     SOLVE_NONE,   /* no victims in this order make room; the trial is as it was */
-    SOLVE_BUDGET, /* the same, but not all was looked at */
+    SOLVE_BUDGET, /* the search ended at its budget; the trial is as it was */
 };
 
 struct solve_ask {
     enum victims_of of;
     struct claimant claimant;
     const struct task *task;
-    const uint32_t *indices; /* of the waiting instances that want a place together */
+    const uint32_t *indices; /* the waiting instances of the task that need places together */
     uint32_t count;
-    uint32_t passes;    /* holders whose kept places they may use (rights.h) */
-    uint32_t moved_max; /* VICTIMS_OF_ALL: tasks that may be moved */
+    uint32_t passes;    /* holders whose kept places the task may use, one bit each (rights.h) */
+    uint32_t moved_max; /* VICTIMS_OF_ALL: how many pieces may be moved */
 };
 
 struct solve;
 
-/* A search over this trial, to be used for many claimants. Lives in the trial's arena. */
+/* The searches over this trial, for any number of claimants. The result lives in the trial's arena. */
 struct solve *solve_new(struct trial *trial, int64_t now_ms);
 
-/* Make room. `*work` grows by what was looked at; a search ends without an answer when it has grown by `work_max`. */
+/* Searches for victims for one claimant. `*work` grows by the work done. A search in the order of pieces stops at `work_max`; a search
+ * node by node has limits of its own. */
 enum solve_result solve_run(struct solve *solve, const struct solve_ask *ask, uint64_t work_max,
                             uint64_t *work);
 
-/* Places for these instances that are free when those who are leaving have left; false: there are not enough. */
+/* Claims places that are free once all leaving instances have left. Evicts nothing. False: there are not enough such places, and the
+ * trial is as it was. */
 bool solve_set_later(struct solve *solve, const struct solve_ask *ask);
 
-/* Slots (thousandths) that will be free on the nodes that take work, all together. */
+/* How many slots (thousandths) of the pool's usable nodes are free once all leaving instances have left. */
 int64_t solve_idle_milli(struct solve *solve);
 
-/* See victims.h. */
+/* victims_piece_max() and victims_wake_ms() of this search. */
 int64_t solve_piece_max(struct solve *solve, const struct account_view *account);
 int64_t solve_wake_ms(const struct solve *solve);

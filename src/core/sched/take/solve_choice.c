@@ -1,8 +1,9 @@
-/* solve_choice.c - the pieces of one node that would have to go: read, chosen, compared.
+/* solve_choice.c - reads the pieces of one node, chooses the pieces that would have to leave, and compares choices.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/solve_choice.h"
 
 #include "base/arena.h"
+#include "base/must.h"
 #include "base/sort.h"
 #include "core/model/fit.h"
 #include "core/model/instance.h"
@@ -19,7 +20,7 @@
 #include "core/state/query.h"
 #include "core/state/state.h"
 
-enum { NODE_PIECES_MAX = 64 }; /* of a node; those behind them stay */
+enum { NODE_PIECES_MAX = 64 }; /* how many pieces of a node are read; further pieces stay */
 
 static int piece_by_loss(const void *left, const void *right)
 {
@@ -45,11 +46,12 @@ static bool choice_has(const struct solve_choice *choice, const struct piece *pi
     return false;
 }
 
-/* Is there room for an instance of the task on some node, so that it could be moved? Asked once a shape. */
+/* Is there room for one more instance of the task on some node, so that an instance could move there? Asked once for each shape. */
 static bool has_elsewhere(struct solve *solve, const struct task *task)
 {
     enum { UNKNOWN, NOWHERE, SOMEWHERE };
     struct shape_note *note = queue_notes_get(&solve->no_node, task->shape);
+    must(note->missed_from <= SOMEWHERE); /* these notes hold nothing but this enum */
     if (note->missed_from == UNKNOWN) {
         const struct asker *asker = solve_asker(solve, task, 0);
         const bool found = search_total(&solve->trial->overlay, asker, 1) == 1;
@@ -58,26 +60,29 @@ static bool has_elsewhere(struct solve *solve, const struct task *task)
     return note->missed_from == SOMEWHERE;
 }
 
-/* Could the instance be moved? Said before its piece is made: most have run for too long. A gang is as young as its last. */
+/* Could the instance be moved? Asked before its piece is made, because most instances have run for too long. The age of a gang is
+ * known only from its piece. */
 static bool may_move(struct solve *solve, const struct instance *instance)
 {
     const struct task *task = query_task(solve->trial->core, instance->task);
     return (task->gang || victims_movable(solve->victims, instance)) && has_elsewhere(solve, task);
 }
 
-/* The pieces on the node that may go, in order. */
+/* Reads the pieces on the choice's node that the search may take, and sorts them. */
 static void pieces_read(struct node_search *search, struct solve_choice *choice)
 {
     struct solve *solve = search->solve;
     const struct core *core = solve->trial->core;
     struct okey key = {{choice->node->id.v, 0, 0, 0}};
     struct oindex_walk walk;
+    must(choice->count == 0);
     choice->pieces = arena_new(solve->trial->arena, struct piece *, NODE_PIECES_MAX);
     for (bool more = oindex_walk_from(&walk, &core->orders[ORDER_ON_NODE], key, &key);
          more && choice->count < NODE_PIECES_MAX && key.at[0] == choice->node->id.v;
          more = oindex_walk_next(&walk, &key)) {
         ++*search->work;
         const struct instance *instance = query_instance_row(core, key.at[3]);
+        must(instance != NULL);
         if (solve->ask->of == VICTIMS_OF_ALL && !may_move(solve, instance)) {
             continue;
         }
@@ -92,11 +97,12 @@ static void pieces_read(struct node_search *search, struct solve_choice *choice)
     }
 }
 
-/* What a piece holds of the node is free (or is held again). */
+/* Frees in `place` what a piece holds on the node of `place`. With `give` false the piece takes its amounts again. */
 static void piece_give(const struct solve *solve, const struct piece *piece, struct space *place,
                        struct space_room *room, bool give)
 {
     const struct core *core = solve->trial->core;
+    must(piece->count > 0);
     for (const struct instance *instance = pieces_cache_next(core, piece, NULL); instance != NULL;
          instance = pieces_cache_next(core, piece, instance)) {
         const struct grant grant = instance_grant(instance);
@@ -111,7 +117,8 @@ static void piece_give(const struct solve *solve, const struct piece *piece, str
     }
 }
 
-/* May the piece be lost after those before it? Where others give, each is judged by what they are left with. */
+/* May the piece be lost beside the pieces in `solve->losses`? Reclaim judges each piece by what its accounts are left with, and adds
+ * the piece to the losses. Preemption and consolidation allow every piece. */
 static bool piece_may_go(struct solve *solve, const struct piece *piece)
 {
     return solve->ask->of != VICTIMS_OF_OTHERS ||
@@ -119,7 +126,7 @@ static bool piece_may_go(struct solve *solve, const struct piece *piece)
                               &piece->amounts) != RECLAIM_REFUSED;
 }
 
-/* As many go as the claimant needs, in order; who is not needed after all stays, the last first. */
+/* Lets pieces stay that the claimant does not need after all. The piece that was chosen last is asked first. */
 static void choice_shrink(const struct solve *solve, struct solve_choice *choice,
                           struct space *place, struct space_room *room)
 {
@@ -138,11 +145,13 @@ static void choice_shrink(const struct solve *solve, struct solve_choice *choice
             choice->pieces[kept++] = choice->pieces[i];
         }
     }
+    must(kept > 0); /* without these pieces fewer instances fit */
     choice->count = kept;
 }
 
 static void choice_rate(const struct node_search *search, struct solve_choice *choice)
 {
+    must(choice->count > 0);
     for (uint32_t i = 0; i < choice->count; i++) {
         const struct piece *piece = choice->pieces[i];
         const uint32_t priority = piece->task->priority;
@@ -154,6 +163,7 @@ static void choice_rate(const struct node_search *search, struct solve_choice *c
 
 bool solve_choice_may_go(struct solve *solve, const struct solve_choice *choice)
 {
+    must(choice->count > 0);
     for (uint32_t i = 0; i < choice->count; i++) {
         if (choice->pieces[i]->set != solve->set && !piece_may_go(solve, choice->pieces[i])) {
             return false;
@@ -162,9 +172,10 @@ bool solve_choice_may_go(struct solve *solve, const struct solve_choice *choice)
     return true;
 }
 
-/* May they be lost, and are the accounts on both sides left with what is right? */
+/* May the pieces of the choice be lost, and is the outcome balanced between the accounts? */
 static bool choice_allowed(struct solve *solve, const struct solve_choice *choice)
 {
+    must(choice->count > 0);
     reclaim_rules_losses_clear(&solve->losses);
     for (uint32_t i = 0; i < choice->count; i++) {
         if (!piece_may_go(solve, choice->pieces[i])) {
@@ -183,6 +194,7 @@ bool solve_choice_make(struct node_search *search, struct solve_choice *choice)
     struct space_room room;
     struct space now;
     struct space place;
+    must(choice->node != NULL);
     const bool kept =
         spot != NULL && spot->keep != NULL && (solve->asker->passes >> spot->keep->at & 1u) == 0;
     if (!fit_usable(choice->node) || kept) {
@@ -222,11 +234,13 @@ static int choice_importance(const struct solve_choice *a, const struct solve_ch
     return a->others != b->others ? (a->others < b->others ? -1 : 1) : 0;
 }
 
-/* By the last of each that has to go. */
+/* Compares two choices by the last piece of each. */
 static int choice_by_age(const void *left, const void *right)
 {
     const struct solve_choice *a = left;
     const struct solve_choice *b = right;
+    must(a->count > 0);
+    must(b->count > 0);
     const int importance = choice_importance(a, b);
     if (importance != 0) {
         return importance;
@@ -247,12 +261,12 @@ static int choice_by_loss(const void *left, const void *right)
     return a->loss != b->loss ? (a->loss < b->loss ? -1 : 1) : choice_by_age(a, b);
 }
 
-/* ---- exactly ---- */
+/* ---- every set of a node ---- */
 
-/* Where every set is looked at. */
+/* On a node with at most so many pieces every set of pieces is looked at. */
 enum { EXACT_PIECES_MAX = 8 };
 
-/* The pieces of the node that may go, at most EXACT_PIECES_MAX; else none. */
+/* Reads the pieces of the node that the search may take; no pieces where there are more than EXACT_PIECES_MAX. */
 static void exact_read(struct node_search *search, const struct solve_choice *greedy,
                        struct solve_choice *all)
 {
@@ -263,9 +277,11 @@ static void exact_read(struct node_search *search, const struct solve_choice *gr
     }
 }
 
+/* Fills `ret` with the pieces of `all` whose bits are in `set`. */
 static void exact_rate(const struct node_search *search, const struct solve_choice *all,
                        uint32_t set, struct solve_choice *ret)
 {
+    must(set < 1u << all->count);
     *ret = (struct solve_choice){.node = all->node, .pieces = ret->pieces};
     for (uint32_t i = 0; i < all->count; i++) {
         if ((set >> i & 1) != 0) {
@@ -275,13 +291,14 @@ static void exact_rate(const struct node_search *search, const struct solve_choi
     choice_rate(search, ret);
 }
 
-/* Does the claimant fit when these go, and may they all be lost? */
+/* Does one instance of the claimant fit without the pieces of the choice, and may all of these be lost? */
 static bool exact_serves(struct solve *solve, struct solve_choice *choice)
 {
     struct space_room borrowed;
     struct space_room room;
     struct space now;
     struct space place;
+    must(solve->ask->count == 1);
     overlay_place(&solve->trial->overlay, choice->node, solve->asker, &borrowed, &now);
     space_copy(&now, &room, &place);
     for (uint32_t i = 0; i < choice->count; i++) {
@@ -296,6 +313,7 @@ void solve_choice_refine(struct node_search *search, struct solve_choice *choice
     struct solve_choice all;
     struct solve_choice set;
     exact_read(search, choice, &all);
+    must(all.count <= EXACT_PIECES_MAX);
     set.pieces = arena_new(search->solve->trial->arena, struct piece *, EXACT_PIECES_MAX);
     for (uint32_t bits = 1; bits < 1u << all.count; bits++) {
         exact_rate(search, &all, bits, &set);
@@ -328,6 +346,7 @@ static int choice_allowed_by_age(const void *left, const void *right)
 void solve_choice_sort(struct node_search *search)
 {
     const bool by_loss = search->by == VICTIMS_LEAST_LOSS;
+    must(search->count <= search->look_max);
     if (search->count < 2) {
         return;
     }

@@ -1,4 +1,4 @@
-/* solve_internal.h - a search under way: shared by solve.c (which pieces leave) and solve_set.c (what becomes of a set).
+/* solve_internal.h - a search for victims under way: shared by solve.c, solve_node.c, solve_choice.c and solve_set.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -17,58 +17,57 @@
 
 enum fate { FATE_LOST, FATE_KEPT, FATE_MOVED };
 
-/* A piece of the grown set. */
+/* A piece of the set of victims. */
 struct grown {
     struct piece *piece;
     enum fate fate;
-    struct asker *asker;        /* of one that is moved */
-    const struct node **places; /* where its instances go */
-    const struct eviction *why;
+    struct asker *asker;        /* of a moved piece: the request for its new places */
+    const struct node **places; /* of a moved piece: the new node of each instance */
+    const struct eviction *why; /* of a lost or moved piece: the rule and figures of the eviction */
 };
 
 struct solve {
     struct trial *trial;
     struct victims *victims;
-    struct losses losses;
-    bool idle_known;
-    int64_t idle_milli;
-    struct piece *first; /* the first that would go, until it has */
-    struct grown *grown;
+    struct losses losses; /* what each account loses by the pieces judged so far */
+    bool idle_known;      /* `idle_milli` is up to date */
+    int64_t idle_milli;   /* the result of solve_idle_milli() */
+    struct piece *first; /* the first piece in order, until it joins the set; NULL: read the next */
+    struct grown *grown; /* the set of victims */
     uint32_t grown_count;
     uint32_t grown_room;
-    uint64_t set; /* the number of the set that is grown on nodes */
+    uint64_t set; /* the number of the set under way, where sets are chosen node by node */
     const struct solve_ask *ask;
-    struct asker *asker; /* the claimant's */
-    const struct node **places;
-    uint64_t fits; /* instances that fit, at most `count` a node */
-    uint64_t vain; /* work of searches on nodes that found nothing */
-    struct shape_notes
-        no_node; /* shapes of which nothing could be moved: no node has room for one */
-    bool unlike; /* the claimant's instances are not all alike: `fits` says nothing */
+    struct asker *asker;        /* of the claimant */
+    const struct node **places; /* the node of each instance of the claimant */
+    uint64_t fits;              /* how many instances of the claimant fit once the set has left */
+    uint64_t vain;              /* work of searches on nodes that found nothing, in this pass */
+    struct shape_notes no_node; /* by shape: whether some node has room for one more instance */
+    bool unlike; /* the claimant's instances differ in their requests, so `fits` says nothing */
 };
 
-/* Who asks for places that will be free. Lives in the trial's arena. */
+/* An asker for places of the later view. Lives in the trial's arena. */
 struct asker *solve_asker(const struct solve *solve, const struct task *task, uint32_t passes);
 
-/* The same for one instance of the task, which may ask for something else. */
+/* The asker for one instance of the asker's task: a copy where that instance has another request. */
 struct asker *solve_asker_at(const struct solve *solve, struct asker *asker, uint32_t index);
 
-/* How many instances, at most `max`, fit on the node in the asker's view. */
+/* How many instances, at most `max`, fit on the node in the asker's view; 0 on a node that is not usable. */
 uint32_t solve_node_fits(const struct solve *solve, const struct asker *asker,
                          const struct node *node, uint32_t max);
 
-/* The piece joins the grown set. */
+/* Adds a piece to the set of victims. */
 void solve_grow(struct solve *solve, struct piece *piece);
 
-/* Up to so many instances find their room on nodes. */
+/* The largest chunk for which victims are sought node by node. */
 enum { TAKE_GANG_MAX = 512 };
 
-/* Room for the claimant on nodes, taken where least is lost; `first` is the first piece that would go. Room for
- * all of it on the emptiest nodes, by moving others. False: not found, the trial is as it was. `*work` grows by what was looked
- * at. */
+/* Searches for victims node by node. `_take` evicts where least is lost; `first` is the first piece in order. `_move` moves pieces
+ * away from the emptiest nodes. False: nothing was found, and the trial is as it was. `*work` grows by the work done. */
 bool solve_node_take(struct solve *solve, struct piece *first, uint64_t *work);
 bool solve_node_move(struct solve *solve, uint64_t *work);
 
-/* The grown set leaves, the claimant takes its place, who can stay or move does, the rest is lost if it may be: all of it is in
- * the trial. False: nothing is. The overlay must be without the grown set. */
+/* Tries the set of victims whole: the set leaves, the claimant is placed, pieces stay or move where they can, and the rest is lost
+ * if the rules allow it. True: all decisions are in the trial. False: the trial is as it was. At the call the overlay must still
+ * have all pieces of the set on their nodes. */
 bool solve_set(struct solve *solve);

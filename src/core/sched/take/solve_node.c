@@ -1,13 +1,15 @@
-/* solve_node.c - room on single nodes: which pieces of a node would have to go.
+/* solve_node.c - seeks victims node by node: which pieces of a node would have to leave.
  *
- *   to take:  the nodes of the pieces that would go first, then of those that make most room; of the nodes that make room,
- *             where least is lost; where what they lose is refused, the nodes of those who are closest to the claimant
- *   to move:  the emptiest nodes; the first whose pieces all find another place
+ *   to take:  1. looks at the nodes of the pieces that leave first
+ *             2. if these do not suffice, at the nodes of the pieces that make most room
+ *             3. takes the nodes on which least is lost
+ *             4. if the rules refuse that, looks at pieces of accounts in the claimant's department
+ *   to move:  looks at the emptiest nodes; takes the first node whose pieces all find another place
  *
- * A set that lies on one node is found by looking at a few nodes. Pieces in the order of loss alone are scattered over all of
- * them: a whole node comes together only when most of them have gone, and the rest of the set is then taken in vain.
- * Surprising: as pieces come in the order of what each loses, no node met later can cost less than the piece that leads to it; so
- * the best one is known as soon as it costs no more than that.
+ * Why node by node: pieces in the order of loss are scattered over all nodes. A whole node would become free only after most pieces
+ * had joined the set, and most of the set would be evicted in vain.
+ * Surprising: a node costs at least the loss of the cheapest piece on it, and pieces come in the order of their loss. So the search
+ * knows the best node as soon as that node costs no more than the next piece.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
@@ -21,23 +23,25 @@
 #include "core/state/state.h"
 
 enum {
-    TAKE_LOOK_MAX = 48,  /* nodes looked at for one instance that takes, */
-    TAKE_LOOK = 12,      /* where some of those are enough; in the order for anybody */
-    TAKE_LOOK_GANG = 32, /* more for a gang, beside two for each of its instances */
-    TAKE_SPARE_MAX = 48, /* so many more than a gang needs are enough to choose from */
-    MOVE_LOOK_MAX = 8,   /* for one instance that moves others, */
-    MOVE_LOOK_GANG = 32, /* for a gang */
+    TAKE_LOOK_MAX = 48, /* nodes looked at to evict for one instance */
+    TAKE_LOOK = 12, /* nodes after which one instance looks no further, if a choice is allowed */
+    TAKE_LOOK_GANG = 32, /* nodes looked at to evict for a gang, beside two for each instance */
+    TAKE_SPARE_MAX = 48, /* a gang looks for room for at most so many more than its instances */
+    MOVE_LOOK_MAX = 8,   /* nodes looked at to move pieces for one instance */
+    MOVE_LOOK_GANG = 32, /* nodes looked at to move pieces for a gang */
     ATTEMPTS_MAX = 4,    /* sets that are tried whole */
 };
-/* ---- trying ---- */
 
+/* ---- trying sets ---- */
+
+/* Begins an empty set of victims. */
 static void set_begin(struct solve *solve)
 {
     solve->set++;
     solve->grown_count = 0;
 }
 
-/* A gang may be on several nodes. */
+/* Adds the pieces of a choice to the set. A piece of several nodes may be in the set already. */
 static void choice_grow(struct solve *solve, const struct solve_choice *choice)
 {
     for (uint32_t i = 0; i < choice->count; i++) {
@@ -48,9 +52,11 @@ static void choice_grow(struct solve *solve, const struct solve_choice *choice)
     }
 }
 
+/* Tries the best choices, each alone. For a claimant of one instance. */
 static bool choices_try(struct node_search *search)
 {
     struct solve *solve = search->solve;
+    must(solve->ask->count == 1);
     for (uint32_t i = 0; i < search->count && i < ATTEMPTS_MAX; i++) {
         set_begin(solve);
         choice_grow(solve, &search->choices[i]);
@@ -63,12 +69,13 @@ static bool choices_try(struct node_search *search)
     return false;
 }
 
-/* A gang takes the best of them, as many as it needs. */
+/* Tries the best choices together, as many as a gang needs. After a refused set one more choice joins the set. */
 static bool choices_try_together(struct node_search *search)
 {
     struct solve *solve = search->solve;
     uint64_t fits = solve->fits;
     uint32_t attempts = 0;
+    must(solve->ask->count > 1);
     set_begin(solve);
     for (uint32_t i = 0; i < search->count && attempts < ATTEMPTS_MAX; i++) {
         choice_grow(solve, &search->choices[i]);
@@ -86,12 +93,13 @@ static bool choices_try_together(struct node_search *search)
     return false;
 }
 
-/* The same without those refused, and without those that may not be made beside the ones before: an account has soon given all that
- * it holds beyond its own. */
+/* Tries the best choices together, but only choices that reclaim allows beside the choices before. An account soon has given all
+ * that it holds beyond its right. */
 static bool choices_try_allowed(struct node_search *search)
 {
     struct solve *solve = search->solve;
     uint64_t fits = solve->fits;
+    must(solve->ask->of == VICTIMS_OF_OTHERS);
     set_begin(solve);
     reclaim_rules_losses_clear(&solve->losses);
     for (uint32_t i = 0; i < search->count && fits < solve->ask->count; i++) {
@@ -110,6 +118,7 @@ static bool choices_try_allowed(struct node_search *search)
 
 static struct node_search *search_new(struct solve *solve, uint32_t look_max, uint64_t *work)
 {
+    must(look_max > 0);
     struct node_search *search = arena_new(solve->trial->arena, struct node_search, 1);
     search->look_max = look_max;
     search->choices = arena_new(solve->trial->arena, struct solve_choice, look_max);
@@ -120,8 +129,9 @@ static struct node_search *search_new(struct solve *solve, uint32_t look_max, ui
     return search;
 }
 
-/* ---- taking ---- */
+/* ---- evicting ---- */
 
+/* Was the node looked at before? Notes the node as looked at. */
 static bool node_seen(struct node_search *search, node_id node)
 {
     must(search->seen_count < search->look_max);
@@ -134,10 +144,12 @@ static bool node_seen(struct node_search *search, node_id node)
     return false;
 }
 
-/* A gang wants twice what it needs to choose from, a large one a little more. */
+/* Has the search looked at enough nodes? A gang looks for room for twice its instances, a large gang for a little more than its
+ * instances. */
 static bool looked_enough(const struct node_search *search)
 {
     const uint32_t count = search->solve->ask->count;
+    must(search->refused <= search->count);
     if (count == 1) {
         return search->seen_count >=
                (search->count > search->refused ? TAKE_LOOK : search->look_max);
@@ -146,7 +158,7 @@ static bool looked_enough(const struct node_search *search)
     return search->seen_count >= search->look_max || search->more >= (uint64_t)count + spare;
 }
 
-/* The nodes of a piece. */
+/* Looks at the nodes of a piece. */
 static void piece_nodes(struct node_search *search, const struct piece *piece)
 {
     const struct core *core = search->solve->trial->core;
@@ -156,6 +168,7 @@ static void piece_nodes(struct node_search *search, const struct piece *piece)
         if (node_seen(search, instance->node)) {
             continue;
         }
+        must(search->count < search->seen_count); /* at most one choice for each node seen */
         ++*search->solve->trial->overlay.visited;
         struct solve_choice *choice = &search->choices[search->count];
         *choice = (struct solve_choice){.node = query_node(core, instance->node)};
@@ -167,7 +180,7 @@ static void piece_nodes(struct node_search *search, const struct piece *piece)
     }
 }
 
-/* Can no node that is still to come be better? */
+/* Is some choice at least as good as every choice on the nodes of `next` and of the pieces behind it? */
 static bool best_known(const struct node_search *search, const struct piece *next)
 {
     for (uint32_t i = 0; i < search->count; i++) {
@@ -180,10 +193,11 @@ static bool best_known(const struct node_search *search, const struct piece *nex
     return false;
 }
 
-/* Looks at nodes in the order of the pieces on them, until the best is known or the so manieth was seen. */
+/* Looks at the nodes of one piece after the other, until the best node is known or `seen_max` nodes were seen. */
 static void nodes_look(struct node_search *search, struct piece *first, uint32_t seen_max)
 {
     const struct solve *solve = search->solve;
+    must(seen_max <= search->look_max);
     for (struct piece *piece = first;
          piece != NULL && !looked_enough(search) && search->seen_count < seen_max;
          piece = victims_next(solve->victims)) {
@@ -196,12 +210,13 @@ static void nodes_look(struct node_search *search, struct piece *first, uint32_t
     }
 }
 
-/* In the order of loss small pieces come first, the more of them the larger the pool. Where none of their nodes makes room, those
- * of pieces are looked at that make it alone, then of those of which two do, and so on. */
+/* Looks at nodes for the claimant. In the order of loss small pieces come first, and a large pool has many of them. If their nodes
+ * make too little room, the order for a need follows: pieces of which one makes enough room, then pieces of which two do, … */
 static void nodes_read(struct node_search *search, struct piece *first)
 {
     const struct solve *solve = search->solve;
     const struct solve_ask *ask = solve->ask;
+    must(ask->count > 0);
     const int64_t need_milli = ask->claimant.request.at[DIM_SLOTS] / ask->count;
     nodes_look(search, first, need_milli > 0 ? TAKE_LOOK : search->look_max);
     if (need_milli > 0 && search->more < ask->count) {
@@ -210,10 +225,11 @@ static void nodes_read(struct node_search *search, struct piece *first)
     }
 }
 
-/* Tries what was found. */
+/* Tries the choices that were found. */
 static bool found_try(struct node_search *search)
 {
     const struct solve *solve = search->solve;
+    must(search->count <= search->seen_count);
     solve_choice_sort(search);
     if (solve->ask->count > 1) {
         return choices_try_together(search) ||
@@ -227,12 +243,14 @@ static bool found_try(struct node_search *search)
     return choices_try(search);
 }
 
-/* The department that is furthest above its own gives first, and all of its pieces come before those of the others. Where it would
- * be left with less than its own, for a claimant whose department would have more, those who borrow within that one are to give. */
+/* Seeks victims in the claimant's own department. In the order of pieces, all pieces of the department that is furthest above its
+ * right come first. The rules refuse such pieces where that department would end below its right and the claimant's department above
+ * its own. In this case borrowers of the claimant's department have to give. */
 static bool near_take(struct node_search *search)
 {
     const struct solve *solve = search->solve;
     const struct solve_ask *ask = solve->ask;
+    must(solve->grown_count == 0); /* a refused set was emptied */
     if (ask->of != VICTIMS_OF_OTHERS || ask->claimant.account->parent == NULL ||
         search->count == 0) {
         return false;
@@ -264,13 +282,14 @@ bool solve_node_take(struct solve *solve, struct piece *first, uint64_t *work)
 
 /* ---- moving ---- */
 
-/* Looks at the emptiest nodes; returns how many instances of the claimant would fit without what could be moved. */
+/* Looks at the emptiest nodes. Returns how many instances of the claimant would fit if all pieces that could move were gone. */
 static uint64_t emptiest_read(struct node_search *search)
 {
     struct solve *solve = search->solve;
     uint64_t fits = solve->fits;
     struct search_at at = SEARCH_TOP;
     for (uint32_t i = 0; i < search->look_max; i++) {
+        must(search->count <= i);
         struct solve_choice *choice = &search->choices[search->count];
         *choice = (struct solve_choice){
             .node = search_down(&solve->trial->overlay, solve->asker, &at),
@@ -290,6 +309,7 @@ static uint64_t emptiest_read(struct node_search *search)
 bool solve_node_move(struct solve *solve, uint64_t *work)
 {
     const uint32_t count = solve->ask->count;
+    must(solve->ask->of == VICTIMS_OF_ALL);
     struct node_search *search =
         search_new(solve, count == 1 ? MOVE_LOOK_MAX : MOVE_LOOK_GANG, work);
     if (emptiest_read(search) < count) {

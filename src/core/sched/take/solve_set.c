@@ -1,4 +1,7 @@
-/* solve_set.c - what becomes of a set of pieces that leave: kept, moved or lost, and whether that is allowed.
+/* solve_set.c - tries a set of victims: which pieces are kept, moved or lost, and whether the rules allow the losses.
+ *
+ * Surprising: the set is tried twice. The first try evicts all pieces, places the claimant and finds the fate of each piece, and is
+ * then undone. The second try evicts only the pieces that are moved or lost.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 #include "base/must.h"
@@ -30,7 +33,7 @@ static void piece_evict(struct solve *solve, const struct grown *grown)
     }
 }
 
-/* Does the instance find what it holds still free? Then it takes it. */
+/* Is what the instance holds still free on its node? Then the instance comes back to its node in the overlay. */
 static bool instance_stay(struct solve *solve, const struct instance *instance)
 {
     const struct core *core = solve->trial->core;
@@ -46,6 +49,7 @@ static bool instance_stay(struct solve *solve, const struct instance *instance)
     return true;
 }
 
+/* The instances of a piece leave their nodes in the overlay, up to `end`; NULL: all of them. */
 static void instances_leave(struct solve *solve, const struct piece *piece,
                             const struct instance *end)
 {
@@ -58,9 +62,11 @@ static void instances_leave(struct solve *solve, const struct piece *piece,
     }
 }
 
+/* Can all instances of a piece stay on their nodes? Then the instances come back to their nodes in the overlay. */
 static bool piece_stay(struct solve *solve, const struct piece *piece)
 {
     const struct core *core = solve->trial->core;
+    must(piece->count > 0);
     for (const struct instance *instance = pieces_cache_next(core, piece, NULL); instance != NULL;
          instance = pieces_cache_next(core, piece, instance)) {
         if (!instance_stay(solve, instance)) {
@@ -71,13 +77,15 @@ static bool piece_stay(struct solve *solve, const struct piece *piece)
     return true;
 }
 
-/* The claimant, placed since `mark`, is within the bounds of its accounts as they are now. */
+/* Is the claimant within the bounds of its accounts and its user? The decisions from `mark` on are the claimant's places. */
 static bool claimant_within(struct solve *solve, size_t mark)
 {
     struct tally *tally = &solve->trial->tally;
     const struct task *task = solve->ask->task;
     struct vector amounts = {{0}};
+    must(mark + solve->ask->count <= solve->trial->count);
     for (size_t i = mark; i < mark + solve->ask->count; i++) {
+        must(solve->trial->decisions[i].task->id.v == task->id.v);
         vector_add(&amounts, &solve->trial->decisions[i].amounts);
     }
     tally_move(tally, task, VIEW_LATER, &amounts, -1);
@@ -93,9 +101,11 @@ static void piece_leave_again(struct solve *solve, const struct piece *piece)
     instances_leave(solve, piece, NULL);
 }
 
-/* One above the minimum of its gang or group goes where that goes, which stands behind it in the set: is that lost? */
+/* Is the piece at `extra` above a minimum of a gang or group that is lost? Such a piece is lost with its gang or group. In the set a
+ * gang or group stands behind its pieces above a minimum. */
 static bool gang_lost(const struct solve *solve, uint32_t extra)
 {
+    must(extra < solve->grown_count);
     const struct piece *own = solve->grown[extra].piece;
     for (uint32_t i = extra + 1; i < solve->grown_count && own->extra; i++) {
         const struct grown *grown = &solve->grown[i];
@@ -107,12 +117,14 @@ static bool gang_lost(const struct solve *solve, uint32_t extra)
     return false;
 }
 
-/* Last taken first: those who were to go first do so. The claimant is placed since `mark`. */
+/* Lets pieces stay that the claimant does not need. The piece that joined the set last is asked first, so the pieces that come first
+ * in the order are lost. The decisions from `mark` on are the claimant's places. */
 static void shrink(struct solve *solve, size_t mark)
 {
     for (uint32_t i = solve->grown_count; i > 0; i--) {
         struct grown *grown = &solve->grown[i - 1];
         const struct piece *piece = grown->piece;
+        must(grown->fate == FATE_LOST);
         if (gang_lost(solve, i - 1) || !piece_stay(solve, piece)) {
             continue;
         }
@@ -125,13 +137,15 @@ static void shrink(struct solve *solve, size_t mark)
     }
 }
 
-/* Would its accounts take these instances of the task, too? Sets what they may still take. */
+/* May the accounts and the user of the asker's task hold these instances beside what they hold? Bounds the asker by what the
+ * accounts may still take. */
 static bool accounts_take(struct solve *solve, struct asker *asker, const uint32_t *indices,
                           uint32_t count)
 {
     const struct core *core = solve->trial->core;
     const struct tally *tally = &solve->trial->tally;
     struct vector request;
+    must(count > 0);
     if (form_grouped(shape_form(query_task_shape(core, asker->task->shape)))) {
         form_chunk_amounts(core, asker->task, indices, count, SLOTS_LEAST, &request);
     } else {
@@ -147,6 +161,7 @@ static bool accounts_take(struct solve *solve, struct asker *asker, const uint32
 
 bool solve_set_later(struct solve *solve, const struct solve_ask *ask)
 {
+    must(ask->count > 0);
     struct asker *asker = solve_asker(solve, ask->task, ask->passes);
     const struct node **places = arena_new(solve->trial->arena, const struct node *, ask->count);
     if (!accounts_take(solve, asker, ask->indices, ask->count) ||
@@ -158,7 +173,7 @@ bool solve_set_later(struct solve *solve, const struct solve_ask *ask)
     return true;
 }
 
-/* All instances of a piece find another place. */
+/* Finds another place for all instances of a piece; false: not for all. */
 static bool piece_move(struct solve *solve, struct grown *grown)
 {
     const struct core *core = solve->trial->core;
@@ -170,6 +185,7 @@ static bool piece_move(struct solve *solve, struct grown *grown)
          instance = pieces_cache_next(core, piece, instance)) {
         indices[count++] = instance->index;
     }
+    must(count == piece->count);
     struct asker *asker = solve_asker(solve, piece->task, 0);
     if (!accounts_take(solve, asker, indices, count)) {
         return false;
@@ -179,7 +195,8 @@ static bool piece_move(struct solve *solve, struct grown *grown)
     return place_these(solve->trial, asker, indices, count, grown->places);
 }
 
-/* True: as many as had to. */
+/* Moves the pieces that find another place. Consolidation must move every piece that cannot stay, and at most `moved_max` pieces;
+ * false: it cannot. */
 static bool move(struct solve *solve)
 {
     uint32_t moved = 0;
@@ -198,11 +215,12 @@ static bool move(struct solve *solve)
     return solve->ask->of != VICTIMS_OF_ALL || moved <= solve->ask->moved_max;
 }
 
-/* The grown set leaves, the claimant takes its place, the others what is left. The trial is as before afterwards. */
+/* The first try: the set leaves, the claimant is placed, and each piece gets its fate. The trial is as it was afterwards. */
 static bool set_try(struct solve *solve)
 {
     struct trial *trial = solve->trial;
     const size_t mark = trial_mark(trial);
+    must(solve->asker->task == solve->ask->task);
     for (uint32_t i = 0; i < solve->grown_count; i++) {
         solve->grown[i].why = NULL;
         solve->grown[i].fate = FATE_LOST;
@@ -227,9 +245,11 @@ static bool set_try(struct solve *solve)
 
 /* ---- judging ---- */
 
+/* How an account stands in one dimension, for the record of an eviction. */
 static struct eviction_side side_of(const struct solve *solve, const struct account_view *account,
                                     uint32_t dim)
 {
+    must(dim < QUOTA_DIMS_MAX);
     return (struct eviction_side){
         .account = solve->trial->tally.shares->links[account->index].id,
         .allocated = account->allocated.at[dim],
@@ -238,12 +258,14 @@ static struct eviction_side side_of(const struct solve *solve, const struct acco
     };
 }
 
+/* The record of an eviction: the rule, and the two accounts where the paths of claimant and victim diverge. */
 static const struct eviction *why_new(struct solve *solve, const struct piece *piece,
                                       enum eviction_rule rule, uint32_t dim)
 {
     const struct account_view *taker;
     const struct account_view *giver;
     account_diverge(solve->ask->claimant.account, piece->account, &taker, &giver);
+    must(taker->parent == giver->parent);
     struct eviction *why = arena_new(solve->trial->arena, struct eviction, 1);
     *why = (struct eviction){
         .rule = rule,
@@ -255,12 +277,13 @@ static const struct eviction *why_new(struct solve *solve, const struct piece *p
     return why;
 }
 
-/* The first dimension in which the giver is above what it may keep. */
+/* The first dimension in which the giver is above its share, or above its guarantee, as `rule` says; slots where there is none. */
 static uint32_t dim_above(const struct solve *solve, const struct piece *piece,
                           enum reclaim_rule rule)
 {
     const struct account_view *taker;
     const struct account_view *giver;
+    must(rule != RECLAIM_REFUSED);
     account_diverge(solve->ask->claimant.account, piece->account, &taker, &giver);
     const struct vector remaining = reclaim_rules_remaining(&solve->losses, giver);
     const struct account_pool *pool = &solve->trial->tally.shares->pool;
@@ -270,9 +293,10 @@ static uint32_t dim_above(const struct solve *solve, const struct piece *piece,
     return above == 0 ? DIM_SLOTS : (uint32_t)__builtin_ctz(above);
 }
 
-/* Pieces are walked account by account, each in the order in which it gives. */
+/* Do the rules of reclaim allow the lost pieces? Judges each piece after the pieces before it in the set, then the whole outcome. */
 static bool lost_allowed(struct solve *solve)
 {
+    must(solve->ask->of == VICTIMS_OF_OTHERS);
     reclaim_rules_losses_clear(&solve->losses);
     for (uint32_t i = 0; i < solve->grown_count; i++) {
         struct grown *grown = &solve->grown[i];
@@ -293,6 +317,7 @@ static bool lost_allowed(struct solve *solve)
     return reclaim_rules_balanced(&solve->ask->claimant, &solve->losses);
 }
 
+/* Are the losses allowed? Gives each piece that leaves the record of its eviction. */
 static bool judge(struct solve *solve)
 {
     if (solve->ask->of == VICTIMS_OF_OTHERS && !lost_allowed(solve)) {
@@ -305,15 +330,18 @@ static bool judge(struct solve *solve)
         } else if (grown->fate == FATE_LOST && solve->ask->of != VICTIMS_OF_OTHERS) {
             grown->why = why_new(solve, grown->piece, EVICT_PRIORITY, DIM_SLOTS);
         }
+        must(grown->fate == FATE_KEPT || grown->why != NULL); /* every eviction has its reason */
     }
     return true;
 }
 
-/* ---- doing it ---- */
+/* ---- the second try ---- */
 
+/* Places an instance on the node that the first try found; false: the instance does not fit there. */
 static bool place_again(struct solve *solve, struct asker *like, const struct node *node,
                         uint32_t index)
 {
+    must(node != NULL);
     const struct asker *asker = solve_asker_at(solve, like, index);
     if (solve_node_fits(solve, asker, node, 1) == 0) {
         return false;
@@ -323,12 +351,14 @@ static bool place_again(struct solve *solve, struct asker *like, const struct no
     return true;
 }
 
+/* Places all instances of a moved piece; false: an instance does not fit. */
 static bool piece_place_again(struct solve *solve, const struct grown *grown)
 {
     const struct core *core = solve->trial->core;
     uint32_t at = 0;
     for (const struct instance *instance = pieces_cache_next(core, grown->piece, NULL);
          instance != NULL; instance = pieces_cache_next(core, grown->piece, instance)) {
+        must(at < grown->piece->count);
         if (!place_again(solve, grown->asker, grown->places[at++], instance->index)) {
             return false;
         }
@@ -336,13 +366,14 @@ static bool piece_place_again(struct solve *solve, const struct grown *grown)
     return true;
 }
 
-/* The same once more, without those who stay. Which devices of a node are taken may differ now, so it can fail: with parts of
- * devices only. */
+/* The second try: the first try once more, without the pieces that stay. Other devices of a node may be free now than in the first
+ * try, so requests for parts of devices may not fit and the second try may fail. */
 static bool set_do(struct solve *solve)
 {
     bool done = true;
     for (uint32_t i = 0; i < solve->grown_count; i++) {
         if (solve->grown[i].fate != FATE_KEPT) {
+            must(solve->grown[i].why != NULL);
             piece_evict(solve, &solve->grown[i]);
         }
     }

@@ -1,7 +1,7 @@
-/* victims.c - the pieces of projects, read as far as they are asked for; a tournament between accounts for each search.
+/* victims.c - which account gives the next piece: each search runs a tournament between the accounts of the tree.
  *
- * Surprising: which account gives next depends on what it has given in this search, but only by its dominant share
- * (account_order.h); so the seats of the tree keep what was taken, and the views stay as they are.
+ * Surprising: an account's place in the tournament depends on the pieces that it has given in this search. Each search notes the
+ * given amounts in its donors. The account views of the trial stay as they are.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/take/victims.h"
 
@@ -17,23 +17,23 @@
 #include "core/sched/order/tally.h"
 #include "core/state/query.h"
 
-/* A project. */
+/* The pieces of a project, for all searches of the pass. */
 struct leaf {
-    bool known;
-    struct pieces pieces;
-    struct pieces by_need; /* the same in the order for a need; of need 0: not yet */
-    uint32_t head;         /* of `pieces`: all before it are taken */
+    bool known;            /* `pieces` was begun */
+    struct pieces pieces;  /* in the order for any claimant */
+    struct pieces by_need; /* in the order for the last need asked for; need 0: not begun */
+    uint32_t head;         /* all pieces before this place of `pieces` are taken */
 };
 
 /* An account in the search under way. */
 struct donor {
-    uint64_t search; /* what follows is of this search */
-    bool fresh;      /* `candidate` is right */
-    bool closed;     /* nothing may be taken from it */
-    uint32_t next;   /* of a project: the piece to look at */
+    uint64_t search; /* the search to which the other members belong */
+    bool fresh;      /* `candidate` is up to date */
+    bool closed;     /* the search may take no piece of this account */
+    uint32_t next;   /* of a project: the place in its order of the next piece to look at */
     int64_t min_runtime_ms;
-    struct piece *candidate; /* NULL: it has no more to give */
-    struct vector taken;
+    struct piece *candidate; /* the next piece of the account, or of accounts below; NULL: none */
+    struct vector taken;     /* amounts of the pieces that the account gave in this search */
 };
 
 struct victims {
@@ -41,15 +41,14 @@ struct victims {
     const struct pool *pool;
     int64_t now_ms;
     int64_t wake_ms;
-    struct leaf *leaves; /* by account_view.index, as the seats */
-    struct donor *donors;
+    struct leaf *leaves;  /* by account_view.index */
+    struct donor *donors; /* by account_view.index */
     struct piece_cache cache;
-    uint64_t search;
+    uint64_t search; /* the number of the search under way, which also has the members below */
     const struct victims_ask *ask;
-    /* Of the search: only who is below it gives; NULL: anybody. */
-    const struct account_view *below;
-    int64_t need_milli; /* of the search; 0: none */
-    uint32_t old;       /* pieces it has passed by because they have run for too long to be moved */
+    const struct account_view *below; /* only accounts below this one give; NULL: all accounts */
+    int64_t need_milli;               /* slots needed on one node; 0: the order for any claimant */
+    uint32_t old; /* pieces that were skipped because they have run for too long to be moved */
 };
 
 static int id_order(const void *left, const void *right)
@@ -59,6 +58,7 @@ static int id_order(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
+/* Notes the running gangs of which the trial starts further instances. */
 static void growing_load(struct piece_cache *cache, const struct trial *trial)
 {
     uint64_t *growing = NULL;
@@ -68,6 +68,7 @@ static void growing_load(struct piece_cache *cache, const struct trial *trial)
             decision->task->active_count == 0) {
             continue;
         }
+        must(decision->task->pool.v == trial->pool.v);
         if (growing == NULL) {
             growing = arena_new(trial->arena, uint64_t, trial->count - i);
         }
@@ -82,6 +83,7 @@ static void growing_load(struct piece_cache *cache, const struct trial *trial)
 struct victims *victims_new(struct trial *trial, int64_t now_ms)
 {
     struct victims *victims = arena_new(trial->arena, struct victims, 1);
+    must(trial->tally.shares != NULL);
     const uint32_t count = trial->tally.shares->count;
     *victims = (struct victims){
         .trial = trial,
@@ -111,6 +113,7 @@ int64_t victims_wake_ms(const struct victims *victims)
 
 static struct leaf *leaf_of(struct victims *victims, const struct account_view *account)
 {
+    must(account->index < victims->trial->tally.shares->count);
     struct leaf *leaf = &victims->leaves[account->index];
     if (leaf->known) {
         return leaf;
@@ -121,10 +124,11 @@ static struct leaf *leaf_of(struct victims *victims, const struct account_view *
     return leaf;
 }
 
-/* The order that the search reads. */
+/* The pieces of the project in the order that the search asks for. */
 static struct pieces *leaf_pieces(struct victims *victims, const struct account_view *account)
 {
     struct leaf *leaf = leaf_of(victims, account);
+    must(victims->need_milli >= 0);
     if (victims->need_milli == 0) {
         return &leaf->pieces;
     }
@@ -135,10 +139,11 @@ static struct pieces *leaf_pieces(struct victims *victims, const struct account_
     return &leaf->by_need;
 }
 
-/* Recursion is as deep as the tree of accounts. */
+/* The recursion is as deep as the tree of accounts. */
 int64_t victims_piece_max(struct victims *victims, const struct account_view *account)
 {
     const struct shares *shares = victims->trial->tally.shares;
+    must(account->index < shares->count);
     uint32_t at = shares->links[account->index].child_first;
     if (at == SHARES_NONE) {
         return pieces_slots_max(&leaf_of(victims, account)->pieces);
@@ -171,21 +176,26 @@ void victims_begin_need(struct victims *victims, int64_t need_milli)
 
 void victims_begin_near(struct victims *victims, int64_t need_milli)
 {
+    must(need_milli >= 0);
     victims->search++;
     victims->need_milli = need_milli;
     victims->below = victims->ask->claimant->account->parent;
+    must(victims->below != NULL);
 }
 
-/* Could the first piece of it be lost? Else it could only be moved, and that is for consolidation. */
+/* Does the account hold more than its right, so that its first piece could be lost? Other accounts could only have pieces moved, and
+ * moving is for consolidation. */
 static bool may_lose(const struct claimant *claimant, const struct account_view *account)
 {
     const struct account_view *taker;
     const struct account_view *giver;
     account_diverge(claimant->account, account, &taker, &giver);
+    must(taker != giver); /* the claimant's own account never gives by reclaim */
     return reclaim_rules_by_share(claimant->pool, giver, &giver->allocated) ||
            reclaim_rules_by_guarantee(claimant, taker, giver, &giver->allocated);
 }
 
+/* May the search take no piece of this account? A department is open: its projects are asked. */
 static bool account_closed(const struct victims_ask *ask, const struct account_view *account,
                            bool project)
 {
@@ -220,7 +230,7 @@ static int64_t min_runtime_ms(const struct victims *victims, const struct accoun
     return 0;
 }
 
-/* Is it one of those who give in this search? */
+/* Is the account below `victims->below`, or the account itself? True for every account where `below` is NULL. */
 static bool is_near(const struct victims *victims, const struct account_view *account)
 {
     const struct account_view *at = account;
@@ -230,8 +240,10 @@ static bool is_near(const struct victims *victims, const struct account_view *ac
     return at == victims->below;
 }
 
+/* The account in the search under way. Begins the donor anew on its first use in a search. */
 static struct donor *donor_of(struct victims *victims, const struct account_view *account)
 {
+    must(account->index < victims->trial->tally.shares->count);
     struct donor *donor = &victims->donors[account->index];
     if (donor->search == victims->search) {
         return donor;
@@ -248,7 +260,8 @@ static struct donor *donor_of(struct victims *victims, const struct account_view
     return donor;
 }
 
-/* Where only lower priorities are taken: this one is not, and none that follows. */
+/* Is the search for tasks of lower priority, and does this piece have no lower priority than the claimant? Pieces that follow in the
+ * order of a project have no lower priority than this piece. */
 static bool too_important(const struct victims *victims, const struct piece *piece)
 {
     const struct victims_ask *ask = victims->ask;
@@ -256,15 +269,18 @@ static bool too_important(const struct victims *victims, const struct piece *pie
     return lower && piece->task->priority >= ask->task->priority;
 }
 
-/* Is it to be moved, and has too much to lose? */
+/* Would the piece have to move, and has it run for too long? */
 static bool too_old(const struct victims *victims, const struct piece *piece)
 {
     return victims->ask->of == VICTIMS_OF_ALL && piece->age_ms > MOVE_RUN_MS_MAX;
 }
 
+/* May the search take the piece? Notes the end of a minimum runtime that protects the piece. */
 static bool piece_eligible(struct victims *victims, const struct donor *donor,
                            const struct piece *piece)
 {
+    must(donor->search == victims->search);
+    must(!donor->closed);
     const struct victims_ask *ask = victims->ask;
     if (piece->taken || piece->task->id.v == ask->task->id.v || too_old(victims, piece)) {
         return false;
@@ -288,6 +304,7 @@ bool victims_movable(const struct victims *victims, const struct instance *insta
 struct piece *victims_piece(struct victims *victims, const struct instance *instance)
 {
     const struct task *task = query_task(victims->trial->core, instance->task);
+    must(task != NULL);
     const struct account_view *account = tally_view(&victims->trial->tally, task);
     const struct donor *donor = donor_of(victims, account);
     if (donor->closed) {
@@ -299,9 +316,11 @@ struct piece *victims_piece(struct victims *victims, const struct instance *inst
                : piece;
 }
 
+/* The next piece of a project that the search may take; NULL: none. */
 static struct piece *leaf_candidate(struct victims *victims, const struct account_view *account,
                                     struct donor *donor)
 {
+    must(donor->search == victims->search);
     struct leaf *leaf = leaf_of(victims, account);
     struct pieces *pieces = leaf_pieces(victims, account);
     struct piece *piece;
@@ -322,12 +341,14 @@ static struct piece *leaf_candidate(struct victims *victims, const struct accoun
     return NULL;
 }
 
-/* Does `a` give before `b`? Both have a candidate. */
+/* Does account `a` give before account `b`? Both have a candidate. */
 static bool gives_before(const struct victims *victims, const struct account_view *a,
                          const struct account_view *b)
 {
     const struct donor *donor_a = &victims->donors[a->index];
     const struct donor *donor_b = &victims->donors[b->index];
+    must(donor_a->candidate != NULL);
+    must(donor_b->candidate != NULL);
     if (victims->ask->of == VICTIMS_OF_LOWER) {
         return pieces_cache_compare((enum pool_victims)victims->pool->victims, victims->need_milli,
                                     donor_a->candidate, donor_b->candidate) < 0;
@@ -341,7 +362,8 @@ static bool gives_before(const struct victims *victims, const struct account_vie
                                 &(struct account_side){b, NULL, &taken_b}) < 0;
 }
 
-/* The account among siblings that gives next; NULL: none has anything. Recursion is as deep as the tree of accounts. */
+/* The account that gives next, among `first` and the siblings behind it; NULL: none has a piece to give. The recursion is as deep as
+ * the tree of accounts. */
 static const struct account_view *level_next(struct victims *victims, uint32_t first)
 {
     const struct shares *shares = victims->trial->tally.shares;
@@ -358,6 +380,7 @@ static const struct account_view *level_next(struct victims *victims, uint32_t f
                                : child == NULL      ? NULL
                                                     : victims->donors[child->index].candidate;
         }
+        must(!donor->closed || donor->candidate == NULL);
         if (donor->candidate != NULL && (best == NULL || gives_before(victims, account, best))) {
             best = account;
         }
@@ -365,11 +388,12 @@ static const struct account_view *level_next(struct victims *victims, uint32_t f
     return best;
 }
 
-/* The piece is the search's; the accounts above it look for another. */
+/* The search gets the piece. The piece's account and the accounts above need a new candidate. */
 static void piece_give(struct victims *victims, const struct piece *piece)
 {
     victims->donors[piece->account->index].next++;
     for (const struct account_view *at = piece->account; at != victims->below; at = at->parent) {
+        must(at != NULL); /* every account that gives is below `victims->below` */
         struct donor *donor = &victims->donors[at->index];
         vector_add(&donor->taken, &piece->amounts);
         donor->fresh = false;
@@ -380,6 +404,7 @@ static void piece_give(struct victims *victims, const struct piece *piece)
 struct piece *victims_next(struct victims *victims)
 {
     struct piece *piece;
+    must(victims->ask != NULL); /* a search was begun */
     if (victims->ask->of == VICTIMS_OF_OWN) {
         const struct account_view *own = victims->ask->claimant->account;
         piece = leaf_candidate(victims, own, donor_of(victims, own));

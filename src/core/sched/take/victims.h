@@ -1,8 +1,8 @@
-/* victims.h - what can be taken from running tasks, and in which order.
+/* victims.h - the pieces that a search for victims may take, in order.
  *
- *   account that would be served last ─▶ its next piece ─▶ that account again, with what was taken so far ─▶ …
+ *   the account that would be served last ─▶ its next piece ─▶ the accounts compared anew, less the pieces given so far ─▶ …
  *
- * Nothing is taken here: a search asks for one piece after the other, and says at the end which it took.
+ * Giving a piece to a search evicts nothing. The search marks a piece as `taken` when its decision is in the trial.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -16,49 +16,50 @@
 #include <stdint.h>
 
 enum victims_of {
-    VICTIMS_OF_OTHERS, /* other accounts that may have to give (reclaim_rules_from) */
-    VICTIMS_OF_OWN,    /* the claimant's own account: tasks of lower priority */
-    VICTIMS_OF_LOWER,  /* any account: tasks of lower priority, whosever they are */
-    VICTIMS_OF_ALL,    /* any account: they are to be moved, not lost */
+    VICTIMS_OF_OTHERS, /* reclaim: other accounts, as reclaim_rules_from() allows */
+    VICTIMS_OF_OWN,    /* preemption: tasks of lower priority in the claimant's account */
+    VICTIMS_OF_LOWER, /* preemption under policy `priority`: tasks of lower priority in any account */
+    VICTIMS_OF_ALL,   /* consolidation: tasks of any account, which are moved and not lost */
 };
 
-/* Who is moved begins anew. Only those who have just begun are: the wait of one is not worth hours of others. A search that goes
- * from piece to piece ends when it has passed by so many that have run for longer. */
+/* A moved task is stopped and started again. Only tasks that have run for at most MOVE_RUN_MS_MAX are moved: the wait of
+ * one task is not worth hours of work of others. A search from piece to piece ends after MOVE_OLD_MAX pieces that ran for longer. */
 enum { MOVE_RUN_MS_MAX = 5 * 60 * 1000, MOVE_OLD_MAX = 2000 };
 
-/* Who asks for pieces. */
+/* For which claimant the search looks for pieces, and of which accounts. */
 struct victims_ask {
     enum victims_of of;
     const struct claimant *claimant;
-    const struct task *task; /* the claimant's */
+    const struct task *task; /* of the claimant */
 };
 
 struct victims;
 
-/* Nothing is read before the first search. Lives in the trial's arena, over the state the trial is about. */
+/* The pieces of the trial's pool at `now_ms`. Reads no piece yet. The result lives in the trial's arena. */
 struct victims *victims_new(struct trial *trial, int64_t now_ms);
 
-/* A new search. The accounts must stay as they are until it ends; `ask` must live as long. */
+/* Begins a search. The trial's accounts must not change until the search ends; `ask` must live as long. */
 void victims_begin(struct victims *victims, const struct victims_ask *ask);
 
-/* The same search begins anew, in the order for one who needs so many slots (thousandths) of a node: see pieces_cache_compare(). */
+/* Begins the search again, in the order for a claimant that needs `need_milli` slots (thousandths) of a node, above 0: see
+ * pieces_cache_compare(). */
 void victims_begin_need(struct victims *victims, int64_t need_milli);
 
-/* The same, where only those give who are below the account above the claimant's, of which there must be one; need 0: in the order for
- * anybody. */
+/* Begins the search again. Victims come only from accounts below the parent of the claimant's account. The claimant's account must
+ * have a parent. A need of 0 asks for the order that holds for any claimant. */
 void victims_begin_near(struct victims *victims, int64_t need_milli);
 
-/* The next piece in order; NULL: there is no other. */
+/* The next piece in order; NULL: the search has seen all pieces. */
 struct piece *victims_next(struct victims *victims);
 
-/* The piece with which a running instance would go, if the search may have it; else NULL. */
+/* The piece with which a running instance would leave; NULL: the search may not take that piece. */
 struct piece *victims_piece(struct victims *victims, const struct instance *instance);
 
-/* Has the instance run so briefly that it may be moved? */
+/* Has the instance run for at most MOVE_RUN_MS_MAX, so that consolidation may move the instance? */
 bool victims_movable(const struct victims *victims, const struct instance *instance);
 
-/* The most slots (thousandths) that a piece of the account, or of one below it, holds. */
+/* An upper bound on the slots (thousandths) of a piece of the account or of an account below. */
 int64_t victims_piece_max(struct victims *victims, const struct account_view *account);
 
-/* When the first piece that is protected by its minimum runtime now will not be any more; INT64_MAX: none was met. */
+/* When the first minimum runtime ends that protects a piece which a search met; INT64_MAX: searches met no protected piece. */
 int64_t victims_wake_ms(const struct victims *victims);
