@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* What an instance asks for: all of it anew. */
+/* An edit of resources replaces the whole request of an instance. */
 static void asks_finish(struct reader *in, const struct doc *doc, struct task_draft *draft)
 {
     const struct doc *resources = doc_get(doc, "resources");
@@ -23,7 +23,8 @@ static void asks_finish(struct reader *in, const struct doc *doc, struct task_dr
     task_resources_finish(in, NULL, doc, draft);
 }
 
-/* One field of the body into the draft: the field's bit. */
+/* Reads one field of the body into the draft. Returns the bit of the field; 0: a problem was
+ * noted. */
 static uint32_t edit_field(struct reader *in, const struct doc *doc, struct task_draft *draft)
 {
     const struct doc_place place = {.key = doc->key.p};
@@ -41,13 +42,13 @@ static uint32_t edit_field(struct reader *in, const struct doc *doc, struct task
         return 0;
     }
     const bool none = str_is(doc->key, "topology") && doc->kind == DOC_MAP && doc->count == 0;
-    if (!none) { /* {}: no level any more */
+    if (!none) { /* an empty map removes both levels */
         field->read(in, &place, doc, field, draft);
     }
     return (uint32_t)1 << field->row->bit;
 }
 
-/* "priority, time_limit, …": the fields that can change. */
+/* Lists the fields that can change, for a message: "priority, time_limit, …". */
 static const char *edit_names(struct arena *arena)
 {
     const char *names = "";
@@ -150,7 +151,7 @@ enum err edit_node_read(const struct doc *doc, struct arena *arena, struct node_
     return r;
 }
 
-/* The edit of this key, or NULL. */
+/* Finds the label with this key in the list; NULL: there is none. */
 static const struct label *label_find(const struct label *labels, uint32_t count, const char *key)
 {
     for (uint32_t i = 0; i < count; i++) {

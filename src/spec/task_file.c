@@ -25,7 +25,8 @@ bool task_file_kind_preemptible(enum task_kind kind)
 
 /* ---- lists of texts ---- */
 
-/* A list of 1 to the row's `high` texts; NULL: a problem was noted. `hint` ends the message for what is no list. */
+/* Reads a list of 1 to the row's `high` texts; NULL: a problem was noted. `hint` ends the
+ * message about a value that is no list. */
 static const char *const *texts_read(struct reader *in, const struct doc_place *place,
                                      const struct doc *doc, const struct field *field,
                                      const char *hint, uint32_t *ret_count)
@@ -79,7 +80,7 @@ static void command_read(struct reader *in, const struct doc_place *place, const
     draft->spec.argv_count = count;
 }
 
-/* A shell line, or (as Determined allows) an argv. */
+/* Reads a shell line, or an argv, which Determined allows too. */
 static void entrypoint_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                             const struct field *field, void *object)
 {
@@ -141,7 +142,8 @@ static void pools_read(struct reader *in, const struct doc_place *place, const s
 
 /* ---- maps and numbers ---- */
 
-/* The value of an environment variable as text: numbers and booleans as they are written. */
+/* Reads the value of an environment variable as text. Numbers and booleans are taken as they are
+ * written. */
 static bool env_value(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       struct str *ret)
 {
@@ -257,7 +259,7 @@ static void array_read(struct reader *in, const struct doc_place *place, const s
     }
 }
 
-/* 7, or "7:any". */
+/* Reads 7, or "7:any". */
 static bool depend_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         uint64_t *ret, bool *ret_any)
 {
@@ -305,7 +307,7 @@ static void depends_read(struct reader *in, const struct doc_place *place, const
 
 /* ---- the table ---- */
 
-/* Fields that have a form of their own, and what reads them. */
+/* The fields that have a reader of their own, each with its reader. */
 #define READ_command command_read
 #define READ_env env_read
 #define READ_pools pools_read
@@ -340,7 +342,7 @@ const struct field task_file_fields[] = {
     {0},
 };
 
-/* What several fields say together. */
+/* Checks rules that involve several fields, and derives what follows from them together. */
 static void task_finish(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         struct task_draft *draft)
 {

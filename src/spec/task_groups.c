@@ -1,4 +1,5 @@
-/* task_groups.c - how close together the instances of a gang are to be, and groups of them that ask for different things.
+/* task_groups.c - the topology of a gang, and the groups of a gang whose instances have
+ * different requests.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/object_read.h"
 #include "spec/task_file.h"
@@ -8,7 +9,7 @@
 
 #include <string.h>
 
-/* A level of a pool's topology: the key of a node label. */
+/* Reads one level of a pool's topology: the key of a node label. */
 bool task_groups_level_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                             const char **ret)
 {
@@ -42,7 +43,7 @@ static const struct field topology_fields[] = {
     {0},
 };
 
-/* `{required: zone, preferred: rack}`. */
+/* Reads `{required: zone, preferred: rack}`. */
 static void topology_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                           struct topology_spec *topology)
 {
@@ -63,14 +64,14 @@ void task_groups_topology_read(struct reader *in, const struct doc_place *place,
 
 /* ---- groups ---- */
 
-/* One group while it is read. */
+/* A group while it is read. */
 struct group_draft {
     struct group_spec spec;
-    const struct doc *resources; /* NULL: those of the task */
-    const struct doc *groups;    /* NULL: it has instances */
+    const struct doc *resources; /* NULL: the instances request what the task requests */
+    const struct doc *groups;    /* NULL: the group has instances */
     const struct doc *instances;
-    const struct doc *min;        /* of these the last that was given */
-    const struct doc *min_groups; /* both are spec.min */
+    const struct doc *min;        /* the place of the field, for messages */
+    const struct doc *min_groups; /* as `min`; both numbers go into spec.min */
 };
 
 static void group_topology(struct reader *in, const struct doc_place *place, const struct doc *doc,
@@ -144,7 +145,7 @@ static const struct field group_fields[] = {
     {0},
 };
 
-/* What each instance of a group asks for. */
+/* Reads the request of each instance of a group. */
 static const struct task_spec *group_asks(struct reader *in, const struct doc_place *place,
                                           const struct doc *doc)
 {
@@ -172,7 +173,7 @@ static bool name_taken(const struct task_spec *spec, const char *name)
 static void groups_list(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         struct task_spec *spec, uint32_t parent);
 
-/* What the fields of a group say together. */
+/* Checks rules that involve several fields of a group. */
 static void group_check(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         const struct task_spec *spec, const struct group_draft *draft)
 {
@@ -207,7 +208,7 @@ static void group_check(struct reader *in, const struct doc_place *place, const 
     }
 }
 
-/* Recursion is as deep as the tree of groups: GROUP_DEPTH_MAX. */
+/* The recursion is as deep as the tree of groups: at most GROUP_DEPTH_MAX. */
 static void group_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        struct task_spec *spec, uint32_t parent)
 {
@@ -288,7 +289,7 @@ void task_groups_min_read(struct reader *in, const struct doc_place *place, cons
     }
 }
 
-/* Those of the task count for each group. */
+/* Node labels of the task hold for each group too, so the limit is on both together. */
 static void labels_check(struct reader *in, const struct doc_place *place,
                          const struct task_draft *draft)
 {

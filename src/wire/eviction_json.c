@@ -1,4 +1,4 @@
-/* eviction_json.c - evictions for events, tasks and explanations.
+/* eviction_json.c - writes evictions for events, tasks and explanations.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/eviction_json.h"
 

@@ -11,7 +11,7 @@
 
 enum { MESSAGE_MAX = 1024 };
 
-/* What this node lacks, in words. */
+/* Says in words what this node lacks. */
 static void near_text(const struct core *core, const struct explain_node *near, struct buf *out)
 {
     const struct node *node = query_node(core, near->node);
@@ -77,7 +77,7 @@ static void bound_json(struct json_out *j, const char *name, resource_id resourc
     }
 }
 
-/* How the account stands that matters to the task. */
+/* Writes what the account that holds the task back has and may have. */
 static void account_figures_json(struct json_out *j, const struct core *core,
                                  const struct explain_account *account)
 {
