@@ -17,7 +17,7 @@ static void asks_finish(struct reader *in, const struct doc *doc, struct task_dr
     if (resources != NULL && resources->kind == DOC_MAP &&
         doc_get(resources, "resource_pool") != NULL) {
         struct doc_place pool = {.key = "resources.resource_pool"};
-        fields_problem(in, &pool, resources, "the pool is changed by 'pool'");
+        fields_problem(in, &pool, resources, "use the field 'pool' to change the pool");
         return;
     }
     task_resources_finish(in, NULL, doc, draft);
@@ -34,11 +34,11 @@ static uint32_t edit_field(struct reader *in, const struct doc *doc, struct task
     }
     if (field->row == NULL || field->row->edit == EDIT_NEVER) {
         fields_problem(in, &place, doc,
-                       "it cannot change; `weir task retry` or a new task would do");
+                       "this field cannot change; use `weir task retry` or submit a new task");
         return 0;
     }
     if (str_is(doc->key, "pools") && doc->kind == DOC_LIST && doc->count != 1) {
-        fields_problem(in, &place, doc, "a task is moved to one pool");
+        fields_problem(in, &place, doc, "a task can be moved to one pool only");
         return 0;
     }
     const bool none = str_is(doc->key, "topology") && doc->kind == DOC_MAP && doc->count == 0;

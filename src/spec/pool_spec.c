@@ -34,7 +34,8 @@ static void word_check(struct reader *in, const struct doc_place *place, const s
             return;
         }
     }
-    fields_problem(in, place, doc, "'%.40s' does not exist yet; there is: %s", word, field->note);
+    fields_problem(in, place, doc, "'%.40s' does not exist yet; the types are: %s", word,
+                   field->note);
 }
 
 #define POOL_ROW(id)                                                                               \
@@ -117,7 +118,7 @@ static void provider_read(struct reader *in, const struct doc_place *place, cons
     struct doc_place at = {.up = place, .key = "type"};
     uint32_t before = in->problems->total;
     if (doc->kind == DOC_MAP && type == NULL) {
-        fields_problem(in, &at, doc, "it is missing; there is: static local");
+        fields_problem(in, &at, doc, "it is missing; the types are: static local");
         return;
     }
     if (type != NULL) {

@@ -164,7 +164,8 @@ static void account_read(struct reader *in, const struct doc_place *place, const
         return;
     }
     if (before != NULL) {
-        fields_problem(in, place, doc, "a quota is of a project or of a department, not of both");
+        fields_problem(in, place, doc,
+                       "a quota belongs to a project or to a department, not to both");
     }
     body->kind = (enum account_kind)field->max;
 }
@@ -217,7 +218,8 @@ static void whose_read(struct reader *in, const struct doc_place *place, const s
     }
     if (body->account == NULL) {
         struct doc_place at = {.up = place, .key = "project"};
-        fields_problem(in, &at, doc, "it is missing; a quota is of a project or of a department");
+        fields_problem(in, &at, doc,
+                       "it is missing; a quota belongs to a project or to a department");
     }
     if (body->pool == NULL) {
         struct doc_place at = {.up = place, .key = "pool"};

@@ -83,7 +83,7 @@ static enum err item_read(struct resources_text *texts, struct str item, uint32_
     bool bytes;
     int64_t *known = known_target(texts, name, &bytes);
     if (known != NULL ? *known != ASK_NOTHING : named_has(texts, name)) {
-        return fail(e, ERR_INVALID, "the name '%.*s' stands twice", shown(name), name.p);
+        return fail(e, ERR_INVALID, "the name '%.*s' comes twice", shown(name), name.p);
     }
     int64_t amount;
     r = bytes ? amount_bytes(value, &amount, e) : amount_milli(value, &amount, e);
@@ -137,7 +137,7 @@ enum err resources_text_devices(struct str text, uint64_t *ret_mask, struct erro
                         NODE_DEVICES_MAX - 1, shown(text), text.p);
         }
         if ((mask >> device & 1) != 0) {
-            return fail(e, ERR_INVALID, "device %u stands twice in '%.*s'", (unsigned)device,
+            return fail(e, ERR_INVALID, "device %u comes twice in '%.*s'", (unsigned)device,
                         shown(text), text.p);
         }
         mask |= (uint64_t)1 << device;

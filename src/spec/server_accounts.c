@@ -49,7 +49,7 @@ static struct account_spec *accounts_read(struct reader *in, const struct doc_pl
         }
         if (account_find(specs, count, spec->name) != NULL) {
             struct doc_place name = {.up = &at, .key = "name"};
-            fields_problem(in, &name, doc_get(item, "name"), "a second %s '%s'",
+            fields_problem(in, &name, doc_get(item, "name"), "%s '%s' is declared twice",
                            names_account_kind(kind), spec->name);
             continue;
         }

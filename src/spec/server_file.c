@@ -161,7 +161,8 @@ static void pools_read(struct reader *in, const struct doc_place *place, const s
         }
         if (pool_known(pools, count, spec->name)) {
             struct doc_place name = {.up = &at, .key = "name"};
-            fields_problem(in, &name, doc_get(item, "name"), "a second pool '%s'", spec->name);
+            fields_problem(in, &name, doc_get(item, "name"), "pool '%s' is declared twice",
+                           spec->name);
             continue;
         }
         count++;

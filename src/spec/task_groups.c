@@ -154,7 +154,7 @@ static const struct task_spec *group_asks(struct reader *in, const struct doc_pl
     task_file_spec_init(&draft->spec);
     task_resources_read(in, &at, doc, NULL, draft);
     if (draft->pools != NULL) {
-        fields_problem(in, &at, doc, "the pool is the task's, not a group's");
+        fields_problem(in, &at, doc, "a pool belongs to the task, not to a group");
     }
     task_resources_finish(in, place, doc, draft);
     return &draft->spec;
@@ -181,7 +181,7 @@ static void group_check(struct reader *in, const struct doc_place *place, const 
     struct doc_place min_groups = {.up = place, .key = "min_groups"};
     struct doc_place labels = {.up = place, .key = "node_labels"};
     if (name_taken(spec, draft->spec.name)) {
-        fields_problem(in, place, doc, "there are two groups '%s'", draft->spec.name);
+        fields_problem(in, place, doc, "two groups have the name '%s'", draft->spec.name);
     } else if ((draft->groups != NULL) == (draft->instances != NULL)) {
         fields_problem(in, place, doc, "a group has either instances or groups");
     } else if (draft->groups != NULL && draft->resources != NULL) {
@@ -191,18 +191,20 @@ static void group_check(struct reader *in, const struct doc_place *place, const 
         fields_problem(in, &labels, doc_get(doc, "node_labels"),
                        "labels belong to the groups that have instances");
     } else if (draft->groups != NULL && draft->min != NULL) {
-        fields_problem(in, &min, draft->min,
-                       "it goes with instances; min_groups says how many groups are needed");
+        fields_problem(
+            in, &min, draft->min,
+            "min is for a group that has instances; use min_groups for a group of groups");
     } else if (draft->groups == NULL && draft->min_groups != NULL) {
-        fields_problem(in, &min_groups, draft->min_groups,
-                       "it goes with groups; min says how many instances are needed");
+        fields_problem(
+            in, &min_groups, draft->min_groups,
+            "min_groups is for a group of groups; use min for a group that has instances");
     } else if (draft->min != NULL && draft->spec.min > draft->spec.instances) {
         fields_problem(in, &min, draft->min, "it is above instances, which is %u",
                        draft->spec.instances);
     } else if (draft->min_groups != NULL && draft->groups->kind == DOC_LIST &&
                draft->spec.min > draft->groups->count) {
-        fields_problem(in, &min_groups, draft->min_groups, "it is above the groups, which are %u",
-                       draft->groups->count);
+        fields_problem(in, &min_groups, draft->min_groups,
+                       "it is above the number of groups, which is %u", draft->groups->count);
     } else if (spec->group_count == TASK_GROUPS_MAX) {
         fields_problem(in, place, doc, "a task has at most %d groups", TASK_GROUPS_MAX);
     }
@@ -323,13 +325,11 @@ void task_groups_finish(struct reader *in, const struct doc_place *place, struct
     if (draft->min_groups != NULL && draft->groups->kind == DOC_LIST &&
         draft->spec.min_groups > draft->groups->count) {
         const struct doc_place min = {.up = place, .key = "min_groups"};
-        fields_problem(in, &min, draft->min_groups, "it is above the groups, which are %u",
+        fields_problem(in, &min, draft->min_groups, "it is above the number of groups, which is %u",
                        draft->groups->count);
     } else if (other != NULL) {
-        fields_problem(
-            in, &at, other,
-            "groups say how many instances there are; instances, min_instances and array "
-            "do not go with them");
+        fields_problem(in, &at, other,
+                       "instances, min_instances and array cannot be given together with groups");
     } else if (draft->group_instances > TASK_INSTANCES_MAX) {
         fields_problem(in, &at, draft->groups, "all groups together have at most %d instances",
                        TASK_INSTANCES_MAX);

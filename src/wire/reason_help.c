@@ -65,9 +65,9 @@ static const char *smaller(const struct core *core, const struct reason *reason,
 {
     struct buf text;
     buf_init(&text, 256);
-    buf_add_str(&text, "ask for ");
+    buf_add_str(&text, "request ");
     reason_text_amount(core, reason->resource, reason->smallest, &text);
-    buf_add_str(&text, " or less, and it can start now");
+    buf_add_str(&text, " or less, and the task can start now");
     const char *copy = arena_str(arena, buf_text(&text));
     buf_done(&text);
     return copy;
@@ -160,7 +160,7 @@ static uint32_t bound_suggestions(const struct core *core, const struct explanat
 {
     uint32_t count = 0;
     if (why->reason.code == REASON_OVER_GUARANTEE) {
-        ret[count++] = "submit it with --preemptible";
+        ret[count++] = "submit the task with --preemptible";
         ret[count++] = quota(core, why, false, arena);
     } else if (why->reason.code == REASON_OVER_SHARE) {
         ret[count++] = quota(core, why, false, arena);
