@@ -1,8 +1,8 @@
-/* prop_patience.c - P7: a task that can run will run, however many small ones pass it by.
+/* prop_patience.c - P7: a task that can run will run, however many small tasks overtake it.
  *
- * A pool is kept full with small tasks of bounded length; a large task arrives. From the moment it is
- * the first one blocked it must start within the pool's patience and the length of one small task.
- * Time is virtual. WEIR_SEED repeats a run, WEIR_HISTORIES says how many.
+ * A pool is kept full with small tasks of bounded length. Then a large task arrives. When it has
+ * become the first blocked task, it must start within the pool's patience and the length of one
+ * small task. Time is virtual. WEIR_SEED repeats a run, WEIR_HISTORIES sets the number of runs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "prop_run.h"
 #include "world.h"
@@ -17,14 +17,14 @@ enum {
     TICK_MS = 250,
     WARM_UP_MS = 5000,
     TASKS_MAX = 20000,
-    COMPARED_ONCE_IN = 4, /* runs with caches off and restarts beside it (P12) */
+    COMPARED_ONCE_IN = 4, /* one run in 4 also runs with caches off and with restarts (P12) */
 };
 
 struct run {
     struct world world;
     int64_t patience_ms;
     bool short_first;
-    int64_t ends_ms[TASKS_MAX]; /* by task: when it will end by itself; 0: it has not started */
+    int64_t ends_ms[TASKS_MAX]; /* by task: end without a stop; 0: the task has not started */
     task_id large;
 };
 
@@ -100,7 +100,7 @@ static void yard_make(struct run *run)
     }
 }
 
-/* More small tasks than there is room for, most of them without a time limit. */
+/* Submits more small tasks than there is room for, most of them without a time limit. */
 static void small_tasks_arrive(struct run *run)
 {
     struct dice *dice = &run->world.dice;
@@ -126,7 +126,7 @@ static void report(struct run *run, const struct instance *instance, enum report
     (void)world_step(&run->world, in);
 }
 
-/* What was allocated starts, what has run its time ends. */
+/* Starts allocated instances, and ends instances whose time is over. */
 static void nodes_work(struct run *run)
 {
     struct world *world = &run->world;
@@ -166,7 +166,7 @@ static void tick(struct run *run)
     } while (!complete);
 }
 
-/* A task as large as the largest node, or a gang as large as all of them. */
+/* Makes a task as large as the largest node, or a gang as large as all nodes. */
 static struct task_spec large_roll(struct run *run)
 {
     int64_t largest = 0;
@@ -195,10 +195,11 @@ static int64_t run_once(uint64_t seed)
     run->large = submit(run, &spec);
     while (query_pool_named(run->world.core, "default")->blocked_task.v != run->large.v &&
            query_task(run->world.core, run->large)->active_count == 0) {
-        tick(run); /* those ahead of it go first */
+        tick(run); /* lets the tasks ahead of the large task start */
     }
     const int64_t begin_ms = run->world.now_ms;
-    /* Where short ones go first: half of its expected length more, and once the length of what was expected to end. */
+    /* With order short-first: half of the expected length more, and the length of one task that
+     * was expected to end. */
     const int64_t more_ms = run->short_first ? LENGTH_MS_MAX / 2 + LENGTH_MS_MAX : 0;
     const int64_t limit_ms = run->patience_ms + more_ms + LENGTH_MS_MAX + 2 * TICK_MS;
     while (query_task(run->world.core, run->large)->active_count == 0) {

@@ -1,8 +1,10 @@
-/* prop_turns.c - P7 between projects and for want of quota: a large task starts, however many small ones its own project and others
- * have ready, whatever the pool's policy.
+/* prop_turns.c - P7 between projects, and for tasks that wait for quota. A large task starts,
+ * however many small tasks its own project and others have ready, under any policy.
  *
- * Several projects keep a pool busy with small tasks of bounded length; then one of them submits a large task that it has a right
- * to. From the moment on when nothing of its own project is ahead of it, it must start within a turn of each project. Time is virtual. WEIR_SEED repeats a run, WEIR_HISTORIES says how many.
+ * Several projects keep a pool busy with small tasks of bounded length. Then one of them submits
+ * a large task to which it has a right. When no task of its own project is ahead, the large task
+ * must start within a turn of each project. Time is virtual. WEIR_SEED repeats a run,
+ * WEIR_HISTORIES sets the number of runs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "prop_run.h"
 #include "world.h"
@@ -28,9 +30,9 @@ struct run {
     int64_t patience_ms;
     bool limited; /* the large task waits for its project's limit, not for room */
     uint32_t owner;
-    int64_t slots; /* of the pool */
+    int64_t slots; /* slots of the pool */
     int64_t large_slots;
-    int64_t ends_ms[TASKS_MAX]; /* by task: when it will end by itself; 0: it does not run */
+    int64_t ends_ms[TASKS_MAX]; /* by task: end without a stop; 0: the task does not run */
     task_id large;
 };
 
@@ -67,7 +69,7 @@ static task_id submit(struct run *run, uint32_t project, int64_t slots, uint32_t
     return query_task_last(run->world.core);
 }
 
-/* ---- the yard ---- */
+/* ---- making a cluster ---- */
 
 static void pool_make(struct run *run)
 {
@@ -138,8 +140,9 @@ static void account_make(struct run *run, enum account_kind kind, const char *na
     law(world_step(&run->world, in) == VERDICT_OK, "a quota is set");
 }
 
-/* A task as large as a node, or a gang of whole nodes; its project has the right to that much, the others share the rest. The first two
- * projects are in one department, which is promised what both are. */
+/* Makes the pool and the projects. The large task is as large as a node, or a gang of whole
+ * nodes. Its project has a right to that much, and the others share the rest. The first two
+ * projects are in one department, which is guaranteed as much as both. */
 static uint32_t yard_make(struct run *run)
 {
     struct dice *dice = &run->world.dice;
@@ -166,7 +169,7 @@ static uint32_t yard_make(struct run *run)
 
 /* ---- the work ---- */
 
-/* About as many small tasks as there is room for, now from this project, now from that. */
+/* Submits about as many small tasks as there is room for, from changing projects. */
 static void small_tasks_arrive(struct run *run)
 {
     struct dice *dice = &run->world.dice;
@@ -191,7 +194,7 @@ static void report(struct run *run, const struct instance *instance, enum report
     (void)world_step(&run->world, in);
 }
 
-/* What was allocated starts, what has run its time or was told to stop ends. */
+/* Starts allocated instances, and ends instances that were told to stop or whose time is over. */
 static void nodes_work(struct run *run)
 {
     struct world *world = &run->world;
@@ -231,7 +234,7 @@ static void tick(struct run *run)
     } while (!complete);
 }
 
-/* Tasks of its own project that wait and were there before it. */
+/* Counts waiting tasks of the large task's project that were submitted before it. */
 static uint32_t older_waiting(const struct run *run)
 {
     const struct core *core = run->world.core;
@@ -262,11 +265,12 @@ static int64_t run_once(uint64_t seed)
     }
     run->large = submit(run, run->owner, run->large_slots, instances);
     while (!large_runs(run) && older_waiting(run) > 0) {
-        tick(run); /* those ahead of it go first */
+        tick(run); /* lets the tasks ahead of the large task start */
     }
     const int64_t begin_ms = run->world.now_ms;
     const int64_t turn_ms = run->patience_ms + LENGTH_MS_MAX + 2 * TICK_MS;
-    /* A turn of each project, and one more should what its own hold now let others pass it by. */
+    /* One turn of each project, and one more in case the amounts that its own project holds let
+     * others overtake it. */
     const int64_t limit_ms = turn_ms * (PROJECTS + 1);
     while (!large_runs(run)) {
         tick(run);

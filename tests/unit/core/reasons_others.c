@@ -1,6 +1,6 @@
-/* reasons_others.c - waits that end with what others give back: when, and with which change.
- *
- * Who waits for time is let wait: a moment before the one that was named nobody is told to leave, at that moment somebody is.
+/* reasons_others.c - waits that end when other tasks leave: when, and with which change. For a
+ * task that waits for time the test lets the time pass. A moment before the named time no task
+ * is told to leave; at that time one is.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reasons_others.h"
 
@@ -8,7 +8,7 @@
 
 enum { MINUTE_MS = 60000 };
 
-/* Two nodes; `owner` is guaranteed all of them, `guest` nothing. */
+/* Makes two nodes. `owner` is guaranteed all of them, `guest` nothing. */
 static void lending_init(struct org *org, unsigned slots, void (*change)(struct pool_spec *spec))
 {
     org_init(org);
@@ -27,7 +27,8 @@ static task_id run_new(struct org *org, struct org_task task)
     return id;
 }
 
-/* Only time is missing, and that is over when it is said to be; then one that runs is told to leave, and the task starts. */
+/* Checks that only time is missing until the named moment. Then a running task is told to leave,
+ * and the waiting task starts. */
 static void ends_in_time(struct org *org, task_id task, struct reason why, uint32_t victims)
 {
     assert_true(why.until_ms > org->rig.now_ms);
