@@ -36,7 +36,7 @@ static void child_become(pid_t parent, int ready_fd, char *const *argv)
     (void)signal(SIGPIPE, SIG_DFL);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)fcntl(ready_fd, F_SETFD, 0);
-    /* Standard output is kept for the one line that `weir up` prints. */
+    /* Standard output is reserved for the line that `weir up` prints when it is ready. */
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     (void)execv("/proc/self/exe", argv);
     _exit(127);

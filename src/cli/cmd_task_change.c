@@ -1,6 +1,6 @@
 /* cmd_task_change.c - `weir task kill|start|pause|activate|edit|move|retry`: commands that
- * change tasks, with one call for each task. A task that could not be changed is reported, and
- * the other tasks are still changed.
+ * change tasks, with one call for each task (`kill`: one for many tasks). A task that could not
+ * be changed is reported, and the other tasks are still changed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_out.h"
 #include "cli/api.h"

@@ -101,7 +101,7 @@ const struct flag flags_quota[] = {
     {0},
 };
 
-/* The flags of a task whose fields can change. */
+/* The flags of those fields of a task that can change. */
 #undef FIELD
 #define FIELD(id, kept, tag, change, place, flag) ONLY_##change(flag)
 #define ONLY_FIXED(...)

@@ -28,7 +28,7 @@ struct cli_watch {
     const struct login *login;
     char query[128];
     pthread_t thread;
-    int changed; /* eventfd */
+    int changed; /* eventfd, readable after a change */
     volatile int stop;
     uint64_t after; /* the last fact seen; used by the thread only */
     bool fresh;     /* no line has come on this connection yet; used by the thread only */

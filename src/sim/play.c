@@ -55,7 +55,7 @@ static void interrupt_note(int number)
     interrupted = number;
 }
 
-/* The first Ctrl-C ends the run and shows its results so far. A second one ends the program. */
+/* The first Ctrl-C ends the run and shows its results so far. A second Ctrl-C ends the program. */
 static void interrupts_catch(void)
 {
     const struct sigaction act = {.sa_handler = interrupt_note, .sa_flags = (int)SA_RESETHAND};

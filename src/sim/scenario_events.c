@@ -46,7 +46,7 @@ static void act_read(struct reader *in, const struct doc_place *place, const str
     (void)fields_value_text(in, place, doc, TEXT_LEN_MAX, &draft->action.target);
 }
 
-/* Checks a body with the reader of such bodies. */
+/* Checks the body of an event with the reader of spec/ for this kind of object. */
 static enum err body_check(struct reader *in, const struct doc *doc, enum action_type type,
                            struct error *e)
 {

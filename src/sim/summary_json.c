@@ -253,7 +253,7 @@ static void csv_milli(struct buf *out, int64_t milli)
 static void csv_time(struct buf *out, int64_t ms)
 {
     if (ms == NOT_YET) {
-        buf_add_char(out, ','); /* it never happened, so the field is empty */
+        buf_add_char(out, ','); /* the event never happened, so the field is empty */
     } else {
         csv_milli(out, ms);
     }

@@ -65,7 +65,7 @@ void fields_text(struct reader *in, const struct doc_place *place, const struct 
                  const struct field *field, void *object); /* const char *; no control characters */
 void fields_name(struct reader *in, const struct doc_place *place, const struct doc *doc,
                  const struct field *field,
-                 void *object); /* const char *; `note` names the thing */
+                 void *object); /* const char *; `note` says what is named: "a pool" */
 void fields_u32(struct reader *in, const struct doc_place *place, const struct doc *doc,
                 const struct field *field, void *object);
 void fields_bool(struct reader *in, const struct doc_place *place, const struct doc *doc,

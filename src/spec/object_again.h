@@ -10,7 +10,8 @@
 #include "base/fail.h"
 #include "spec/fields.h"
 
-/* Returns a map that the reader of such objects accepts. The map lives in the arena. */
+/* Returns a map that the reader of this kind of object in spec/ accepts. The map lives in the
+ * arena. */
 const struct doc *object_again(const struct object *object, const struct doc *item,
                                struct arena *arena);
 

@@ -259,7 +259,7 @@ static void array_read(struct reader *in, const struct doc_place *place, const s
     }
 }
 
-/* Reads 7, or "7:any". */
+/* Reads a dependency: 7, or "7:any". */
 static bool depend_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         uint64_t *ret, bool *ret_any)
 {

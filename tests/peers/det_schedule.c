@@ -108,7 +108,7 @@ static enum outcome counted(struct det_case *det, const struct doc *expect)
 struct job_view {
     uint64_t allocated; /* slots */
     uint64_t requested;
-    const struct task *first; /* the first of its tasks in the pool's order */
+    const struct task *first; /* the job's first task in the pool's order */
 };
 
 static bool comes_before(const struct task *a, const struct task *b)

@@ -112,8 +112,8 @@ static int64_t fixed_slots(const struct det_case *det, const char *owner)
     return slots;
 }
 
-/* Makes a group a project that borrows by its weight, up to its cap. The guarantee is what its
- * tasks hold that are not preemptible, because Determined serves these tasks first too. */
+/* Makes a group a project that borrows by its weight, up to its cap. The guarantee is the amount
+ * that the group's non-preemptible tasks hold, because Determined serves these tasks first too. */
 static bool group_open(struct det_case *det, const char *name, const struct doc *group)
 {
     int64_t weight = QUOTA_WEIGHT_DEFAULT;

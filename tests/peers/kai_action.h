@@ -23,9 +23,8 @@ struct job_shape {
     struct named_amount profile; /* part of a device by profile; name "": none */
     struct topology_spec topology;
     struct label label; /* label that the nodes must have; key "": any node */
-    bool
-        /* Pods differ, or groups of pods have a topology or a minimum: see action_groups(). */
-        unlike;
+    /* Pods differ, or groups of pods have a topology or a minimum: see action_groups(). */
+    bool unlike;
     uint32_t count;
     uint32_t min; /* how many instances start together */
     bool elastic; /* runs with fewer than all instances */

@@ -621,7 +621,7 @@ void history_begin(struct world *world)
 void history_step(struct world *world)
 {
     static const struct {
-        uint32_t weights[2]; /* in a wild and in a calm world */
+        uint32_t weights[2]; /* how often the step is chosen, in a wild and in a calm world */
         void (*happen)(struct world *world);
     } things[] = {
         {{2, 1}, pool_set},       {{1, 0}, pool_delete}, {{5, 2}, node_join}, {{4, 1}, node_change},

@@ -180,10 +180,9 @@ void oracle_form_idles(const struct ledger *ledger, const struct task *task, uin
 {
     const struct core *core = ledger->core;
     if (oracle_grouped(core, task)) {
-        oracle_groups_idle(ledger,
-                           /* Groups with different requests are searched within a budget, which
-                            * may find nothing. */
-                           task);
+        /* The scheduler searches places for different requests within a budget and may miss some,
+         * so only single further instances are judged. */
+        oracle_groups_idle(ledger, task);
         return;
     }
     const struct places places = {.core = core,

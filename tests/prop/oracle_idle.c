@@ -26,8 +26,8 @@ struct kind_key {
 struct kind {
     /* The first task that may run; NULL: the kind has only a holder that may not run. */
     const struct task *first;
-    const struct task
-        *waited; /* the first task that has waited for the pool's patience; NULL: none */
+    /* The first task that has waited for the pool's patience; NULL: none. */
+    const struct task *waited;
     const struct task *waited_too; /* another task that has waited so long */
     const struct task *holder;     /* a task with a reservation; NULL: none */
 };

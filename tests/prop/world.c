@@ -280,9 +280,8 @@ void world_settle(struct world *world, pool_id pool)
     oracle_reasons(world->core, pool);
     for (int i = 0; i < PASSES_MORE; i++) {
         const struct input stamp = stamped(world, in);
-        (void)decide(world, &stamp,
-                     /* The other cores have no caches, so they would decide the same again. */
-                     i == 0);
+        /* The other cores have no caches, so they would decide the same again. */
+        (void)decide(world, &stamp, i == 0);
         if (world->facts.count > 0) {
             facts_say("after the pool was settled", &world->facts);
         }

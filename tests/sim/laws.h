@@ -24,7 +24,7 @@ struct laws {
     struct map *taken; /* "victim.claimant" -> 1 + the value of `news` at the eviction (P6) */
     uint64_t news;     /* counts inputs from outside: arrivals, ends, edits, losses */
     uint64_t steps;
-    int64_t now_ms; /* the core's time at the last of these inputs */
+    int64_t now_ms; /* the core's time at the last input */
     uint64_t starts;
     uint64_t evictions;
     uint64_t submitted;
