@@ -84,7 +84,7 @@ static enum err call_once(struct cli *cli, struct arena *arena, const struct htt
     struct http_reply reply;
     enum err r = http_client_call(cli->client, call, arena, &reply, e);
     if (r != ERR_OK) {
-        return r; /* it names the address and the cause */
+        return r; /* the error names the address and the cause */
     }
     if (reply.status < 200 || reply.status > 299) {
         return api_refusal(reply.status, reply.body, e);
@@ -97,7 +97,8 @@ static enum err call_once(struct cli *cli, struct arena *arena, const struct htt
     return r == ERR_OK ? r : fail_in(e, "the server's answer to %s %s", call->method, call->path);
 }
 
-/* First once, so that a server that is away is told at once; then with patience. */
+/* Calls once without waiting, so that a person learns at once that the server cannot be reached;
+ * then tries again until --retry has passed. */
 static enum err call_patient(struct cli *cli, struct arena *arena, struct http_call *call,
                              struct api_reply *ret, struct error *e)
 {

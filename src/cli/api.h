@@ -1,5 +1,5 @@
-/* api.h - calls of the server's API: the answer as a document, or an error with the server's own
- * words. Changing calls carry an idempotency key and ride through a restart of the server.
+/* api.h - calls of the server's API. The answer is a document, or an error with the server's own
+ * words. A changing call carries an idempotency key and survives a restart of the server.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -13,31 +13,31 @@ struct api_reply {
     struct doc *doc; /* NULL when the answer has no body */
 };
 
-/* The address, for messages; asks for a login when there is none (ERR_UNREACHABLE). */
+/* Finds the login and makes the client. ERR_UNREACHABLE: there is no login. */
 must_use enum err api_open(struct cli *cli, struct error *e);
 
-/* GET /api/v1<path>; fails at once when the server is away. */
+/* GET /api/v1<path>. Fails at once when the server cannot be reached. */
 must_use enum err api_get(struct cli *cli, struct arena *arena, const char *path,
                           struct api_reply *ret, struct error *e);
 
-/* The same, but waits for a server that restarts. */
+/* Like api_get(), but waits for a server that restarts. */
 must_use enum err api_get_patient(struct cli *cli, struct arena *arena, const char *path,
                                   struct api_reply *ret, struct error *e);
 
-/* POST, PATCH, DELETE with a fresh idempotency key; waits up to --retry for a server that is away,
- * and says so. */
+/* POST, PATCH or DELETE with a new idempotency key. Waits up to --retry for a server that cannot
+ * be reached, and tells the user so. */
 must_use enum err api_change(struct cli *cli, struct arena *arena, const char *method,
                              const char *path, struct str body, struct api_reply *ret,
                              struct error *e);
 
-/* A stream broke off, or could not be opened: is the server there again within `ride_ms`? */
+/* Waits up to `ride_ms` for the server, after a stream broke off or could not be opened. */
 must_use enum err api_await(struct cli *cli, int64_t ride_ms, struct error *e);
 
-/* The answer as an error: the code by status, the text by {"error":{…}}. */
+/* Turns an answer into an error: the code from the status, the text from {"error":{…}}. */
 enum err api_refusal(unsigned status, struct str body, struct error *e);
 
-/* A path segment or query value, percent-encoded. */
+/* Percent-encodes a path segment or the value of a query. */
 const char *api_escape(struct arena *arena, const char *text);
 
-/* 32 random hexadecimal digits. */
+/* Writes 32 random hexadecimal digits. */
 void api_key(char *out);

@@ -1,6 +1,7 @@
-/* args.c - see args.h. `--name value`, `--name=value`, `-n value`, `-nvalue`, `-abc` for switches;
- * `--` ends the flags. Where a command takes a command to run, its first word ends them too, as with
- * env(1). SPDX-License-Identifier: Apache-2.0 */
+/* args.c - see args.h. Accepts `--name value`, `--name=value`, `-n value`, `-nvalue`, and `-abc`
+ * for switches. `--` ends the flags. For a command such as `run`, which takes a program to run,
+ * the first word that is no flag ends the flags too, as with env(1).
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/args.h"
 
 #include "base/amount.h"

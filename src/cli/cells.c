@@ -1,4 +1,4 @@
-/* cells.c - see cells.h; also the cells of list.h.
+/* cells.c - see cells.h. Also has the cell functions of list.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cells.h"
 
@@ -43,7 +43,7 @@ void cells_resources_text(struct buf *out, const struct doc *map)
 {
     size_t start = out->len;
     for (const struct doc *d = map == NULL ? NULL : map->first; d != NULL; d = d->next) {
-        /* Nothing asked is not worth a word, unless it is all there is to say. */
+        /* An amount of 0 is left out, unless the text would then be empty. */
         bool last_word = d->next == NULL && out->len == start;
         if (d->kind != DOC_NUMBER || (str_is(d->text, "0") && !last_word)) {
             continue;
@@ -65,7 +65,7 @@ void cells_labels_text(struct buf *out, const struct doc *labels)
     }
 }
 
-/* Characters that a shell takes as they are. */
+/* True for a word that a shell needs no quotes for. */
 static bool word_is_plain(struct str word)
 {
     for (size_t i = 0; i < word.len; i++) {

@@ -1,22 +1,22 @@
-/* cells.h - how values look: states have colours, amounts units, commands quotes.
+/* cells.h - the text of values: states get colours, amounts get units, commands get quotes.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "cli/list.h"
 #include "cli/table.h"
 
-/* The colour of a task's, node's or pool's state. */
+/* Returns the colour for the state of a task, node or pool. */
 enum table_colour cells_state_colour(const char *state);
 
-/* One cell's text and colour, also for `show`. */
+/* Writes the text of one cell and sets its colour; used by lists and by `show`. */
 void cells_text(struct buf *out, const struct list_column *column, const struct doc *item,
                 bool absolute, int64_t now_ms);
 
-/* "slots=1 memory=64Gi foo=5". */
+/* Writes "slots=1 memory=64Gi foo=5". */
 void cells_resources_text(struct buf *out, const struct doc *map);
 
-/* "zone=a gpu.model=A100" from a map of labels. */
+/* Writes "zone=a gpu.model=A100" from a map of labels. */
 void cells_labels_text(struct buf *out, const struct doc *labels);
 
-/* The words of a command as one would type them. */
+/* Writes a command with the quotes that a shell needs. */
 void cells_command_text(struct buf *out, const struct doc *words);

@@ -1,5 +1,6 @@
-/* child.c - see child.h. fork() and not posix_spawn(): the child has to ask for its parent-death
- * signal itself, and `weir up` is a few pages large, so that copying it costs nothing.
+/* child.c - see child.h. Uses fork() and not posix_spawn(), because the child must ask for its
+ * parent-death signal itself. `weir up` has only a few pages of memory, so that fork() costs
+ * nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/child.h"
 
@@ -22,20 +23,20 @@ void child_arg(struct child_args *args, const char *word)
     args->at[args->count++] = word;
 }
 
-/* In the child: only calls that are safe after fork(). */
+/* Runs in the child, where only calls that are safe after fork() are allowed. */
 static void child_become(pid_t parent, int ready_fd, char *const *argv)
 {
     sigset_t none;
     (void)sigemptyset(&none);
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) {
-        _exit(1); /* it ended before we could ask */
+        _exit(1); /* the parent ended before this process asked for the signal */
     }
     (void)setpgid(0, 0);
     (void)signal(SIGPIPE, SIG_DFL);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)fcntl(ready_fd, F_SETFD, 0);
-    /* Standard output is `weir up`'s one line, nothing else. */
+    /* Standard output is reserved for the line that `weir up` prints when it is ready. */
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     (void)execv("/proc/self/exe", argv);
     _exit(127);
@@ -66,7 +67,7 @@ enum err child_start(struct child *child, const char *role, struct child_args *a
         return fail_errno(e, ERR_IO, number, "cannot start the %s", role);
     }
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    must(pidfd >= 0); /* it is our child and not yet collected */
+    must(pidfd >= 0); /* the child exists: it is not collected yet */
     *child = (struct child){.role = role, .pid = pid, .pidfd = pidfd, .ready = ends[0]};
     return ERR_OK;
 }
@@ -78,7 +79,8 @@ bool child_ready_read(struct child *child)
     child->line_len += n > 0 ? (size_t)n : 0;
     child->line[child->line_len] = '\0';
     bool whole = memchr(child->line, '\n', child->line_len) != NULL;
-    /* A full line, or the end after at least one byte: ready. The end alone: it is going away. */
+    /* A full line, or a last line without an end, means ready. The end of the stream alone means
+     * that the child is ending. */
     if (whole || n <= 0) {
         (void)close(child->ready);
         child->ready = -1;

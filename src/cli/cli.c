@@ -1,4 +1,4 @@
-/* cli.c - from argv to a command and its exit status.
+/* cli.c - finds the command that argv names and runs it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 
@@ -44,7 +44,7 @@ static int usage_fail(const struct error *e)
     return EXIT_USAGE;
 }
 
-/* Offers the second words of `group`, or all first words when it is NULL. */
+/* Offers the second words of `group`; without a group, all first words. */
 static void offer_words(struct suggest *suggest, const char *group, struct arena *arena)
 {
     size_t len = group == NULL ? 0 : strlen(group);
@@ -61,7 +61,7 @@ static void offer_words(struct suggest *suggest, const char *group, struct arena
     }
 }
 
-/* Short names people try: the verb alone, or what other programs call it. */
+/* Other names that people try: the verb alone, or the word of another program. */
 static const char *other_name(const char *word)
 {
     static const char *const pairs[][2] = {
@@ -138,7 +138,8 @@ static int command_run(const struct command *command, int argc, char *const *arg
 
 int cli_main(int argc, char **argv)
 {
-    /* A reader that goes away is told by write(), not by a signal: exit statuses stay ours. */
+    /* A closed pipe is reported by write() and must not kill the program: the exit status stays
+     * one of ours. */
     (void)signal(SIGPIPE, SIG_IGN);
     if (argc < 2) {
         help_all(stderr);

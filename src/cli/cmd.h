@@ -1,4 +1,4 @@
-/* cmd.h - the commands' functions, one per row of the command table.
+/* cmd.h - the functions of the commands, one for each row of the command table.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

@@ -10,11 +10,11 @@
 
 enum { ACCOUNT_JSON_MAX = 1 << 16 };
 
-/* What differs between the two. */
+/* The words in which departments and projects differ. */
 struct account_words {
     const char *one;
     const char *path;   /* of the API */
-    const char *parent; /* flag and field of what lies above */
+    const char *parent; /* name of the flag and of the field that holds the parent */
 };
 
 static const struct account_words department = {"department", "/departments", "parent"};
@@ -80,7 +80,7 @@ static const char *account_path(struct cli *cli, const struct account_words *wor
 
 /* ---- changes ---- */
 
-/* The flags of `create` and `edit`; false when none was given. */
+/* Writes the flags of `create` and `edit`; false: no flag was given. */
 static bool account_json(const struct cli *cli, const struct account_words *words,
                          struct json_out *j)
 {

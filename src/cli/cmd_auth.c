@@ -36,7 +36,7 @@ int cmd_auth_whoami(struct cli *cli)
 
 /* ---- login ---- */
 
-/* One line from standard input, unseen where that is a terminal. */
+/* Reads one line from standard input. A terminal does not show the typed line. */
 static enum err token_ask(struct arena *arena, const char **ret, struct error *e)
 {
     struct termios old;

@@ -1,5 +1,6 @@
-/* cmd_checkpoint.c - `weir checkpoint`: said by a task itself, on its node. It asks no server: the node's supervisor looks at the
- * file, and what is lost when the server or the agent is away is nothing.
+/* cmd_checkpoint.c - `weir checkpoint`, called by a task on its node. The command touches a file
+ * and asks no server. The node's supervisor looks at the file, so that no checkpoint is lost
+ * while the server or the agent is away.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cmd.h"
 #include "cli/context.h"
@@ -10,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Also what is no plain file is not waited for. */
+/* Touches a file. O_NONBLOCK keeps a pipe or device of this name from blocking the task. */
 static enum err file_touch(const char *path, struct error *e)
 {
     const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;

@@ -1,6 +1,7 @@
-/* cmd_complete.c - completion for shells. The scripts know nothing: they hand the words typed so far to
- * `weir __complete`, which looks into the command table and, for names, asks the server, briefly and
- * silently. SPDX-License-Identifier: Apache-2.0 */
+/* cmd_complete.c - completion for shells. The scripts hand all typed words to `weir __complete`.
+ * That command looks into the command table and asks the server for names, with a short time
+ * limit and without messages.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/cmd.h"
 #include "cli/flags.h"
@@ -78,7 +79,7 @@ int cmd_complete_script(struct cli *cli)
     return EXIT_OK;
 }
 
-/* ---- what fits here ---- */
+/* ---- candidates ---- */
 
 static void offer(const char *typed, const char *word, const char *help)
 {
@@ -87,7 +88,7 @@ static void offer(const char *typed, const char *word, const char *help)
     }
 }
 
-/* Names the server knows; nothing when it is away. */
+/* Offers names that the server knows; offers nothing when the server cannot be reached. */
 static void offer_live(struct cli *cli, const char *typed, const char *path, const char *id,
                        const char *help)
 {
@@ -168,7 +169,7 @@ static void offer_kind(struct cli *cli, enum complete_kind kind, const char *cho
     }
 }
 
-/* The next word of every command that begins with the words so far. */
+/* Offers the next word of every command that begins with the words so far. */
 static void offer_commands(struct cli *cli, size_t count, char *const *words, const char *typed)
 {
     const char *last = "";

@@ -1,5 +1,6 @@
-/* cmd_data.c - `weir config …`, `state export`, `db …`: files and data directories. `db` and `config`
- * need no server. SPDX-License-Identifier: Apache-2.0 */
+/* cmd_data.c - `weir config …`, `state export` and `db …`: commands on files and data
+ * directories. `db` and `config` need no server.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_out.h"
 #include "cli/api.h"
 #include "cli/cmd.h"
@@ -38,7 +39,7 @@ static enum err config_read(const char *path, struct buf *out, struct error *e)
     return out->full ? fail(e, ERR_LIMIT, "%s is larger than %d bytes", path, CONFIG_MAX) : ERR_OK;
 }
 
-/* The line itself, and a caret below the place. */
+/* Prints the line, and a caret below the column. */
 static void place_show(struct str text, unsigned line, unsigned column)
 {
     struct str rest = text;
@@ -52,14 +53,14 @@ static void place_show(struct str text, unsigned line, unsigned column)
     }
 }
 
-/* Each problem with its place, and that line of the file. */
+/* Prints each problem with its place and the line of the file. */
 static void problems_say(struct cli *cli, const char *path, struct str text,
                          const struct problems *problems)
 {
     for (uint32_t i = 0; i < problems->count; i++) {
         const struct problem *problem = &problems->at[i];
         const char *what = problem_text(problem, &cli->arena);
-        if (problem->line == 0) { /* no document at all: the text says where it stopped */
+        if (problem->line == 0) { /* not a document at all; the text of the problem has the place */
             context_say("%s: %s", path, what);
             continue;
         }
@@ -79,7 +80,7 @@ static void problem_json(struct json_out *j, const struct problem *problem)
     json_out_end(j);
 }
 
-/* What a program that checks files wants to know; `total` counts also those beyond the first PROBLEMS_MAX. */
+/* Writes the result as JSON. `total` also counts problems beyond the first PROBLEMS_MAX. */
 static void config_json(const char *path, const struct server_file *file,
                         const struct problems *problems)
 {
@@ -190,7 +191,7 @@ static const char *data_dir(struct cli *cli)
     return named == NULL ? login_default_dir(&cli->arena) : named;
 }
 
-/* With --json: {"from":…,"to":…} and true. */
+/* With --json prints {"from":…,"to":…} and returns true. */
 static bool done_json(struct cli *cli, const char *first_key, const char *first,
                       const char *second_key, const char *second)
 {
@@ -241,7 +242,7 @@ int cmd_data_db_restore(struct cli *cli)
 
 struct findings {
     size_t count;
-    struct json_out *j; /* NULL: lines of text */
+    struct json_out *j; /* NULL: print lines of text */
 };
 
 static void finding(void *ctx, const char *text)

@@ -1,4 +1,5 @@
-/* cmd_down.c - `weir down`: ends the `weir up` of a directory, and on request its tasks before that.
+/* cmd_down.c - `weir down`: ends the `weir up` of a directory. With --stop-tasks ends the tasks
+ * first.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/cmd.h"
@@ -19,11 +20,11 @@ enum { DOWN_MS = 40000, WAIT_S = 10 };
 
 struct down {
     struct cli *cli;
-    struct arena arena; /* of one page */
+    struct arena arena; /* holds one page of tasks */
     size_t killed;
 };
 
-/* A page of tasks in these states. */
+/* Fetches a page of tasks in these states. */
 static enum err tasks_page(struct down *down, const char *states, int limit, const struct doc **ret,
                            struct error *e)
 {
@@ -36,7 +37,7 @@ static enum err tasks_page(struct down *down, const char *states, int limit, con
     return r;
 }
 
-/* Tells everything to end, page after page, until nothing is left to be told. */
+/* Kills tasks page after page, until no task is left to kill. */
 static enum err tasks_kill(struct down *down, struct error *e)
 {
     for (;;) {
@@ -65,7 +66,7 @@ static enum err tasks_kill(struct down *down, struct error *e)
     }
 }
 
-/* What takes its time to end is waited for. */
+/* Waits until no task is stopping any more. */
 static enum err tasks_wait(struct down *down, struct error *e)
 {
     for (;;) {
@@ -85,7 +86,7 @@ static enum err tasks_wait(struct down *down, struct error *e)
     }
 }
 
-/* Points the calls at the server of this directory, whatever the saved login says. */
+/* Makes all calls go to the server of this directory, whatever the saved login says. */
 static enum err login_use(struct cli *cli, const char *dir, const struct updir_info *info,
                           struct error *e)
 {
@@ -127,7 +128,7 @@ static enum err stop_tasks(struct cli *cli, const char *dir, const struct updir_
     return r;
 }
 
-/* Ends it by a descriptor of the process, so that no other can be hit. */
+/* Signals the process through a pidfd, so that a reused process id cannot be hit. */
 static enum err up_end(pid_t pid, struct error *e)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -155,7 +156,7 @@ int cmd_down(struct cli *cli)
     struct login login;
     const char *dir = named;
     if (dir == NULL && login_find(&cli->arena, NULL, &login, &e) == ERR_OK && login.dir != NULL) {
-        dir = login.dir; /* the one that the other commands talk to */
+        dir = login.dir; /* the directory of the server that other commands use */
     }
     dir = dir == NULL ? login_default_dir(&cli->arena) : dir;
     if (!updir_read(&cli->arena, dir, &info) || info.holder == 0) {

@@ -13,7 +13,7 @@
 
 enum { NODE_JSON_MAX = 1 << 16 };
 
-/* "3/4" of one resource. */
+/* Writes free and total of one resource: "3/4". */
 static void free_of(struct buf *out, const struct doc *item, const char *resource)
 {
     const struct doc *map = item_at(item, "resources");
@@ -62,7 +62,7 @@ static void cell_memory(struct buf *out, const struct doc *item, int64_t now_ms)
     free_of(out, item, "memory");
 }
 
-/* What the site gave names to. */
+/* Writes the named resources. */
 static void cell_named(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     static const char *const known[] = {"slots", "cpu", "memory"};
@@ -176,7 +176,7 @@ int cmd_node_show(struct cli *cli)
 
 /* ---- changes ---- */
 
-/* The same change of the first `count` nodes named. */
+/* Makes the same change to the first `count` nodes on the command line. */
 static int each(struct cli *cli, size_t count, const char *method, struct str body)
 {
     int code = EXIT_OK;
@@ -204,7 +204,7 @@ int cmd_node_resume(struct cli *cli)
     return each(cli, cli->args.word_count, "PATCH", str_of("{\"draining\":false}"));
 }
 
-/* KEY=VALUE and KEY- as the body of a PATCH. */
+/* Writes KEY=VALUE and KEY- as the body of a PATCH. */
 static enum err labels_json(struct cli *cli, struct buf *out, struct error *e)
 {
     struct json_out j;

@@ -63,7 +63,7 @@ static void cell_patience(struct buf *out, const struct doc *item, int64_t now_m
     text_span(out, item_number(item, "patience_ms", 0));
 }
 
-/* Of shares that look back. */
+/* Writes the half-life, where shares depend on past use. */
 static void cell_half_life(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
@@ -154,7 +154,7 @@ int cmd_pool_show(struct cli *cli)
 
 /* ---- changes ---- */
 
-/* "history":"off" or {…} from the flags; false when none was given. */
+/* Writes "history":"off" or {…} from the flags; false: no flag was given. */
 static bool history_json(const struct cli *cli, struct json_out *j)
 {
     const char *half_life = args_text(&cli->args, "history");
@@ -177,7 +177,7 @@ static bool history_json(const struct cli *cli, struct json_out *j)
     return any;
 }
 
-/* "scheduler":{…} from the flags; false when none was given. */
+/* Writes "scheduler":{…} from the flags; false: no flag was given. */
 static bool scheduler_json(const struct cli *cli, struct json_out *j)
 {
     json_out_key(j, "scheduler");
@@ -188,7 +188,8 @@ static bool scheduler_json(const struct cli *cli, struct json_out *j)
     return any;
 }
 
-/* A flag "a,b" as a list, in which the word `none` stands for nothing; false when it was not given. */
+/* Writes a flag "a,b" as a list. The word `none` gives an empty list. False: the flag was not
+ * given. */
 static bool list_json(const struct cli *cli, struct json_out *j, const char *name, const char *none)
 {
     const char *text = args_text(&cli->args, name);
@@ -208,7 +209,7 @@ static bool list_json(const struct cli *cli, struct json_out *j, const char *nam
     return true;
 }
 
-/* The flags of `create` and `edit`; false when none was given. */
+/* Writes the flags of `create` and `edit`; false: no flag was given. */
 static bool pool_json(const struct cli *cli, struct json_out *j)
 {
     bool any = object_args_json(&cli->args, object_args_pool, GROUP_TOP, j);

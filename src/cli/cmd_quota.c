@@ -15,7 +15,7 @@ enum { QUOTA_JSON_MAX = 1 << 16, QUOTA_RESOURCES_MAX = 16 };
 
 /* ---- the list ---- */
 
-/* A project with its department: `ml/vision`. */
+/* Writes a project with its department: `ml/vision`. */
 static void cell_account(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
@@ -56,7 +56,7 @@ AMOUNT_CELL(overhang)
 AMOUNT_CELL(fixed)
 AMOUNT_CELL(leaving)
 
-/* Most accounts have none. */
+/* Writes the limit; empty for the many accounts without one. */
 static void cell_limit(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
@@ -96,7 +96,7 @@ static bool says(const struct doc *item, const char *path, const char *text)
     return strcmp(item_text(item, path), text) == 0;
 }
 
-/* Pool by pool, a department before its projects, slots before other resources. */
+/* Sorts by pool, a department before its projects, slots before other resources. */
 static int quota_compare(const struct doc *a, const struct doc *b)
 {
     const bool a_project = says(a, "kind", "project");
@@ -151,7 +151,7 @@ enum term { TERM_GUARANTEED, TERM_LIMIT, TERM_WEIGHT, TERM_COUNT };
 static const char *const term_names[TERM_COUNT] = {
     [TERM_GUARANTEED] = "guaranteed", [TERM_LIMIT] = "limit", [TERM_WEIGHT] = "weight"};
 
-/* What is said of one resource. */
+/* The values given for one resource. */
 struct said {
     const char *resource;
     const char *terms[TERM_COUNT];
@@ -188,7 +188,7 @@ static must_use enum err term_set(struct quota_words *words, struct str resource
     return ERR_OK;
 }
 
-/* An amount is checked here as the server would, so that a slip is told with the words that were typed. */
+/* Checks an amount as the server would, so that the error quotes the words that were typed. */
 static must_use enum err value_check(struct str resource, enum term term, struct str value,
                                      struct error *e)
 {
@@ -202,7 +202,8 @@ static must_use enum err value_check(struct str resource, enum term term, struct
     return bytes ? amount_bytes(value, &amount, e) : amount_milli(value, &amount, e);
 }
 
-/* 'gpu=5 cpu=40', split at blanks and commas; a bare number is of slots where that is allowed. */
+/* Reads 'gpu=5 cpu=40', split at blanks and commas. A bare number means slots, where that is
+ * allowed. */
 static must_use enum err terms_read(struct quota_words *words, const char *text, enum term term,
                                     struct error *e)
 {
@@ -257,7 +258,7 @@ static must_use enum err flags_read(const struct cli *cli, struct quota_words *w
     return ERR_OK;
 }
 
-/* The first word is the project, unless a department is named by its flag. */
+/* Takes the first word as the project, unless the flag --department names a department. */
 static must_use enum err words_read(const struct cli *cli, struct quota_words *words,
                                     const char **ret_project, struct error *e)
 {

@@ -1,7 +1,7 @@
-/* cmd_run.c - `weir run`: submit, follow, hand on the task's exit status.
- *
- * Ctrl-C on a terminal asks; elsewhere, and on SIGTERM, the command lets go of the task, which goes
- * on. SPDX-License-Identifier: Apache-2.0 */
+/* cmd_run.c - `weir run`: submits a task, follows its output and exits with its exit status.
+ * Ctrl-C on a terminal asks what to do. Without a terminal, and on SIGTERM, the command ends and
+ * the task goes on.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/cmd.h"
 #include "cli/follow.h"
@@ -23,7 +23,7 @@
 
 enum { TASK_JSON_MAX = 8 << 20, SIGNAL_BASE = 128 };
 
-/* The one thing a signal handler may write. */
+/* The only variable that the signal handler writes. */
 static volatile int signal_seen;
 
 static void on_signal(int number)
@@ -71,7 +71,7 @@ static enum err run_submit(struct cli *cli, uint64_t *ret_task, struct api_reply
 
 enum choice { CHOICE_DETACH, CHOICE_KILL, CHOICE_GO_ON };
 
-/* "k", " K ", "kill": the letter, or the word it stands for. */
+/* Reads "k", " K " or "kill": the letter of a choice, or its word. */
 static bool choice_read(const char *line, enum choice *ret)
 {
     static const char *const words[] = {
@@ -87,13 +87,14 @@ static bool choice_read(const char *line, enum choice *ret)
     return false;
 }
 
-/* One line of the terminal; false: the end of it, or a signal, which is looked for only while nothing else is done: none is missed
- * between the question and the wait. `open_mask` lets signals in. */
+/* Reads one line from the terminal; false: end of input, or a signal. Signals are blocked except
+ * inside ppoll(), which opens `open_mask`, so that none is missed between the question and the
+ * wait. */
 static bool line_read(int tty, const sigset_t *open_mask, char *line, size_t size)
 {
     struct pollfd wait = {.fd = tty, .events = POLLIN};
     int ready = -1;
-    errno = EINTR; /* as after a stop and its end, which say nothing */
+    errno = EINTR; /* starts the loop; a later EINTR is a stop and continue, which means nothing */
     while (ready < 0 && errno == EINTR && signal_seen == 0) {
         ready = ppoll(&wait, 1, NULL, open_mask);
     }
@@ -105,8 +106,7 @@ static bool line_read(int tty, const sigset_t *open_mask, char *line, size_t siz
     return got > 0;
 }
 
-/* Asks on the terminal itself until the answer is one; a second Ctrl-C, or the end of input,
- * detaches. */
+/* Asks on the terminal until the answer is valid. A second Ctrl-C or the end of input detaches. */
 static enum choice ask(uint64_t task)
 {
     const int tty = open("/dev/tty", O_RDONLY | O_CLOEXEC);
@@ -153,7 +153,7 @@ static enum err kill_task(struct cli *cli, uint64_t task, struct error *e)
                       (struct str){0}, &reply, e);
 }
 
-/* Where the task did not simply exit by itself, say what happened to it. */
+/* Says what happened to a task that did not simply exit. */
 static void end_say(struct cli *cli, uint64_t task, const struct follow_end *end)
 {
     struct api_reply reply;
@@ -167,7 +167,7 @@ static void end_say(struct cli *cli, uint64_t task, const struct follow_end *end
     const char *why = item_text(reply.doc, "reason.message");
     why = why[0] == '\0' ? task_text_message(reply.doc) : why;
     bool by_itself = strcmp(cause, "exit") == 0 || cause[0] == '\0';
-    /* Why a program could not be started came as its standard error. */
+    /* The reason why a program could not be started was already printed as its standard error. */
     bool told = strcmp(cause, "spawn-failed") == 0 && !args_has(&cli->args, "json");
     if (!told && (!by_itself || end->code < 0)) {
         bool same = strcmp(cause, end->state) == 0 || cause[0] == '\0';
@@ -177,16 +177,16 @@ static void end_say(struct cli *cli, uint64_t task, const struct follow_end *end
     }
 }
 
-/* What is looked at while the output is followed. */
+/* What the callback before the first output needs. */
 struct watch_start {
     const struct login *login;
     uint64_t task;
-    struct wait_line *line; /* NULL: no terminal */
+    struct wait_line *line; /* NULL: standard error is no terminal */
     bool looked;
 };
 
-/* Where the task runs elsewhere than here, say so, once: before its first output or at its end. On a
- * connection of its own, the other one is busy with the output. */
+/* Says once, before the first output or at the end, that the task runs in another directory than
+ * this one. Uses a connection of its own, because the other connection carries the output. */
 static void workdir_say(struct watch_start *start)
 {
     enum { LOOK_MS = 5000, AGAIN_MS = 200 };
@@ -223,7 +223,8 @@ static void before_output(void *ctx)
     workdir_say(start);
 }
 
-/* Follows until the end or a signal, from where `end` says that an earlier call stopped. */
+/* Follows the output until the end of the task or a signal. Begins where `end` says that an
+ * earlier call stopped. */
 static enum err follow_once(struct cli *cli, uint64_t task, struct follow_end *end, struct error *e)
 {
     struct watch_start start = {

@@ -1,5 +1,6 @@
-/* cmd_submit.c - `weir submit`: one task from the command line, or any number from files, posted in
- * batches, each with its own idempotency key. SPDX-License-Identifier: Apache-2.0 */
+/* cmd_submit.c - `weir submit`: submits one task from the command line, or any number of tasks
+ * from files. Tasks are sent in batches, each with an idempotency key of its own.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/cmd.h"
 #include "cli/show.h"
@@ -18,7 +19,7 @@ enum {
     FILE_MAX = 256 << 20,
     BATCH_TASKS = 1000,
     BATCH_BYTES = 2 << 20,
-    PROGRESS_MS = 1000, /* shorter work shows none */
+    PROGRESS_MS = 1000, /* work that takes less time shows no progress */
 };
 
 struct submit_call {
@@ -49,7 +50,7 @@ static void progress(struct submit_call *submit)
     submit->progress_shown = true;
 }
 
-/* Posts the tasks gathered so far and prints their ids. */
+/* Sends the tasks gathered so far and prints their ids. */
 static enum err post(struct submit_call *submit, struct error *e)
 {
     struct arena arena;
@@ -122,7 +123,7 @@ static enum err file_read(const char *name, struct buf *out, struct error *e)
     return out->full ? fail(e, ERR_LIMIT, "%s is larger than %d bytes", name, FILE_MAX) : ERR_OK;
 }
 
-/* A file that is checked: its tasks as documents. */
+/* Checks a file and returns its tasks as documents. */
 static enum err file_parse(struct submit_call *submit, const char *name, const struct doc **ret,
                            struct error *e)
 {
@@ -136,7 +137,8 @@ static enum err file_parse(struct submit_call *submit, const char *name, const s
     const struct task_spec *specs;
     uint32_t count = 0;
     struct doc *doc = NULL;
-    /* A file may leave the command to the command line; then only the server sees the whole. */
+    /* A file may leave the program to run to the command line. Then only the server can check
+     * the whole task. */
     bool whole = submit->cli->args.rest_count == 0;
     r = r != ERR_OK || !whole ? r : task_file_read(all, shown, arena, &specs, &count, e);
     if (r == ERR_OK) {
@@ -151,7 +153,7 @@ static enum err file_parse(struct submit_call *submit, const char *name, const s
     return ERR_OK;
 }
 
-/* Every file is read and checked before the first task is sent. */
+/* Reads and checks every file before the first task is sent. */
 static enum err files_submit(struct submit_call *submit, struct error *e)
 {
     enum { FILES_MAX = 1024 };

@@ -1,5 +1,6 @@
-/* cmd_task.c - `weir task list|show|logs|wait`: looking at tasks. Changing them is in
- * cmd_task_change.c. SPDX-License-Identifier: Apache-2.0 */
+/* cmd_task.c - `weir task list|show|logs|wait`: commands that read tasks. Commands that change
+ * tasks are in cmd_task_change.c.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/cells.h"
 #include "cli/cmd.h"
@@ -19,8 +20,9 @@ enum { WAIT_STEP_S = 30, WAIT_STEP_MS = WAIT_STEP_S * 1000, TASK_LIST_DEFAULT = 
 
 /* ---- list ---- */
 
-/* How long something of it ran: the time between an eviction and the next start does not count. What was stopped and waits again
- * does not run; an ended task of an earlier version knows only its first start and its end. */
+/* Writes how long instances of the task ran. Time between an eviction and the next start does
+ * not count. A task that waits again shows nothing. An ended task of an older version has no
+ * `ran_ms`: there the time from start to end is shown. */
 static void cell_runtime(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     int64_t start_ms;
@@ -131,7 +133,7 @@ static void cell_counts(struct buf *out, const struct doc *item, int64_t now_ms)
     }
 }
 
-/* "8, a gang that runs with 2". */
+/* Writes "8, a gang that runs with 2". */
 static void cell_instances(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
@@ -146,7 +148,7 @@ static void cell_instances(struct buf *out, const struct doc *item, int64_t now_
     }
 }
 
-/* "once", "3 times". */
+/* Writes "once" or "3 times". */
 static void times_add(struct buf *out, int64_t n)
 {
     if (n == 1) {
@@ -173,7 +175,7 @@ static void cell_preempted(struct buf *out, const struct doc *item, int64_t now_
     if (n > 0) {
         times_add(out, n);
     }
-    if (n > 1) { /* of the last one there is a line */
+    if (n > 1) { /* the last eviction has a line of its own */
         buf_addf(out, "; `weir events --task %s --type evicted` shows each", item_text(item, "id"));
     }
 }
@@ -236,7 +238,7 @@ static void cell_topology(struct buf *out, const struct doc *item, int64_t now_m
     }
 }
 
-/* "leader x1, worker x2-4, 1 needed": those that are in no other. */
+/* Writes the top groups: "leader x1, worker x2-4, 1 needed". */
 static void cell_groups(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
@@ -330,8 +332,7 @@ static const struct list_column attempt_columns[] = {
     {0},
 };
 
-/* Most tasks never say that they have saved something, and none says what it used before it has
- * ended: then there is no such column. */
+/* Most tasks never report a checkpoint. The column is left out when no attempt has one. */
 static bool column_used(const struct list_column *column, const struct doc *attempts)
 {
     if (strcmp(column->name, "checkpoint") != 0 && column->when != COLUMN_SPARE) {
@@ -437,7 +438,7 @@ static bool has_ended(const char *state)
            strcmp(state, "killed") == 0 || strcmp(state, "unknown") == 0;
 }
 
-/* One task, to its end or the deadline. */
+/* Waits for one task, until its end or the deadline. */
 static enum err wait_one(struct cli *cli, uint64_t task, int64_t deadline_ms, struct arena *arena,
                          struct api_reply *ret, struct error *e)
 {

@@ -1,5 +1,7 @@
-/* cmd_task_change.c - `weir task kill|start|pause|activate|edit|move|retry`: changing tasks, one call each.
- * What could not be changed is said, the rest is done. SPDX-License-Identifier: Apache-2.0 */
+/* cmd_task_change.c - `weir task kill|start|pause|activate|edit|move|retry`: commands that
+ * change tasks, with one call for each task (`kill`: one for many tasks). A task that could not
+ * be changed is reported, and the other tasks are still changed.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_out.h"
 #include "cli/api.h"
 #include "cli/cmd.h"
@@ -14,10 +16,10 @@
 
 enum { EDIT_MAX = 1 << 16, PROGRESS_EVERY = 50 };
 
-/* What to print of an answer, where it is not JSON. */
+/* Prints an answer for people, when --json is not given. */
 typedef void (*said_fn)(uint64_t task, const struct doc *answer);
 
-/* The same call for every id; the first failure's status is the command's. */
+/* Makes the same call for every id. The exit status is that of the first failure. */
 static int each_said(struct cli *cli, const struct ids *ids, const char *method, const char *action,
                      struct str body, said_fn said)
 {
@@ -41,7 +43,7 @@ static int each_said(struct cli *cli, const struct ids *ids, const char *method,
             code = code == EXIT_OK ? failed : code;
         }
         if (r == ERR_UNREACHABLE || r == ERR_DENIED) {
-            break; /* the others would fail alike */
+            break; /* every further call would fail in the same way */
         }
         if (cli->err_tty && ids->at.count > PROGRESS_EVERY && i % PROGRESS_EVERY == 0) {
             (void)fprintf(stderr, "\r\033[K%zu of %zu", i + 1, ids->at.count);
@@ -144,7 +146,7 @@ int cmd_task_change_move(struct cli *cli)
     return code;
 }
 
-/* The new id alone in a pipe, so that others can read it. */
+/* Prints only the new id when the output is a pipe, so that a script can read the id. */
 static void retry_said(uint64_t task, const struct doc *answer)
 {
     const struct doc *tasks = item_at(answer, "tasks");

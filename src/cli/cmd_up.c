@@ -1,5 +1,6 @@
-/* cmd_up.c - `weir up`: a server and an agent as children, one line when they are ready, and nobody
- * left behind but the tasks. SPDX-License-Identifier: Apache-2.0 */
+/* cmd_up.c - `weir up`: runs a server and an agent as children and prints one line when both are
+ * ready. When `weir up` ends, only the tasks go on.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/api.h"
 #include "cli/child.h"
 #include "cli/cmd.h"
@@ -25,7 +26,7 @@ enum {
     PORT_DEFAULT = 8080,
     PORT_MAX = 65535,
     STOP_MS = 15000,
-    FORMER_MS = 10000, /* what a killed `weir up` left is ending */
+    FORMER_MS = 10000, /* time for the children of a killed `weir up` to end */
     COUNT_MS = 1000,
     COMMAND_LINE_MAX = 4096,
 };
@@ -37,10 +38,10 @@ struct up {
     struct child server;
     struct child agent;
     int signals;
-    int signal; /* the one that ended it; 0: none */
+    int signal; /* the signal that ended `weir up`; 0: none yet */
 };
 
-/* ---- before ---- */
+/* ---- before the start ---- */
 
 static enum err flags_check(struct cli *cli, struct error *e)
 {
@@ -73,7 +74,8 @@ static const char *dir_absolute(struct cli *cli)
     return arena_fmt(&cli->arena, "%s/%s", cwd, dir);
 }
 
-/* Is this process one of ours on this directory? A process id alone may be somebody else's by now. */
+/* True when this process is a `weir` on this directory. The process id alone proves nothing,
+ * because the kernel reuses ids. */
 static bool process_is_ours(pid_t pid, const char *dir)
 {
     char path[64];
@@ -87,7 +89,7 @@ static bool process_is_ours(pid_t pid, const char *dir)
     return len > 0 && memmem(words, (size_t)len, dir, strlen(dir)) != NULL;
 }
 
-/* The server and agent of a `weir up` that was killed end by themselves; wait until they have. */
+/* Waits until the server and agent of a killed `weir up` have ended. They end by themselves. */
 static void former_wait(const struct updir_info *former, const char *dir)
 {
     const pid_t pids[] = {former->server, former->agent};
@@ -174,7 +176,7 @@ static enum err agent_start(struct up *up, struct error *e)
     return child_start(&up->agent, "agent", &args, arena, e);
 }
 
-/* The address the server says it listens on: with --port 0 only it knows. */
+/* Takes the address from the server's ready line: with --port 0 only the server knows the port. */
 static void url_take(struct up *up)
 {
     const char *said = strstr(up->server.line, "http://");
@@ -183,7 +185,7 @@ static void url_take(struct up *up)
     }
 }
 
-/* A home that cannot be written is no reason not to serve. */
+/* Saves the login. A home directory that cannot be written does not stop `weir up`. */
 static void login_write(struct up *up)
 {
     struct error e;
@@ -207,7 +209,7 @@ static enum err info_write(struct up *up, struct error *e)
 
 /* ---- waiting ---- */
 
-/* A child that ended unasked is the end of `weir up`. */
+/* Ends `weir up` when a child has ended unasked. */
 static enum err children_look(struct up *up, struct error *e)
 {
     struct child *const children[] = {&up->server, &up->agent};
@@ -228,7 +230,7 @@ static void signal_take(struct up *up)
     }
 }
 
-/* Waits for something: a signal, a child's end, or that `child` (NULL: none) is ready. */
+/* Waits for a signal, for a child's end, or until `child` is ready (NULL: no child). */
 static enum err up_wait(struct up *up, struct child *child, bool *ret_ready, struct error *e)
 {
     *ret_ready = false;
@@ -288,7 +290,7 @@ static void ready_say(const struct up *up)
     }
 }
 
-/* How many tasks hold a place now; -1: unknown. */
+/* Returns how many tasks hold a place now; -1: unknown. */
 static int64_t running_count(struct up *up)
 {
     struct arena *arena = &up->cli->arena;
@@ -351,7 +353,8 @@ int cmd_up(struct cli *cli)
     }
     up.dir = dir_absolute(cli);
     if (cli->err_tty) {
-        /* For a person the story is told here; of the roles only what is wrong. */
+        /* A person at the terminal reads the messages of `weir up`, so the children log only
+         * warnings and errors. */
         (void)setenv("WEIR_LOG", "warn", 0);
     }
     up.signals = signals_take();

@@ -1,4 +1,4 @@
-/* cmd_view.c - `weir status`, `queue`, `explain`, `events`: what is going on, and why.
+/* cmd_view.c - `weir status`, `queue`, `explain` and `events`: what happens, and why.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
 #include "cli/api.h"
@@ -51,7 +51,7 @@ int cmd_view_queue(struct cli *cli)
 
 /* ---- explain ---- */
 
-/* Only a task that waits was looked for a place for. */
+/* Writes the number of nodes that were looked at. Only a waiting task has one. */
 static void cell_looked(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
@@ -72,7 +72,7 @@ static void cell_place(struct buf *out, const struct doc *item, int64_t now_ms)
     }
 }
 
-/* "4", "64Gi"; what has no bound has no figure. */
+/* Writes a figure: "4", "64Gi"; nothing for an amount without a bound. */
 static void figure_add(struct buf *out, const struct doc *account, const char *before,
                        const char *path, const char *after)
 {
@@ -92,7 +92,7 @@ static void figure_add(struct buf *out, const struct doc *account, const char *b
     buf_add_str(out, after);
 }
 
-/* "project vision holds 4 slots: 2 guaranteed, fair share 6, limit 8". */
+/* Writes "project vision holds 4 slots: 2 guaranteed, fair share 6, limit 8". */
 static void cell_account(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     (void)now_ms;
@@ -111,7 +111,7 @@ static void cell_account(struct buf *out, const struct doc *item, int64_t now_ms
     figure_add(out, account, ", limit ", "limit", "");
 }
 
-/* When it will be looked at again at the latest. */
+/* Writes when the task is looked at again at the latest. */
 static void cell_until(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     int64_t until_ms;
@@ -121,7 +121,7 @@ static void cell_until(struct buf *out, const struct doc *item, int64_t now_ms)
     }
 }
 
-/* How long, and which tasks say so. */
+/* Writes the expected length, and where the expectation comes from. */
 static void cell_expected(struct buf *out, const struct doc *item, int64_t now_ms)
 {
     static const char *const sources[][2] = {
@@ -208,7 +208,7 @@ int cmd_view_explain(struct cli *cli)
 
 /* ---- status ---- */
 
-/* "2 running, 5 pending": what is not zero. */
+/* Writes the counts that are not zero: "2 running, 5 pending". */
 static void counts_line(struct buf *out, const char *label, const struct doc *counts)
 {
     buf_addf(out, "%-8s", label);
@@ -263,12 +263,12 @@ int cmd_view_status(struct cli *cli)
 struct events {
     struct cli *cli;
     bool json;
-    bool from_now; /* followed, and no place to start from was given */
+    bool from_now; /* follow, starting with the next event */
     uint64_t after;
     struct arena arena;
 };
 
-/* victim=(project=vision allocated=4): the plain fields of a map. */
+/* Writes the plain fields of a map: victim=(project=vision allocated=4). */
 static void map_add(struct buf *out, const struct doc *map)
 {
     bool any = false;
@@ -284,7 +284,7 @@ static void map_add(struct buf *out, const struct doc *map)
     buf_add_char(out, ')');
 }
 
-/* "2026-…Z  task-ended  task 12  node n1  by admin". */
+/* Prints "2026-…Z task-ended task 12 node n1 by admin". */
 static void event_print(const struct doc *doc)
 {
     static const char *const shown[] = {"seq", "time", "type", "actor", "cause"};
@@ -345,7 +345,7 @@ static const char *events_path(struct events *events)
 {
     struct cli *cli = events->cli;
     struct arena *arena = &cli->arena;
-    /* Without a place to start from, the server begins with what happens next. */
+    /* Without a start the server sends only future events. */
     const char *path =
         events->from_now && events->after == 0
             ? "/api/v1/events?"
@@ -360,7 +360,7 @@ static const char *events_path(struct events *events)
     return path;
 }
 
-/* Without --follow the stream is over when nothing more comes for a moment. */
+/* Reads events. Without --follow the stream counts as over when no event comes for a moment. */
 static enum err events_read(struct events *events, bool follow, struct error *e)
 {
     struct http_stream_call call = {
@@ -400,7 +400,8 @@ int cmd_view_events(struct cli *cli)
     do {
         r = events_read(&events, follow, &e);
         if (follow && r == ERR_UNREACHABLE) {
-            /* A restart breaks the stream; it is asked for again behind the last event. */
+            /* A restart of the server breaks the stream. The next stream begins behind the last
+             * event. */
             r = api_await(cli, args_duration(&cli->args, "retry", API_RIDE_MS), &e);
         }
     } while (follow && (r == ERR_OK || r == ERR_TIMEOUT));

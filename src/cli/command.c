@@ -1,4 +1,4 @@
-/* command.c - looking things up in the command table.
+/* command.c - look-up in the command table.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
@@ -22,7 +22,7 @@ const struct command *command_next(struct command_cursor *cursor)
     return row;
 }
 
-/* How many words of argv match the words of `name`; 0 when one differs. */
+/* Counts the words of argv that match the words of `name`; 0: a word differs. */
 static int words_match(const char *name, int argc, char *const *argv)
 {
     int words = 0;

@@ -1,7 +1,8 @@
 /* command.h - the command table: the one source of the parser, --help, completion and man pages.
  *
- * A command is a row: its words ("task list"), what it takes, one line of help, its flags in groups,
- * examples, and the function that does it. SPDX-License-Identifier: Apache-2.0 */
+ * A command is a row: its words ("task list"), its arguments, one line of help, groups of flags,
+ * examples, and its function.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include <stdbool.h>
@@ -12,13 +13,13 @@ struct cli;
 enum flag_type {
     FLAG_BOOL,     /* --name */
     FLAG_TEXT,     /* --name TEXT */
-    FLAG_LIST,     /* --name TEXT, may be given again */
+    FLAG_LIST,     /* --name TEXT, may be given several times */
     FLAG_NUMBER,   /* --name N: a whole number, 0 or more */
     FLAG_DURATION, /* --name 2h */
     FLAG_OPTIONAL, /* --name or --name=TEXT */
 };
 
-/* What completion offers for an argument or a flag's value. */
+/* What completion offers for an argument or for the value of a flag. */
 enum complete_kind {
     COMPLETE_NONE,
     COMPLETE_TASKS,
@@ -29,7 +30,7 @@ enum complete_kind {
     COMPLETE_TOKENS,
     COMPLETE_FILES,
     COMPLETE_DIRS,
-    COMPLETE_WORDS, /* those of `choices` */
+    COMPLETE_WORDS, /* the words of `choices` */
     COMPLETE_TOPICS,
 };
 
@@ -37,7 +38,7 @@ struct flag {
     const char *name; /* without the dashes; NULL ends a group */
     char letter;      /* 0: none */
     enum flag_type type;
-    const char *value; /* how help shows the value: "N" */
+    const char *value; /* placeholder of the value in help texts: "N" */
     const char *help;
     enum complete_kind complete;
     const char *choices; /* "a,b": the only values allowed; NULL: any */
@@ -45,42 +46,45 @@ struct flag {
 
 enum { COMMAND_GROUPS_MAX = 5, COMMAND_WORDS_MAX = 2, ARGS_ANY = 1 << 20 };
 
-/* Usage shows the arguments; `--` and what follows go to `rest` when takes_rest. */
+/* A row of the command table. */
 struct command {
     const char *name;
     const char *args; /* "TASK…", "-- CMD…" */
     const char *help; /* one line */
-    const char *more; /* paragraphs for --help and the manual; may be NULL */
+    const char *more; /* paragraphs for --help and the manual, or NULL */
     const char *examples;
-    const struct flag *groups[COMMAND_GROUPS_MAX]; /* the common flags belong to every command */
+    /* The common flags belong to every command and are not listed. */
+    const struct flag *groups[COMMAND_GROUPS_MAX];
     int args_min;
     int args_max;
-    bool takes_rest; /* a command to run: after `--`, or from the first argument on */
+    bool takes_rest; /* takes a program to run: after `--`, or from the first argument on */
     bool hidden;
-    bool role; /* run by main.c, with flags of its own and no common ones; here for help only */
+    /* Run by main.c, with its own flags and without the common ones; listed for help only. */
+    bool role;
     enum complete_kind complete;
     const char *choices;
     int (*run)(struct cli *cli);
 };
 
-/* Every command, in the order help shows them. */
+/* All commands, in the order of the help text. */
 extern const struct command *const command_tables[];
 extern const struct flag flags_common[];
 
-/* Walks all commands: start with {0}; NULL at the end. */
+/* Walks all commands. Start with {0}; NULL: no more commands. */
 struct command_cursor {
     size_t table;
     size_t row;
 };
 const struct command *command_next(struct command_cursor *cursor);
 
-/* The command that the first words of argv name, and how many words that took; NULL: none. A first
- * word that only begins commands ("task") gives NULL with *ret_words = 1. */
+/* Returns the command that the first words of argv name, and the number of these words. NULL:
+ * there is none. A first word that begins commands but is none itself ("task") gives NULL and
+ * *ret_words = 1. */
 const struct command *command_find(int argc, char *const *argv, int *ret_words);
 
-/* Is this word the first of any command? */
+/* True when this word is the first word of a command. */
 bool command_is_group(const char *word);
 
-/* The flag of this name (or letter, with name NULL), or NULL. */
+/* Finds a flag by name, or by letter when `name` is NULL. NULL: there is none. */
 const struct flag *command_flag(const struct command *command, const char *name, size_t len,
                                 char letter);

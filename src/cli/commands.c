@@ -1,5 +1,6 @@
-/* commands.c - the command table, first half: the commands of every day. The rest is in
- * commands_account.c and commands_admin.c. SPDX-License-Identifier: Apache-2.0 */
+/* commands.c - the command table, first part: the commands of every day. The other parts are in
+ * commands_account.c and commands_admin.c.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cmd.h"
 #include "cli/flags.h"
 

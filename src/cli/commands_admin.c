@@ -1,4 +1,4 @@
-/* commands_admin.c - the command table, second half: pools, nodes, tokens, data, help.
+/* commands_admin.c - the command table: pools, nodes, tokens, data, help.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cmd.h"
 #include "cli/flags.h"

@@ -14,7 +14,7 @@
 
 enum {
     LINE_MAX_BYTES = 8192,
-    SAY_COLUMNS_MIN = 40, /* narrower: no lines of ours */
+    SAY_COLUMNS_MIN = 40, /* on a narrower terminal lines are not wrapped */
     SAY_INDENT = 6,       /* as wide as "weir: " */
 };
 
@@ -67,7 +67,7 @@ void context_say(const char *format, ...)
     buf_done(&out);
 }
 
-/* What a person could do next, where the message alone does not say it. */
+/* Says what a person could do next, where the message alone does not say it. */
 static void hint(const struct cli *cli, enum err code)
 {
     if (code == ERR_UNREACHABLE && cli->login.dir != NULL) {
@@ -89,7 +89,7 @@ int context_fail(const struct cli *cli, const struct error *e)
 {
     struct buf text;
     buf_init(&text, LINE_MAX_BYTES);
-    /* The server may quote what the user typed. */
+    /* The text may quote what a user typed, so it is escaped. */
     text_escape(&text, str_of(e->text));
     bool named = e->path[0] == '\0' || strstr(e->text, e->path) != NULL;
     context_say("weir: %s%s%s", named ? "" : e->path, named ? "" : ": ", buf_text(&text));
@@ -114,8 +114,8 @@ void context_out(struct str text)
             continue;
         }
         if (n < 0) {
-            /* A closed pipe is the reader's good right (`weir task list | head`); anything else,
-             * a full disk say, must not look like success. */
+            /* A reader may close the pipe early (`weir task list | head`). Any other failure,
+             * such as a full disk, must not look like success. */
             if (errno != EPIPE) {
                 context_say("weir: cannot write the output: %s", strerror(errno));
             }

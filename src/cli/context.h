@@ -1,5 +1,5 @@
-/* context.h - what every command has at hand: its arguments, where it writes, the server it talks
- * to; and the one road from an error to words and an exit status.
+/* context.h - what every command needs: its arguments, its output, and the server. Also the one
+ * place where an error becomes a message and an exit status.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -23,38 +23,41 @@ enum exit_code {
     EXIT_TIMED_OUT = 7,
     EXIT_WOULD_CHANGE = 8,
     EXIT_NEVER = 9,
-    EXIT_WEIR_FAILED = 125, /* `run` and `wait`: not the task's own status */
+    /* Of `run` and `wait`: Weir failed, and the status is not that of the task. */
+    EXIT_WEIR_FAILED = 125,
 };
 
 struct cli {
     struct args args;
-    struct arena arena; /* for the whole run */
+    struct arena arena; /* freed when the command ends */
     bool out_tty;
     bool err_tty;
-    bool colour;  /* on stdout */
-    size_t width; /* of the terminal behind stdout; 0: none, write everything */
+    bool colour;  /* true: standard output may have colours */
+    size_t width; /* columns of the terminal on standard output; 0: no terminal, nothing is cut */
     size_t height;
     struct login login;
     struct http_client *client; /* made by the first call */
 };
 
-/* The exit status of a code. */
+/* Returns the exit status for an error code. */
 int context_exit_of(enum err code);
 
-/* Says the error on standard error, with what to do about it; its exit status. */
+/* Prints the error and a hint on standard error. Returns the exit status. */
 int context_fail(const struct cli *cli, const struct error *e);
 
-/* The same for `weir run` and `wait`: 125 where the status is not about the request itself. */
+/* Like context_fail(), for `weir run` and `wait`: 125 where the failure is not about the
+ * request. */
 int context_fail_run(const struct cli *cli, const struct error *e);
 
-/* A line on standard error, for people: talk, never data. */
+/* Prints a line for people on standard error. Data never goes there. */
 void context_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Writes data to standard output; a reader that went away ends the program quietly. */
+/* Writes data to standard output. If the reader has closed the pipe, the program ends without a
+ * message. */
 void context_out(struct str text);
 void context_out_text(const char *text);
 
-/* "Really?" on a terminal; `what` has been said before. Without a terminal: true for one object,
- * else ERR_USAGE asks for --yes. *ret_yes says what the person answered. */
+/* Asks for a yes on the terminal, after the caller has said what will happen. Without a terminal
+ * the answer is yes for one object, else ERR_USAGE asks for --yes. *ret_yes is the answer. */
 must_use enum err context_confirm(const struct cli *cli, size_t objects, bool *ret_yes,
                                   struct error *e);

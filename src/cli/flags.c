@@ -6,26 +6,27 @@ const struct flag flags_common[] = {
     {"server", 0, FLAG_TEXT, "URL", "the server to talk to (default: WEIR_SERVER, the saved login)",
      COMPLETE_NONE, NULL},
     {"retry", 0, FLAG_DURATION, "D",
-     "keep trying this long when the server is away (default: 30s for changes, 0 for reads)",
+     "how long to keep trying without an answer (default: 30s for changes, 0 for reads)",
      COMPLETE_NONE, NULL},
-    {"color", 0, FLAG_TEXT, "WHEN", "always, never or auto (the default; NO_COLOR is honoured)",
-     COMPLETE_WORDS, "always,never,auto"},
+    {"color", 0, FLAG_TEXT, "WHEN",
+     "always, never or auto (the default; NO_COLOR turns colours off)", COMPLETE_WORDS,
+     "always,never,auto"},
     {0},
 };
 
 const struct flag flags_json[] = {
-    {"json", 0, FLAG_OPTIONAL, "lines", "print the API's objects; --json=lines: one a line",
+    {"json", 0, FLAG_OPTIONAL, "lines", "print the API's objects; --json=lines: one per line",
      COMPLETE_NONE, "lines,array"},
     {0},
 };
 
 const struct flag flags_list[] = {
-    {"json", 0, FLAG_OPTIONAL, "lines", "print the API's objects; --json=lines: one a line",
+    {"json", 0, FLAG_OPTIONAL, "lines", "print the API's objects; --json=lines: one per line",
      COMPLETE_NONE, "lines,array"},
     {"quiet", 'q', FLAG_BOOL, NULL, "print ids (or names) only", COMPLETE_NONE, NULL},
     {"columns", 0, FLAG_TEXT, "A,B", "show these columns", COMPLETE_NONE, NULL},
     {"sort", 0, FLAG_TEXT, "A", "sort by this column; -A: descending", COMPLETE_NONE, NULL},
-    {"watch", 'w', FLAG_BOOL, NULL, "show it again whenever something changes", COMPLETE_NONE,
+    {"watch", 'w', FLAG_BOOL, NULL, "show the list again whenever something changes", COMPLETE_NONE,
      NULL},
     {"wide", 0, FLAG_BOOL, NULL, "all columns, absolute times, nothing trimmed", COMPLETE_NONE,
      NULL},
@@ -36,7 +37,8 @@ const struct flag flags_list[] = {
 
 const struct flag flags_show[] = {
     {"json", 0, FLAG_OPTIONAL, "lines", "print the API's object", COMPLETE_NONE, "lines,array"},
-    {"watch", 'w', FLAG_BOOL, NULL, "show it again whenever it changes", COMPLETE_NONE, NULL},
+    {"watch", 'w', FLAG_BOOL, NULL, "show the object again whenever it changes", COMPLETE_NONE,
+     NULL},
     {"wide", 0, FLAG_BOOL, NULL, "every field, absolute times", COMPLETE_NONE, NULL},
     {0},
 };
@@ -55,7 +57,7 @@ const struct flag flags_dir[] = {
 
 #define KINDS "experiment,command,shell,notebook,tensorboard,service"
 
-/* A field's flag as a row, where the field has one. */
+/* A field of an object as a row of flags; nothing for a field without a flag. */
 #define NO_FLAG
 #define FLAG(kind, name, letter, value, help, complete, choices)                                   \
     {name, letter, FLAG_##kind, value, help, COMPLETE_##complete, choices},
@@ -66,8 +68,9 @@ const struct flag flags_asks[] = {
     {"gpus", 'g', FLAG_TEXT, "X", "GPUs per instance: whole, or a part of one (0.5)", COMPLETE_NONE,
      NULL},
     {"gpu-memory", 0, FLAG_TEXT, "X",
-     "alone: a part of a GPU with so much memory; else of each GPU", COMPLETE_NONE, NULL},
-    {"gpu-devices", 0, FLAG_TEXT, "N", "the part asked for of so many GPUs", COMPLETE_NONE, NULL},
+     "memory of each GPU; without --gpus: a part of one GPU with this memory", COMPLETE_NONE, NULL},
+    {"gpu-devices", 0, FLAG_TEXT, "N", "take the requested part of N GPUs instead of one",
+     COMPLETE_NONE, NULL},
     {"cpu", 0, FLAG_TEXT, "X", "cores per instance", COMPLETE_NONE, NULL},
     {"memory", 0, FLAG_TEXT, "X", "memory per instance: 64Gi, 500M", COMPLETE_NONE, NULL},
     {"resources", 'r', FLAG_LIST, "'A=X B=Y'", "named amounts per instance: 'foo=5 bar=1'",
@@ -78,13 +81,13 @@ const struct flag flags_asks[] = {
 /* clang-format off */
 const struct flag flags_task[] = {
 #include "core/model/task_fields.def"
-    {"no-preempt", 0, FLAG_BOOL, NULL, "may not be stopped for others", COMPLETE_NONE, NULL},
+    {"no-preempt", 0, FLAG_BOOL, NULL, "the task may not be stopped for other tasks", COMPLETE_NONE, NULL},
     {0},
 };
 
 const struct flag flags_pool[] = {
 #include "core/model/pool_fields.def"
-    {"preempt-delay", 0, FLAG_DURATION, "D", "the name of --preemption-delay before", COMPLETE_NONE, NULL},
+    {"preempt-delay", 0, FLAG_DURATION, "D", "the older name of --preemption-delay", COMPLETE_NONE, NULL},
     {0},
 };
 
@@ -98,7 +101,7 @@ const struct flag flags_quota[] = {
     {0},
 };
 
-/* The same of a task, where the field can change. */
+/* The flags of those fields of a task that can change. */
 #undef FIELD
 #define FIELD(id, kept, tag, change, place, flag) ONLY_##change(flag)
 #define ONLY_FIXED(...)

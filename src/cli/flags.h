@@ -5,16 +5,17 @@
 #include "cli/command.h"
 
 extern const struct flag flags_json[];      /* --json */
-extern const struct flag flags_list[];      /* what every list takes */
-extern const struct flag flags_show[];      /* what every show takes */
+extern const struct flag flags_list[];      /* flags of every list */
+extern const struct flag flags_show[];      /* flags of every `show` */
 extern const struct flag flags_yes[];       /* --yes */
-extern const struct flag flags_asks[];      /* what an instance of a task asks for */
-extern const struct flag flags_task[];      /* what a task asks for: run and submit */
+extern const struct flag flags_asks[];      /* the request of an instance */
+extern const struct flag flags_task[];      /* the other fields of a task: `run` and `submit` */
 extern const struct flag flags_dir[];       /* --dir of a `weir up` */
-extern const struct flag flags_pool[];      /* what a pool is: create and edit */
-extern const struct flag flags_task_edit[]; /* what of a task can change */
-extern const struct flag flags_account[];   /* what an account is, beside its place in the tree */
-extern const struct flag flags_quota[];     /* what a quota is, beside its amounts */
+extern const struct flag flags_pool[];      /* the fields of a pool: `create` and `edit` */
+extern const struct flag flags_task_edit[]; /* the fields of a task that can change */
+/* The fields of an account, except its place in the tree. */
+extern const struct flag flags_account[];
+extern const struct flag flags_quota[]; /* the fields of a quota, except its amounts */
 
 extern const struct command commands_first[];
 extern const struct command commands_task[];

@@ -1,5 +1,6 @@
-/* follow.c - see follow.h. Each piece carries its number; after a lost connection the stream is asked
- * for again behind the last number that was written whole. SPDX-License-Identifier: Apache-2.0 */
+/* follow.c - see follow.h. Each piece of output has a number. After a lost connection the next
+ * stream begins behind the last piece that was written completely.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/follow.h"
 
 #include "base/base64.h"
@@ -18,9 +19,9 @@ enum { IDLE_MS = 60000, AGAIN_MS = 200, EXIT_CODE_MAX = 255 };
 struct follow {
     struct cli *cli;
     const struct follow_options *options;
-    struct arena arena; /* of one line */
+    struct arena arena; /* holds one line */
     uint64_t after;
-    bool progressed; /* something came since the last connection */
+    bool progressed; /* a piece came since the last connection was made */
     struct follow_end end;
     struct error *e;
     enum err r;
@@ -93,7 +94,7 @@ static bool stopped(const struct follow *follow)
     return follow->options->stop != NULL && *follow->options->stop != 0;
 }
 
-/* One connection. *ret_again: it broke, and there may be more. */
+/* Reads one connection. *ret_again: the connection broke, and there may be more output. */
 static enum err stream_once(struct follow *follow, int64_t retry_ms, bool *ret_again)
 {
     struct cli *cli = follow->cli;

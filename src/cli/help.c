@@ -1,4 +1,4 @@
-/* help.c - see help.h. Examples come first: they are what people read.
+/* help.c - see help.h. Examples come first, because people read them first.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/help.h"
 
@@ -68,7 +68,7 @@ static void lines_indented(const char *text, const char *indent, FILE *out)
     }
 }
 
-/* "--time 2h", "--json[=lines]", "--yes". */
+/* Writes the form of a flag: "--time 2h", "--json[=lines]", "--yes". */
 static void flag_form(const struct flag *flag, char *out, size_t size)
 {
     switch (flag->type) {
@@ -124,8 +124,8 @@ void help_command(const struct command *command, FILE *out)
 
 /* ---- manual pages ---- */
 
-/* Text in roff: no line may begin with a dot or quote, a backslash is \e, a dash is \-, and what is
- * not ASCII goes by its number. */
+/* Writes text for roff. A line must not begin with a dot or a quote; a backslash becomes \e and
+ * a dash \-; a character that is not ASCII is written by its number. */
 static void roff(const char *text, FILE *out)
 {
     bool line_start = true;
@@ -179,7 +179,7 @@ static void man_head(const char *name, const char *help, FILE *out)
     (void)fputs("\n.SH SYNOPSIS\n.B ", out);
 }
 
-/* "weir-task-list": the page's name. */
+/* Writes the name of a manual page: "weir-task-list". */
 static void page_name(const struct command *command, char *out, size_t size)
 {
     (void)snprintf(out, size, "weir-%s", command->name);

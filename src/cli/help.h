@@ -1,4 +1,4 @@
-/* help.h - the command table as help texts and manual pages.
+/* help.h - help texts and manual pages from the command table.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -6,19 +6,20 @@
 
 #include <stdio.h>
 
-/* The first screen. */
+/* Prints the first screen. */
 void help_all(FILE *out);
 
-/* The commands that begin with a word. */
+/* Prints the commands that begin with this word. */
 void help_group(const char *group, FILE *out);
 
-/* One command: synopsis, examples, flags. */
+/* Prints one command: synopsis, examples, flags. */
 void help_command(const struct command *command, FILE *out);
 
-/* One command as a manual page; NULL: that of `weir` itself. */
+/* Prints the manual page of a command; NULL: of `weir` itself. */
 void help_man(const struct command *command, FILE *out);
 
-/* A topic's text, or NULL. Topics: start with 0; help_topic_name() is NULL at the end. */
+/* Returns the text of a topic, or NULL. To walk the topics start with 0; help_topic_name() is
+ * NULL at the end. */
 const char *help_topic(const char *name);
 const char *help_topic_name(size_t index);
 const char *help_topic_title(size_t index);

@@ -1,4 +1,4 @@
-/* help_topic.c - what `weir help TOPIC` tells beyond the commands.
+/* help_topic.c - the texts of `weir help TOPIC`.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/help.h"
 

@@ -14,14 +14,14 @@ struct ids {
 
 struct attempt_name {
     uint64_t task;
-    int64_t instance; /* -1: none was named */
+    int64_t instance; /* -1: no instance was named */
     int64_t attempt;
 };
 
-/* "12", "12.0", "12.0:2"; ERR_USAGE says what would do. */
+/* Parses "12", "12.0" or "12.0:2". ERR_USAGE shows the right form. */
 must_use enum err ids_name_parse(const char *text, struct attempt_name *ret, struct error *e);
 
-/* The arguments as task ids; `-` reads more from standard input, one or more a line. ids_done()
- * frees them, also after a failure. */
+/* Reads the arguments as task ids. `-` reads more ids from standard input, one or more per line.
+ * ids_done() frees them, also after a failure. */
 must_use enum err ids_read(const struct cli *cli, struct ids *ret, struct error *e);
 void ids_done(struct ids *ids);

@@ -1,5 +1,5 @@
-/* item.c - see item.h. Numbers are compared as decimal text, so that no amount is rounded on the
- * way. SPDX-License-Identifier: Apache-2.0 */
+/* item.c - see item.h. Numbers are compared as decimal text, so that no amount is rounded.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/item.h"
 
 #include "base/json_out.h"
@@ -60,7 +60,7 @@ bool item_time(const struct doc *doc, const char *path, int64_t *ret_ms)
     return value != NULL && value->kind == DOC_STRING && text_time_parse(value->text, ret_ms);
 }
 
-/* How much of the text is a number as JSON writes them; 0: none. */
+/* Returns the length of the JSON number at the front of the text; 0: there is none. */
 static size_t json_number_len(struct str text)
 {
     size_t at = text.len > 0 && text.p[0] == '-';
@@ -76,7 +76,7 @@ static size_t json_number_len(struct str text)
     return at;
 }
 
-/* A plain YAML scalar keeps its text: what it is depends on the field. */
+/* Writes a plain YAML scalar. The field decides whether the scalar is a text. */
 static void plain_json(struct json_out *j, const struct doc *doc, bool plain_is_text)
 {
     bool yes;
@@ -111,7 +111,8 @@ static void scalar_json(struct json_out *j, const struct doc *doc, bool plain_is
     }
 }
 
-/* A document is at most DOC_DEPTH_MAX deep, so an explicit stack of that size holds its parents. */
+/* A document is at most DOC_DEPTH_MAX deep, so a stack of that size holds all parents of a
+ * value. */
 static void walk_json(struct json_out *j, const struct doc *doc, bool plain_is_text)
 {
     const struct doc *parents[DOC_DEPTH_MAX + 1];
@@ -159,7 +160,8 @@ void item_json_text(struct buf *out, struct str text)
     json_out_str(&j, text);
 }
 
-/* Two numbers of 0 or more as decimal text: by the digits before the point, then those behind. */
+/* Compares two numbers of 0 or more in decimal text: first the digits before the point, then
+ * those behind it. */
 static int decimal_compare(struct str a, struct str b)
 {
     struct str a_rest;

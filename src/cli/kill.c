@@ -32,7 +32,7 @@ enum err kill_call(struct cli *cli, struct arena *arena, const uint64_t *ids, si
     return r;
 }
 
-/* Says what was not killed; the exit status of the first, or EXIT_OK. */
+/* Says which tasks were not killed. Returns the exit status of the first one, or EXIT_OK. */
 static int misses_say(struct cli *cli, const struct doc *tasks)
 {
     int code = EXIT_OK;

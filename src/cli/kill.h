@@ -5,10 +5,11 @@
 
 enum { KILL_IDS_MAX = 1000 }; /* of one call */
 
-/* POST /tasks/kill: `ret->doc` has `tasks`, one for each of the 1 to KILL_IDS_MAX ids. */
+/* Calls POST /tasks/kill with 1 to KILL_IDS_MAX ids. `tasks` of `ret->doc` has an entry for each
+ * id. */
 must_use enum err kill_call(struct cli *cli, struct arena *arena, const uint64_t *ids, size_t count,
                             struct api_reply *ret, struct error *e);
 
-/* Kills them all, with progress on a terminal; says which had ended or never were. The exit status:
- * that of the first which could not be killed. */
+/* Kills all these tasks, with progress on a terminal. Says which tasks had ended already or do
+ * not exist. The exit status is that of the first task that could not be killed. */
 int kill_many(struct cli *cli, const uint64_t *ids, size_t count);

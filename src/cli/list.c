@@ -1,5 +1,6 @@
-/* list.c - see list.h. Items are gathered before anything is shown: a page that fails half-way shows
- * nothing instead of half a list. SPDX-License-Identifier: Apache-2.0 */
+/* list.c - see list.h. All items are fetched before the first is shown: after a failure half-way
+ * nothing is shown, instead of half a list.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/list.h"
 
 #include "base/vec.h"
@@ -18,12 +19,12 @@ enum {
     LIST_ITEMS_MAX = 5000000,
     LIST_PAGE = 1000,
     OUT_MAX = 1 << 30,
-    REDRAW_MS = 1000, /* ages go on while nothing happens */
+    REDRAW_MS = 1000, /* redraw this often, because ages change while nothing happens */
 };
 
 struct items {
     VEC(const struct doc *) at;
-    bool more; /* the server has more than was asked for */
+    bool more; /* the server has more items than the limit */
 };
 
 struct item_list {
@@ -32,7 +33,7 @@ struct item_list {
     const char *path;
     const struct list_column *shown[TABLE_COLUMNS_MAX];
     size_t shown_count;
-    const struct list_column *sort; /* NULL: the server's order */
+    const struct list_column *sort; /* NULL: keep the order of the server */
     bool descending;
     bool json;
     bool json_lines;
@@ -40,7 +41,7 @@ struct item_list {
     bool wide;
 };
 
-/* ---- what was asked for ---- */
+/* ---- flags ---- */
 
 static const struct list_column *column_find(const struct list_def *def, struct str name,
                                              struct error *e)
@@ -136,7 +137,7 @@ static int item_compare(const void *a, const void *b, void *ctx)
     }
     int order = item_order(item_at(*left, list->sort->path), item_at(*right, list->sort->path));
     order = list->descending ? -order : order;
-    /* Where the documents lie tells their order on the server: the sort stays stable. */
+    /* Equal values are sorted by id, so that the order does not change between two fetches. */
     return order != 0 ? order
                       : item_order(item_at(*left, list->def->id_path),
                                    item_at(*right, list->def->id_path));
@@ -170,7 +171,7 @@ static void items_json(const struct item_list *list, const struct items *items, 
     }
 }
 
-/* Does this column say the same in every line? */
+/* True when the column has the same text in every line. */
 static bool column_is_same(const struct list_column *column, const struct items *items)
 {
     struct buf first;
@@ -217,7 +218,8 @@ static struct text_table *table_fill(const struct item_list *list,
     return table;
 }
 
-/* On a narrow terminal a column that may, and says the same in every line, makes room. */
+/* Builds the table. On a narrow terminal a COLUMN_SPARE column is left out when it has the same
+ * text in every line. */
 static struct text_table *items_table(const struct item_list *list, const struct items *items)
 {
     struct text_table *table = table_fill(list, list->shown, list->shown_count, items);
@@ -283,7 +285,7 @@ static int list_once(struct item_list *list)
 
 /* ---- watching ---- */
 
-/* On a terminal: the whole table again, over the old one. */
+/* Draws the whole table over the old one on a terminal. */
 static void redraw(const struct item_list *list, const struct items *items, size_t *lines)
 {
     struct buf out;
@@ -308,7 +310,7 @@ static void redraw(const struct item_list *list, const struct items *items, size
     buf_done(&out);
 }
 
-/* In a pipe: the rows that are new or not as they were, one line each. */
+/* Prints the rows that are new or have changed, one line each, for a pipe. */
 static void changes_print(const struct item_list *list, const struct items *items,
                           struct watch_seen *seen, bool first)
 {

@@ -1,4 +1,4 @@
-/* login.c - see login.h. The saved login is a few lines `key: value`.
+/* login.c - see login.h. The saved login is a file of lines `key: value`.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/login.h"
 
@@ -135,7 +135,7 @@ enum err login_save(struct arena *arena, const struct login_entry *entry, struct
     return login_file_write(arena, path, text, 0600, e);
 }
 
-/* The saved login, if there is one. */
+/* Reads the saved login, if there is one. */
 static enum err saved_read(struct arena *arena, struct login *ret, struct error *e)
 {
     const char *text;
@@ -169,7 +169,7 @@ static enum err saved_read(struct arena *arena, struct login *ret, struct error 
     return ERR_OK;
 }
 
-/* A `weir up` in the usual place whose administrator token we may read. */
+/* Finds a `weir up` in the usual directory, if this user may read its administrator token. */
 static void usual_read(struct arena *arena, struct login *ret)
 {
     const char *dir = login_default_dir(arena);
@@ -181,7 +181,7 @@ static void usual_read(struct arena *arena, struct login *ret)
     }
 }
 
-/* One trailing slash more or less names the same server. */
+/* True when two URLs name the same server. A slash at the end makes no difference. */
 static bool same_server(const char *a, const char *b)
 {
     size_t a_len = strlen(a);

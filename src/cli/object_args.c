@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* A row for each field; `flag` is NULL where the field has none. */
+/* A row for each field. `flag` is NULL for a field without a flag. */
 #define FIELD(id, kept, tag, change, place, flag) {NAME_##flag, #id, TYPE_##flag, GROUP_##place},
 #define NAME_NO_FLAG NULL
 #define NAME_FLAG(kind, name, letter, value, help, complete, choices) name
@@ -38,7 +38,8 @@ bool object_args_given(const struct args *args, const char *flag)
            args_has(args, flag);
 }
 
-/* Every value of a flag that may be given again, each a comma-separated list; '' is an empty one. */
+/* Writes all values of a flag that may be given several times. Each value is a list with commas;
+ * '' is an empty list. */
 static void list_json(const struct args *args, const char *flag, struct json_out *j)
 {
     size_t cursor = 0;

@@ -1,5 +1,6 @@
-/* port.c - see port.h. Who listens is found as ss(8) does: the socket's inode in /proc/net/tcp, then
- * the process that has it open. SPDX-License-Identifier: Apache-2.0 */
+/* port.c - see port.h. The listening process is found as ss(8) finds it: /proc/net/tcp has the
+ * socket's inode, and /proc/PID/fd shows which process has this socket open.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/port.h"
 
 #include "base/str.h"
@@ -16,7 +17,7 @@
 
 enum { TCP_LISTENS = 0x0a, COMMAND_LINE_MAX = 4096, FDS_MAX = 4096 };
 
-/* The inode of the socket that listens on this port, or 0. */
+/* Returns the inode of the socket that listens on this port, or 0. */
 static unsigned long socket_inode(unsigned port)
 {
     FILE *file = fopen("/proc/net/tcp", "re");
@@ -59,7 +60,7 @@ static bool process_has(const char *pid, const char *link_wanted)
     return found;
 }
 
-/* The process that has the socket open, or 0. */
+/* Returns the process that has the socket open, or 0. */
 static unsigned long socket_owner(unsigned long inode)
 {
     char wanted[64];
@@ -79,7 +80,7 @@ static unsigned long socket_owner(unsigned long inode)
     return owner;
 }
 
-/* "weir on /var/lib/weir" or the program's name. */
+/* Returns "weir on /var/lib/weir", or the name of the program. */
 static const char *owner_name(struct arena *arena, unsigned long pid)
 {
     char path[64];

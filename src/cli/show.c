@@ -22,7 +22,8 @@ static size_t label_width(const struct list_column *fields)
     return width;
 }
 
-/* A sentence breaks between words and goes on below its beginning; what may be copied stays in one piece. */
+/* Writes a value. A sentence is broken between words and goes on below its beginning. A value
+ * that people may copy, such as a command, stays in one piece. */
 static void value_add(struct buf *out, const struct cli *cli, const struct list_column *field,
                       size_t indent, const struct buf *shown)
 {
@@ -100,7 +101,7 @@ static void show_reply(const struct cli *cli, const struct api_reply *reply,
     }
 }
 
-/* Shows the object whenever it is not as it was. */
+/* Shows the object again whenever it has changed. */
 static enum err show_watch(struct cli *cli, const char *path, const char *events,
                            const struct list_column *fields, show_fn after, struct error *e)
 {

@@ -1,5 +1,6 @@
-/* suggest.c - see suggest.h. The distance is that of Damerau and Levenshtein (optimal alignment):
- * what fingers do wrong most often is to swap two letters. SPDX-License-Identifier: Apache-2.0 */
+/* suggest.c - see suggest.h. The distance is that of Damerau and Levenshtein (optimal
+ * alignment), because the most common typing error is to swap two letters.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/suggest.h"
 
 #include <stdint.h>
@@ -48,7 +49,7 @@ void suggest_offer(struct suggest *suggest, const char *known)
 {
     size_t typed_len = strlen(suggest->word);
     size_t distance = suggest_distance(suggest->word, known);
-    /* A beginning is near whatever is missing: "comp" means "completion". */
+    /* The beginning of a word is near, whatever is missing: "comp" means "completion". */
     if (typed_len >= 3 && strncmp(suggest->word, known, typed_len) == 0) {
         distance = 1;
     }

@@ -1,4 +1,4 @@
-/* suggest.h - "did you mean …": the nearest of a few known words.
+/* suggest.h - "did you mean …": finds the nearest of a few known words.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -7,17 +7,17 @@
 enum { SUGGEST_WORD_MAX = 63 };
 
 struct suggest {
-    const char *word; /* what was typed */
-    const char *best; /* NULL: nothing is near */
+    const char *word; /* the word that was typed */
+    const char *best; /* NULL: no known word is near */
     size_t distance;
 };
 
-/* Start looking for neighbours of `word`. */
+/* Begins a search for the known word nearest to `word`. */
 void suggest_init(struct suggest *suggest, const char *word);
 
-/* Offer one known word, which must stay alive. */
+/* Offers one known word, which must stay alive. */
 void suggest_offer(struct suggest *suggest, const char *known);
 
-/* How many insertions, deletions, changes and swaps of neighbours turn a into b; words longer than
- * SUGGEST_WORD_MAX are infinitely far. */
+/* Counts the insertions, deletions, changes and swaps of neighbours that turn a into b. Words
+ * longer than SUGGEST_WORD_MAX are infinitely far apart. */
 size_t suggest_distance(const char *a, const char *b);

@@ -1,5 +1,6 @@
-/* table.c - see table.h. Widths are found when printing: first the widest cell of each column, then,
- * on a terminal, the widest text column gives way step by step until the line fits.
+/* table.c - see table.h. Widths are computed when the table is printed. First each column is as
+ * wide as its widest cell. Then, on a terminal, the widest text column is made narrower step by
+ * step until the line fits.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/table.h"
 
@@ -92,7 +93,7 @@ size_t table_row_count(const struct text_table *table)
     return table->cells.count / table->column_count;
 }
 
-/* Which text column is widest and may still give way; SIZE_MAX: none. */
+/* Returns the widest text column that can still be narrower; SIZE_MAX: there is none. */
 static size_t widest_text(const struct text_table *table, const size_t *widths)
 {
     size_t best = SIZE_MAX;
@@ -107,7 +108,7 @@ static size_t widest_text(const struct text_table *table, const size_t *widths)
     return best;
 }
 
-/* The widest cell of each column; what a whole line takes. */
+/* Computes the widest cell of each column. Returns the width of a whole line. */
 static size_t widths_full(const struct text_table *table, bool header, size_t *widths)
 {
     for (size_t i = 0; i < table->column_count; i++) {
@@ -163,11 +164,11 @@ static void pad(struct buf *out, size_t count)
     }
 }
 
-/* A line of at most the terminal's width: what does not fit any more is left out whole. */
+/* Prints a line of at most the terminal's width. A column that does not fit is left out. */
 static void line_print(const struct text_table *table, const struct cell *cells,
                        const size_t *widths, struct buf *out)
 {
-    size_t owed = 0; /* blanks that are written only when something follows them */
+    size_t owed = 0; /* blanks that are written only before further text */
     size_t used = 0;
     for (size_t i = 0; i < table->column_count; i++) {
         const struct cell *cell = &cells[i];

@@ -1,6 +1,6 @@
-/* task_args.c - see task_args.h. Amounts are checked here with the same functions as the server's, so
- * that a typing error costs no round trip and never depends on one; they are sent as they were
- * typed. SPDX-License-Identifier: Apache-2.0 */
+/* task_args.c - see task_args.h. Amounts are checked with the functions that the server uses, so
+ * that a typing error needs no call. Amounts are sent as they were typed.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/task_args.h"
 
 #include "base/amount.h"
@@ -40,7 +40,7 @@ static void field_add(struct draft *draft, const char *name, const char *json)
     draft->out->fields[draft->out->field_count++] = (struct task_field){name, json};
 }
 
-/* Writes a value; the field is added with it. */
+/* Writes the value of a flag. */
 typedef void (*value_fn)(struct draft *draft, const struct object_flag *flag, struct json_out *j);
 
 static void value_add(struct draft *draft, const struct object_flag *flag, value_fn write)
@@ -59,14 +59,15 @@ static void regular_value(struct draft *draft, const struct object_flag *flag, s
     object_args_value(&draft->cli->args, flag, j);
 }
 
-/* 12,13 or 12:any as a list: numbers are JSON's. */
+/* Writes 12,13 or 12:any as a list. Plain numbers become JSON numbers. */
 static void numbers_value(struct draft *draft, const struct object_flag *flag, struct json_out *j)
 {
     size_t cursor = 0;
     const char *value;
     json_out_array(j);
     while ((value = args_each(&draft->cli->args, flag->flag, &cursor)) != NULL) {
-        struct str rest = value[0] != '\0' ? str_of(value) : (struct str){0}; /* '': none */
+        /* '': an empty list. */
+        struct str rest = value[0] != '\0' ? str_of(value) : (struct str){0};
         while (rest.p != NULL) {
             struct str one = str_trim(str_cut(rest, ',', &rest));
             memchr(one.p, ':', one.len) == NULL ? json_out_raw(j, one) : json_out_str(j, one);
@@ -87,7 +88,7 @@ static enum err resource_add(struct draft *draft, const char *flag, struct str n
 {
     for (size_t i = 0; i < draft->out->resource_count; i++) {
         if (str_is(name, draft->out->resources[i].name)) {
-            (void)fail(draft->e, ERR_USAGE, "'%.*s' is asked for twice", (int)name.len, name.p);
+            (void)fail(draft->e, ERR_USAGE, "'%.*s' is given twice", (int)name.len, name.p);
             return usage(draft, flag);
         }
     }
@@ -109,7 +110,7 @@ static const char *milli_json(struct draft *draft, int64_t milli)
     return copy;
 }
 
-/* --slots, --gpus, --gpu-devices, --cpu: one amount each. */
+/* Reads --slots, --gpus, --gpu-devices or --cpu: one amount each. */
 static enum err amount_flag(struct draft *draft, const char *flag, const char *name)
 {
     const char *text = args_text(&draft->cli->args, flag);
@@ -137,7 +138,7 @@ static enum err bytes_flag(struct draft *draft, const char *flag, const char *na
                         arena_fmt(&draft->cli->arena, "%lld", (long long)bytes));
 }
 
-/* --resources 'foo=5 memory=2Gi'. */
+/* Reads --resources 'foo=5 memory=2Gi'. */
 static enum err named_flag(struct draft *draft)
 {
     size_t cursor = 0;
@@ -191,10 +192,10 @@ static enum err resources_read(struct draft *draft)
     return r != ERR_OK ? r : named_flag(draft);
 }
 
-/* Writes what one value of a flag says. */
+/* Writes one value of a flag as an entry of a map. */
 typedef enum err (*pair_fn)(struct draft *draft, const char *text, struct json_out *j);
 
-/* A flag that is given once for each entry of a map. */
+/* Reads a flag that is given once for each entry of a map. */
 static enum err map_flag(struct draft *draft, const char *flag, const char *field, pair_fn pair)
 {
     if (!args_has(&draft->cli->args, flag)) {
@@ -217,7 +218,7 @@ static enum err map_flag(struct draft *draft, const char *flag, const char *fiel
     return r == ERR_OK ? r : usage(draft, flag);
 }
 
-/* --node-label gpu.model=A100 --node-label zone=a. */
+/* Reads --node-label gpu.model=A100. */
 static enum err label_pair(struct draft *draft, const char *text, struct json_out *j)
 {
     struct label label;
@@ -228,7 +229,8 @@ static enum err label_pair(struct draft *draft, const char *text, struct json_ou
     return r;
 }
 
-/* --env NAME=VALUE; --env NAME hands on the caller's: what the caller does not have stays unset. */
+/* Reads --env NAME=VALUE, or --env NAME, which copies the caller's variable. A variable that the
+ * caller does not have stays unset. */
 static enum err env_pair(struct draft *draft, const char *text, struct json_out *j)
 {
     struct str value;
@@ -245,7 +247,7 @@ static enum err env_pair(struct draft *draft, const char *text, struct json_out 
     return r;
 }
 
-/* "none" is no label, and no level, any more. */
+/* The word "none" removes all labels, or all levels. */
 static bool says_none(const struct args *args, const char *flag)
 {
     size_t cursor = 0;
@@ -263,7 +265,7 @@ static enum err topology_flag(struct draft *draft, const char *field)
     return r;
 }
 
-/* --devices 0,1, --array 0-99 and --after 12:any have forms of their own. */
+/* Checks the flags that have a form of their own: --devices 0,1, --array 0-99, --after 12:any. */
 static enum err form_check(struct draft *draft, const char *flag)
 {
     uint64_t mask;
@@ -289,14 +291,14 @@ static enum err form_check(struct draft *draft, const char *flag)
             bool known = how.p == NULL || str_is(how, "any") || str_is(how, "success");
             if (!known || !str_to_u64(id, &number) || number == 0) {
                 return fail(draft->e, ERR_USAGE,
-                            "--after is '%.60s'; task ids, like 12,13 or 12:any, would do", text);
+                            "--after takes task ids, like 12,13 or 12:any, not '%.60s'", text);
             }
         }
     }
     return ERR_OK;
 }
 
-/* One flag that was given, as its field. */
+/* Adds the field of one flag that was given. */
 static enum err flag_read(struct draft *draft, const struct object_flag *flag)
 {
     const bool labels = strcmp(flag->field, "node_labels") == 0;
@@ -334,8 +336,8 @@ static enum err flags_read(struct draft *draft)
     return r == ERR_OK ? resources_read(draft) : r;
 }
 
-/* A task is JSON, and JSON is Unicode: other bytes would arrive as something else, so they are
- * refused here, where the place is known. */
+/* JSON can carry only valid UTF-8. Other bytes would be changed on the way, so they are refused
+ * here, where the flag is known. */
 static enum err unicode_check(struct draft *draft)
 {
     const struct args *args = &draft->cli->args;

@@ -1,4 +1,5 @@
-/* task_args_json.c - a task from a file and from flags, as the API takes it: what a flag says goes before the file.
+/* task_args_json.c - writes a task from a file and from flags as the API takes it. A flag wins
+ * over the same field of the file.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/task_args.h"
 
@@ -8,7 +9,7 @@
 
 #include <string.h>
 
-/* Fields whose YAML scalars are texts, whatever they look like: `name: 12`. */
+/* True for a field whose YAML scalars are texts, whatever they look like: `name: 12`. */
 static bool field_is_text(const char *name)
 {
     static const char *const texts[] = {"command", "entrypoint", "env", "pool", "pools", "array"};
@@ -35,7 +36,7 @@ static bool has_field(const struct task_field *fields, size_t count, struct str 
     return false;
 }
 
-/* The file's resources that no flag names, then the flags'. */
+/* Writes the resources of the file that no flag names, then the resources of the flags. */
 static void resources_json(const struct task_args *args, const struct doc *file, struct json_out *j)
 {
     json_out_key(j, "resources");

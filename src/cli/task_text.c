@@ -45,7 +45,7 @@ void task_text_name(struct buf *out, const struct doc *task, int64_t now_ms)
     }
 }
 
-/* "4"; "2/4" where some of them have a place and others wait. */
+/* Writes "4", or "2/4" when some instances have a place and others wait. */
 void task_text_instances(struct buf *out, const struct doc *task, int64_t now_ms)
 {
     (void)now_ms;
@@ -57,7 +57,7 @@ void task_text_instances(struct buf *out, const struct doc *task, int64_t now_ms
     buf_add_str(out, item_text(task, "instances"));
 }
 
-/* The dependencies that failed, as far as it can be told: of one alone it is known which. */
+/* Says which dependency failed. Only a task with a single dependency allows this. */
 static void dependency_text(struct buf *out, const struct doc *task)
 {
     const struct doc *depends = item_at(task, "depends_on");
@@ -85,7 +85,8 @@ void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms)
     } else if (strcmp(state, "failed") == 0 && strcmp(cause, "dependency") == 0) {
         dependency_text(out, task);
     } else if (!again && strcmp(cause, "none") != 0 && strcmp(cause, "exit") != 0) {
-        buf_add_str(out, cause); /* of one that runs it is how an earlier attempt ended */
+        /* A task that runs again has the end cause of an earlier attempt. */
+        buf_add_str(out, cause);
     }
 }
 
@@ -98,7 +99,8 @@ void task_text_workdir(struct buf *out, const struct doc *task, int64_t now_ms)
     }
 }
 
-/* Thousandths of seconds of something held, in the unit that reads best. False: there are none. */
+/* Writes an amount of slot-seconds or cpu-seconds, in hours if there are enough. False: the
+ * amount is 0. */
 static bool work_text(struct buf *out, const char *seconds, const char *unit)
 {
     int64_t milli = 0;

@@ -1,18 +1,20 @@
-/* task_text.h - what people read about one task object of the API.
+/* task_text.h - texts about one task object of the API.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/buf.h"
 #include "base/doc.h"
 
-/* Did an attempt of it run in its job directory, because its user cannot enter the working directory
- * it was given? */
+/* True when an attempt ran in the job directory, because the user of the task cannot enter the
+ * task's working directory. */
 bool task_text_workdir_missed(const struct doc *task);
 
-/* Why its program could not be started; "" where it could, or where that is not known yet. */
+/* Returns why the program could not be started; "": it was started, or the reason is not known
+ * yet. */
 const char *task_text_message(const struct doc *task);
 
-/* Cells of lists: its name, or else its command; its instances; why it waits or how it ended; where it was to run. */
+/* Cells of lists: the name, or else the command; the instances; why the task waits or how it
+ * ended; the working directory. */
 void task_text_name(struct buf *out, const struct doc *task, int64_t now_ms);
 void task_text_instances(struct buf *out, const struct doc *task, int64_t now_ms);
 void task_text_detail(struct buf *out, const struct doc *task, int64_t now_ms);

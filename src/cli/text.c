@@ -1,5 +1,6 @@
-/* text.c - see text.h. The widths are a short table of our own: wcwidth(3) depends on the locale,
- * and setting one costs more than a whole `weir submit`. SPDX-License-Identifier: Apache-2.0 */
+/* text.c - see text.h. The widths come from a short table of our own: wcwidth(3) depends on the
+ * locale, and setting a locale costs more than a whole `weir submit`.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/text.h"
 
 #include "base/amount.h"
@@ -14,7 +15,7 @@ struct range {
     uint32_t last;
 };
 
-/* Combining marks, joiners, variation selectors: nothing wide. Sorted. */
+/* Combining marks, joiners and variation selectors, which take no column. Sorted. */
 static const struct range zero_width[] = {
     {0x0300, 0x036f},   {0x0483, 0x0489},   {0x0591, 0x05bd}, {0x0610, 0x061a}, {0x064b, 0x065f},
     {0x06d6, 0x06dc},   {0x0900, 0x0902},   {0x093a, 0x093a}, {0x0941, 0x0948}, {0x0e31, 0x0e31},
@@ -23,7 +24,7 @@ static const struct range zero_width[] = {
     {0x1f3fb, 0x1f3ff}, {0xe0100, 0xe01ef},
 };
 
-/* East Asian wide and full-width forms, emoji. Sorted. */
+/* East Asian wide and full-width forms, and emoji. Sorted. */
 static const struct range double_width[] = {
     {0x1100, 0x115f},   {0x231a, 0x231b},   {0x23e9, 0x23ec},   {0x25fd, 0x25fe},
     {0x2614, 0x2615},   {0x2648, 0x2653},   {0x267f, 0x267f},   {0x26a1, 0x26a1},
@@ -72,7 +73,7 @@ uint32_t text_point(const char *p, size_t len)
     }
 }
 
-/* One step through the text: bytes taken, columns they fill. */
+/* Makes one step through the text. Returns the bytes of the step, and the columns they take. */
 static size_t step(struct str text, size_t at, size_t *ret_columns)
 {
     size_t len = utf8_step(text.p + at, text.len - at);
@@ -134,7 +135,7 @@ void text_wrap(struct buf *out, struct str text, size_t columns, size_t indent)
         while (end > 0 && text.p[end] != ' ') {
             end--;
         }
-        if (all_blank(text.p, end)) { /* no place to break: up to the next one */
+        if (all_blank(text.p, end)) { /* no place to break: go up to the next one */
             const char *blank = memchr(text.p + end + 1, ' ', text.len - end - 1);
             end = blank == NULL ? text.len : (size_t)(blank - text.p);
         }
@@ -154,7 +155,8 @@ void text_wrap(struct buf *out, struct str text, size_t columns, size_t indent)
     buf_add(out, text.p, text.len);
 }
 
-/* C1 controls, line and paragraph separators, and what turns the direction of writing. */
+/* True for C1 controls, line and paragraph separators, and characters that change the direction
+ * of writing. */
 static bool point_is_risky(uint32_t point)
 {
     return (point >= 0x80 && point < 0xa0) || (point >= 0x200e && point <= 0x200f) ||

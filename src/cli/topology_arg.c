@@ -1,4 +1,4 @@
-/* topology_arg.c - the value of --topology.
+/* topology_arg.c - reads the value of --topology.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/topology_arg.h"
 

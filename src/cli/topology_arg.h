@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/fail.h"
 
-/* "required=zone,preferred=rack" as the JSON object of a task, in the arena. ERR_USAGE says what would do. */
+/* Turns "required=zone,preferred=rack" into the JSON object of a task, in the arena. ERR_USAGE
+ * shows the right form. */
 must_use enum err topology_arg_json(const char *text, struct arena *arena, const char **ret,
                                     struct error *e);

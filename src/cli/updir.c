@@ -1,5 +1,6 @@
-/* updir.c - see updir.h. The lock is a POSIX record lock: the kernel says who holds it, so a stale
- * process id can never be mistaken for a running `weir up`. SPDX-License-Identifier: Apache-2.0 */
+/* updir.c - see updir.h. The lock is a POSIX record lock. The kernel says which process holds
+ * the lock, so that a stale process id is never mistaken for a running `weir up`.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/updir.h"
 
 #include "base/str.h"
@@ -10,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Did this process take the lock? Then the file must not be opened again: closing any descriptor of
- * it gives a record lock away. */
+/* True when this process holds the lock. The lock file must then not be opened again, because
+ * closing any descriptor of the file releases a record lock. */
 static bool lock_is_ours;
 
 static pid_t lock_holder(const char *path)
@@ -67,7 +68,8 @@ enum err updir_lock(struct arena *arena, const char *dir, struct error *e)
     }
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(fd, F_SETLK, &lock) == 0) {
-        lock_is_ours = true; /* and the descriptor stays open */
+        /* The descriptor stays open, because closing it would release the lock. */
+        lock_is_ours = true;
         return ERR_OK;
     }
     int number = errno;

@@ -1,7 +1,9 @@
-/* updir.h - the data directory of a `weir up`: who holds it, and where its server listens.
+/* updir.h - the data directory of a `weir up`: which process holds it, and where its server
+ * listens.
  *
- *   up.lock   held by the running `weir up`; the kernel frees it when that process ends, however
- *   up.pid    `pid: N`, `url: http://…`, `server: N`, `agent: N`; only true while the lock is held
+ *   up.lock  locked by the running `weir up`; the kernel frees the lock when the process ends
+ *   up.pid   `pid: N`, `url: http://…`, `server: N`, `agent: N`; true only while the lock is
+ *   held
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -12,16 +14,16 @@
 #include <sys/types.h>
 
 struct updir_info {
-    pid_t holder; /* the running `weir up`; 0: none runs */
+    pid_t holder; /* process id of the running `weir up`; 0: none runs */
     const char *url;
     pid_t server;
     pid_t agent;
 };
 
-/* What is known of the directory; false when no `weir up` was ever there. */
+/* Reads what is known of the directory; false: no `weir up` was ever there. */
 bool updir_read(struct arena *arena, const char *dir, struct updir_info *ret);
 
-/* Takes the lock until this process ends. ERR_CONFLICT names the one that holds it. */
+/* Takes the lock until this process ends. ERR_CONFLICT names the process that holds the lock. */
 must_use enum err updir_lock(struct arena *arena, const char *dir, struct error *e);
 
 /* Writes up.pid. */

@@ -1,5 +1,5 @@
-/* wait_line.c - see wait_line.h. A thread with a connection of its own: the one that follows the
- * output must not be late by a moment for the sake of this line.
+/* wait_line.c - see wait_line.h. A thread with a connection of its own asks the server, so that
+ * the thread that follows the output is never delayed by this line.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/wait_line.h"
 
@@ -27,7 +27,7 @@ struct wait_line {
     const struct login *login;
     uint64_t task;
     pthread_t thread;
-    pthread_mutex_t lock; /* of what is below, and of the line on the terminal */
+    pthread_mutex_t lock; /* protects the members below and the line on the terminal */
     pthread_cond_t wake;
     bool over;
     bool shown;
@@ -67,7 +67,7 @@ static void line_show(struct wait_line *line, const struct doc *task)
     buf_done(&raw);
 }
 
-/* Sleeps unless it is over; called with the lock held. */
+/* Sleeps, unless the line is over. The caller holds the lock. */
 static void line_sleep(struct wait_line *line, int ms)
 {
     struct timespec until;

@@ -1,5 +1,6 @@
-/* wait_line.h - while a task of `weir run` has no place yet: one line on the terminal that says why,
- * changing in place, gone before the first output. SPDX-License-Identifier: Apache-2.0 */
+/* wait_line.h - while a task of `weir run` has no place: one line on the terminal that says why.
+ * The line changes in place and is gone before the first output.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "cli/login.h"
@@ -8,11 +9,11 @@
 
 struct wait_line;
 
-/* Starts a thread that looks; the login must outlive it. */
+/* Starts the thread that asks the server. The login must outlive the thread. */
 struct wait_line *wait_line_start(const struct login *login, uint64_t task);
 
-/* Takes the line away for good; may be called again and again. */
+/* Removes the line for good. May be called several times. */
 void wait_line_clear(struct wait_line *line);
 
-/* Ends it; NULL is fine. */
+/* Ends the thread. NULL is allowed. */
 void wait_line_free(struct wait_line *line);

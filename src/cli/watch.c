@@ -1,5 +1,6 @@
-/* watch.c - see watch.h. A new connection counts as a change: what happened while there was none is
- * not missed. SPDX-License-Identifier: Apache-2.0 */
+/* watch.c - see watch.h. A new connection counts as a change, so that no change of the time
+ * without a connection is missed.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/watch.h"
 
 #include "base/arena.h"
@@ -27,10 +28,10 @@ struct cli_watch {
     const struct login *login;
     char query[128];
     pthread_t thread;
-    int changed; /* eventfd */
+    int changed; /* eventfd, readable after a change */
     volatile int stop;
-    uint64_t after; /* the last fact seen; only the thread's, as is the next */
-    bool fresh;     /* the connection has not said anything yet */
+    uint64_t after; /* the last fact seen; used by the thread only */
+    bool fresh;     /* no line has come on this connection yet; used by the thread only */
 };
 
 static void changed_say(struct cli_watch *watch)
@@ -88,7 +89,8 @@ static void *follow(void *ctx)
         };
         struct http_reply reply;
         watch->fresh = true;
-        /* Whatever ended it, the reader looks for itself: it reports the server's absence. */
+        /* The result is ignored: a caller that fetches the state will report that the server
+         * cannot be reached. */
         (void)(http_client_stream(client, &call, &arena, &reply, NULL) == ERR_OK);
         arena_clear(&arena);
         if (watch->stop == 0) {
@@ -107,7 +109,7 @@ struct cli_watch *watch_start(const struct login *login, const char *query)
     (void)str_copy(watch->query, sizeof watch->query, query == NULL ? "" : query);
     watch->changed = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     must(watch->changed >= 0);
-    /* Signals are the main thread's. */
+    /* Only the main thread handles signals. */
     sigset_t all;
     sigset_t old;
     (void)sigfillset(&all);
@@ -139,7 +141,7 @@ bool watch_wait(struct cli_watch *watch, int timeout_ms)
 }
 
 struct watch_seen {
-    struct map *forms; /* id -> hash of the form, as a pointer that is never NULL */
+    struct map *forms; /* id -> hash of the object's text, as a pointer that is never NULL */
 };
 
 struct watch_seen *watch_seen_new(void)

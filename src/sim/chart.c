@@ -101,11 +101,12 @@ static void text_at(struct buf *out, const char *class_name, const char *anchor,
 
 /* ---- axes ---- */
 
-/* The next round number of units whose quarters, at which the ticks are, are whole. */
+/* Returns the next round number of units whose quarters are whole, because the ticks are at the
+ * quarters. */
 static int64_t round_up(int64_t value, int64_t unit)
 {
     static const int64_t steps[] = {1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 60, 80};
-    enum { TEN = 6 }; /* from there on they are repeated, ten times as large */
+    enum { TEN = 6 }; /* from this entry on the steps repeat, ten times as large */
     size_t i = 0;
     while (steps[i] * unit < value || steps[i] * unit % Y_TICKS != 0) {
         i++;
@@ -142,7 +143,7 @@ static void y_axis(const struct chart *chart)
     buf_add_str(out, "</text>");
 }
 
-/* Round distances of the ticks. */
+/* Round distances between two ticks. */
 static const int64_t time_steps[] = {
     1000,       5000,        15000,       60000,        300000,       900000,
     HOUR_MS,    3 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS, DAY_MS,       2 * DAY_MS,
@@ -168,7 +169,7 @@ const char *chart_time_text(int64_t ms, char *out, size_t size)
     return out;
 }
 
-/* Every second one is left out of a narrow page. */
+/* Writes a label below the x axis. A narrow page hides every second label. */
 static void x_label(const struct chart *chart, int64_t x, bool odd, const char *text)
 {
     text_at(chart->out, odd ? "tick odd" : "tick", "middle", x, (chart->height - 6) * 10);
@@ -256,7 +257,7 @@ void chart_end(struct chart *chart)
     buf_done(&chart->values);
 }
 
-/* ---- what is drawn ---- */
+/* ---- lines and bars ---- */
 
 static void values(struct chart *chart, const struct chart_series *series, bool heights)
 {

@@ -29,7 +29,7 @@ static struct str line_cut(struct csv *csv)
     return line;
 }
 
-/* The first fault of a row is told. */
+/* Notes a fault of a row. Only the first fault of a row is kept. */
 static void fault(struct csv *csv, const char *text)
 {
     if (csv->fault == NULL) {
@@ -38,8 +38,8 @@ static void fault(struct csv *csv, const char *text)
     }
 }
 
-/* A field in quotes that begins at `at`; *at moves behind the closing quote. Doubled quotes become
- * one. */
+/* Cuts a field in quotes that begins at `at`, and moves *at behind the closing quote. Doubled
+ * quotes become one. */
 static struct str quoted_cut(struct csv *csv, struct str line, size_t *at)
 {
     char *text = arena_alloc(csv->arena, line.len - *at + 1);

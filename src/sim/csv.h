@@ -1,7 +1,7 @@
 /* csv.h - rows of comma-separated text, with the place of every field for messages.
  *
- * Fields may be in quotes, with "" for a quote inside. A quoted field ends in its line. A byte order mark at the beginning is none of
- * the text.
+ * A field may be in quotes, with "" for a quote inside. A quoted field ends in its line. A byte
+ * order mark at the beginning is skipped.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -15,15 +15,15 @@
 enum { CSV_FIELDS_MAX = 64 };
 
 struct csv {
-    const char *file; /* its name, for messages */
-    struct str rest;  /* not read yet */
-    unsigned line;    /* of the present row, from 1; 0 before the first */
-    char separator;   /* ',' or the like, or ' ' for fields between blanks */
+    const char *file; /* name of the file, for messages */
+    struct str rest;  /* the text that is not read yet */
+    unsigned line;    /* line of the present row, from 1; 0: no row was read yet */
+    char separator;   /* ',' or another character; ' ' for fields between blanks */
     struct arena *arena;
     struct str fields[CSV_FIELDS_MAX];
-    unsigned columns[CSV_FIELDS_MAX]; /* where each begins, from 1 */
+    unsigned columns[CSV_FIELDS_MAX]; /* the column where each field begins, from 1 */
     uint32_t count;
-    unsigned end_column; /* behind the last character of the row */
+    unsigned end_column; /* the column behind the last character of the row */
     const char *fault;   /* what is wrong with the quotes of the row; NULL: nothing */
     uint32_t fault_field;
 };
@@ -31,16 +31,16 @@ struct csv {
 void csv_init(struct csv *csv, const char *file, struct str text, char separator,
               struct arena *arena);
 
-/* The next row that is not empty; false: there is none. More than CSV_FIELDS_MAX fields are left
- * out. */
+/* Reads the next row that is not empty; false: there is none. Fields beyond CSV_FIELDS_MAX are
+ * left out. */
 bool csv_next(struct csv *csv);
 
-/* The number of the field whose header is `name`, blanks and case apart; -1: none. The present row
- * is the header. */
+/* Returns the number of the field whose header is `name`; -1: none. Blanks and case are ignored.
+ * The present row is the header. */
 int csv_column(const struct csv *csv, const char *name);
 
-/* "file:line:column: text" about a field of the present row (-1: the row; CSV_END: where it ends);
- * ERR_INVALID. */
+/* Fails with "file:line:column: text" about a field of the present row; -1 stands for the row,
+ * CSV_END for its end. ERR_INVALID. */
 enum { CSV_END = CSV_FIELDS_MAX };
 enum err csv_fail(const struct csv *csv, int field, struct error *e, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -5,9 +5,9 @@
 #include "sim/engine_internal.h"
 
 enum {
-    EPOCH_MS = 1000,       /* the first moment: not 0, which means "never" in the core */
+    EPOCH_MS = 1000,       /* the core's time at the first moment; in the core 0 means "never" */
     PASS_WORK_MAX = 20000, /* as in the server */
-    /* A moment in which so many inputs follow each other is a loop in the rules. */
+    /* If one moment has more inputs than this, the rules run in a circle. */
     MOMENT_INPUTS_MAX = 100000000,
 };
 
@@ -79,7 +79,7 @@ static void step_tell(const struct engine *engine, const struct input *in,
     }
 }
 
-/* Effects of a step are carried out after it; carrying one out only sets timers. */
+/* Carries out the effects of a step, after the step. Carrying out an effect only sets timers. */
 static void effects_carry_out(struct engine *engine)
 {
     for (size_t i = 0; i < engine->effects.count; i++) {
@@ -158,8 +158,8 @@ static bool ticks_due(struct engine *engine)
         struct facts facts;
         must(engine_input(engine, &tick, &facts) == VERDICT_OK);
         if (facts.count == 0) {
-            /* A pool's patience: the pass looks at it. If that changes nothing, the deadline stays
-             * and must not stop the clock. */
+            /* The deadline is the end of a pool's patience, at which a pass is due. If the pass
+             * changes nothing, the deadline stays and must not stop the clock. */
             engine->deadline_seen_ms = deadline_ms;
             return any;
         }
@@ -201,7 +201,7 @@ static must_use enum err moment(struct engine *engine, struct error *e)
         }
         more = ticks_due(engine);
         more |= passes_due(engine);
-        more |= timer_is_due(engine); /* set by what was just done */
+        more |= timer_is_due(engine); /* timers that this round has set */
         must(engine->event_count - began < MOMENT_INPUTS_MAX);
     }
     return ERR_OK;
@@ -220,7 +220,7 @@ static bool nothing_left(const struct engine *engine)
     return engine->job_next == engine->scenario->jobs.count && engine->live_tasks == 0;
 }
 
-/* When something will happen; INT64_MAX: nothing that matters. */
+/* Returns the next moment at which something happens; INT64_MAX: there is none that matters. */
 static int64_t next_ms(const struct engine *engine)
 {
     const struct heap_entry *first = heap_first(&engine->heap);
@@ -229,7 +229,7 @@ static int64_t next_ms(const struct engine *engine)
     next = deadline_ms < next ? deadline_ms : next;
     const bool only_crashes = engine->heap.count == engine->crash_timers;
     if (next == INT64_MAX && only_crashes && engine->active_runs == 0) {
-        return INT64_MAX; /* a machine that dies starts nothing */
+        return INT64_MAX; /* a crash of an idle node changes nothing */
     }
     if (first != NULL && first->key < next) {
         next = first->key;
@@ -271,11 +271,12 @@ enum err engine_run(struct engine *engine, struct error *e)
             break;
         }
         must(next > engine->now_ms);
-        engine->now_ms = next; /* all is counted up to here, also where this was the last moment */
+        /* Watchers have counted up to here, also when this was the last moment. */
+        engine->now_ms = next;
         engine->stopped = engine->options.stop != NULL && *engine->options.stop != 0;
     }
     if (r == ERR_OK && !engine->stopped && until_ms > 0 && engine->now_ms < last_ms) {
-        engine->now_ms = last_ms; /* it lasts as long as was asked for */
+        engine->now_ms = last_ms; /* the run lasts until the end that was asked for */
         instant_tell(engine, INT64_MAX);
     }
     return r;

@@ -1,15 +1,16 @@
-/* engine_agents.c - virtual agents: nodes that join, die and return, and what runs on them.
+/* engine_agents.c - virtual agents: nodes that join, crash and return, and the runs on them.
  *
- * A run needs one timer, for whatever happens to it next. A node that is cut off goes on working
- * and says what happened when it is back; one that crashes forgets everything, and joins under a
- * new supervisor. SPDX-License-Identifier: Apache-2.0 */
+ * A run has one timer, for the next thing that happens to it. A node that is cut off goes on
+ * working and reports when it is connected again. A node that crashes forgets everything and
+ * joins again with a new supervisor.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/engine_internal.h"
 #include "sim/scenario_check.h"
 
 enum {
     EXIT_TERMINATED = 143,
     EXIT_FAILED_RUN = 1,
-    RUN_LEFT_MIN_MS = 1000, /* of what runs when the scenario begins */
+    RUN_LEFT_MIN_MS = 1000, /* least time left of a run that exists when the scenario begins */
 };
 
 /* ---- runs ---- */
@@ -38,7 +39,7 @@ static void report(struct engine *engine, const struct run *run, enum report_typ
     report_at(engine, run, type, engine->now_ms);
 }
 
-/* How long the attempt that has just started goes on, and how it will end. */
+/* Says how long the attempt that has just started runs, and sets its exit code. */
 static int64_t plan_ms(struct engine *engine, struct run *run)
 {
     const struct job *job = engine_records_of(engine, run->key.task)->job;
@@ -61,7 +62,8 @@ static int64_t plan_ms(struct engine *engine, struct run *run)
     return left_ms;
 }
 
-/* So often the agent sees that the task has saved; 0: it never does. What comes too soon is not told. */
+/* Returns how often the agent reports a checkpoint; 0: never. A task may save more often than an
+ * agent reports (CHECKPOINT_INTERVAL_MS). */
 static int64_t saves_every_ms(struct engine *engine, const struct run *run)
 {
     const int64_t every_ms = engine_records_of(engine, run->key.task)->job->kind->checkpoint_ms;
@@ -71,7 +73,7 @@ static int64_t saves_every_ms(struct engine *engine, const struct run *run)
     return (CHECKPOINT_INTERVAL_MS + every_ms - 1) / every_ms * every_ms;
 }
 
-/* What comes next: a checkpoint, or the end, before which none is of use. */
+/* Sets the timer of a run to its next checkpoint, or to its end if that comes first. */
 static void run_next(struct engine *engine, struct run *run)
 {
     const int64_t every_ms = saves_every_ms(engine, run);
@@ -142,7 +144,8 @@ static void order_start(struct engine *engine, const struct effect *effect)
 {
     struct run *run = engine_records_run(engine, &effect->key);
     if (run->step != RUN_NONE) {
-        must(run->key.attempt == effect->key.attempt); /* said again after a reconnection */
+        /* The order is repeated after a reconnection. */
+        must(run->key.attempt == effect->key.attempt);
         return;
     }
     must(effect->node.v < engine->node_of.count);
@@ -160,7 +163,9 @@ static void order_start(struct engine *engine, const struct effect *effect)
 static void order_stop(struct engine *engine, const struct effect *effect)
 {
     if (engine_records_of(engine, effect->key.task)->runs == NULL) {
-        return; /* a gang's: told to stop, and ended with its lost node, in one step */
+        /* An attempt of a gang that was told to stop and ended with its lost node in the same
+         * step. */
+        return;
     }
     struct run *run = engine_records_run(engine, &effect->key);
     if (run->step == RUN_NONE || run->step == RUN_UNSAID ||
@@ -253,7 +258,7 @@ static void node_input(struct engine *engine, const struct virtual_node *node, e
     must(engine_input(engine, &in, &facts) == VERDICT_OK);
 }
 
-/* The server hears nothing of it from now on. */
+/* Cuts a node off: the server hears nothing of the node from now on. */
 static void fall_silent(struct engine *engine, struct virtual_node *node, int64_t for_ms)
 {
     node->connected = false;
@@ -293,8 +298,8 @@ void engine_agents_cut(struct engine *engine, uint32_t index, int64_t for_ms)
     }
 }
 
-/* What started, was saved or ended while the node could not say so. The walk goes by key, so that reporting may
- * take away what it has just met. */
+/* Reports what started, was saved or ended while the node was cut off. The walk goes by key,
+ * because a report may remove the instance that was just visited. */
 static void say_unsaid(struct engine *engine, const struct virtual_node *node)
 {
     struct attempt_key cursor = {0};
@@ -310,7 +315,7 @@ static void say_unsaid(struct engine *engine, const struct virtual_node *node)
             run->unsaid_ms = 0;
         }
         if (run->step == RUN_UNSAID) {
-            report(engine, run, REPORT_ENDED); /* after it the run may be gone */
+            report(engine, run, REPORT_ENDED); /* the run may be gone after this report */
         }
     }
 }
@@ -364,7 +369,7 @@ void engine_agents_timer(struct engine *engine, struct timer *timer)
         node_input(engine, &engine->nodes.at[timer->node], INPUT_NODE_LOST);
         return;
     case TIMER_BACK:
-        /* It joined before with the same amounts: that cannot be refused. */
+        /* The node joined before with the same amounts, so the core cannot refuse it. */
         must(engine_agents_up(engine, timer->node, &e) == ERR_OK);
         return;
     case TIMER_CRASH:
@@ -376,7 +381,8 @@ void engine_agents_timer(struct engine *engine, struct timer *timer)
 enum err engine_agents_begin(struct engine *engine, struct error *e)
 {
     const struct scenario *scenario = engine->scenario;
-    vec_reserve(&engine->nodes, scenario->nodes.count + 1); /* timers stay where they are */
+    /* Pointers to timers in the vector must stay valid. */
+    vec_reserve(&engine->nodes, scenario->nodes.count + 1);
     for (uint32_t i = 0; i < scenario->nodes.count; i++) {
         const struct cluster_node *node = &scenario->nodes.at[i];
         vec_push(&engine->nodes, ((struct virtual_node){

@@ -1,5 +1,6 @@
-/* engine_edits.c - pools, accounts and quotas: as the scenario declares them, and as its events change them. An event's body changes what it
- * names, as PATCH of the API does; what does not exist yet comes into being.
+/* engine_edits.c - pools, accounts and quotas: as the scenario declares them, and as its events
+ * change them. The body of an event changes the fields that it names, as a PATCH of the API
+ * does. An object that does not exist is created.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/engine_internal.h"
 

@@ -1,4 +1,5 @@
-/* engine_initial.c - the tasks that are there when a scenario begins, in the order in which they came to be where they are.
+/* engine_initial.c - the tasks that exist when a scenario begins. Their submissions, starts and
+ * checkpoints are played in the order of their times.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/sort.h"
 #include "sim/engine_internal.h"
@@ -9,8 +10,8 @@ struct initial_event {
     int64_t at_ms;
     const struct job *job;
     enum initial_kind kind;
-    uint32_t first; /* of the places that begin together, */
-    uint32_t count; /* so many */
+    uint32_t first; /* the first of the places that start together */
+    uint32_t count; /* the number of places that start together */
 };
 
 struct past {
@@ -33,14 +34,14 @@ static int event_order(const void *left, const void *right)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* A time between the submission of the job and the beginning. */
+/* Moves a time between the submission of the job and the beginning of the scenario. */
 static int64_t initial_ms(const struct job *job, int64_t ms)
 {
     const int64_t from_ms = ms < job->at_ms ? job->at_ms : ms;
     return ms == NOT_YET || from_ms > 0 ? 0 : from_ms;
 }
 
-/* A gang begins as one, when the last of it did; others each by itself. */
+/* A gang starts as one, at the start of its last instance. Other instances start each by itself. */
 static void places_add(struct past *past, const struct job *job)
 {
     const struct job_kind *kind = job->kind;
@@ -60,7 +61,7 @@ static void places_add(struct past *past, const struct job *job)
     }
 }
 
-/* The task of a job: records lie in the order of jobs. 0: it was refused. */
+/* Returns the task of a job; 0: the job was refused. Records have the order of jobs. */
 static task_id task_of_job(const struct engine *engine, const struct job *job)
 {
     size_t from = 0;
@@ -104,7 +105,8 @@ static bool adopt(struct engine *engine, task_id task, const struct initial_even
     return done;
 }
 
-/* What cannot be where it was (its node is away, or smaller now) waits like the others. */
+/* Adopts a running task. If the task cannot run there (its node is away, or smaller now), the
+ * task waits like others. */
 static void placed(struct engine *engine, const struct initial_event *event)
 {
     const task_id task = task_of_job(engine, event->job);

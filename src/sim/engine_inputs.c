@@ -1,4 +1,5 @@
-/* engine_inputs.c - what the scenario brings: pools and accounts at the beginning, arriving jobs, and what people and machines do.
+/* engine_inputs.c - the inputs of a scenario: pools and accounts at the beginning, arriving
+ * jobs, and the actions of people and nodes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/engine_internal.h"
 #include "sim/scenario_check.h"
@@ -7,8 +8,8 @@
 
 /* ---- pools and accounts ---- */
 
-/* A department may be declared before the one above it: each is tried again, as often as the tree
- * has levels. */
+/* A department may be declared before its parent. All departments are tried again, as often as
+ * the tree has levels. */
 static must_use enum err accounts_declared(struct engine *engine, struct error *e)
 {
     const struct scenario *scenario = engine->scenario;
@@ -29,7 +30,7 @@ static must_use enum err accounts_declared(struct engine *engine, struct error *
     return r;
 }
 
-/* Projects that jobs name and nobody declared come into being with them. */
+/* Creates the projects that jobs name and the scenario does not declare. */
 static must_use enum err projects_of_jobs(struct engine *engine, struct error *e)
 {
     const struct scenario *scenario = engine->scenario;
@@ -92,7 +93,7 @@ enum err engine_inputs_begin(struct engine *engine, struct error *e)
     return r == ERR_OK ? projects_of_jobs(engine, e) : r;
 }
 
-/* The resource that no node has, or the quota. */
+/* Returns the place in the file of the resource that no node has, or of the quota. */
 static const struct doc *quota_place(const struct engine *engine, size_t index)
 {
     const struct doc *item = scenario_check_item(engine->scenario, "quotas", index);
@@ -127,8 +128,9 @@ static task_id task_named(const struct engine *engine, const char *name)
     return (task_id){(uintptr_t)map_get(engine->tasks_named, name, strlen(name))};
 }
 
-/* A scenario's jobs come after those they depend on (scenario_check.h): one that has no task was refused. NULL: all of them have
- * one; else the name of the first that has none. */
+/* Fills in the task ids of the jobs that a job depends on. A scenario submits those jobs before
+ * (scenario_check.h), so a job without a task was refused. Returns the name of the first refused
+ * job; NULL: none was refused. */
 static const char *depends_resolve(struct engine *engine, const struct job_kind *kind,
                                    struct task_spec *spec)
 {
@@ -162,8 +164,7 @@ static void refused_dependent(struct engine *engine, const struct job *job, cons
     refused(engine, job, &reason);
 }
 
-/* The specs of the batch as one submission; one that is refused leaves it, and the rest is tried
- * again. */
+/* Submits the batch as one submission. A refused job is taken out and the rest is tried again. */
 static void submit(struct engine *engine, struct task_spec *specs)
 {
     while (engine->batch.count > 0) {
@@ -186,7 +187,7 @@ static void submit(struct engine *engine, struct task_spec *specs)
     }
 }
 
-/* At most so many jobs of one moment in one submission: it bounds the array of specs. */
+/* The most jobs of one moment in one submission, which bounds the array of specs. */
 enum { BATCH_MAX = 4096 };
 
 static void jobs_due(struct engine *engine)
@@ -196,7 +197,7 @@ static void jobs_due(struct engine *engine)
     vec_clear(&engine->batch);
     while (engine->job_next < scenario->jobs.count && engine->batch.count < BATCH_MAX) {
         const struct job *job = &scenario->jobs.at[engine->job_next];
-        /* One that depends on a job of the same moment goes into the next submission. */
+        /* A job that depends on a job of the same moment goes into the next submission. */
         const bool alone = job->kind->after_count > 0;
         if (job->at_ms > engine_now_ms(engine) || (alone && engine->batch.count > 0)) {
             break;
@@ -322,7 +323,7 @@ static must_use enum err task_action(struct engine *engine, const struct scenari
         return action_fail(action, "task", e);
     }
     if (query_task(engine->core, task) == NULL) {
-        return ERR_OK; /* it has ended: there is nothing to do */
+        return ERR_OK; /* the task has ended, and nothing is left to do */
     }
     const struct task_edit edit = {.fields = TASK_EDIT_priority,
                                    .spec = &(struct task_spec){.priority = action->priority}};

@@ -1,5 +1,6 @@
-/* engine_internal.h - the engine's parts: the clock and the step (engine.c), arrivals and actions
- * (engine_inputs.c), virtual agents (engine_agents.c), the book of jobs (engine_records.c).
+/* engine_internal.h - the parts of the engine: the clock and the step (engine.c), arrivals and
+ * actions (engine_inputs.c), virtual agents (engine_agents.c), the records of jobs
+ * (engine_records.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -8,49 +9,50 @@
 #include "sim/rng.h"
 #include "sim/engine.h"
 
-/* Whose turn has come when an entry of the heap is due. */
+/* What happens when a timer is due. */
 enum timer_kind {
-    TIMER_RUN,   /* a run has started, ended, or was stopped */
-    TIMER_LOST,  /* a silent node is given up */
+    TIMER_RUN,   /* a run starts, saves, ends or stops */
+    TIMER_LOST,  /* a silent node is lost */
     TIMER_BACK,  /* a node returns */
-    TIMER_CRASH, /* a node dies by the dice */
+    TIMER_CRASH, /* a node crashes at random */
 };
 
 struct timer {
-    struct heap_entry entry; /* first, so that the heap's pointer is the timer's */
+    /* First member, so that the heap's pointer is also a pointer to the timer. */
+    struct heap_entry entry;
     enum timer_kind kind;
-    uint32_t node; /* index into engine.nodes, but for TIMER_RUN */
+    uint32_t node; /* index into engine.nodes; unused for TIMER_RUN */
 };
 
 enum run_step {
-    RUN_NONE,     /* not with any agent */
-    RUN_STARTING, /* ordered */
+    RUN_NONE,     /* no agent has the run */
+    RUN_STARTING, /* ordered and not started yet */
     RUN_RUNNING,
-    RUN_STOPPING, /* told to end */
-    RUN_UNSAID,   /* over, but its node cannot say so yet */
+    RUN_STOPPING, /* told to stop */
+    RUN_UNSAID,   /* ended, but the node is cut off and cannot report it yet */
 };
 
 /* An instance as its agent sees it. */
 struct run {
-    struct timer timer; /* first likewise */
+    struct timer timer; /* first member, as in struct timer */
     struct attempt_key key;
     uint32_t node; /* index into engine.nodes */
     uint32_t incarnation;
     enum run_step step;
-    int32_t exit_code;   /* while RUN_UNSAID */
-    int64_t slots_milli; /* what the attempt holds */
+    int32_t exit_code;   /* of an end that is not reported yet */
+    int64_t slots_milli; /* slots that the attempt holds */
     int64_t started_ms;  /* or NOT_YET */
-    int64_t ends_ms;     /* by itself; RUNS_FOR_EVER: never */
-    int64_t unsaid_ms;   /* a checkpoint of which the server has not heard; 0: none */
-    int64_t saved_ms;    /* work that need not be done again */
+    int64_t ends_ms;     /* end without a stop; RUNS_FOR_EVER: never */
+    int64_t unsaid_ms;   /* time of a checkpoint that is not reported yet; 0: none */
+    int64_t saved_ms;    /* work that a further attempt need not do again */
 };
 
 struct virtual_node {
     const struct cluster_node *node;
     node_id id; /* 0: has not joined yet */
     uint32_t supervisor;
-    bool alive;     /* the machine is on */
-    bool connected; /* and the server hears it */
+    bool alive;     /* the node has power */
+    bool connected; /* the node is alive and the server hears it */
     struct rng rng;
     struct timer lost;
     struct timer back;
@@ -67,23 +69,23 @@ struct engine {
     struct engine_options options;
     struct core *core;
     int64_t now_ms;           /* the core's time */
-    int64_t epoch_ms;         /* the same when the scenario begins */
-    int64_t deadline_seen_ms; /* a deadline of the core that gave nothing when it came */
+    int64_t epoch_ms;         /* the core's time when the scenario begins */
+    int64_t deadline_seen_ms; /* a deadline of the core at which nothing changed */
     struct heap heap;
-    size_t crash_timers; /* of the heap: they alone keep nothing going */
+    size_t crash_timers; /* timers of random crashes; a run does not go on for them alone */
     size_t active_runs;
     size_t live_tasks;
     size_t job_next;
     size_t action_next;
     VEC(struct job_record) records;
-    VEC(struct virtual_node) nodes; /* as in the scenario */
-    VEC(uint32_t) node_of;          /* by node id: index into nodes */
+    VEC(struct virtual_node) nodes; /* in the order of the scenario */
+    VEC(uint32_t) node_of;          /* node id -> index into nodes */
     VEC(const char *) accounts;
     struct map *account_index; /* name -> struct account_name */
-    struct map *tasks_named;   /* name -> task id, where names are needed */
+    struct map *tasks_named;   /* name -> task id, if names are needed */
     struct map *nodes_named;   /* name -> 1 + index */
-    struct arena arena;        /* of the whole run */
-    struct arena step_arena;   /* of one input and its facts */
+    struct arena arena;        /* freed at the end of the run */
+    struct arena step_arena;   /* cleared for each input */
     struct effects effects;
     VEC(const struct job *) batch; /* jobs of the submission under way */
     size_t batch_next;
@@ -91,12 +93,12 @@ struct engine {
     uint64_t fact_count;
     uint64_t pass_count;
     uint64_t visit_count;
-    bool stopped; /* by options.stop */
+    bool stopped; /* options.stop ended the run */
 };
 
 /* ---- engine.c ---- */
 
-/* One input through decide, apply and react; its effects go to the agents. */
+/* Takes one input through decide, apply and react. Effects go to the agents. */
 enum verdict engine_input(struct engine *engine, struct input *in, struct facts *ret_facts);
 
 void engine_timer(struct engine *engine, struct timer *timer, int64_t at_ms);
@@ -104,35 +106,36 @@ void engine_timer_off(struct engine *engine, struct timer *timer);
 
 /* ---- engine_inputs.c ---- */
 
-/* Pools and accounts; then, once nodes have brought their resources, quotas. */
+/* Creates pools and accounts. Quotas come later, when nodes have brought their resources. */
 must_use enum err engine_inputs_begin(struct engine *engine, struct error *e);
 must_use enum err engine_inputs_quotas(struct engine *engine, struct error *e);
-/* Everything whose time has come. */
+/* Gives the core every arrival and action that is due. */
 must_use enum err engine_inputs_due(struct engine *engine, struct error *e);
 int64_t engine_inputs_next_ms(const struct engine *engine);
-/* Of these the jobs alone. */
+/* Gives the core the arrivals that are due. */
 void engine_inputs_jobs(struct engine *engine);
 
 /* ---- engine_initial.c ---- */
 
-/* What was there before the scenario begins: tasks are submitted, and those that run have their places. Each at its own time, so
- * that waits, run lengths and what an eviction would lose are what they were. Leaves the clock at the beginning. */
+/* Submits the tasks that exist before the scenario begins, and gives running tasks their places.
+ * Each gets its own time, so that waits, lengths and lost work come out right. Leaves the clock
+ * at the beginning of the scenario. */
 void engine_initial_begin(struct engine *engine);
 
 /* ---- engine_edits.c ---- */
 
-/* ERR_INVALID with the sentence that the server would say. */
+/* Fails with ERR_INVALID and the sentence that the server would give. */
 enum err engine_edits_refused(const struct engine *engine, const struct reason *reason,
                               struct error *e);
 
-/* Made, or changed to this. */
+/* Creates an object, or changes it to this definition. */
 must_use enum err engine_edits_pool(struct engine *engine, const struct pool_spec *spec,
                                     struct error *e);
 must_use enum err engine_edits_account(struct engine *engine, const struct account_spec *spec,
                                        struct error *e);
 must_use enum err engine_edits_quota(struct engine *engine, const struct quota_body *body,
                                      struct error *e);
-/* An event with a body. */
+/* Carries out an event that has a body. */
 must_use enum err engine_edits_action(struct engine *engine, const struct scenario_action *action,
                                       struct error *e);
 
@@ -141,11 +144,12 @@ must_use enum err engine_edits_action(struct engine *engine, const struct scenar
 must_use enum err engine_agents_begin(struct engine *engine, struct error *e); /* nodes join */
 void engine_agents_effect(struct engine *engine, const struct effect *effect);
 void engine_agents_timer(struct engine *engine, struct timer *timer);
-/* An attempt that was ordered this moment runs since now, and at least until the scenario has begun. */
+/* Lets an attempt that was ordered at this moment run from now on, at least until the scenario
+ * has begun. */
 void engine_agents_running(struct engine *engine, const struct attempt_key *key);
-/* It saves what it did. */
+/* Reports a checkpoint of the attempt. */
 void engine_agents_saved(struct engine *engine, const struct attempt_key *key);
-/* The core has ended this attempt: whatever its agent still does with it no longer matters. */
+/* Drops a run whose attempt the core has ended, whatever its agent was about to do. */
 void engine_agents_forget(struct engine *engine, struct run *run);
 
 void engine_agents_crash(struct engine *engine, uint32_t node, int64_t for_ms);
@@ -154,7 +158,7 @@ must_use enum err engine_agents_up(struct engine *engine, uint32_t node, struct 
 
 /* ---- engine_records.c ---- */
 
-/* Keeps the records up to date with a fact; before the watchers hear of it, and after. */
+/* Updates the records by a fact: once before the watchers are told, and once after. */
 void engine_records_fact(struct engine *engine, const struct fact *fact);
 void engine_records_fact_end(struct engine *engine, const struct fact *fact);
 struct job_record *engine_records_of(struct engine *engine, task_id task);

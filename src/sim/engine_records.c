@@ -1,4 +1,4 @@
-/* engine_records.c - the book of jobs: what has become of each, kept up to date by the facts.
+/* engine_records.c - the records of jobs: what has become of each job, updated by the facts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/engine_internal.h"
 
@@ -36,7 +36,7 @@ static void submitted(struct engine *engine, const struct fact *fact)
     must(fact->task_submitted.task.v == engine->records.count + 1);
     must(engine->batch_next < engine->batch.count);
     const struct job *job = engine->batch.at[engine->batch_next++];
-    /* As it was taken: what no node holds by itself is spread over several. */
+    /* The spec as the core accepted it: a wide task has been divided over several nodes. */
     const struct task_spec *spec = fact->task_submitted.spec;
     struct job_record record = {
         .job = job,
@@ -66,7 +66,8 @@ static void allocated(struct engine *engine, const struct fact *fact)
     run->started_ms = NOT_YET;
 }
 
-/* What an interrupted attempt had done since its last checkpoint that the core knows of is lost; the rest is kept. */
+/* Counts the work of an interrupted attempt. Work since the last checkpoint that the core knows
+ * is lost, earlier work is kept. */
 static void interrupted(struct engine *engine, struct job_record *record, struct run *run)
 {
     if (run->started_ms == NOT_YET) {
@@ -105,7 +106,7 @@ static void task_ended(struct engine *engine, const struct fact *fact)
 
 void engine_records_fact(struct engine *engine, const struct fact *fact)
 {
-    /* The others change nothing that the book holds. */
+    /* Facts of other types change no record. */
     if (fact->type == FACT_TASK_SUBMITTED) {
         submitted(engine, fact);
     } else if (fact->type == FACT_ALLOCATED) {

@@ -1,4 +1,4 @@
-/* event_log.c - see event_log.h. A line: the time, what happened, to whom.
+/* event_log.c - see event_log.h. A line has the time, what happened, and to which object.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/event_log.h"
 
@@ -9,7 +9,7 @@
 
 enum { TIME_WIDTH = 10, WHAT_WIDTH = 10, SENTENCE_MAX = 4096 };
 
-/* The reservations of a pool that were told of. */
+/* The reservations of a pool that the log has shown. */
 struct kept {
     pool_id pool;
     uint32_t count;
@@ -20,9 +20,9 @@ struct event_log {
     VEC(struct kept) kept;
     struct buf *out;
     bool why;
-    struct map *sentences;  /* each that was ever said -> itself, once */
-    VEC(const char *) said; /* by task id: the last one; NULL: none yet */
-    struct map *of_group;   /* struct explain_group -> the sentence, at this moment */
+    struct map *sentences;  /* every sentence so far -> itself, so that each exists once */
+    VEC(const char *) said; /* task id -> the last sentence; NULL: none yet */
+    struct map *of_group;   /* struct explain_group -> its sentence at this moment */
     struct arena arena;
 };
 
@@ -99,7 +99,7 @@ static void devices_text(struct event_log *event_log, uint64_t devices)
 
 /* ---- facts ---- */
 
-/* "4 x 1 slot, 2 foo" */
+/* Writes "4 x 1 slot, 2 foo". */
 static void request_text(struct event_log *event_log, const struct engine *engine, uint32_t count,
                          const struct request *request)
 {
@@ -153,7 +153,7 @@ static void attempt_ended(struct event_log *event_log, const struct engine *engi
     const enum end_cause cause = fact->attempt_ended.cause;
     if (!fact->attempt_ended.again && cause == END_EXIT &&
         engine_records_at(engine, fact->attempt_ended.report.key.task)->instance_count == 1) {
-        return; /* the end of its task says the same */
+        return; /* the end of the task says the same */
     }
     line(event_log, engine, fact->attempt_ended.again ? "requeued" : "ended");
     attempt_text(event_log, engine, &fact->attempt_ended.report.key);
@@ -386,7 +386,7 @@ static void fact_seen(void *ctx, const struct engine *engine, const struct fact 
         [FACT_EVICTED] = evicted,
     };
     must((unsigned)fact->type <= FACT_TYPE_MAX);
-    if (tellers[fact->type] != NULL) { /* the others say nothing to a person */
+    if (tellers[fact->type] != NULL) { /* facts of other types are of no interest to a person */
         tellers[fact->type](ctx, engine, fact);
     }
 }
@@ -403,7 +403,8 @@ static void refused_seen(void *ctx, const struct engine *engine, const struct re
 
 /* ---- reasons ---- */
 
-/* The same text is the same pointer: what was said before is told from what is new without reading it. "" where it does not wait. */
+/* Returns why a task waits; "": it does not wait. Equal texts are the same pointer, so that a
+ * new reason is found by comparing pointers. */
 static const char *sentence_of(struct event_log *event_log, const struct engine *engine,
                                task_id task)
 {
@@ -422,7 +423,7 @@ static const char *sentence_of(struct event_log *event_log, const struct engine 
     return known;
 }
 
-/* Tasks that wait for the same reason are explained once a moment. */
+/* Explains tasks of one group once for each moment. */
 static const char *sentence_shared(struct event_log *event_log, const struct engine *engine,
                                    const struct task *task)
 {

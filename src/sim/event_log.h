@@ -1,4 +1,4 @@
-/* event_log.h - what happens in a run, line by line, for people and for scenario tests.
+/* event_log.h - the events of a run, line by line, for people and for scenario tests.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -7,7 +7,7 @@
 
 struct event_log;
 
-/* Lines go to `out`; with `why` also the reason of each wait when it changes. */
+/* Writes lines to `out`. With `why` also writes the reason of each wait when the reason changes. */
 struct event_log *event_log_new(struct buf *out, bool why);
 void event_log_free(struct event_log *event_log);
 void event_log_freep(struct event_log **event_log);

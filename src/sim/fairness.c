@@ -52,7 +52,8 @@ void fairness_done(struct fairness *fairness)
 
 /* ---- the shortfall ---- */
 
-/* What it lacks now, and whether something might be owed: does it hold less than its guarantee without what leaves, and want more? */
+/* Reads what an account lacks now. Something may be owed when the account holds less than its
+ * guarantee, not counting what is leaving, and wants more. */
 static void promise_read(struct promise *promise, const struct core *core)
 {
     struct quota quota;
@@ -62,7 +63,7 @@ static void promise_read(struct promise *promise, const struct core *core)
     if (usage.pending_count == 0 && demand <= usage.allocated.at[DIM_SLOTS]) {
         promise->lacking_milli = 0;
         promise->may_be_owed = false;
-        return; /* nobody waits */
+        return; /* no task waits */
     }
     query_quota(core, promise->account, promise->pool, &quota);
     const int64_t promised = quota.guaranteed.at[DIM_SLOTS];
@@ -122,7 +123,8 @@ static void owed_count(struct promise *promise, bool owed, int64_t now_ms, int64
     }
 }
 
-/* Most moments end without anybody to look for. */
+/* Counts what the accounts of a pool are owed. The search is skipped at most moments, because no
+ * account may be owed anything. */
 static void pool_count(struct fairness *fairness, const struct core *core, pool_id pool,
                        const int64_t times[static 3])
 {
@@ -147,8 +149,8 @@ static void pool_count(struct fairness *fairness, const struct core *core, pool_
 
 /* ---- from the promise to the start ---- */
 
-/* Promised something else within the same moment: it has been waiting since the first time, unless it has started in between and
- * is to move on. */
+/* Notes a promised place. An instance that gets another promise has waited since the first one,
+ * unless it has started in between and moves on. */
 void fairness_claimed(struct fairness *fairness, const struct core *core,
                       const struct attempt_key *key, int64_t now_ms)
 {
@@ -178,7 +180,8 @@ static void place_count(struct fairness *fairness, const struct promised *place,
     }
 }
 
-/* Those that have started are none any more, nor those whose promise was withdrawn: they may be owed one. */
+/* Counts the wait of promised instances. An instance that has started, or whose promise was
+ * withdrawn, is dropped from the list. */
 static void places_count(struct fairness *fairness, const struct core *core, int64_t until_ms)
 {
     size_t kept = 0;

@@ -8,7 +8,7 @@ enum { COMMON_PERCENT = 95 };
 
 struct shape_count {
     struct fragment_shape shape;
-    size_t order; /* of first appearance: breaks ties */
+    size_t order; /* order of first appearance, which breaks ties */
 };
 
 static struct fragment_shape shape_of(const struct task_spec *spec)
@@ -81,7 +81,7 @@ void fragments_init(struct fragments *fragments, const struct scenario *scenario
     vec_done(&counts);
 }
 
-/* The devices of a node that have so much free, and what is free of the others. */
+/* The number of devices with at least `each` free, and the free amount of all other devices. */
 struct fitting {
     int64_t each;
     int64_t count;
@@ -99,7 +99,8 @@ static struct fitting fitting_of(const struct node *node, int64_t each)
     return fitting;
 }
 
-/* Idle thousandths of a node that this shape cannot use. Most shapes ask for whole devices, so `fitting` is that of the one before. */
+/* Returns the idle thousandths of a node that this shape cannot use. `fitting` is kept from
+ * shape to shape, because most shapes ask for whole devices. */
 static int64_t useless(const struct node *node, const struct fragment_shape *shape,
                        struct fitting *fitting)
 {

@@ -1,4 +1,4 @@
-/* metrics.c - counting while a run goes on, and the result at its end.
+/* metrics.c - counts while a run goes on, and computes the result at its end.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/metrics.h"
 
@@ -19,7 +19,7 @@ struct metrics {
     struct pool_uses pools;
     struct fairness fairness;
     struct series series;
-    int64_t counted_ms; /* the areas are right up to here */
+    int64_t counted_ms; /* the areas are counted up to here */
     int64_t allocated_milli;
     int64_t capacity_milli;
     uint64_t pending;
@@ -68,7 +68,7 @@ const struct series *metrics_series(const struct metrics *metrics)
     return &metrics->series;
 }
 
-/* ---- while it runs ---- */
+/* ---- while the run goes on ---- */
 
 static void hold(struct metrics *metrics, const struct core *core, const struct job_record *record,
                  int64_t milli)
@@ -118,7 +118,8 @@ static void refused_seen(void *ctx, const struct engine *engine, const struct re
     metrics->refused++;
 }
 
-/* What each account of a sample was promised and did not have; the one that takes the rest is nobody. */
+/* Samples for each account how long it lacked slots and was owed a place. The last entry stands
+ * for several accounts and is left out. */
 static void promises_sample(const struct metrics *metrics, const struct engine *engine,
                             struct sample *ret)
 {
@@ -138,7 +139,7 @@ static void promises_sample(const struct metrics *metrics, const struct engine *
     }
 }
 
-/* Its fair share of the slots of all pools. */
+/* Returns the fair share of a project, summed over all pools. */
 static int64_t share_of(const struct core *core, const char *project)
 {
     const struct account *account = query_account_named(core, ACCOUNT_PROJECT, project);
@@ -170,7 +171,7 @@ static void sample_now(struct metrics *metrics, const struct engine *engine, int
     }
 }
 
-/* What holds now holds until the next moment. */
+/* Counts the present state until the next moment. */
 static void instant_seen(void *ctx, const struct engine *engine, int64_t next_ms)
 {
     struct metrics *metrics = ctx;
@@ -234,7 +235,7 @@ static void states_count(const struct engine *engine, struct result *result)
     }
 }
 
-/* Which records a spread is about: those of an account, of a size class, of a pool, or (-1) of all. */
+/* Which records a spread is about: of one account, size class or pool; -1: of all. */
 struct metric_pick {
     int64_t account;
     int64_t size_class;
@@ -273,7 +274,7 @@ static void spreads(const struct engine *engine, struct metric_pick chosen, stru
     free(times);
 }
 
-/* Of those that have not started: how long they have waited by now. */
+/* Returns how long the tasks that have not started have waited so far. */
 static struct spread not_started(const struct engine *engine)
 {
     size_t count;
@@ -297,7 +298,7 @@ static int name_compare(const void *a, const void *b)
     return strcmp(first->name, second->name);
 }
 
-/* Slots that a project is guaranteed in all pools together. */
+/* Returns the guaranteed slots of a project, summed over all pools. */
 static int64_t guaranteed_of(const struct core *core, const char *project)
 {
     const struct account *account = query_account_named(core, ACCOUNT_PROJECT, project);
@@ -380,7 +381,7 @@ static int64_t pool_fragmented_mean(const struct series *series, uint32_t pool)
     return series->count == 0 ? 0 : (int64_t)(sum / (int64_t)series->count);
 }
 
-/* Pools that had nodes, in the order in which they came into being. */
+/* Writes the pools that had nodes, in the order of their creation. */
 static void pools_result(const struct metrics *metrics, const struct engine *engine,
                          struct arena *arena, struct result *ret)
 {

@@ -1,8 +1,7 @@
-/* metrics.h - what a run is measured by: allocation, fragmentation and queue over time, waits and
- * completion times by account and size, evictions and lost work.
- *
- * Everything is counted in integers (thousandths of slots, milliseconds), so that equal runs print
- * equal bytes. SPDX-License-Identifier: Apache-2.0 */
+/* metrics.h - the measures of a run: allocation, fragmentation and queue over time, waits and
+ * completion times by account and size, evictions and lost work. Everything is counted in
+ * integers (thousandths of slots, milliseconds), so that equal runs print equal bytes.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "sim/engine.h"
@@ -15,62 +14,61 @@ struct metrics *metrics_new(const struct scenario *scenario);
 void metrics_free(struct metrics *metrics);
 void metrics_freep(struct metrics **metrics);
 
-/* For engine_options. */
+/* Returns the watcher for engine_options. */
 struct watcher metrics_watcher(struct metrics *metrics);
 
 struct account_result {
     const char *name;
     struct spread wait;
     struct spread completion;
-    int64_t held_mean_milli;  /* slots, over the whole run */
-    int64_t guaranteed_milli; /* slots of all pools, at the end; -1: without bound */
-    int64_t shortfall_milli;  /* most slots that it lacked of what it was guaranteed and wanted */
-    int64_t shortfall_ms;     /* how long it lacked any, together */
-    int64_t shortfall_longest_ms; /* and at a stretch */
-    int64_t
-        below_ms; /* how long it was owed a place and promised none (core/sched/explain/owed.h) */
-    int64_t below_longest_ms;    /* and at a stretch */
-    int64_t promised_longest_ms; /* from the promise of a place to the start there */
+    int64_t held_mean_milli;      /* mean over the whole run */
+    int64_t guaranteed_milli;     /* slots in all pools at the end; -1: without a bound */
+    int64_t shortfall_milli;      /* most slots lacking of the smaller of guarantee and demand */
+    int64_t shortfall_ms;         /* how long any slots were lacking, in all */
+    int64_t shortfall_longest_ms; /* the longest time without a break */
+    int64_t below_ms; /* how long a place was owed and none promised (core/sched/explain/owed.h) */
+    int64_t below_longest_ms;    /* the longest time without a break */
+    int64_t promised_longest_ms; /* longest time from the promise of a place to the start there */
     uint64_t evictions;
     int64_t work_lost_slot_ms; /* whole slots x ms */
 };
 
 struct pool_result {
     const char *name;
-    int sampled;            /* its place in the samples; -1: it is one of those together */
-    int64_t capacity_milli; /* means, as below */
+    int sampled;            /* index in the samples; -1: the samples have it together with others */
+    int64_t capacity_milli; /* this and the next are means over the run */
     int64_t allocated_milli;
-    int64_t fragmented_milli; /* -1: not known */
+    int64_t fragmented_milli; /* mean; -1: not known */
     struct spread wait;
     struct spread completion;
 };
 
-/* One of the first tasks that were refused. */
+/* One of the first refused tasks. */
 enum { REFUSALS_TOLD_MAX = 5 };
 struct refused_task {
     const char *name;
     int64_t at_ms;
     enum reason_code code;
-    const char *text; /* the sentence */
+    const char *text; /* the sentence of the reason */
 };
 
 struct result {
     int64_t span_ms;
-    bool stopped;       /* before its time, by a signal */
-    uint64_t submitted; /* accepted ones */
+    bool stopped;       /* a signal ended the run early */
+    uint64_t submitted; /* accepted tasks */
     uint64_t refused;
-    struct refused_task refusals[REFUSALS_TOLD_MAX]; /* as many as there were, and the first ones */
+    struct refused_task refusals[REFUSALS_TOLD_MAX]; /* the first refused tasks */
     uint64_t completed;
     uint64_t failed;
     uint64_t killed;
     uint64_t unknown;
-    uint64_t running; /* at the end */
-    uint64_t waiting; /* at the end, never started or waiting again */
+    uint64_t running; /* tasks at the end */
+    uint64_t waiting; /* tasks at the end that never started or wait again */
     uint64_t nodes;
     int64_t capacity_milli;    /* mean slots of nodes that are up */
-    int64_t allocated_milli;   /* mean */
-    int64_t fragmented_milli;  /* mean, by the samples */
-    uint64_t queue_mean_milli; /* tasks, thousandths */
+    int64_t allocated_milli;   /* mean slots held */
+    int64_t fragmented_milli;  /* mean of the samples */
+    uint64_t queue_mean_milli; /* mean, in thousandths of tasks */
     uint64_t queue_max;
     uint64_t evictions;
     uint64_t losses;
@@ -78,18 +76,18 @@ struct result {
     int64_t work_lost_slot_ms;
     struct spread wait;
     struct spread completion;
-    struct spread not_started; /* how long those that never started have waited by the end */
+    struct spread not_started; /* how long tasks that never started have waited by the end */
     struct spread wait_by_size[SIZE_CLASS_COUNT];
     struct spread completion_by_size[SIZE_CLASS_COUNT];
-    struct account_result *accounts; /* by name */
+    struct account_result *accounts; /* sorted by name */
     uint32_t account_count;
-    struct pool_result *pools; /* that had nodes, oldest first */
+    struct pool_result *pools; /* pools that had nodes, the oldest first */
     uint32_t pool_count;
 };
 
-/* The result of a finished run, in the arena; it lives no longer than the metrics. */
+/* Computes the result of a finished run into the arena. The result must not outlive the metrics. */
 void metrics_result(const struct metrics *metrics, const struct engine *engine, struct arena *arena,
                     struct result *ret);
 
-/* The samples of the run, oldest first. */
+/* Returns the samples of the run, the oldest first. */
 const struct series *metrics_series(const struct metrics *metrics);

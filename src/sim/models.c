@@ -39,7 +39,7 @@ static bool any_model(const struct scenario *scenario)
     return false;
 }
 
-/* The node offers what it offered before, and the resource besides. */
+/* Adds the resource to what the node offers. */
 static must_use enum err offer(struct scenario *scenario, struct node_spec *spec, const char *name,
                                struct error *e)
 {
@@ -74,7 +74,8 @@ static must_use enum err list_offer(struct scenario *scenario, const char *model
     return ERR_OK;
 }
 
-/* A kind that asks for the resource besides; kinds are shared by jobs, so each is made once. */
+/* Makes a kind that also requests the resource. Jobs share kinds, so each such kind is made
+ * once. */
 static struct job_kind *asking(struct scenario *scenario, const struct job_kind *kind,
                                const char *name)
 {
@@ -91,8 +92,8 @@ enum err models_apply(struct scenario *scenario, struct error *e)
     if (!any_model(scenario)) {
         return ERR_OK;
     }
-    struct map *lists = map_new(); /* models -> name of the resource */
-    struct map *kinds = map_new(); /* kind -> the one that asks */
+    struct map *lists = map_new(); /* list of models -> name of the resource */
+    struct map *kinds = map_new(); /* kind -> the kind that also requests the resource */
     enum err r = ERR_OK;
     for (size_t i = 0; r == ERR_OK && i < scenario->jobs.count; i++) {
         struct job *job = &scenario->jobs.at[i];

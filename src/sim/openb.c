@@ -1,5 +1,6 @@
-/* openb.c - see openb.h. The core places: each task is submitted, one pass runs, and what waits
- * afterwards is killed. SPDX-License-Identifier: Apache-2.0 */
+/* openb.c - see openb.h. The core places: each task is submitted, one pass runs, and a task that
+ * still waits is killed.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/openb.h"
 
 #include "base/json_out.h"
@@ -20,7 +21,7 @@ enum { PASS_WORK_MAX = 20000, START_MS = 1000 };
 
 const int openb_points[OPENB_POINTS] = {90, 95, 100, 110, 120, 130};
 
-/* ---- the lists ---- */
+/* ---- reading the lists ---- */
 
 static must_use enum err node_read(const struct csv *csv, const int *columns,
                                    struct scenario *scenario, struct error *e)
@@ -34,7 +35,7 @@ static must_use enum err node_read(const struct csv *csv, const int *columns,
         }
     }
     if (amounts[2] == 0) {
-        return ERR_OK; /* the experiment is about GPU nodes */
+        return ERR_OK; /* the experiment is about nodes with GPUs */
     }
     struct arena *arena = &scenario->arena;
     const struct str name = str_trim(csv->fields[columns[0]]);
@@ -101,7 +102,7 @@ static int by_name(const void *a, const void *b)
 enum err openb_read(struct str nodes, const char *nodes_file, struct str tasks,
                     const char *tasks_file, struct scenario *scenario, struct error *e)
 {
-    /* The variants of the list leave the times out; they do not matter here. */
+    /* Variants of the list leave the times out; times do not matter here. */
     const struct trace_options how = {
         .file = tasks_file,
         .format = "openb",
@@ -136,7 +137,8 @@ static int64_t asked_milli(const struct scenario *scenario, uint32_t job)
     return spec->slots_milli * spec->instances;
 }
 
-/* Plain remainders of SplitMix64 from the seed itself: orders that others can draw too. */
+/* Draws plain remainders of SplitMix64 from the seed itself, so that other programs can draw the
+ * same orders. */
 static size_t draw(struct rng *rng, size_t count)
 {
     return (size_t)(rng_next(rng) % count);
@@ -176,7 +178,7 @@ size_t openb_order(const struct scenario *scenario, uint64_t seed, int64_t ratio
     return order.count;
 }
 
-/* ---- Weir's own placement ---- */
+/* ---- placing ---- */
 
 struct placing {
     struct core *core;
@@ -206,7 +208,8 @@ static enum verdict step(struct placing *placing, struct input *in, struct facts
     return verdict;
 }
 
-/* The pool as the command line wants it. Whatever was placed stays: nothing is told to end, and nothing moved, for another. */
+/* Sets the pool as the command line asks. Preemption and consolidation are off, so that a placed
+ * task stays. */
 static must_use enum err pool_set(struct placing *placing, const char *placement, struct error *e)
 {
     struct pool_spec spec;
@@ -232,7 +235,7 @@ static must_use enum err pool_set(struct placing *placing, const char *placement
     return ERR_OK;
 }
 
-/* The order in which the nodes join: that of the list, or another one drawn from the number. */
+/* Fills in the order in which nodes join: that of the list, or a shuffle by the given number. */
 static void nodes_order(const struct scenario *scenario, uint64_t shuffle, uint32_t *ret)
 {
     struct rng rng = {shuffle};
@@ -267,7 +270,7 @@ static must_use enum err cluster_join(struct placing *placing, const struct sim_
     return ERR_OK;
 }
 
-/* True: it was placed. */
+/* Places one job; false: it fits nowhere. */
 static bool place(struct placing *placing, const struct job *job)
 {
     struct facts facts;
@@ -321,7 +324,7 @@ enum err openb_seed_run(const struct sim_options *options, const struct scenario
         const bool placed = place(&placing, &scenario->jobs.at[order[i]]);
         ret->placed += placed;
         ret->dropped += !placed;
-        /* The last task comes a little before the whole ratio is asked for. */
+        /* The last task arrives a little before the full ratio is reached. */
         const bool last = i + 1 == count;
         while (point < OPENB_POINTS &&
                (arrived * 100 >= placing.capacity_milli * openb_points[point] ||
@@ -377,7 +380,7 @@ void openb_text(const struct scenario *scenario, const struct openb_seed *seeds,
     }
 }
 
-/* Thousandths of GPUs at one point, for each seed. */
+/* Writes the thousandths of GPUs at one point, for each seed. */
 static void point_json(struct json_out *j, const char *key, const struct openb_seed *seeds,
                        uint32_t count, size_t offset)
 {

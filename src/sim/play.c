@@ -12,12 +12,13 @@
 enum { OUTPUT_BYTES_MAX = 1 << 30 };
 
 struct outputs {
-    struct buf page;  /* standard output */
-    struct buf tasks; /* the files asked for */
+    struct buf page;  /* text for standard output */
+    struct buf tasks; /* this and the next: the files that were asked for */
     struct buf report;
 };
 
-/* One that cannot be written keeps no other from being written; the first error is told. */
+/* Writes all outputs. A file that cannot be written does not keep the others from being written.
+ * Returns the first error. */
 static must_use enum err outputs_write(const struct sim_options *options, struct outputs *outputs,
                                        struct error *e)
 {
@@ -54,7 +55,7 @@ static void interrupt_note(int number)
     interrupted = number;
 }
 
-/* The first one ends the run, and what it has so far is shown; the next one ends the program. */
+/* The first Ctrl-C ends the run and shows its results so far. A second Ctrl-C ends the program. */
 static void interrupts_catch(void)
 {
     const struct sigaction act = {.sa_handler = interrupt_note, .sa_flags = (int)SA_RESETHAND};
@@ -110,7 +111,7 @@ static must_use enum err scenario_play(const struct sim_options *options,
         r = outputs_write(options, outputs, e);
         stopped_by = engine_stopped(engine) ? (int)interrupted : 0;
     } else {
-        struct error unsaid; /* what stopped the run is the error to tell */
+        struct error unsaid; /* dropped: the error that stopped the run is the one to report */
         const enum err written = sim_file_write("-", &outputs->page, &unsaid);
         (void)written;
     }

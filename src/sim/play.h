@@ -6,7 +6,7 @@
 #include "sim/sim_options.h"
 
 must_use enum err play_run(const struct sim_options *options, struct error *e);
-/* The signal that ended the run of play_run() before its time; 0: none did. */
+/* Returns the signal that ended play_run() early; 0: none. */
 int play_stopped_by(void);
 
 must_use enum err play_compare(const struct sim_options *options, struct error *e);

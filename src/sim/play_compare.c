@@ -1,7 +1,7 @@
-/* play_compare.c - several scenarios over the same seeds, side by side.
- *
- * Differences are taken seed by seed: what the dice did is the same on both sides, so the spread of
- * the differences is that of the policies, not of the workload. SPDX-License-Identifier: Apache-2.0 */
+/* play_compare.c - several scenarios over the same seeds, side by side. Differences are taken
+ * seed by seed. Both sides draw the same random numbers, so the differences come from the
+ * policies and not from the workload.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/play.h"
 
 #include "base/json_out.h"
@@ -22,7 +22,7 @@ enum figure_kind { FIGURE_TIME, FIGURE_PERCENT, FIGURE_COUNT, FIGURE_MILLI };
 
 struct figure {
     const char *name;
-    const char *key; /* in JSON */
+    const char *key; /* name in JSON */
     enum figure_kind kind;
     int64_t (*of)(const struct result *result);
 };
@@ -59,7 +59,7 @@ static int64_t span(const struct result *r)
 {
     return r->span_ms;
 }
-/* Percent in thousandths. */
+/* Returns percent in thousandths. */
 static int64_t allocated(const struct result *r)
 {
     return r->capacity_milli == 0
@@ -89,7 +89,7 @@ static int64_t work_lost(const struct result *r)
     return r->work_lost_slot_ms / 3600;
 }
 
-/* Of the account that is worst off: slots of its guarantee that it lacked, and how long it was owed a place. */
+/* Returns the most slots of its guarantee that any account lacked. */
 static int64_t shortfall(const struct result *r)
 {
     int64_t most = 0;
@@ -98,6 +98,8 @@ static int64_t shortfall(const struct result *r)
     }
     return most;
 }
+
+/* Returns the longest time that any account was owed a place. */
 static int64_t owed(const struct result *r)
 {
     int64_t most = 0;
@@ -132,7 +134,7 @@ struct table_of {
     uint32_t files;
     uint32_t seeds;
     int64_t *at;
-    int64_t began_ns; /* when the first run did */
+    int64_t began_ns; /* when the first run began */
 };
 
 static int64_t *cell(const struct table_of *table, uint32_t file, uint32_t seed)
@@ -169,7 +171,7 @@ static must_use enum err run_one(const struct sim_options *options, const char *
     return r;
 }
 
-/* Which run it is, on a terminal, in one line that the next one takes. */
+/* Shows on a terminal which run goes on, in a line that the next one overwrites. */
 static void run_tell(const struct sim_options *options, const struct table_of *table, uint32_t file,
                      uint32_t seed)
 {
@@ -189,7 +191,7 @@ static void run_tell(const struct sim_options *options, const struct table_of *t
     (void)fputs("\x1b[K", stderr);
 }
 
-/* Can all of them be read? Asked before the first one runs. */
+/* Checks that all files can be read, before the first run. */
 static must_use enum err files_check(const struct sim_options *options, struct error *e)
 {
     enum err r = ERR_OK;
@@ -259,7 +261,7 @@ struct difference {
     int64_t high;
 };
 
-/* Of `file` against the first one, seed by seed. */
+/* Compares `file` with the first file, seed by seed. */
 static struct difference difference_of(const struct table_of *table, uint32_t file, size_t figure)
 {
     struct difference difference = {0, INT64_MAX, INT64_MIN};
@@ -293,7 +295,7 @@ static void row_text(const struct table_of *table, uint32_t file, size_t figure,
         buf_add_str(out, "  the same\n");
         return;
     }
-    /* Where the seeds do not agree on the sign there may be none. */
+    /* A difference is clear only if all seeds agree on its sign. */
     const bool clear = table->seeds > 1 && (by.low > 0 || by.high < 0);
     buf_addf(out, "%s %s to %s\n", clear ? " *" : "  ", figure_text(kind, by.low, text[0]),
              figure_text(kind, by.high, text[1]));

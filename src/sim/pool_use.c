@@ -12,7 +12,7 @@ void pool_use_done(struct pool_uses *uses)
     vec_done(&uses->at);
 }
 
-/* Pools come into being while a run goes on, too. */
+/* Returns the counts of a pool. Pools may be created during a run. */
 static struct pool_use *use_of(struct pool_uses *uses, const struct core *core, pool_id pool)
 {
     must(pool.v > 0);

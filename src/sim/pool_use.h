@@ -1,4 +1,5 @@
-/* pool_use.h - slots of each pool over time: there, in use, and idle in pieces too small for the pool's own workload.
+/* pool_use.h - the slots of each pool over time: existing, held, and fragmented for the workload
+ * of this pool.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -16,21 +17,21 @@ struct pool_use {
 
 struct pool_uses {
     const struct scenario *scenario;
-    VEC(struct pool_use) at; /* pool 1 is the first */
+    VEC(struct pool_use) at; /* pool 1 is the first entry */
 };
 
 void pool_use_init(struct pool_uses *uses, const struct scenario *scenario);
 void pool_use_done(struct pool_uses *uses);
 
-/* More slots of the pool are in use, or (below 0) fewer. */
+/* Adds slots that are held in the pool; below 0: slots that were released. */
 void pool_use_allocate(struct pool_uses *uses, const struct core *core, pool_id pool,
                        int64_t milli);
 
-/* Counts the slots of the nodes that are up anew; returns those of all pools. */
+/* Counts the slots of nodes that are up anew. Returns the sum over all pools. */
 int64_t pool_use_capacity(struct pool_uses *uses, const struct core *core);
 
-/* What holds now held for so long. */
+/* Adds the present amounts for a time of `for_ms`. */
 void pool_use_count(struct pool_uses *uses, int64_t for_ms);
 
-/* Fills in the pools of a sample, and what all of them together have in pieces. */
+/* Fills in the pools of a sample, and the fragmentation of all pools together. */
 void pool_use_sample(const struct pool_uses *uses, const struct core *core, struct sample *ret);

@@ -24,7 +24,7 @@ enum {
 int64_t progress_clock_ns(void)
 {
     struct timespec now;
-    /* The processor's time, not the wall's: rates are of one core, whoever else uses the machine. */
+    /* Processor time and not wall time, so that rates do not depend on other programs. */
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
@@ -48,7 +48,8 @@ void progress_init(struct progress *progress, const struct scenario *scenario, b
     progress->shown_ns = progress->began_ns;
 }
 
-/* By jobs that have arrived or ended: both ends of a run are work. */
+/* Returns the part of the run that is done, by arrived and by ended jobs, because both cost
+ * work. */
 static double part_done(const struct progress *progress, const struct engine *engine)
 {
     const struct core *core = engine_core(engine);
@@ -80,7 +81,7 @@ static void show(struct progress *progress, const struct engine *engine, int64_t
                    (int)(part * 100), sim_text_span(engine_now_ms(engine), at),
                    sim_text_count((uint64_t)((double)engine_event_count(engine) / seconds), rate),
                    sim_text_span((int64_t)(left * 1000), remaining));
-    /* A line that is wider than the terminal would not be written over. */
+    /* A line wider than the terminal could not be overwritten. */
     const int columns = columns_of();
     const int room = columns - 1 - (int)strlen(text) - (int)strlen("[] ");
     const int width = room > BAR_WIDTH_MAX ? BAR_WIDTH_MAX : room;

@@ -1,15 +1,16 @@
-/* progress.h - how far a run is: a bar with rate and remaining time on a terminal, one line at the
- * end elsewhere. All of it goes to standard error. SPDX-License-Identifier: Apache-2.0 */
+/* progress.h - the progress of a run: on a terminal a bar with rate and remaining time,
+ * elsewhere one line at the end. Everything goes to standard error.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "sim/engine.h"
 
 struct progress {
     size_t jobs_total;
-    int64_t began_ns; /* processor's time */
-    int64_t wall_ns;  /* when that was */
+    int64_t began_ns; /* processor time at the beginning */
+    int64_t wall_ns;  /* wall time at the beginning */
     int64_t shown_ns;
-    uint32_t calls; /* since the clock was read */
+    uint32_t calls; /* calls since the clock was last read */
     bool quiet;
     bool bar; /* standard error is a terminal */
 };
@@ -17,11 +18,11 @@ struct progress {
 void progress_init(struct progress *progress, const struct scenario *scenario, bool quiet);
 struct watcher progress_watcher(struct progress *progress);
 
-/* Takes the bar away and says how fast it went. */
+/* Removes the bar and prints the rate of the run. */
 void progress_end(struct progress *progress, const struct engine *engine);
 
-/* What whoever waits has: remaining times are told in it. */
+/* Returns wall time, in which remaining times are told. */
 int64_t progress_wall_ns(void);
 
-/* A clock for rates. */
+/* Returns processor time, for rates. */
 int64_t progress_clock_ns(void);

@@ -1,4 +1,5 @@
-/* report.c - see report.h. The page: its head, the figures on top, and the sections in their order.
+/* report.c - see report.h. Writes the page: its head, the figures on top, and the sections in
+ * order.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/report.h"
 
@@ -156,7 +157,7 @@ static void promise_card(const struct report_page *report)
 static void head(const struct report_page *report, const char *name)
 {
     struct buf *out = report->out;
-    /* The policy makes it a fact that the page asks nobody for anything. */
+    /* The content security policy forbids the page to load anything. */
     buf_add_str(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">"

@@ -1,4 +1,5 @@
-/* report.h - a run as one HTML page that needs nothing else: figures, charts, tables; light and dark.
+/* report.h - the result of a run as one HTML page without other files: figures, charts, tables;
+ * light and dark.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

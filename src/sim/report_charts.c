@@ -1,4 +1,4 @@
-/* report_charts.c - charts of a report: slots of each pool, the queue, how long tasks waited.
+/* report_charts.c - charts of a report: slots of each pool, the queue, and the waits of tasks.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/report_internal.h"
 
@@ -9,7 +9,7 @@ enum { POOL_CHARTS_MAX = 4 };
 
 /* ---- allocation ---- */
 
-/* Of one place in the samples, or (-1) of all pools together. */
+/* Returns the slots of one pool of a sample; -1: of all pools together. */
 static struct pool_sample slots_at(const struct sample *sample, int pool)
 {
     return pool >= 0 ? sample->pools[pool]
@@ -119,14 +119,14 @@ static const struct {
 };
 enum { WAIT_BINS = sizeof wait_bins / sizeof wait_bins[0], PERCENT_MILLI = 100000 };
 
-/* How many tasks waited so long; returns how many have started. */
+/* Counts tasks by the length of their wait. Returns how many have started. */
 static int64_t waits_count(const struct engine *engine, int64_t counts[static WAIT_BINS])
 {
     int64_t started = 0;
     size_t count;
     const struct job_record *records = engine_records(engine, &count);
     for (size_t i = 0; i < count; i++) {
-        if (records[i].started_ms < 0) { /* not yet, or before the run began */
+        if (records[i].started_ms < 0) { /* has not started yet, or started before the run */
             continue;
         }
         const int64_t wait_ms = records[i].started_ms - records[i].submitted_ms;

@@ -1,4 +1,4 @@
-/* report_page.h - report.css and report.js as they stand in every report.
+/* report_page.h - the texts of report.css and report.js, which every report contains.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

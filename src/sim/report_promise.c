@@ -1,6 +1,6 @@
-/* report_promise.c - guarantees over time: when an account lacked some of its own, and when it was owed a place.
- *
- * Between two samples only the part of the time is known; it is drawn in four shades.
+/* report_promise.c - guarantees over time: when an account lacked some of its guarantee, and
+ * when it was owed a place. Of the time between two samples only the affected part is known. The
+ * part is drawn in four shades.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/report_internal.h"
 
@@ -23,7 +23,7 @@ bool report_promise_any(const struct result *result)
 
 /* ---- strips ---- */
 
-/* Of the time behind sample `i`: 0 none … SHADES all of it. */
+/* Returns the shade for the time behind sample `i`: 0 for none of it, SHADES for all of it. */
 static uint32_t shade_of(const struct series *series, size_t i, int64_t span_ms, const int64_t *now,
                          const int64_t *next)
 {
@@ -47,7 +47,7 @@ static void segment(struct buf *out, const char *class_name, uint32_t shade, int
              sim_text_percent(to_ms - from_ms, span_ms, width));
 }
 
-/* `field`: where a sample has the sums of this account. */
+/* Draws a strip. `field` is the offset of this account's sums in a sample. */
 static void strip(const struct series *series, int64_t span_ms, size_t field,
                   const char *class_name, struct buf *out)
 {
@@ -102,7 +102,7 @@ static void strip_row(const struct engine *engine, const struct account_result *
     buf_add_str(out, "</span></div>");
 }
 
-/* From the beginning to the end, below the strips. */
+/* Writes the times below the strips, from the beginning to the end. */
 static void ticks(int64_t span_ms, struct buf *out)
 {
     char text[SIM_TEXT_MAX];

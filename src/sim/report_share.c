@@ -5,15 +5,16 @@
 #include "sim/chart.h"
 #include "sim/sim_text.h"
 
-/* Accounts that have a colour: all of them or, where there are more than colours, those that used most; the others share the last one. */
+/* The accounts that get a colour of their own. If there are more accounts than colours, the
+ * accounts that used most get one, and all others share the last colour. */
 struct shown {
-    uint32_t place[CHART_COLOURS]; /* in the samples */
+    uint32_t place[CHART_COLOURS]; /* index in the samples */
     const struct account_result *account[CHART_COLOURS];
-    uint32_t count; /* without the others */
+    uint32_t count; /* accounts with a colour of their own */
     bool others;
 };
 
-/* SERIES_ACCOUNTS_MAX: it has none of its own. */
+/* Returns the index of an account in the samples; SERIES_ACCOUNTS_MAX: it has none of its own. */
 static uint32_t place_of(const struct engine *engine, const char *name)
 {
     const bool rest = engine_records_account_name(engine, SERIES_ACCOUNTS_MAX) != NULL;
@@ -59,7 +60,7 @@ static struct shown shown_choose(const struct report_page *report)
     return shown;
 }
 
-/* With the others. */
+/* Returns the number of colours in use, the shared one included. */
 static uint32_t shown_count(const struct shown *shown)
 {
     return shown->count + (shown->others ? 1 : 0);
@@ -70,7 +71,7 @@ static const char *shown_name(const struct shown *shown, uint32_t index)
     return index < shown->count ? shown->account[index]->name : "the others";
 }
 
-/* The value of one of them in a row of samples by account. */
+/* Returns the value of one colour in an array by account. */
 static int64_t shown_value(const struct shown *shown, const int64_t *values, uint32_t index)
 {
     if (index < shown->count) {
@@ -86,7 +87,7 @@ static int64_t shown_value(const struct shown *shown, const int64_t *values, uin
     return sum;
 }
 
-/* Slots that it is guaranteed; 0: none, or no bound. */
+/* Returns the guaranteed slots; 0: none, or without a bound. */
 static int64_t shown_guaranteed(const struct shown *shown, uint32_t index)
 {
     const int64_t milli = index < shown->count ? shown->account[index]->guaranteed_milli : 0;
@@ -204,7 +205,7 @@ static void one_chart(const struct report_page *report, const struct shown *show
     buf_add_str(report->out, "</div>");
 }
 
-/* One beside the other on the same scale, so that they can be compared. */
+/* Draws one chart for each account, side by side on the same scale. */
 static void side_by_side(const struct report_page *report, const struct shown *shown)
 {
     const uint32_t places = shown_count(shown);

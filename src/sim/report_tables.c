@@ -1,4 +1,4 @@
-/* report_tables.c - tables of a report: pools, waits and completion times, what was refused.
+/* report_tables.c - tables of a report: pools, waits and completion times, refused tasks.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/report_internal.h"
 
@@ -29,13 +29,13 @@ static void part_row(const char *text, struct buf *out)
     buf_addf(out, "<tr class=\"part\"><td colspan=\"7\">%s</td></tr>", text);
 }
 
-/* Which of the two: waits, or times to completion. */
+/* A table of waits, or a table of completion times. */
 struct report_times {
     const char *title;
     const char *text;
     const struct spread *all;
     const struct spread *by_size;
-    size_t in_account; /* where an account has its own */
+    size_t in_account; /* offset of the spread in an account */
 };
 
 static void times_table(const struct report_page *report, const struct report_times *times)
@@ -98,7 +98,7 @@ static void pools_table(const struct report_page *report)
     buf_add_str(report->out, "</table></div></section>");
 }
 
-/* ---- what was refused ---- */
+/* ---- refused tasks ---- */
 
 static void refusals_table(const struct report_page *report)
 {

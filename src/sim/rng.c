@@ -1,5 +1,5 @@
-/* rng.c - SplitMix64, and an exponential out of it by a logarithm in fixed point: libm's differs
- * between machines.
+/* rng.c - SplitMix64, and exponential numbers by a logarithm in fixed point, because libm's
+ * logarithm differs between machines.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/rng.h"
 
@@ -36,13 +36,13 @@ bool rng_chance(struct rng *rng, uint32_t millionths)
     return rng_below(rng, 1000000) < millionths;
 }
 
-/* -log2(u / 2^64) with LOG_BITS binary places: whole part by counting zeros, each place by squaring
- * what is left. */
+/* Computes -log2(u / 2^64) with LOG_BITS binary places. Counting zeros gives the whole part,
+ * repeated squaring of the rest gives the places. */
 static uint64_t minus_log2(uint64_t u)
 {
     must(u > 0);
     const unsigned zeros = (unsigned)__builtin_clzll(u);
-    uint64_t mantissa = u << zeros; /* 1 .. 2, its 1 in the highest bit */
+    uint64_t mantissa = u << zeros; /* from 1 to 2, with the 1 in the highest bit */
     uint64_t log = 0;
     for (int i = 0; i < LOG_BITS; i++) {
         const unsigned __int128 square = (unsigned __int128)mantissa * mantissa;

@@ -1,4 +1,5 @@
-/* rng.h - numbers from a seed: integers only, so that they are the same on every machine.
+/* rng.h - random numbers from a seed. Only integers are used, so that the numbers are the same
+ * on every machine.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -9,19 +10,20 @@ struct rng {
     uint64_t state;
 };
 
-/* A stream of its own for each purpose: what one draws does not move the others. */
+/* Returns a stream for one purpose. Draws from one stream do not change another stream. */
 struct rng rng_of(uint64_t seed, const char *purpose, uint64_t index);
 
 uint64_t rng_next(struct rng *rng);
 
-/* 0 .. count - 1, count > 0. */
+/* Returns 0 .. count - 1. `count` must be above 0. */
 uint64_t rng_below(struct rng *rng, uint64_t count);
 
 /* True in `millionths` of a million cases. */
 bool rng_chance(struct rng *rng, uint32_t millionths);
 
-/* Exponentially distributed around the mean: the time to the next of independent events. */
+/* Returns exponentially distributed numbers with this mean: the time to the next of independent
+ * events. */
 int64_t rng_exponential(struct rng *rng, int64_t mean);
 
-/* low .. high, both included. */
+/* Returns low .. high, both included. */
 int64_t rng_between(struct rng *rng, int64_t low, int64_t high);

@@ -41,7 +41,7 @@ static int at_compare(int64_t a_ms, int64_t b_ms, const void *a, const void *b)
     return a < b ? -1 : a > b;
 }
 
-/* Equal times keep their order: pointers into the array before sorting. */
+/* Jobs with equal times keep their order: the pointers still point into the unsorted array. */
 static int job_compare(const void *a, const void *b)
 {
     const struct job *const *first = a;

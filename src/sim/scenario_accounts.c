@@ -1,5 +1,6 @@
-/* scenario_accounts.c - who pays: departments, projects and quotas of a scenario file, written as in
- * the server file. SPDX-License-Identifier: Apache-2.0 */
+/* scenario_accounts.c - departments, projects and quotas of a scenario file, written as in the
+ * server file.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/scenario_internal.h"
 
 #include "spec/account_spec.h"

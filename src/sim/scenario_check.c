@@ -1,5 +1,6 @@
-/* scenario_check.c - what a scenario's parts say of each other: names that must be there, and names that must be there once. What a
- * scenario file says is told with its place; a saved state has none.
+/* scenario_check.c - checks the references between parts of a scenario: names that must exist,
+ * and names that must exist only once. A problem of a scenario file is reported with its place.
+ * An exported state has no places.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/scenario_check.h"
 
@@ -48,7 +49,7 @@ enum err scenario_check_fail_in(const struct scenario *scenario, const struct do
                        : fail_in(e, "%s:%u:%u", scenario->file, doc->line, doc->column);
 }
 
-/* "a, b, c", as many as there is room for. */
+/* A list "a, b, c", cut where the room ends. */
 struct names {
     char text[NAMES_TEXT_MAX];
     size_t len;
@@ -122,8 +123,8 @@ static enum err department_unknown(const struct scenario *scenario, const char *
     return unknown(&names, "department", name, e);
 }
 
-/* Up from `spec` to a department that lies below none. One that leads into a cycle without being part of it is fine: those that are
- * part of it are told of. */
+/* Walks from `spec` up to a top department. A department that leads into a cycle without being
+ * part of it passes; the departments of the cycle are reported themselves. */
 static enum err parents_check(const struct scenario *scenario, const struct account_spec *spec,
                               struct error *e)
 {
@@ -228,7 +229,7 @@ static must_use enum err quotas_check(const struct scenario *scenario, struct er
     return ERR_OK;
 }
 
-/* ---- what comes after what ---- */
+/* ---- order of jobs ---- */
 
 static const struct doc *after_place(const struct job_kind *kind, uint32_t index)
 {
@@ -242,7 +243,7 @@ static const struct doc *after_place(const struct job_kind *kind, uint32_t index
     return place;
 }
 
-/* Jobs are in the order in which they are submitted. */
+/* Jobs are already sorted in the order of their submission. */
 static must_use enum err after_check(const struct scenario *scenario, struct error *e)
 {
     struct map *before = map_new();
@@ -297,7 +298,8 @@ static must_use enum err target_unknown(const struct scenario *scenario,
     return fail_in(e, "%s:%u:%u: events", scenario->file, action->line, action->column);
 }
 
-/* Nodes and tasks that no event can ever find are slips of the pen; whether one is there in time shows in the run. */
+/* Checks that nodes and tasks of events exist somewhere in the scenario. Whether they exist in
+ * time shows during the run. */
 static must_use enum err events_check(const struct scenario *scenario, struct error *e)
 {
     enum err r = ERR_OK;

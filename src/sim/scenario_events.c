@@ -1,7 +1,8 @@
-/* scenario_events.c - what people and machines do in a scenario: `{at: 10m, crash: n1, for: 1h}`.
+/* scenario_events.c - the events of a scenario: `{at: 10m, crash: n1, for: 1h}`.
  *
- * Quotas, pools, projects and departments change by a body in the words of the server file. It is checked here, with its place; what
- * it names is looked up when its time comes (engine_edits.c), because pools and projects may come into being on the way.
+ * Quotas, pools, projects and departments change by a body as in the server file. The form of a
+ * body is checked here, with its place. Names in a body are looked up when the event comes
+ * (engine_edits.c), because pools and projects may be created during the run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/scenario_internal.h"
 
@@ -10,7 +11,7 @@
 
 struct event_draft {
     struct scenario_action action;
-    uint32_t type_count; /* how many of the acts below were given */
+    uint32_t type_count; /* number of actions in this event; one is allowed */
     bool at_given;
 };
 
@@ -45,7 +46,7 @@ static void act_read(struct reader *in, const struct doc_place *place, const str
     (void)fields_value_text(in, place, doc, TEXT_LEN_MAX, &draft->action.target);
 }
 
-/* Would the reader of such bodies take it? */
+/* Checks the body of an event with the reader of spec/ for this kind of object. */
 static enum err body_check(struct reader *in, const struct doc *doc, enum action_type type,
                            struct error *e)
 {

@@ -1,4 +1,5 @@
-/* scenario_file.c - the top of a scenario file: settings, pools, and the lists that other files read.
+/* scenario_file.c - the top of a scenario file: settings and pools. Other files read the lists
+ * of nodes, tasks, accounts and events.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/scenario_file.h"
 
@@ -8,7 +9,8 @@
 
 enum { PATH_KEY_MAX = 64 };
 
-/* The value that the first name of a path stands for; `*path` is then behind it. NULL: there is none. */
+/* Returns the value of the first name of a path and moves `*path` behind the name. NULL: there
+ * is none. */
 static const struct doc *doc_step(const struct doc *map, const char **path)
 {
     char key[PATH_KEY_MAX];
@@ -23,7 +25,7 @@ static const struct doc *doc_step(const struct doc *map, const char **path)
     return doc_get(map, key);
 }
 
-/* As far down as the path leads through maps that are there. */
+/* Follows a path as far as it leads through existing maps. */
 static const struct doc *doc_of_path(const struct doc *map, const char *path)
 {
     const struct doc *at = map;
@@ -89,7 +91,7 @@ static void seed_read(struct reader *in, const struct doc_place *place, const st
 {
     (void)field;
     (void)object;
-    uint64_t seed; /* in effect since seed_first(); here it is only checked */
+    uint64_t seed; /* only checked here; settings_first() has already read it */
     (void)fields_value_u64(in, place, doc, 0, INT64_MAX, &seed);
 }
 
@@ -214,8 +216,8 @@ static void scenario_finish(struct reader *in, const struct doc *doc, struct sce
     }
 }
 
-/* A trace named in a scenario lies relative to it. It is read last: large jobs are divided by the
- * size of the nodes. */
+/* Reads the trace that the scenario names, relative to the scenario file. The trace is read
+ * last, because large jobs are divided by the size of the nodes. */
 static must_use enum err trace_load(struct scenario_draft *draft, struct error *e)
 {
     struct arena *arena = &draft->scenario->arena;
@@ -229,8 +231,8 @@ static must_use enum err trace_load(struct scenario_draft *draft, struct error *
     return r == ERR_OK ? trace_read(&draft->trace, text, draft->scenario, e) : r;
 }
 
-/* The seed and the end come first, wherever they stand: the lists draw from the one, streams go on to the other. What is wrong with
- * them is said when their turn comes. */
+/* Reads the seed and the end first, wherever they stand: lists draw from the seed, and streams
+ * need the end. Problems with the two are reported when their fields are read. */
 static void settings_first(const struct doc *doc, const uint64_t *seed, struct scenario *scenario)
 {
     static const struct field until = {

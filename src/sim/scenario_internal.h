@@ -1,4 +1,4 @@
-/* scenario_internal.h - a scenario file while it is being read: file.c, its jobs and its events.
+/* scenario_internal.h - a scenario file while it is read: what the files scenario_*.c share.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -9,20 +9,20 @@
 struct scenario_draft {
     struct scenario *scenario;
     const char *file;
-    struct trace_options trace; /* its file NULL: none */
+    struct trace_options trace; /* trace.file is NULL: no trace */
 };
 
-/* `tasks:` and `streams:`. */
+/* Read `tasks:` and `streams:`. */
 void scenario_tasks_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const struct field *field, void *draft);
 void scenario_tasks_streams(struct reader *in, const struct doc_place *place, const struct doc *doc,
                             const struct field *field, void *draft);
 
-/* `events:`. */
+/* Reads `events:`. */
 void scenario_events_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                           const struct field *field, void *draft);
 
-/* `departments:`, `projects:` and `quotas:`, as in the server file. */
+/* Read `departments:`, `projects:` and `quotas:`, as in the server file. */
 void scenario_accounts_departments(struct reader *in, const struct doc_place *place,
                                    const struct doc *doc, const struct field *field, void *draft);
 void scenario_accounts_projects(struct reader *in, const struct doc_place *place,
@@ -30,13 +30,14 @@ void scenario_accounts_projects(struct reader *in, const struct doc_place *place
 void scenario_accounts_quotas(struct reader *in, const struct doc_place *place,
                               const struct doc *doc, const struct field *field, void *draft);
 
-/* `nodes:`. */
+/* Reads `nodes:`. */
 void scenario_nodes_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const struct field *field, void *draft);
 
-/* Notes what a reader of spec/ says about `doc`, at the field that its path names. */
+/* Notes the error of a reader of spec/ as a problem of `doc`, at the field that the error's path
+ * names. */
 void scenario_file_problem(struct reader *in, const struct doc_place *place, const struct doc *doc,
                            const struct error *e);
 
-/* Is it a list? Else a problem is noted. */
+/* True when the value is a list; false: a problem was noted. */
 bool scenario_file_list(struct reader *in, const struct doc_place *place, const struct doc *doc);

@@ -10,7 +10,7 @@
 #include "sim/trace.h"
 #include "spec/pool_spec.h"
 
-/* What a run is called that has no name of its own. */
+/* Returns the file name of a path: the name of a run that has no other name. */
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -20,7 +20,7 @@ static const char *base_name(const char *path)
 enum { PLAIN_CPU_MILLI = 64000 };
 #define PLAIN_MEMORY ((int64_t)512 << 30)
 
-/* "64x8": 64 nodes of 8 GPUs, for trying a trace without a file. */
+/* Makes nodes from "64x8": 64 nodes with 8 GPUs each, for a trace without a scenario file. */
 static must_use enum err nodes_plain(const char *text, struct scenario *scenario, struct error *e)
 {
     struct str gpus_text;
@@ -68,7 +68,7 @@ static must_use enum err trace_load(const struct sim_options *options, struct sc
     return r == ERR_OK ? trace_read(&how, text, scenario, e) : r;
 }
 
-/* Every pool gets the patience of the command line, the default one too. */
+/* Sets the patience of the command line in every pool, `default` included. */
 static void patience_set(struct scenario *scenario, int64_t patience_ms)
 {
     if (scenario->pools.count == 0) {

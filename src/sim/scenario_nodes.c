@@ -113,7 +113,7 @@ static const struct field node_fields[] = {
     {0},
 };
 
-/* Slots of a node without GPUs: as many as were given, else its cores. */
+/* Returns the slots of a node without GPUs: the given number, else its cores. */
 static int64_t slots_of(const struct node_draft *draft)
 {
     if (draft->spec.device_count > 0) {

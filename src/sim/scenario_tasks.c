@@ -1,8 +1,9 @@
-/* scenario_tasks.c - the jobs of a scenario file: tasks one by one, and streams of equal ones.
+/* scenario_tasks.c - the jobs of a scenario file: single tasks, and streams of equal tasks.
  *
- * A job is written as a task file writes it, with fields of its own beside: when it comes, how long
- * it really runs, how it ends. The map is divided: what the table below knows is ours, the rest is
- * the task's. SPDX-License-Identifier: Apache-2.0 */
+ * A job is written like a task of a task file, with a few more fields: when it arrives, how long
+ * it really runs, how it ends. The map is divided: fields of the table below are read here, and
+ * the reader of task files gets the rest.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
 #include "sim/rng.h"
 #include "sim/docmap.h"
@@ -11,9 +12,9 @@
 
 enum { JOBS_OF_ONE_MAX = 10000000, AFTER_MAX = TASK_DEPENDS_MAX };
 
-/* How long jobs run: one length, or drawn. */
+/* The length of jobs: fixed, or drawn at random. */
 struct length {
-    int64_t mean_ms; /* exponential, when `low` is not given */
+    int64_t mean_ms; /* of an exponential distribution, if `low` is not given */
     int64_t low_ms;
     int64_t high_ms;
     bool drawn;
@@ -24,12 +25,12 @@ struct job_draft {
     struct length runs;
     int64_t at_ms;
     int64_t every_ms;
-    int64_t from_ms; /* streams */
+    int64_t from_ms; /* begin of a stream */
     int64_t until_ms;
     uint32_t count;
     uint32_t exit_code;
     uint32_t fail_percent;
-    const char *user; /* NULL: whoever simulates */
+    const char *user; /* NULL: the user who runs the simulator */
     bool runs_given;
 };
 
@@ -127,7 +128,7 @@ static bool is_ours(struct str key)
 
 /* ---- dividing the map ---- */
 
-/* The command that every task must have: nothing is run here. */
+/* Makes the command that every task must have. Nothing is run here. */
 static struct doc *command_doc(struct arena *arena, const struct doc *like)
 {
     struct doc *list = arena_new(arena, struct doc, 1);
@@ -212,7 +213,7 @@ static bool job_add(struct reader *in, const struct doc_place *place, const stru
     return true;
 }
 
-/* One task, or `count` of them `every` so often. */
+/* Adds one task, or `count` tasks at distances of `every`. */
 static void task_add(struct reader *in, const struct doc_place *place, const struct doc *doc,
                      struct job_draft *draft, struct scenario *scenario)
 {
@@ -236,8 +237,8 @@ static void task_add(struct reader *in, const struct doc_place *place, const str
     }
 }
 
-/* A stream: jobs come at random, `every` so often on average, from `from` to `until`, else the scenario's
- * end, or `count` of them. */
+/* Adds a stream: jobs arrive at random, at a mean distance of `every`, beginning at `from`. A
+ * stream ends at `until` (else at the scenario's end) or after `count` jobs. */
 static void stream_add(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        struct job_draft *draft, struct scenario *scenario)
 {

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* The longest distance: all samples of a series lie below INT64_MAX. */
+/* The longest distance, with which all times of a series stay below INT64_MAX. */
 #define STEP_MS_MAX (INT64_MAX / SERIES_SAMPLES_MAX)
 
 void series_init(struct series *series, int64_t step_ms)

@@ -1,5 +1,6 @@
-/* series.h - samples of a run at even distances. When there are too many, every second one goes and
- * the distance doubles: any length of run gives a bounded number, the same on every machine.
+/* series.h - samples of a run at even distances. When there are too many samples, every second
+ * one is dropped and the distance doubles. A run of any length thus has a bounded number of
+ * samples, the same on every machine.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -8,7 +9,7 @@
 
 enum { SERIES_SAMPLES_MAX = 512, SERIES_ACCOUNTS_MAX = 32, SERIES_POOLS_MAX = 8 };
 
-/* Slots of one pool. */
+/* The slots of one pool. */
 struct pool_sample {
     int64_t allocated_milli;
     int64_t capacity_milli;
@@ -21,11 +22,13 @@ struct sample {
     int64_t capacity_milli;
     int64_t fragmented_milli;
     uint64_t pending;
-    struct pool_sample pools[SERIES_POOLS_MAX]; /* as below, the last one takes the rest */
-    int64_t held_milli[SERIES_ACCOUNTS_MAX];    /* by account; the last one takes the rest */
-    int64_t share_milli[SERIES_ACCOUNTS_MAX];   /* its fair share of all pools */
-    /* From the beginning on, by account: how long it lacked some of its guarantee, and was owed a place (fairness.h). What was in
-     * between two samples is their difference, however many were left out. */
+    struct pool_sample pools[SERIES_POOLS_MAX]; /* by pool; the last entry sums all further pools */
+    /* By account; the last entry sums all further accounts. */
+    int64_t held_milli[SERIES_ACCOUNTS_MAX];
+    int64_t share_milli[SERIES_ACCOUNTS_MAX]; /* fair shares in all pools together, by account */
+    /* By account, since the beginning: how long some of the guarantee was lacking, and how long
+     * a place was owed (fairness.h). The difference of two samples holds for the time between
+     * them, even if samples between them were dropped. */
     int64_t short_ms[SERIES_ACCOUNTS_MAX];
     int64_t below_ms[SERIES_ACCOUNTS_MAX];
 };
@@ -38,8 +41,9 @@ struct series {
 
 void series_init(struct series *series, int64_t step_ms);
 
-/* The moment of the next sample; INT64_MAX: none comes, time itself is at its end. */
+/* Returns the time of the next sample; INT64_MAX: there is none, because time would overflow. */
 int64_t series_next_ms(const struct series *series);
 
-/* A sample for series_next_ms(); its time is set here. Where none comes any more it is left out. */
+/* Adds the sample of series_next_ms() and sets its time. Does nothing if there is no next
+ * sample. */
 void series_add(struct series *series, const struct sample *sample);

@@ -1,7 +1,7 @@
-/* sim.c - the role `weir sim`: one run, or one of the experiments built on runs.
- *
- * Standard output holds results only, the same bytes for the same seed; rates, progress and errors
- * go to standard error. SPDX-License-Identifier: Apache-2.0 */
+/* sim.c - the role `weir sim`: one run, or an experiment of several runs. Standard output has
+ * results only, the same bytes for the same seed. Rates, progress and errors go to standard
+ * error.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/sim.h"
 
 #include "sim/sim_options.h"
@@ -11,7 +11,7 @@
 
 enum { EXIT_USAGE = 2, EXIT_NOT_FOUND = 3, EXIT_FAILED = 1, EXIT_SIGNAL = 128 };
 
-/* As everywhere in Weir (`weir help exit-codes`). */
+/* Returns the exit status for an error, as everywhere in Weir (`weir help exit-codes`). */
 static int exit_of(enum err code)
 {
     if (code == ERR_USAGE || code == ERR_INVALID || code == ERR_LIMIT) {

@@ -1,4 +1,4 @@
-/* sim_file.h - whole files in and out; "-" is standard input or output.
+/* sim_file.h - reads and writes whole files; "-" is standard input or output.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -7,11 +7,11 @@
 #include "base/fail.h"
 #include "base/str.h"
 
-/* The text of a file, NUL-terminated, in the arena. ERR_LIMIT beyond SCENARIO_FILE_BYTES_MAX. */
+/* Reads a file into the arena, NUL-terminated. ERR_LIMIT: more than SCENARIO_FILE_BYTES_MAX. */
 must_use enum err sim_file_read(const char *path, struct arena *arena, struct str *ret,
                                 struct error *e);
 
-/* Could it be written? Asked before a long run, so that this is not in vain; NULL is fine. */
+/* Checks that a file can be written, before a long run would be in vain. NULL is allowed. */
 must_use enum err sim_file_writable(const char *path, struct error *e);
 
 must_use enum err sim_file_write(const char *path, const struct buf *text, struct error *e);

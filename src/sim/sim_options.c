@@ -1,4 +1,4 @@
-/* sim_options.c - see sim_options.h. The help is in the CLI's command table.
+/* sim_options.c - see sim_options.h. The help text is in the command table of cli/.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/sim_options.h"
 
@@ -21,7 +21,7 @@ enum option_kind {
     OPTION_COUNT
 };
 
-/* The commands that know a flag. */
+/* The commands that accept a flag. */
 enum { IN_RUN = 1 << SIM_RUN, IN_COMPARE = 1 << SIM_COMPARE, IN_OPENB = 1 << SIM_OPENB };
 enum { IN_PLAYS = IN_RUN | IN_COMPARE, IN_ALL = IN_PLAYS | IN_OPENB };
 
@@ -75,7 +75,7 @@ static const struct sim_option_row *row_find(struct str name)
     return NULL;
 }
 
-/* No such flag: which one was meant, where one is near. */
+/* Fails for an unknown flag, and suggests the nearest known one. */
 static must_use enum err flag_unknown(const struct sim_options *options, const char *word,
                                       struct str name, struct error *e)
 {
@@ -94,7 +94,7 @@ static must_use enum err flag_unknown(const struct sim_options *options, const c
                 command_names[options->command]);
 }
 
-/* A flag that would be passed over in silence is an error, too. */
+/* Fails for a flag that belongs to another command, instead of ignoring the flag. */
 static must_use enum err flag_elsewhere(const struct sim_options *options,
                                         const struct sim_option_row *row, struct error *e)
 {
@@ -106,7 +106,7 @@ static must_use enum err flag_elsewhere(const struct sim_options *options,
                 command_names[options->command]);
 }
 
-/* "42" or "42-51". */
+/* Reads "42" or "42-51". */
 static must_use enum err seeds_set(enum option_kind kind, struct str value,
                                    struct sim_options *options, struct error *e)
 {
@@ -165,7 +165,7 @@ static must_use enum err value_set(const struct sim_option_row *row, const char 
     return ERR_OK;
 }
 
-/* One flag at argv[*i]; *i moves over its value. */
+/* Reads the flag at argv[*i] and moves *i over its value. */
 static must_use enum err flag_read(int argc, char **argv, int *i, struct sim_options *options,
                                    struct error *e)
 {
@@ -188,7 +188,7 @@ static must_use enum err flag_read(int argc, char **argv, int *i, struct sim_opt
     return value_set(row, rest.p != NULL ? rest.p : argv[++*i], options, e);
 }
 
-/* Flags that say something of another one. */
+/* Checks flags that need or exclude other flags. */
 static must_use enum err together_check(const struct sim_options *options, struct error *e)
 {
     const bool of_trace = options->format != NULL || options->columns != NULL || options->skip_bad;
@@ -258,7 +258,8 @@ enum err sim_options_read(int argc, char **argv, struct sim_options *ret, struct
         i++;
     }
     for (; i < argc; i++) {
-        const bool word = argv[i][0] == '-' && argv[i][1] != '\0'; /* "-" is standard input */
+        /* "-" alone is standard input and no flag. */
+        const bool word = argv[i][0] == '-' && argv[i][1] != '\0';
         enum err r = ERR_OK;
         if (word && argv[i][1] != '-') {
             r = flag_unknown(&options, argv[i], str_of(argv[i] + 1), e);
@@ -276,7 +277,7 @@ enum err sim_options_read(int argc, char **argv, struct sim_options *ret, struct
     enum err r = check(&options, e);
     r = r == ERR_OK ? together_check(&options, e) : r;
     if (r == ERR_OK) {
-        options.events |= options.why; /* why is a part of the story */
+        options.events |= options.why; /* reasons are shown as lines between the events */
         options.runs_ms = options.runs_ms == 0 ? RUNS_DEFAULT_MS : options.runs_ms;
         *ret = options;
     }

@@ -1,4 +1,4 @@
-/* spread.c - distributions of times, and classes of sizes.
+/* spread.c - see spread.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/spread.h"
 
@@ -9,7 +9,7 @@ static int i64_compare(const void *a, const void *b)
     return first < second ? -1 : first > second;
 }
 
-/* The least value that `percent` of all do not exceed. */
+/* Returns the least value that `percent` of all values do not exceed. */
 static int64_t percentile(const int64_t *sorted, size_t count, unsigned percent)
 {
     return sorted[(count * percent + 99) / 100 - 1];

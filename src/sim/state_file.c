@@ -1,5 +1,5 @@
-/* state_file.c - see state_file.h. What the state writes as the readers of spec/ take it goes
- * through them; the rest (milliseconds, amounts of nodes) is read here.
+/* state_file.c - see state_file.h. Objects that the readers of spec/ accept go through them.
+ * Other values (milliseconds, amounts of nodes) are read here.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/state_file.h"
 
@@ -94,7 +94,7 @@ bool state_file_yes(const struct doc *map, const char *name)
 
 /* ---- pools and accounts ---- */
 
-/* What was used before the export is not in it: the simulation looks back on itself only. */
+/* An export has no past use of accounts: usage history begins with the simulation. */
 static enum err pool_read(struct sim_state *state, const struct doc *item, struct error *e)
 {
     struct pool_spec spec;

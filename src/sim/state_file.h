@@ -1,8 +1,9 @@
-/* state_file.h - a scenario out of a server's state (`weir state export`, GET /api/v1/state).
+/* state_file.h - a scenario from a server's state (`weir state export`, GET /api/v1/state).
  *
- * Pools, accounts, quotas and nodes are as they were; tasks that ran start first, the others wait in
- * their order. Where they run is decided anew. How long a task will run nobody knows: its time limit,
- * else the length given, less what it has run. SPDX-License-Identifier: Apache-2.0 */
+ * Pools, accounts, quotas and nodes are taken over. Running tasks keep their nodes, and other
+ * tasks wait in their order. The length of a task is its time limit, else the length given on
+ * the command line, less the time that it has already run.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/fail.h"

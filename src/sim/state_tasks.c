@@ -1,4 +1,4 @@
-/* state_tasks.c - the tasks of an exported state: what is left of each.
+/* state_tasks.c - the tasks of an exported state, as far as they have not ended.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/model/task.h"
 #include "sim/state_internal.h"
@@ -19,7 +19,7 @@ static bool is_ended(const struct doc *item)
            task_state_ended(state);
 }
 
-/* The task with this number; NULL: it has ended, or is not there any more. */
+/* Returns the task with this number; NULL: the task has ended, or is gone. */
 static const struct doc *task_numbered(const struct doc *tasks, uint64_t wanted)
 {
     for (const struct doc *other = tasks->first; other != NULL; other = other->next) {
@@ -32,7 +32,8 @@ static const struct doc *task_numbered(const struct doc *tasks, uint64_t wanted)
     return NULL;
 }
 
-/* Dependencies by name: those on tasks that are still there. What has ended holds nobody up. */
+/* Sets the dependencies by name. Dependencies on ended tasks are dropped, because those are
+ * fulfilled. */
 static void after_set(struct sim_state *state, const struct doc *tasks, struct job_kind *kind)
 {
     struct task_spec *spec = &kind->spec;
@@ -47,13 +48,13 @@ static void after_set(struct sim_state *state, const struct doc *tasks, struct j
         }
     }
     kind->after = names;
-    spec->depends_on = NULL; /* the engine fills in the numbers that the tasks have here */
+    spec->depends_on = NULL; /* the engine fills in the task ids of this run */
     spec->depends_count = 0;
     spec->depends_any = any;
     state->scenario->names_needed |= kind->after_count > 0;
 }
 
-/* What is left of it: instances that have ended do not come again. */
+/* Leaves out instances that have ended. */
 static void rest_set(struct sim_state *state, const struct doc *item, struct task_spec *spec)
 {
     const struct doc *counts = doc_get(item, "counts");
@@ -67,7 +68,7 @@ static void rest_set(struct sim_state *state, const struct doc *item, struct tas
     spec->user = state_file_text(item, "user");
 }
 
-/* When it was, seen from the moment of the export: 0 or before; NOT_YET: it has not been. */
+/* Returns a time relative to the export: 0 or before; NOT_YET: the map has no such time. */
 static int64_t before_ms(const struct sim_state *state, const struct doc *map, const char *name)
 {
     int64_t at_ms = 0;
@@ -97,7 +98,8 @@ static bool is_active(const char *word)
            strcmp(word, "stopping") == 0;
 }
 
-/* Where its instances are. Those of a gang are told apart; of the others those that run come first. */
+/* Sets the places of running instances. Instances of a gang keep their index. Instances of other
+ * tasks are alike, so the running ones get the first indices. */
 static void places_set(struct sim_state *state, const struct doc *item, struct job_kind *kind)
 {
     const struct doc *attempts = doc_get(item, "attempts");
@@ -137,7 +139,7 @@ static bool node_there(const struct sim_state *state, const char *name)
     return false;
 }
 
-/* Of the nodes that it avoids those that are there: some may be gone. */
+/* Drops avoided nodes that no longer exist. */
 static void avoid_set(const struct sim_state *state, struct task_spec *spec)
 {
     const char **left = arena_new(state->arena, const char *, spec->avoid_count + 1);

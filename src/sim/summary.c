@@ -1,4 +1,4 @@
-/* summary.c - the page for people.
+/* summary.c - the summary of a run for people.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/summary.h"
 
@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* 80 columns hold a line where no name is longer than the first. */
+/* A line has 80 columns, unless a name is longer than the first column. */
 enum { LABEL_WIDTH_MIN = 15, LABEL_WIDTH_MAX = 22, CELL_WIDTH = SUMMARY_CELL_WIDTH };
 
 static void count_part(struct buf *out, uint64_t count, const char *what)
@@ -32,7 +32,7 @@ static void tasks_line(const struct result *result, struct buf *out)
     buf_add_char(out, '\n');
 }
 
-/* The first of them, and why. */
+/* Lists the first refused tasks, with reasons. */
 static void refused_lines(const struct result *result, struct buf *out)
 {
     char text[SIM_TEXT_MAX];
@@ -47,7 +47,7 @@ static void refused_lines(const struct result *result, struct buf *out)
     }
 }
 
-/* They have no wait yet, and the longest waits may be among them. */
+/* Lists tasks that have not started, because the longest waits may be among them. */
 static void not_started_line(const struct result *result, struct buf *out)
 {
     char count[SIM_TEXT_MAX];
@@ -117,7 +117,7 @@ static void spread_head(int width, const char *title, struct buf *out)
              CELL_WIDTH, "max");
 }
 
-/* Of the first column. */
+/* Returns the width of the first column. */
 static int label_width(const struct result *result)
 {
     size_t width = LABEL_WIDTH_MIN;
@@ -153,7 +153,7 @@ static void waits(const struct result *result, struct buf *out)
     }
 }
 
-/* What the first column is about, and the names of the others. */
+/* Writes the head of a table: what the first column is, and the names of the other columns. */
 static void table_head(const struct result *result, const char *first, const char *const *heads,
                        size_t count, struct buf *out)
 {
@@ -182,8 +182,8 @@ static void account_row(const struct result *result, const struct account_result
     buf_addf(out, " %*s\n", CELL_WIDTH, sim_text_milli(account->work_lost_slot_ms / 3600, text));
 }
 
-/* What each used and was promised; `short`: slots it lacked of that at worst; `below`: the longest time
- * that it was owed a place and promised none. */
+/* Writes for each account what it used and was guaranteed. `short`: the most slots lacking of
+ * that. `below`: the longest time that a place was owed and none promised. */
 static void shares(const struct result *result, struct buf *out)
 {
     static const char *const heads[] = {"slots", "percent", "promised", "short",
@@ -217,7 +217,8 @@ static void pool_row(const struct result *result, const struct pool_result *pool
     buf_add_char(out, '\n');
 }
 
-/* Slots of several pools are different things: what all of them together hold says little. */
+/* Writes a line for each of several pools, because their sum says little: slots of different
+ * pools are different things. */
 static void pools(const struct result *result, struct buf *out)
 {
     static const char *const heads[] = {"slots", "alloc, %", "pieces,%", "tasks",

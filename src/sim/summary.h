@@ -5,13 +5,13 @@
 #include "base/buf.h"
 #include "sim/metrics.h"
 
-/* A page for people. */
+/* Writes a summary for people. */
 void summary_text(const struct result *result, const struct scenario *scenario,
                   const struct series *series, struct buf *out);
 
-/* One JSON object (docs/dev/formats/sim-output.md), with the samples. */
+/* Writes one JSON object (docs/dev/formats/sim-output.md), samples included. */
 void summary_json(const struct result *result, const struct engine *engine,
                   const struct series *series, struct buf *out);
 
-/* One line per submitted task, a header first. Times in seconds. */
+/* Writes a header, and one line for each submitted task. Times are in seconds. */
 void summary_json_tasks_csv(const struct engine *engine, struct buf *out);

@@ -1,4 +1,4 @@
-/* summary_internal.h - shared by the parts of the page for people.
+/* summary_internal.h - what the files of the summary for people share.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -7,6 +7,7 @@
 
 enum { SUMMARY_CELL_WIDTH = 8 };
 
-/* Allocation, pieces and queue in a few slices of the run; nothing where it has too few samples. `width`: of the first column. */
+/* Writes allocation, fragmentation and queue in a few slices of the run; nothing if there are
+ * too few samples. `width` is that of the first column. */
 void summary_time(const struct result *result, const struct series *series, int width,
                   struct buf *out);

@@ -1,4 +1,4 @@
-/* summary_json.c - the result for programs.
+/* summary_json.c - the result of a run for programs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/summary.h"
 
@@ -6,7 +6,7 @@
 
 enum { MS_PER_HOUR = 3600 * 1000 };
 
-/* Seconds as a decimal number. */
+/* Writes seconds as a decimal number. */
 static void kv_seconds(struct json_out *j, const char *key, int64_t ms)
 {
     json_out_kv_milli(j, key, ms);
@@ -25,7 +25,7 @@ static void spread_json(struct json_out *j, const char *key, const struct spread
     json_out_end(j);
 }
 
-/* Thousandths of a slot-hour. */
+/* Returns thousandths of slot-hours. */
 static int64_t slot_hours_milli(int64_t slot_ms)
 {
     return (int64_t)(((__int128)slot_ms * 1000 + MS_PER_HOUR / 2) / MS_PER_HOUR);
@@ -145,7 +145,8 @@ static void millis_json(struct json_out *j, const char *key, const int64_t *valu
     json_out_end(j);
 }
 
-/* Which account is which place of `used` and `share`; the last of many stands for the rest. */
+/* Writes the account of each index of `used` and `share`. The last index of many stands for all
+ * further accounts. */
 static uint32_t sample_accounts_json(struct json_out *j, const struct engine *engine)
 {
     uint32_t count = 0;
@@ -223,7 +224,7 @@ void summary_json(const struct result *result, const struct engine *engine,
 
 /* ---- tasks ---- */
 
-/* A field of CSV: in quotes where it must be. */
+/* Writes a field of CSV, in quotes if needed. */
 static void csv_text(struct buf *out, const char *text)
 {
     if (strpbrk(text, ",\"\r\n") == NULL) {
@@ -252,13 +253,13 @@ static void csv_milli(struct buf *out, int64_t milli)
 static void csv_time(struct buf *out, int64_t ms)
 {
     if (ms == NOT_YET) {
-        buf_add_char(out, ','); /* it never happened */
+        buf_add_char(out, ','); /* the event never happened, so the field is empty */
     } else {
         csv_milli(out, ms);
     }
 }
 
-/* As it ended, or is at the end of the run. */
+/* Returns the state at the end of the task, or at the end of the run. */
 static const char *state_text(const struct engine *engine, size_t index)
 {
     const struct task *task = query_task(engine_core(engine), (task_id){index + 1});

@@ -1,4 +1,5 @@
-/* summary_time.c - the run in a few slices of time: how full, how broken up, how long the queue. Means of the samples.
+/* summary_time.c - the run in a few slices of time: allocation, fragmentation and queue, as
+ * means of the samples.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/summary_internal.h"
 
@@ -13,7 +14,7 @@ struct slice {
     int64_t count;
 };
 
-/* What a row is about; `pool`: a place in the samples, -1: all pools together. */
+/* What a row shows. `pool` is an index in the samples; -1: all pools together. */
 enum row_kind { ROW_ALLOCATED, ROW_FRAGMENTED, ROW_WAITING };
 
 struct summary_row {
@@ -42,7 +43,7 @@ static void slice_add(struct slice *slice, const struct sample *sample, struct s
     }
 }
 
-/* Which slice a moment lies in. */
+/* Returns the slice of a moment. */
 static size_t slice_of(int64_t at_ms, int64_t span_ms)
 {
     const size_t at = (size_t)((__int128)at_ms * SLICES / span_ms);

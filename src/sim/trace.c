@@ -9,7 +9,8 @@
 
 /* ---- rows ---- */
 
-/* Everything that makes rows equal but time, length and name; zeroed first, as it is a key. */
+/* Everything but time, length and name that a row has. Equal rows share a kind of job. Zeroed
+ * first, because the bytes are a key. */
 struct trace_row_kind {
     int64_t slots_milli;
     int64_t cpu_milli;
@@ -30,7 +31,7 @@ struct trace_row {
     struct trace_row_kind kind;
 };
 
-/* The field of a role; false: the row has none, it is empty or, in SWF, -1. */
+/* Returns the field of a role; false: the row has no such field, or it is empty or, in SWF, -1. */
 static bool field_of(const struct trace *trace, enum role role, struct str *ret)
 {
     const int column = trace->columns[role];
@@ -41,7 +42,7 @@ static bool field_of(const struct trace *trace, enum role role, struct str *ret)
     return ret->len > 0 && !(trace->format->missing && str_is(*ret, "-1"));
 }
 
-/* A number in thousandths; `otherwise` where the field is missing. */
+/* Returns a number in thousandths; `otherwise` if the field is missing. */
 static must_use enum err milli_of(const struct trace *trace, enum role role, int64_t otherwise,
                                   int64_t *ret, struct error *e)
 {
@@ -78,7 +79,7 @@ static must_use enum err time_of(const struct trace *trace, enum role role, int6
     return ERR_OK;
 }
 
-/* The first time that can be read says how the others are written. */
+/* Learns from the first readable time how the trace writes times. */
 static void clock_learn(struct trace *trace)
 {
     struct str text;
@@ -99,7 +100,7 @@ static must_use enum err span_check(const struct trace *trace, enum role role, i
                           "%s: nothing takes more than a hundred years", trace_roles[role]);
 }
 
-/* Seconds as a span of time in milliseconds; 0 where the field is missing. */
+/* Returns seconds as milliseconds; 0 if the field is missing. */
 static must_use enum err span_of(const struct trace *trace, enum role role, int64_t *ret_ms,
                                  struct error *e)
 {
@@ -107,7 +108,8 @@ static must_use enum err span_of(const struct trace *trace, enum role role, int6
     return r == ERR_OK ? span_check(trace, role, *ret_ms, e) : r;
 }
 
-/* 0 where the format has a word for what is not known: a job that was taken back before it ran. */
+/* Returns the duration; 0 if the format marks it as unknown, as for a job that was cancelled
+ * before it ran. */
 static must_use enum err duration_of(const struct trace *trace, int64_t *ret_ms, struct error *e)
 {
     struct str text;
@@ -118,7 +120,7 @@ static must_use enum err duration_of(const struct trace *trace, int64_t *ret_ms,
     return span_of(trace, ROLE_DURATION, ret_ms, e);
 }
 
-/* From start (or submission) to end, where the trace has no duration. */
+/* Computes the length from start (or submission) to end, if the trace has no duration. */
 static must_use enum err length_of(const struct trace *trace, struct trace_row *row,
                                    struct error *e)
 {
@@ -252,7 +254,7 @@ static must_use enum err row_read(struct trace *trace, struct trace_row *row, st
 
 /* ---- jobs ---- */
 
-/* A job larger than any node: equal parts, as large as a node can hold. */
+/* Divides a job that is larger than any node into equal parts, as large as a node can hold. */
 static void divide(int64_t node_slots_milli, struct task_spec *spec)
 {
     const int64_t slots = spec->slots_milli / SLOT_MILLI;
@@ -323,7 +325,7 @@ static must_use enum err job_add(struct trace *trace, const struct trace_row *ro
     return ERR_OK;
 }
 
-/* The first job of the trace arrives when the run begins. */
+/* Shifts all times so that the first job of the trace arrives at 0. */
 static void times_shift(struct scenario *scenario, size_t first)
 {
     int64_t origin_ms = INT64_MAX;
@@ -336,7 +338,7 @@ static void times_shift(struct scenario *scenario, size_t first)
     }
 }
 
-/* Times of a trace differ by years, not by ages: the clock of the core has an end. */
+/* Refuses times that are too far apart for the core's clock. */
 static must_use enum err times_check(const struct trace *trace, size_t first, struct error *e)
 {
     for (size_t i = first; i < trace->scenario->jobs.count; i++) {

@@ -1,8 +1,10 @@
-/* trace.h - job traces as they are: a table of which column means what.
+/* trace.h - reads job traces in their own formats, by a table that says what each column means.
  *
- * A format is a set of columns: `philly`, `openb` and `swf` are known; `csv` takes the names
- * `submit`, `duration`, `gpus`, `slots`, `cpu`, `memory`, `project`, `name`, … themselves. `columns`
- * says otherwise: "submit=arrival,gpus=#3,project=-" (#3: the third, -: none). SPDX-License-Identifier: Apache-2.0 */
+ * A format is a set of columns. `philly`, `openb` and `swf` are known; `csv` uses the names
+ * `submit`, `duration`, `gpus`, `slots`, `cpu`, `memory`, `project`, `name`, … themselves.
+ * `columns` overrides the format: "submit=arrival,gpus=#3,project=-" (#3: the third column, -:
+ * none).
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/fail.h"
@@ -10,15 +12,15 @@
 #include "sim/scenario.h"
 
 struct trace_options {
-    const char *file;      /* for messages */
+    const char *file;      /* name for messages */
     const char *format;    /* NULL: csv */
-    const char *columns;   /* NULL: as the format has them */
-    bool skip_bad;         /* count malformed rows instead of ending */
-    int64_t checkpoint_ms; /* of every job, as in struct job_kind */
+    const char *columns;   /* NULL: the columns of the format */
+    bool skip_bad;         /* count malformed rows and go on, instead of failing */
+    int64_t checkpoint_ms; /* time between checkpoints of every job, as in struct job_kind */
     int64_t stops_in_ms;
 };
 
-/* Adds the trace's jobs; the first one arrives at 0. Jobs of more slots than the largest node has
- * become gangs of equal parts, as large as possible. ERR_INVALID: "file:line:column: …". */
+/* Adds the jobs of the trace; the first one arrives at 0. A job with more slots than the largest
+ * node becomes a gang of equal parts, as large as possible. ERR_INVALID: "file:line:column: …". */
 must_use enum err trace_read(const struct trace_options *options, struct str text,
                              struct scenario *scenario, struct error *e);

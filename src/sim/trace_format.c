@@ -112,7 +112,7 @@ enum err trace_format_columns_name(struct trace *trace, const char *columns, str
                         (int)item.len, item.p);
         }
         column_name_set(trace, found, str_is(name, "-") ? str_of("") : name);
-        /* "-": without it, whatever the format says */
+        /* "-": the role has no column, whatever the format says */
         trace->given[found] = !str_is(name, "-");
     }
     return ERR_OK;
@@ -156,7 +156,7 @@ enum err trace_format_row_check(const struct trace *trace, struct error *e)
     return ERR_OK;
 }
 
-/* What the header has, for whoever looks for a name; as much as a message holds. */
+/* Lists the columns of the header for a message, as many as fit. */
 static const char *header_text(const struct trace *trace, char out[static HEADER_TEXT_MAX])
 {
     size_t used = 0;

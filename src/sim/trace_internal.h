@@ -1,4 +1,4 @@
-/* trace_internal.h - a trace while it is being read: which column means what.
+/* trace_internal.h - a trace while it is read: what each column means.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -7,27 +7,27 @@
 #include "sim/trace.h"
 #include "sim/trace_value.h"
 
-/* What a column can mean. */
+/* The meaning of a column. */
 enum role {
-    ROLE_SUBMIT,   /* when it arrived: seconds, or a date and time */
-    ROLE_DURATION, /* how long it ran, s */
-    ROLE_START,    /* or from when to when */
+    ROLE_SUBMIT,   /* arrival: seconds, or a date and time */
+    ROLE_DURATION, /* length in seconds */
+    ROLE_START,    /* this and the next: start and end, instead of a duration */
     ROLE_END,
     ROLE_GPUS,
-    ROLE_GPU_MILLI, /* thousandths of one GPU, where `gpus` is 1 */
+    ROLE_GPU_MILLI, /* thousandths of one GPU, if `gpus` is 1 */
     ROLE_SLOTS,
-    ROLE_SLOTS_ASKED, /* where `slots` is missing or below 1 */
+    ROLE_SLOTS_ASKED, /* used if `slots` is missing or below 1 */
     ROLE_CPU,
     ROLE_CPU_MILLI,
     ROLE_MEMORY, /* "4Gi" */
     ROLE_MEMORY_MIB,
-    ROLE_MODELS, /* "T4|P100": GPUs that will do */
+    ROLE_MODELS, /* "T4|P100": models of GPU that the job accepts */
     ROLE_PROJECT,
     ROLE_USER,
     ROLE_NAME,
     ROLE_PRIORITY,
     ROLE_INSTANCES,
-    ROLE_TIME_LIMIT, /* s */
+    ROLE_TIME_LIMIT, /* seconds */
     ROLE_EXIT,
 };
 enum { ROLE_COUNT = ROLE_EXIT + 1, COLUMN_NAME_MAX = 64 };
@@ -38,38 +38,39 @@ struct format {
     const char *name;
     char separator;
     bool header;
-    char comment;        /* lines that begin with it are none; 0: there are no such lines */
-    bool missing;        /* -1 says that a value is not known */
-    uint32_t fields_min; /* of a row without header */
+    char comment;        /* first character of comment lines; 0: there are none */
+    bool missing;        /* -1 marks an unknown value */
+    uint32_t fields_min; /* least fields of a row, for a format without header */
     const char *columns[ROLE_COUNT];
 };
 
 struct trace {
     const struct format *format;
     struct csv csv;
-    int columns[ROLE_COUNT]; /* -1: not there */
+    int columns[ROLE_COUNT]; /* index of the column; -1: the trace has none */
     char names[ROLE_COUNT][COLUMN_NAME_MAX];
-    bool given[ROLE_COUNT]; /* on the command line */
+    bool given[ROLE_COUNT]; /* the column was named on the command line */
     struct scenario *scenario;
-    struct map *kinds; /* equal rows share one */
+    struct map *kinds; /* equal rows share a kind */
     int64_t node_slots_milli;
-    uint32_t header_count;  /* columns that the header names; 0: there is none */
-    enum trace_clock clock; /* of the first row */
+    uint32_t header_count;  /* columns of the header; 0: no header */
+    enum trace_clock clock; /* how the first row writes its time */
     const struct trace_options *options;
 };
 
 must_use enum err trace_format_find(const char *name, const struct format **ret, struct error *e);
 
-/* The names in effect: the format's (for csv the roles' own), and over them those of the command
- * line. */
+/* Sets the names of the columns: those of the format (for csv the names of the roles),
+ * overridden by those of the command line. */
 must_use enum err trace_format_columns_name(struct trace *trace, const char *columns,
                                             struct error *e);
 
-/* What separates the columns: that of the format; a header without it that has semicolons or tabs says otherwise. */
+/* Returns the separator of the format. If the header lacks this separator and has semicolons or
+ * tabs, that character is the separator. */
 char trace_format_separator(const struct format *format, struct str text);
 
-/* Is the row whole, and as wide as the header? */
+/* Checks that the row is well-formed, and as wide as the header. */
 must_use enum err trace_format_row_check(const struct trace *trace, struct error *e);
 
-/* Where these columns are; the present row is the header, where there is one. */
+/* Finds the columns. The present row is the header, if there is one. */
 must_use enum err trace_format_columns_find(struct trace *trace, struct error *e);

@@ -20,7 +20,7 @@ static void name_read(struct reader *in, const struct doc_place *place, const st
     }
 }
 
-/* An empty parent is the top. */
+/* An empty parent puts the account at the top of the tree. */
 static void parent_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         const struct field *field, void *object)
 {

@@ -1,5 +1,5 @@
-/* account_spec.h - a department's or project's definition: the bodies of POST and PATCH /departments and
- * /projects and items of the server file.
+/* account_spec.h - the definition of a department or a project, as in the bodies of POST and
+ * PATCH /departments and /projects and in the server file.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -8,17 +8,18 @@
 #include "base/fail.h"
 #include "core/model/account.h"
 
-/* POST: `name` is required. {name, parent | department, title, description}: a department lies below its
- * `parent`, a project in its `department`. */
+/* Reads the body of a POST: {name, parent | department, title, description}. `name` is required.
+ * A department names its `parent`, a project its `department`. */
 must_use enum err account_spec_read(const struct doc *doc, enum account_kind kind,
                                     struct arena *arena, struct account_spec *ret, struct error *e);
 
-/* PATCH: `spec` holds the present definition and gets what the body names; the name cannot change.
- * Unchanged on failure. */
+/* Reads the body of a PATCH. `spec` holds the present definition; fields that the body names are
+ * changed. The name cannot change. On failure `spec` is unchanged. */
 must_use enum err account_spec_patch(const struct doc *doc, struct arena *arena,
                                      struct account_spec *spec, struct error *e);
 
-/* The same out of an object of the API, which has more than these fields. */
+/* Reads a definition out of an object of the API. Fields of the object that are no part of a
+ * definition are ignored. */
 must_use enum err account_spec_again(const struct doc *item, enum account_kind kind,
                                      struct arena *arena, struct account_spec *ret,
                                      struct error *e);

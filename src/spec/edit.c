@@ -10,20 +10,21 @@
 
 #include <string.h>
 
-/* What an instance asks for: all of it anew. */
+/* An edit of resources replaces the whole request of an instance. */
 static void asks_finish(struct reader *in, const struct doc *doc, struct task_draft *draft)
 {
     const struct doc *resources = doc_get(doc, "resources");
     if (resources != NULL && resources->kind == DOC_MAP &&
         doc_get(resources, "resource_pool") != NULL) {
         struct doc_place pool = {.key = "resources.resource_pool"};
-        fields_problem(in, &pool, resources, "the pool is changed by 'pool'");
+        fields_problem(in, &pool, resources, "use the field 'pool' to change the pool");
         return;
     }
     task_resources_finish(in, NULL, doc, draft);
 }
 
-/* One field of the body into the draft: the field's bit. */
+/* Reads one field of the body into the draft. Returns the bit of the field; 0: a problem was
+ * noted. */
 static uint32_t edit_field(struct reader *in, const struct doc *doc, struct task_draft *draft)
 {
     const struct doc_place place = {.key = doc->key.p};
@@ -33,21 +34,21 @@ static uint32_t edit_field(struct reader *in, const struct doc *doc, struct task
     }
     if (field->row == NULL || field->row->edit == EDIT_NEVER) {
         fields_problem(in, &place, doc,
-                       "it cannot change; `weir task retry` or a new task would do");
+                       "this field cannot change; use `weir task retry` or submit a new task");
         return 0;
     }
     if (str_is(doc->key, "pools") && doc->kind == DOC_LIST && doc->count != 1) {
-        fields_problem(in, &place, doc, "a task is moved to one pool");
+        fields_problem(in, &place, doc, "a task can be moved to one pool only");
         return 0;
     }
     const bool none = str_is(doc->key, "topology") && doc->kind == DOC_MAP && doc->count == 0;
-    if (!none) { /* {}: no level any more */
+    if (!none) { /* an empty map removes both levels */
         field->read(in, &place, doc, field, draft);
     }
     return (uint32_t)1 << field->row->bit;
 }
 
-/* "priority, time_limit, …": the fields that can change. */
+/* Lists the fields that can change, for a message: "priority, time_limit, …". */
 static const char *edit_names(struct arena *arena)
 {
     const char *names = "";
@@ -150,7 +151,7 @@ enum err edit_node_read(const struct doc *doc, struct arena *arena, struct node_
     return r;
 }
 
-/* The edit of this key, or NULL. */
+/* Finds the label with this key in the list; NULL: there is none. */
 static const struct label *label_find(const struct label *labels, uint32_t count, const char *key)
 {
     for (uint32_t i = 0; i < count; i++) {

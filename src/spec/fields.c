@@ -1,4 +1,5 @@
-/* fields.c - the table-driven reader of maps, and the values that fields are made of.
+/* fields.c - the table-driven reader of maps, and readers of the kinds of values that fields
+ * have.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/fields.h"
 
@@ -13,7 +14,8 @@
 
 enum { PLACE_DEPTH_MAX = 16, WORD_MAX = 40, NEAR_MAX = 2, SHOWN_MAX = 60 };
 
-/* "[3].command[0]", cut where it is longer than an error's path. */
+/* Writes a place as text: "[3].command[0]". The text is cut at the longest path that an error
+ * can hold. */
 static const char *path_of(struct reader *in, const struct doc_place *place)
 {
     const struct doc_place *chain[PLACE_DEPTH_MAX];
@@ -63,7 +65,8 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
     return low < c ? low : c;
 }
 
-/* How many letters must be added, dropped or changed. Words longer than WORD_MAX are far apart. */
+/* Counts the letters that must be added, dropped or changed to turn one word into the other.
+ * Words longer than WORD_MAX count as far apart. */
 static unsigned distance(struct str a, struct str b)
 {
     if (a.len > WORD_MAX || b.len > WORD_MAX) {
@@ -85,7 +88,8 @@ static unsigned distance(struct str a, struct str b)
     return row[b.len];
 }
 
-/* Near enough to be meant: at most two slips, and fewer than a half of the word. */
+/* A name is near enough when it differs by at most two letters and by fewer than half of its
+ * letters. */
 static bool nearer(struct str word, const char *name, unsigned *best)
 {
     unsigned far = distance(word, str_of(name));
@@ -125,7 +129,7 @@ static void unknown_field(struct reader *in, const struct doc_place *place, cons
     }
 }
 
-/* Keys are NUL-terminated and have no NUL inside. */
+/* Keys of a document are NUL-terminated and have no NUL inside, so strcmp() is safe. */
 static const struct field *field_find(const struct field *fields, struct str name)
 {
     for (; fields->name != NULL; fields++) {
@@ -269,7 +273,7 @@ bool fields_value_duration(struct reader *in, const struct doc_place *place, con
     return true;
 }
 
-/* Where the field's value goes. */
+/* Returns the address of the field's value in the object. */
 static void *target(const struct field *field, void *object)
 {
     return (char *)object + field->offset;

@@ -1,7 +1,8 @@
-/* fields.h - reading a map field by field out of a table.
+/* fields.h - reading a map by a table of its fields.
  *
- * A field's function gets the value and where in the object it goes; it never returns an error but
- * notes a problem and leaves the object as it was, so that reading goes on.
+ * The function of a field gets the value and the address where the value belongs. Such a
+ * function returns no error. A bad value is noted as a problem and the object stays as it was,
+ * so that reading goes on.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -13,13 +14,14 @@
 struct reader {
     struct arena *arena;
     struct problems *problems;
-    size_t text_bytes; /* texts taken so far, for limits on the whole */
+    size_t text_bytes; /* bytes of all texts read so far, for limits on the whole document */
 };
 
-/* Where we are, as a chain up the stack; becomes a path only when there is a problem. */
+/* A place in the document, as a chain up the call stack. The chain becomes a path only when
+ * there is a problem. */
 struct doc_place {
-    const struct doc_place *up; /* NULL: the document itself */
-    const char *key;            /* NULL: an index of a list */
+    const struct doc_place *up; /* NULL: the place is the document itself */
+    const char *key;            /* NULL: the place is an index of a list */
     uint32_t index;
 };
 
@@ -31,38 +33,39 @@ struct field {
     const char *name;
     field_fn read; /* NULL: a known name that cannot be given; `note` says why */
     size_t offset; /* of the target in the object */
-    int64_t min;   /* of numbers; of texts the shortest length */
-    int64_t max;   /* of numbers; of texts the longest length */
+    int64_t min;   /* of a number the least, of a text the shortest length */
+    int64_t max;   /* of a number the most, of a text the longest length */
     const char *note;
-    const struct object_field *row; /* of object_read_field() */
+    const struct object_field *row; /* for object_read_field() */
 };
 
-/* Notes a problem with `doc` (for its line and column) at `place`. */
+/* Notes a problem at `place`. `doc` gives the line and the column. */
 void fields_problem(struct reader *in, const struct doc_place *place, const struct doc *doc,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Every value of the map through its field; an unknown name is a problem that names the nearest
- * known one. Values that are null count as not given. */
+/* Reads every value of the map by its field. An unknown name is a problem, and the message names
+ * the nearest known name. A null value counts as not given. */
 void fields_read(struct reader *in, const struct doc_place *place, const struct doc *map,
                  const struct field *fields, void *object);
 
-/* The field that a value's key names; NULL: a problem was noted that names the nearest known one. */
+/* Finds the field that a value's key names. NULL: a problem was noted that names the nearest
+ * known field. */
 const struct field *fields_find(struct reader *in, const struct doc_place *place,
                                 const struct doc *doc, const struct field *fields);
 
-/* "a list", "a number": for messages. */
+/* Says what kind of value this is, for messages: "a list", "a number". */
 const char *fields_what(const struct doc *doc);
 
-/* The known name nearest to `word`, or NULL when none is near. Names end with NULL. */
+/* Returns the known name nearest to `word`; NULL: no name is near. NULL ends the list of names. */
 const char *fields_nearest(struct str word, const char *const *names);
 
-/* ---- fields of common kinds: the target is what the name says ---- */
+/* ---- readers of common kinds of fields; the name of a reader says the type of its target ---- */
 
 void fields_text(struct reader *in, const struct doc_place *place, const struct doc *doc,
                  const struct field *field, void *object); /* const char *; no control characters */
 void fields_name(struct reader *in, const struct doc_place *place, const struct doc *doc,
                  const struct field *field,
-                 void *object); /* const char *; `note` names the thing */
+                 void *object); /* const char *; `note` says what is named: "a pool" */
 void fields_u32(struct reader *in, const struct doc_place *place, const struct doc *doc,
                 const struct field *field, void *object);
 void fields_bool(struct reader *in, const struct doc_place *place, const struct doc *doc,

@@ -23,14 +23,16 @@ static struct doc text_doc(const char *text)
     return (struct doc){.kind = DOC_STRING, .quoted = true, .text = str_of(text)};
 }
 
-/* Milliseconds as a duration, or as the word for a negative number; null is the lowest. */
+/* Adds milliseconds as a duration, or a negative number as its word. A null stands for the
+ * lowest value of the row. A default is left out. */
 static void duration_add(struct doc *map, struct arena *arena, const struct object_field *row,
                          const struct doc *value)
 {
     int64_t ms = row->record.low;
     char text[AMOUNT_TEXT_MAX];
     if (value->kind != DOC_NULL && !doc_i64(value, &ms)) {
-        child_add(map, arena, row->record.name, value); /* its reader says what is wrong */
+        /* The reader of the field reports the bad value. */
+        child_add(map, arena, row->record.name, value);
         return;
     }
     struct str rest = str_of(row->words);
@@ -49,7 +51,7 @@ static void duration_add(struct doc *map, struct arena *arena, const struct obje
     child_add(map, arena, row->record.name, &said);
 }
 
-/* The field's value in the API's object, by the name that the object has for it. */
+/* Finds a duration in the API's object, which appends `_ms` to the field's name. */
 static const struct doc *shown_of(const struct object_field *row, const struct doc *from,
                                   struct arena *arena)
 {
@@ -75,7 +77,7 @@ static void group_add(const struct object *object, unsigned groups, const struct
     }
 }
 
-/* A map inside another; NULL: there is none. */
+/* Returns a map inside another map; NULL: there is none. */
 static const struct doc *map_in(const struct doc *map, const char *key)
 {
     const struct doc *inner = map != NULL ? doc_get(map, key) : NULL;
@@ -132,7 +134,8 @@ static void child_drop(struct doc *map, const char *key)
     }
 }
 
-/* Instances, groups and gangs: the object tells all of them, a submission says what the others follow from. */
+/* Drops fields that follow from other fields. The API's object shows instances, groups and gang
+ * all together; a submission may not name all of them. */
 static void instances_settle(struct doc *map, const struct doc *task, struct arena *arena)
 {
     uint64_t first = 0;

@@ -1,4 +1,4 @@
-/* object_read.c - reading the fields that tables of object.h describe, by kind of value.
+/* object_read.c - reads the fields that tables of object.h describe, by kind of value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
 #include "base/must.h"
@@ -26,7 +26,7 @@ bool object_read_milli(struct reader *in, const struct doc_place *place, const s
     return true;
 }
 
-/* "experiment, command, shell or service". */
+/* Lists the words of a field for a message: "experiment, command, shell or service". */
 static const char *words_of(const struct record_field *record, char text[WORDS_TEXT_MAX])
 {
     size_t used = 0;
@@ -41,7 +41,7 @@ static const char *words_of(const struct record_field *record, char text[WORDS_T
     return text;
 }
 
-/* One of the words; a switch also takes true and false. */
+/* Reads one of the field's words. A field with the words on and off also accepts true and false. */
 static void word_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       const struct record_field *record, void *object)
 {
@@ -66,7 +66,7 @@ static void word_read(struct reader *in, const struct doc_place *place, const st
                    doc->text.p);
 }
 
-/* A duration, or one of the words for -1 and -2. */
+/* Reads a duration, or one of the words that stand for -1 and -2. */
 static void duration_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                           const struct object_field *row, void *object)
 {
@@ -84,7 +84,7 @@ static void duration_read(struct reader *in, const struct doc_place *place, cons
     }
 }
 
-/* A text, or a name where the row says of what. */
+/* Reads a text; where the row names what the text is called after, the text must be a name. */
 static void text_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       const struct object_field *row, void *object)
 {
@@ -94,7 +94,8 @@ static void text_read(struct reader *in, const struct doc_place *place, const st
     (row->what != NULL ? fields_name : fields_text)(in, place, doc, &field, object);
 }
 
-/* A list of names where the row says of what, else of texts that are not empty. */
+/* Reads a list of names where the row says what they name, else a list of texts that are not
+ * empty. */
 static void texts_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        const struct object_field *row, void *object)
 {
@@ -173,7 +174,7 @@ static void number_read(struct reader *in, const struct doc_place *place, const 
     }
 }
 
-/* A number, or the word for 0: the number is above 0 then. */
+/* Reads a number. A row with a word stores 0 for the word, and its numbers must be above 0. */
 static void amount_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         const struct object_field *row, void *object)
 {
@@ -237,6 +238,6 @@ void object_read_field(struct reader *in, const struct doc_place *place, const s
     case RECORD_ID16:
     case RECORD_KEY:
     case RECORD_OWN:
-        must(false); /* no field of a file is kept so without a function of its own */
+        must(false); /* a field of such a type has a reader of its own */
     }
 }

@@ -1,5 +1,5 @@
-/* pool_spec.c - the fields of a pool. Policies, placements and providers that do not exist yet are
- * refused by name, saying which do.
+/* pool_spec.c - the fields of a pool. A policy, placement or provider that does not exist is
+ * refused by name; the message lists the existing ones.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/object_read.h"
 #include "spec/pool_spec.h"
@@ -19,7 +19,7 @@ void pool_spec_init(struct pool_spec *spec, const char *name)
     spec->name = name;
 }
 
-/* One of the words that exist, which `note` lists. */
+/* Checks that a text is one of the words in `note`. */
 static void word_check(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        const struct field *field, void *object)
 {
@@ -34,13 +34,14 @@ static void word_check(struct reader *in, const struct doc_place *place, const s
             return;
         }
     }
-    fields_problem(in, place, doc, "'%.40s' does not exist yet; there is: %s", word, field->note);
+    fields_problem(in, place, doc, "'%.40s' does not exist yet; the types are: %s", word,
+                   field->note);
 }
 
 #define POOL_ROW(id)                                                                               \
     {.name = #id, .read = object_read_field, .row = &pool_object_fields[POOL_FIELD_##id]},
 
-/* The fields of one group: rows of the others are left out. */
+/* Rows of pool_fields.def that belong to another group expand to nothing. */
 #define FIELD(id, kept, tag, change, place, flag) HISTORY_##place(id)
 #define HISTORY_TOP(id)
 #define HISTORY_OWN(id)
@@ -52,7 +53,7 @@ static const struct field history_fields[] = {
 };
 #undef FIELD
 
-/* 'off', or {half_life, window, factor}. */
+/* Reads 'off', or {half_life, window, factor}. */
 static void history_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const struct field *field, void *object)
 {
@@ -83,10 +84,11 @@ static void history_read(struct reader *in, const struct doc_place *place, const
 #define SCHEDULER_HISTORY(id)
 static const struct field scheduler_fields[] = {
 #include "core/model/pool_fields.def"
-    POOL_ROW(patience) /* here as well as in the pool itself */
+    POOL_ROW(patience) /* `patience` may stand here or in the pool itself */
     {.name = "preempt_delay",
      .read = object_read_field,
-     .row = &pool_object_fields[POOL_FIELD_preemption_delay]}, /* its name before */
+     /* The older name of preemption_delay. */
+     .row = &pool_object_fields[POOL_FIELD_preemption_delay]},
     {.name = "history", .read = history_read},
     {0},
 };
@@ -97,7 +99,7 @@ static const struct field provider_fields[] = {
     {0},
 };
 
-/* A map of its own fields inside the pool's. */
+/* Reads the map `scheduler` inside the pool. */
 static void scheduler_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                            const struct field *field, void *object)
 {
@@ -105,8 +107,9 @@ static void scheduler_read(struct reader *in, const struct doc_place *place, con
     fields_read(in, place, doc, scheduler_fields, object);
 }
 
-/* Nothing of it is kept: agents of a static pool are started by hand. A type that does not exist is
- * the one problem; its own fields would only distract from that. */
+/* Checks the provider and keeps nothing, because agents of a static pool are started by hand.
+ * After an unknown type the other fields are not checked: further problems would distract from
+ * the type. */
 static void provider_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                           const struct field *field, void *object)
 {
@@ -115,7 +118,7 @@ static void provider_read(struct reader *in, const struct doc_place *place, cons
     struct doc_place at = {.up = place, .key = "type"};
     uint32_t before = in->problems->total;
     if (doc->kind == DOC_MAP && type == NULL) {
-        fields_problem(in, &at, doc, "it is missing; there is: static local");
+        fields_problem(in, &at, doc, "it is missing; the types are: static local");
         return;
     }
     if (type != NULL) {
@@ -155,10 +158,10 @@ static void pool_accepts_read(struct reader *in, const struct doc_place *place,
         accepts |= (uint32_t)1 << kind;
     }
     bool all = accepts == ((uint32_t)1 << TASK_KIND_COUNT) - 1;
-    spec->accepts = all ? 0 : accepts; /* all of them and none are one thing: everything */
+    spec->accepts = all ? 0 : accepts; /* a list of all kinds means the same as no list */
 }
 
-/* Keys of node labels, the widest level first. */
+/* Reads the keys of node labels, the widest level first. */
 static void pool_topology_read(struct reader *in, const struct doc_place *place,
                                const struct doc *doc, const struct field *field, void *object)
 {

@@ -1,5 +1,5 @@
-/* pool_spec.h - a pool's definition: the bodies of POST and PATCH /pools and an item of the server
- * file.
+/* pool_spec.h - the definition of a pool, as in the bodies of POST and PATCH /pools and in the
+ * server file.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -8,14 +8,14 @@
 #include "base/fail.h"
 #include "core/model/spec.h"
 
-/* What a pool is when only its name is given. */
+/* Fills in the definition of a pool of which only the name is given. */
 void pool_spec_init(struct pool_spec *spec, const char *name);
 
-/* POST: a whole definition; `name` is required. */
+/* Reads the body of a POST, a whole definition. `name` is required. */
 must_use enum err pool_spec_read(const struct doc *doc, struct arena *arena, struct pool_spec *ret,
                                  struct error *e);
 
-/* PATCH: `spec` holds the present definition and gets what the body names; the name cannot change.
- * Unchanged on failure. */
+/* Reads the body of a PATCH. `spec` holds the present definition; fields that the body names are
+ * changed. The name cannot change. On failure `spec` is unchanged. */
 must_use enum err pool_spec_patch(const struct doc *doc, struct arena *arena,
                                   struct pool_spec *spec, struct error *e);

@@ -1,4 +1,4 @@
-/* problem.c - problems as errors.
+/* problem.c - turns problems of a document into errors.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/problem.h"
 

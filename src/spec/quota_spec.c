@@ -29,7 +29,7 @@ void quota_spec_body_from(struct quota_body *body, const struct quota_spec *spec
 
 /* ---- amounts ---- */
 
-/* 5, 0.5, 64Gi (memory), or one of the words. */
+/* Reads an amount: 5, 0.5, 64Gi (memory) or 'unlimited'. */
 static bool amount_value(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const char *resource, int64_t *ret)
 {
@@ -94,7 +94,7 @@ static const struct field amount_fields[] = {
     {0},
 };
 
-/* The amount of this resource, new where the body has none; NULL: too many. */
+/* Finds the amount of this resource in the body, or adds one. NULL: the body has too many. */
 static struct quota_amount *amount_of(struct quota_body *body, const char *resource)
 {
     for (uint32_t i = 0; i < body->spec.amount_count; i++) {
@@ -152,9 +152,9 @@ static void resources_read(struct reader *in, const struct doc_place *place, con
     }
 }
 
-/* ---- the rest ---- */
+/* ---- account, pool and the table ---- */
 
-/* `max` of the field is the kind. */
+/* Reads the name of the account. The field's `max` holds the kind of account. */
 static void account_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                          const struct field *field, void *object)
 {
@@ -164,12 +164,13 @@ static void account_read(struct reader *in, const struct doc_place *place, const
         return;
     }
     if (before != NULL) {
-        fields_problem(in, place, doc, "a quota is of a project or of a department, not of both");
+        fields_problem(in, place, doc,
+                       "a quota belongs to a project or to a department, not to both");
     }
     body->kind = (enum account_kind)field->max;
 }
 
-/* Read before, by quota_spec_body_whose(). */
+/* Skips a field that the other one of the two tables below reads. */
 static void passed_over(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         const struct field *field, void *object)
 {
@@ -217,7 +218,8 @@ static void whose_read(struct reader *in, const struct doc_place *place, const s
     }
     if (body->account == NULL) {
         struct doc_place at = {.up = place, .key = "project"};
-        fields_problem(in, &at, doc, "it is missing; a quota is of a project or of a department");
+        fields_problem(in, &at, doc,
+                       "it is missing; a quota belongs to a project or to a department");
     }
     if (body->pool == NULL) {
         struct doc_place at = {.up = place, .key = "pool"};

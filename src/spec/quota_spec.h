@@ -1,8 +1,9 @@
-/* quota_spec.h - a quota: the bodies of PUT and PATCH /quotas and items of the server file.
+/* quota_spec.h - a quota, as in the bodies of PUT and PATCH /quotas and in the server file:
  *
- *   {project: vision, pool: v100, resources: {gpu: {guaranteed: 5, limit: 20, weight: 2}, cpu: 40}, rank: 200}
+ *   {project: vision, pool: v100, rank: 200,
+ *    resources: {gpu: {guaranteed: 5, limit: 20, weight: 2}, cpu: 40}}
  *
- * A bare amount is the guarantee. `gpu` and `slots` are one counter and come out as `slots`.
+ * A bare amount is the guarantee. `gpu` and `slots` are one counter, stored as `slots`.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -12,28 +13,27 @@
 #include "core/model/account.h"
 #include "core/model/quota.h"
 
-enum { QUOTA_AMOUNTS_MAX = 16 }; /* of one body; how many may have quotas is for the core to say */
+enum { QUOTA_AMOUNTS_MAX = 16 }; /* of one body; the core limits how many resources have quotas */
 
 struct quota_body {
     enum account_kind kind;
     const char *account;
     const char *pool;
-    struct quota_spec spec; /* its amounts are `amounts` */
+    struct quota_spec spec; /* spec.amounts points to `amounts` */
     struct quota_amount amounts[QUOTA_AMOUNTS_MAX];
 };
 
-/* Nothing said: all defaults. */
+/* Makes a body that says nothing: all defaults. */
 void quota_spec_body_init(struct quota_body *body);
 
-/* A present definition, as the core has it, to be changed. */
+/* Fills a body with the present definition, to be changed. */
 void quota_spec_body_from(struct quota_body *body, const struct quota_spec *spec);
 
-/* Whose quota a body is about, and in which pool: {project | department, pool} are required. Nothing else
- * is looked at. */
+/* Reads only the account and the pool of a body. {project | department, pool} are required. */
 must_use enum err quota_spec_body_whose(const struct doc *doc, struct arena *arena,
                                         struct quota_body *ret, struct error *e);
 
-/* The whole body into `body`, which holds the defaults (PUT) or the present definition (PATCH): what is
- * not named stays. Unchanged on failure. */
+/* Reads the whole body into `body`, which holds the defaults (PUT) or the present definition
+ * (PATCH). Fields that the body does not name stay. On failure `body` is unchanged. */
 must_use enum err quota_spec_body_read(const struct doc *doc, struct arena *arena,
                                        struct quota_body *body, struct error *e);

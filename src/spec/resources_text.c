@@ -1,4 +1,4 @@
-/* resources_text.c - the short texts of the command line.
+/* resources_text.c - reads the short texts of the command line.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/resources_text.h"
 
@@ -21,7 +21,7 @@ static bool is_separator(char c)
     return c == ' ' || c == ',' || c == '\t' || c == '\n';
 }
 
-/* The next item of a list split at blanks or commas; false: no more. */
+/* Cuts the next item off a list split at blanks or commas; false: there are no more items. */
 static bool item_cut(struct str *rest, struct str *ret)
 {
     while (rest->len > 0 && is_separator(rest->p[0])) {
@@ -48,7 +48,7 @@ static bool named_has(const struct resources_text *texts, struct str name)
     return false;
 }
 
-/* The well-known names have fields of their own; NULL: a named resource. */
+/* Returns the member for a well-known name; NULL: the name is that of a named resource. */
 static int64_t *known_target(struct resources_text *texts, struct str name, bool *ret_bytes)
 {
     *ret_bytes = str_is(name, "memory") || str_is(name, "gpu_memory");
@@ -83,7 +83,7 @@ static enum err item_read(struct resources_text *texts, struct str item, uint32_
     bool bytes;
     int64_t *known = known_target(texts, name, &bytes);
     if (known != NULL ? *known != ASK_NOTHING : named_has(texts, name)) {
-        return fail(e, ERR_INVALID, "the name '%.*s' stands twice", shown(name), name.p);
+        return fail(e, ERR_INVALID, "the name '%.*s' comes twice", shown(name), name.p);
     }
     int64_t amount;
     r = bytes ? amount_bytes(value, &amount, e) : amount_milli(value, &amount, e);
@@ -137,7 +137,7 @@ enum err resources_text_devices(struct str text, uint64_t *ret_mask, struct erro
                         NODE_DEVICES_MAX - 1, shown(text), text.p);
         }
         if ((mask >> device & 1) != 0) {
-            return fail(e, ERR_INVALID, "device %u stands twice in '%.*s'", (unsigned)device,
+            return fail(e, ERR_INVALID, "device %u comes twice in '%.*s'", (unsigned)device,
                         shown(text), text.p);
         }
         mask |= (uint64_t)1 << device;

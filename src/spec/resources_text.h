@@ -7,8 +7,8 @@
 #include "base/str.h"
 #include "core/model/spec.h"
 
-/* What a text of named amounts says: a task's request or what a node offers. Amounts not named are
- * ASK_NOTHING. */
+/* The amounts of one text: a task's request, or what a node offers. An amount that the text does
+ * not name is ASK_NOTHING. */
 struct resources_text {
     int64_t slots_milli;
     int64_t gpu_milli;
@@ -19,27 +19,31 @@ struct resources_text {
     uint32_t named_count;
 };
 
-/* "foo=5 bar=1", split at blanks or commas; at most `named_max` named ones. An amount that is
- * missing or malformed, an empty name, a name twice: ERR_INVALID, which quotes the item. */
+/* Parses "foo=5 bar=1", split at blanks or commas, with at most `named_max` named resources.
+ * ERR_INVALID quotes the item: its amount is missing or malformed, its name is empty or comes
+ * twice. */
 must_use enum err resources_text_parse(struct str text, uint32_t named_max, struct arena *arena,
                                        struct resources_text *ret, struct error *e);
 
-/* "0,1" -> bits 0 and 1. An index twice or beyond NODE_DEVICES_MAX: ERR_INVALID. */
+/* Parses "0,1" into bits 0 and 1. ERR_INVALID: an index comes twice or is beyond
+ * NODE_DEVICES_MAX. */
 must_use enum err resources_text_devices(struct str text, uint64_t *ret_mask, struct error *e);
 
-/* "0-99" -> first 0, 100 of them; "7" is 7-7. At most TASK_INSTANCES_MAX. */
+/* Parses "0-99" into first 0 and count 100; "7" means 7-7. The count is at most
+ * TASK_INSTANCES_MAX. */
 must_use enum err resources_text_array(struct str text, uint32_t *ret_first, uint32_t *ret_count,
                                        struct error *e);
 
-/* "K=V" is well formed. */
+/* Checks that an environment variable is written as "K=V". */
 must_use enum err resources_text_env(struct str text, struct error *e);
 
-/* A variable's name: not empty, no '=' and no control characters. */
+/* Checks the name of an environment variable: not empty, no '=' and no control characters. */
 must_use enum err resources_text_env_name(struct str name, struct error *e);
 
-/* "k=v" of a label; both parts in the arena. */
+/* Parses the "k=v" of a label. Key and value live in the arena. */
 must_use enum err resources_text_label(struct str text, struct arena *arena, struct label *ret,
                                        struct error *e);
 
-/* A label's key and value: a name as of name_check() (with '/' too), at most TEXT_LEN_MAX bytes. */
+/* Checks a label. The key is a name as name_check() allows, '/' included. Key and value have at
+ * most TEXT_LEN_MAX bytes. */
 must_use enum err resources_text_label_check(struct str key, struct str value, struct error *e);

@@ -1,5 +1,6 @@
-/* server_accounts.c - departments, projects and quotas of the server file. What they refer to must be
- * declared in the same file, or be `default`: so that a slip is found with its line, not at run time.
+/* server_accounts.c - departments, projects and quotas of the server file. Every department,
+ * project and pool that an item refers to must be declared in the same file, or be `default`. A
+ * slip is thus found with its line when the file is read.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/server_internal.h"
 
@@ -48,7 +49,7 @@ static struct account_spec *accounts_read(struct reader *in, const struct doc_pl
         }
         if (account_find(specs, count, spec->name) != NULL) {
             struct doc_place name = {.up = &at, .key = "name"};
-            fields_problem(in, &name, doc_get(item, "name"), "a second %s '%s'",
+            fields_problem(in, &name, doc_get(item, "name"), "%s '%s' is declared twice",
                            names_account_kind(kind), spec->name);
             continue;
         }
@@ -96,9 +97,9 @@ void server_accounts_quotas(struct reader *in, const struct doc_place *place, co
     file->quota_count = index;
 }
 
-/* ---- what they refer to ---- */
+/* ---- references between items ---- */
 
-/* The item at `index` of the list `key` of the file. */
+/* Returns the item at `index` of the list `key` of the file. */
 static const struct doc *item_at(const struct doc *doc, const char *key, uint32_t index)
 {
     const struct doc *list = doc_get(doc, key);
@@ -115,7 +116,7 @@ struct account_spot {
     const char *key;
 };
 
-/* "no project 'x' is declared under projects": before, the name, after. */
+/* Notes a problem of three words: "no project", "x", "is declared under projects". */
 static void spot_problem(struct reader *in, const struct doc *doc, struct account_spot spot,
                          const char *const words[3])
 {
@@ -139,7 +140,7 @@ static bool department_known(const struct server_file *file, const char *name)
            account_find(file->departments, file->department_count, name) != NULL;
 }
 
-/* Does the way up from a department come back to it? */
+/* True when a department is its own ancestor. */
 static bool in_cycle(const struct server_file *file, const struct account_spec *from)
 {
     const struct account_spec *at = from;
@@ -205,7 +206,9 @@ static void quota_check(struct reader *in, const struct doc *doc, const struct s
 void server_accounts_check(struct reader *in, const struct doc *doc, const struct server_file *file)
 {
     if (in->problems->total > 0) {
-        return; /* what is left out of the lists would only add to them */
+        /* An item with a problem is not in the lists, and each reference to it would look like a
+         * further problem. */
+        return;
     }
     departments_check(in, doc, file);
     for (uint32_t i = 0; i < file->project_count; i++) {

@@ -123,7 +123,7 @@ static void defaults_read(struct reader *in, const struct doc_place *place, cons
     fields_read(in, place, doc, defaults_fields, object);
 }
 
-/* Sizes are small (POOLS_MAX) and files are read once: comparing all pairs is fine. */
+/* Files are read once and have at most POOLS_MAX pools, so comparing all pairs is cheap enough. */
 static bool pool_known(const struct pool_spec *pools, uint32_t count, const char *name)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -161,7 +161,8 @@ static void pools_read(struct reader *in, const struct doc_place *place, const s
         }
         if (pool_known(pools, count, spec->name)) {
             struct doc_place name = {.up = &at, .key = "name"};
-            fields_problem(in, &name, doc_get(item, "name"), "a second pool '%s'", spec->name);
+            fields_problem(in, &name, doc_get(item, "name"), "pool '%s' is declared twice",
+                           spec->name);
             continue;
         }
         count++;
@@ -191,7 +192,7 @@ static const struct field server_fields[] = {
     {0},
 };
 
-/* The default pools must be declared, or be `default`, which always exists. */
+/* The default pools must be declared, or be `default`. The pool `default` always exists. */
 static void defaults_check(struct reader *in, const struct doc *doc, const struct server_file *file)
 {
     const struct doc *defaults = doc_get(doc, "defaults");

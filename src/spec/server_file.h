@@ -1,5 +1,5 @@
-/* server_file.h - the server's configuration file (docs/dev/formats/server-file.md) to a checked
- * struct. All problems of a file are found in one go, each with line and column.
+/* server_file.h - reads the server's configuration file (docs/dev/formats/server-file.md) into a
+ * checked struct. One reading finds all problems of a file, each with line and column.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -11,11 +11,11 @@
 #include "spec/quota_spec.h"
 
 struct server_file {
-    const char *listen_address; /* "127.0.0.1" */
-    uint16_t listen_port;       /* 8080; 0: any */
+    const char *listen_address; /* "127.0.0.1" by default */
+    uint16_t listen_port;       /* 8080 by default; 0: any free port */
     bool listen_loopback;       /* the address is 127.0.0.0/8, ::1 or localhost */
-    const char *data_dir;       /* "/var/lib/weir" */
-    const char *gpu_pool;       /* where tasks without a pool go: "default" unless told otherwise */
+    const char *data_dir;       /* "/var/lib/weir" by default */
+    const char *gpu_pool;       /* gets the tasks that name no pool; "default" by default */
     const char *cpu_pool;
     const struct pool_spec *pools; /* in declared order; names are unique */
     uint32_t pool_count;
@@ -23,26 +23,29 @@ struct server_file {
     uint32_t department_count;
     const struct account_spec *projects;
     uint32_t project_count;
-    const struct quota_body *quotas; /* one for each account and pool at most */
+    const struct quota_body *quotas; /* at most one for each account and pool */
     uint32_t quota_count;
-    int64_t lost_after_ms;   /* 5 min: a silent node is then lost */
-    int64_t history_keep_ms; /* 90 days: ended tasks and their output; 0: for ever */
-    uint64_t facts_keep;     /* 1,000,000: facts older than the last snapshot kept for replay */
+    int64_t lost_after_ms; /* after this silence a node is lost; 5 min by default */
+    /* How long ended tasks and their output are kept; 90 days by default; 0: for ever. */
+    int64_t history_keep_ms;
+    /* How many facts older than the last snapshot are kept; 1,000,000 by default. */
+    uint64_t facts_keep;
 };
 
-/* What a server is without a file. */
+/* Fills in the configuration of a server that has no file. */
 void server_file_init(struct server_file *file);
 
-/* YAML or JSON. ERR_INVALID: `problems` has what is wrong (a syntax error is the only one then) and
- * `e` the first of them as "name:line:column: path: text". Everything lives in the arena. */
+/* Reads YAML or JSON. ERR_INVALID: `problems` lists what is wrong, and `e` has the first problem
+ * as "name:line:column: path: text". A syntax error is the only problem of its file. Texts live
+ * in the arena. */
 must_use enum err server_file_read(struct str text, const char *name, struct arena *arena,
                                    struct server_file *ret, struct problems *problems,
                                    struct error *e);
 
-/* "127.0.0.1:8080", "[::1]:0", "localhost:8080": address (in the arena) and port. */
+/* Splits "127.0.0.1:8080", "[::1]:0" or "localhost:8080" into address (in the arena) and port. */
 must_use enum err server_file_listen_parse(struct str text, struct arena *arena,
                                            const char **ret_address, uint16_t *ret_port,
                                            struct error *e);
 
-/* Is it an address that only this machine reaches? */
+/* True for an address that only this machine can reach. */
 bool server_file_listen_is_loopback(const char *address);

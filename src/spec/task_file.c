@@ -25,7 +25,8 @@ bool task_file_kind_preemptible(enum task_kind kind)
 
 /* ---- lists of texts ---- */
 
-/* A list of 1 to the row's `high` texts; NULL: a problem was noted. `hint` ends the message for what is no list. */
+/* Reads a list of 1 to the row's `high` texts; NULL: a problem was noted. `hint` ends the
+ * message about a value that is no list. */
 static const char *const *texts_read(struct reader *in, const struct doc_place *place,
                                      const struct doc *doc, const struct field *field,
                                      const char *hint, uint32_t *ret_count)
@@ -37,8 +38,8 @@ static const char *const *texts_read(struct reader *in, const struct doc_place *
         return NULL;
     }
     if (doc->count < 1 || doc->count > most) {
-        fields_problem(in, place, doc, "a list of 1 to %d texts is wanted, this one has %u",
-                       (int)most, doc->count);
+        fields_problem(in, place, doc, "a list of 1 to %d texts is wanted, not %u", (int)most,
+                       doc->count);
         return NULL;
     }
     const char **texts = arena_new(in->arena, const char *, doc->count + 1);
@@ -79,7 +80,7 @@ static void command_read(struct reader *in, const struct doc_place *place, const
     draft->spec.argv_count = count;
 }
 
-/* A shell line, or (as Determined allows) an argv. */
+/* Reads a shell line, or an argv, which Determined allows too. */
 static void entrypoint_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                             const struct field *field, void *object)
 {
@@ -141,7 +142,8 @@ static void pools_read(struct reader *in, const struct doc_place *place, const s
 
 /* ---- maps and numbers ---- */
 
-/* The value of an environment variable as text: numbers and booleans as they are written. */
+/* Reads the value of an environment variable as text. Numbers and booleans are taken as they are
+ * written. */
 static bool env_value(struct reader *in, const struct doc_place *place, const struct doc *doc,
                       struct str *ret)
 {
@@ -257,7 +259,7 @@ static void array_read(struct reader *in, const struct doc_place *place, const s
     }
 }
 
-/* 7, or "7:any". */
+/* Reads a dependency: 7, or "7:any". */
 static bool depend_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         uint64_t *ret, bool *ret_any)
 {
@@ -271,8 +273,7 @@ static bool depend_read(struct reader *in, const struct doc_place *place, const 
         *ret > INT64_MAX) {
         fields_problem(
             in, place, doc,
-            "a task number is wanted, with ':any' where its success does not matter, like "
-            "\"12:any\", not '%.60s'",
+            "a task number is wanted, or \"12:any\" if task 12 need not succeed, not '%.60s'",
             doc->text.p);
         return false;
     }
@@ -305,7 +306,7 @@ static void depends_read(struct reader *in, const struct doc_place *place, const
 
 /* ---- the table ---- */
 
-/* Fields that have a form of their own, and what reads them. */
+/* The fields that have a reader of their own, each with its reader. */
 #define READ_command command_read
 #define READ_env env_read
 #define READ_pools pools_read
@@ -331,8 +332,9 @@ static void depends_read(struct reader *in, const struct doc_place *place, const
 
 const struct field task_file_fields[] = {
 #include "core/model/task_fields.def"
-    {.name = "fallback", .note = "a task goes to one pool for now; fallback is not possible yet"},
-    {.name = "user", .note = "the user is the one whose token is used; it cannot be given"},
+    {.name = "fallback", .note = "fallback does not exist yet; a task runs in one pool"},
+    {.name = "user",
+     .note = "the token of the request says who the user is; the field cannot be given"},
     {.name = "slots", .note = "it belongs under resources, like resources: {slots: 1}"},
     {.name = "gpu", .note = "it belongs under resources, like resources: {gpu: 1}"},
     {.name = "cpu", .note = "it belongs under resources, like resources: {cpu: 2}"},
@@ -340,7 +342,7 @@ const struct field task_file_fields[] = {
     {0},
 };
 
-/* What several fields say together. */
+/* Checks rules that involve several fields, and derives what follows from them together. */
 static void task_finish(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         struct task_draft *draft)
 {
@@ -368,7 +370,7 @@ static void task_finish(struct reader *in, const struct doc_place *place, const 
     const bool close = spec->topology.required != NULL || spec->topology.preferred != NULL;
     spec->gang = spec->gang || draft->min_instances != NULL || (close && spec->instances > 1);
     if (draft->array != NULL && spec->gang) {
-        fields_problem(in, &array, draft->array, "the instances of an array are no gang");
+        fields_problem(in, &array, draft->array, "an array cannot be a gang");
     }
     task_resources_finish(in, place, doc, draft);
     if (in->text_bytes > TASK_SPEC_BYTES_MAX) {
@@ -403,7 +405,7 @@ static void tasks_read(struct reader *in, const struct doc *doc, const struct ta
         return;
     }
     if (doc->count < 1 || doc->count > SUBMIT_TASKS_MAX) {
-        fields_problem(in, NULL, doc, "1 to %d tasks are wanted, these are %u", SUBMIT_TASKS_MAX,
+        fields_problem(in, NULL, doc, "1 to %d tasks are wanted, not %u", SUBMIT_TASKS_MAX,
                        doc->count);
         return;
     }

@@ -1,4 +1,5 @@
-/* task_groups.c - how close together the instances of a gang are to be, and groups of them that ask for different things.
+/* task_groups.c - the topology of a gang, and the groups of a gang whose instances have
+ * different requests.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/object_read.h"
 #include "spec/task_file.h"
@@ -8,7 +9,7 @@
 
 #include <string.h>
 
-/* A level of a pool's topology: the key of a node label. */
+/* Reads one level of a pool's topology: the key of a node label. */
 bool task_groups_level_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                             const char **ret)
 {
@@ -42,7 +43,7 @@ static const struct field topology_fields[] = {
     {0},
 };
 
-/* `{required: zone, preferred: rack}`. */
+/* Reads `{required: zone, preferred: rack}`. */
 static void topology_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                           struct topology_spec *topology)
 {
@@ -63,14 +64,14 @@ void task_groups_topology_read(struct reader *in, const struct doc_place *place,
 
 /* ---- groups ---- */
 
-/* One group while it is read. */
+/* A group while it is read. */
 struct group_draft {
     struct group_spec spec;
-    const struct doc *resources; /* NULL: those of the task */
-    const struct doc *groups;    /* NULL: it has instances */
+    const struct doc *resources; /* NULL: the instances request what the task requests */
+    const struct doc *groups;    /* NULL: the group has instances */
     const struct doc *instances;
-    const struct doc *min;        /* of these the last that was given */
-    const struct doc *min_groups; /* both are spec.min */
+    const struct doc *min;        /* the place of the field, for messages */
+    const struct doc *min_groups; /* as `min`; both numbers go into spec.min */
 };
 
 static void group_topology(struct reader *in, const struct doc_place *place, const struct doc *doc,
@@ -144,7 +145,7 @@ static const struct field group_fields[] = {
     {0},
 };
 
-/* What each instance of a group asks for. */
+/* Reads the request of each instance of a group. */
 static const struct task_spec *group_asks(struct reader *in, const struct doc_place *place,
                                           const struct doc *doc)
 {
@@ -153,7 +154,7 @@ static const struct task_spec *group_asks(struct reader *in, const struct doc_pl
     task_file_spec_init(&draft->spec);
     task_resources_read(in, &at, doc, NULL, draft);
     if (draft->pools != NULL) {
-        fields_problem(in, &at, doc, "the pool is the task's, not a group's");
+        fields_problem(in, &at, doc, "a pool belongs to the task, not to a group");
     }
     task_resources_finish(in, place, doc, draft);
     return &draft->spec;
@@ -172,7 +173,7 @@ static bool name_taken(const struct task_spec *spec, const char *name)
 static void groups_list(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         struct task_spec *spec, uint32_t parent);
 
-/* What the fields of a group say together. */
+/* Checks rules that involve several fields of a group. */
 static void group_check(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         const struct task_spec *spec, const struct group_draft *draft)
 {
@@ -180,7 +181,7 @@ static void group_check(struct reader *in, const struct doc_place *place, const 
     struct doc_place min_groups = {.up = place, .key = "min_groups"};
     struct doc_place labels = {.up = place, .key = "node_labels"};
     if (name_taken(spec, draft->spec.name)) {
-        fields_problem(in, place, doc, "there are two groups '%s'", draft->spec.name);
+        fields_problem(in, place, doc, "two groups have the name '%s'", draft->spec.name);
     } else if ((draft->groups != NULL) == (draft->instances != NULL)) {
         fields_problem(in, place, doc, "a group has either instances or groups");
     } else if (draft->groups != NULL && draft->resources != NULL) {
@@ -190,24 +191,26 @@ static void group_check(struct reader *in, const struct doc_place *place, const 
         fields_problem(in, &labels, doc_get(doc, "node_labels"),
                        "labels belong to the groups that have instances");
     } else if (draft->groups != NULL && draft->min != NULL) {
-        fields_problem(in, &min, draft->min,
-                       "it goes with instances; min_groups says how many groups are needed");
+        fields_problem(
+            in, &min, draft->min,
+            "min is for a group that has instances; use min_groups for a group of groups");
     } else if (draft->groups == NULL && draft->min_groups != NULL) {
-        fields_problem(in, &min_groups, draft->min_groups,
-                       "it goes with groups; min says how many instances are needed");
+        fields_problem(
+            in, &min_groups, draft->min_groups,
+            "min_groups is for a group of groups; use min for a group that has instances");
     } else if (draft->min != NULL && draft->spec.min > draft->spec.instances) {
         fields_problem(in, &min, draft->min, "it is above instances, which is %u",
                        draft->spec.instances);
     } else if (draft->min_groups != NULL && draft->groups->kind == DOC_LIST &&
                draft->spec.min > draft->groups->count) {
-        fields_problem(in, &min_groups, draft->min_groups, "it is above the groups, which are %u",
-                       draft->groups->count);
+        fields_problem(in, &min_groups, draft->min_groups,
+                       "it is above the number of groups, which is %u", draft->groups->count);
     } else if (spec->group_count == TASK_GROUPS_MAX) {
         fields_problem(in, place, doc, "a task has at most %d groups", TASK_GROUPS_MAX);
     }
 }
 
-/* Recursion is as deep as the tree of groups: GROUP_DEPTH_MAX. */
+/* The recursion is as deep as the tree of groups: at most GROUP_DEPTH_MAX. */
 static void group_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
                        struct task_spec *spec, uint32_t parent)
 {
@@ -288,7 +291,7 @@ void task_groups_min_read(struct reader *in, const struct doc_place *place, cons
     }
 }
 
-/* Those of the task count for each group. */
+/* Node labels of the task hold for each group too, so the limit is on both together. */
 static void labels_check(struct reader *in, const struct doc_place *place,
                          const struct task_draft *draft)
 {
@@ -322,13 +325,11 @@ void task_groups_finish(struct reader *in, const struct doc_place *place, struct
     if (draft->min_groups != NULL && draft->groups->kind == DOC_LIST &&
         draft->spec.min_groups > draft->groups->count) {
         const struct doc_place min = {.up = place, .key = "min_groups"};
-        fields_problem(in, &min, draft->min_groups, "it is above the groups, which are %u",
+        fields_problem(in, &min, draft->min_groups, "it is above the number of groups, which is %u",
                        draft->groups->count);
     } else if (other != NULL) {
-        fields_problem(
-            in, &at, other,
-            "groups say how many instances there are; instances, min_instances and array "
-            "do not go with them");
+        fields_problem(in, &at, other,
+                       "instances, min_instances and array cannot be given together with groups");
     } else if (draft->group_instances > TASK_INSTANCES_MAX) {
         fields_problem(in, &at, draft->groups, "all groups together have at most %d instances",
                        TASK_INSTANCES_MAX);

@@ -1,7 +1,5 @@
-/* task_resources.c - what an instance asks for.
- *
- * `slots` and `gpu` are one counter; `gpu`, `gpu_memory`, `devices` and a fraction demand a node
- * with devices.
+/* task_resources.c - the request of an instance. `slots` and `gpu` are one counter. `gpu`,
+ * `gpu_memory`, `devices` and a fraction of a slot need a node with devices.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/resources_text.h"
 #include "spec/task_internal.h"
@@ -14,7 +12,7 @@
 
 enum { WHOLE = 1000 };
 
-/* An amount in thousandths: a JSON number or a plain YAML scalar. */
+/* Reads an amount in thousandths: a JSON number or a plain YAML scalar. */
 static bool asked_milli(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         int64_t *ret)
 {
@@ -52,7 +50,7 @@ static bool value_bytes(struct reader *in, const struct doc_place *place, const 
     return true;
 }
 
-/* Above one device only whole ones. */
+/* Reads slots. An amount above one device must be a whole number. */
 static bool value_slots(struct reader *in, const struct doc_place *place, const struct doc *doc,
                         int64_t *ret)
 {
@@ -61,10 +59,10 @@ static bool value_slots(struct reader *in, const struct doc_place *place, const 
         return false;
     }
     if (milli > WHOLE && milli % WHOLE != 0) {
-        fields_problem(in, place, doc,
-                       "above 1 only whole numbers are possible (below 1 it is a share of one "
-                       "device), not '%s'",
-                       doc->text.p);
+        fields_problem(
+            in, place, doc,
+            "a number above 1 must be whole (a number below 1 is a part of one device), not '%s'",
+            doc->text.p);
         return false;
     }
     *ret = milli;
@@ -165,7 +163,7 @@ void task_resources_devices_read(struct reader *in, const struct doc_place *plac
             return;
         }
         if ((mask >> device & 1) != 0) {
-            fields_problem(in, &at, item, "device %u stands twice", (unsigned)device);
+            fields_problem(in, &at, item, "device %u comes twice", (unsigned)device);
             return;
         }
         mask |= (uint64_t)1 << device;
@@ -193,14 +191,14 @@ void task_resources_pool_read(struct reader *in, const struct doc_place *place,
     draft->spec.pool_count = 1;
 }
 
-/* A share of each device, or so much of its memory? */
+/* True when the request is for a part of each device, by fraction or by memory. */
 static bool asks_parts(const struct task_spec *spec)
 {
     return spec->slots_milli == ASK_NOTHING ? spec->gpu_memory_bytes > 0
                                             : spec->slots_milli > 0 && spec->slots_milli < WHOLE;
 }
 
-/* Chosen devices are whole, unless a part of each is asked for. */
+/* Checks `devices`. Chosen devices are whole, unless the request is for a part of each device. */
 static void devices_finish(struct reader *in, const struct doc_place *place,
                            struct task_draft *draft)
 {
@@ -210,8 +208,8 @@ static void devices_finish(struct reader *in, const struct doc_place *place,
     spec->needs_gpu = true;
     if (parts ? spec->gpu_devices != 0 && (int)spec->gpu_devices != count
               : spec->slots_milli != ASK_NOTHING && spec->slots_milli != (int64_t)count * WHOLE) {
-        fields_problem(in, place, draft->devices, "names %d devices, but the %s another number",
-                       count, parts ? "gpu_devices asked for are" : "slots asked for are");
+        fields_problem(in, place, draft->devices, "names %d devices, but %s another number", count,
+                       parts ? "gpu_devices is" : "slots is");
         return;
     }
     if (!parts) {
@@ -236,7 +234,7 @@ void task_resources_finish(struct reader *in, const struct doc_place *place, con
         spec->needs_gpu = draft->gpu_milli > 0;
     }
     if (spec->slots_milli > 0 && spec->slots_milli < WHOLE) {
-        spec->needs_gpu = true; /* only devices have shares */
+        spec->needs_gpu = true; /* only a device can be divided */
     }
     if (draft->devices != NULL) {
         devices_finish(in, &devices, draft);
@@ -245,13 +243,13 @@ void task_resources_finish(struct reader *in, const struct doc_place *place, con
         spec->needs_gpu = true;
         if (spec->slots_milli == 0) {
             struct doc_place memory = {.up = &resources, .key = "gpu_memory"};
-            fields_problem(in, &memory, doc, "needs at least a share of a device, but slots is 0");
+            fields_problem(in, &memory, doc, "needs at least a part of a device, but slots is 0");
         }
     }
     if (draft->gpu_devices != NULL && !asks_parts(spec)) {
         struct doc_place several = {.up = &resources, .key = "gpu_devices"};
-        fields_problem(in, &several, draft->gpu_devices,
-                       "says of how many devices a part is wanted; give gpu below 1 or gpu_memory "
-                       "alone");
+        fields_problem(
+            in, &several, draft->gpu_devices,
+            "it needs a request for a part of a device: gpu below 1, or gpu_memory without gpu");
     }
 }

@@ -1,4 +1,4 @@
-/* account_json.c - the department and project objects.
+/* account_json.c - writes the department and project objects.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/account_json.h"
 

@@ -1,4 +1,4 @@
-/* account_json.h - departments and projects as docs/api/objects.md has them.
+/* account_json.h - departments and projects as in docs/api/objects.md.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -6,10 +6,11 @@
 #include "base/json_out.h"
 #include "core/core.h"
 
-/* A department or a project. */
+/* Writes a department or a project. */
 void account_json(struct json_out *j, const struct core *core, const struct account *account,
                   struct arena *arena);
 
-/* The department a project is in, or the one above a department: null at the top. */
+/* Writes the parent of an account: the department of a project, or the department above a
+ * department. At the top the parent is null. */
 void account_json_parent(struct json_out *j, const struct core *core,
                          const struct account *account);

@@ -1,9 +1,10 @@
-/* agent.h - the messages between server and agent (docs/dev/formats/agent-protocol.md), both
- * directions: the server encodes orders and decodes hellos and reports, the agent the reverse.
+/* agent.h - the messages between server and agent (docs/dev/formats/agent-protocol.md) in both
+ * directions. The server encodes orders and decodes hellos and reports; the agent does the
+ * reverse.
  *
- * Decoders take what the other side sent as hostile: every number, text and list is bounded.
- * Unknown fields are ignored, because the other side may be newer. Decoded texts live in the arena.
- * Encoders append one JSON object without a line end.
+ * Decoders treat a message as hostile: every number, text and list is bounded. Decoders ignore
+ * unknown fields, because the other side may be newer. Decoded texts live in the arena. Encoders
+ * append one JSON object without a line end.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -19,7 +20,7 @@
 
 enum { AGENT_PROTOCOL_MIN = 1, AGENT_PROTOCOL_MAX = 1 };
 enum {
-    AGENT_REPORT_BYTES_MAX = 4 * 1024 * 1024, /* body of one report batch */
+    AGENT_REPORT_BYTES_MAX = 4 * 1024 * 1024, /* body of one batch of reports */
     AGENT_ORDER_BYTES_MAX = 4 * 1024 * 1024,  /* one line of the stream */
     AGENT_HELLO_BYTES_MAX = 8 * 1024 * 1024,
     AGENT_JOIN_BYTES_MAX = 4096,
@@ -33,7 +34,7 @@ enum {
 
 struct agent_join {
     const char *name;
-    const char *pool; /* "": the join token's */
+    const char *pool; /* "": the pool of the join token */
 };
 struct agent_joined {
     const char *node;
@@ -61,11 +62,13 @@ struct agent_hello {
     uint32_t protocol_max;
     uint64_t epoch_seen;
     int64_t stop_after_ms;
-    bool closing;          /* in the name of a supervisor that is gone: only to tell what it left */
-    struct node_spec node; /* name, pool, labels, capacity, supervisor, boot id, address; `version`
-                              is the build */
-    const struct agent_attempt *attempts; /* what its supervisor has and the server has not
-                                             acknowledged the end of */
+    /* Sent for a supervisor that is gone, only to report what became of its attempts. */
+    bool closing;
+    /* Name, pool, labels, capacity, supervisor, boot id, address; `version` is that of the
+     * agent's build. */
+    struct node_spec node;
+    /* Attempts of the supervisor whose end the server has not acknowledged. */
+    const struct agent_attempt *attempts;
     uint32_t attempt_count;
 };
 
@@ -81,7 +84,7 @@ enum agent_order_type {
     AGENT_STOP,
     AGENT_PING,
     AGENT_BYE,
-    AGENT_OTHER, /* a type this build does not know: answered by a `refused` report */
+    AGENT_OTHER, /* a type that this build does not know; the answer is a `refused` report */
 };
 
 struct agent_welcome {
@@ -95,31 +98,31 @@ struct agent_welcome {
 
 struct agent_start {
     struct attempt_key key;
-    uint32_t instance;       /* INSTANCE_ID: array_first + key.index */
-    const char *const *argv; /* NULL-terminated when decoded */
+    uint32_t instance;       /* INSTANCE_ID of the environment: array_first + key.index */
+    const char *const *argv; /* a decoded argv ends with NULL */
     uint32_t argv_count;
-    const char *const *env; /* the task's own, "K=V" */
+    const char *const *env; /* environment of the task, "K=V" */
     uint32_t env_count;
     const char *workdir;
     const char *job_user;
     int64_t slots_milli;
-    uint64_t devices; /* bits */
+    uint64_t devices; /* one bit for each device */
     int64_t cpu_milli;
     int64_t memory_bytes;
     const char *pool;
     const char *node;
     uint32_t rank;
     uint32_t world_size;
-    const char *master_addr; /* "": no gang */
+    const char *master_addr; /* "": the task is no gang */
     uint32_t master_port;
     int64_t grace_ms;
-    uint64_t output_max; /* bytes of each stream */
+    uint64_t output_max; /* bytes kept of each stream */
 };
 
 struct agent_stop {
     struct attempt_key key;
     int64_t grace_ms;
-    enum end_cause cause; /* END_NONE: one this build does not know */
+    enum end_cause cause; /* END_NONE: a cause that this build does not know */
 };
 
 struct agent_order {
@@ -135,12 +138,13 @@ struct agent_order {
         } bye;
         struct {
             const char *type;
-            struct attempt_key key; /* all 0: it had none */
+            struct attempt_key key; /* all 0: the order names no attempt */
         } other;
     };
 };
 
-/* A few microseconds for a start: it is made for every attempt. Not AGENT_OTHER. */
+/* Writes an order, in a few microseconds because every attempt needs one. The type must not be
+ * AGENT_OTHER. */
 void agent_order_encode(const struct agent_order *order, struct buf *out);
 must_use enum err agent_order_decode(struct str text, struct arena *arena, struct agent_order *ret,
                                      struct error *e);
@@ -155,7 +159,7 @@ enum agent_report_type {
     AGENT_LOST,
     AGENT_REFUSED,
     AGENT_CHECKPOINT,
-    AGENT_REPORT_OTHER, /* of a newer agent: to be passed over */
+    AGENT_REPORT_OTHER, /* a report of a newer agent; the server skips it */
 };
 
 struct agent_report {
@@ -163,16 +167,16 @@ struct agent_report {
     struct attempt_key key; /* all 0 only for AGENT_REFUSED and AGENT_REPORT_OTHER */
     int64_t at_ms;
     uint32_t pid;
-    bool workdir_missed; /* AGENT_STARTED: `workdir_used` is false */
-    int32_t exit_code;   /* 0..255; errno of AGENT_SPAWN_FAILED */
+    bool workdir_missed; /* of AGENT_STARTED; JSON says the opposite, `workdir_used` */
+    int32_t exit_code;   /* 0..255; of AGENT_SPAWN_FAILED the errno */
     uint32_t stream;     /* 1 stdout, 2 stderr */
     uint64_t offset;
-    struct str data; /* of AGENT_OUTPUT: the bytes themselves */
+    struct str data; /* of AGENT_OUTPUT: the decoded bytes */
     uint64_t out_bytes;
     uint64_t err_bytes;
     int64_t cpu_ms;
     int64_t memory_peak_bytes;
-    const char *text; /* `message` or `why` */
+    const char *text; /* `message` or `why` of the JSON */
 };
 
 struct agent_batch {
@@ -183,7 +187,7 @@ struct agent_batch {
     uint32_t count;
 };
 
-/* A batch is written piece by piece: begin, add…, end. */
+/* A batch is written piece by piece: begin, add for each report, end. */
 void agent_report_batch_begin(struct json_out *j, struct buf *out, const struct agent_batch *batch);
 void agent_report_batch_add(struct json_out *j, const struct agent_report *report);
 void agent_report_batch_end(struct json_out *j);
@@ -191,6 +195,7 @@ void agent_report_batch_end(struct json_out *j);
 must_use enum err agent_report_batch_decode(struct str text, struct arena *arena,
                                             struct agent_batch *ret, struct error *e);
 
-/* What the core hears of it. False: nothing (output, refused, other). */
+/* Turns a report into an input of the core. False: the report concerns nothing in the core
+ * (output, refused, other). */
 bool agent_report_input(const struct agent_report *report, uint32_t incarnation,
                         struct report *ret);

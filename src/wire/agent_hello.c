@@ -1,4 +1,4 @@
-/* agent_hello.c - how an agent introduces itself: join and hello.
+/* agent_hello.c - the messages by which an agent introduces itself: join and hello.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/agent.h"
 
@@ -26,7 +26,7 @@ static void type_get(struct record_json *in, const struct record_field *field,
     }
 }
 
-/* An error names the place of the named resources in full. */
+/* Reads named resources. An error gives the full path of the bad entry. */
 static void resources_get(struct record_json *in, const struct record_field *field,
                           const struct doc *value, void *object)
 {

@@ -1,4 +1,4 @@
-/* agent_order.c - what the server tells an agent to do.
+/* agent_order.c - the orders of the server to an agent.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/agent.h"
 
@@ -32,7 +32,7 @@ static const struct record_table order_table = RECORD_JSON_TABLE(agent_order,
 static const struct record_table limits_table = RECORD_JSON_TABLE(agent_welcome,
     RECORD_JSON_ROW(agent_welcome, report_bytes_max, "report_bytes", UINT, 0, UINT32_MAX, .otherwise = AGENT_REPORT_BYTES_MAX));
 
-/* The fields of each type beside those of every order. */
+/* The fields of each type of order, beside the fields that every order has. */
 static const struct record_table type_tables[] = {
     [AGENT_WELCOME] = RECORD_JSON_TABLE(agent_order,
         RECORD_JSON_ROW(agent_order, welcome.protocol, "protocol", UINT, 0, RECORD_ANY),
@@ -84,7 +84,8 @@ void agent_order_encode(const struct agent_order *order, struct buf *out)
     json_out_end(&j);
 }
 
-/* An order of a newer server: its type and, where it has one, its attempt. */
+/* Reads an order of a type that only a newer server knows: the type and, if the order has one,
+ * the attempt key. */
 static void other_get(const struct doc *doc, struct agent_order *ret)
 {
     const struct doc *key = doc_get(doc, "key");

@@ -1,4 +1,4 @@
-/* agent_report.c - what an agent says became of its attempts.
+/* agent_report.c - the reports of an agent about its attempts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/agent.h"
 
@@ -42,7 +42,7 @@ static void data_get(struct record_json *in, const struct record_field *field,
     }
 }
 
-/* The list stays open: reports are added one by one. */
+/* Begins the list and leaves it open, because the caller adds reports one by one. */
 static void reports_put(struct json_out *j, const struct record_field *field, const void *object)
 {
     (void)object;
@@ -64,7 +64,7 @@ static const struct record_table batch_table = RECORD_JSON_TABLE(agent_batch,
     RECORD_JSON_ROW(agent_batch, reports, "reports", OWN, 0, AGENT_REPORTS_MAX, RECORD_JSON_COUNT(agent_batch, count),
                .json = RECORD_JSON_FORM(.put = reports_put, .get = reports_get)));
 
-/* The fields of each type beside the type. */
+/* The fields of each type of report, beside `type`. */
 static const struct record_table type_tables[] = {
     [AGENT_OUTPUT] = RECORD_JSON_TABLE(agent_report,
         RECORD_JSON_ROW(agent_report, key, "key", KEY, 0, 0, .sparse = true, .required = key_wanted),
@@ -124,7 +124,7 @@ void agent_report_batch_end(struct json_out *j)
     json_out_end(j);
 }
 
-/* Ends with the first bad report, which is then the last one counted. */
+/* Reads reports up to the first bad one. The bad report is the last one counted. */
 static void reports_get(struct record_json *in, const struct record_field *field,
                         const struct doc *value, void *object)
 {

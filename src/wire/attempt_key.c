@@ -1,4 +1,5 @@
-/* attempt_key.c - attempt keys to and from text, by hand: every order and report has one.
+/* attempt_key.c - attempt keys to and from text. Written by hand, without printf, because every
+ * order and report has a key.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/attempt_key.h"
 
@@ -27,7 +28,7 @@ size_t attempt_key_text(struct attempt_key key, char *out)
     return at;
 }
 
-/* Digits without leading zeros: one key, one text. */
+/* Reads digits without leading zeros, so that a key has one text only. */
 static bool number(struct str text, uint64_t max, uint64_t *ret)
 {
     if (text.len > 1 && text.p[0] == '0') {

@@ -7,8 +7,9 @@
 
 enum { ATTEMPT_KEY_TEXT_MAX = 48 };
 
-/* Writes the NUL-terminated text; returns its length. `out` has ATTEMPT_KEY_TEXT_MAX. */
+/* Writes the NUL-terminated text into `out` of ATTEMPT_KEY_TEXT_MAX bytes. Returns its length. */
 size_t attempt_key_text(struct attempt_key key, char *out);
 
-/* The one form attempt_key_text() writes. False: anything else; *ret untouched. */
+/* Parses exactly the form that attempt_key_text() writes. False: the text has another form; *ret
+ * is unchanged. */
 bool attempt_key_parse(struct str text, struct attempt_key *ret);

@@ -1,4 +1,4 @@
-/* error_json.c - failures and refusals.
+/* error_json.c - writes failures and refusals.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/error_json.h"
 

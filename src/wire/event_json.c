@@ -1,5 +1,5 @@
-/* event_json.c - facts as events. Most of an event follows from the table of the fact's body (core/state/fact_bodies.c): a row with a
- * name is written under this name.
+/* event_json.c - writes facts as events. Most of an event follows from the table of the fact's
+ * body (core/state/fact_bodies.c): each row that has a name is written under this name.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/event_json.h"
 
@@ -9,10 +9,10 @@
 #include "wire/record_json.h"
 #include "wire/time_text.h"
 
-/* Of struct record_field's `place`. */
+/* How many values `place` of struct record_field has. */
 enum { PLACES = 3 };
 
-/* The row of that name, or NULL. */
+/* Finds the row with this name; NULL: there is none. */
 static const struct record_field *field_named(const struct fact *fact, const char *name)
 {
     const struct record_table *table = fact_table(fact->type);
@@ -25,7 +25,7 @@ static const struct record_field *field_named(const struct fact *fact, const cha
     return NULL;
 }
 
-/* The number that the fact has under that name; 0: it has none. */
+/* Returns the number that the fact has under this name; 0: the fact has no such row. */
 static uint64_t id_named(const struct fact *fact, const char *name)
 {
     const struct record_field *field = field_named(fact, name);
@@ -38,7 +38,7 @@ static task_id task_of(const struct fact *fact)
     if (key != NULL) {
         return record_key(key, fact).task;
     }
-    if (fact->type == FACT_RESERVED) { /* the one that came last */
+    if (fact->type == FACT_RESERVED) { /* the event is about the newest reservation */
         const uint32_t count = fact->reserved.count;
         return count > 0 ? fact->reserved.at[count - 1].task : (task_id){0};
     }
@@ -79,7 +79,7 @@ static bool is_named(const struct record_field *field, const char *name)
     return strcmp(field->name, name) == 0;
 }
 
-/* The rows with a name; task, pool and node stand above them. */
+/* Writes the rows that have a name. Task, pool and node are already written. */
 static void fields_json(struct json_out *j, const struct core *core, const struct fact *fact)
 {
     const struct record_table *table = fact_table(fact->type);
@@ -125,7 +125,7 @@ static void reservations_json(struct json_out *j, const struct fact *fact)
     json_out_end(j);
 }
 
-/* What no single field says. */
+/* Writes what no single row of the fact says. */
 static void more_json(struct json_out *j, const struct core *core, const struct fact *fact)
 {
     if (fact->type == FACT_TASK_SUBMITTED) {
@@ -145,7 +145,8 @@ static void more_json(struct json_out *j, const struct core *core, const struct 
     }
 }
 
-/* Facts that create an object bring its name; the state may not have it yet. */
+/* A fact that creates a pool carries the pool's name, because the state may not have the pool
+ * yet. */
 static const char *pool_name(const struct core *core, const struct fact *fact, pool_id pool)
 {
     return fact->type == FACT_POOL_SET ? fact->pool_set.spec->name : query_pool_name(core, pool);

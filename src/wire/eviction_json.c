@@ -1,4 +1,4 @@
-/* eviction_json.c - evictions for events, tasks and explanations.
+/* eviction_json.c - writes evictions for events, tasks and explanations.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/eviction_json.h"
 
@@ -77,16 +77,17 @@ void eviction_json_text(const struct core *core, const struct eviction *why, str
 {
     switch (why->rule) {
     case EVICT_SHARE:
-        buf_add_str(out, "it was above its share");
+        buf_add_str(out, "its account was above its share");
         break;
     case EVICT_GUARANTEE:
-        buf_add_str(out, "it was above its guarantee, the other within its own");
+        buf_add_str(out,
+                    "its account was above its guarantee, the other account within its guarantee");
         break;
     case EVICT_PRIORITY:
         buf_add_str(out, "its priority was lower");
         break;
     case EVICT_CONSOLIDATE:
-        buf_add_str(out, "moved to another place, so that a larger one fits");
+        buf_add_str(out, "moved to another place to make room for a larger task");
         break;
     case EVICT_STALE:
         buf_add_str(out, "its gang was below its minimum for too long");

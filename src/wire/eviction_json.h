@@ -1,4 +1,5 @@
-/* eviction_json.h - why somebody had to leave: for whom, by which rule, and how both accounts stood.
+/* eviction_json.h - why an instance was evicted: for which task, by which rule, and what victim
+ * and taker held at that time.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -6,11 +7,12 @@
 #include "base/json_out.h"
 #include "core/core.h"
 
-/* "rule", and where somebody took the place "claimant", "resource", "victim":{…}, "taker":{…}, into the open object. */
+/* Writes "rule" into the open object. If another task took the place, "claimant", "resource",
+ * "victim":{…} and "taker":{…} follow. */
 void eviction_json(struct json_out *j, const struct core *core, const struct eviction *why);
 
-/* The same as a sentence, without a full stop. */
+/* Appends the eviction as a sentence, without a full stop. */
 void eviction_json_text(const struct core *core, const struct eviction *why, struct buf *out);
 
-/* "evicted":{…}: the last time that an instance of the task was told to leave; null: never. */
+/* Writes "evicted":{…}, the last eviction of an instance of the task. null: there was none. */
 void eviction_json_evicted(struct json_out *j, const struct core *core, const struct task *task);

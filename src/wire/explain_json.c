@@ -11,7 +11,7 @@
 
 enum { MESSAGE_MAX = 1024 };
 
-/* What this node lacks, in words. */
+/* Says in words what this node lacks. */
 static void near_text(const struct core *core, const struct explain_node *near, struct buf *out)
 {
     const struct node *node = query_node(core, near->node);
@@ -25,7 +25,7 @@ static void near_text(const struct core *core, const struct explain_node *near, 
                          : near->code == REASON_PROMISED ? " not promised of the "
                                                          : " not kept of the ");
         reason_text_amount(core, near->resource, near->wanted, out);
-        buf_add_str(out, " it needs");
+        buf_add_str(out, " that the task needs");
     } else if (near->code == REASON_NODES_AWAY) {
         bool draining = node != NULL && node->state == NODE_UP && node->draining;
         buf_addf(out, "is %s",
@@ -33,15 +33,15 @@ static void near_text(const struct core *core, const struct explain_node *near, 
                  : node != NULL ? names_node_state((enum node_state)node->state)
                                 : "gone");
     } else if (near->code == REASON_NO_DEVICES) {
-        buf_add_str(out, "does not have the devices");
+        buf_add_str(out, "does not have the requested devices");
     } else if (near->code == REASON_OTHER_LABELS) {
-        buf_add_str(out, "does not have the labels");
+        buf_add_str(out, "does not have the requested labels");
     } else if (near->code == REASON_AVOIDED) {
-        buf_add_str(out, "is one it avoids");
+        buf_add_str(out, "is avoided by the task");
     } else if (near->code == REASON_DEVICES_BUSY) {
         buf_add_str(out, "the devices are in use");
     } else if (near->code == REASON_AUX_FULL) {
-        buf_add_str(out, "runs as many tasks without slots as it takes");
+        buf_add_str(out, "already runs its maximum number of tasks without slots");
     } else {
         buf_add_str(out, "has room");
     }
@@ -77,7 +77,7 @@ static void bound_json(struct json_out *j, const char *name, resource_id resourc
     }
 }
 
-/* How the account stands that matters to the task. */
+/* Writes what the account that holds the task back has and may have. */
 static void account_figures_json(struct json_out *j, const struct core *core,
                                  const struct explain_account *account)
 {

@@ -1,4 +1,4 @@
-/* explain_json.h - why a task waits, as docs/api/objects.md has it.
+/* explain_json.h - why a task waits, as in docs/api/objects.md.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -6,6 +6,6 @@
 #include "base/json_out.h"
 #include "core/core.h"
 
-/* The answer to GET /tasks/{id}/explain. */
+/* Writes the answer to GET /tasks/{id}/explain. */
 void explain_json(struct json_out *j, const struct core *core, const struct task *task,
                   struct arena *arena);

@@ -1,4 +1,4 @@
-/* node_json.c - the node object.
+/* node_json.c - writes the node object.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/node_json.h"
 

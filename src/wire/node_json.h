@@ -1,4 +1,4 @@
-/* node_json.h - nodes as docs/api/objects.md has them.
+/* node_json.h - nodes as in docs/api/objects.md.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -8,6 +8,6 @@
 
 enum { NODE_JSON_TASKS_MAX = 1000 };
 
-/* `tasks` are the attempts on it, at most NODE_JSON_TASKS_MAX. */
+/* Writes a node. `tasks` are the attempts on the node, at most NODE_JSON_TASKS_MAX. */
 void node_json(struct json_out *j, const struct core *core, const struct node *node,
                struct arena *arena);

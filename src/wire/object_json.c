@@ -14,7 +14,8 @@
 
 enum { KEY_MAX = 64 };
 
-/* Shown as null: a time that is the pool's or the account's above, an amount without bound. */
+/* A value is shown as null when it is a time inherited from the pool or the parent account, or
+ * an amount without a bound. */
 static bool is_null(const struct object_field *row, int64_t value)
 {
     return row->record.type == RECORD_MS ? row->record.low < 0 && value == row->record.low
@@ -51,7 +52,7 @@ void object_json_fields(struct json_out *j, const struct object *object, enum ob
     }
 }
 
-/* The word of `words` for -1, -2 …. */
+/* Returns the word of `words` for -1, -2 and so on. */
 static struct str word_for(const char *words, int64_t value)
 {
     struct str rest = str_of(words);
@@ -62,7 +63,7 @@ static struct str word_for(const char *words, int64_t value)
     return word;
 }
 
-/* As a file says it, where it is not the default. */
+/* Writes a field as a file would have it, unless the value is the default. */
 static void given_json(struct json_out *j, const struct object_field *row, const void *spec)
 {
     if (object_default(row, spec)) {
@@ -83,7 +84,8 @@ static void given_json(struct json_out *j, const struct object_field *row, const
     }
 }
 
-/* The fields of a group as a file says them; false: none was given. With `key` they are a map of that name. */
+/* Writes the fields of a group as a file would have them. False: all are defaults. With `key`
+ * the fields form a map of this name. */
 static bool group_json(struct json_out *j, const struct object *object, enum object_group group,
                        const char *key, const void *spec)
 {
@@ -136,13 +138,13 @@ void object_json_pool(struct json_out *j, const struct pool_spec *spec)
     json_out_end(j);
 }
 
-/* How many instances, and how they belong together. */
+/* Writes the number of instances, or the groups. */
 static void instances_json(struct json_out *j, const struct task_spec *spec)
 {
     char range[48];
     if (spec->group_count > 0) {
         part_json_groups(j, spec);
-        return; /* groups are a gang, and say how many there are */
+        return; /* groups imply a gang and the number of instances */
     }
     if (spec->array_first > 0) {
         (void)snprintf(range, sizeof range, "%u-%" PRIu64, spec->array_first,

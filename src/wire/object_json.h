@@ -1,22 +1,27 @@
-/* object_json.h - the objects that users describe as JSON, by the tables of their fields (core/model/object.h).
+/* object_json.h - the objects that users describe as JSON, by the tables of their fields
+ * (core/model/object.h). There are two forms.
  *
- * Two forms. The API's object has every field, times in milliseconds (`grace_ms`), null where nothing is said. Its `spec` is
- * what a file would say: the fields that were given another value than their default, as the readers of spec/ take them.
+ * The API's object has every field. Times are in milliseconds (`grace_ms`), and null stands for
+ * a value that nobody set.
+ *
+ * The map `spec` is what a file would have: the fields whose value is not the default, as the
+ * readers of spec/ take them.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/json_out.h"
 #include "core/model/object.h"
 
-/* The fields of one group, within an object that the caller begins and ends. */
+/* Writes the fields of one group into an object that the caller begins and ends. */
 void object_json_fields(struct json_out *j, const struct object *object, enum object_group group,
                         const void *spec);
 
-/* A map that task_file_spec_read() reads back as an equal task; `user` is not in it, `env` where it is asked for. */
+/* Writes a map that task_file_spec_read() reads back as an equal task. `user` is left out; `env`
+ * is written only if asked for. */
 void object_json_task(struct json_out *j, const struct task_spec *spec, bool env);
 
-/* A map that pool_spec_read() reads back as an equal pool. */
+/* Writes a map that pool_spec_read() reads back as an equal pool. */
 void object_json_pool(struct json_out *j, const struct pool_spec *spec);
 
-/* "accepts":["experiment", …]: the kinds of the bits. */
+/* Writes "accepts":["experiment", …], one kind for each bit. */
 void object_json_accepts(struct json_out *j, uint32_t accepts);

@@ -7,10 +7,10 @@
 
 void part_json_request(struct json_out *j, const struct core *core, const struct request *request)
 {
-    /* With slots comes a part of cpu and memory, so that none of them is a wish of its own; without
-     * slots it is nobody's. */
+    /* A request with slots gets cpu and memory along with the slots, unless it names an amount;
+     * there 0 is an amount that was named. Without slots 0 means that nothing was named. */
     const int64_t least = request_has_slots(request) ? 0 : 1;
-    /* Of several devices each has its part, as it was asked. */
+    /* A request for parts of several devices was written for each device, and the sum is stored. */
     const int64_t parts = request->share_devices > 0 ? request->share_devices : 1;
     bool other = request->cpu_milli >= least || request->memory_bytes >= least ||
                  request->gpu_memory_bytes > 0 || request->named_count > 0;
@@ -130,7 +130,7 @@ void part_json_asks(struct json_out *j, const struct task_spec *spec)
     json_out_key(j, "resources");
     json_out_object(j);
     if (spec->slots_milli != ASK_NOTHING) {
-        /* A choice of devices says "gpu" by itself, but repeating it changes nothing. */
+        /* A choice of devices implies "gpu"; writing "gpu" again changes nothing. */
         json_out_kv_milli(j, spec->needs_gpu ? "gpu" : "slots", spec->slots_milli);
     }
     if (spec->cpu_milli != ASK_NOTHING) {
@@ -151,7 +151,7 @@ void part_json_asks(struct json_out *j, const struct task_spec *spec)
     json_out_end(j);
 }
 
-/* Recursion is as deep as the tree of groups. */
+/* The recursion is as deep as the tree of groups. */
 static void groups_below(struct json_out *j, const struct task_spec *spec, uint32_t parent)
 {
     json_out_array(j);

@@ -1,4 +1,4 @@
-/* pool_json.c - the pool object.
+/* pool_json.c - writes the pool object.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/pool_json.h"
 
@@ -6,13 +6,13 @@
 #include "wire/part_json.h"
 #include "wire/time_text.h"
 
-/* NULL: there are none, or of several types. */
+/* NULL: the pool has no slots, or slots of several types. */
 static const char *slot_type_name(enum slot_type type)
 {
     return type == SLOTS_CPU ? "cpu" : type == SLOTS_GPU ? "gpu" : NULL;
 }
 
-/* null: its shares do not look back. */
+/* Writes the settings of usage history; null: shares of the pool do not depend on past use. */
 static void history_json(struct json_out *j, const struct pool_spec *spec)
 {
     json_out_key(j, "history");
@@ -25,7 +25,7 @@ static void history_json(struct json_out *j, const struct pool_spec *spec)
     json_out_end(j);
 }
 
-/* What users say of a pool. */
+/* Writes the fields that users set. */
 static void said_json(struct json_out *j, const struct pool_spec *spec)
 {
     json_out_kv_text(j, "name", spec->name);

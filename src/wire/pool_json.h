@@ -1,4 +1,4 @@
-/* pool_json.h - pools as docs/api/objects.md has them.
+/* pool_json.h - pools as in docs/api/objects.md.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -6,6 +6,6 @@
 #include "base/json_out.h"
 #include "core/core.h"
 
-/* Counts the pool's nodes: cost grows with them. */
+/* Writes a pool. The pool's nodes are counted, so the cost grows with their number. */
 void pool_json(struct json_out *j, const struct core *core, const struct pool *pool,
                struct arena *arena);

@@ -1,4 +1,4 @@
-/* quota_json.c - the quota objects. An amount without bound is null.
+/* quota_json.c - writes the quota objects. An amount without a bound is null.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/quota_json.h"
 
@@ -8,7 +8,7 @@
 #include "core/state/history.h"
 #include "wire/account_json.h"
 
-/* Memory in bytes, everything else in units. */
+/* Writes memory in bytes and every other amount in units. */
 static void amount_json(struct json_out *j, const char *key, resource_id resource, int64_t amount)
 {
     if (amount == QUOTA_UNLIMITED) {
@@ -30,7 +30,8 @@ static void whose_json(struct json_out *j, const struct core *core, account_id i
     json_out_kv_text(j, "pool", query_pool_name(core, pool));
 }
 
-/* A guarantee that nobody set is not there; the list of quotas shows what it comes to. */
+/* Writes what was set. A guarantee that nobody set is left out; the list of quotas shows its
+ * effective amount. */
 static void set_json(struct json_out *j, const struct core *core, const struct quota_amount *amount)
 {
     resource_id resource = {0};
@@ -62,7 +63,8 @@ void quota_json(struct json_out *j, const struct core *core, account_id account,
     json_out_end(j);
 }
 
-/* What it used of the pool before, 0 to 1; null where shares do not look back. */
+/* Writes the part of the pool that the account used in the past, 0 to 1; null: shares of the
+ * pool do not depend on past use. */
 static void history_json(struct json_out *j, const struct core *core, account_id account,
                          pool_id pool, uint32_t dim)
 {

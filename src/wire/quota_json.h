@@ -1,4 +1,4 @@
-/* quota_json.h - quotas as docs/api/objects.md has them.
+/* quota_json.h - quotas as in docs/api/objects.md.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -6,15 +6,16 @@
 #include "base/json_out.h"
 #include "core/core.h"
 
-/* The quota of one account in one pool: what is set, by resource. */
+/* Writes the quota of one account in one pool: the values that were set, by resource. */
 void quota_json(struct json_out *j, const struct core *core, account_id account, pool_id pool,
                 struct arena *arena);
 
-/* One line of the list of quotas: one account, pool and accounted resource, with what is used of it. */
+/* Writes one line of the list of quotas: one account, pool and accounted resource, with the use
+ * of it. */
 void quota_json_line(struct json_out *j, const struct core *core, account_id account, pool_id pool,
                      uint32_t dim);
 
-/* Does the line say more than the defaults, or something of slots? The others are left out unless asked
- * for. */
+/* True for a line that differs from the defaults or that is about slots. Lists leave the other
+ * lines out unless they are asked for. */
 bool quota_json_line_matters(const struct core *core, account_id account, pool_id pool,
                              uint32_t dim);

@@ -1,4 +1,4 @@
-/* reason_help.c - what a refusal means to the caller, and what would help.
+/* reason_help.c - which failure a refusal is, and which commands would help a waiting task.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/reason_help.h"
 
@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What kind of failure a refusal is, and which field of a submission it is about. A code that is
- * not here is a conflict with the present state. */
+/* The failure and the field of a submission for each refusal. A code that is not listed is a
+ * conflict with the present state. */
 static const struct {
     enum err code;
     const char *path;
@@ -59,21 +59,21 @@ const char *reason_help_path(const struct core *core, const struct reason *reaso
                      unknown ? reason->text : query_resource_name(core, reason->resource));
 }
 
-/* "ask for 2 foo or less and it starts now", as the flag that says so. */
+/* Suggests a smaller request: "ask for 2 foo or less, and it can start now". */
 static const char *smaller(const struct core *core, const struct reason *reason,
                            struct arena *arena)
 {
     struct buf text;
     buf_init(&text, 256);
-    buf_add_str(&text, "ask for ");
+    buf_add_str(&text, "request ");
     reason_text_amount(core, reason->resource, reason->smallest, &text);
-    buf_add_str(&text, " or less, and it can start now");
+    buf_add_str(&text, " or less, and the task can start now");
     const char *copy = arena_str(arena, buf_text(&text));
     buf_done(&text);
     return copy;
 }
 
-/* Less of what is short, or a higher priority: each alone starts it. */
+/* Suggests a smaller request and a higher priority. Each of the two alone lets the task start. */
 static uint32_t room_suggestions(const struct core *core, task_id id, const struct explanation *why,
                                  struct arena *arena, const char **ret)
 {
@@ -89,7 +89,8 @@ static uint32_t room_suggestions(const struct core *core, task_id id, const stru
     return count;
 }
 
-/* Ahead of the only one that keeps places it may use them: in its own queue it can be moved there. */
+/* Suggests a move ahead of the holder, whose kept places the task may then use. This works only
+ * if there is one holder, and if the holder waits in the same queue. */
 static const char *ahead(const struct core *core, task_id id, const struct reason *reason,
                          struct arena *arena)
 {
@@ -104,7 +105,7 @@ static const char *ahead(const struct core *core, task_id id, const struct reaso
     return arena_fmt(arena, "weir task move %" PRIu64 " --ahead-of %" PRIu64, id.v, holder->id.v);
 }
 
-/* The one command that fits the code; NULL: none. */
+/* Returns the one command that helps with this code; NULL: there is none. */
 static const char *command(const struct core *core, task_id id, const struct explanation *why,
                            struct arena *arena)
 {
@@ -131,7 +132,8 @@ static const char *command(const struct core *core, task_id id, const struct exp
     return NULL;
 }
 
-/* The quota that would let the task start, as a command: what is held already, be it above the bound, and what the task wants. */
+/* Writes the command that sets a quota large enough for the task: the amount already held, which
+ * may be above the bound, and the amount of the task. */
 static const char *quota(const struct core *core, const struct explanation *why, bool limit,
                          struct arena *arena)
 {
@@ -152,13 +154,13 @@ static const char *quota(const struct core *core, const struct explanation *why,
     return command;
 }
 
-/* What helps a task that its accounts' bounds hold back. */
+/* Suggests what helps a task that a bound of its accounts or its user holds back. */
 static uint32_t bound_suggestions(const struct core *core, const struct explanation *why,
                                   struct arena *arena, const char **ret)
 {
     uint32_t count = 0;
     if (why->reason.code == REASON_OVER_GUARANTEE) {
-        ret[count++] = "submit it with --preemptible";
+        ret[count++] = "submit the task with --preemptible";
         ret[count++] = quota(core, why, false, arena);
     } else if (why->reason.code == REASON_OVER_SHARE) {
         ret[count++] = quota(core, why, false, arena);

@@ -49,8 +49,8 @@ bool reason_text_has_amount(enum reason_code code)
            code == REASON_MIN_RUNTIME;
 }
 
-/* One sentence a code, without a full stop. {wanted} and {smallest} come with the resource's name,
- * {available} without: it stands behind one of them. */
+/* One sentence for each code, without a full stop. {wanted} and {smallest} include the name of
+ * the resource. {available} has no name, because it always follows one of the two. */
 static const char *const sentences[REASON_COUNT] = {
     [REASON_NONE] = "",
     [REASON_STAGED] = "is staged and not queued yet",
@@ -150,7 +150,7 @@ static const char *resource_of(const struct core *core, const struct reason *rea
     return unknown ? reason->text : query_resource_name(core, reason->resource);
 }
 
-/* What stands between the braces. */
+/* Writes the value of one placeholder, the word between the braces. */
 static void word_add(const struct core *core, const struct reason *reason, struct str word,
                      struct buf *out)
 {
@@ -204,7 +204,7 @@ static void sentence_add(const struct core *core, const struct reason *reason, c
     }
 }
 
-/* One letter more, less or other: a slip of the finger. */
+/* True when two names differ by one letter: added, dropped or changed. */
 static bool name_near(const char *a, const char *b)
 {
     size_t a_len = strlen(a);
@@ -220,7 +220,7 @@ static bool name_near(const char *a, const char *b)
 
 enum { NAMES_SHOWN_MAX = 10 };
 
-/* The names that there are, and the one that was meant, perhaps. */
+/* Lists the existing resources, and the one that was perhaps meant. */
 static void resources_add(const struct core *core, const struct reason *reason, struct buf *out)
 {
     const char *asked = resource_of(core, reason);
@@ -244,7 +244,7 @@ static void resources_add(const struct core *core, const struct reason *reason, 
     }
 }
 
-/* The nodes of the pool that are not there for new work, and why. */
+/* Lists the nodes of the pool that take no new work, with their states. */
 static void away_add(const struct core *core, const struct reason *reason, struct buf *out)
 {
     uint32_t shown = 0;
@@ -263,7 +263,7 @@ static void away_add(const struct core *core, const struct reason *reason, struc
     }
 }
 
-/* Does its sentence begin with what the task does? */
+/* True when the sentence of this code has the task as its unwritten subject. */
 static bool says_what_it_does(enum reason_code code)
 {
     return code == REASON_NO_ROOM || code == REASON_GANG_SHORT || code == REASON_TOPOLOGY ||
@@ -271,7 +271,7 @@ static bool says_what_it_does(enum reason_code code)
            code == REASON_MIN_RUNTIME;
 }
 
-/* The sentence of its code, or that of a special case. */
+/* Returns the sentence of the code, or the sentence of a special case. */
 static const char *sentence_of(const struct reason *reason)
 {
     if (reason->code == REASON_TOO_LARGE && reason->have > 0) {
@@ -338,7 +338,7 @@ static void count_or_null(struct json_out *j, const char *key, int64_t value)
     }
 }
 
-/* resource, wanted, available, smallest: amounts in their unit, or plain counts. */
+/* Writes resource, wanted, available and smallest: amounts in their unit, or plain counts. */
 static void amounts_json(struct json_out *j, const struct core *core, const struct reason *reason)
 {
     bool amount = reason_text_has_amount(reason->code);

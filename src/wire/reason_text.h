@@ -1,4 +1,5 @@
-/* reason_text.h - reasons as every surface shows them: one sentence, and the JSON object around it.
+/* reason_text.h - reasons as API, CLI and UI show them: one sentence, and the JSON object around
+ * the sentence.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -9,21 +10,21 @@
 #include "core/core.h"
 #include "core/sched/explain/explain.h"
 
-/* The sentence, without a full stop; empty for REASON_NONE. Appended to `out`. */
+/* Appends the sentence to `out`, without a full stop; nothing for REASON_NONE. */
 void reason_text(const struct core *core, const struct reason *reason, struct buf *out);
 
-/* {"code","message","resource",…}; null for REASON_NONE. */
+/* Writes {"code","message","resource",…}; null for REASON_NONE. */
 void reason_text_json(struct json_out *j, const struct core *core, const struct reason *reason);
 
-/* Does `resource` with wanted and available mean something for this code? */
+/* True when a reason with this code has a resource with amounts wanted and available. */
 bool reason_text_has_amount(enum reason_code code);
 
-/* An amount with its resource: "5 foo", "1 slot", "64Gi of memory". Appended to `out`. */
+/* Appends an amount with its resource: "5 foo", "1 slot", "64Gi of memory". */
 void reason_text_amount(const struct core *core, resource_id resource, int64_t amount,
                         struct buf *out);
 
-/* The amount without the resource's name. */
+/* Appends an amount without the name of its resource. */
 void reason_text_amount_bare(resource_id resource, int64_t amount, struct buf *out);
 
-/* An amount as a JSON number: bytes of memory, else decimal. */
+/* Writes an amount as a JSON number: memory in bytes, other resources in decimal units. */
 void reason_text_amount_json(struct json_out *j, resource_id resource, int64_t amount);

@@ -187,7 +187,7 @@ void record_json_bad(struct record_json *in, const char *key, const char *wanted
     }
 }
 
-/* A value is missing, or less than its row's least. */
+/* Notes a value that is missing or below the least value of its row. */
 static void too_little(struct record_json *in, const struct record_field *field, const char *wanted)
 {
     record_json_bad(in, field->name, field->required != NULL ? field->required : wanted);
@@ -209,7 +209,7 @@ static bool number_of(const struct record_field *field, const struct doc *value,
     return field->type != RECORD_BOOL && field->type != RECORD_MILLI && doc_u64(value, ret);
 }
 
-/* Numbers of 0 or more, amounts and booleans. */
+/* Reads numbers of 0 or more, amounts and booleans. */
 static void number_get(struct record_json *in, const struct record_field *field,
                        const struct doc *value, void *object)
 {
@@ -227,7 +227,7 @@ static void number_get(struct record_json *in, const struct record_field *field,
     }
 }
 
-/* A text of at most `max` bytes; "" when it is missing, and after a failure. */
+/* Reads a text of at most `max` bytes. "": the text is missing, or the reading has failed. */
 static struct str text_of(struct record_json *in, const char *key, const struct doc *value,
                           size_t max)
 {
@@ -248,7 +248,8 @@ static void text_get(struct record_json *in, const struct record_field *field,
     memcpy(member(field, object), &text.p, sizeof text.p);
 }
 
-/* A word that is missing or unknown is `otherwise`: the other side may be newer. */
+/* Reads a word. A missing or unknown word becomes `otherwise`, because the other side may be
+ * newer. */
 static void word_get(struct record_json *in, const struct record_field *field,
                      const struct doc *value, void *object)
 {
@@ -277,7 +278,7 @@ static void list_set(const struct record_field *field, void *object, const void 
     memcpy((char *)object + field->count_offset, &count, sizeof count);
 }
 
-/* NULL-terminated, as execve() wants its lists. */
+/* Reads a list and ends it with NULL, as execve() needs. */
 static void texts_get(struct record_json *in, const struct record_field *field,
                       const struct doc *value, void *object)
 {
@@ -296,7 +297,7 @@ static void texts_get(struct record_json *in, const struct record_field *field,
     list_set(field, object, texts, count);
 }
 
-/* Labels and named amounts: a map whose keys are names or texts. */
+/* Reads labels and named amounts: a map whose keys are texts or names. */
 static void map_get(struct record_json *in, const struct record_field *field,
                     const struct doc *value, void *object)
 {

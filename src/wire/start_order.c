@@ -1,10 +1,10 @@
-/* start_order.c - the start order of an attempt.
+/* start_order.c - fills the start order of an attempt.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/start_order.h"
 
 #include "base/must.h"
 
-/* The node of instance 0 is where the others of a gang meet. */
+/* Instances of a gang meet at the node of instance 0. */
 static const char *master_address(const struct core *core, const struct task *task,
                                   struct arena *arena)
 {
@@ -18,7 +18,7 @@ static const char *master_address(const struct core *core, const struct task *ta
     return node.address;
 }
 
-/* Where an instance is in its group: WEIR_GROUP, and its place and their number there. */
+/* Sets WEIR_GROUP, the index of the instance in its group and the size of the group. */
 static void group_env(const struct core *core, const struct task *task, uint32_t index,
                       struct arena *arena, struct task_spec *spec)
 {

@@ -7,12 +7,12 @@
 #include "wire/agent.h"
 
 enum {
-    OUTPUT_BYTES_MAX = 64 * 1024 * 1024, /* kept of each stream of an attempt */
-    MASTER_PORT_FIRST = 20000,           /* below Linux's ephemeral ports */
+    OUTPUT_BYTES_MAX = 64 * 1024 * 1024, /* most bytes kept of each stream of an attempt */
+    MASTER_PORT_FIRST = 20000,           /* 20000 is below Linux's ephemeral ports */
     MASTER_PORT_COUNT = 10000,
 };
 
-/* The order for an EFFECT_START; texts are borrowed from the state and the arena. False: the
- * attempt is over or the task is gone, and there is nothing to order. */
+/* Fills the order for an EFFECT_START. Texts are borrowed from the state and the arena. False:
+ * the attempt is over or the task is gone, and nothing must be ordered. */
 bool start_order_fill(const struct core *core, const struct effect *effect, struct arena *arena,
                       struct agent_order *ret);

@@ -7,6 +7,7 @@
 
 enum { STATE_JSON_VERSION = 1 };
 
-/* {"version":1,"seq","time","pools":[],"nodes":[],"tasks":[]} as of `now_ms`. Cost and size grow with the state:
- * give it a copy on a worker. Environments are left out: they may hold secrets. */
+/* Writes {"version":1,"seq","time","pools":[],"nodes":[],"tasks":[]} as of `now_ms`.
+ * Environments are left out, because they may hold secrets. Cost and size grow with the state:
+ * call this on a work thread with a copy of the state. */
 void state_json(const struct core *core, int64_t now_ms, struct buf *out);

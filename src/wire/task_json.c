@@ -1,4 +1,4 @@
-/* task_json.c - the task object.
+/* task_json.c - writes the task object.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/task_json.h"
 #include "wire/eviction_json.h"
@@ -29,7 +29,7 @@ void task_json_writer_init(struct task_writer *writer, const struct core *core, 
     writer->places = NULL;
 }
 
-/* The first tasks of a pool's queue, by id. */
+/* The first tasks of a pool's queue with their positions, sorted by id. */
 struct task_place {
     uint64_t task;
     uint32_t position;
@@ -80,7 +80,7 @@ static uint32_t position_of(struct task_writer *writer, const struct task *task)
     return found != NULL ? found->position : TASK_JSON_POSITION_MAX;
 }
 
-/* Why it waits. */
+/* Says why the task waits. Tasks of one group share a reason, which is computed once. */
 static struct reason reason_of(struct task_writer *writer, const struct task *task)
 {
     struct explain_group group;
@@ -99,7 +99,7 @@ static struct reason reason_of(struct task_writer *writer, const struct task *ta
     return why.reason;
 }
 
-/* The fields that are as they were submitted. */
+/* Writes the fields that stay as they were submitted. */
 static void asked_json(struct task_writer *writer, struct json_out *j, const struct task *task,
                        const struct task_spec *spec, bool env)
 {
@@ -130,7 +130,7 @@ static void asked_json(struct task_writer *writer, struct json_out *j, const str
     object_json_task(j, spec, env);
 }
 
-/* A code, or null while there is none. */
+/* Writes an exit code; null: there is none. */
 static void exit_code_json(struct json_out *j, bool has_one, int32_t code)
 {
     json_out_key(j, "exit_code");
@@ -154,7 +154,7 @@ static void counts_json(struct json_out *j, const struct task *task)
     json_out_end(j);
 }
 
-/* The fields that change. */
+/* Writes the fields that change while the task lives. */
 static void course_json(struct json_out *j, const struct task *task)
 {
     time_text_json(j, "submitted_at", task->submitted_ms);
@@ -172,7 +172,7 @@ static void course_json(struct json_out *j, const struct task *task)
     counts_json(j, task);
 }
 
-/* Why the program could not be started; null where it could. */
+/* Says why the program could not be started; null where the program was started. */
 static void message_json(struct json_out *j, const char *program, const struct instance *instance)
 {
     json_out_key(j, "message");

@@ -1,12 +1,14 @@
-/* time_text.c - days to dates and back by arithmetic (proleptic Gregorian calendar), because libc's
- * functions lock and read time zones, and lists have four times per task.
+/* time_text.c - days to dates and back by arithmetic (proleptic Gregorian calendar). The
+ * functions of libc lock and read time zones, which is too slow for lists with four times per
+ * task.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/time_text.h"
 
 #define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
 #define TIME_MS_MAX ((int64_t)253402300799999) /* 9999-12-31T23:59:59.999Z */
 
-enum { DAYS_TO_1970 = 719468, ERA_DAYS = 146097 }; /* from 0000-03-01; days of 400 years */
+/* Days from 0000-03-01 to 1970-01-01; days of 400 years. */
+enum { DAYS_TO_1970 = 719468, ERA_DAYS = 146097 };
 
 struct date {
     int64_t year;
@@ -14,7 +16,7 @@ struct date {
     int64_t day;   /* 1..31 */
 };
 
-/* Years are counted from 1 March, so that the leap day is the last one. */
+/* Years are counted from 1 March, so that the leap day is the last day of a year. */
 static struct date date_of(int64_t days)
 {
     int64_t shifted = days + DAYS_TO_1970;
@@ -86,7 +88,7 @@ void time_text_json(struct json_out *j, const char *key, int64_t ms)
     json_out_text(j, text);
 }
 
-/* `count` digits off the front, from `min` to `max`. */
+/* Cuts a number of `count` digits off the front and checks that it is from `min` to `max`. */
 static bool number_cut(struct str *text, size_t count, int64_t min, int64_t max, int64_t *ret)
 {
     uint64_t value;
@@ -121,7 +123,7 @@ static bool date_cut(struct str *text, struct date *ret)
     return ret->day <= month_days[ret->month - 1] + (leap && ret->month == 2);
 }
 
-/* ".123": milliseconds; further digits are dropped. */
+/* Cuts ".123" off the front, in milliseconds. Further digits are dropped. */
 static bool fraction_cut(struct str *text, int64_t *ret_ms)
 {
     *ret_ms = 0;
@@ -139,7 +141,7 @@ static bool fraction_cut(struct str *text, int64_t *ret_ms)
     return any;
 }
 
-/* "Z" or "+01:00": how far ahead of UTC. */
+/* Cuts "Z" or "+01:00" off the front: how far the time is ahead of UTC. */
 static bool offset_cut(struct str *text, int64_t *ret_ms)
 {
     *ret_ms = 0;

@@ -11,12 +11,13 @@
 
 enum { TIME_TEXT_MAX = 32 };
 
-/* Milliseconds since 1970 to text; times outside the years 1970 to 9999 are moved to the nearer
- * end. `out` has TIME_TEXT_MAX. */
+/* Writes milliseconds since 1970 into `out` of TIME_TEXT_MAX bytes. A time outside the years
+ * 1970 to 9999 becomes the nearest time inside. */
 void time_text(int64_t ms, char *out);
 
-/* RFC 3339 with `Z` or an offset, fraction optional. False: it is none, or before 1970. */
+/* Parses RFC 3339 with `Z` or an offset; the fraction is optional. False: the text is malformed
+ * or before 1970. */
 bool time_text_parse(struct str text, int64_t *ret_ms);
 
-/* The time as a JSON string; 0 is written as null. */
+/* Writes the time as a JSON string; 0 is written as null. */
 void time_text_json(struct json_out *j, const char *key, int64_t ms);

@@ -88,7 +88,7 @@ def test_room_by_asking_for_less(s):
     s.stay("vision", gpus=3)
     s.settled(vision=3)
     [task] = s.stay("vision", gpus=2)
-    assert "ask for 1 slot or less, and it can start now" in waits(s, task, "no-room")
+    assert "request 1 slot or less, and the task can start now" in waits(s, task, "no-room")
     [gang] = s.stay("vision", gpus=1, instances=2, gang=True)
     waits(s, gang, "gang-short")
     s.weir("task", "edit", task, "--gpus", "1")
@@ -134,7 +134,7 @@ def test_bounds_of_accounts_and_users(s):
     s.quota("speech", "default", 0, 1)
     [firm] = s.stay("speech", gpus=1, preemptible=False)
     suggestions = waits(s, firm, "over-guarantee")
-    assert "submit it with --preemptible" in suggestions
+    assert "submit the task with --preemptible" in suggestions
     loose = s.weir("submit", "--preemptible", "--project", "speech", "--gpus", "1", "--", str(s.script), str(s.record)).stdout.strip()
     s.wait_state(int(loose), "running")
     s.end(int(loose))

@@ -1,5 +1,5 @@
-/* fuzz.h - what a fuzz target is: one function over bytes, for libFuzzer and for the plain replay
- * of the corpus. It returns 0 for every input; a broken assumption aborts.
+/* fuzz.h - a fuzz target: one function over bytes, for libFuzzer and for the replay of the
+ * corpus. The function returns 0 for every input; a broken assumption aborts.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

@@ -1,5 +1,5 @@
-/* fuzz_agent.c - the agent protocol, both directions. The first byte chooses the message; what is
- * accepted is encoded and decoded again, and both codings must be equal.
+/* fuzz_agent.c - the agent protocol, both directions. The first byte chooses the message. An
+ * accepted message is encoded and decoded again, and both encodings must be equal.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
@@ -11,7 +11,7 @@
 
 enum { OUT_MAX = 64 << 20 };
 
-/* Decodes `text` and, when that went well, encodes it into `out`. */
+/* Decodes `text` and, if that succeeds, encodes the message into `out`. */
 typedef bool (*again_fn)(struct str text, struct arena *arena, struct buf *out);
 
 static bool hello_again(struct str text, struct arena *arena, struct buf *out)

@@ -1,5 +1,5 @@
-/* fuzz_amount.c - amounts, names and the short texts of the command line. What is accepted is within
- * its bounds, and its text reads back.
+/* fuzz_amount.c - amounts, names and the short texts of the command line. An accepted value is
+ * within its bounds, and its text reads back as the same value.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
@@ -33,7 +33,7 @@ static void amounts_try(struct str text)
         must(value <= AMOUNT_BYTES_MAX);
         amount_bytes_text(value, shown);
         must(amount_bytes(str_of(shown), &back, &e) == ERR_OK);
-        must(back <= value); /* shown with one place, rounded down */
+        must(back <= value); /* the text has one decimal place, rounded down */
     }
     if (amount_duration(text, &value, &e) == ERR_OK) {
         must(value >= 0);

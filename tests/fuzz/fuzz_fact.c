@@ -1,5 +1,5 @@
-/* fuzz_fact.c - decoding of facts. One fact, one coding: what is accepted encodes to the same
- * bytes, unless it was of an older version.
+/* fuzz_fact.c - decoding of facts. An accepted fact encodes to the same bytes, unless it was of
+ * an older version.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 

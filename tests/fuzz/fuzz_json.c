@@ -1,5 +1,5 @@
-/* fuzz_json.c - the JSON reader. What it accepts is written by json_out and read again; both
- * writings must be equal.
+/* fuzz_json.c - the JSON reader. An accepted document is written by json_out and read again, and
+ * both writings must be equal.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
@@ -37,7 +37,7 @@ static void scalar_write(struct json_out *j, const struct doc *doc)
     }
 }
 
-/* The whole document; `up` are the containers that are open. */
+/* Writes the whole document. `up` holds the open containers. */
 static void document_write(struct json_out *j, const struct doc *doc)
 {
     const struct doc *up[DOC_DEPTH_MAX];

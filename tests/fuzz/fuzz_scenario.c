@@ -1,4 +1,5 @@
-/* fuzz_scenario.c - scenario files. One that names a trace is left alone: it would open the file.
+/* fuzz_scenario.c - scenario files. A scenario that names a trace is skipped, because its reader
+ * would open the file.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 

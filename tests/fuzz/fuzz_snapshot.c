@@ -1,5 +1,5 @@
-/* fuzz_snapshot.c - decoding of whole states. What is accepted is a sound state, and encodes to the
- * same bytes.
+/* fuzz_snapshot.c - decoding of whole states. An accepted state satisfies all invariants and
+ * encodes to the same bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     buf_init(&out, OUT_MAX);
     core_check_rows(core);
     core_encode(core, &out);
-    /* What was of an older version comes out as the newest. */
+    /* A state of an older version is encoded in the newest version. */
     must(out.data[VERSION_AT] != (char)data[VERSION_AT] || out.len == size);
     must(out.data[VERSION_AT] != (char)data[VERSION_AT] || memcmp(out.data, data, size) == 0);
     buf_done(&out);

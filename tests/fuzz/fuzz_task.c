@@ -1,5 +1,5 @@
-/* fuzz_task.c - what users write, JSON or YAML: tasks, pools, edits, the server file. An accepted
- * task, written as the body of a submission and read again, is the same task.
+/* fuzz_task.c - what users write, JSON or YAML: tasks, pools, edits, the server file. An
+ * accepted task, written as the body of a submission and read again, is the same task.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
@@ -16,7 +16,7 @@
 
 enum { OUT_MAX = 64 << 20 };
 
-/* What `spec` of the API says of a task or a pool is read back as the same. */
+/* Parses the JSON that an encoder has written. */
 static const struct doc *written(struct buf *out, struct arena *arena)
 {
     struct doc *doc;

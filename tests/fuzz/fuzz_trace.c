@@ -1,5 +1,5 @@
-/* fuzz_trace.c - job traces. The first byte chooses among the formats; the first line, behind it, names columns. Read strictly and
- * leniently, the good rows are the same jobs.
+/* fuzz_trace.c - job traces. The first byte chooses the format; the rest of the first line names
+ * columns. Strict and lenient reading give the same jobs for well-formed rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 

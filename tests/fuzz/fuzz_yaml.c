@@ -1,4 +1,4 @@
-/* fuzz_yaml.c - the YAML loader: whatever comes, a document within its bounds or an error.
+/* fuzz_yaml.c - the YAML loader. Any input gives a document within its bounds, or an error.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Every value is whole: counted, placed, terminated. */
+/* Checks that every value has its count, its place and its terminating NUL. */
 static uint32_t document_check(const struct doc *doc)
 {
     const struct doc *up[DOC_DEPTH_MAX];

@@ -1,5 +1,5 @@
-/* replay.c - runs a fuzz target over every file of a corpus directory, with any compiler: what the
- * fuzzers once found stays found.
+/* replay.c - runs a fuzz target over every file of a corpus directory, with any compiler, so
+ * that a bug once found by a fuzzer does not come back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
@@ -16,7 +16,7 @@
 
 enum { INPUT_BYTES_MAX = 1 << 20 };
 
-/* The input lies in memory of exactly its size, so that a sanitizer sees one byte too far. */
+/* The input lies in memory of exactly its size, so that a sanitizer sees a read beyond the end. */
 static void file_run(int dir, const char *name)
 {
     int file = openat(dir, name, O_RDONLY | O_CLOEXEC);

@@ -1,5 +1,5 @@
-/* seeds.c - writes the seeds that no person can: one fact of each type and a few states, out of a
- * short history. Run it again when a coding changes: `seeds tests/fuzz/corpus`.
+/* seeds.c - writes the binary seeds: one fact of each type and a few states, from a short
+ * history. Run it again when an encoding changes: `seeds tests/fuzz/corpus`.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
 #include "core/core.h"

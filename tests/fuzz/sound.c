@@ -1,4 +1,5 @@
-/* sound.c - see sound.h. Only the first moment is played: it is where everything that was read reaches the core, and it is short.
+/* sound.c - see sound.h. Only the first moment of a scenario is played. The first moment is
+ * short, and everything that was read reaches the core in it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sound.h"
 

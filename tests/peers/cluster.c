@@ -1,4 +1,4 @@
-/* cluster.c - a core that a case is told to.
+/* cluster.c - a core that is set up as a case describes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cluster.h"
 
@@ -153,7 +153,7 @@ static void report(struct cluster *cluster, const struct instance *instance, enu
     must_do(cluster, (struct input){.type = INPUT_REPORT, .report = {instance->node, &one, 1}});
 }
 
-/* The same of every instance of the task whose state is among these bits. */
+/* Sends the same report for every instance of the task whose state is among these bits. */
 static void report_all(struct cluster *cluster, task_id task, unsigned states,
                        enum report_type type)
 {

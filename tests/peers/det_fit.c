@@ -1,9 +1,10 @@
-/* det_fit.c - where one task is placed.
+/* det_fit.c - cases of Determined about the placement of one task.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "determined.h"
 #include "read.h"
 
-/* Are two agents of the case the same but for their names? Then either is a right answer: the source decides by a hash. */
+/* True when two agents of the case differ by name only. Then either is a right answer, because
+ * Determined decides by a hash. */
 static bool agents_equal(const struct doc *agents, const struct doc *a, const char *b)
 {
     static const char *const fields[] = {"slots", "slots_used", "max_zero_slot", "zero_slot_used"};
@@ -32,7 +33,8 @@ static bool agent_listed(const struct doc *agents, const char *name)
     return false;
 }
 
-/* On how many nodes does it hold something; is each of them expected (where the case names them)? */
+/* Counts the nodes on which the task holds something. If the case names agents, each node must
+ * be one of them. */
 static uint32_t nodes_of(const struct det_case *det, task_id task, const struct doc *agents,
                          bool *ret_expected)
 {

@@ -1,4 +1,5 @@
-/* det_queue.c - order of the queue, moves in it, and which pools a question about queues means.
+/* det_queue.c - cases of Determined about the order of the queue, moves in the queue, and the
+ * pools that a question about queues names.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "determined.h"
 #include "read.h"
@@ -7,7 +8,8 @@
 
 #include <stdlib.h>
 
-/* Two tasks, submitted in order of job and request time: which one does the queue give first? */
+/* Submits two tasks in the order of job and request time, and checks which one comes first in
+ * the queue. */
 enum outcome det_compare(struct trial *trial)
 {
     const struct doc *const sides[2] = {doc_get(trial->test, "a"), doc_get(trial->test, "b")};
@@ -33,7 +35,7 @@ enum outcome det_compare(struct trial *trial)
     return expected == order ? CASE_PASSED : trial_failed(trial, "order %d", order);
 }
 
-/* How many of the case's pools a list of names picks; no names: all. */
+/* Counts the pools of the case that a list of names picks. No names pick all pools. */
 enum outcome det_stats_filter(struct trial *trial)
 {
     const struct doc *pools = doc_get(trial->test, "pools");
@@ -62,7 +64,7 @@ enum outcome det_stats_filter(struct trial *trial)
 
 struct queued {
     const char *name;
-    uint64_t priority; /* the peer's */
+    uint64_t priority; /* priority as Determined counts it */
     uint64_t position;
     task_id task;
 };
@@ -74,7 +76,7 @@ static int by_position(const void *left, const void *right)
     return a->position < b->position ? -1 : a->position > b->position;
 }
 
-/* The jobs of the case as waiting tasks, in order of their positions. */
+/* Submits the jobs of the case as waiting tasks, in the order of their positions. */
 static struct queued *jobs_submit(struct cluster *cluster, const struct doc *jobs)
 {
     struct queued *all = arena_new(cluster->arena, struct queued, jobs->count);
@@ -107,7 +109,8 @@ static const struct queued *job_of(const struct queued *jobs, uint32_t count,
     return NULL;
 }
 
-/* As a user would: the other's priority first, where it is another one; then the move. */
+/* Moves a job as a user would: first an edit to the other job's priority, if the two differ,
+ * then the move. */
 static bool job_move(struct cluster *cluster, const struct queued *job, const struct queued *anchor,
                      bool ahead)
 {
@@ -123,7 +126,7 @@ static bool job_move(struct cluster *cluster, const struct queued *job, const st
     return cluster_do(cluster, in) == VERDICT_OK;
 }
 
-/* Does the job stand between its anchor and the neighbour (0: the end of the queue)? */
+/* True when the job stands between its anchor and the neighbour (0: the end of the queue). */
 static bool stands_between(const struct cluster *cluster, task_id first, task_id job, task_id last)
 {
     const pool_id pool = query_pool_named(cluster->core, POOL_DEFAULT_NAME)->id;
@@ -164,7 +167,7 @@ enum outcome det_move(struct trial *trial)
 
 /* ---- order ---- */
 
-/* Does it belong to the class and the state that the case asks about? */
+/* True when the task has the class and the state that the case asks about. */
 static bool asked_about(const struct det_case *det, const struct det_task *task)
 {
     const struct doc *class = doc_get(det->trial->test, "class");
@@ -174,7 +177,7 @@ static bool asked_about(const struct det_case *det, const struct det_task *task)
     return by_class && (state == NULL || task->ran == read_is(state, "allocated"));
 }
 
-/* The task of this priority that stands next behind `after` (NULL: the first) in Weir's order. */
+/* Returns the next task of this priority behind `after` (NULL: the first) in Weir's order. */
 static const struct det_task *order_next(const struct det_case *det, uint32_t priority,
                                          const struct task *after)
 {
@@ -211,7 +214,8 @@ static enum outcome order_compare(const struct det_case *det, const struct doc *
     return CASE_PASSED;
 }
 
-/* `expect`: priority -> names in order, by itself or as its only member. */
+/* `expect` maps a priority to names in order. The map stands by itself or is the only member of
+ * another map. */
 enum outcome det_order(struct trial *trial)
 {
     const struct doc *lists = doc_get(trial->test, "expect");

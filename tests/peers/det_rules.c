@@ -1,4 +1,5 @@
-/* det_rules.c - Determined's figures, on functions that need no passes: how well an agent suits a task, what a pool's slots are.
+/* det_rules.c - cases of Determined about functions that need no pass: how well an agent suits a
+ * task, and the slots of a pool.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/place/score.h"
 #include "determined.h"
@@ -6,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* A number of the case is written with so many digits that a difference below this is none. */
+/* Numbers of a case have so many digits that a smaller difference counts as equal. */
 static const double CLOSE = 1e-9;
 
 enum outcome det_score(struct trial *trial)

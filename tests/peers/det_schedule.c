@@ -1,4 +1,5 @@
-/* det_schedule.c - passes over a pool: which waiting tasks start, which running ones are told to stop; the queue as counted.
+/* det_schedule.c - cases of Determined about passes over a pool: which waiting tasks start,
+ * which running tasks are told to stop, and the counts of the queue.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "determined.h"
 #include "read.h"
@@ -30,7 +31,7 @@ static bool allocated(const struct det_case *det, const struct det_task *task)
            cluster_active(&det->cluster, task->task) > 0;
 }
 
-/* The peer may promise one place to several; we start only what has its place. */
+/* Determined may promise one place to several tasks. Weir starts only tasks that have a place. */
 static bool one_of(const struct det_case *det, const struct doc *list)
 {
     uint32_t count = 0;
@@ -53,7 +54,8 @@ static enum outcome decided(struct det_case *det, const struct doc *expect)
     if (one != NULL && one_of(det, one)) {
         starts = NULL;
     }
-    /* What the case itself calls a weakness may be done better: more starts (P5), less is stopped. */
+    /* Where the case itself names a weakness of Determined, Weir may do better: start more (P5)
+     * or stop less. */
     const bool weak = read_flag(det->trial->test, "known_weakness", false);
     for (uint32_t i = 0; i < det->task_count; i++) {
         const struct det_task *task = &det->tasks[i];
@@ -82,7 +84,7 @@ static bool group_active(const struct det_case *det, const char *group)
     return false;
 }
 
-/* Jobs are groups of tasks: scheduled when any of their tasks is. */
+/* A job is a group of tasks. A job is scheduled when any of its tasks is. */
 static enum outcome counted(struct det_case *det, const struct doc *expect)
 {
     uint64_t queued = 0;
@@ -106,7 +108,7 @@ static enum outcome counted(struct det_case *det, const struct doc *expect)
 struct job_view {
     uint64_t allocated; /* slots */
     uint64_t requested;
-    const struct task *first; /* of its tasks, in the pool's order */
+    const struct task *first; /* the job's first task in the pool's order */
 };
 
 static bool comes_before(const struct task *a, const struct task *b)
@@ -131,7 +133,7 @@ static struct job_view job_view(const struct det_case *det, const char *group)
     return view;
 }
 
-/* Jobs whose first task stands before that of this one, running ones included. */
+/* Counts the jobs whose first task is before the first task of this job, running jobs included. */
 static uint64_t jobs_ahead(const struct det_case *det, const struct job_view *job)
 {
     uint64_t ahead = 0;
@@ -164,7 +166,7 @@ static enum outcome job_compare(struct det_case *det, const char *name, const st
                                 (unsigned long long)job.requested, (unsigned long long)ahead);
 }
 
-/* A list of jobs with their ids, or a map of them by id. */
+/* Compares a list of jobs with their ids, or a map of jobs by id. */
 static enum outcome jobs_compare(struct det_case *det, const struct doc *expect)
 {
     const bool wrapped = expect->first != NULL && expect->first->kind == DOC_LIST;

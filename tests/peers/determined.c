@@ -26,7 +26,8 @@ static bool runs_on(struct det_case *det, task_id task, node_id node)
     return fits;
 }
 
-/* A task of nobody that fills `count` zero-slot places, or `slots` slots, of a node. */
+/* Fills `count` zero-slot places, or `slots` slots, of a node with a task that is not part of
+ * the case. */
 static bool fill(struct det_case *det, node_id node, uint64_t count, uint64_t slots)
 {
     if (count == 0) {
@@ -63,7 +64,7 @@ static bool agent_join(struct det_case *det, const struct doc *agent, uint64_t a
     return fill(det, node, aux_filled, 0) && fill(det, node, slots_used > 0, slots_used);
 }
 
-/* The pool's settings as the case has them. */
+/* Sets the pool as the case has it. */
 static void pool_open(struct det_case *det, uint64_t aux_max)
 {
     const struct doc *test = det->trial->test;
@@ -82,7 +83,7 @@ static void pool_open(struct det_case *det, uint64_t aux_max)
     cluster_pool_set(&det->cluster, &pool);
 }
 
-/* Slots of the tasks of a list that this group owns and that cannot be preempted. */
+/* Sums the slots of tasks of a list that this group owns and that are not preemptible. */
 static int64_t fixed_in(const struct doc *list, const char *owner)
 {
     uint64_t slots = 0;
@@ -98,7 +99,7 @@ static int64_t fixed_in(const struct doc *list, const char *owner)
     return (int64_t)slots * SLOT_MILLI;
 }
 
-/* The same over the whole case. */
+/* Sums fixed_in() over the whole case. */
 static int64_t fixed_slots(const struct det_case *det, const char *owner)
 {
     const struct doc *test = det->trial->test;
@@ -111,8 +112,8 @@ static int64_t fixed_slots(const struct det_case *det, const char *owner)
     return slots;
 }
 
-/* A group is a project that borrows by its weight, up to its cap. It is promised what its tasks hold that cannot be preempted: the
- * peer gives them that first, too. */
+/* Makes a group a project that borrows by its weight, up to its cap. The guarantee is the amount
+ * that the group's non-preemptible tasks hold, because Determined serves these tasks first too. */
 static bool group_open(struct det_case *det, const char *name, const struct doc *group)
 {
     int64_t weight = QUOTA_WEIGHT_DEFAULT;
@@ -176,7 +177,7 @@ static const struct doc *group_of(const struct det_case *det, const char *name)
     return NULL;
 }
 
-/* Names of nodes, where the case names agents to keep away from. */
+/* Sets the nodes to avoid, where the case names agents to avoid. */
 static void avoid_set(const struct det_case *det, const struct doc *list, struct task_spec *spec)
 {
     if (list == NULL || list->count == 0) {
@@ -210,14 +211,16 @@ static enum outcome det_task_stage(struct det_case *det, struct det_task *task)
         spec.pool_count = 1;
     }
     if (read_flag(task->doc, "single_agent", false)) {
-        spec.cpu_milli = 0; /* what names more than slots is not spread over nodes */
+        /* A wide task is divided over nodes only if it names nothing but slots. */
+        spec.cpu_milli = 0;
     }
     avoid_set(det, doc_get(task->doc, "blocked_agents"), &spec);
     task->task = cluster_stage(&det->cluster, spec);
     return CASE_PASSED;
 }
 
-/* Where it stands in the queue: its group's position, if the case has them, else when it was submitted. */
+/* Returns the position of the task's group, if the case has positions, else the time of
+ * submission. */
 static uint64_t place_in_queue(const struct det_case *det, const struct doc *task)
 {
     const struct doc *positions = doc_get(det->trial->test, "queue_positions");
@@ -226,7 +229,7 @@ static uint64_t place_in_queue(const struct det_case *det, const struct doc *tas
     return positions != NULL ? det_number(positions, group, 0) : det_number(task, "submitted", 0);
 }
 
-/* In order of age: the list's, but for those that say when they were submitted. */
+/* Sorts tasks by age: the order of the list, except for tasks with a time of submission. */
 static const struct doc **by_age(struct det_case *det, const struct doc *list)
 {
     const struct doc **order = arena_new(det->trial->arena, const struct doc *, list->count);

@@ -1,9 +1,13 @@
 /* determined.h - Determined's agents, jobs and tasks as Weir's nodes, projects and tasks.
  *
- * An agent is a node with slots; a group (job) is a project where groups take turns or share; a label is a pool of that name; a priority of p is one of 100 - p; a task beyond one agent is
- * told as it is, as so many slots. How many zero-slot tasks an agent takes is a setting of the pool with us: where agents
- * differ, the smaller ones are filled up with tasks that never end. Running tasks beyond what the agents have cannot be told (P1):
- * they wait instead, and count as released when they neither run nor are promised a place after the pass.
+ * An agent becomes a node with slots. A group (job) becomes a project, if groups take turns or
+ * share. A label becomes a pool of this name. Priority p becomes 100 - p. A task larger than one
+ * agent becomes a wide task.
+ *
+ * In Weir the number of zero-slot tasks per node is a setting of the pool. Where agents differ,
+ * the smaller ones are filled up with tasks that never end. Running tasks beyond what the agents
+ * have are impossible (P1). They wait instead, and count as released when they neither run nor
+ * have a promise after the pass.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -18,7 +22,7 @@ struct det_task {
     const struct doc *doc;
     task_id task; /* 0: refused */
     bool ran;     /* held something before the pass under test */
-    bool beyond;  /* the case has it running where there is no room for it */
+    bool beyond;  /* runs in the case, although there is no room for it */
 };
 
 struct det_case {
@@ -26,17 +30,19 @@ struct det_case {
     struct cluster cluster;
     struct det_task *tasks;
     uint32_t task_count;
-    bool by_group; /* groups are projects; else all is one */
+    bool by_group; /* groups are projects; false: all tasks are in one project */
 };
 
-/* The server, its pool and its nodes, with what is said to be in use on them. CASE_PASSED: ready. */
+/* Makes the server, its pool and its nodes, with the amounts that are in use. CASE_PASSED:
+ * ready. */
 enum outcome det_open(struct det_case *det, struct trial *trial);
 void det_close(struct det_case *det);
 
-/* The tasks of a list, staged in order of age; those that run are brought to run. CASE_PASSED: ready. */
+/* Stages the tasks of a list in the order of age, and starts those that run in the case.
+ * CASE_PASSED: ready. */
 enum outcome det_tasks(struct det_case *det, const struct doc *list);
 
-/* Queue those that wait. */
+/* Queues the waiting tasks. */
 void det_queue(struct det_case *det);
 
 uint64_t det_number(const struct doc *map, const char *key, uint64_t missing);

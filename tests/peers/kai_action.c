@@ -1,6 +1,6 @@
-/* kai_action.c - KAI's whole cycles: rounds of passes, and the state every pod must be in afterwards.
- *
- * One of our passes does what all of theirs do in turn; a case that runs only some of them is given the whole.
+/* kai_action.c - KAI's whole cycles: rounds of passes, and the state that every pod must have
+ * afterwards. One pass of Weir does what all actions of KAI do in turn. A case that runs only
+ * some actions gets a whole pass.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kai_action.h"
 
@@ -77,7 +77,7 @@ static enum outcome all_compare(struct action_case *action)
     return outcome;
 }
 
-/* One cycle. A bound that is exceeded fails the case. */
+/* Runs one cycle. A case fails when a bound is exceeded. */
 static enum outcome round_run(struct action_case *action)
 {
     const struct doc *most = doc_get(doc_get(action->trial->test, "run"), "max_per_round");
@@ -96,7 +96,7 @@ static enum outcome round_run(struct action_case *action)
     return CASE_PASSED;
 }
 
-/* What was told to stop has stopped, what was placed runs. */
+/* Ends instances that were told to stop, and starts placed ones. */
 static void between_rounds(struct action_case *action)
 {
     for (uint32_t i = 0; i < action->job_count; i++) {
@@ -115,7 +115,8 @@ static enum outcome rounds_run(struct action_case *action)
     uint64_t stable = 0;
     (void)doc_u64(doc_get(run, "rounds"), &rounds);
     (void)doc_u64(doc_get(run, "stable_rounds"), &stable);
-    /* A single one of their passes is looked at as it ends, a whole cycle when what it decided has come about. */
+    /* The result of a single action is looked at when the action ends. The result of a whole
+     * cycle is looked at when its decisions have been carried out. */
     const bool whole_cycle = doc_get(run, "actions")->count > 1;
     enum outcome outcome = CASE_PASSED;
     for (uint64_t i = 1; i <= rounds + stable && outcome == CASE_PASSED; i++) {

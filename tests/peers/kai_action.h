@@ -1,6 +1,6 @@
-/* kai_action.h - KAI's whole cycles as nodes, accounts and tasks of a cluster. A job is a task, a pod an instance of it.
- *
- * Priorities of a case only order jobs: they become 1, 2, 3 … of ours. Jobs are submitted oldest first.
+/* kai_action.h - KAI's whole cycles as nodes, accounts and tasks of a cluster. A job becomes a
+ * task, a pod an instance. Priorities of a case only order jobs, so they become 1, 2, 3 …. Jobs
+ * are submitted oldest first.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -10,24 +10,24 @@
 struct action_job {
     const char *name;
     const struct doc *doc;
-    task_id task; /* 0: refused, because it can never run */
+    task_id task; /* 0: refused, because the job can never run */
 };
 
-/* What each pod of a job asks for. */
+/* The request of each pod of a job. */
 struct job_shape {
     int64_t gpus_milli;
     int64_t gpu_memory_bytes;
-    uint32_t gpu_devices; /* parts of so many; 0: not said */
+    uint32_t gpu_devices; /* number of devices of which a part is requested; 0: not given */
     int64_t cpu_milli;
     int64_t memory_bytes;
-    struct named_amount profile; /* parts of devices; name "": none */
+    struct named_amount profile; /* part of a device by profile; name "": none */
     struct topology_spec topology;
-    struct label label; /* of the nodes it may run on; key "": any */
-    bool
-        unlike; /* pods differ, or groups of them are to be close together or come and go: see action_groups() */
+    struct label label; /* label that the nodes must have; key "": any node */
+    /* Pods differ, or groups of pods have a topology or a minimum: see action_groups(). */
+    bool unlike;
     uint32_t count;
-    uint32_t min; /* how many start together */
-    bool elastic; /* not all of it is needed */
+    uint32_t min; /* how many instances start together */
+    bool elastic; /* runs with fewer than all instances */
 };
 
 struct action_case {
@@ -38,30 +38,32 @@ struct action_case {
     node_id lost; /* a node that is gone when the case begins; 0: none */
 };
 
-/* What the case needs that cannot be told to the core, or NULL. */
+/* Returns what the case needs and Weir's core cannot express; NULL: nothing. */
 const char *action_missing(const struct doc *test);
 
-/* The shape of a job's pods; or what is missing to say it. */
+/* Reads the request of a job's pods. Returns what Weir cannot express, or NULL. */
 const char *action_shape(const struct doc *job, struct job_shape *ret);
-/* What its groups say of it; or what is missing to say it. */
+/* Reads the groups of a job. Returns what Weir cannot express, or NULL. */
 const char *action_tree(const struct doc *job, struct job_shape *ret);
-/* The number of the instance that this pod of the job is. */
+/* Returns the index of the instance that this pod is. */
 uint32_t action_index(const struct doc *job, const struct doc *pod);
-/* Do two pods of a job ask for the same? */
+/* True when two pods of a job have the same request. */
 bool action_alike(const struct doc *job, const struct doc *a, const struct doc *b);
-/* The label that the nodes of a pod must have; false: none, and both its texts are empty. */
+/* Returns the label that the nodes of a pod must have; false: none, and both texts are empty. */
 bool action_label(const struct doc *pod, struct label *ret);
-/* The groups of a job whose pods are not alike; `spec` says what each asks for unless it says otherwise. */
+/* Makes the groups of a job whose pods are not alike. `spec` is the request of a pod that has
+ * none of its own. */
 void action_groups(const struct doc *job, const struct job_shape *shape, struct arena *arena,
                    struct task_spec *spec);
-/* The part of a device that a pod asks for; or what is missing to say it. */
+/* Reads the part of a device that a pod requests. Returns what Weir cannot express, or NULL. */
 const char *action_profile(const struct doc *pod, struct named_amount *ret);
 const char *action_profile_name(const struct doc *profile);
 
-/* Departments and projects, before tasks are submitted; false: one is refused. Their quotas, once everything runs. */
+/* The first makes departments and projects, before tasks are submitted; false: one is refused.
+ * The second sets quotas, when all tasks run that the case begins with. */
 bool action_accounts(struct action_case *action);
 void action_quotas(struct action_case *action);
 
-/* Server, nodes, jobs, and those that run. CASE_PASSED: ready. */
+/* Makes server, nodes and jobs, and starts the running jobs. CASE_PASSED: ready. */
 enum outcome action_open(struct action_case *action, struct trial *trial);
 void action_close(struct action_case *action);

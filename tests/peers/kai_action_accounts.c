@@ -1,8 +1,10 @@
 /* kai_action_accounts.c - KAI's queues as departments and projects with quotas.
  *
- * A queue with queues below it is a department, one without is a project; a project at the top gets a department of its own with
- * the same quota. Accounts are made oldest first. Quotas are set when everything runs that the case begins with: a case may
- * begin above its limits, and an edit may leave that where a start may not (P3).
+ * A queue with queues below it becomes a department, another queue a project. A project at the
+ * top gets a department of its own with the same quota. Accounts are made oldest first.
+ *
+ * Quotas are set when all tasks run that the case begins with. A case may begin above its
+ * limits, and only an edit of a quota leads there; a start may not (P3).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kai_action.h"
 #include "read.h"
@@ -50,7 +52,7 @@ static bool parent_made(const struct action_case *action, const struct doc *queu
            query_account_named(action->cluster.core, ACCOUNT_DEPARTMENT, parent) != NULL;
 }
 
-/* The oldest queue whose parent is there and that is not; NULL: all are there. */
+/* Returns the oldest queue that is not made yet and whose parent is made; NULL: all are made. */
 static const struct doc *next_to_make(const struct action_case *action, const struct doc *queues)
 {
     const struct doc *best = NULL;
@@ -94,8 +96,9 @@ static int64_t amount(const struct doc *one, const char *key, int64_t milli_per_
     return milli == VECTOR_UNLIMITED ? QUOTA_UNLIMITED : milli / milli_per_unit * scale;
 }
 
-/* Profiles of the nodes behind the plain resources: the peer charges as many devices of quota as stand before the `g` of a profile's
- * name, so a quota of devices is one of so many parts. */
+/* Adds the profiles of the nodes behind the plain resources. KAI charges as many devices of
+ * quota as the number before the `g` in a profile's name, so a quota of devices becomes a quota
+ * of so many parts. */
 static uint32_t profiles_fill(const struct doc *test, struct quota_amount *amounts)
 {
     uint32_t count = 0;

@@ -1,8 +1,8 @@
-/* kai_action_groups.c - groups within a gang: sets of pods that ask for different things, have minimums of their own, or have to be
- * close together.
+/* kai_action_groups.c - groups within a gang: sets of pods that have different requests,
+ * minimums of their own, or a topology.
  *
- * Sets within a group come behind the groups within it. A set of pods that are alike is a group of instances; else each of its pods is
- * a group, and as many of those are needed as the set needs pods.
+ * Sets within a group come behind the groups within it. A set of equal pods becomes a group of
+ * instances. In another set each pod becomes a group, and the minimum counts these groups.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kai_action.h"
 #include "read.h"
@@ -14,7 +14,7 @@ enum { GROUPS_DEEP_MAX = 8 };
 struct groups {
     const struct doc *job;
     struct arena *arena;
-    struct task_spec *spec; /* what each pod asks for, unless it says otherwise */
+    struct task_spec *spec; /* request of a pod that has none of its own */
     struct group_spec *list;
     uint32_t instances;
 };
@@ -31,7 +31,7 @@ static uint32_t count_of(const struct doc *group, const char *key)
     return list == NULL ? 0 : list->count;
 }
 
-/* A pod that names no set is in the only one. */
+/* A pod that names no set is in the only set. */
 static bool in_set(const struct doc *pod, const struct doc *set)
 {
     const char *name = "";
@@ -55,9 +55,9 @@ static uint32_t set_min(const struct doc *set)
     return (uint32_t)min;
 }
 
-/* ---- what a tree says ---- */
+/* ---- reading a tree ---- */
 
-/* Recursion here and below is as deep as a case has groups. */
+/* The recursion here and below is as deep as a case has groups. */
 static const char *group_read(const struct doc *job, const struct doc *group, unsigned depth,
                               struct job_shape *ret)
 {
@@ -86,12 +86,12 @@ const char *action_tree(const struct doc *job, struct job_shape *ret)
     const bool one_set = count_of(tree, "podsets") == 1 && count_of(tree, "subgroups") == 0;
     ret->min = 0;
     const char *missing = group_read(job, tree, 0, ret);
-    /* Groups that all need all of their pods, alike and anywhere, are one gang. */
+    /* Groups that need all of their pods, which are alike and have no topology, are one gang. */
     ret->unlike |= ret->elastic && !one_set;
     return missing;
 }
 
-/* ---- which instance a pod is ---- */
+/* ---- the index of a pod ---- */
 
 static int64_t order_of(const struct doc *pod)
 {
@@ -100,7 +100,8 @@ static int64_t order_of(const struct doc *pod)
     return order;
 }
 
-/* Its place among the pods of a set (NULL: of all): those placed first come first. */
+/* Returns the position of a pod in a set (NULL: among all pods). Pods that are placed come
+ * first. */
 static uint32_t place_in(const struct doc *job, const struct doc *set, const struct doc *pod)
 {
     uint32_t index = 0;
@@ -114,7 +115,7 @@ static uint32_t place_in(const struct doc *job, const struct doc *set, const str
     return index;
 }
 
-/* True: `*index` is that of the pod; else it is more by all that are in the group. */
+/* Adds to `*index` the pods of the group before this pod. True: the pod is in this group. */
 static bool index_in(const struct doc *job, const struct doc *group, const struct doc *pod,
                      uint32_t *index)
 {
@@ -140,7 +141,7 @@ uint32_t action_index(const struct doc *job, const struct doc *pod)
     return tree != NULL && index_in(job, tree, pod, &index) ? index : place_in(job, NULL, pod);
 }
 
-/* ---- groups of ours ---- */
+/* ---- groups of Weir ---- */
 
 static void topology_read(const struct doc *group, struct topology_spec *ret)
 {
@@ -161,7 +162,7 @@ static struct group_spec *group_new(struct groups *groups, uint32_t parent, uint
     return group;
 }
 
-/* Instances like this pod. */
+/* Adds a group of instances like this pod. */
 static void pods_add(struct groups *groups, const struct doc *pod, uint32_t count, uint32_t min,
                      uint32_t parent)
 {
@@ -182,7 +183,7 @@ static void pods_add(struct groups *groups, const struct doc *pod, uint32_t coun
     groups->instances += count;
 }
 
-/* The pod of a set (NULL: of all) that has this place in it. */
+/* Returns the pod at this position of a set (NULL: of all pods). */
 static const struct doc *pod_at(const struct groups *groups, const struct doc *set, uint32_t place)
 {
     const struct doc *pod = first_of(groups->job, "tasks");

@@ -1,4 +1,4 @@
-/* kai_action_missing.c - what a case of a whole cycle needs that cannot be said yet.
+/* kai_action_missing.c - what a case of a whole cycle needs and Weir cannot express yet.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kai_action.h"
 #include "read.h"

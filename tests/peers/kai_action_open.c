@@ -1,4 +1,4 @@
-/* kai_action_open.c - the state a case of a whole cycle begins with.
+/* kai_action_open.c - makes the state with which a case of a whole cycle begins.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kai_action.h"
 #include "read.h"
@@ -34,7 +34,7 @@ static void node_join(struct action_case *action, const struct doc *node)
         parts[spec.resource_count++] =
             (struct named_amount){action_profile_name(one), read_milli(one, 0)};
     }
-    /* A node whose devices are cut into parts has no whole ones to give. */
+    /* A node whose devices are cut into parts has no whole devices. */
     spec.device_count = doc_get(node, "mig_strategy") != NULL ? 0 : (uint32_t)whole(node, "gpus");
     spec.slots_milli = (int64_t)spec.device_count * SLOT_MILLI;
     spec.gpu_memory_bytes = spec.device_count > 0 ? whole(node, "gpu_memory_mib") * MIB : 0;
@@ -43,7 +43,7 @@ static void node_join(struct action_case *action, const struct doc *node)
     (void)cluster_node(&action->cluster, spec);
 }
 
-/* The place of the job's priority among those of the case, from PRIORITY_MIN. */
+/* Returns the rank of the job's priority among the priorities of the case, from PRIORITY_MIN on. */
 static uint32_t priority_of(const struct doc *jobs, const struct doc *job)
 {
     uint32_t lower = 0;
@@ -59,7 +59,8 @@ static uint32_t priority_of(const struct doc *jobs, const struct doc *job)
     return PRIORITY_MIN + lower;
 }
 
-/* Jobs that can never run wait for ever with the peer; we refuse them (P9). */
+/* True for a refusal of a job that can never run. In KAI such a job waits for ever; Weir refuses
+ * it (P9). */
 static bool never_runs(const struct cluster *cluster)
 {
     const enum reason_code code = cluster->facts.refusal.code;
@@ -97,7 +98,8 @@ static bool job_submit(struct action_case *action, struct action_job *job)
     return job->task.v != 0 || never_runs(&action->cluster);
 }
 
-/* Shared devices of running fractions go by name in a case: the first use of a name takes the lowest device that is free. */
+/* A case names the shared devices of running fractions. The first use of a name takes the lowest
+ * free device. */
 struct shared {
     const char *name;
     node_id node;
@@ -147,7 +149,8 @@ static bool instance_runs(struct action_case *action, struct shared *shared, tas
     return true;
 }
 
-/* Those on shared devices first: what they share is not to be given away whole. */
+/* Starts running jobs. Jobs on shared devices come first, so that no shared device is given away
+ * whole. */
 static bool jobs_run(struct action_case *action, struct shared *shared, bool sharing)
 {
     for (uint32_t i = 0; i < action->job_count; i++) {
@@ -165,7 +168,7 @@ static bool jobs_run(struct action_case *action, struct shared *shared, bool sha
     return true;
 }
 
-/* A gang of which only a part runs has lost the rest with its node. */
+/* True for a gang of which only a part runs: it has lost the rest with a node. */
 static bool job_in_part(const struct action_job *job)
 {
     struct job_shape shape;
@@ -177,7 +180,7 @@ static bool job_in_part(const struct action_job *job)
     return !shape.elastic && waiting > 0 && waiting < shape.count;
 }
 
-/* Where that rest ran. */
+/* Joins the node on which the lost rest ran. */
 static void lost_node_join(struct action_case *action)
 {
     for (uint32_t i = 0; i < action->job_count && action->lost.v == 0; i++) {
@@ -209,7 +212,7 @@ static bool rest_runs(struct action_case *action)
     return ran;
 }
 
-/* What happened to some of them before the case begins. */
+/* Lets some instances fail or lose their node before the case begins. */
 static void losses_run(struct action_case *action)
 {
     for (uint32_t i = 0; i < action->job_count; i++) {
@@ -226,7 +229,7 @@ static void losses_run(struct action_case *action)
     }
 }
 
-/* Oldest first; of equal age as listed. */
+/* Sorts jobs oldest first; jobs of equal age stay as listed. */
 static void jobs_read(struct action_case *action, const struct doc *list)
 {
     action->jobs = arena_new(action->trial->arena, struct action_job, list->count);
@@ -241,7 +244,7 @@ static void jobs_read(struct action_case *action, const struct doc *list)
     }
 }
 
-/* A case has one topology at most. */
+/* Reads the topology. A case has at most one. */
 static void topology_read(const struct doc *topologies, struct pool_spec *pool, const char **levels)
 {
     const struct doc *first = topologies == NULL ? NULL : topologies->first;
@@ -270,7 +273,8 @@ static void pool_open(struct action_case *action)
     pool.stale_grace_ms = whole(run, "staleness_grace_s") * MILLI;
     pool.preempt_min_runtime_ms = 0;
     pool.reclaim_min_runtime_ms = 0;
-    /* Theirs is the job's own; in a case the others that wait do not take. */
+    /* In KAI the delay belongs to the job. Other waiting jobs of a case take nothing, so the
+     * pool's delay has the same effect. */
     const struct doc *jobs = doc_get(test, "jobs");
     for (const struct doc *job = jobs->first; job != NULL; job = job->next) {
         const int64_t delay_ms = whole(job, "preemption_delay_s") * MILLI;

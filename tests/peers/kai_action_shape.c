@@ -1,7 +1,8 @@
-/* kai_action_shape.c - what every pod of a job asks for, and how many of them start together.
+/* kai_action_shape.c - the request of every pod of a job, and how many pods start together.
  *
- * Instances are placed in the order of their numbers and leave from the highest: a pod's number follows from its place in that
- * order. Parts of a device by profile are a named resource of the node, as an administrator would declare them.
+ * Instances are placed in the order of their index and leave from the highest index, so the
+ * index of a pod follows from its position in that order. A part of a device by profile becomes
+ * a named resource of the node, as an administrator would declare it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kai_action.h"
 #include "read.h"
@@ -20,7 +21,8 @@ const char *action_profile(const struct doc *pod, struct named_amount *ret)
 {
     const struct doc *profiles = doc_get(pod, "mig");
     *ret = (struct named_amount){.name = ""};
-    /* A profile asked for in a way that no node understands any more: nothing offers it. What runs so holds no part that is known. */
+    /* A waiting pod with an outdated form of profile: no node offers it. A running pod of this
+     * form holds no known part. */
     if (doc_get(pod, "legacy_mig") != NULL && read_is(doc_get(pod, "state"), "Pending")) {
         *ret = (struct named_amount){"legacy-mig", MILLI};
         return NULL;
@@ -76,7 +78,7 @@ bool action_alike(const struct doc *job, const struct doc *a, const struct doc *
            strcmp(labels[0].value, labels[1].value) == 0;
 }
 
-/* What pods ask for; do all ask for the same? */
+/* Reads the requests of all pods, and whether they are equal. */
 static const char *pods_read(const struct doc *job, struct job_shape *ret)
 {
     const int64_t gpus = read_milli(doc_get(doc_get(job, "per_task"), "gpus"), 0);

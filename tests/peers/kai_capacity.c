@@ -1,10 +1,11 @@
-/* kai_capacity.c - limits and the bound of non-preemptible work (gates.h).
+/* kai_capacity.c - cases of KAI about limits and the bound of non-preemptible tasks (gates.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/gates.h"
 #include "needs.h"
 #include "read.h"
 
-/* One level: does it block, and in the resource named? Where several block, ours names all of them. */
+/* Checks one level: whether it blocks, and in which resource. If several block, Weir names all
+ * of them. */
 static enum outcome level(struct trial *trial, bool limit)
 {
     if (!needs_met(trial, limit ? "limit{} allocated{}" : "quota{} allocated_non_preemptible{}")) {

@@ -1,4 +1,4 @@
-/* kai_order.c - which of two siblings is served first (account_order.h).
+/* kai_order.c - cases of KAI about which of two siblings is served first (account_order.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/account_order.h"
 #include "read.h"

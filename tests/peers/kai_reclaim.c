@@ -1,4 +1,5 @@
-/* kai_reclaim.c - the rules of taking back (reclaim_rules.h): one rule, or a whole set of victims.
+/* kai_reclaim.c - cases of KAI about the rules of reclaim (reclaim_rules.h): one rule, or a
+ * whole set of victims.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/reclaim_rules.h"
 #include "read.h"
@@ -22,7 +23,7 @@ static bool set_allowed(struct trial *trial, const struct accounts *accounts,
     return reclaim_rules_balanced(claim, &losses);
 }
 
-/* One of the two rules alone, at the moment the giver holds `victim_remaining`. */
+/* Asks one of the two rules alone, while the giver holds `victim_remaining`. */
 static bool rule_allows(struct trial *trial, const struct accounts *accounts,
                         const struct claimant *claim, enum reclaim_rule rule)
 {

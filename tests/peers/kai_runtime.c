@@ -1,9 +1,9 @@
-/* kai_runtime.c - which minimum runtime protects a victim (runtime.h).
+/* kai_runtime.c - cases of KAI about which minimum runtime protects a victim (runtime.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/runtime.h"
 #include "read.h"
 
-/* The queues that all cases share, and the case's own. */
+/* Joins the queues that all cases share with those of this case. */
 static struct doc *queues_joined(struct trial *trial)
 {
     struct doc *all = arena_new(trial->arena, struct doc, 1);

@@ -1,4 +1,5 @@
-/* kai_share.c - the division of one resource among siblings, and down a tree (fairshare.h).
+/* kai_share.c - cases of KAI about the division of one resource among siblings, and down a tree
+ * (fairshare.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/fairshare.h"
 #include "read.h"
@@ -36,7 +37,7 @@ static const struct doc *expected(const struct trial *trial)
     return expect != NULL ? expect : doc_get(trial->test, "expect_exact");
 }
 
-/* Is `queue` a child of `parent` (NULL: of nobody)? */
+/* True when `queue` is a child of `parent` (NULL: at the top). */
 static bool child_of(const struct doc *queue, const struct doc *parent)
 {
     const struct doc *own = doc_get(queue, "parent");
@@ -48,7 +49,7 @@ static bool child_of(const struct doc *queue, const struct doc *parent)
     return doc_text(doc_get(parent, "name"), &name) && read_is(own, name);
 }
 
-/* Divide `total` among the children of `parent`; `*ret_left` is what nobody got. */
+/* Divides `total` among the children of `parent`. `*ret_left` is the amount that no child got. */
 static enum outcome divide(struct trial *trial, const struct doc *parent, int64_t total,
                            int64_t *ret_left)
 {
@@ -98,7 +99,7 @@ enum outcome kai_share(struct trial *trial)
     const struct doc *queues = doc_get(trial->test, "queues");
     for (const struct doc *queue = queues->first; queue != NULL && outcome == CASE_PASSED;
          queue = queue->next) {
-        /* The parent's own share was compared before its children's: parents come first in the file. */
+        /* Parents come first in the file, so the share of the parent is already compared. */
         const char *name = "";
         (void)doc_text(doc_get(queue, "name"), &name);
         outcome = divide(trial, queue, read_milli(doc_get(shares, name), 0), &left);

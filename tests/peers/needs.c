@@ -34,7 +34,7 @@ static bool has_form(const struct doc *value, const char *form)
     return form[0] != '{' || value->kind == DOC_MAP;
 }
 
-/* One of the names, between bars. */
+/* Returns the first value that exists, of names between bars. */
 static const struct doc *value_of(const struct doc *map, char *names)
 {
     char *rest = NULL;

@@ -1,12 +1,16 @@
-/* peers.c - run a file of another system's decision cases.
+/* peers.c - runs a file of another system's decision cases.
  *
- *   peers kai|determined FILE [--only KIND|CASE] [--list] [--strict] [--eager] [--deviations FILE] [--junit FILE]
+ *   peers kai|determined FILE [--only KIND|CASE] [--list] [--strict] [--eager]
+ *         [--deviations FILE] [--junit FILE]
  *
- * Prints every case that failed or was skipped with its reason, and closes with `N passed, N failed, N skipped`. The exit status
- * is 1 when a case failed that the list of deviations does not name (in backquotes), or passed although it does; with --strict
- * also when any failed or was skipped. --eager also tries what can be told to the core although its scheduler lacks a part of it
- * yet. --junit appends one <testsuite>: a <testcase> for each case that passed or is a surprise, and one, skipped, that counts the
- * others; their names are what this prints.
+ * Prints every case that failed or was skipped, with its reason, and at the end `N passed, N
+ * failed, N skipped`. The list of deviations names cases in backquotes. The exit status is 1
+ * when a case outside the list failed, or a case of the list passed. With --strict it is also 1
+ * when any case failed or was skipped.
+ *
+ * --eager also tries cases that the core can express although its scheduler lacks something.
+ * --junit appends one <testsuite>: a <testcase> for each case that passed or is a surprise, and
+ * one skipped <testcase> that counts all others.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "peers.h"
 
@@ -22,12 +26,12 @@
 
 enum { FILE_BYTES_MAX = 64 * 1024 * 1024, TEXT_MAX = 512, EXIT_BROKEN = 100 };
 
-/* A kind without a function is skipped with its reason. */
+/* A kind of case. A kind without a function is skipped, with its reason. */
 struct kind {
     const char *name;
     peer_fn run;
     const char *missing;
-    const char *needs; /* as needs.h has it; NULL with `missing` */
+    const char *needs; /* see needs.h; NULL if `missing` is set */
 };
 
 #define SHARE "queues[{}] expect|expect_exact{}"
@@ -91,7 +95,7 @@ struct totals {
     unsigned passed;
     unsigned failed;
     unsigned skipped;
-    unsigned surprises; /* failed and not listed, or passed and listed */
+    unsigned surprises; /* failed outside the list of deviations, or passed although listed */
     struct buf deviations;
     FILE *junit; /* or NULL */
 };
@@ -127,7 +131,7 @@ static bool listed(const struct totals *totals, const char *name)
     return strstr(buf_text(&totals->deviations), quoted) != NULL;
 }
 
-/* Text of an XML attribute. */
+/* Writes the text of an XML attribute. */
 static void attribute(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -173,7 +177,8 @@ static void outcome_report(struct totals *totals, const struct kind *kind, const
     }
 }
 
-/* In a process of its own: a case that breaks an invariant of the core aborts, and fails alone. */
+/* Tries a case in a process of its own. A case that breaks an invariant of the core aborts, and
+ * fails alone. */
 static enum outcome case_try(const struct kind *kind, struct trial *trial)
 {
     int ends[2];
@@ -241,7 +246,8 @@ static bool is_text_about_the_file(const char *key)
            strcmp(key, "about_this_file") == 0 || strcmp(key, "counts") == 0;
 }
 
-/* One member per kind: a list of cases, or a map with such a list and what its cases share. */
+/* The file has one member for each kind: a list of cases, or a map with such a list and with
+ * what its cases share. */
 static void kai_file(const struct options *options, const struct doc *file, struct totals *totals)
 {
     for (const struct doc *member = file->first; member != NULL; member = member->next) {
@@ -257,7 +263,7 @@ static void kai_file(const struct options *options, const struct doc *file, stru
     }
 }
 
-/* One list of cases, each with its kind. */
+/* The file has one list of cases, each with its kind. */
 static void determined_file(const struct options *options, const struct doc *file,
                             struct totals *totals)
 {

@@ -1,7 +1,8 @@
-/* peers.h - other systems' decision cases, tried against Weir. A translator turns one case into the inputs that Weir's own code
- * takes and compares what comes out; it decides nothing itself.
+/* peers.h - decision cases of other systems, tried against Weir.
  *
- * A kind of case is one function; one file per kind. To add a kind: write its function, name it in the table of peers.c.
+ * A translator turns one case into inputs of Weir's own code and compares the result. A
+ * translator decides nothing itself. Each kind of case has one function, in a file of its own.
+ * To add a kind, write its function and name it in the table of peers.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -11,22 +12,22 @@
 
 enum outcome { CASE_PASSED, CASE_FAILED, CASE_SKIPPED };
 
-/* One case while it is tried. */
+/* A case while it is tried. */
 struct trial {
     struct arena *arena;
     const struct doc *group; /* what the cases of this kind share, or NULL */
     const struct doc *test;  /* the case itself */
-    bool eager;              /* try it although the scheduler lacks what it needs */
-    struct error why;        /* when it failed or was skipped */
+    bool eager;              /* try the case although the scheduler lacks something that it needs */
+    struct error why;        /* why the case failed or was skipped */
 };
 
 typedef enum outcome (*peer_fn)(struct trial *trial);
 
-/* The case went otherwise than expected; says how. */
+/* The result differs from what the case expects. The text says how. */
 enum outcome trial_failed(struct trial *trial, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The case needs something that cannot be expressed yet; says what. */
+/* The case needs something that Weir cannot express yet. The text says what. */
 enum outcome trial_skipped(struct trial *trial, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,4 +1,4 @@
-/* read.c - fields of the cases.
+/* read.c - see read.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"
 

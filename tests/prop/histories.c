@@ -1,5 +1,6 @@
-/* histories.c - random histories of the core, each with caches on, with caches off and with restarts; the laws of design.md
- * section 2 are checked all along, and whenever a pool has come to rest five more passes change nothing.
+/* histories.c - random histories of the core. Each runs with caches on, with caches off and with
+ * restarts. The laws of design.md section 2 are checked all along. Whenever a pool has come to
+ * rest, five more passes must change nothing.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "histories.h"
 

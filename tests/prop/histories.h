@@ -6,5 +6,6 @@
 
 #include <stdbool.h>
 
-/* As many as the run asks for, and a line about them. `elastic`: many gangs have groups of which not all is needed. */
+/* Runs as many histories as the run asks for, and prints a line about them. With `elastic` many
+ * gangs have groups that run with fewer than all instances. */
 void histories_run(const struct prop_run *run, bool elastic);

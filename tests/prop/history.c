@@ -1,4 +1,4 @@
-/* history.c - random inputs, sane and not.
+/* history.c - random inputs, valid and invalid ones.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "history.h"
 
@@ -45,7 +45,7 @@ static const struct task *pick_task(struct world *world)
     return task;
 }
 
-/* A random instance that holds something; NULL: none found. */
+/* Picks a random instance that holds something; NULL: none was found. */
 static const struct instance *pick_active(struct world *world)
 {
     const struct instance *found = NULL;
@@ -101,7 +101,7 @@ static void pool_spec_roll(struct world *world, const char *name, struct pool_sp
     };
 }
 
-/* Where nodes are: not said, by zone, by zone and rack. */
+/* Chooses the topology of a pool: none, by zone, or by zone and rack. */
 static void topology_roll(struct world *world, struct pool_spec *spec)
 {
     static const char *const levels[] = {"zone", "rack"};
@@ -255,7 +255,7 @@ static void ask_roll(struct world *world, struct task_spec *spec, struct named_a
     }
 }
 
-/* Now and then one or two nodes, perhaps the same twice. */
+/* Now and then avoids one or two nodes, perhaps the same node twice. */
 static const char *const *avoid_roll(struct world *world, uint32_t *ret_count)
 {
     const char **names = arena_new(&world->arena, const char *, 2);
@@ -271,13 +271,14 @@ static const char *const *avoid_roll(struct world *world, uint32_t *ret_count)
     return names;
 }
 
-/* Of a gang not all may be needed: so many groups, and so many instances of each; on nodes with a label. */
+/* Makes a gang elastic: sets minimums of groups and of instances, and node labels. */
 static void elastic_roll(struct world *world, struct task_spec *spec, struct group_spec *groups)
 {
     struct dice *dice = &world->dice;
     spec->min_groups = dice_once_in(dice, 3) ? 1 + dice_roll(dice, 2) : 0;
     for (uint32_t i = 0; i < spec->group_count; i++) {
-        const uint32_t below = spec->group_count - i - 1; /* of the only one that has some */
+        /* The groups below the only group that has groups. */
+        const uint32_t below = spec->group_count - i - 1;
         const bool leaf = groups[i].instances > 0;
         groups[i].instances += leaf ? dice_roll(dice, 3) : 0;
         groups[i].min =
@@ -288,7 +289,8 @@ static void elastic_roll(struct world *world, struct task_spec *spec, struct gro
     }
 }
 
-/* Sometimes the instances of a gang are two groups, or two and one within a third, that ask for different things. */
+/* Sometimes divides a gang into groups with different requests: two groups, or two groups and
+ * one of them within a third. */
 static void groups_roll(struct world *world, struct task_spec *ret)
 {
     enum { GROUPS = 4 };
@@ -406,17 +408,18 @@ int64_t *spec_amount(struct world *world, struct task_spec *spec, const struct r
     return NULL;
 }
 
-/* P9: with the smallest change it is accepted, with one step more it is not. */
+/* P9: the task is accepted with the smallest change that the reason names, and refused with one
+ * step more. */
 static void refusal_check(struct world *world, struct task_spec spec, const struct reason *reason)
 {
     struct input in = {.type = INPUT_TASK_SUBMIT};
     in.submit = (struct submission){.specs = &spec, .count = 1};
     struct reason again;
     if (spec.group_count > 0) {
-        return; /* the change is one of a group */
+        return; /* the change concerns a group */
     }
     if (reason->code == REASON_DOMAIN_TOO_SMALL && (reason->smallest < 1 || !spec.gang)) {
-        return; /* no part of the topology holds any; or it is about slots that were spread */
+        return; /* no domain holds any instance, or the reason is about slots of a wide task */
     }
     if (reason->code == REASON_GANG_TOO_LARGE || reason->code == REASON_DOMAIN_TOO_SMALL) {
         law(reason->smallest >= 1, "P9: some of the gang would fit");
@@ -437,7 +440,8 @@ static void refusal_check(struct world *world, struct task_spec spec, const stru
     law(reason->smallest < asked, "P9: the change is a smaller amount");
     *amount = reason->smallest;
     const enum verdict verdict = world_ask(world, in, &again);
-    /* One instance then fits; all of a gang may need more nodes, or those it avoids. */
+    /* One instance fits after the change. A whole gang may need more nodes, or nodes that it
+     * avoids. */
     law(verdict == VERDICT_OK || again.code == REASON_GANG_TOO_LARGE ||
             again.code == REASON_DOMAIN_TOO_SMALL ||
             ((again.code == REASON_AVOIDED || again.code == REASON_OTHER_LABELS) && again.have > 0),
@@ -588,7 +592,7 @@ static void settle(struct world *world)
     }
 }
 
-/* One pass with a small budget, perhaps in the middle of things. */
+/* Runs one pass with a small budget, perhaps while another pass is incomplete. */
 static void pass_once(struct world *world)
 {
     const struct pool *pool = pick_pool(world);
@@ -618,7 +622,7 @@ void history_begin(struct world *world)
 void history_step(struct world *world)
 {
     static const struct {
-        uint32_t weights[2]; /* in a wild and in a calm world */
+        uint32_t weights[2]; /* how often the step is chosen, in a wild and in a calm world */
         void (*happen)(struct world *world);
     } things[] = {
         {{2, 1}, pool_set},       {{1, 0}, pool_delete}, {{5, 2}, node_join}, {{4, 1}, node_change},

@@ -4,11 +4,12 @@
 
 #include "world.h"
 
-/* One more thing happens. */
+/* Makes one more thing happen. */
 void history_step(struct world *world);
 
-/* The first steps: a server starts, perhaps with nodes and an organisation. */
+/* Makes the first steps: a server starts, perhaps with nodes and an organisation. */
 void history_begin(struct world *world);
 
-/* The amount of the spec that a reason is about, to be changed; NULL: not one of its own. */
+/* Returns the amount of the spec that a reason is about, for a change; NULL: the reason is not
+ * about an amount of the spec. */
 int64_t *spec_amount(struct world *world, struct task_spec *spec, const struct reason *reason);

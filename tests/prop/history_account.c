@@ -1,4 +1,4 @@
-/* history_account.c - random edits of departments, projects and quotas, sane and not.
+/* history_account.c - random edits of departments, projects and quotas, valid and invalid ones.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "history_account.h"
 

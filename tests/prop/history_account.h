@@ -6,11 +6,12 @@
 
 void account_set(struct world *world);
 
-/* Projects in two departments, each with guaranteed slots and what it may borrow: they take from each other. */
+/* Makes projects in two departments. Each has guaranteed slots and may borrow, so that projects
+ * reclaim from each other. */
 void organisation_make(struct world *world);
 void account_delete(struct world *world);
 void quota_set(struct world *world);
 
-/* A project, rarely one that does not exist; a user. */
+/* Return a project, rarely one that does not exist, and a user. */
 const char *pick_project(struct world *world);
 const char *pick_user(struct world *world);

@@ -1,6 +1,5 @@
-/* history_saved.c - tasks that save what they have done.
- *
- * The dice are not those of the world, so that whatever else happens in a history does not depend on them.
+/* history_saved.c - tasks that report checkpoints. The random numbers come from a stream of
+ * their own, so that the rest of a history does not depend on checkpoints.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "history_saved.h"
 

@@ -1,8 +1,9 @@
-/* history_saved.h - tasks that save what they have done.
+/* history_saved.h - tasks that report checkpoints.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "world.h"
 
-/* Once in a while one that runs, or did, says that it has saved: late, early, twice, by another clock, of an attempt that was. */
+/* Now and then an attempt reports a checkpoint: in time, late, early, twice, by another clock,
+ * or after its end. */
 void saved_roll(struct world *world);

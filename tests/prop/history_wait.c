@@ -1,11 +1,12 @@
-/* history_wait.c - what would help a task that waits: done on a copy, it helps.
+/* history_wait.c - an explanation names a change that helps a waiting task. The change is made
+ * on a copy and must help.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "history_wait.h"
 
 #include "core/sched/explain/explain.h"
 #include "history.h"
 
-/* False: it was refused, or changed nothing. */
+/* Gives an input to the copy; false: the input was refused or changed nothing. */
 static bool copy_step(struct world *world, struct core *copy, struct input in, struct facts *ret)
 {
     fact_list_init(ret, &world->arena);
@@ -21,7 +22,7 @@ static bool copy_step(struct world *world, struct core *copy, struct input in, s
     return ret->count > 0;
 }
 
-/* Does the task start, at this very moment, when it asks for this? */
+/* True when the task starts at this moment with this spec. */
 static bool starts_with(struct world *world, const struct task *task, const struct task_spec *asks)
 {
     struct core *copy = core_copy(world->core);
@@ -42,7 +43,7 @@ static bool starts_with(struct world *world, const struct task *task, const stru
     return started;
 }
 
-/* Somebody gets a place, or the right to keep one. */
+/* True when a task gets a place, a promise or a reservation. */
 static bool places_somebody(const struct facts *facts)
 {
     for (size_t i = 0; i < facts->count; i++) {
@@ -55,7 +56,8 @@ static bool places_somebody(const struct facts *facts)
     return false;
 }
 
-/* Only time is missing, it is said: when that has passed, the task has its place, or others that were before it have. */
+/* The reason says that only time is missing. When the time has passed, this task or a task ahead
+ * of it must get a place. */
 static void until_check(struct world *world, const struct task *task, int64_t until_ms)
 {
     const struct pool *pool = query_pool(world->core, task->pool);
@@ -74,7 +76,8 @@ static void until_check(struct world *world, const struct task *task, int64_t un
     core_free(copy);
 }
 
-/* A priority is said to help: with it the task is promised a place that others leave. */
+/* The explanation names a priority that helps. With this priority the task must get a promise or
+ * start. */
 static void priority_check(struct world *world, const struct task *task, uint32_t priority)
 {
     struct core *copy = core_copy(world->core);
@@ -111,10 +114,12 @@ static void wait_check(struct world *world, const struct task *task)
         until_check(world, task, why.reason.until_ms);
     }
     if (task->gang || why.reason.smallest <= 0 || why.reason.code >= REASON_UNKNOWN_POOL) {
-        return; /* what no node holds any more is told what submission would accept */
+        /* If no node can hold the task any more, the reason names an amount for a new
+         * submission. */
+        return;
     }
     query_task_spec(world->core, task->id, &world->arena, &spec);
-    spec.avoid_count = 0; /* no amount: stays as it is */
+    spec.avoid_count = 0; /* avoided nodes are no amount; an edit leaves them as they are */
     int64_t *amount = spec_amount(world, &spec, &why.reason);
     if (amount == NULL) {
         return;
@@ -124,7 +129,7 @@ static void wait_check(struct world *world, const struct task *task)
     law(why.reason.smallest < asked, "P8: what would help is a smaller amount");
     *amount = why.reason.smallest;
     law(starts_with(world, task, &spec), "P8: with what would help the task starts");
-    /* Where others may be moved or told to leave, more may find room, too. */
+    /* Where tasks may be moved or evicted, a larger amount may find room too. */
     *amount = why.reason.smallest + step;
     law(*amount == asked || !query_pool(world->core, task->pool)->preemption_off ||
             !starts_with(world, task, &spec),

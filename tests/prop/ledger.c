@@ -24,7 +24,8 @@ void free_empty(const struct node *node, struct free_node *ret)
     }
 }
 
-/* Where a resource is in the node's list; its end: nowhere. */
+/* Returns the index of a resource in the node's list; the length of the list: the node does not
+ * have it. */
 static uint32_t named_at(const struct node *node, resource_id resource)
 {
     uint32_t i = 0;
@@ -79,7 +80,7 @@ static void free_least(struct free_node *a, const struct free_node *b)
     }
 }
 
-/* ---- all of them ---- */
+/* ---- all nodes and accounts ---- */
 
 void ledger_init(struct ledger *ledger)
 {
@@ -143,7 +144,7 @@ static void accounts_begin(struct ledger *ledger)
     memset(ledger->later_held, 0, count * sizeof *ledger->later_held);
 }
 
-/* To its account and all above it. */
+/* Adds to the account and to all accounts above it. */
 static void holdings_add(const struct ledger *ledger, struct holdings *sums,
                          const struct task *task, const struct vector *one)
 {

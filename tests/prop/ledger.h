@@ -1,5 +1,7 @@
-/* ledger.h - what is free on each node and what each account holds, summed anew from the rows of all instances in one walk, with none
- * of the scheduler's code: what the laws are judged by. SPDX-License-Identifier: Apache-2.0 */
+/* ledger.h - what is free on each node and what each account holds, summed anew from the rows of
+ * all instances in one walk. None of the scheduler's code is used, because the laws are judged
+ * by these sums.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "core/core.h"
@@ -10,46 +12,48 @@ struct free_node {
     int64_t cpu;
     int64_t memory;
     int64_t aux;
-    int64_t named[NODE_RESOURCES_MAX]; /* in the order of the node's */
+    int64_t named[NODE_RESOURCES_MAX]; /* in the order of the node's resources */
     int64_t device[NODE_DEVICES_MAX];
 };
 
 struct holdings {
     struct vector held;
-    struct vector fixed; /* of it: by tasks that are not preemptible */
+    struct vector fixed; /* the part held by tasks that are not preemptible */
 };
 
-/* "Later": without those who are leaving, with those who are promised a place. */
+/* The sums of a state, now and later. "Later" leaves out instances that are leaving and counts
+ * instances that have a promise. */
 struct ledger {
     const struct core *core;
-    struct free_node *left;  /* by node id: free now and later */
-    struct free_node *later; /* likewise, while they are summed */
+    struct free_node *left;  /* by node id: free both now and later */
+    struct free_node *later; /* by node id: free later; used only while summing */
     struct holdings *held;   /* by pool and account */
     struct holdings *later_held;
     size_t node_room;
     size_t account_room;
-    uint32_t accounts; /* the largest id, and one */
-    uint32_t pools;    /* likewise, of those with tasks */
+    uint32_t accounts; /* the largest account id, and one */
+    uint32_t pools;    /* the largest id of a pool with tasks, and one */
 };
 
 void ledger_init(struct ledger *ledger);
 void ledger_done(struct ledger *ledger);
 
-/* The state as it is now; holds until the core changes. */
+/* Sums up the present state. The sums hold until the core changes. */
 void ledger_take(struct ledger *ledger, const struct core *core);
 
-/* What is free on a node now, and not promised to anybody. */
+/* Returns what is free on a node now and promised to no instance. */
 const struct free_node *ledger_left(const struct ledger *ledger, const struct node *node);
 
-/* What all tasks of the account and of those below it hold in the pool: now, and later. */
+/* Return what all tasks of the account and of accounts below it hold in the pool: now, and
+ * later. */
 const struct holdings *ledger_held(const struct ledger *ledger, account_id account, pool_id pool);
 const struct holdings *ledger_held_later(const struct ledger *ledger, account_id account,
                                          pool_id pool);
 
-/* All of a node. */
+/* Sets `ret` to everything that an empty node has. */
 void free_empty(const struct node *node, struct free_node *ret);
-/* Less what an instance was given. */
+/* Subtracts what an instance was given. */
 void free_take(struct free_node *free, const struct request *request, int64_t slots, int64_t cpu,
                int64_t memory, uint64_t devices);
-/* A named resource; -1: the node has none of it. */
+/* Returns the amount of a named resource; -1: the node does not have it. */
 int64_t free_named(const struct free_node *free, resource_id resource);

@@ -1,11 +1,12 @@
-/* oracle.c - brute force: free amounts are summed anew from all instances, instances are placed one
- * by one on a scratch copy of a node. P5 is in oracle_idle.c. SPDX-License-Identifier: Apache-2.0 */
+/* oracle.c - judges by brute force. Free amounts are summed anew from all instances. Instances
+ * are placed one by one on a scratch copy of a node. P5 is in oracle_idle.c.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle.h"
 
 #include "core/model/label.h"
 #include "law.h"
 
-/* The node less everything that any instance holds on it. */
+/* Subtracts everything that instances hold on the node. */
 static void free_now(const struct core *core, const struct node *node, struct free_node *ret)
 {
     free_empty(node, ret);
@@ -32,7 +33,8 @@ static int64_t part_of(int64_t asked, int64_t total, const struct node *node, in
     return node->slots_milli == 0 ? 0 : total * SLOT_MILLI / node->slots_milli * slots / SLOT_MILLI;
 }
 
-/* Equal shares of several devices: those first that could serve most others, which leaves the most to them. */
+/* Chooses devices for equal parts of several devices. Devices that serve the most requests of
+ * this kind come first, which leaves the most for further instances. */
 static uint64_t shares_find(const struct free_node *free, const struct request *request,
                             int64_t each)
 {
@@ -54,7 +56,7 @@ static uint64_t shares_find(const struct free_node *free, const struct request *
     return chosen;
 }
 
-/* Devices for one instance by trying; UINT64_MAX: none. */
+/* Finds devices for one instance by trying; UINT64_MAX: there are none. */
 static uint64_t devices_find(const struct free_node *free, const struct request *request,
                              int64_t slots)
 {
@@ -106,7 +108,7 @@ int64_t oracle_slots(const struct node *node, const struct request *request)
     return request->share_devices * each;
 }
 
-/* Place one instance if it fits. */
+/* Places one instance if it fits. */
 static bool free_place(struct free_node *free, const struct request *request)
 {
     const struct node *node = free->node;
@@ -152,7 +154,7 @@ static uint32_t free_count(struct free_node *free, const struct request *request
     return count;
 }
 
-/* What this attempt was given is there, with all that the node's instances hold. */
+/* Checks that the node has everything that its instances hold, this attempt included. */
 static void not_over(const struct core *core, const struct instance *instance,
                      const struct free_node *free)
 {
@@ -241,7 +243,7 @@ uint32_t oracle_fits(const struct ledger *ledger, const struct node *node,
 {
     const struct free_node *left = ledger_left(ledger, node);
     if (request->slots_milli > 0 && request->slots_milli > left->slots) {
-        return 0; /* the most frequent case, without a copy */
+        return 0; /* the most frequent case, which needs no copy */
     }
     struct free_node free = *left;
     return free_count(&free, request, count);

@@ -1,4 +1,5 @@
-/* oracle_account.c - the bounds of accounts by brute force: what they hold is summed anew from all instances (ledger.h).
+/* oracle_account.c - the bounds of accounts by brute force. What accounts hold is summed anew
+ * from all instances (ledger.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle.h"
 
@@ -28,7 +29,7 @@ static bool above(int64_t amount, int64_t bound)
     return bound != QUOTA_UNLIMITED && amount > bound;
 }
 
-/* A guarantee that covers all of the pool is no bound. */
+/* Returns the guarantee as a bound. A guarantee of the whole pool is no bound. */
 static int64_t guarantee_of(const struct core *core, const struct quota *quota, pool_id pool,
                             uint32_t dim)
 {
@@ -42,7 +43,8 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* With `more` on top, in a dimension in which there is some: is a bound of the task's accounts from `from` on passed? */
+/* True when `more` exceeds a bound of the task's accounts, from account `from` on upwards. Only
+ * dimensions with a positive amount in `more` count. */
 static bool passes_bound(const struct ledger *ledger, const struct task *task, account_id from,
                          const struct vector *more)
 {
@@ -66,7 +68,7 @@ static bool passes_bound(const struct ledger *ledger, const struct task *task, a
     return false;
 }
 
-/* With so many slots more: is the pool's cap of the task's user passed, now or when all promises are kept? */
+/* True when `more` slots exceed the pool's cap of the task's user, now or after all promises. */
 static bool passes_user_cap(const struct core *core, const struct task *task, int64_t more)
 {
     const int64_t cap = query_pool(core, task->pool)->user_slots_max;
@@ -92,7 +94,7 @@ static bool passes_user_cap(const struct core *core, const struct task *task, in
     return most(now, later) + more > cap;
 }
 
-/* The account holds this, the attempt's task included. */
+/* Checks the bounds of one account, which holds this much, the attempt's task included. */
 static void limits_check(const struct core *core, const struct task *task, account_id at,
                          const struct vector *one, const struct holdings *sum)
 {
@@ -144,7 +146,8 @@ void oracle_limits_summed(const struct core *core, struct attempt_key key)
     }
 }
 
-/* What an instance with this request would hold on the node (NULL: without what comes with slots). */
+/* Computes what an instance with this request would hold on the node. NULL: without the cpu and
+ * memory that come with slots. */
 static void would_hold(const struct core *core, const struct node *node,
                        const struct request *request, struct vector *ret)
 {
@@ -162,7 +165,7 @@ static void would_hold(const struct core *core, const struct node *node,
     query_dim_grant(core, request, slots, cpu, memory, ret);
 }
 
-/* Adds what its next `count` instances would hold. */
+/* Adds what the next `count` instances of the task would hold. */
 static void would_hold_next(const struct core *core, const struct task *task,
                             const struct node *node, uint32_t count, struct vector *more)
 {
@@ -207,14 +210,15 @@ static struct vector both_hold(const struct core *core, const struct both *both,
     return more;
 }
 
-/* The same is held on both. */
+/* True when an instance would hold the same on both nodes. */
 static bool same_size(const struct node *a, const struct node *b)
 {
     return a->slots_milli == b->slots_milli && a->cpu_milli == b->cpu_milli &&
            a->memory_bytes == b->memory_bytes && a->gpu_memory_bytes == b->gpu_memory_bytes;
 }
 
-/* Any node of the pool on which something else is held than on the one before it; NULL: there is none. */
+/* Finds a node on which an instance would hold something else than on the node before; NULL:
+ * there is none. */
 static const struct node *node_other(const struct core *core, pool_id pool,
                                      const struct node *before)
 {
@@ -230,7 +234,7 @@ bool oracle_bounded_both(const struct ledger *ledger, const struct task *first,
                          uint32_t first_count, const struct task *task, uint32_t count)
 {
     const struct both both = {first, task, first_count, count};
-    const struct node *node = NULL; /* first without what comes with slots */
+    const struct node *node = NULL; /* first without the cpu and memory that come with slots */
     bool found = false;
     do {
         const struct vector more = both_hold(ledger->core, &both, node);

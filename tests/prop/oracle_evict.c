@@ -1,4 +1,4 @@
-/* oracle_evict.c - who may be told to leave, and for whom (P4, P6).
+/* oracle_evict.c - which instances may be evicted, and for which task (P4, P6).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle.h"
 
@@ -15,7 +15,8 @@ static bool promised(const struct facts *facts, task_id task)
     return false;
 }
 
-/* The victim's account has what is said, those who leave and what it is promised included, and is guaranteed what is said. */
+/* Checks the figures of an eviction: the guarantee of the victim's account, and that the account
+ * held as much as the eviction says, counting leaving and promised instances. */
 static void victim_check(const struct ledger *ledger, pool_id pool, const struct eviction *why)
 {
     const struct core *core = ledger->core;

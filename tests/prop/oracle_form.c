@@ -1,4 +1,5 @@
-/* oracle_form.c - topology, judged by the labels of the nodes as they are written, with none of the scheduler's code.
+/* oracle_form.c - topology, judged by the labels of the nodes themselves, without any of the
+ * scheduler's code.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle.h"
 
@@ -8,7 +9,7 @@
 
 #include <string.h>
 
-/* ---- where nodes are ---- */
+/* ---- the place of a node ---- */
 
 static const char *label_of(const struct node_spec *spec, const char *key)
 {
@@ -20,7 +21,8 @@ static const char *label_of(const struct node_spec *spec, const char *key)
     return NULL;
 }
 
-/* The values of the labels of all levels down to this one; NULL: the node, or its pool, does not say. */
+/* Joins the label values of all levels down to this one. NULL: the node lacks a label, or the
+ * pool lacks the level. */
 static const char *path_of(const struct core *core, const struct node *node, const char *level,
                            struct arena *arena)
 {
@@ -90,7 +92,7 @@ void oracle_form_together(const struct core *core, const struct facts *facts)
     arena_done(&arena);
 }
 
-/* The node of an instance that runs; NULL: none does. */
+/* Returns the node of a running instance; NULL: no instance runs. */
 static const struct node *runs_on(const struct core *core, const struct task *task)
 {
     for (uint32_t i = 0; i < task->instance_count; i++) {
@@ -102,11 +104,11 @@ static const struct node *runs_on(const struct core *core, const struct task *ta
     return NULL;
 }
 
-/* Places for instances of a request in each domain of a level, or in the whole pool. */
+/* Counts places for a request in each domain of a level, or in the whole pool. */
 struct places {
     const struct core *core;
-    const struct ledger *ledger; /* NULL: as if nothing ran, and nothing were away */
-    const struct task *task;     /* the bounds of its accounts hold; NULL: there are none */
+    const struct ledger *ledger; /* NULL: as if nothing ran and all nodes were up */
+    const struct task *task;     /* the bounds of this task's accounts hold; NULL: no bounds */
     const struct request *request;
     const char *level; /* "": the whole pool */
     pool_id pool;
@@ -141,7 +143,8 @@ static struct domain *domain_of(struct map *domains, const char *path, struct ar
     return domain;
 }
 
-/* The most of any domain, or of that of the node `pin` alone; -1: the pool has no nodes. */
+/* Returns the most places of any domain, or of the domain of node `pin`; -1: the pool has no
+ * nodes. */
 static int64_t places_most(const struct places *places, const struct node *pin)
 {
     struct arena arena;
@@ -177,8 +180,9 @@ void oracle_form_idles(const struct ledger *ledger, const struct task *task, uin
 {
     const struct core *core = ledger->core;
     if (oracle_grouped(core, task)) {
-        oracle_groups_idle(ledger,
-                           task); /* several that are not alike are searched for within a budget */
+        /* The scheduler searches places for different requests within a budget and may miss some,
+         * so only single further instances are judged. */
+        oracle_groups_idle(ledger, task);
         return;
     }
     const struct places places = {.core = core,

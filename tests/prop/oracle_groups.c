@@ -1,18 +1,22 @@
-/* oracle_groups.c - minimums of groups, judged by the groups as the task was submitted, with none of the scheduler's code.
+/* oracle_groups.c - minimums of groups, judged by the groups as submitted, without any of the
+ * scheduler's code.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle.h"
 
 #include "core/model/form.h"
 #include "law.h"
 
-/* A task, how many of each group there are, and which groups have what they need. The task itself is number 0. */
+/* A task, the number of instances of each group, and which groups meet their minimum. Entry 0 is
+ * the task itself. */
 struct count {
     const struct core *core;
     const struct task *task;
-    const struct form *form; /* for requests, levels and numbers of instances only */
+    const struct form *form; /* only requests, levels and numbers of instances are read */
     struct task_spec spec;
-    uint32_t stay[TASK_GROUPS_MAX + 1]; /* of it or below it: run, and are not told to stop */
-    uint32_t have[TASK_GROUPS_MAX + 1]; /* those and the ones that have done their work */
+    /* Instances of the group and below that run and are not told to stop. */
+    uint32_t stay[TASK_GROUPS_MAX + 1];
+    /* The instances of `stay`, and those that have ended well. */
+    uint32_t have[TASK_GROUPS_MAX + 1];
     bool met[TASK_GROUPS_MAX + 1];
 };
 
@@ -76,7 +80,7 @@ static void count_all(const struct core *core, const struct task *task, struct a
     }
 }
 
-/* Is a group that has begun, or the gang, below what it needs? */
+/* True when a group that has begun, or the gang, is below its minimum. */
 static bool broken(const struct count *count)
 {
     for (uint32_t i = 0; i <= count->spec.group_count; i++) {
@@ -108,7 +112,8 @@ bool oracle_groups_broken(const struct core *core, const struct task *task)
     return is;
 }
 
-/* May an instance of a group run on the node, beside those that run: by the levels that it and those around it require? */
+/* True when an instance of a group may run on the node beside running instances, by the levels
+ * that the group and its parents require. */
 static bool close_enough(const struct count *count, uint32_t group, const struct node *node)
 {
     for (uint32_t at = group;; at = parent_of(count, at)) {

@@ -1,5 +1,7 @@
-/* oracle_idle.c - P5: nothing that may run fits what is free. Tasks that are alike in all that counts are one kind; the first of a kind
- * is held back by the least, so that it is judged for all of them. SPDX-License-Identifier: Apache-2.0 */
+/* oracle_idle.c - P5: no task that may run fits what is free. Tasks that are alike for the
+ * scheduler form one kind. The first task of a kind is held back the least, so that it is judged
+ * for all of them.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle.h"
 
 #include "base/map.h"
@@ -8,9 +10,9 @@
 
 #include <string.h>
 
-/* What tasks of one kind have in common; padding is zeroed. */
+/* What tasks of one kind have in common. Padding is zeroed. */
 struct kind_key {
-    uint64_t alone; /* the task's id, where it is like no other */
+    uint64_t alone; /* the id of a task that is like no other task; else 0 */
     uint32_t shape;
     uint32_t account;
     uint32_t user;
@@ -22,11 +24,12 @@ struct kind_key {
 };
 
 struct kind {
-    const struct task *first; /* of those that may run; NULL: a reservation's holder that may not */
-    const struct task *
-        waited; /* likewise, of those that have waited for as long as the pool's patience; NULL: none */
-    const struct task *waited_too; /* some other one of them */
-    const struct task *holder;     /* of a reservation; NULL: none of them */
+    /* The first task that may run; NULL: the kind has only a holder that may not run. */
+    const struct task *first;
+    /* The first task that has waited for the pool's patience; NULL: none. */
+    const struct task *waited;
+    const struct task *waited_too; /* another task that has waited so long */
+    const struct task *holder;     /* a task with a reservation; NULL: none */
 };
 
 /* The state of one pool, at rest. */
@@ -35,13 +38,13 @@ struct rest {
     const struct core *core;
     const struct pool *pool;
     int64_t now_ms;
-    struct map *index; /* of kinds: 1 + where */
+    struct map *index; /* key of a kind -> 1 + index into kinds */
     VEC(struct kind) kinds;
 };
 
-/* ---- who comes before whom ---- */
+/* ---- order ---- */
 
-/* All that wait have been promised a place. */
+/* True when all waiting instances have a promise. */
 static bool promised(const struct task *task)
 {
     return task->claimed_count > 0 && (task->gang || task->claimed_count == task->waiting_count);
@@ -56,7 +59,8 @@ static bool may_run(const struct task *task)
            !(task->gang && task->stopping_count > 0) && !promised(task);
 }
 
-/* A gang that has not its minimum comes before one that has, and that before one with more. */
+/* Returns the stage of growth. A gang below its minimum comes before a gang at its minimum,
+ * which comes before a larger gang. */
 static int stage_of(const struct task *task)
 {
     const uint32_t grown = task->active_count - task->stopping_count + task->ended_count;
@@ -78,15 +82,16 @@ static bool ahead_of(const struct pool *pool, const struct task *a, const struct
     return a->rank != b->rank ? a->rank < b->rank : a->id.v < b->id.v;
 }
 
-/* Instances that start together. */
+/* Returns how many instances start together. */
 static uint32_t chunk_of(const struct task *task)
 {
     const uint32_t grown = task->active_count - task->stopping_count + task->ended_count;
     return task->gang && grown < task->min_count ? task->min_count - grown : 1;
 }
 
-/* Does the holder come before the task? Between accounts turns change: who was ahead of the holder and fits has started. Where short
- * ones go first, a holder is ahead of all others of its priority. */
+/* True when the holder comes before the task. Holders of other accounts always do: turns change,
+ * and a task that was ahead and fits has started. With order short-first a holder is ahead of
+ * all other tasks of its priority. */
 static bool behind_of(const struct pool *pool, const struct task *holder, const struct task *task)
 {
     const bool first = pool->order == QUEUE_SHORT_FIRST && pool->policy != POLICY_FIFO &&
@@ -95,14 +100,14 @@ static bool behind_of(const struct pool *pool, const struct task *holder, const 
            (holder->account.v != task->account.v || first || ahead_of(pool, holder, task));
 }
 
-/* ---- what is kept ---- */
+/* ---- kept places ---- */
 
 static bool usable(const struct node *node)
 {
     return node->state == NODE_UP && !node->draining;
 }
 
-/* Could this node ever be one of the holder's? */
+/* True when this node could ever be a place of the holder. */
 static bool holder_uses(const struct core *core, const struct node *node, const struct task *holder)
 {
     const struct request *before = NULL;
@@ -116,7 +121,7 @@ static bool holder_uses(const struct core *core, const struct node *node, const 
     return false;
 }
 
-/* Might the node be kept for somebody who comes before the task? */
+/* True when the node may be kept for a holder that comes before the task. */
 static bool perhaps_kept(const struct core *core, const struct pool *pool, const struct node *node,
                          const struct task *task)
 {
@@ -124,7 +129,7 @@ static bool perhaps_kept(const struct core *core, const struct pool *pool, const
     for (uint32_t i = 0; i < pool->reserved_count && !kept; i++) {
         const struct task *holder = query_task(core, pool->reserved[i].task);
         if (holder == task && pool->order == QUEUE_SHORT_FIRST) {
-            break; /* those behind it in the list come later */
+            break; /* holders further down the list come after the task */
         }
         kept = behind_of(pool, holder, task) && holder_uses(core, node, holder);
     }
@@ -137,8 +142,9 @@ bool oracle_usable(const struct node *node, const struct core *core, const struc
            (task == NULL || !perhaps_kept(core, query_pool(core, node->pool), node, task));
 }
 
-/* May one of this kind, ahead of the task in its own project or beside it, wait for what the task would take of a quota: one that holds a
- * reservation, or one that has waited for long enough, where the bounds do not allow for both? */
+/* True when the quota that the task would use may be kept for a task of this kind. The kind is
+ * ahead of the task in its project, or in a project below a common ancestor. Its task has a
+ * reservation, or has waited for the pool's patience and the bounds do not allow for both tasks. */
 static bool kind_keeps(const struct rest *rest, const struct kind *kind, const struct task *task)
 {
     const struct ledger *ledger = rest->ledger;
@@ -240,7 +246,7 @@ static void kind_add(struct rest *rest, const struct task *task)
     kind->waited = ahead ? task : kind->waited;
 }
 
-/* What the instances of a group ask for is not the request of its task. */
+/* Instances of a group have the request of the group, not that of the task. */
 static void holders_check(const struct rest *rest)
 {
     for (uint32_t i = 0; i < rest->pool->reserved_count; i++) {

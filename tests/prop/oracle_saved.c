@@ -1,4 +1,4 @@
-/* oracle_saved.c - what may be recorded of checkpoints.
+/* oracle_saved.c - the laws of recorded checkpoints.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle.h"
 

@@ -1,4 +1,5 @@
-/* prop_groups.c - the same laws where many gangs have groups that come and go (histories.h, oracle_groups.c).
+/* prop_groups.c - the laws of design.md section 2 where many gangs have groups that grow and
+ * shrink (histories.h, oracle_groups.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "histories.h"
 

@@ -1,7 +1,8 @@
-/* prop_history.c - what was used before, against a model that computes with real numbers.
+/* prop_history.c - usage history, compared with a model that computes in real numbers.
  *
- * Tasks of three projects come, start and end at random times; ticks come as they are due. After each the parts that the core tells
- * are those of the model, within what rounding may take. Caches off and restarts agree to the byte, as in every world.
+ * Tasks of three projects arrive, start and end at random times. Ticks come when they are due.
+ * After each tick the parts that the core reports equal those of the model, except for rounding.
+ * Caches off and restarts agree to the byte, as in every world.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "prop_run.h"
 #include "world.h"
@@ -99,7 +100,7 @@ static void submit(struct world *world)
              (struct input){.type = INPUT_TASK_SUBMIT, .submit = {.specs = &spec, .count = 1}});
 }
 
-/* Some instance that holds a place ends. */
+/* Ends some instance that holds a place. */
 static void end_one(struct world *world)
 {
     for (unsigned i = 0; i < NODES; i++) {
@@ -118,7 +119,7 @@ static void end_one(struct world *world)
     }
 }
 
-/* The model's tick, with what is held before the core's. */
+/* Makes the model's tick, with the amounts held before the core's tick. */
 static void model_tick(const struct world *world, struct model *model)
 {
     const struct pool *pool = query_pool(world->core, POOL);
@@ -153,7 +154,7 @@ static void model_compare(const struct world *world, const struct model *model)
     law(sum <= HISTORY_FULL, "nobody used more than there was");
 }
 
-/* The input, with the model's tick first where it has one. */
+/* Gives an input to the core, after the model's tick where the input has one. */
 static void ticking(struct world *world, struct model *model, struct input in)
 {
     struct model next = *model;

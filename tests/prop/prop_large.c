@@ -1,8 +1,10 @@
-/* prop_large.c - pools of 65 to 200 nodes: what is searched there by indices, by some of the nodes and by what has changed (ADR 0012), is
- * decided the same with caches off and after restarts, and breaks no law.
+/* prop_large.c - pools of 65 to 200 nodes, where the scheduler searches by indices, by a part of
+ * the nodes and by what has changed (ADR 0012). Decisions must be the same with caches off and
+ * after restarts, and no law may be broken.
  *
- * An organisation with guarantees asks for more than there is, with small tasks, gangs and arrays, some of which must be close together;
- * nodes come and go, quotas and priorities change. Time is virtual. WEIR_SEED repeats a run, WEIR_HISTORIES says how many.
+ * An organisation with guarantees requests more than there is, with small tasks, gangs and
+ * arrays, some with a topology. Nodes come and go, quotas and priorities change. Time is
+ * virtual. WEIR_SEED repeats a run, WEIR_HISTORIES sets the number of runs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle.h"
 #include "prop_run.h"
@@ -42,7 +44,7 @@ static enum verdict step(struct run *run, struct input in)
     return world_step(&run->world, in);
 }
 
-/* ---- making one ---- */
+/* ---- making a cluster ---- */
 
 static void pool_make(struct run *run)
 {
@@ -77,7 +79,7 @@ static void pool_make(struct run *run)
     law(step(run, in) == VERDICT_OK, "a pool is edited");
 }
 
-/* The same node again where it has joined before. */
+/* Joins a node, or joins it again with the same amounts. */
 static void node_join(struct run *run, uint32_t number)
 {
     struct dice *dice = &run->world.dice;
@@ -199,7 +201,8 @@ static struct task_spec spec_roll(struct run *run, uint32_t project)
     return spec;
 }
 
-/* Some are refused: what can never run there. A refused batch comes again one by one. */
+/* Submits tasks. Tasks that can never run are refused. A refused batch is submitted again one by
+ * one. */
 static void tasks_arrive(struct run *run, uint32_t count)
 {
     struct task_spec specs[BATCH];
@@ -220,7 +223,8 @@ static void tasks_arrive(struct run *run, uint32_t count)
     }
 }
 
-/* What the instance says now, if anything: it starts, ends when told to, or by itself now and then. */
+/* Chooses what an instance reports now, if anything: a start, an end when told to stop, or now
+ * and then an end by itself. */
 static bool report_roll(struct run *run, const struct instance *instance, struct report *ret)
 {
     struct dice *dice = &run->world.dice;
@@ -234,7 +238,7 @@ static bool report_roll(struct run *run, const struct instance *instance, struct
         .at_ms = run->world.now_ms,
         .exit_code = !starts && dice_once_in(dice, 10) ? 1 : 0,
     };
-    return (starts || ends) && !dice_once_in(dice, 8); /* some take their time */
+    return (starts || ends) && !dice_once_in(dice, 8); /* some instances take their time */
 }
 
 static void agents_answer(struct run *run)
@@ -263,7 +267,7 @@ static void agents_answer(struct run *run)
     }
 }
 
-/* ---- what else happens ---- */
+/* ---- other events ---- */
 
 static void node_changes(struct run *run)
 {

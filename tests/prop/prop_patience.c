@@ -1,8 +1,8 @@
-/* prop_patience.c - P7: a task that can run will run, however many small ones pass it by.
+/* prop_patience.c - P7: a task that can run will run, however many small tasks overtake it.
  *
- * A pool is kept full with small tasks of bounded length; a large task arrives. From the moment it is
- * the first one blocked it must start within the pool's patience and the length of one small task.
- * Time is virtual. WEIR_SEED repeats a run, WEIR_HISTORIES says how many.
+ * A pool is kept full with small tasks of bounded length. Then a large task arrives. When it has
+ * become the first blocked task, it must start within the pool's patience and the length of one
+ * small task. Time is virtual. WEIR_SEED repeats a run, WEIR_HISTORIES sets the number of runs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "yard.h"
 

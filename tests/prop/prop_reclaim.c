@@ -1,9 +1,10 @@
-/* prop_reclaim.c - P4 and P6 on the whole core: random organisations, nodes and tasks, with agents that do at once what they are
- * told. Without arrivals everything comes to rest, then five further passes change nothing; nobody is told to leave unless the
- * same pass promises the claimant its places; an account within its guarantee loses nothing to others; who is told that only time
- * is missing is told the truth.
+/* prop_reclaim.c - P4 and P6 on the whole core: random organisations, nodes and tasks, with
+ * agents that obey at once.
  *
- * Time is virtual.
+ * Without arrivals everything comes to rest, and then five further passes change nothing. An
+ * instance is evicted only if the same pass promises the claimant its places. An account within
+ * its guarantee loses nothing to others. If a reason says that only time is missing, this is
+ * true. Time is virtual.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "history_wait.h"
 #include "oracle.h"
@@ -35,7 +36,7 @@ static enum verdict step(struct run *run, struct input in)
     return world_step(&run->world, in);
 }
 
-/* ---- making one ---- */
+/* ---- making a cluster ---- */
 
 static void pool_make(struct run *run)
 {
@@ -129,7 +130,8 @@ static void organisation_make(struct run *run)
     }
 }
 
-/* Two or three groups of one gang, perhaps the last two within another one, of which not all may be needed. */
+/* Makes two or three groups of a gang, perhaps the last two within another group, some with a
+ * minimum. */
 static void groups_roll(struct run *run, struct task_spec *ret)
 {
     enum { GROUPS = 4 };
@@ -158,7 +160,7 @@ static void groups_roll(struct run *run, struct task_spec *ret)
     }
 }
 
-/* Some are refused: what can never run there. */
+/* Submits a task. A task that can never run is refused. */
 static void task_arrives(struct run *run)
 {
     static const char *const argv[] = {"true"};
@@ -202,7 +204,7 @@ static void task_arrives(struct run *run)
 
 /* ---- the laws ---- */
 
-/* Nothing is lost here, so nothing breaks. */
+/* No node is lost in this test, so no gang breaks. */
 static void gangs_check(const struct core *core)
 {
     for (const struct task *task = query_task_next(core, (task_id){0}); task != NULL;
@@ -242,7 +244,7 @@ static bool instance_answers(struct run *run, const struct instance *instance)
     return true;
 }
 
-/* Some answer at once, some take their time. */
+/* Lets instances report: all at once, or only some of them. */
 static bool agents_answer(struct run *run, bool all)
 {
     bool any = false;

@@ -1,4 +1,4 @@
-/* prop_run.c - arguments, environment, and a last word on abort.
+/* prop_run.c - arguments, environment, and a message on abort.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "prop_run.h"
 
@@ -15,7 +15,7 @@
 static char seed_line[80];
 static size_t seed_len;
 
-/* A broken law or must() aborts: say how to see it again. */
+/* Prints how to repeat the history. A broken law or must() aborts. */
 static void on_abort(int signal_number)
 {
     (void)signal_number;
@@ -32,7 +32,7 @@ static uint64_t number(const char *name, const char *text)
     return value;
 }
 
-/* A fresh one: seconds, with room for a thousand histories in each. */
+/* Makes a new seed from the time in seconds, with room for a thousand histories in each second. */
 static uint64_t seed_of(const char *text)
 {
     return strcmp(text, "random") == 0 ? (uint64_t)time(NULL) * 1000 : number("WEIR_SEED", text);

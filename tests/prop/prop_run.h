@@ -1,8 +1,9 @@
-/* prop_run.h - what the programs of the property tests share: seeds, counts, and how to see a failure again.
+/* prop_run.h - what the programs of the property tests share: seeds, counts, and the message
+ * that says how to repeat a failure.
  *
- *   prop_core [SEED HISTORIES]     history i has seed SEED + i; without arguments the same few on every machine
- *   WEIR_SEED=n|random WEIR_HISTORIES=n     go before the arguments
- *
+ *   prop_core [SEED HISTORIES]   history i has seed SEED + i; without arguments the same few
+ *   everywhere
+ *   WEIR_SEED=n|random WEIR_HISTORIES=n   override the arguments
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -13,8 +14,9 @@ struct prop_run {
     uint64_t histories;
 };
 
-/* Seed and count of this run, printed; `histories` where nobody says otherwise. What is no number ends the program. */
+/* Reads and prints the seed and the count of this run; `histories` is the default count. A value
+ * that is no number ends the program. */
 struct prop_run prop_begin(int argc, char **argv, uint64_t histories);
 
-/* The history that begins: if it aborts, the seed with which to repeat it is printed. */
+/* Notes the history that begins, so that an abort prints the seed that repeats it. */
 void prop_history(uint64_t seed);

@@ -1,9 +1,11 @@
-/* prop_sharing.c - taking back comes to an end: small organisations that share one heap of slots and cpu, run by nothing but the
- * rules of core/sched (account_order, reclaim_rules, fairshare), reach a state that no further round changes (P6), and nobody
- * within its guarantee loses anything to a claimant that ends above its own (P4).
+/* prop_sharing.c - reclaim comes to an end. Small organisations share slots and cpu by the rules
+ * of core/sched alone (account_order, reclaim_rules, fairshare). They reach a state that no
+ * further round changes (P6), and no account within its guarantee loses anything to a claimant
+ * that ends above its own (P4).
  *
- * A round starts what fits, in order of the accounts, then lets each waiting gang take back. There are no nodes here: whatever
- * is free fits. WEIR_SEED repeats a run, WEIR_HISTORIES says how many organisations.
+ * A round starts what fits, in the order of the accounts, and then lets each waiting gang
+ * reclaim. There are no nodes: any free amount fits. WEIR_SEED repeats a run, WEIR_HISTORIES
+ * sets the number of organisations.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/account_order.h"
 #include "core/sched/order/fairshare.h"
@@ -18,9 +20,9 @@
 enum {
     ORGANISATIONS_DEFAULT = 20000,
     DEPARTMENTS_MAX = 3,
-    PROJECTS_MAX = 3, /* of a department */
+    PROJECTS_MAX = 3, /* most projects of a department */
     ACCOUNTS_MAX_HERE = DEPARTMENTS_MAX * (PROJECTS_MAX + 1),
-    GANGS_MAX = 5, /* of a project */
+    GANGS_MAX = 5, /* most gangs of a project */
     ROUNDS_MAX = 100,
     DIMS = 2,
 };
@@ -28,7 +30,7 @@ enum {
 struct gang {
     struct vector size;
     bool runs;
-    bool chosen; /* as a victim, in the set being tried */
+    bool chosen; /* a victim in the set that is tried */
 };
 
 struct project {
@@ -51,7 +53,7 @@ struct organisation {
     uint64_t evicted_count;
 };
 
-/* ---- making one ---- */
+/* ---- making an organisation ---- */
 
 static struct account_view *account_new(struct organisation *org, struct dice *dice,
                                         const struct account_view *parent)
@@ -94,7 +96,7 @@ static bool fits(const struct organisation *org, const struct gang *gang)
     return vector_above(&gang->size, &org->free, DIMS) == 0;
 }
 
-/* The division, down the tree, of one dimension. */
+/* Divides one dimension among siblings, down the tree. */
 static void divide(struct organisation *org, const struct account_view *parent, uint32_t dim,
                    int64_t total)
 {
@@ -171,7 +173,7 @@ static void organisation_make(struct organisation *org, uint64_t seed)
     reclaim_rules_losses_init(&org->losses, org->account_count, &org->arena);
 }
 
-/* ---- running one ---- */
+/* ---- running an organisation ---- */
 
 static struct gang *waiting_first(struct project *project, const struct organisation *org,
                                   bool must_fit)
@@ -185,7 +187,7 @@ static struct gang *waiting_first(struct project *project, const struct organisa
     return NULL;
 }
 
-/* Does `a` come before `b`, each with its gang, where their paths part? */
+/* True when project `a` comes before `b`, each with its gang, where their paths diverge. */
 static bool served_before(const struct organisation *org, const struct project *a,
                           const struct gang *a_gang, const struct project *b,
                           const struct gang *b_gang)
@@ -196,7 +198,7 @@ static bool served_before(const struct organisation *org, const struct project *
     return account_order(&org->pool, &left, &right) < 0;
 }
 
-/* Start what fits, best account first. */
+/* Starts what fits, the best account first. */
 static bool start_all(struct organisation *org)
 {
     bool changed = false;
@@ -230,7 +232,7 @@ static struct gang *victim_next(struct project *project)
     return NULL;
 }
 
-/* Grow a set of victims, youngest gangs first, project by project, until the claim fits. */
+/* Grows a set of victims, the youngest gangs first, project by project, until the claimant fits. */
 static bool victims_choose(struct organisation *org, const struct claimant *claim)
 {
     struct vector room = org->free;
@@ -256,7 +258,7 @@ static bool victims_choose(struct organisation *org, const struct claimant *clai
     return reclaim_rules_balanced(claim, &org->losses);
 }
 
-/* A guarantee of slots that its department can keep holds against other departments too (P4). */
+/* P4: a guarantee of slots that the department can meet holds against other departments too. */
 static void check_project(const struct organisation *org, const struct account_view *project,
                           const struct account_view *giver)
 {
@@ -268,7 +270,7 @@ static void check_project(const struct organisation *org, const struct account_v
         "P4: a project within its guarantee lost something to another department");
 }
 
-/* Nobody who is within its guarantee pays for one who is not (P4). */
+/* P4: no account within its guarantee pays for an account above its own. */
 static void check_guarantees(const struct organisation *org, const struct claimant *claim)
 {
     for (uint32_t i = 0; i < org->project_count; i++) {
@@ -286,7 +288,7 @@ static void check_guarantees(const struct organisation *org, const struct claima
     }
 }
 
-/* One waiting gang tries to take back. */
+/* One waiting gang tries to reclaim. */
 static bool take_back(struct organisation *org, struct project *project, struct gang *gang)
 {
     const struct claimant claim = {.pool = &org->pool,
@@ -321,7 +323,7 @@ static bool round_run(struct organisation *org)
     for (uint32_t i = 0; i < org->project_count; i++) {
         for (uint32_t g = 0; g < org->projects[i].gang_count; g++) {
             if (take_back(org, &org->projects[i], &org->projects[i].gangs[g])) {
-                (void)start_all(org); /* victims for whom there is room are moved, not lost */
+                (void)start_all(org); /* victims for which there is room are moved and not lost */
                 changed = true;
             }
         }

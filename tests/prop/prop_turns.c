@@ -1,8 +1,10 @@
-/* prop_turns.c - P7 between projects and for want of quota: a large task starts, however many small ones its own project and others
- * have ready, whatever the pool's policy.
+/* prop_turns.c - P7 between projects, and for tasks that wait for quota. A large task starts,
+ * however many small tasks its own project and others have ready, under any policy.
  *
- * Several projects keep a pool busy with small tasks of bounded length; then one of them submits a large task that it has a right
- * to. From the moment on when nothing of its own project is ahead of it, it must start within a turn of each project. Time is virtual. WEIR_SEED repeats a run, WEIR_HISTORIES says how many.
+ * Several projects keep a pool busy with small tasks of bounded length. Then one of them submits
+ * a large task to which it has a right. When no task of its own project is ahead, the large task
+ * must start within a turn of each project. Time is virtual. WEIR_SEED repeats a run,
+ * WEIR_HISTORIES sets the number of runs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "yard.h"
 
@@ -21,7 +23,7 @@ struct run {
     struct yard yard;
     bool limited; /* the large task waits for its project's limit, not for room */
     uint32_t owner;
-    int64_t slots; /* of the pool */
+    int64_t slots; /* slots of the pool */
     int64_t large_slots;
 };
 
@@ -32,7 +34,7 @@ static task_id submit(struct run *run, uint32_t project, int64_t slots, uint32_t
     return yard_submit(&run->yard, &spec);
 }
 
-/* ---- the yard ---- */
+/* ---- making a cluster ---- */
 
 static void pool_make(struct run *run)
 {
@@ -81,8 +83,9 @@ static void account_make(struct run *run, enum account_kind kind, const char *na
     law(world_step(&run->yard.world, in) == VERDICT_OK, "a quota is set");
 }
 
-/* A task as large as a node, or a gang of whole nodes; its project has the right to that much, the others share the rest. The first two
- * projects are in one department, which is promised what both are. */
+/* Makes the pool and the projects. The large task is as large as a node, or a gang of whole
+ * nodes. Its project has a right to that much, and the others share the rest. The first two
+ * projects are in one department, which is guaranteed as much as both. */
 static uint32_t yard_make(struct run *run)
 {
     struct dice *dice = &run->yard.world.dice;

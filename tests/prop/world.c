@@ -1,4 +1,4 @@
-/* world.c - stepping the three cores.
+/* world.c - steps the three cores.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "world.h"
 
@@ -75,7 +75,7 @@ static bool bytes_equal(const struct buf *a, const struct buf *b)
     return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
 }
 
-/* P11: attempts of an instance are numbered 1, 2, 3 … and none comes twice. */
+/* P11: attempts of an instance are numbered 1, 2, 3 …, and no number comes twice. */
 static void attempt_note(struct world *world, const struct attempt_key *key)
 {
     const uint64_t name[2] = {key->task.v, key->index};
@@ -84,7 +84,7 @@ static void attempt_note(struct world *world, const struct attempt_key *key)
     (void)map_put(world->attempts, name, sizeof name, (void *)(uintptr_t)key->attempt);
 }
 
-/* The fact as the store would give it back. */
+/* Returns the fact after encoding and decoding, as the store would. */
 static const struct fact *fact_through_bytes(struct world *world, const struct fact *fact)
 {
     struct buf *first = &world->bytes[0];
@@ -157,7 +157,7 @@ static void fact_apply(struct world *world, const struct fact *fact)
     world->evicted_count += fact->type == FACT_EVICTED;
 }
 
-/* What a decision says, for the person who looks into a broken law. */
+/* Prints the facts of a decision, for a person who looks into a broken law. */
 static void facts_say(const char *who, const struct facts *facts)
 {
     fprintf(stderr, "%s:\n", who);
@@ -186,7 +186,7 @@ static void facts_compare(const struct world *world, const struct core *other,
     facts_say(other == world->plain ? "without caches" : "after a restart", facts);
 }
 
-/* The other cores decide the same. */
+/* Checks that another core decides the same. */
 static void verdict_compare(struct world *world, const struct core *other, const struct input *in,
                             enum verdict verdict)
 {
@@ -242,7 +242,7 @@ enum verdict world_step(struct world *world, struct input in)
         ++world->steps % STEPS_A_RESTART == 0) {
         states_compare(world);
     }
-    /* Facts of one step belong together: an attempt's end is followed by its task's. */
+    /* Facts of one step belong together: the end of a task follows the end of its attempt. */
     if (world->facts.count > 0) {
         core_check(world->core);
     }
@@ -290,8 +290,8 @@ void world_settle(struct world *world, pool_id pool)
     record_state(&world->record, world->core);
     for (int i = 0; i < PASSES_MORE; i++) {
         const struct input stamp = stamped(world, in);
-        (void)decide(world, &stamp,
-                     i == 0); /* the others have no memory: they say the same again */
+        /* The other cores have no caches, so they would decide the same again. */
+        (void)decide(world, &stamp, i == 0);
         if (world->facts.count > 0) {
             facts_say("after the pool was settled", &world->facts);
         }

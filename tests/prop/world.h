@@ -1,6 +1,7 @@
-/* world.h - three cores that live through the same history: one as in service, one with caches off,
- * one that is written out and read back. Every input goes to all of them, and they must agree to the
- * byte (P12). SPDX-License-Identifier: Apache-2.0 */
+/* world.h - three cores that live through the same history: one as in service, one with caches
+ * off, one that is written out and read back. Every input goes to all three, and they must agree
+ * to the byte (P12).
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"
@@ -11,20 +12,21 @@
 #include "ledger.h"
 #include "record.h"
 
-/* Numbers from a seed: the same on every machine. */
+/* Random numbers from a seed: the same on every machine. */
 struct dice {
     uint64_t state;
 };
 uint64_t rng_next(struct dice *dice);
-/* 0 .. count - 1. */
+/* Returns 0 .. count - 1. */
 uint32_t dice_roll(struct dice *dice, uint32_t count);
 /* True once in `count` times. */
 bool dice_once_in(struct dice *dice, uint32_t count);
 
-/* How closely the three are compared: decisions always, to the byte; states with a restart after every few steps, or after
- * each fact, which costs most of the time. */
+/* How closely the three cores are compared. Decisions are always compared to the byte. The
+ * restarted core is restarted after every few steps or after each fact; the latter takes most of
+ * the time. */
 enum world_kind {
-    WORLD_ALONE, /* only the first lives */
+    WORLD_ALONE, /* only the first core is used */
     WORLD_TRIPLE,
     WORLD_THOROUGH,
 };
@@ -37,35 +39,37 @@ struct world {
     struct dice launches; /* of launches alone */
     struct core *core;
     struct core *plain;     /* caches off */
-    struct core *restarted; /* decoded again and again */
+    struct core *restarted; /* encoded and decoded again and again */
     enum world_kind kind;
     uint64_t steps;
-    bool calm;         /* one pool, few faults: queues and reservations last */
-    bool elastic;      /* many gangs have groups of which not all is needed */
-    bool lending;      /* projects with guarantees, mostly plain tasks: they take from each other */
-    uint32_t work_max; /* of a pass while a pool settles, at most */
+    bool calm;    /* one pool, few faults: queues and reservations last */
+    bool elastic; /* many gangs have groups that run with fewer than all instances */
+    /* Projects with guarantees and mostly plain tasks, which reclaim from each other. */
+    bool lending;
+    uint32_t work_max; /* most work of a pass while a pool settles */
     int64_t now_ms;
     uint64_t fact_count;
     uint64_t evicted_count; /* facts of evictions */
-    uint64_t settled_count; /* times a pool came to rest and stayed there */
-    struct ledger ledger;   /* of the first core, as laws ask for it */
+    uint64_t settled_count; /* how often a pool came to rest and stayed so */
+    struct ledger ledger;   /* sums of the first core, made when a law needs them */
     struct map *attempts;   /* "task.index" -> the newest attempt allocated (P11) */
-    struct arena arena;     /* of the step: inputs and facts */
-    struct facts facts;     /* what the last input gave */
+    struct arena arena;     /* cleared for each step: inputs and facts */
+    struct facts facts;     /* facts of the last input */
     struct buf bytes[4];
     uint32_t names;
-    uint8_t supervisors; /* ever used */
+    uint8_t supervisors; /* supervisors used so far */
 };
 
 void world_init(struct world *world, uint64_t seed, enum world_kind kind);
 /* Compares what was decided with the record of earlier builds. */
 void world_done(struct world *world);
 
-/* One input through decide and apply, checked after every fact; the facts stay until the next. */
+/* Takes one input through decide and apply. Checks the core after every fact. The facts stay
+ * until the next step. */
 enum verdict world_step(struct world *world, struct input in);
 
-/* The verdict alone; changes nothing. */
+/* Returns the verdict only; changes nothing. */
 enum verdict world_ask(struct world *world, struct input in, struct reason *ret);
 
-/* Passes over one pool until nothing is left to do; checks the laws that hold then. */
+/* Runs passes over one pool until nothing is left to do, and checks the laws of a pool at rest. */
 void world_settle(struct world *world, pool_id pool);

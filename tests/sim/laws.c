@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* For the last word on abort; a broken law or must() ends the program. */
+/* For the message on abort: a broken law or must() ends the program. */
 static const struct engine *engine_now;
 
 static void on_abort(int signal_number)
@@ -51,10 +51,10 @@ static uint64_t rows_of(const struct core *core)
     return rows;
 }
 
-/* What one row costs, next to a look at a pool at rest. */
+/* The cost of one row in these checks, compared with a row in the check of a pool at rest. */
 enum { STATE_COST = 16, WHY_COST = 16 };
 
-/* Is it paid for? */
+/* True when enough credit has been gathered for this check. */
 static bool affords(const struct laws *laws, struct laws_credit *credit, uint64_t rows)
 {
     credit->rows += laws->rows_a_step;
@@ -65,7 +65,7 @@ static bool affords(const struct laws *laws, struct laws_credit *credit, uint64_
     return now;
 }
 
-/* ---- what came in ---- */
+/* ---- inputs ---- */
 
 static void submitted_check(struct laws *laws, const struct core *core, const struct fact *fact)
 {
@@ -80,7 +80,7 @@ static void submitted_check(struct laws *laws, const struct core *core, const st
     laws->submitted++;
 }
 
-/* Does the fact follow from what the core itself has ordered? */
+/* True when the fact only carries out what the core has ordered. */
 static bool follows(const struct fact *fact)
 {
     return fact->type == FACT_ATTEMPT_STARTED ||
@@ -96,9 +96,10 @@ static void news_count(struct laws *laws, const struct input *in, const struct f
     laws->news += in->type != INPUT_PASS && !own;
 }
 
-/* ---- what was decided ---- */
+/* ---- decisions ---- */
 
-/* P6: the one left for the other; without news the other does not leave for the one. */
+/* P6: if a victim left for a claimant, the claimant must not leave for the victim before
+ * something new has come from outside. */
 static void taken_note(struct laws *laws, task_id victim, task_id claimant)
 {
     const uint64_t key[2] = {victim.v, claimant.v};
@@ -130,7 +131,7 @@ static bool pass_complete(const struct facts *facts)
            facts->at[facts->count - 1].pass.complete;
 }
 
-/* P6: the same pass once more has nothing to do. */
+/* P6: the same pass once more decides nothing. */
 static void pass_again(struct laws *laws, const struct core *core, const struct input *in)
 {
     struct facts facts;
@@ -140,8 +141,9 @@ static void pass_again(struct laws *laws, const struct core *core, const struct 
     law(facts.count == 0, "P6: a pool at rest stays there");
 }
 
-/* P4: no project with a quota of its own waits for what others hold beyond theirs. Who has none is promised nothing that places kept for
- * somebody who came before could not be kept from. */
+/* P4: no project with a quota that was set waits for amounts that others hold beyond theirs. A
+ * project whose guarantee is computed may wait: it is the rest of the pool, and places may be
+ * kept for a task ahead. */
 static void owed_check(struct laws *laws, const struct core *core, const struct input *in)
 {
     const struct pool *pool = query_pool(core, in->pass.pool);
@@ -209,7 +211,7 @@ static void refused(void *ctx, const struct engine *engine, const struct refusal
     laws->refused++;
 }
 
-/* Deadlines have been looked at. */
+/* Called when deadlines have been looked at. */
 static void instant(void *ctx, const struct engine *engine, int64_t next_ms)
 {
     const struct laws *laws = ctx;

@@ -1,7 +1,7 @@
-/* sim_laws.c - plays scenarios with the laws of the design checked after every step.
+/* sim_laws.c - plays scenarios and checks the laws of the design after every step.
  *
- *   sim_laws [--rows N] SCENARIO.yaml …     N: rows that may be looked at in a step; without it, all of them after every step
- *
+ *   sim_laws [--rows N] SCENARIO.yaml …   N: rows that a step may look at; without N, all of
+ *   them
  * SPDX-License-Identifier: Apache-2.0 */
 #include "laws.h"
 #include "sim/scenario_load.h"

@@ -114,7 +114,7 @@ void rig_wait_gone(struct rig *rig)
     arena_done(&arena);
 }
 
-/* What the supervisor said must not be a sanitizer's or an assertion's word. */
+/* Checks that the supervisor's log has no message of a sanitizer or an assertion. */
 static void log_check(const struct rig *rig)
 {
     static const char *const bad[] = {"Sanitizer", "runtime error", "bug:"};
@@ -144,7 +144,7 @@ void rig_down(struct rig *rig)
     for (size_t i = 0; i < SUPERVISOR_ID_LEN; i++) {
         (void)snprintf(hex + 2 * i, 3, "%02x", rig->hello.id[i]);
     }
-    while (!cgroup_end(hex)) { /* of one that was killed */
+    while (!cgroup_end(hex)) { /* waits for the end of the cgroup of a killed supervisor */
         (void)usleep(1000);
     }
     supclient_free(rig->client);

@@ -1,5 +1,5 @@
-/* rig.h - a real supervisor in a directory of its own, and what it wrote into its spool. The test
- * program is the supervisor too: rig_role() at the start of main().
+/* rig.h - a real supervisor in a directory of its own, and the records of its spool. The test
+ * program is the supervisor too: call rig_role() at the start of main().
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -11,7 +11,7 @@ struct rig {
     char dir[64];
     struct supclient *client;
     struct frame hello;
-    size_t attempts; /* told in the greeting */
+    size_t attempts; /* attempts that the greeting names */
     size_t attempts_ended;
     struct spool_reader *reader;
     struct buf out; /* output of all tasks since rig_clear(), by stream */
@@ -21,34 +21,35 @@ struct rig {
 /* True: this process was started as a role; *ret_code is its exit status. */
 bool rig_role(int argc, char **argv, int *ret_code);
 
-/* A fresh directory with a supervisor, connected. */
+/* Makes a directory with a supervisor, and connects to it. */
 void rig_up(struct rig *rig);
 
-/* Ends the supervisor, waits until it is gone, removes the directory. */
+/* Ends the supervisor, waits for its end, and removes the directory. */
 void rig_down(struct rig *rig);
 
-/* Drop the connection and make a new one, as a new agent does. */
+/* Drops the connection and makes a new one, as a new agent does. */
 void rig_reconnect(struct rig *rig);
 
-/* Start `sh -c script` as task.0:attempt. */
+/* Starts `sh -c script` as task.0:attempt. */
 void rig_start(struct rig *rig, uint64_t task, uint32_t attempt, const char *script);
 void rig_order(struct rig *rig, const struct start_order *order);
 void rig_stop(struct rig *rig, uint64_t task, uint32_t attempt, int64_t grace_ms);
 
-/* The next record that is no output and no segment's head (those are gathered), waiting for it. */
+/* Waits for the next record that is neither output nor the head of a segment. Output is
+ * gathered. */
 struct record rig_next(struct rig *rig);
 
-/* Waits until tasks have written so many bytes to standard output, passing over records. */
+/* Waits until tasks have written so many bytes to standard output. Other records are skipped. */
 void rig_output_wait(struct rig *rig, size_t len);
 
-/* Waits for the end of one attempt, passing over everything else. */
+/* Waits for the end of one attempt. Other records are skipped. */
 struct record rig_ended(struct rig *rig, uint64_t task);
 
-/* Acknowledge everything read so far. */
+/* Acknowledges everything read so far. */
 void rig_ack(struct rig *rig);
 
-/* Waits until the connection is closed by the other side. */
+/* Waits until the other side has closed the connection. */
 void rig_wait_gone(struct rig *rig);
 
-/* Does the process exist (not as a zombie)? */
+/* True when the process exists and is no zombie. */
 bool rig_alive(int pid);

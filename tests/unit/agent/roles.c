@@ -1,4 +1,4 @@
-/* roles.c - a program with the node's two roles only, for tests of them alone.
+/* roles.c - a program with the two roles of a node only, for tests of these roles.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
 #include "agent/supervisor.h"

@@ -42,7 +42,7 @@ static void check_stored(const struct core *core)
     free(bytes);
 }
 
-/* Through its bytes, as the store would have it. */
+/* Applies a fact after encoding and decoding, as the store would. */
 static void apply_stored(struct rig *rig, const struct fact *fact)
 {
     struct buf bytes;

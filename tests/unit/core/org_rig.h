@@ -1,5 +1,5 @@
-/* org_rig.h - an organisation under test: departments, projects, quotas in whole slots, tasks, and agents that do at once what
- * they are told.
+/* org_rig.h - an organisation under test: departments, projects, quotas in whole slots, tasks,
+ * and agents that obey at once.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -12,7 +12,7 @@ enum { ORG_EVICTED_MAX = 256, ORG_ROUNDS_MAX = 200, ORG_UNLIMITED = -1 };
 
 struct org {
     struct rig rig;
-    struct attempt_key evicted[ORG_EVICTED_MAX]; /* since org_forget() */
+    struct attempt_key evicted[ORG_EVICTED_MAX]; /* instances evicted since org_forget() */
     struct eviction why[ORG_EVICTED_MAX];
     uint32_t evicted_count;
 };
@@ -24,7 +24,7 @@ static inline void org_done(struct org *org)
     rig_done(&org->rig);
 }
 
-/* The pool as it is, to be changed and set. */
+/* Changes the definition of the pool by a function. */
 static inline void org_pool(struct org *org, void (*change)(struct pool_spec *spec))
 {
     struct arena arena;
@@ -124,7 +124,7 @@ static inline void org_forget(struct org *org)
     org->evicted_count = 0;
 }
 
-/* One pass; true: it decided something. */
+/* Runs one pass; true: the pass decided something. */
 static inline bool org_pass(struct org *org)
 {
     struct input in = {.type = INPUT_PASS, .pass = {.pool = org_pool_id, .work_max = UINT64_MAX}};
@@ -143,7 +143,7 @@ static inline bool org_pass(struct org *org)
     return org->rig.facts.count > 0;
 }
 
-/* What was ordered runs, what was told to stop has stopped; true: there was something. */
+/* Starts ordered instances and ends those that were told to stop; true: there was one. */
 static inline bool org_agents(struct org *org)
 {
     bool any = false;
@@ -168,7 +168,8 @@ static inline bool org_agents(struct org *org)
     return any;
 }
 
-/* Passes and agents until nothing happens; then five further passes must change nothing (P6). */
+/* Runs passes and agents until nothing happens. Then five further passes must change nothing
+ * (P6). */
 static inline void org_settle(struct org *org)
 {
     uint32_t quiet = 0;
@@ -181,7 +182,7 @@ static inline void org_settle(struct org *org)
     }
 }
 
-/* Whole slots that the account's tasks hold. */
+/* Returns the whole slots that the account's tasks hold. */
 static inline int64_t org_holds(const struct org *org, account_id account)
 {
     struct usage usage;

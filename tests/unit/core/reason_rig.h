@@ -1,4 +1,5 @@
-/* reason_rig.h - an organisation whose tasks are asked why they wait, and inputs that are refused.
+/* reason_rig.h - an organisation whose tasks are asked why they wait, and whose inputs are
+ * refused.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
@@ -14,7 +15,7 @@ static inline struct explanation explain(const struct org *org, task_id task)
     return why;
 }
 
-/* The task waits for this. */
+/* Checks that the task waits for this reason, and returns the reason. */
 static inline struct reason waits(const struct org *org, task_id task, enum reason_code code)
 {
     const struct explanation why = explain(org, task);
@@ -31,7 +32,7 @@ static inline void starts(struct org *org, task_id task)
     seen[REASON_NONE] = true;
 }
 
-/* The input is refused for this, and nothing changes. */
+/* Checks that the input is refused for this reason and changes nothing. */
 static inline struct reason refuses(struct org *org, struct input in, enum reason_code code)
 {
     struct core *before = core_copy(org->rig.core);
@@ -89,7 +90,7 @@ static inline void edit(struct org *org, task_id task, struct task_edit change)
     assert_int_equal(rig_do(&org->rig, in), VERDICT_OK);
 }
 
-/* With this amount of slots instead. */
+/* Edits the task to request this amount of slots. */
 static inline void ask_slots(struct org *org, task_id task, int64_t milli)
 {
     struct task_spec asks = rig_spec();
@@ -149,7 +150,7 @@ static inline void pool_racks(struct pool_spec *spec)
     static const char *const levels[] = {"rack"};
     spec->topology = levels;
     spec->topology_count = 1;
-    spec->preemption_off = true; /* nobody moves to make room */
+    spec->preemption_off = true; /* no task moves to make room */
 }
 
 static inline void node_of_rack(struct org *org, node_id node, const char *rack)

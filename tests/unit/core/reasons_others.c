@@ -1,6 +1,6 @@
-/* reasons_others.c - waits that end with what others give back: when, and with which change.
- *
- * Who waits for time is let wait: a moment before the one that was named nobody is told to leave, at that moment somebody is.
+/* reasons_others.c - waits that end when other tasks leave: when, and with which change. For a
+ * task that waits for time the test lets the time pass. A moment before the named time no task
+ * is told to leave; at that time one is.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reasons_others.h"
 
@@ -8,7 +8,7 @@
 
 enum { MINUTE_MS = 60000 };
 
-/* Two nodes; `owner` is guaranteed all of them, `guest` nothing. */
+/* Makes two nodes. `owner` is guaranteed all of them, `guest` nothing. */
 static void lending_init(struct org *org, unsigned slots, void (*change)(struct pool_spec *spec))
 {
     org_init(org);
@@ -27,7 +27,8 @@ static task_id run_new(struct org *org, struct org_task task)
     return id;
 }
 
-/* Only time is missing, and that is over when it is said to be; then one that runs is told to leave, and the task starts. */
+/* Checks that only time is missing until the named moment. Then a running task is told to leave,
+ * and the waiting task starts. */
 static void ends_in_time(struct org *org, task_id task, struct reason why, uint32_t victims)
 {
     assert_true(why.until_ms > org->rig.now_ms);
@@ -97,7 +98,7 @@ void the_oldest_borrower_gives_first(void **state)
     org_done(&org);
 }
 
-/* Four of seven are needed: the fourth that has had its hour. */
+/* A gang that needs four of seven instances waits until the fourth victim has run for an hour. */
 void a_gang_waits_for_as_many_as_it_needs(void **state)
 {
     (void)state;
@@ -128,7 +129,8 @@ static void pool_by_priority(struct pool_spec *spec)
     spec->policy = POLICY_PRIORITY;
 }
 
-/* In its own project; where priority is the policy, in any. */
+/* Preemption spares tasks within their minimum runtime: tasks of the same project or, with
+ * policy priority, of any project. */
 void lower_priorities_have_their_runtime_too(void **state)
 {
     (void)state;
@@ -162,7 +164,8 @@ static void pool_moves_late(struct pool_spec *spec)
     spec->placement = PLACEMENT_SPREAD;
 }
 
-/* A lower priority is stopped, or somebody moves to another node, but not before the task has waited. */
+/* Whether a lower priority is stopped or a task moves to another node: the preemption delay must
+ * pass first. */
 void the_delay_counts_for_every_way(void **state)
 {
     (void)state;
@@ -214,7 +217,8 @@ void the_later_of_delay_and_runtime(void **state)
     org_done(&org);
 }
 
-/* Those who run have a right to it, or may not be stopped: an hour changes nothing, and nobody says so. */
+/* The running tasks have a right to their places, or are not preemptible. Time changes nothing,
+ * and no reason names a time. */
 static void pool_plain(struct pool_spec *spec)
 {
     spec->consolidation_max = 0;
@@ -270,7 +274,8 @@ void a_priority_that_helps(void **state)
     (void)waits(&org, task, REASON_NO_ROOM);
     const uint32_t priority = explain_time_priority(org.rig.core, task);
     assert_int_equal(priority, PRIORITY_DEFAULT + 1);
-    assert_int_equal(explain_time_priority(org.rig.core, gang), 0); /* one of the four stays */
+    /* One of the four keeps its place. */
+    assert_int_equal(explain_time_priority(org.rig.core, gang), 0);
     assert_int_equal(explain_time_priority(org.rig.core, guest), 0);
     edit(&org, task,
          (struct task_edit){.fields = TASK_EDIT_priority,
@@ -297,7 +302,8 @@ void a_place_ahead_of_the_holder(void **state)
     org_done(&org);
 }
 
-/* The one with room is named, not the one that was first; a gang needs more than one of them. */
+/* The reason names the draining node that has room, not the first draining node. A gang needs
+ * more than one node. */
 void a_draining_node_that_helps(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* reasons_others.h - waits that end with what others give back: part of test_reasons.c.
+/* reasons_others.h - waits that end when other tasks leave: part of test_reasons.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

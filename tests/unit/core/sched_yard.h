@@ -1,5 +1,6 @@
-/* sched_yard.h - a small state made of facts, for tests of the scheduler: one pool, some nodes, some
- * tasks, no decide in between. SPDX-License-Identifier: Apache-2.0 */
+/* sched_yard.h - a small state for tests of the scheduler, made of facts without any decision:
+ * one pool, some nodes, some tasks.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/arena.h"
@@ -16,7 +17,7 @@ struct yard {
     int64_t now_ms;
     uint32_t nodes;
     uint64_t tasks;
-    struct facts facts; /* of the last pass */
+    struct facts facts; /* facts of the last pass */
 };
 
 static inline struct fact yard_fact(const struct yard *yard, enum fact_type type)
@@ -66,7 +67,7 @@ static inline void yard_node_state(struct yard *yard, node_id node, enum node_st
     core_apply(yard->core, &fact);
 }
 
-/* A node with slots, or devices, and named amounts as a list that ends with a NULL name. */
+/* Makes a node with slots or devices, and named amounts. A NULL name ends the list of amounts. */
 static inline node_id yard_node(struct yard *yard, int64_t slots, uint32_t devices,
                                 const struct named_amount *amounts)
 {
@@ -96,7 +97,7 @@ static inline node_id yard_node(struct yard *yard, int64_t slots, uint32_t devic
     return id;
 }
 
-/* What a test asks for; zeroes mean the usual. */
+/* The request of a task. A zero means the usual value. */
 struct ask {
     int64_t slots; /* thousandths */
     struct amount named[2];
@@ -158,7 +159,7 @@ static inline task_id yard_task(struct yard *yard, struct ask ask)
     return (task_id){yard->tasks};
 }
 
-/* One pass, applied; false: it stopped before it was complete. */
+/* Runs one pass and applies it; false: the pass stopped before it was complete. */
 static inline bool yard_pass(struct yard *yard, uint64_t work_max)
 {
     struct input in = {
@@ -190,7 +191,7 @@ static inline uint32_t yard_active(const struct yard *yard, task_id task)
     return row == NULL ? 0 : row->active_count;
 }
 
-/* All instances of the task that hold something end well. */
+/* Ends all instances of the task that hold something, with success. */
 static inline void yard_end(struct yard *yard, task_id task)
 {
     const struct task *row = query_task(yard->core, task);

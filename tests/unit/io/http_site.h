@@ -29,7 +29,7 @@ struct site {
     struct http_request *parked[SITE_PARKED_MAX];
     size_t parked_count;
     size_t requests;
-    size_t gone; /* parked requests */
+    size_t gone; /* parked requests whose client has gone */
     struct http_stream *stream;
     size_t streams;
     size_t streams_gone;
@@ -38,18 +38,18 @@ struct site {
 struct site *site_new(void);
 void site_free(struct site *site);
 
-/* Turn the loop until *count is at least `want`. */
+/* Runs the loop until *count is at least `want`. */
 void site_wait(struct site *site, const size_t *count, size_t want);
 
-/* Turn the loop until the server has this many connections. */
+/* Runs the loop until the server has this many connections. */
 void site_wait_connections(struct site *site, unsigned want);
 
-/* A connection whose bytes are gathered in `text`. */
+/* A connection. Received bytes are gathered in `text`. */
 struct client {
     struct site *site;
     struct loop_fd *watch;
     int fd;
-    bool closed; /* by the server */
+    bool closed; /* the server has closed the connection */
     size_t len;
     char text[CLIENT_TEXT_MAX];
 };
@@ -60,18 +60,18 @@ void client_free(struct client *client);
 void client_send(struct client *client, const char *text);
 void client_send_bytes(struct client *client, const char *data, size_t len);
 
-/* GET `target` with the headers every request has. */
+/* Sends GET `target` with the usual headers. */
 void client_get(struct client *client, const char *target);
 
-/* Turn the loop until `needle` has come; fails when the connection ends before. */
+/* Runs the loop until `needle` has come. Fails when the connection ends before. */
 void client_wait(struct client *client, const char *needle);
 void client_wait_closed(struct client *client);
 
-/* How often `needle` has come so far. */
+/* Counts how often `needle` has come so far. */
 size_t client_count(const struct client *client, const char *needle);
 
-/* Forget what has come. */
+/* Forgets the received bytes. */
 void client_clear(struct client *client);
 
-/* Stop and start looking at the socket: a client that does not read. */
+/* Stops or starts reading from the socket, to play a client that does not read. */
 void client_read(struct client *client, bool on);

@@ -1,4 +1,4 @@
-/* scratch_dir.h - a directory of a test's own, removed with everything in it.
+/* scratch_dir.h - a directory for one test, removed with everything in it.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 

@@ -248,7 +248,7 @@ static void bodies_of_events_are_refused_with_their_place(void **state)
     refuses("events:\n"
             "  - at: 1h\n"
             "    quota: {pool: default, resources: {gpu: 1}}\n",
-            "it is missing; a quota is of a project or of a department");
+            "it is missing; a quota belongs to a project or to a department");
     refuses("events: [{at: 1h, quota: 4}]", "a map as in the server file is wanted");
     refuses("events: [{at: 1h, pool: {name: p, scheduler: {policy: fast}}}]", "s.yaml:1:55");
     refuses("events: [{at: 1h, project: {title: x}}]", "name");

@@ -165,7 +165,8 @@ static void what_the_file_does_not_declare_is_refused_with_its_line(void **state
     refuses("quotas:\n  - {project: default, pool: default}\n"
             "  - {project: default, pool: default}\n",
             3, "quotas[1].pool: a second quota of 'default' in this pool");
-    refuses("projects: [{name: a}, {name: a}]\n", 1, "projects[1].name: a second project 'a'");
+    refuses("projects: [{name: a}, {name: a}]\n", 1,
+            "projects[1].name: project 'a' is declared twice");
 }
 
 static void a_cycle_in_the_file_is_refused(void **state)

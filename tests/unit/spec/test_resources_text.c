@@ -52,8 +52,8 @@ static void wrong_amounts_quote_the_item(void **state)
         {"foo=", "resources 'foo=': an amount is a number of 0 or more with at most three decimal "
                  "places, like 2 or 0.5, not ''"},
         {"=5", "resources '=5': the name of a resource is empty"},
-        {"foo=1 foo=2", "resources 'foo=2': the name 'foo' stands twice"},
-        {"cpu=1 cpu=1", "resources 'cpu=1': the name 'cpu' stands twice"},
+        {"foo=1 foo=2", "resources 'foo=2': the name 'foo' comes twice"},
+        {"cpu=1 cpu=1", "resources 'cpu=1': the name 'cpu' comes twice"},
         {"a=1 b=1 c=1", "resources 'c=1': more than 2 named resources"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -121,8 +121,8 @@ static void all_problems_are_told_at_once(void **state)
         {6, "pools[0].scheduler.policy: fair-share, priority, fifo or round-robin is wanted, not "
             "'lottery'"},
         {6, "pools[0].scheduler.placement: pack, spread or tight is wanted, not 'loose'"},
-        {7, "pools[0].provider.type: 'slurm' does not exist yet; there is: static local"},
-        {8, "pools[1].name: a second pool 'a'"},
+        {7, "pools[0].provider.type: 'slurm' does not exist yet; the types are: static local"},
+        {8, "pools[1].name: pool 'a' is declared twice"},
         {9, "pools[2].name: it is missing"},
         {10, "pools[3].name: the name of a pool is made of letters, digits, '-', '_' and '.' and "
              "starts with a letter or digit, not 'b c'"},
@@ -230,8 +230,8 @@ static void an_edit_says_which_fields_it_sets(void **state)
     assert_int_equal(edit_task_read(document("{}"), &arena, &edit, &e), ERR_INVALID);
     assert_int_equal(edit_task_read(document("{\"command\":[\"x\"]}"), &arena, &edit, &e),
                      ERR_INVALID);
-    assert_string_equal(e.text,
-                        "command: it cannot change; `weir task retry` or a new task would do");
+    assert_string_equal(
+        e.text, "command: this field cannot change; use `weir task retry` or submit a new task");
     doc = document("{\"project\":\"q\",\"resources\":{\"gpu\":2,\"foo\":5}}");
     assert_int_equal(edit_task_read(doc, &arena, &edit, &e), ERR_OK);
     assert_int_equal(edit.fields, TASK_EDIT_project | TASK_EDIT_resources);

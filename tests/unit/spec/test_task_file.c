@@ -219,15 +219,14 @@ static void parts_of_devices_are_shares_or_memory(void **state)
     spec = reads("{\"command\":[\"x\"],\"resources\":{\"gpu_memory\":\"1Gi\"},\"devices\":[1]}");
     assert_true(spec.slots_milli == ASK_NOTHING);
     assert_true(spec.device_mask == 2);
-    const char *parts = "resources.gpu_devices: says of how many devices a part is wanted; give "
-                        "gpu below 1 or gpu_memory alone";
+    const char *parts = "resources.gpu_devices: it needs a request for a part of a device: gpu "
+                        "below 1, or gpu_memory without gpu";
     refuses("{\"command\":[\"x\"],\"resources\":{\"gpu_devices\":2}}", "resources.gpu_devices",
             parts);
     refuses("{\"command\":[\"x\"],\"resources\":{\"gpu\":2,\"gpu_devices\":2}}",
             "resources.gpu_devices", parts);
     refuses("{\"command\":[\"x\"],\"resources\":{\"gpu\":0.5,\"gpu_devices\":3},\"devices\":[0,3]}",
-            "devices",
-            "devices: names 2 devices, but the gpu_devices asked for are another number");
+            "devices", "devices: names 2 devices, but gpu_devices is another number");
 }
 
 static void an_array_is_instances_from_a_first_index(void **state)
@@ -269,13 +268,13 @@ static void wrong_amounts_are_refused_by_path(void **state)
     refuses_field("resources: [foo]", "resources",
                   "resources: a map of names and amounts is wanted, like {slots: 1}, not a list");
     refuses_field("resources: {gpu: 1.5}", "resources.gpu",
-                  "resources.gpu: above 1 only whole numbers are possible (below 1 it is a share "
-                  "of one device), not '1.5'");
+                  "resources.gpu: a number above 1 must be whole (a number below 1 is a part of "
+                  "one device), not '1.5'");
     refuses_field("resources: {gpu: 1, slots: 2}", "resources.gpu",
                   "resources.gpu: gpu and slots are the same thing; give one of them");
     refuses_field("devices: [1]\nresources: {slots: 2}", "devices",
-                  "devices: names 1 devices, but the slots asked for are another number");
-    refuses_field("devices: [1, 1]", "devices[1]", "devices[1]: device 1 stands twice");
+                  "devices: names 1 devices, but slots is another number");
+    refuses_field("devices: [1, 1]", "devices[1]", "devices[1]: device 1 comes twice");
     refuses_field("stale_grace: soon", "stale_grace",
                   "stale_grace: a duration is like 2h, 1h30m, 90s or 250ms, or a number of "
                   "seconds, not 'soon'");
@@ -307,23 +306,22 @@ static void unknown_fields_are_refused_with_the_nearest_name(void **state)
     refuses_field("slots: 5", "slots",
                   "slots: it belongs under resources, like resources: {slots: 1}");
     refuses_field("user: root", "user",
-                  "user: the user is the one whose token is used; it cannot be given");
+                  "user: the token of the request says who the user is; the field cannot be given");
     refuses_field("fallback: {}", "fallback",
-                  "fallback: a task goes to one pool for now; fallback is not possible yet");
+                  "fallback: fallback does not exist yet; a task runs in one pool");
 }
 
 static void wrong_kinds_of_values_are_refused(void **state)
 {
     (void)state;
-    refuses("[]", "", "1 to 100000 tasks are wanted, these are 0");
+    refuses("[]", "", "1 to 100000 tasks are wanted, not 0");
     refuses("\"x\"", "", "a map of fields is wanted, not a text");
     refuses("{}", "command",
             "command: it is missing: what to run, like [\"python\", \"train.py\"]");
     refuses("{\"command\":\"ls -l\"}", "command",
             "command: a list of texts is wanted, not a text, like [python, train.py]; a shell line "
             "goes into 'entrypoint'");
-    refuses("{\"command\":[]}", "command",
-            "command: a list of 1 to 4096 texts is wanted, this one has 0");
+    refuses("{\"command\":[]}", "command", "command: a list of 1 to 4096 texts is wanted, not 0");
     refuses("[{\"command\":[\"x\"]},{\"command\":[\"x\",{}]}]", "[1].command[1]",
             "[1].command[1]: a text is wanted, not a map");
     refuses("{\"command\":[\"\"]}", "command[0]", "command[0]: the program's name is empty");
@@ -408,7 +406,7 @@ static void a_topology_makes_a_gang(void **state)
     refuses_field("topology: {requires: rack}", "topology.requires",
                   "topology.requires: unknown field; did you mean 'required'?");
     refuses_field("array: \"0-3\"\ntopology: {required: rack}", "array",
-                  "array: the instances of an array are no gang");
+                  "array: an array cannot be a gang");
 }
 
 static void groups_are_a_tree_in_order(void **state)
@@ -442,11 +440,10 @@ static void groups_that_make_no_sense_are_refused(void **state)
     refuses_field("groups: [{name: a}]", "groups[0]",
                   "groups[0]: a group has either instances or groups");
     refuses_field("groups: [{name: a, instances: 1}, {name: a, instances: 1}]", "groups[1]",
-                  "groups[1]: there are two groups 'a'");
+                  "groups[1]: two groups have the name 'a'");
     refuses_field(
         "instances: 2\ngroups: [{name: a, instances: 1}]", "groups",
-        "groups: groups say how many instances there are; instances, min_instances and array do "
-        "not go with them");
+        "groups: instances, min_instances and array cannot be given together with groups");
     refuses_field(
         "groups: [{name: a, instances: 1, resources: {slots: -1}}]", "groups[0].resources.slots",
         "groups[0].resources.slots: an amount is a number of 0 or more with at most three decimal "

@@ -75,13 +75,15 @@ static void minimums_that_cannot_be_are_refused(void **state)
     refuses("groups: [{name: a, instances: 2, min: 0}]", "groups[0].min",
             "groups[0].min: a whole number from 1 to 10000 is wanted, not 0");
     refuses("groups: [{name: a, instances: 2, min_groups: 1}]", "groups[0].min_groups",
-            "groups[0].min_groups: it goes with groups; min says how many instances are needed");
+            "groups[0].min_groups: min_groups is for a group of groups; use min for a group that "
+            "has instances");
     refuses("groups: [{name: a, min: 1, groups: [{instances: 1}]}]", "groups[0].min",
-            "groups[0].min: it goes with instances; min_groups says how many groups are needed");
+            "groups[0].min: min is for a group that has instances; use min_groups for a group of "
+            "groups");
     refuses("groups: [{name: a, min_groups: 2, groups: [{instances: 1}]}]", "groups[0].min_groups",
-            "groups[0].min_groups: it is above the groups, which are 1");
+            "groups[0].min_groups: it is above the number of groups, which is 1");
     refuses("min_groups: 3\ngroups: [{instances: 1}, {instances: 1}]", "min_groups",
-            "min_groups: it is above the groups, which are 2");
+            "min_groups: it is above the number of groups, which is 2");
     refuses("min_groups: 1", "min_groups", "min_groups: there are no groups");
 }
 

@@ -1,5 +1,6 @@
-/* crash_disk.c - see crash_disk.h. Strict on purpose: no write, truncation or name is there unless
- * its own file or directory was flushed afterwards, and what was not may be there all the same.
+/* crash_disk.c - see crash_disk.h. Strict on purpose: a write, truncation or name is certain to
+ * survive only if its own file or directory was flushed afterwards. Without a flush it may
+ * survive too.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "crash_disk.h"
 
@@ -19,21 +20,22 @@ enum { SECTOR = 512, FILES_MAX = 64, NAME_MAX_LEN = 64, ACKNOWLEDGED = IO_REMOVE
 struct op {
     int kind; /* enum io_kind, or ACKNOWLEDGED */
     size_t file;
-    char name[NAME_MAX_LEN]; /* below the watched directory; of a directory "" or "log" … */
+    char name[NAME_MAX_LEN]; /* name below the watched directory; of a directory "" or "log" */
     char to[NAME_MAX_LEN];
     char *data;
-    uint64_t len; /* or the number acknowledged */
+    uint64_t len; /* of ACKNOWLEDGED the acknowledged number */
     uint64_t at;
 };
 
 static struct {
     char dir[NAME_MAX_LEN];
     VEC(struct op) ops;
-    uint64_t inodes[FILES_MAX]; /* of each file; a later one with the same inode is another file */
+    /* Inode of each file; a later file may reuse the inode of a removed one. */
+    uint64_t inodes[FILES_MAX];
     size_t file_count;
 } disk;
 
-/* The name below the watched directory; false for others. */
+/* Returns the name below the watched directory; false: the path is outside. */
 static bool name_of(const char *path, char out[NAME_MAX_LEN])
 {
     size_t len = strlen(disk.dir);
@@ -126,7 +128,7 @@ static bool in_dir(const char *name, const char *dir)
     return strlen(dir) == len && strncmp(name, dir, len) == 0;
 }
 
-/* Was operation `i` flushed before the crash? */
+/* True when operation `i` was flushed before the crash. */
 static bool durable(size_t i, size_t at)
 {
     const struct op *op = &disk.ops.at[i];
@@ -162,7 +164,7 @@ static void content_size(struct content *content, uint64_t len)
     content->len = len;
 }
 
-/* A write that was not flushed arrives sector by sector, or not. */
+/* Applies a write. A write that was not flushed arrives only in some of its sectors. */
 static void write_apply(struct content *content, size_t i, bool whole, uint64_t seed)
 {
     const struct op *op = &disk.ops.at[i];
@@ -222,7 +224,8 @@ static void name_apply(struct names *names, const struct op *op)
     }
 }
 
-/* In each directory the changes of names up to a point, at least to its last flush. */
+/* Applies the changes of names in each directory up to some point, at least up to its last
+ * flush. */
 static void names_make(size_t at, uint64_t seed, const char *dir, struct names *names)
 {
     bool lost = false;
@@ -257,7 +260,7 @@ uint64_t crash_disk_image(size_t at, uint64_t seed, const char *image)
     names_make(at, seed, "snapshot", &names);
     for (size_t file = 0; file < disk.file_count; file++) {
         struct content content = {0};
-        /* The index of the write-ahead log is made anew after a crash. */
+        /* SQLite makes the index of its write-ahead log anew after a crash. */
         if (names.at[file].there && strcmp(names.at[file].name, "weir.db-shm") != 0) {
             content_make(file, at, seed, &content);
             file_put(image, names.at[file].name, &content);

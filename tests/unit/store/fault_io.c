@@ -1,8 +1,7 @@
-/* fault_io.c - see fault_io.h. Only calls on files below the test's directory count: opening for
- * reading, pipes and the test's own output go through.
- *
- * The names of the C library are given as assembler names, because its headers declare some of them
- * as aliases of others. SPDX-License-Identifier: Apache-2.0 */
+/* fault_io.c - see fault_io.h. Only calls on files below the test's directory count; opening for
+ * reading, pipes and the test's own output pass. The C library's functions are named by
+ * assembler names, because its headers declare some as aliases of others.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "fault_io.h"
 
 #include <dlfcn.h>
@@ -42,7 +41,7 @@ bool fault_hit(void)
     return hit;
 }
 
-/* Counts a call; true when it must fail, errno being set. */
+/* Counts a call; true: the call must fail, and errno is set. */
 static bool fails(void)
 {
     if (current.at == 0) {
@@ -62,7 +61,7 @@ void io_watch(void (*function)(const struct io_event *event))
     watcher = function;
 }
 
-/* Tells the watcher about a file by its descriptor (or by its name, where it has none). */
+/* Tells the watcher about a file, by its descriptor or, without one, by its name. */
 static void tell(struct io_event event, int fd)
 {
     struct stat status;
@@ -84,7 +83,7 @@ static void tell(struct io_event event, int fd)
     watcher(&event);
 }
 
-/* The next definition of a name after ours. */
+/* Returns the next definition of a name after the one in this program. */
 static void *real(const char *name)
 {
     return dlsym(RTLD_NEXT, name);
@@ -241,7 +240,7 @@ int fault_mkdir(const char *path, mode_t mode)
     return fails() ? -1 : function(path, mode);
 }
 
-/* Not failed: nothing relies on a removal. */
+/* A removal never fails here, because nothing relies on it. */
 int fault_unlink(const char *path)
 {
     unlink_fn function;

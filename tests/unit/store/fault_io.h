@@ -1,6 +1,7 @@
-/* fault_io.h - watches and fails calls on files. It fails the n-th call that opens, writes, flushes, renames or makes something, in our
- * code and in SQLite's alike: the test program defines those calls itself, so that the dynamic
- * linker gives them to the library too. SPDX-License-Identifier: Apache-2.0 */
+/* fault_io.h - watches calls on files and makes them fail. The n-th call that opens, writes,
+ * flushes, renames or creates a file fails, in Weir's code and in SQLite's. The test program
+ * defines these calls itself, and the dynamic linker gives them to the library too.
+ * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include <stdbool.h>
@@ -8,20 +9,20 @@
 #include <stdint.h>
 
 struct fault {
-    int at;     /* which call fails, from 1; 0: none */
-    int number; /* with this errno; a write leaves half of its bytes behind */
+    int at;     /* the number of the call that fails, from 1; 0: none */
+    int number; /* the errno of the failure; a failing write leaves half of its bytes */
     bool stays; /* every further call that writes fails too, until cleared */
 };
 
-/* From now on; counting begins anew. */
+/* Sets the fault and counts from 0 again. */
 void fault_set(const struct fault *fault);
 void fault_clear(void);
 
-/* Calls counted since fault_set(), and whether one failed. */
+/* Return the calls counted since fault_set(), and whether one has failed. */
 int fault_calls(void);
 bool fault_hit(void);
 
-/* What happened to files, after it happened. */
+/* Operations on files, told after they have happened. */
 enum io_kind { IO_CREATED, IO_WRITTEN, IO_TRUNCATED, IO_SYNCED, IO_RENAMED, IO_REMOVED };
 
 struct io_event {
@@ -35,5 +36,5 @@ struct io_event {
     uint64_t at;
 };
 
-/* Every event goes to the function; NULL: none. */
+/* Sends every event to the function; NULL: to none. */
 void io_watch(void (*function)(const struct io_event *event));

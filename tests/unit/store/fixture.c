@@ -15,8 +15,8 @@ enum { TEXT_MAX = 1 << 20, FACT_BATCH_MAX = 1000 };
 int fixture_set_up(void **state)
 {
     struct fixture *f = xcalloc(1, sizeof *f);
-    /* In memory where there is such a place: thousands of flushes would cost minutes on a busy
-     * disk, and nothing here depends on what a flush does below the kernel. */
+    /* Uses a directory in memory if there is one. Thousands of flushes would take minutes on a
+     * busy disk, and no test depends on what a flush does below the kernel. */
     char memory[] = "/dev/shm/weir-store-XXXXXX";
     char disk[] = "/tmp/weir-store-XXXXXX";
     const char *top = mkdtemp(memory) != NULL ? memory : mkdtemp(disk);

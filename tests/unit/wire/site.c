@@ -141,7 +141,7 @@ const struct doc *site_written(struct site *site)
     return doc;
 }
 
-/* "a.b[2].c" */
+/* Finds a value by a path such as "a.b[2].c". */
 static const struct doc *at(const struct doc *doc, const char *path)
 {
     struct str rest = str_of(path);

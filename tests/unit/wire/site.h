@@ -13,32 +13,32 @@ struct site {
     struct arena arena;
     struct buf out;
     struct json_out j;
-    struct facts facts; /* of the last step */
+    struct facts facts; /* facts of the last step */
     int64_t now_ms;
-    void (*on_fact)(const struct fact *fact); /* after each is applied; may be NULL */
+    void (*on_fact)(const struct fact *fact); /* called after each fact was applied; may be NULL */
 };
 
-/* A server that has started, one node n1 with 2 slots and foo=7. */
+/* Makes a started server with one node n1 of 2 slots and foo=7. */
 void site_init(struct site *site);
 void site_done(struct site *site);
 
-/* Decides and applies; the verdict. */
+/* Decides and applies. Returns the verdict. */
 enum verdict site_step(struct site *site, struct input in);
 
-/* Submits one task that runs `true` and asks for this much foo (thousandths; 0: one slot). */
+/* Submits one task that runs `true` and requests this much foo (thousandths; 0: one slot). */
 task_id site_submit(struct site *site, int64_t foo_milli);
 
 /* Runs the scheduler on the default pool. */
 void site_pass(struct site *site);
 
-/* An agent's report about attempt 1 of instance 0. */
+/* Reports about attempt 1 of instance 0, as its agent. */
 void site_report(struct site *site, task_id task, enum report_type type, int32_t exit_code);
 
-/* What was written to site->out, parsed; it is cleared for the next. */
+/* Returns what was written to site->out as a document, and clears site->out. */
 const struct doc *site_written(struct site *site);
 
-/* The text at a path like "reason.code" of a document; fails the test when there is none. */
+/* Returns the text at a path like "reason.code" of a document. The test fails if there is none. */
 const char *text_at(const struct doc *doc, const char *path);
 
-/* The number (or boolean, or null) at a path, as it is written. */
+/* Returns the number, boolean or null at a path, as it is written. */
 const char *value_at(const struct doc *doc, const char *path);

@@ -138,10 +138,11 @@ static void a_waiting_task_says_what_it_waits_for(void **state)
     assert_string_equal(value_at(doc, "nodes_total"), "1");
     assert_string_equal(text_at(doc, "nearest[0].node"), "n1");
     assert_string_equal(text_at(doc, "nearest[0].code"), "no-room");
-    assert_string_equal(text_at(doc, "nearest[0].message"), "2 foo free of the 5 foo it needs");
+    assert_string_equal(text_at(doc, "nearest[0].message"),
+                        "2 foo free of the 5 foo that the task needs");
     assert_string_equal(value_at(doc, "blockers[0]"), "1");
     assert_string_equal(text_at(doc, "suggestions[0]"),
-                        "ask for 2 foo or less, and it can start now");
+                        "request 2 foo or less, and the task can start now");
     assert_string_equal(text_at(doc, "suggestions[1]"), "weir task edit 2 --priority 51");
 }
 

@@ -166,7 +166,7 @@ static void suggestions_are_commands_that_fit(void **state)
                                          .wanted = 5000,
                                          .smallest = 2000}};
     assert_int_equal(reason_help_suggestions(site.core, id, &why, &site.arena, help), 1);
-    assert_string_equal(help[0], "ask for 2 foo or less, and it can start now");
+    assert_string_equal(help[0], "request 2 foo or less, and the task can start now");
     const task_id holder = site_submit(&site, 0); /* of its own project and priority */
     why = (struct explanation){.reason = {.code = REASON_RESERVED, .pool = {1}, .task = holder}};
     assert_int_equal(reason_help_suggestions(site.core, id, &why, &site.arena, help), 1);
