@@ -194,7 +194,7 @@ void engine_agents_effect(struct engine *engine, const struct effect *effect)
         order_stop(engine, effect);
         return;
     case EFFECT_ARCHIVE:
-        return; /* the book has it */
+        return; /* the records keep ended jobs */
     case EFFECT_LAUNCH:
     case EFFECT_TERMINATE:
         return; /* a scenario says itself which nodes there are */
