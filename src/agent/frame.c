@@ -2,28 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/frame.h"
 
+#include "agent/attempt_bytes.h"
 #include "base/bytes.h"
 #include "base/must.h"
 #include "core/model/limits.h"
 
 #include <limits.h>
 #include <string.h>
-
-static void key_put(struct buf *out, const struct attempt_key *key)
-{
-    bytes_put_u64(out, key->task.v);
-    bytes_put_u64(out, key->index);
-    bytes_put_u64(out, key->attempt);
-}
-
-static struct attempt_key key_get(struct bytes_reader *in)
-{
-    struct attempt_key key = {0};
-    key.task.v = bytes_get_u64(in);
-    key.index = (uint32_t)bytes_get_max(in, UINT32_MAX);
-    key.attempt = (uint32_t)bytes_get_max(in, UINT32_MAX);
-    return key;
-}
 
 static void position_put(struct buf *out, const struct spool_position *at)
 {
@@ -61,7 +46,7 @@ static const char *const *texts_get(struct bytes_reader *in, struct arena *arena
 
 static void start_put(struct buf *out, const struct start_order *order)
 {
-    key_put(out, &order->key);
+    attempt_bytes_put(out, &order->key);
     bytes_put_u64(out, order->instance);
     texts_put(out, order->argv, order->argv_count);
     texts_put(out, order->env, order->env_count);
@@ -82,7 +67,7 @@ static void start_put(struct buf *out, const struct start_order *order)
 
 static void start_get(struct bytes_reader *in, struct arena *arena, struct start_order *order)
 {
-    order->key = key_get(in);
+    order->key = attempt_bytes_get(in);
     order->instance = bytes_get_u64(in);
     order->argv = texts_get(in, arena, TASK_ARGS_MAX, &order->argv_count);
     order->env = texts_get(in, arena, TASK_ENV_MAX, &order->env_count);
@@ -118,7 +103,7 @@ static void body_put(struct buf *out, const struct frame *frame)
         position_put(out, &frame->at);
         break;
     case FRAME_ATTEMPT:
-        key_put(out, &frame->key);
+        attempt_bytes_put(out, &frame->key);
         bytes_put_u64(out, frame->ended ? 1 : 0);
         break;
     case FRAME_GROWN:
@@ -132,7 +117,7 @@ static void body_put(struct buf *out, const struct frame *frame)
         start_put(out, &frame->start);
         break;
     case FRAME_STOP:
-        key_put(out, &frame->key);
+        attempt_bytes_put(out, &frame->key);
         bytes_put_i64(out, frame->grace_ms);
         break;
     case FRAME_NONE:
@@ -175,7 +160,7 @@ static void body_get(struct bytes_reader *in, struct arena *arena, struct frame 
         break;
     }
     case FRAME_ATTEMPT:
-        frame->key = key_get(in);
+        frame->key = attempt_bytes_get(in);
         frame->ended = bytes_get_max(in, 1) != 0;
         break;
     case FRAME_GROWN:
@@ -189,7 +174,7 @@ static void body_get(struct bytes_reader *in, struct arena *arena, struct frame 
         start_get(in, arena, &frame->start);
         break;
     case FRAME_STOP:
-        frame->key = key_get(in);
+        frame->key = attempt_bytes_get(in);
         frame->grace_ms = bytes_get_i64(in);
         break;
     case FRAME_NONE:

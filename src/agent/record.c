@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "agent/record.h"
 
+#include "agent/attempt_bytes.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -30,22 +31,6 @@ static uint32_t u32_of(const char *at)
     return value;
 }
 
-static void key_put(struct buf *out, const struct attempt_key *key)
-{
-    bytes_put_u64(out, key->task.v);
-    bytes_put_u64(out, key->index);
-    bytes_put_u64(out, key->attempt);
-}
-
-static struct attempt_key key_get(struct bytes_reader *in)
-{
-    struct attempt_key key = {0};
-    key.task.v = bytes_get_u64(in);
-    key.index = (uint32_t)bytes_get_max(in, UINT32_MAX);
-    key.attempt = (uint32_t)bytes_get_max(in, UINT32_MAX);
-    return key;
-}
-
 static void head_fill(struct buf *out, size_t head)
 {
     if (out->full) {
@@ -65,17 +50,17 @@ static void fields_put(struct buf *out, const struct record *record)
         bytes_put_str(out, (struct str){(const char *)record->id, SUPERVISOR_ID_LEN});
         bytes_put_u64(out, record->open_count);
         for (size_t i = 0; i < record->open_count; i++) {
-            key_put(out, &record->open[i]);
+            attempt_bytes_put(out, &record->open[i]);
         }
         break;
     case RECORD_STARTED:
-        key_put(out, &record->key);
+        attempt_bytes_put(out, &record->key);
         bytes_put_i64(out, record->at_ms);
         bytes_put_u64(out, record->pid);
         bytes_put_u64(out, record->workdir_used ? 1 : 0);
         break;
     case RECORD_ENDED:
-        key_put(out, &record->key);
+        attempt_bytes_put(out, &record->key);
         bytes_put_i64(out, record->at_ms);
         bytes_put_i64(out, record->exit_code);
         bytes_put_u64(out, record->out_bytes);
@@ -84,18 +69,18 @@ static void fields_put(struct buf *out, const struct record *record)
         bytes_put_u64(out, record->memory_peak);
         break;
     case RECORD_SPAWN_FAILED:
-        key_put(out, &record->key);
+        attempt_bytes_put(out, &record->key);
         bytes_put_i64(out, record->at_ms);
         bytes_put_i64(out, record->error_number);
         bytes_put_str(out, record->message);
         break;
     case RECORD_CHECKPOINT:
-        key_put(out, &record->key);
+        attempt_bytes_put(out, &record->key);
         bytes_put_i64(out, record->at_ms);
         break;
     case RECORD_ACCEPTED:
     case RECORD_LOST:
-        key_put(out, &record->key);
+        attempt_bytes_put(out, &record->key);
         break;
     case RECORD_OUTPUT:
     case RECORD_NONE:
@@ -142,7 +127,7 @@ void record_output_end(struct buf *out, const struct record *record, size_t len)
     }
     out->len += len;
     size_t fields = out->len;
-    key_put(out, &record->key);
+    attempt_bytes_put(out, &record->key);
     bytes_put_u64(out, record->stream);
     bytes_put_u64(out, record->offset);
     size_t fields_len = out->len - fields;
@@ -165,7 +150,7 @@ static bool output_get(const char *body, size_t len, struct record *ret)
     size_t data_len = len - 1 - RECORD_TAIL_LEN - fields_len;
     struct bytes_reader in;
     bytes_reader_init(&in, body + 1 + data_len, fields_len);
-    ret->key = key_get(&in);
+    ret->key = attempt_bytes_get(&in);
     ret->stream = (unsigned)bytes_get_max(&in, 2);
     ret->offset = bytes_get_u64(&in);
     ret->data = (struct str){body + 1, data_len};
@@ -183,7 +168,7 @@ static void segment_get(struct bytes_reader *in, struct arena *arena, struct rec
     ret->open_count = (size_t)bytes_get_max(in, ATTEMPTS_MAX);
     struct attempt_key *open = arena_new(arena, struct attempt_key, ret->open_count + 1);
     for (size_t i = 0; i < ret->open_count; i++) {
-        open[i] = key_get(in);
+        open[i] = attempt_bytes_get(in);
     }
     ret->open = open;
 }
@@ -195,13 +180,13 @@ static void fields_get(struct bytes_reader *in, struct arena *arena, struct reco
         segment_get(in, arena, ret);
         break;
     case RECORD_STARTED:
-        ret->key = key_get(in);
+        ret->key = attempt_bytes_get(in);
         ret->at_ms = bytes_get_i64(in);
         ret->pid = bytes_get_u64(in);
         ret->workdir_used = bytes_get_max(in, 1) != 0;
         break;
     case RECORD_ENDED:
-        ret->key = key_get(in);
+        ret->key = attempt_bytes_get(in);
         ret->at_ms = bytes_get_i64(in);
         ret->exit_code = (int)bytes_get_i64(in);
         ret->out_bytes = bytes_get_u64(in);
@@ -210,18 +195,18 @@ static void fields_get(struct bytes_reader *in, struct arena *arena, struct reco
         ret->memory_peak = bytes_get_u64(in);
         break;
     case RECORD_SPAWN_FAILED:
-        ret->key = key_get(in);
+        ret->key = attempt_bytes_get(in);
         ret->at_ms = bytes_get_i64(in);
         ret->error_number = (int)bytes_get_i64(in);
         ret->message = bytes_get_str(in, SPOOL_RECORD_MAX);
         break;
     case RECORD_CHECKPOINT:
-        ret->key = key_get(in);
+        ret->key = attempt_bytes_get(in);
         ret->at_ms = bytes_get_i64(in);
         break;
     case RECORD_ACCEPTED:
     case RECORD_LOST:
-        ret->key = key_get(in);
+        ret->key = attempt_bytes_get(in);
         break;
     case RECORD_OUTPUT:
     case RECORD_NONE:
