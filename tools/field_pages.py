@@ -50,8 +50,20 @@ def schema_of(openapi, name):
     return found.group(0) if found else ""
 
 
-def has(schema, name):
-    return re.search(rf"^\s+{name}:", schema, flags=re.M) is not None
+def properties_of(schema):
+    """The names under every `properties:` of a schema. A `description:` beside them is a word of the format, not a property."""
+    names, blocks = set(), set()
+    for line in schema.splitlines():
+        found = re.match(r"( *)(\w+):", line)
+        if not found:
+            continue
+        indent = len(found.group(1))
+        blocks = {block for block in blocks if block <= indent}
+        if indent in blocks:
+            names.add(found.group(2))
+        elif found.group(2) == "properties":
+            blocks.add(indent + 2)
+    return names
 
 
 def differences(read):
@@ -67,7 +79,7 @@ def differences(read):
             places += [(edit, name)] if edit and change.startswith("EDIT") else []
             places += [(shown, label)] if shown and name not in NOT_SHOWN else []
             found += [f"{OPENAPI}: the schema {schema} has no '{key}', a field of a {thing}"
-                      for schema, key in places if not has(schema_of(openapi, schema), key)]
+                      for schema, key in places if key not in properties_of(schema_of(openapi, schema))]
             if not re.search(rf"\b{name}\b", text):
                 found.append(f"{page}: no word about '{name}', a field of a {thing}")
     return found

@@ -30,7 +30,7 @@ static void duration_add(struct doc *map, struct arena *arena, const struct obje
 {
     int64_t ms = row->record.low;
     char text[AMOUNT_TEXT_MAX];
-    if (value->kind != DOC_NULL && !doc_i64(value, &ms)) {
+    if (value->kind != DOC_NULL && (!doc_i64(value, &ms) || ms < row->record.low)) {
         /* The reader of the field reports the bad value. */
         child_add(map, arena, row->record.name, value);
         return;

@@ -350,6 +350,10 @@ bool record_bounded(const struct record_field *field, const void *object, const 
     const int64_t value = record_value(field, object);
     *ret_limit = field->name;
     *ret_max = value < field->low ? field->low : field->high;
+    if (field->high == RECORD_ANY && is_unsigned(field)) {
+        /* `value` is negative for numbers above INT64_MAX */
+        return unsigned_of(field, object) >= (uint64_t)field->low;
+    }
     if (value < field->low || (field->high != RECORD_ANY && value > field->high)) {
         return false;
     }

@@ -68,7 +68,7 @@ static const struct record_field part_fields[] = {
 };
 static const struct record_table part_table = RECORD_TABLE(struct part, part_fields);
 
-enum { SMALL, PORT, TEXTS = 7, OWN = 14 };
+enum { SMALL, PORT, MASK = 3, TEXTS = 7, OWN = 14 };
 static const struct record_field fields[] = {
     RECORD_NUMBER(RECORD_UINT, struct thing, small, "small", 2, 9),
     {.name = "port",
@@ -322,6 +322,8 @@ static void limits_are_named(void **state)
     assert_false(record_bounded(&fields[SMALL], &thing, &limit, &max));
     assert_string_equal(limit, "small");
     assert_int_equal(max, 9);
+    thing.mask = UINT64_MAX; /* bit 63 is a bit like the others */
+    assert_true(record_bounded(&fields[MASK], &thing, &limit, &max));
     thing.text_count = 3;
     assert_false(record_bounded(&fields[TEXTS], &thing, &limit, &max));
     assert_int_equal(max, 4); /* bytes of one text */

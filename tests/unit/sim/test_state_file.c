@@ -182,6 +182,8 @@ static void numbers_have_their_bounds(void **state)
     refuses("", "", TASK("1", ",\"counts\":{\"waiting\":9223372036854775807,\"active\":1}"),
             "waiting is no number");
     refuses("{\"name\":\"p\",\"patience_ms\":-5}", "", "", "pools[0]: patience: ");
+    refuses("{\"name\":\"p\",\"scheduler\":{\"stale_grace_ms\":-7}}", "", "",
+            "pools[0]: scheduler.stale_grace: ");
     refuses("", "{\"name\":\"n\",\"resources\":{\"slots\":{\"total\":100000000}}}", "",
             "nodes[0]: slots: at most");
     refuses("", "{\"name\":\"\",\"resources\":{}}", "", "nodes[0]: ");

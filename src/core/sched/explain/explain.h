@@ -43,8 +43,9 @@ struct explain_account {
 
 struct explanation {
     struct reason reason; /* why the task waits; REASON_NONE: the task does not wait */
-    uint32_t position; /* in the pool's order, from 1; 0: none; above the maximum: further back */
-    int64_t expect_ms; /* how long the task is expected to run; 0: unknown */
+    /* in the pool's order, from 1; 0: none. Above EXPLAIN_POSITION_MAX the position is not exact */
+    uint32_t position;
+    int64_t expect_ms;              /* how long the task is expected to run; 0: unknown */
     enum length_source expect_from; /* from which ended tasks that length was learned */
     int64_t reserved_until_ms; /* when a holder starts at the latest; 0: no holder, or not known */
     uint32_t nodes_total;      /* nodes looked at */

@@ -258,7 +258,7 @@ void blocked_unbar(struct blocked *waiting, blocked_barred_fn barred, void *ctx)
 {
     const uint32_t count = waiting->count;
     if (!waiting->between) {
-        return; /* in a fixed order each holder was noted at its turn, after its bounds were checked */
+        return; /* the order of turns is fixed: the bounds of each holder were checked at its turn */
     }
     waiting->count = 0;
     waiting->timed = true;

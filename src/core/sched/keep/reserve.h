@@ -42,5 +42,6 @@ bool reserve_form_possible(const struct trial *trial, const struct task *task);
 bool reserve_form_open(const struct trial *trial, const struct task *task);
 
 /* reserve_keep() for any task, with or without a form. A gang with a form waits for the nodes with the oldest instances, and keeps
- * nothing if another holder keeps places. Of several choices of its next instances the first possible one counts. */
+ * nothing if places are kept for another holder. If its next instances can be chosen in several ways, the first way that is possible on
+ * the pool's nodes counts. */
 int64_t reserve_form_task(struct trial *trial, const struct holder *holder);

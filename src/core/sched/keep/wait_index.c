@@ -42,7 +42,7 @@ struct wait_order {
 struct wait_index {
     struct wait_order orders[WAIT_ORDERS_MAX];
     node_id noted[NOTED_MAX];   /* the last changed nodes: position p is in p % NOTED_MAX */
-    uint64_t latest[NOTED_MAX]; /* by node % NOTED_MAX: the last position of such a node */
+    uint64_t latest[NOTED_MAX]; /* at i: the last position of a node whose id % NOTED_MAX is i */
     uint64_t noted_end;         /* the position of the next change */
     uint64_t calls;             /* of wait_index_order() */
 };

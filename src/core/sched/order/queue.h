@@ -36,7 +36,7 @@ struct shape_note *queue_notes_get(struct shape_notes *notes, shape_id shape);
 struct lane {
     struct okey key;         /* the key of the first task in ORDER_ACCOUNT_QUEUE */
     struct shape_note *note; /* of the lane's shape */
-    bool bounded;            /* bounds of the accounts on cpu or memory held for the last search */
+    bool bounded;            /* the last search had to obey bounds of accounts on cpu or memory */
     bool alone;              /* a gang that grew in this pass: the lane has no other task */
     uint32_t index;          /* the first instance of the first task that may still get a place */
     uint32_t added;          /* instances of the first task that this pass has placed */

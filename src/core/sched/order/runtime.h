@@ -11,7 +11,8 @@
 
 /* The account at which the search for a minimum runtime against other accounts begins. The search goes on up the tree. */
 enum reclaim_protection {
-    RECLAIM_PROTECTION_LCA,     /* the victim's ancestor just below the lowest common ancestor */
+    /* the highest account on the victim's path to the top that is not on the claimant's path, too */
+    RECLAIM_PROTECTION_LCA,
     RECLAIM_PROTECTION_ACCOUNT, /* the victim's own account */
 };
 

@@ -147,7 +147,7 @@ static struct gate_result gates_at(const struct tally *tally, const struct task 
     if (limit.gate != GATE_OPEN || task->preemptible) {
         return limit;
     }
-    must(limit.account == NULL); /* `limit` is open: the result if every guarantee passes */
+    must(limit.account == NULL); /* no limit forbids the request; only guarantees still may */
     for (const struct account_view *at = leaf; at != NULL; at = at->parent) {
         uint32_t dims = gates_guarantee_at(pool, at, request);
         for (uint32_t dim = 0; dim < pool->dims; dim++) {

@@ -44,7 +44,7 @@ struct nodeset {
     uint32_t placed_count;
 };
 
-/* The ops call these. nodeset_placed() notes a placement. nodeset_taken_back() removes the newest note and returns its instance. */
+/* The functions of nodeset_ops call these. nodeset_placed() notes a placement. nodeset_taken_back() removes the newest note and returns its instance. */
 void nodeset_placed(struct nodeset *nodeset, const struct node *node, uint32_t index);
 uint32_t nodeset_taken_back(struct nodeset *nodeset);
 

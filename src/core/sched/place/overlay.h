@@ -53,7 +53,7 @@ struct placed {
     struct grant grant;
 };
 
-/* What is free on a node later. */
+/* What is free on a node once all leaving instances have left and all promised places are taken. */
 struct later {
     struct space place;
     struct space_room room;
@@ -108,8 +108,8 @@ struct overlay {
     node_id *touched; /* the node of each placement, in order; a node may occur more than once */
     uint32_t touched_count;
     uint32_t touched_room;
-    uint32_t touched_logged; /* the first entries of `touched`, which are in the capacity's log */
-    uint64_t log_at;         /* where the capacity's log ended before these entries */
+    uint32_t touched_logged; /* so many first entries of `touched` are also in the capacity's log */
+    uint64_t log_at;         /* where the capacity's log ended before these entries were added */
     bool indexed;            /* false: caches are off, and searches scan all nodes */
     bool spread;             /* placement `spread` */
     bool tightest;           /* placement `tight` */

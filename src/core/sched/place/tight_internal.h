@@ -56,9 +56,10 @@ struct tight_order {
     uint64_t hash;  /* of `plain` */
     struct request plain;
     uint64_t version; /* the version of the pool's weights with which the ranks were computed */
-    uint64_t forgot;  /* `forgot` of the index when the lines were made */
-    size_t seen;      /* entries of the index's list `born` that have their line */
-    uint64_t asked;   /* `asked` of the index at the last search with this order */
+    /* `forgot` of the index when the lines were made. The lines are stale when the two differ */
+    uint64_t forgot;
+    size_t seen;    /* how many entries of the index's list `born` have their line here */
+    uint64_t asked; /* `asked` of the index at the last search with this order */
     struct oindex lines;
 };
 

@@ -109,7 +109,8 @@ static void catch_up(const struct ranking *ranking, struct tight_order *order)
 
 /* ---- orders ---- */
 
-/* An order for a new request: an unused order, else a further order, else the order whose last search is the longest ago. */
+/* An order for a new request: an unused order, else a new order if there is room, else the order whose last search is the
+ * longest ago. */
 static struct tight_order *order_free(struct tight_index *index)
 {
     struct tight_order *oldest = NULL;

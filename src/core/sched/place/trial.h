@@ -53,7 +53,7 @@ struct trial {
     size_t room;
     struct losses *losses; /* scratch space of rights.c; NULL: not used yet */
     bool rights_known;     /* rights.c has filled in rights_count */
-    bool rights_count;     /* in this pool a project can insist on its right against another */
+    bool rights_count;     /* several projects wait, and the pool evicts to give them their right */
 };
 
 void trial_init(struct trial *trial, const struct core *core, pool_id pool, struct arena *arena);

@@ -15,7 +15,8 @@ enum { LINES_FIRST = 8, ORDER_FIRST = 16 };
 
 /* ---- the heap of lines ---- */
 
-/* Is the order by loss? An order for a need always is: the state has lines of pieces of equal size in the order of loss only. */
+/* Is the order by loss? Else the order is by age. An order for a need is always by loss, because the state keeps the pieces of each size
+ * in the order of loss only. */
 static bool pieces_by_loss(const struct pieces *pieces)
 {
     return pieces->cache->by == VICTIMS_LEAST_LOSS || pieces->need_milli > 0;

@@ -41,9 +41,10 @@ struct piece {
     uint32_t index;         /* of the instance; of several instances the highest */
     uint32_t place;         /* in a gang whose groups have minimums: how many pieces leave before */
     uint32_t count;         /* instances */
-    const uint32_t *members; /* ascending; NULL: `index`, or with `whole` all up to `index` */
-    uint32_t from;           /* of a piece that is a whole group: the first instance of the group */
-    uint32_t to;             /* of a piece that is a whole group: the last instance, plus one */
+    /* the instances of the piece, ascending; NULL: `index` alone, or with `whole` all up to `index` */
+    const uint32_t *members;
+    uint32_t from;      /* of a piece that is a whole group: the first instance of the group */
+    uint32_t to;        /* of a piece that is a whole group: the last instance, plus one */
     int64_t each_milli; /* with `members`: slots of one instance, for the order of pieces only */
     bool whole;         /* the piece has all instances that are left of the task */
     bool extra;         /* the piece is above a minimum of its gang */

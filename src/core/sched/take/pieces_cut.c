@@ -105,7 +105,8 @@ struct cut {
     const struct form *form;
     struct form_have have;  /* by group: what gang_have() counts, less what was cut off */
     struct form_have stays; /* by group: instances that stay, less what was cut off */
-    uint32_t ends[TASK_GROUPS_MAX + 1]; /* by leaf: behind its last instance that is not cut off */
+    uint32_t
+        ends[TASK_GROUPS_MAX + 1]; /* by leaf: its last instance that is not cut off, plus one */
 };
 
 /* Cuts off a piece: `take->at[leaf]` instances of each leaf, the highest first. */

@@ -206,13 +206,15 @@ static bool attempt(struct solve *solve)
 
 /* ---- the search ---- */
 
-/* Does counting leave it possible that the claimant fits without the set? */
+/* Were enough places counted for the claimant once all pieces of the set have left? True also where places cannot be counted, because
+ * the instances of the claimant differ. */
 static bool enough(const struct solve *solve)
 {
     return solve->unlike || solve->fits >= solve->ask->count;
 }
 
-/* Does the claimant fit without the set? For a task without a form counting decides; a gang with a form is placed to find out. */
+/* Does the claimant fit once all pieces of the set have left? A task without a form fits if enough places were counted. A gang with a
+ * form is placed to find out, and the places are undone. */
 static bool fits_together(struct solve *solve)
 {
     struct trial *trial = solve->trial;

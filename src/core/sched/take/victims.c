@@ -44,7 +44,8 @@ struct victims {
     struct leaf *leaves;  /* by account_view.index */
     struct donor *donors; /* by account_view.index */
     struct piece_cache cache;
-    uint64_t search; /* the number of the search under way, which also has the members below */
+    /* the number of the search under way; the members below belong to that search */
+    uint64_t search;
     const struct victims_ask *ask;
     const struct account_view *below; /* only accounts below this one give; NULL: all accounts */
     int64_t need_milli;               /* slots needed on one node; 0: the order for any claimant */
