@@ -51,7 +51,7 @@ static void capacity_get(struct record_json *in, const struct record_field *fiel
 static const char *attempt_state_word(unsigned state)
 {
     static const char *const words[] = {"starting", "running", "ended"};
-    return words[state];
+    return state <= AGENT_ATTEMPT_ENDED ? words[state] : NULL;
 }
 
 static void state_get(struct record_json *in, const struct record_field *field,

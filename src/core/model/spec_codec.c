@@ -90,6 +90,7 @@ void spec_codec_quota_decode(struct bytes_reader *in, uint32_t resource_count,
                              struct quota_row *ret)
 {
     memset(ret, 0, sizeof *ret);
+    ret->rules = quota_rules_none;
     object_decode(&quota_object, quota_object.head_count, in, NULL, &ret->rules);
     ret->term_count = codec_get_count(in, QUOTA_DIMS_MAX);
     for (uint32_t i = 0; i < ret->term_count; i++) {
