@@ -139,8 +139,8 @@ bool spec_limits_task(const struct task_spec *spec, const char **ret_limit, int6
 {
     return object_bounded(&task_object, spec, ret_limit, ret_max) &&
            BOUNDS_HOLD({"dependencies", spec->depends_count, 0, TASK_DEPENDS_MAX},
-                       {"min_instances", spec->min_instances, 0, spec->instances},
-                       {"task size in bytes", task_spec_bytes(spec), 0, TASK_SPEC_BYTES_MAX}) &&
+                       {"min_instances", spec->min_instances, 0, spec->instances}) &&
+           BOUNDS_HOLD({"task size in bytes", task_spec_bytes(spec), 0, TASK_SPEC_BYTES_MAX}) &&
            labels_in_limits(spec->node_labels, spec->node_label_count, ret_limit, ret_max) &&
            asks_in_limits(spec, ret_limit, ret_max) && groups_in_limits(spec, ret_limit, ret_max);
 }

@@ -95,12 +95,15 @@ static void a_mean_goes_half_way_in_a_half_life(void **state)
 
 static void look_back(struct rig *rig, int64_t half_life_ms, int64_t window_ms)
 {
+    struct arena arena; /* rig_do() clears that of the rig */
     struct pool_spec spec;
-    query_pool_spec(rig->core, (pool_id){1}, &rig->arena, &spec);
+    arena_init(&arena);
+    query_pool_spec(rig->core, (pool_id){1}, &arena, &spec);
     spec.history_half_life_ms = half_life_ms;
     spec.history_window_ms = window_ms;
     struct input in = {.type = INPUT_POOL_EDIT, .pool = {.spec = &spec, .pool = {1}}};
     assert_int_equal(rig_do(rig, in), VERDICT_OK);
+    arena_done(&arena);
 }
 
 static account_id project(struct rig *rig, const char *name)
