@@ -116,6 +116,36 @@ static void facts_before_objects_could_grow_are_read(void **state)
     arena_done(&arena);
 }
 
+/* Each version of an edit has the fields that it could have, and no others. */
+static void an_edit_has_the_fields_of_its_version(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t fields;
+        char version; /* the first that has them */
+    } edits[] = {{TASK_EDIT_name, 1}, {TASK_EDIT_topology, 3}, {TASK_EDIT_stale_grace, 4}};
+    const struct task_spec spec = {.name = "n", .topology = {"zone", "rack"}, .stale_grace_ms = 5};
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        const struct fact fact = {
+            .type = FACT_TASK_EDITED,
+            .task_edited = {.task = {3}, .edit = {.fields = edits[i].fields, .spec = &spec}}};
+        struct buf bytes;
+        buf_init(&bytes, 4096);
+        fact_encode(&fact, &bytes);
+        for (char version = 1; version <= 4; version++) {
+            struct arena arena;
+            struct fact read;
+            struct error e;
+            arena_init(&arena);
+            bytes.data[1] = version; /* behind the type */
+            const enum err r = fact_decode((struct str){bytes.data, bytes.len}, &arena, &read, &e);
+            assert_int_equal(r, version >= edits[i].version ? ERR_OK : ERR_CORRUPT);
+            arena_done(&arena);
+        }
+        buf_done(&bytes);
+    }
+}
+
 static struct core *state_of(struct arena *arena, const char *name)
 {
     struct core *core = NULL;
@@ -349,6 +379,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(facts_before_objects_could_grow_are_read),
+        cmocka_unit_test(an_edit_has_the_fields_of_its_version),
         cmocka_unit_test(every_old_state_says_what_it_said),
         cmocka_unit_test(a_task_of_version_3_has_no_form),
         cmocka_unit_test(a_start_of_version_1_used_its_directory),
