@@ -298,6 +298,24 @@ static enum err form_check(struct draft *draft, const char *flag)
     return ERR_OK;
 }
 
+/* A duration, or a word that the row of the field has for it: --stale-grace never. Other fields pass. */
+static enum err duration_check(struct draft *draft, const struct object_flag *flag)
+{
+    const struct object_field *row = object_find(&task_object, flag->field);
+    const bool duration = row != NULL && row->record.type == RECORD_MS;
+    const char *text = duration ? args_text(&draft->cli->args, flag->flag) : NULL;
+    struct str rest = str_of(duration ? row->words : NULL);
+    int64_t ms;
+    while (text != NULL && rest.p != NULL) {
+        if (str_is(str_cut(rest, ' ', &rest), text)) {
+            return ERR_OK;
+        }
+    }
+    return text == NULL || amount_duration(str_of(text), &ms, draft->e) == ERR_OK
+               ? ERR_OK
+               : usage(draft, flag->flag);
+}
+
 /* Adds the field of one flag that was given. */
 static enum err flag_read(struct draft *draft, const struct object_flag *flag)
 {
@@ -316,6 +334,7 @@ static enum err flag_read(struct draft *draft, const struct object_flag *flag)
         return topology_flag(draft, flag->field);
     }
     enum err r = form_check(draft, flag->flag);
+    r = r == ERR_OK ? duration_check(draft, flag) : r;
     if (r == ERR_OK) {
         value_add(draft, flag, numbers ? numbers_value : regular_value);
     }

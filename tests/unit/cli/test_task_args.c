@@ -103,6 +103,8 @@ static void malformed_amounts_name_their_place(void **state)
         {"--after", "x"},
         {"--after", "0"},
         {"--env", "=v"},
+        {"--stale-grace", "soon"},
+        {"--preemption-delay", "never"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct error e = {0};
