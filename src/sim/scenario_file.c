@@ -5,6 +5,7 @@
 
 #include "sim/sim_file.h"
 #include "sim/scenario_internal.h"
+#include "sim/trace_value.h"
 #include "spec/pool_spec.h"
 
 enum { PATH_KEY_MAX = 64 };
@@ -111,6 +112,18 @@ static void faults_read(struct reader *in, const struct doc_place *place, const 
     fields_read(in, place, doc, fault_fields, draft->scenario);
 }
 
+static void factor_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
+                        const struct field *field, void *object)
+{
+    struct error e;
+    if (doc->kind != DOC_NUMBER && doc->kind != DOC_STRING) {
+        fields_problem(in, place, doc, "a number is wanted, not %s", fields_what(doc));
+    } else if (trace_value_factor(doc->text, (int64_t *)((char *)object + field->offset), &e) !=
+               ERR_OK) {
+        fields_problem(in, place, doc, "%s", e.text);
+    }
+}
+
 static const struct field trace_fields[] = {
     {.name = "file",
      .read = fields_text,
@@ -127,6 +140,7 @@ static const struct field trace_fields[] = {
      .offset = offsetof(struct trace_options, columns),
      .min = 1,
      .max = TEXT_LEN_MAX},
+    {.name = "arrivals", .read = factor_read, .offset = offsetof(struct trace_options, arrivals)},
     {.name = "skip_bad", .read = fields_bool, .offset = offsetof(struct trace_options, skip_bad)},
     {.name = "checkpoint",
      .read = fields_duration,

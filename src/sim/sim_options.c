@@ -4,6 +4,7 @@
 
 #include "base/amount.h"
 #include "base/str.h"
+#include "sim/trace_value.h"
 #include "spec/fields.h"
 
 #include <stddef.h>
@@ -18,6 +19,7 @@ enum option_kind {
     OPTION_SEED,
     OPTION_SEEDS,
     OPTION_MILLI,
+    OPTION_FACTOR,
     OPTION_COUNT
 };
 
@@ -52,6 +54,7 @@ static const struct sim_option_row rows[] = {
     ROW("trace", OPTION_TEXT, trace, IN_PLAYS),
     ROW("format", OPTION_TEXT, format, IN_PLAYS),
     ROW("columns", OPTION_TEXT, columns, IN_PLAYS),
+    ROW("arrivals", OPTION_FACTOR, arrivals, IN_PLAYS),
     ROW("state", OPTION_TEXT, state, IN_PLAYS),
     ROW("nodes", OPTION_TEXT, nodes, IN_ALL),
     ROW("runs", OPTION_DURATION, runs_ms, IN_PLAYS),
@@ -148,6 +151,9 @@ static must_use enum err value_set(const struct sim_option_row *row, const char 
     case OPTION_MILLI:
         r = amount_milli(str_of(value), (int64_t *)field, e);
         break;
+    case OPTION_FACTOR:
+        r = trace_value_factor(str_of(value), (int64_t *)field, e);
+        break;
     case OPTION_COUNT:
         if (!str_to_u64(str_of(value), (uint64_t *)field)) {
             r = fail(e, ERR_USAGE, "a number is wanted, not '%s'", value);
@@ -191,13 +197,15 @@ static must_use enum err flag_read(int argc, char **argv, int *i, struct sim_opt
 /* Checks flags that need or exclude other flags. */
 static must_use enum err together_check(const struct sim_options *options, struct error *e)
 {
-    const bool of_trace = options->format != NULL || options->columns != NULL || options->skip_bad;
+    const bool of_trace = options->format != NULL || options->columns != NULL ||
+                          options->arrivals != 0 || options->skip_bad;
     if (of_trace && options->trace == NULL) {
         return fail(e, ERR_USAGE,
                     "--%s needs --trace FILE; a trace that the "
                     "scenario names has its own fields",
                     options->format != NULL    ? "format"
                     : options->columns != NULL ? "columns"
+                    : options->arrivals != 0   ? "arrivals"
                                                : "skip-bad");
     }
     if (options->runs_ms != 0 && options->state == NULL) {
