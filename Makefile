@@ -45,6 +45,7 @@ bench-sched: $(BUILD)/build.ninja
 	@$(BUILD)/bench/sched/sched_bench $(ARGS)
 
 # The quality of decisions on real traces, beside reference policies; the traces are no part of the repository.
+# ARGS="--short waits pools": default settings on one trace, half a minute.
 TRACES ?= $(WEIR_SHARED)/traces
 bench-sim: weir
 	@meson configure $(BUILD) -Dbench=true && ninja --quiet -C $(BUILD)
