@@ -25,6 +25,7 @@ static void history_run(uint64_t seed, bool elastic, struct counts *counts)
     prop_history(seed);
     world_init(&world, seed, thorough ? WORLD_THOROUGH : WORLD_TRIPLE);
     world.elastic = elastic;
+    world.laws = LAWS_SUBMISSIONS | LAWS_TICKS;
     history_begin(&world);
     for (uint32_t i = 0; i < STEPS_MAX && world.fact_count < FACTS_PER_HISTORY; i++) {
         history_step(&world);

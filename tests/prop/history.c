@@ -451,21 +451,12 @@ static void refusal_check(struct world *world, struct task_spec spec, const stru
         "P9: the change is the smallest");
 }
 
-static void submit(struct world *world)
+void history_submitted(struct world *world, const struct submission *submit, enum verdict verdict)
 {
-    struct task_spec specs[3];
-    struct input in = {.type = INPUT_TASK_SUBMIT};
-    in.submit.specs = specs;
-    in.submit.count = dice_once_in(&world->dice, 8) ? 1 + dice_roll(&world->dice, 3) : 1;
-    for (uint32_t i = 0; i < in.submit.count; i++) {
-        spec_roll(world, &specs[i]);
-    }
-    in.submit.has_key = dice_once_in(&world->dice, 8);
-    in.submit.key[0] = (uint8_t)dice_roll(&world->dice, 4);
-    if (world_step(world, in) == VERDICT_REFUSED && in.submit.count == 1) {
+    if (verdict == VERDICT_REFUSED && submit->count == 1) {
         const struct reason reason = world->facts.refusal;
         law(reason.code != REASON_NONE, "P8: a refusal has a reason");
-        refusal_check(world, specs[0], &reason);
+        refusal_check(world, submit->specs[0], &reason);
         return;
     }
     for (size_t i = 0; i < world->facts.count; i++) {
@@ -481,6 +472,20 @@ static void submit(struct world *world)
             oracle_form_possible(world->core, fact);
         }
     }
+}
+
+static void submit(struct world *world)
+{
+    struct task_spec specs[3];
+    struct input in = {.type = INPUT_TASK_SUBMIT};
+    in.submit.specs = specs;
+    in.submit.count = dice_once_in(&world->dice, 8) ? 1 + dice_roll(&world->dice, 3) : 1;
+    for (uint32_t i = 0; i < in.submit.count; i++) {
+        spec_roll(world, &specs[i]);
+    }
+    in.submit.has_key = dice_once_in(&world->dice, 8);
+    in.submit.key[0] = (uint8_t)dice_roll(&world->dice, 4);
+    history_submitted(world, &in.submit, world_step(world, in));
 }
 
 static void task_change(struct world *world)

@@ -342,6 +342,7 @@ static void run_once(uint64_t seed, uint64_t *facts, uint64_t *evictions)
     prop_history(seed);
     world_init(&run.world, seed, WORLD_TRIPLE);
     run.world.work_max = WORK_MAX;
+    run.world.laws = LAWS_TICKS;
     run.nodes = NODES_MIN + dice_roll(&run.world.dice, NODES_MAX_HERE - NODES_MIN + 1);
     run.topology = dice_once_in(&run.world.dice, 2);
     (void)step(&run, (struct input){.type = INPUT_SERVER_START});

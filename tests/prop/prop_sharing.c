@@ -5,13 +5,14 @@
  *
  * A round starts what fits, in the order of the accounts, and then lets each waiting gang
  * reclaim. There are no nodes: any free amount fits. WEIR_SEED repeats a run, WEIR_HISTORIES
- * sets the number of organisations.
+ * sets the number of organisations. `prop_sharing --play FILE` runs a recorded one (WEIR_TAPE, tape.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched/order/account_order.h"
 #include "core/sched/order/fairshare.h"
+#include "core/sched/order/gates.h"
 #include "core/sched/order/reclaim_rules.h"
 #include "prop_run.h"
-#include "world.h"
+#include "tape.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -173,14 +174,110 @@ static void organisation_make(struct organisation *org, uint64_t seed)
     reclaim_rules_losses_init(&org->losses, org->account_count, &org->arena);
 }
 
+/* ---- an organisation as data ---- */
+
+/* Describes an organisation as it was made: lines that organisation_read() reads. */
+static void organisation_write(const struct organisation *org, struct buf *out)
+{
+    buf_clear(out);
+    buf_addf(out, "organisation 1\npool %" PRId64 " %" PRId64 "\n", org->pool.total.at[DIM_SLOTS],
+             org->pool.total.at[DIM_CPU]);
+    for (uint32_t i = 0; i < org->account_count; i++) {
+        const struct account_view *account = &org->accounts[i];
+        buf_addf(out, "account %d %" PRIu32 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRIu32 "\n",
+                 account->parent == NULL ? -1 : (int)account->parent->index, account->rank,
+                 account->guaranteed.at[DIM_SLOTS], account->guaranteed.at[DIM_CPU],
+                 account->limit.at[DIM_SLOTS], org->weight[i]);
+    }
+    for (uint32_t i = 0; i < org->project_count; i++) {
+        const struct project *project = &org->projects[i];
+        buf_addf(out, "project %" PRIu32 "\n", project->account->index);
+        for (uint32_t g = 0; g < project->gang_count; g++) {
+            const struct gang *gang = &project->gangs[g];
+            buf_addf(out, "gang %" PRId64 " %" PRId64 " %d\n", gang->size.at[DIM_SLOTS],
+                     gang->size.at[DIM_CPU], gang->runs);
+        }
+    }
+}
+
+static void account_read(struct organisation *org, const char *line)
+{
+    struct account_view *account = &org->accounts[org->account_count];
+    int parent = 0;
+    law(org->account_count < ACCOUNTS_MAX_HERE, "few accounts");
+    law(sscanf(line, "account %d %" SCNu32 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNu32, &parent,
+               &account->rank, &account->guaranteed.at[DIM_SLOTS], &account->guaranteed.at[DIM_CPU],
+               &account->limit.at[DIM_SLOTS], &org->weight[org->account_count]) == 6,
+        "an account has six numbers");
+    account->parent = parent < 0 ? NULL : &org->accounts[parent];
+    account->depth = parent < 0 ? 0 : 1;
+    account->limit.at[DIM_CPU] = VECTOR_UNLIMITED;
+    account->order = org->account_count;
+    account->index = org->account_count++;
+    if (parent >= 0) {
+        account_promise(&org->accounts[parent], account);
+    }
+}
+
+static void gang_read(struct organisation *org, const char *line)
+{
+    struct project *project = &org->projects[org->project_count - 1];
+    struct gang *gang = &project->gangs[project->gang_count++];
+    int runs = 0;
+    law(project->gang_count <= GANGS_MAX, "few gangs");
+    law(sscanf(line, "gang %" SCNd64 " %" SCNd64 " %d", &gang->size.at[DIM_SLOTS],
+               &gang->size.at[DIM_CPU], &runs) == 3,
+        "a gang has three numbers");
+    vector_add(&org->demand[project->account->index], &gang->size);
+    vector_add(&org->demand[project->account->parent->index], &gang->size);
+    if (runs != 0) {
+        gang_set(org, project, gang, true);
+    }
+}
+
+static void organisation_read(struct organisation *org, const char *path)
+{
+    enum { LINE_ROOM = 200 };
+    char line[LINE_ROOM];
+    uint32_t account = 0;
+    FILE *file = fopen(path, "r");
+    law(file != NULL && fgets(line, sizeof line, file) != NULL &&
+            strcmp(line, "organisation 1\n") == 0,
+        "a recorded organisation says so in its first line");
+    memset(org, 0, sizeof *org);
+    arena_init(&org->arena);
+    org->pool = (struct account_pool){.dims = DIMS, .unit = {{1, 1}}};
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "pool %" SCNd64 " %" SCNd64, &org->pool.total.at[DIM_SLOTS],
+                   &org->pool.total.at[DIM_CPU]) == 2) {
+            org->free = org->pool.total;
+        } else if (sscanf(line, "project %" SCNu32, &account) == 1) {
+            org->projects[org->project_count++].account = &org->accounts[account];
+        } else if (line[0] == 'a') {
+            account_read(org, line);
+        } else if (line[0] == 'g') {
+            gang_read(org, line);
+        }
+    }
+    (void)fclose(file);
+    shares(org);
+    reclaim_rules_losses_init(&org->losses, org->account_count, &org->arena);
+}
+
 /* ---- running an organisation ---- */
 
-static struct gang *waiting_first(struct project *project, const struct organisation *org,
-                                  bool must_fit)
+/* A limit forbids all work above it, as in the core (gates.h). */
+static bool allowed(const struct organisation *org, const struct project *project,
+                    const struct gang *gang)
+{
+    return gates_limit(&org->pool, project->account, &gang->size).gate == GATE_OPEN;
+}
+
+static struct gang *waiting_first(struct project *project, const struct organisation *org)
 {
     for (uint32_t i = 0; i < project->gang_count; i++) {
         struct gang *gang = &project->gangs[i];
-        if (!gang->runs && !gang->chosen && (!must_fit || fits(org, gang))) {
+        if (!gang->runs && !gang->chosen && allowed(org, project, gang) && fits(org, gang)) {
             return gang;
         }
     }
@@ -207,7 +304,7 @@ static bool start_all(struct organisation *org)
         struct gang *best_gang = NULL;
         for (uint32_t i = 0; i < org->project_count; i++) {
             struct project *project = &org->projects[i];
-            struct gang *gang = waiting_first(project, org, true);
+            struct gang *gang = waiting_first(project, org);
             if (gang != NULL &&
                 (best == NULL || served_before(org, project, gang, best, best_gang))) {
                 best = project;
@@ -296,8 +393,9 @@ static bool take_back(struct organisation *org, struct project *project, struct 
                                    .request = gang->size,
                                    .preemptible = true,
                                    .saturation_milli = SATURATION_MILLI_DEFAULT};
-    const bool taken = !gang->runs && reclaim_rules_start(&claim) == CLAIM_MAY_START &&
-                       !fits(org, gang) && victims_choose(org, &claim);
+    const bool taken = !gang->runs && allowed(org, project, gang) &&
+                       reclaim_rules_start(&claim) == CLAIM_MAY_START && !fits(org, gang) &&
+                       victims_choose(org, &claim);
     if (taken) {
         check_guarantees(org, &claim);
     }
@@ -331,21 +429,42 @@ static bool round_run(struct organisation *org)
     return changed;
 }
 
+/* Rounds until one changes nothing, which must come. Returns how many gangs were evicted. */
+static uint64_t organisation_run(struct organisation *org)
+{
+    uint32_t round = 0;
+    while (round_run(org)) {
+        law(++round < ROUNDS_MAX, "P6: taking back goes round for ever");
+    }
+    arena_done(&org->arena);
+    return org->evicted_count;
+}
+
 int main(int argc, char **argv)
 {
-    const struct prop_run run = prop_begin(argc, argv, ORGANISATIONS_DEFAULT);
+    enum { TEXT_MAX = 1 << 16 };
     static struct organisation org;
     uint64_t evicted = 0;
+    if (argc == 3 && strcmp(argv[1], "--play") == 0) {
+        prop_watch();
+        prop_place(argv[2], 1);
+        organisation_read(&org, argv[2]);
+        printf("%s: %" PRIu64 " evictions\n", argv[2], organisation_run(&org));
+        return 0;
+    }
+    const struct prop_run run = prop_begin(argc, argv, ORGANISATIONS_DEFAULT);
+    struct buf text;
+    buf_init(&text, TEXT_MAX);
     for (uint64_t i = 0; i < run.histories; i++) {
         prop_history(run.seed + i);
         organisation_make(&org, run.seed + i);
-        uint32_t round = 0;
-        while (round_run(&org)) {
-            law(++round < ROUNDS_MAX, "P6: taking back goes round for ever");
+        if (tape_wanted()) {
+            organisation_write(&org, &text);
+            tape_text(&text, run.seed + i);
         }
-        evicted += org.evicted_count;
-        arena_done(&org.arena);
+        evicted += organisation_run(&org);
     }
+    buf_done(&text);
     printf("%" PRIu64 " organisations, %" PRIu64 " evictions\n", run.histories, evicted);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "oracle.h"
+#include "tape.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -53,10 +54,12 @@ void world_init(struct world *world, uint64_t seed, enum world_kind kind)
     for (size_t i = 0; i < 4; i++) {
         buf_init(&world->bytes[i], STATE_BYTES_MAX);
     }
+    tape_begin(world);
 }
 
 void world_done(struct world *world)
 {
+    tape_end(world);
     record_state(&world->record, world->core);
     record_end(&world->record, program_invocation_short_name, world->seed);
     core_free(world->core);
@@ -233,6 +236,7 @@ static enum verdict decide(struct world *world, const struct input *stamp, bool 
 enum verdict world_step(struct world *world, struct input in)
 {
     const struct input stamp = stamped(world, in);
+    tape_input(world, &stamp);
     const enum verdict verdict = decide(world, &stamp, true);
     record_verdict(&world->record, verdict, &world->facts);
     for (size_t i = 0; verdict == VERDICT_OK && i < world->facts.count; i++) {
@@ -275,6 +279,7 @@ void world_settle(struct world *world, pool_id pool)
     enum { PASSES_MAX = 10000, PASSES_MORE = 5 };
     struct input in = {.type = INPUT_PASS};
     in.pass.pool = pool;
+    tape_does(world, "settle", pool.v, world->dice.state);
     uint32_t passes = 0;
     do {
         in.pass.work_max = 1 + dice_roll(&world->dice, world->work_max);
@@ -299,4 +304,5 @@ void world_settle(struct world *world, pool_id pool)
         core_pass_idle(world->core, pool);
     }
     world->settled_count++;
+    tape_done(world);
 }
