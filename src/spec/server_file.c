@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "spec/server_file.h"
 
-#include "spec/pool_internal.h"
-#include "spec/pool_spec.h"
 #include "spec/server_internal.h"
 
 #include <string.h>
@@ -63,115 +61,48 @@ bool server_file_listen_is_loopback(const char *address)
            strcmp(address, "localhost") == 0;
 }
 
-static void listen_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                        const struct field *field, void *object)
+static void listen_read(const struct doc_value *v, void *object)
 {
-    (void)field;
     struct server_file *file = object;
     const char *text;
     struct error e;
-    if (!fields_value_text(in, place, doc, SIZE_MAX, &text)) {
-        return;
+    if (fields_value_text(v, SIZE_MAX, &text) &&
+        fields_ok(v,
+                  server_file_listen_parse(v->doc->text, v->in->arena, &file->listen_address,
+                                           &file->listen_port, &e),
+                  &e)) {
+        file->listen_loopback = server_file_listen_is_loopback(file->listen_address);
     }
-    if (server_file_listen_parse(doc->text, in->arena, &file->listen_address, &file->listen_port,
-                                 &e) != ERR_OK) {
-        fields_problem(in, place, doc, "%s", e.text);
-        return;
-    }
-    file->listen_loopback = server_file_listen_is_loopback(file->listen_address);
 }
 
-static void keep_facts_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                            const struct field *field, void *object)
+static void keep_facts_read(const struct doc_value *v, void *object)
 {
-    (void)field;
-    struct server_file *file = object;
-    (void)fields_value_u64(in, place, doc, 0, FACTS_KEEP_MAX, &file->facts_keep);
+    (void)fields_value_u64(v, 0, FACTS_KEEP_MAX, &((struct server_file *)object)->facts_keep);
 }
+
+#define IN_FILE(member) offsetof(struct server_file, member)
 
 static const struct field retention_fields[] = {
-    {.name = "tasks",
-     .read = fields_duration,
-     .offset = offsetof(struct server_file, history_keep_ms)},
+    {.name = "tasks", .read = fields_duration, .offset = IN_FILE(history_keep_ms)},
     {.name = "facts", .read = keep_facts_read},
     {0},
 };
 
+static void retention_read(const struct doc_value *v, void *object)
+{
+    (void)fields_read(v, retention_fields, object);
+}
+
 static const struct field defaults_fields[] = {
-    {.name = "gpu_pool",
-     .read = fields_name,
-     .offset = offsetof(struct server_file, gpu_pool),
-     .note = "a pool"},
-    {.name = "cpu_pool",
-     .read = fields_name,
-     .offset = offsetof(struct server_file, cpu_pool),
-     .note = "a pool"},
+    {.name = "gpu_pool", .read = fields_name, .offset = IN_FILE(gpu_pool), .note = "a pool"},
+    {.name = "cpu_pool", .read = fields_name, .offset = IN_FILE(cpu_pool), .note = "a pool"},
     {0},
 };
 
-static void retention_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                           const struct field *field, void *object)
+static void defaults_read(const struct doc_value *v, void *object)
 {
-    (void)field;
-    fields_read(in, place, doc, retention_fields, object);
+    (void)fields_read(v, defaults_fields, object);
 }
-
-static void defaults_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                          const struct field *field, void *object)
-{
-    (void)field;
-    fields_read(in, place, doc, defaults_fields, object);
-}
-
-/* Files are read once and have at most POOLS_MAX pools, so comparing all pairs is cheap enough. */
-static bool pool_known(const struct pool_spec *pools, uint32_t count, const char *name)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(pools[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool server_file_pool_declared(const struct server_file *file, const char *name)
-{
-    return pool_known(file->pools, file->pool_count, name);
-}
-
-static void pools_read(struct reader *in, const struct doc_place *place, const struct doc *doc,
-                       const struct field *field, void *object)
-{
-    struct server_file *file = object;
-    if (doc->kind != DOC_LIST || doc->count > field->max) {
-        fields_problem(in, place, doc, "a list of at most %d pools is wanted, not %s",
-                       (int)field->max, doc->kind == DOC_LIST ? "a longer one" : fields_what(doc));
-        return;
-    }
-    struct pool_spec *pools = arena_new(in->arena, struct pool_spec, doc->count + 1);
-    uint32_t count = 0;
-    uint32_t index = 0;
-    for (const struct doc *item = doc->first; item != NULL; item = item->next) {
-        struct doc_place at = {.up = place, .index = index++};
-        struct pool_spec *spec = &pools[count];
-        pool_spec_init(spec, NULL);
-        pool_spec_fields(in, &at, item, true, spec);
-        if (spec->name == NULL) {
-            continue;
-        }
-        if (pool_known(pools, count, spec->name)) {
-            struct doc_place name = {.up = &at, .key = "name"};
-            fields_problem(in, &name, doc_get(item, "name"), "pool '%s' is declared twice",
-                           spec->name);
-            continue;
-        }
-        count++;
-    }
-    file->pools = pools;
-    file->pool_count = count;
-}
-
-#define IN_FILE(member) offsetof(struct server_file, member)
 
 static const struct field server_fields[] = {
     {.name = "listen", .read = listen_read},
@@ -181,34 +112,16 @@ static const struct field server_fields[] = {
      .min = 1,
      .max = PATH_LEN_MAX},
     {.name = "defaults", .read = defaults_read},
-    {.name = "pools", .read = pools_read, .max = POOLS_MAX},
-    {.name = "departments", .read = server_accounts_departments, .max = ACCOUNT_CHILDREN_MAX},
-    {.name = "projects", .read = server_accounts_projects, .max = ACCOUNT_CHILDREN_MAX},
-    {.name = "quotas", .read = server_accounts_quotas, .max = QUOTAS_MAX},
+    {.name = "pools", .read = server_lists_pools, .max = POOLS_MAX},
+    {.name = "departments", .read = server_lists_departments, .max = ACCOUNT_CHILDREN_MAX},
+    {.name = "projects", .read = server_lists_projects, .max = ACCOUNT_CHILDREN_MAX},
+    {.name = "quotas", .read = server_lists_quotas, .max = QUOTAS_MAX},
     {.name = "lost_after", .read = fields_duration, .offset = IN_FILE(lost_after_ms)},
     {.name = "retention", .read = retention_read},
     {.name = "tls", .note = "TLS does not exist yet; listen on loopback, or behind a proxy"},
     {.name = "store", .note = "SQLite under 'data' is the only store for now"},
     {0},
 };
-
-/* The default pools must be declared, or be `default`. The pool `default` always exists. */
-static void defaults_check(struct reader *in, const struct doc *doc, const struct server_file *file)
-{
-    const struct doc *defaults = doc_get(doc, "defaults");
-    const char *const keys[] = {"gpu_pool", "cpu_pool"};
-    const char *const names[] = {file->gpu_pool, file->cpu_pool};
-    for (size_t i = 0; i < 2; i++) {
-        const struct doc *given = doc_get(defaults, keys[i]);
-        bool known =
-            strcmp(names[i], "default") == 0 || pool_known(file->pools, file->pool_count, names[i]);
-        if (given != NULL && !known) {
-            struct doc_place up = {.key = "defaults"};
-            struct doc_place at = {.up = &up, .key = keys[i]};
-            fields_problem(in, &at, given, "no pool '%s' is declared under pools", names[i]);
-        }
-    }
-}
 
 enum err server_file_read(struct str text, const char *name, struct arena *arena,
                           struct server_file *ret, struct problems *problems, struct error *e)
@@ -225,12 +138,11 @@ enum err server_file_read(struct str text, const char *name, struct arena *arena
     }
     struct server_file file;
     server_file_init(&file);
-    fields_read(&in, NULL, doc, server_fields, &file);
-    defaults_check(&in, doc, &file);
-    server_accounts_check(&in, doc, &file);
+    const struct doc_value v = {.in = &in, .doc = doc};
+    (void)fields_read(&v, server_fields, &file);
+    server_lists_check(&v, &file);
     if (file.lost_after_ms < 1000) {
-        struct doc_place at = {.key = "lost_after"};
-        fields_problem(&in, &at, doc_get(doc, "lost_after"), "at least 1s is wanted");
+        fields_problem_in(&v, "lost_after", "at least 1s is wanted");
     }
     enum err r = problem_file_error(problems, name, e);
     if (r == ERR_OK) {

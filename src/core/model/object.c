@@ -137,6 +137,27 @@ const struct object_field *object_find(const struct object *object, const char *
     return NULL;
 }
 
+struct str object_word(const struct object_field *field, int64_t value)
+{
+    struct str rest = str_of(field->words);
+    struct str word = {0};
+    for (; value < 0 && rest.p != NULL; value++) {
+        word = str_cut(rest, ' ', &rest);
+    }
+    return word;
+}
+
+bool object_word_find(const struct object_field *field, struct str word, int64_t *ret)
+{
+    for (int64_t value = field->record.low; value < 0; value++) {
+        if (str_equal(object_word(field, value), word)) {
+            *ret = value;
+            return true;
+        }
+    }
+    return false;
+}
+
 void object_edit(const struct object *object, uint32_t mask, void *to, const void *from)
 {
     for (uint32_t i = 0; i < object->count; i++) {

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/str.h"
 #include "core/model/account.h"
 #include "core/model/record.h"
 #include "core/model/spec.h"
@@ -113,6 +114,10 @@ const struct object_field *object_find(const struct object *object, const char *
 
 /* Does the field have its default? */
 bool object_default(const struct object_field *field, const void *spec);
+
+/* The number below 0 that a word of the row's `words` stands for, and the word of such a number. */
+bool object_word_find(const struct object_field *field, struct str word, int64_t *ret);
+struct str object_word(const struct object_field *field, int64_t value);
 
 /* Copies the fields of `mask` from one spec to another. Lists and texts are borrowed. */
 void object_edit(const struct object *object, uint32_t mask, void *to, const void *from);
