@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/amount.h"
 #include "sim/rng.h"
-#include "sim/docmap.h"
+#include "base/doc_make.h"
 #include "sim/scenario_internal.h"
 #include "spec/task_file.h"
 
@@ -126,29 +126,24 @@ static bool is_ours(struct str key)
 /* Makes the command that every task must have. Nothing is run here. */
 static struct doc *command_doc(struct arena *arena, const struct doc *like)
 {
-    struct doc *list = arena_new(arena, struct doc, 1);
-    struct doc *word = arena_new(arena, struct doc, 1);
-    *word = (struct doc){.kind = DOC_STRING, .line = like->line, .column = like->column};
-    word->text = str_of("sim");
-    *list = (struct doc){.kind = DOC_LIST, .line = like->line, .column = like->column};
-    list->first = word;
-    list->count = 1;
+    struct doc *list = doc_make(arena, DOC_LIST, like);
+    doc_make_add(list, NULL, doc_make_scalar(arena, DOC_STRING, str_of("sim")));
     return list;
 }
 
 static void divide(struct arena *arena, const struct doc *map, struct doc **ret_ours,
                    struct doc **ret_theirs)
 {
-    struct doc *ours = docmap_new(arena, map);
-    struct doc *theirs = docmap_new(arena, map);
+    struct doc *ours = doc_make(arena, DOC_MAP, map);
+    struct doc *theirs = doc_make(arena, DOC_MAP, map);
     bool runs_something = false;
     for (const struct doc *item = map->first; item != NULL; item = item->next) {
         struct doc *copy = arena_dup(arena, item, sizeof *item);
         runs_something |= str_is(item->key, "command") || str_is(item->key, "entrypoint");
-        docmap_add(is_ours(item->key) ? ours : theirs, item->key.p, copy);
+        doc_make_add(is_ours(item->key) ? ours : theirs, item->key.p, copy);
     }
     if (!runs_something) {
-        docmap_add(theirs, "command", command_doc(arena, map));
+        doc_make_add(theirs, "command", command_doc(arena, map));
     }
     *ret_ours = ours;
     *ret_theirs = theirs;

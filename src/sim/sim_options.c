@@ -4,7 +4,7 @@
 
 #include "base/amount.h"
 #include "base/str.h"
-#include "spec/fields.h"
+#include "base/suggest.h"
 
 #include <stddef.h>
 #include <unistd.h>
@@ -79,16 +79,15 @@ static const struct sim_option_row *row_find(struct str name)
 static must_use enum err flag_unknown(const struct sim_options *options, const char *word,
                                       struct str name, struct error *e)
 {
-    const char *names[ROW_COUNT + 1] = {0};
-    size_t count = 0;
+    struct suggest suggest;
+    suggest_init(&suggest, name);
     for (size_t i = 0; i < ROW_COUNT; i++) {
         if ((rows[i].commands & 1U << options->command) != 0) {
-            names[count++] = rows[i].name;
+            suggest_offer(&suggest, rows[i].name);
         }
     }
-    const char *meant = fields_nearest(name, names);
-    if (meant != NULL) {
-        return fail(e, ERR_USAGE, "unknown flag '%s'; did you mean --%s?", word, meant);
+    if (suggest.best != NULL) {
+        return fail(e, ERR_USAGE, "unknown flag '%s'; did you mean --%s?", word, suggest.best);
     }
     return fail(e, ERR_USAGE, "unknown flag '%s'; `%s --help` lists them", word,
                 command_names[options->command]);
@@ -213,14 +212,16 @@ static must_use enum err together_check(const struct sim_options *options, struc
 
 static must_use enum err check(const struct sim_options *options, struct error *e)
 {
-    static const char *const words[] = {"compare", "openb", NULL};
     const uint32_t files = options->file_count;
+    struct suggest suggest;
+    suggest_init(&suggest, str_of(files > 0 ? options->files[0] : ""));
+    suggest_offer(&suggest, "compare");
+    suggest_offer(&suggest, "openb");
     switch (options->command) {
     case SIM_RUN:
-        if (files > 0 && fields_nearest(str_of(options->files[0]), words) != NULL &&
-            access(options->files[0], F_OK) != 0) {
+        if (suggest.best != NULL && access(options->files[0], F_OK) != 0) {
             return fail(e, ERR_USAGE, "there is no '%s'; did you mean weir sim %s?",
-                        options->files[0], fields_nearest(str_of(options->files[0]), words));
+                        options->files[0], suggest.best);
         }
         if (files > 1 || (files == 0 && options->trace == NULL && options->state == NULL)) {
             return fail(e, ERR_USAGE,

@@ -6,13 +6,14 @@
 #include "base/amount.h"
 #include "base/must.h"
 #include "base/name.h"
+#include "base/suggest.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PLACE_DEPTH_MAX = 16, WORD_MAX = 40, NEAR_MAX = 2, SHOWN_MAX = 60 };
+enum { PLACE_DEPTH_MAX = 16, SHOWN_MAX = 60 };
 
 /* Writes the place of a value as text: "[3].command[0]". The text is cut at the longest path that
  * an error can hold. */
@@ -87,70 +88,17 @@ bool fields_ok(const struct doc_value *v, enum err r, const struct error *e)
     return r == ERR_OK;
 }
 
-static unsigned min3(unsigned a, unsigned b, unsigned c)
-{
-    unsigned low = a < b ? a : b;
-    return low < c ? low : c;
-}
-
-/* Counts the letters that must be added, dropped or changed to turn one word into the other.
- * Words longer than WORD_MAX count as far apart. */
-static unsigned distance(struct str a, struct str b)
-{
-    if (a.len > WORD_MAX || b.len > WORD_MAX) {
-        return WORD_MAX;
-    }
-    unsigned row[WORD_MAX + 1];
-    for (unsigned i = 0; i <= b.len; i++) {
-        row[i] = i;
-    }
-    for (unsigned i = 0; i < a.len; i++) {
-        unsigned corner = row[0];
-        row[0] = i + 1;
-        for (unsigned k = 0; k < b.len; k++) {
-            unsigned above = row[k + 1];
-            row[k + 1] = min3(above + 1, row[k] + 1, corner + (a.p[i] != b.p[k]));
-            corner = above;
-        }
-    }
-    return row[b.len];
-}
-
-/* A name is near enough when it differs by at most two letters and by fewer than half of its
- * letters. */
-static bool nearer(struct str word, const char *name, unsigned *best)
-{
-    unsigned far = distance(word, str_of(name));
-    if (far >= *best || far * 2 > word.len) {
-        return false;
-    }
-    *best = far;
-    return true;
-}
-
-const char *fields_nearest(struct str word, const char *const *names)
-{
-    const char *found = NULL;
-    unsigned best = NEAR_MAX + 1;
-    for (; *names != NULL; names++) {
-        if (nearer(word, *names, &best)) {
-            found = *names;
-        }
-    }
-    return found;
-}
-
 static void unknown_field(const struct doc_value *v, const struct field *fields)
 {
-    const char *found = NULL;
-    unsigned best = NEAR_MAX + 1;
+    struct suggest suggest;
+    suggest_init(&suggest, v->doc->key);
     for (; fields->name != NULL; fields++) {
-        if (fields->read != NULL && nearer(v->doc->key, fields->name, &best)) {
-            found = fields->name;
+        if (fields->read != NULL) {
+            suggest_offer(&suggest, fields->name);
         }
     }
-    if (found != NULL) {
-        fields_problem(v, "unknown field; did you mean '%s'?", found);
+    if (suggest.best != NULL) {
+        fields_problem(v, "unknown field; did you mean '%s'?", suggest.best);
     } else {
         fields_problem(v, "unknown field");
     }

@@ -59,9 +59,6 @@ bool fields_ok(const struct doc_value *v, enum err r, const struct error *e);
 /* Says what kind of value this is, for messages: "a list", "a number". */
 const char *fields_what(const struct doc *doc);
 
-/* Returns the known name nearest to `word`; NULL: no name is near. NULL ends the list of names. */
-const char *fields_nearest(struct str word, const char *const *names);
-
 /* ---- maps and lists ---- */
 
 /* Reads every value of the map by its field; false: a problem was noted. An unknown name is a

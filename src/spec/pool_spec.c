@@ -4,6 +4,8 @@
 #include "spec/object_read.h"
 #include "spec/pool_spec.h"
 
+#include "base/doc_make.h"
+#include "spec/object_again.h"
 #include "spec/task_internal.h"
 #include "core/model/limits.h"
 #include "core/model/names.h"
@@ -206,4 +208,26 @@ enum err pool_spec_patch(const struct doc *doc, struct arena *arena, struct pool
                          struct error *e)
 {
     return fields_document(doc, arena, pool_spec_fields, spec, sizeof *spec, e);
+}
+
+enum err pool_spec_again(const struct doc *item, struct arena *arena, struct pool_spec *ret,
+                         struct error *e)
+{
+    const struct doc *spec = object_again_map(item, "spec");
+    const struct doc *scheduler = object_again_map(item, "scheduler");
+    const struct doc *history = object_again_map(scheduler, "history");
+    if (spec != NULL) {
+        return pool_spec_read(spec, arena, ret, e);
+    }
+    struct doc *map = object_again_fields(pool_fields, item, arena);
+    if (scheduler != NULL) {
+        struct doc *inner = object_again_fields(scheduler_fields, scheduler, arena);
+        doc_make_drop(inner, "history");
+        if (history != NULL) {
+            doc_make_add(inner, "history", object_again_fields(history_fields, history, arena));
+        }
+        doc_make_drop(map, "scheduler");
+        doc_make_add(map, "scheduler", inner);
+    }
+    return pool_spec_read(map, arena, ret, e);
 }

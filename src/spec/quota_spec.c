@@ -4,6 +4,8 @@
 #include "spec/quota_spec.h"
 
 #include "base/amount.h"
+#include "base/doc_make.h"
+#include "spec/object_again.h"
 #include "base/must.h"
 #include "base/name.h"
 
@@ -217,4 +219,15 @@ enum err quota_spec_body_read(const struct doc *doc, struct arena *arena, struct
         body->spec.amounts = body->amounts;
     }
     return r;
+}
+
+enum err quota_spec_again(const struct doc *item, struct arena *arena, struct quota_body *body,
+                          struct error *e)
+{
+    struct doc *map = object_again_fields(quota_fields, item, arena);
+    const char *kind = "";
+    (void)doc_text(doc_get(item, "kind"), &kind);
+    doc_make_put(arena, map, strcmp(kind, "department") == 0 ? "department" : "project",
+                 doc_get(item, "account"));
+    return quota_spec_body_read(map, arena, body, e);
 }

@@ -316,14 +316,14 @@ static void task_read(const struct doc_value *v, void *ret)
 }
 
 /* One task, or several. */
-struct task_list {
+struct tasks_given {
     const struct task_spec *specs;
     uint32_t count;
 };
 
 static void tasks_read(const struct doc_value *v, void *object)
 {
-    struct task_list *list = object;
+    struct tasks_given *list = object;
     const bool several = v->doc->kind == DOC_LIST;
     if (several && (v->doc->count < 1 || v->doc->count > SUBMIT_TASKS_MAX)) {
         fields_problem(v, "1 to %d tasks are wanted, not %u", SUBMIT_TASKS_MAX, v->doc->count);
@@ -351,7 +351,7 @@ enum err task_file_spec_read(const struct doc *doc, struct arena *arena, struct 
 enum err task_file_specs_read(const struct doc *doc, struct arena *arena,
                               const struct task_spec **ret, uint32_t *ret_count, struct error *e)
 {
-    struct task_list list = {0};
+    struct tasks_given list = {0};
     enum err r = fields_document(doc, arena, tasks_read, &list, sizeof list, e);
     if (r == ERR_OK) {
         *ret = list.specs;
@@ -369,7 +369,7 @@ enum err task_file_read(struct str text, const char *file, struct arena *arena,
     }
     struct problems problems = {0};
     struct reader in = {.arena = arena, .problems = &problems};
-    struct task_list list = {0};
+    struct tasks_given list = {0};
     tasks_read(&(struct doc_value){.in = &in, .doc = doc}, &list);
     if (problems.total == 0) {
         *ret = list.specs;

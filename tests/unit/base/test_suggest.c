@@ -1,6 +1,6 @@
 /* test_suggest.c - did you mean
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 static const char *best_of(const char *typed, const char *const *known)
 {
     struct suggest suggest;
-    suggest_init(&suggest, typed);
+    suggest_init(&suggest, str_of(typed));
     for (size_t i = 0; known[i] != NULL; i++) {
         suggest_offer(&suggest, known[i]);
     }
@@ -24,12 +24,13 @@ static const char *const words[] = {"submit", "status", "task", "run", "completi
 static void a_slip_of_the_finger_is_one_step(void **state)
 {
     (void)state;
-    assert_int_equal(suggest_distance("submit", "submit"), 0);
-    assert_int_equal(suggest_distance("sumbit", "submit"), 1); /* two letters swapped */
-    assert_int_equal(suggest_distance("submt", "submit"), 1);
-    assert_int_equal(suggest_distance("submmit", "submit"), 1);
-    assert_int_equal(suggest_distance("", "run"), 3);
-    assert_int_equal(suggest_distance("run", ""), 3);
+    assert_int_equal(suggest_distance(str_of("submit"), str_of("submit")), 0);
+    assert_int_equal(suggest_distance(str_of("sumbit"), str_of("submit")),
+                     1); /* two letters swapped */
+    assert_int_equal(suggest_distance(str_of("submt"), str_of("submit")), 1);
+    assert_int_equal(suggest_distance(str_of("submmit"), str_of("submit")), 1);
+    assert_int_equal(suggest_distance(str_of(""), str_of("run")), 3);
+    assert_int_equal(suggest_distance(str_of("run"), str_of("")), 3);
 }
 
 static void the_nearest_word_is_offered(void **state)
@@ -54,7 +55,7 @@ static void a_monstrous_word_is_far_from_everything(void **state)
     char monster[SUGGEST_WORD_MAX + 50];
     memset(monster, 'a', sizeof monster - 1);
     monster[sizeof monster - 1] = '\0';
-    assert_int_equal(suggest_distance(monster, "run"), SIZE_MAX);
+    assert_int_equal(suggest_distance(str_of(monster), str_of("run")), SIZE_MAX);
     assert_null(best_of(monster, words));
 }
 
