@@ -360,6 +360,19 @@ enum err task_file_specs_read(const struct doc *doc, struct arena *arena,
     return r;
 }
 
+enum err task_file_field_check(const struct doc *field, struct arena *arena, struct error *e)
+{
+    struct problems problems = {0};
+    struct reader in = {.arena = arena, .problems = &problems};
+    const struct doc_value task = {.in = &in};
+    struct doc_value v = {.in = &in, .doc = field, .up = &task, .key = field->key.p};
+    v.field = fields_find(&v, task_file_fields);
+    if (v.field != NULL && v.field->read != NULL) {
+        v.field->read(&v, task_file_draft(arena));
+    }
+    return problems.total == 0 ? ERR_OK : fail(e, ERR_INVALID, "%s", problems.at[0].text);
+}
+
 enum err task_file_read(struct str text, const char *file, struct arena *arena,
                         const struct task_spec **ret, uint32_t *ret_count, struct error *e)
 {
