@@ -67,7 +67,7 @@ void account_spec_fields(const struct doc_value *v, void *object)
 
 void account_spec_init(struct account_spec *spec, enum account_kind kind)
 {
-    object_init(&account_object, spec, sizeof *spec);
+    object_init(&account_object, spec);
     spec->kind = kind;
     spec->name = NULL;
 }

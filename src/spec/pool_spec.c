@@ -14,7 +14,7 @@
 
 void pool_spec_init(struct pool_spec *spec, const char *name)
 {
-    object_init(&pool_object, spec, sizeof *spec);
+    object_init(&pool_object, spec);
     spec->name = name;
 }
 

@@ -12,7 +12,7 @@
 
 void task_file_spec_init(struct task_spec *spec)
 {
-    object_init(&task_object, spec, sizeof *spec);
+    object_init(&task_object, spec);
     spec->slots_milli = ASK_NOTHING;
     spec->cpu_milli = ASK_NOTHING;
     spec->memory_bytes = ASK_NOTHING;

@@ -84,34 +84,15 @@ const struct object_field quota_object_fields[] = {
 };
 #undef OBJECT
 
-/* The number of rows that are always written. */
-#undef FIELD
-#define FIELD(id, kept, number, change, place, flag) +((number) == TAG_HEAD)
-enum {
-    TASK_HEADS =
-#include "core/model/task_fields.def"
-        ,
-    POOL_HEADS =
-#include "core/model/pool_fields.def"
-        ,
-    NODE_HEADS =
-#include "core/model/node_fields.def"
-        ,
-    ACCOUNT_HEADS =
-#include "core/model/account_fields.def"
-        , QUOTA_HEADS =
-#include "core/model/quota_fields.def"
-};
-
-#define TABLE(rows, heads)                                                                         \
+#define TABLE(rows, object)                                                                        \
     {                                                                                              \
-        (rows), sizeof(rows) / sizeof(rows)[0], (heads)                                            \
+        (rows), sizeof(rows) / sizeof(rows)[0], sizeof(object)                                     \
     }
-const struct object task_object = TABLE(task_object_fields, TASK_HEADS);
-const struct object pool_object = TABLE(pool_object_fields, POOL_HEADS);
-const struct object node_object = TABLE(node_object_fields, NODE_HEADS);
-const struct object account_object = TABLE(account_object_fields, ACCOUNT_HEADS);
-const struct object quota_object = TABLE(quota_object_fields, QUOTA_HEADS);
+const struct object task_object = TABLE(task_object_fields, struct task_spec);
+const struct object pool_object = TABLE(pool_object_fields, struct pool_spec);
+const struct object node_object = TABLE(node_object_fields, struct node_spec);
+const struct object account_object = TABLE(account_object_fields, struct account_spec);
+const struct object quota_object = TABLE(quota_object_fields, struct quota_rules);
 
 const char *objects_switch_name(unsigned off)
 {

@@ -125,8 +125,6 @@ void record_put_field(const struct record_field *field, const void *object, stru
     case RECORD_BOOL:
     case RECORD_WORD:
     case RECORD_BITS:
-        bytes_put_u64(out, unsigned_of(field, object));
-        break;
     case RECORD_MILLI:
     case RECORD_INT:
     case RECORD_MEMORY:
@@ -239,8 +237,6 @@ static void field_read(const struct record_field *field, const struct record_sou
     case RECORD_BOOL:
     case RECORD_WORD:
     case RECORD_BITS:
-        unsigned_get(field, from, object);
-        break;
     case RECORD_MILLI:
     case RECORD_INT:
     case RECORD_MEMORY:
@@ -279,8 +275,7 @@ static void field_read(const struct record_field *field, const struct record_sou
 void record_get_field(const struct record_field *field, struct bytes_reader *in,
                       struct arena *arena, void *object)
 {
-    field_read(field, &(struct record_source){.in = in, .arena = arena, .version = UINT64_MAX},
-               object);
+    field_read(field, RECORD_NOW(in, arena), object);
 }
 
 void record_read(const struct record_table *table, const struct record_source *from, void *object)
@@ -297,22 +292,8 @@ void record_read(const struct record_table *table, const struct record_source *f
 
 void record_write(const struct record_table *table, const void *object, struct buf *out)
 {
-    record_put(table->fields, table->count, object, out);
-}
-
-void record_put(const struct record_field *fields, size_t count, const void *object,
-                struct buf *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        record_put_field(&fields[i], object, out);
-    }
-}
-
-void record_get(const struct record_field *fields, size_t count, struct bytes_reader *in,
-                struct arena *arena, void *object)
-{
-    for (size_t i = 0; i < count; i++) {
-        record_get_field(&fields[i], in, arena, object);
+    for (uint32_t i = 0; i < table->count; i++) {
+        record_put_field(&table->fields[i], object, out);
     }
 }
 
@@ -342,6 +323,19 @@ int64_t record_value(const struct record_field *field, const void *object)
         return record_count(field, object);
     }
     return is_unsigned(field) ? (int64_t)unsigned_of(field, object) : signed_of(field, object);
+}
+
+bool record_table_bounded(const struct record_table *table, const void *object,
+                          const char **ret_limit, int64_t *ret_max)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct record_field *field = &table->fields[i];
+        const bool has_bounds = field->type != RECORD_OWN && field->type != RECORD_PART;
+        if (has_bounds && !record_bounded(field, object, ret_limit, ret_max)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool record_bounded(const struct record_field *field, const void *object, const char **ret_limit,

@@ -9,7 +9,7 @@
 void task_parts_depends_put(const void *object, struct buf *out);
 void task_parts_depends_get(struct bytes_reader *in, struct arena *arena, void *object);
 
-/* What an instance requests, from slots to named resources. */
+/* What an instance requests, from slots to named resources; gpu_devices is not bounded. */
 void task_parts_asks_put(const void *object, struct buf *out);
 void task_parts_asks_get(struct bytes_reader *in, struct arena *arena, void *object);
 void task_parts_asks_copy(void *to, const void *from);
@@ -20,10 +20,15 @@ bool task_parts_asks_bounded(const struct task_spec *spec, const char **ret_limi
 void task_parts_gang_put(const void *object, struct buf *out);
 void task_parts_gang_get(struct bytes_reader *in, struct arena *arena, void *object);
 
-/* Topology and groups. task_parts_groups_said(): does the task have any? */
+/* Topology and groups. task_parts_groups_said(): does the task have any? task_parts_groups_bounded(): is
+ * every level and every group within its bounds? task_parts_groups_sound(): are the groups a tree in order, and
+ * do their instances add up to the task's instances? */
 bool task_parts_groups_said(const void *object);
 void task_parts_groups_put(const void *object, struct buf *out);
 void task_parts_groups_get(struct bytes_reader *in, struct arena *arena, void *object);
+bool task_parts_groups_bounded(const struct task_spec *spec, const char **ret_limit,
+                               int64_t *ret_max);
+bool task_parts_groups_sound(const struct task_spec *spec);
 
 /* The node labels that groups require. task_parts_labels_said(): does any group require one? */
 bool task_parts_labels_said(const void *object);

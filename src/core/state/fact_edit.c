@@ -77,7 +77,7 @@ void fact_edit_task_get(struct bytes_reader *in, struct arena *arena, struct fac
     const uint32_t known = ret->version < 3    ? EDIT_BITS_V2
                            : ret->version == 3 ? EDIT_BITS_V3
                                                : newest;
-    object_init(&task_object, spec, sizeof *spec);
+    object_init(&task_object, spec);
     ret->task_edited.task.v = bytes_get_u64(in);
     const uint32_t fields = (uint32_t)bytes_get_max(in, known);
     for (uint32_t bit = 0; bit < EDIT_BITS_MAX && !in->bad; bit++) {
