@@ -11,9 +11,11 @@
 /* A row for each field. `flag` is NULL for a field without a flag. */
 #define FIELD(id, kept, tag, change, place, flag) {NAME_##flag, #id, TYPE_##flag, GROUP_##place},
 #define NAME_NO_FLAG NULL
-#define NAME_FLAG(kind, name, letter, value, help, complete, choices) name
+#define NAME_FLAG(kind, name, ...) name
+#define NAME_FLAG_OF NAME_FLAG
 #define TYPE_NO_FLAG 0
-#define TYPE_FLAG(kind, name, letter, value, help, complete, choices) FLAG_##kind
+#define TYPE_FLAG(kind, ...) FLAG_##kind
+#define TYPE_FLAG_OF TYPE_FLAG
 
 const struct object_flag object_args_task[] = {
 #include "core/model/task_fields.def"

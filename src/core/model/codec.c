@@ -224,44 +224,6 @@ void codec_get_request(struct bytes_reader *in, uint32_t resource_count, struct 
     }
 }
 
-void codec_put_key(struct buf *out, struct attempt_key key)
-{
-    bytes_put_u64(out, key.task.v);
-    bytes_put_u64(out, key.index);
-    bytes_put_u64(out, key.attempt);
-}
-
-struct attempt_key codec_get_key(struct bytes_reader *in)
-{
-    struct attempt_key key;
-    key.task.v = bytes_get_u64(in);
-    key.index = (uint32_t)bytes_get_max(in, TASK_INSTANCES_MAX - 1);
-    key.attempt = (uint32_t)bytes_get_max(in, UINT32_MAX);
-    return key;
-}
-
-void codec_put_amounts(struct buf *out, const struct named_amount *amounts, uint32_t count)
-{
-    bytes_put_u64(out, count);
-    for (uint32_t i = 0; i < count; i++) {
-        bytes_put_text(out, amounts[i].name);
-        bytes_put_i64(out, amounts[i].milli);
-    }
-}
-
-const struct named_amount *codec_get_amounts(struct bytes_reader *in, struct arena *arena,
-                                             uint32_t max, uint32_t *ret_count)
-{
-    uint32_t count = codec_get_count(in, max);
-    struct named_amount *amounts = arena_new(arena, struct named_amount, count);
-    for (uint32_t i = 0; i < count; i++) {
-        amounts[i].name = bytes_get_text(in, arena, NAME_LEN_MAX);
-        amounts[i].milli = codec_get_range(in, 0, AMOUNT_MILLI_MAX);
-    }
-    *ret_count = count;
-    return amounts;
-}
-
 void codec_put_labels(struct buf *out, const struct label *labels, uint32_t count)
 {
     bytes_put_u64(out, count);

@@ -50,6 +50,7 @@
 #define EDIT(number, when) .edit = EDIT_##when, .bit = (number)
 #define NO_FLAG
 #define FLAG(...)
+#define FLAG_OF(...)
 
 #define FIELD(id, kept, number, change, place, flag)                                               \
     {.record.name = #id, kept, .tag = (number), change, .group = GROUP_##place},

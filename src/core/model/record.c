@@ -100,6 +100,27 @@ void record_set(const struct record_field *field, void *object, int64_t value)
     }
 }
 
+#define IN(object, kind, member, most) RECORD_NUMBER(kind, object, member, #member, 0, most)
+static const struct record_field key_fields[] = {
+    IN(struct attempt_key, RECORD_UINT, task, RECORD_ANY),
+    IN(struct attempt_key, RECORD_UINT, index, TASK_INSTANCES_MAX - 1),
+    IN(struct attempt_key, RECORD_UINT, attempt, RECORD_ANY),
+};
+static const struct record_field amount_fields[] = {
+    IN(struct named_amount, RECORD_TEXT, name, NAME_LEN_MAX),
+    IN(struct named_amount, RECORD_MILLI, milli, AMOUNT_MILLI_MAX),
+};
+static const struct record_table key_table = RECORD_TABLE(struct attempt_key, key_fields);
+static const struct record_table amount_table = RECORD_TABLE(struct named_amount, amount_fields);
+
+/* The fields of the structs that a member consists of. */
+static const struct record_table *part_of(const struct record_field *field)
+{
+    return field->type == RECORD_KEY       ? &key_table
+           : field->type == RECORD_AMOUNTS ? &amount_table
+                                           : field->part;
+}
+
 static void list_put(const struct record_field *field, const void *object, struct buf *out)
 {
     const void *list = record_list(field, object);
@@ -108,12 +129,11 @@ static void list_put(const struct record_field *field, const void *object, struc
         codec_put_texts(out, list, count);
     } else if (field->type == RECORD_LABELS) {
         codec_put_labels(out, list, count);
-    } else if (field->type == RECORD_AMOUNTS) {
-        codec_put_amounts(out, list, count);
     } else {
+        const struct record_table *part = part_of(field);
         bytes_put_u64(out, count);
         for (uint32_t i = 0; i < count; i++) {
-            record_write(field->part, (const char *)list + (size_t)i * field->part->size, out);
+            record_write(part, (const char *)list + (size_t)i * part->size, out);
         }
     }
 }
@@ -146,10 +166,8 @@ void record_put_field(const struct record_field *field, const void *object, stru
         codec_put_16(out, member_of(field, object));
         break;
     case RECORD_KEY:
-        codec_put_key(out, record_key(field, object));
-        break;
     case RECORD_PART:
-        record_write(field->part, member_of(field, object), out);
+        record_write(part_of(field), member_of(field, object), out);
         break;
     case RECORD_OWN:
         field->put(object, out);
@@ -183,11 +201,11 @@ static void unsigned_get(const struct record_field *field, const struct record_s
     record_set(field, object, (int64_t)value);
 }
 
-/* Reads a list of structs that `field->part` describes. */
+/* Reads a list of structs. */
 static void *rows_get(const struct record_field *field, const struct record_source *from,
                       uint32_t *ret_count)
 {
-    const struct record_table *part = field->part;
+    const struct record_table *part = part_of(field);
     const uint32_t count = codec_get_count(from->in, (uint32_t)field->high);
     char *rows = arena_alloc(from->arena, (size_t)count * part->size);
     for (uint32_t i = 0; i < count; i++) {
@@ -207,8 +225,6 @@ static void list_get(const struct record_field *field, const struct record_sourc
         list = codec_get_texts(from->in, from->arena, most, field->length_max, &count);
     } else if (field->type == RECORD_LABELS) {
         list = codec_get_labels(from->in, from->arena, most, &count);
-    } else if (field->type == RECORD_AMOUNTS) {
-        list = codec_get_amounts(from->in, from->arena, most, &count);
     } else {
         list = rows_get(field, from, &count);
     }
@@ -261,10 +277,8 @@ static void field_read(const struct record_field *field, const struct record_sou
         codec_get_16(from->in, member_edit(field, object));
         break;
     case RECORD_KEY:
-        *(struct attempt_key *)member_edit(field, object) = codec_get_key(from->in);
-        break;
     case RECORD_PART:
-        record_read(field->part, from, member_edit(field, object));
+        record_read(part_of(field), from, member_edit(field, object));
         break;
     case RECORD_OWN:
         field->read != NULL ? field->read(from, object) : field->get(from->in, from->arena, object);

@@ -225,6 +225,10 @@ bool task_parts_groups_sound(const struct task_spec *spec)
     return sound;
 }
 
+static const struct record_field group_labels =
+    RECORD_LIST(RECORD_LABELS, struct group_spec, node_labels, node_label_count, "node_labels", 0,
+                NODE_LABELS_MAX, 0);
+
 bool task_parts_labels_said(const void *object)
 {
     const struct task_spec *spec = object;
@@ -239,7 +243,7 @@ void task_parts_labels_put(const void *object, struct buf *out)
 {
     const struct task_spec *spec = object;
     for (uint32_t i = 0; i < spec->group_count; i++) {
-        codec_put_labels(out, spec->groups[i].node_labels, spec->groups[i].node_label_count);
+        record_put_field(&group_labels, &spec->groups[i], out);
     }
 }
 
@@ -249,8 +253,7 @@ void task_parts_labels_get(struct bytes_reader *in, struct arena *arena, void *o
     struct group_spec *groups = arena_new(arena, struct group_spec, ret->group_count);
     for (uint32_t i = 0; i < ret->group_count; i++) {
         groups[i] = ret->groups[i];
-        groups[i].node_labels =
-            codec_get_labels(in, arena, NODE_LABELS_MAX, &groups[i].node_label_count);
+        record_get_field(&group_labels, in, arena, &groups[i]);
         if (groups[i].node_label_count + ret->node_label_count > TASK_LABELS_MAX ||
             (groups[i].instances == 0 && groups[i].node_label_count > 0)) {
             codec_bad(in);
