@@ -188,7 +188,7 @@ static bool is_checked(const char *field, const struct doc *value)
     return value->kind == DOC_MAP
                ? value->count > 0
                : text && (row->record.type == RECORD_MS || row->record.type == RECORD_OWN ||
-                          strcmp(field, "array") == 0);
+                          row->record.type == RECORD_PART || strcmp(field, "array") == 0);
 }
 
 /* Adds the field of one flag that was given. */

@@ -30,7 +30,7 @@ void object_init(const struct object *object, void *spec)
 
 bool object_default(const struct object_field *field, const void *spec)
 {
-    if (field->record.type == RECORD_OWN) {
+    if (field->record.type == RECORD_OWN || field->record.type == RECORD_PART) {
         return field->said != NULL && !field->said(spec);
     }
     if (field->record.type == RECORD_TEXT) {
@@ -107,8 +107,7 @@ bool object_bounded(const struct object *object, const void *spec, const char **
 {
     for (uint32_t i = 0; i < object->count; i++) {
         const struct record_field *record = &object->fields[i].record;
-        if (record->type != RECORD_OWN && record->type != RECORD_ID16 &&
-            !record_bounded(record, spec, ret_limit, ret_max)) {
+        if (record_has_bounds(record) && !record_bounded(record, spec, ret_limit, ret_max)) {
             return false;
         }
     }

@@ -42,7 +42,8 @@
 #define ID16(member) KEPT(RECORD_ID16, member)
 #define PARTS(stem, any)                                                                           \
     .record.type = RECORD_OWN, .record.put = stem##_put, .record.get = stem##_get, .said = (any)
-#define PARTS_EDITED(stem) PARTS(stem, NULL), .record.copy = stem##_copy
+/* Several members, described by a table of the same struct. */
+#define TABLE_OF(table) .record.type = RECORD_PART, .record.part = &(table)
 #define PART .record.type = RECORD_OWN
 
 #define FIXED .edit = EDIT_NEVER

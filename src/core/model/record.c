@@ -317,6 +317,9 @@ void record_copy_field(const struct record_field *field, void *to, const void *f
         field->copy(to, from);
         return;
     }
+    for (uint32_t i = 0; field->type == RECORD_PART && i < field->part->count; i++) {
+        record_copy_field(&field->part->fields[i], member_edit(field, to), member_of(field, from));
+    }
     memcpy(member_edit(field, to), member_of(field, from), field->size);
     if (field->count_offset != 0) {
         memcpy((char *)to + field->count_offset, (const char *)from + field->count_offset,
@@ -324,12 +327,15 @@ void record_copy_field(const struct record_field *field, void *to, const void *f
     }
 }
 
+bool record_has_bounds(const struct record_field *field)
+{
+    return field->type != RECORD_ID16 && field->type != RECORD_KEY && field->type != RECORD_PART &&
+           field->type != RECORD_OWN;
+}
+
 int64_t record_value(const struct record_field *field, const void *object)
 {
-    must(field->type != RECORD_ID16);
-    must(field->type != RECORD_KEY);
-    must(field->type != RECORD_PART);
-    must(field->type != RECORD_OWN);
+    must(record_has_bounds(field));
     if (field->type == RECORD_TEXT) {
         return (int64_t)strlen(record_text(field, object));
     }
@@ -344,8 +350,7 @@ bool record_table_bounded(const struct record_table *table, const void *object,
 {
     for (uint32_t i = 0; i < table->count; i++) {
         const struct record_field *field = &table->fields[i];
-        const bool has_bounds = field->type != RECORD_OWN && field->type != RECORD_PART;
-        if (has_bounds && !record_bounded(field, object, ret_limit, ret_max)) {
+        if (record_has_bounds(field) && !record_bounded(field, object, ret_limit, ret_max)) {
             return false;
         }
     }

@@ -107,15 +107,17 @@ void record_get_field(const struct record_field *field, struct bytes_reader *in,
 /* Copies one field from one object to another. Lists and texts are borrowed. */
 void record_copy_field(const struct record_field *field, void *to, const void *from);
 
-/* The value of a number, the length of a text, or the count of a list. Not for RECORD_ID16, RECORD_KEY,
- * RECORD_PART and RECORD_OWN. */
+/* The value of a number, the length of a text, or the count of a list: of a row that has bounds. */
 int64_t record_value(const struct record_field *field, const void *object);
+
+/* Does the row have bounds of its own? Not RECORD_ID16, RECORD_KEY, RECORD_PART and RECORD_OWN. */
+bool record_has_bounds(const struct record_field *field);
 
 /* Is the field within its bounds? False: `*ret_limit` names the bound that is broken, `*ret_max` is its value. */
 bool record_bounded(const struct record_field *field, const void *object, const char **ret_limit,
                     int64_t *ret_max);
 
-/* Are all fields of the table within their bounds, but for RECORD_OWN and RECORD_PART? */
+/* Are all fields of the table within their bounds? */
 bool record_table_bounded(const struct record_table *table, const void *object,
                           const char **ret_limit, int64_t *ret_max);
 

@@ -89,7 +89,7 @@ static int64_t task_spec_bytes(const struct task_spec *spec)
 static bool asks_in_limits(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max)
 {
     return BOUNDS_HOLD({"gpu_devices", spec->gpu_devices, 0, NODE_DEVICES_MAX}) &&
-           task_parts_asks_bounded(spec, ret_limit, ret_max) &&
+           record_table_bounded(&task_parts_asks, spec, ret_limit, ret_max) &&
            amounts_in_limits(spec->resources, spec->resource_count, ret_limit, ret_max);
 }
 

@@ -73,29 +73,7 @@ static const struct record_field asks_fields[] = {
     RECORD_LIST(RECORD_AMOUNTS, struct task_spec, resources, resource_count, "resources", 0,
                 TASK_RESOURCES_MAX, 0),
 };
-static const struct record_table asks_table = RECORD_TABLE(struct task_spec, asks_fields);
-
-void task_parts_asks_put(const void *object, struct buf *out)
-{
-    record_write(&asks_table, object, out);
-}
-
-void task_parts_asks_get(struct bytes_reader *in, struct arena *arena, void *object)
-{
-    record_read(&asks_table, RECORD_NOW(in, arena), object);
-}
-
-void task_parts_asks_copy(void *to, const void *from)
-{
-    for (uint32_t i = 0; i < asks_table.count; i++) {
-        record_copy_field(&asks_fields[i], to, from);
-    }
-}
-
-bool task_parts_asks_bounded(const struct task_spec *spec, const char **ret_limit, int64_t *ret_max)
-{
-    return record_table_bounded(&asks_table, spec, ret_limit, ret_max);
-}
+const struct record_table task_parts_asks = RECORD_TABLE(struct task_spec, asks_fields);
 
 /* ---- the gang ---- */
 
@@ -127,13 +105,16 @@ void task_parts_gang_get(struct bytes_reader *in, struct arena *arena, void *obj
     }
 static const struct record_field level_fields[] = {LEVEL(required), LEVEL(preferred)};
 static const struct record_table level_table = RECORD_TABLE(struct topology_spec, level_fields);
+static const struct record_field topology_field = {
+    .type = RECORD_PART, RECORD_AT(struct task_spec, topology), .part = &level_table};
+const struct record_table task_parts_topology = {&topology_field, 1, sizeof(struct task_spec)};
 
 static void group_asks_put(const void *object, struct buf *out)
 {
     const struct group_spec *group = object;
     codec_put_bool(out, group->asks != NULL);
     if (group->asks != NULL) {
-        task_parts_asks_put(group->asks, out);
+        record_write(&task_parts_asks, group->asks, out);
     }
 }
 
@@ -141,7 +122,7 @@ static void group_asks_get(struct bytes_reader *in, struct arena *arena, void *o
 {
     if (codec_get_bool(in)) {
         struct task_spec *asks = arena_new(arena, struct task_spec, 1);
-        task_parts_asks_get(in, arena, asks);
+        record_read(&task_parts_asks, RECORD_NOW(in, arena), asks);
         ((struct group_spec *)object)->asks = asks;
     }
 }
@@ -263,19 +244,4 @@ void task_parts_labels_get(struct bytes_reader *in, struct arena *arena, void *o
     if (!task_parts_labels_said(ret)) {
         codec_bad(in);
     }
-}
-
-void task_parts_topology_put(const void *object, struct buf *out)
-{
-    record_write(&level_table, &((const struct task_spec *)object)->topology, out);
-}
-
-void task_parts_topology_get(struct bytes_reader *in, struct arena *arena, void *object)
-{
-    record_read(&level_table, RECORD_NOW(in, arena), &((struct task_spec *)object)->topology);
-}
-
-void task_parts_topology_copy(void *to, const void *from)
-{
-    ((struct task_spec *)to)->topology = ((const struct task_spec *)from)->topology;
 }
