@@ -72,21 +72,15 @@ int64_t state_file_ms(struct sim_state *state, const struct doc *map, const char
 
 const char *state_file_text(const struct doc *map, const char *name)
 {
-    const struct doc *value = doc_get(map, name);
     const char *text = "";
-    if (value != NULL) {
-        (void)doc_text(value, &text);
-    }
+    (void)doc_text(doc_get(map, name), &text);
     return text;
 }
 
 bool state_file_yes(const struct doc *map, const char *name)
 {
-    const struct doc *value = doc_get(map, name);
     bool yes = false;
-    if (value != NULL) {
-        (void)doc_bool(value, &yes);
-    }
+    (void)doc_bool(doc_get(map, name), &yes);
     return yes;
 }
 

@@ -28,31 +28,29 @@ void quota_spec_body_from(struct quota_body *body, const struct quota_spec *spec
 
 /* ---- amounts ---- */
 
-/* Reads an amount: 5, 0.5, 64Gi (memory) or 'unlimited'. */
-static void amount_read(const struct doc_value *v, const char *resource, int64_t *ret)
+/* Reads an amount: 5, 0.5, 64Gi (memory), 'unlimited', or for a guarantee 'default'. */
+static void amount_read(const struct doc_value *v, int64_t *ret, const struct quota_amount *amount)
 {
-    if (v->doc->kind == DOC_STRING && str_is(v->doc->text, "unlimited")) {
+    const bool word = v->doc->kind == DOC_STRING;
+    const bool memory = strcmp(amount->resource, "memory") == 0;
+    if (word && str_is(v->doc->text, "unlimited")) {
         *ret = QUOTA_UNLIMITED;
-        return;
+    } else if (word && ret == &amount->guaranteed && str_is(v->doc->text, "default")) {
+        *ret = QUOTA_UNSET;
+    } else {
+        (void)fields_value_amount(v, memory ? amount_bytes : amount_milli,
+                                  "an amount or 'unlimited'", ret);
     }
-    (void)fields_value_amount(v, strcmp(resource, "memory") == 0 ? amount_bytes : amount_milli,
-                              "an amount or 'unlimited'", ret);
 }
 
 static void guaranteed_read(const struct doc_value *v, void *object)
 {
-    struct quota_amount *amount = object;
-    if (v->doc->kind == DOC_STRING && str_is(v->doc->text, "default")) {
-        amount->guaranteed = QUOTA_UNSET;
-        return;
-    }
-    amount_read(v, amount->resource, &amount->guaranteed);
+    amount_read(v, &((struct quota_amount *)object)->guaranteed, object);
 }
 
 static void limit_read(const struct doc_value *v, void *object)
 {
-    struct quota_amount *amount = object;
-    amount_read(v, amount->resource, &amount->limit);
+    amount_read(v, &((struct quota_amount *)object)->limit, object);
 }
 
 static void weight_read(const struct doc_value *v, void *object)

@@ -51,19 +51,12 @@ static bool named_has(const struct resources_text *texts, struct str name)
 static int64_t *known_target(struct resources_text *texts, struct str name, bool *ret_bytes)
 {
     *ret_bytes = str_is(name, "memory") || str_is(name, "gpu_memory");
-    if (str_is(name, "slots")) {
-        return &texts->slots_milli;
-    }
-    if (str_is(name, "gpu")) {
-        return &texts->gpu_milli;
-    }
-    if (str_is(name, "cpu")) {
-        return &texts->cpu_milli;
-    }
-    if (str_is(name, "memory")) {
-        return &texts->memory_bytes;
-    }
-    return str_is(name, "gpu_memory") ? &texts->gpu_memory_bytes : NULL;
+    return str_is(name, "slots")        ? &texts->slots_milli
+           : str_is(name, "gpu")        ? &texts->gpu_milli
+           : str_is(name, "cpu")        ? &texts->cpu_milli
+           : str_is(name, "memory")     ? &texts->memory_bytes
+           : str_is(name, "gpu_memory") ? &texts->gpu_memory_bytes
+                                        : NULL;
 }
 
 static enum err item_read(struct resources_text *texts, struct str item, uint32_t named_max,
