@@ -89,11 +89,7 @@ static void at_read(const struct doc_value *v, void *object)
 static const struct field event_fields[] = {
     {.name = "at", .read = at_read, .offset = IN_EVENT(at_ms)},
     {.name = "for", .read = fields_duration, .offset = IN_EVENT(for_ms)},
-    {.name = "priority",
-     .read = fields_u32,
-     .offset = IN_EVENT(priority),
-     .min = PRIORITY_MIN,
-     .max = PRIORITY_MAX},
+    FIELDS_COUNT("priority", struct event_draft, action.priority, PRIORITY_MIN, PRIORITY_MAX),
     {.name = "crash", .read = act_read, .min = ACTION_CRASH},
     {.name = "cut", .read = act_read, .min = ACTION_CUT},
     {.name = "up", .read = act_read, .min = ACTION_UP},

@@ -137,14 +137,8 @@ static void trace_field_read(const struct doc_value *v, void *object)
 }
 
 static const struct field default_fields[] = {
-    {.name = "gpu_pool",
-     .read = fields_name,
-     .offset = offsetof(struct scenario, default_pools[POOL_DEFAULT_GPU]),
-     .note = "a pool"},
-    {.name = "cpu_pool",
-     .read = fields_name,
-     .offset = offsetof(struct scenario, default_pools[POOL_DEFAULT_CPU]),
-     .note = "a pool"},
+    FIELDS_NAME("gpu_pool", struct scenario, default_pools[POOL_DEFAULT_GPU], "a pool"),
+    FIELDS_NAME("cpu_pool", struct scenario, default_pools[POOL_DEFAULT_CPU], "a pool"),
     {0},
 };
 

@@ -80,13 +80,10 @@ static void labels_read(const struct doc_value *v, void *object)
 #define IN_NODE(member) offsetof(struct node_draft, member)
 
 static const struct field node_fields[] = {
-    {.name = "name", .read = fields_name, .offset = IN_NODE(spec.name), .note = "a node"},
-    {.name = "count", .read = fields_u32, .offset = IN_NODE(count), .min = 1, .max = NODES_MAX},
-    {.name = "pool", .read = fields_name, .offset = IN_NODE(spec.pool), .note = "a pool"},
-    {.name = "gpus",
-     .read = fields_u32,
-     .offset = IN_NODE(spec.device_count),
-     .max = NODE_DEVICES_MAX},
+    FIELDS_NAME("name", struct node_draft, spec.name, "a node"),
+    FIELDS_COUNT("count", struct node_draft, count, 1, NODES_MAX),
+    FIELDS_NAME("pool", struct node_draft, spec.pool, "a pool"),
+    FIELDS_COUNT("gpus", struct node_draft, spec.device_count, 0, NODE_DEVICES_MAX),
     {.name = "slots", .read = slots_read, .offset = IN_NODE(slots), .max = NODE_SLOTS_MAX},
     {.name = "cpu", .read = milli_read, .offset = IN_NODE(spec.cpu_milli)},
     {.name = "memory", .read = bytes_read, .offset = IN_NODE(spec.memory_bytes)},

@@ -40,6 +40,17 @@ struct field {
     const struct object_field *row; /* for object_read_field() */
 };
 
+/* Rows of a table: a whole number of uint32_t within its bounds, and the name of a thing. */
+#define FIELDS_COUNT(key, object, member, least, most)                                             \
+    {                                                                                              \
+        .name = (key), .read = fields_u32, .offset = offsetof(object, member), .min = (least),     \
+        .max = (most)                                                                              \
+    }
+#define FIELDS_NAME(key, object, member, thing)                                                    \
+    {                                                                                              \
+        .name = (key), .read = fields_name, .offset = offsetof(object, member), .note = (thing)    \
+    }
+
 /* ---- problems ---- */
 
 void fields_problem(const struct doc_value *v, const char *format, ...)

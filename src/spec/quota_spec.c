@@ -145,10 +145,7 @@ static void account_read(const struct doc_value *v, void *object)
 static const struct field whose_fields[] = {
     {.name = "project", .read = account_read, .max = ACCOUNT_PROJECT, .note = "a project"},
     {.name = "department", .read = account_read, .max = ACCOUNT_DEPARTMENT, .note = "a department"},
-    {.name = "pool",
-     .read = fields_name,
-     .offset = offsetof(struct quota_body, pool),
-     .note = "a pool"},
+    FIELDS_NAME("pool", struct quota_body, pool, "a pool"),
     {.name = "resources", .read = fields_skip},
 #define FIELD(id, kept, tag, change, place, flag) {.name = #id, .read = fields_skip},
 #include "core/model/quota_fields.def"

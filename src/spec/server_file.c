@@ -98,8 +98,8 @@ static void retention_read(const struct doc_value *v, void *object)
 }
 
 static const struct field defaults_fields[] = {
-    {.name = "gpu_pool", .read = fields_name, .offset = IN_FILE(gpu_pool), .note = "a pool"},
-    {.name = "cpu_pool", .read = fields_name, .offset = IN_FILE(cpu_pool), .note = "a pool"},
+    FIELDS_NAME("gpu_pool", struct server_file, gpu_pool, "a pool"),
+    FIELDS_NAME("cpu_pool", struct server_file, cpu_pool, "a pool"),
     {0},
 };
 
@@ -110,38 +110,33 @@ static void defaults_read(const struct doc_value *v, void *object)
 
 /* ---- lists of things with names ---- */
 
-static void pool_clear(void *spec)
-{
-    pool_spec_init(spec, NULL);
-}
-
-static void department_clear(void *spec)
-{
-    account_spec_init(spec, ACCOUNT_DEPARTMENT);
-}
-
-static void project_clear(void *spec)
-{
-    account_spec_init(spec, ACCOUNT_PROJECT);
-}
-
 /* What a list declares: structs of `size` bytes, each with its name at `name_offset`. */
 struct declared {
     const char *what;
     size_t size;
     size_t name_offset;
-    void (*clear)(void *spec);
     field_fn read;
+    enum account_kind kind; /* of departments and projects */
 };
-static const struct declared pool_list = {"pool", sizeof(struct pool_spec),
-                                          offsetof(struct pool_spec, name), pool_clear,
-                                          pool_spec_fields};
-static const struct declared department_list = {"department", sizeof(struct account_spec),
-                                                offsetof(struct account_spec, name),
-                                                department_clear, account_spec_fields};
-static const struct declared project_list = {"project", sizeof(struct account_spec),
-                                             offsetof(struct account_spec, name), project_clear,
-                                             account_spec_fields};
+#define DECLARED(what, object, reader, kind)                                                       \
+    {                                                                                              \
+        what, sizeof(object), offsetof(object, name), reader, kind                                 \
+    }
+static const struct declared pool_list = DECLARED("pool", struct pool_spec, pool_spec_fields, 0);
+static const struct declared department_list =
+    DECLARED("department", struct account_spec, account_spec_fields, ACCOUNT_DEPARTMENT);
+static const struct declared project_list =
+    DECLARED("project", struct account_spec, account_spec_fields, ACCOUNT_PROJECT);
+
+/* Makes the defaults of an item, without a name. */
+static void declared_init(const struct declared *list, void *spec)
+{
+    if (list == &pool_list) {
+        pool_spec_init(spec, NULL);
+    } else {
+        account_spec_init(spec, list->kind);
+    }
+}
 
 static const char *name_of(const struct declared *list, const void *spec)
 {
@@ -171,7 +166,7 @@ static void *list_read(const struct doc_value *v, const struct declared *list, u
     uint32_t count = 0;
     for (struct doc_value item = fields_first(v); item.doc != NULL; fields_next(&item)) {
         void *spec = specs + count * list->size;
-        list->clear(spec);
+        declared_init(list, spec);
         list->read(&item, spec);
         const char *name = name_of(list, spec);
         if (name == NULL) {

@@ -65,24 +65,15 @@ static void group_node_labels(const struct doc_value *v, void *object)
                              &group->node_label_count);
 }
 
-#define COUNT(key, member, most)                                                                   \
-    {                                                                                              \
-        .name = (key), .read = fields_u32, .offset = offsetof(struct group_spec, member),          \
-        .min = 1, .max = (most)                                                                    \
-    }
-
 static const struct field group_fields[] = {
-    {.name = "name",
-     .read = fields_name,
-     .offset = offsetof(struct group_spec, name),
-     .note = "a group"},
-    COUNT("instances", instances, TASK_INSTANCES_MAX),
-    COUNT("min", min, TASK_INSTANCES_MAX),
+    FIELDS_NAME("name", struct group_spec, name, "a group"),
+    FIELDS_COUNT("instances", struct group_spec, instances, 1, TASK_INSTANCES_MAX),
+    FIELDS_COUNT("min", struct group_spec, min, 1, TASK_INSTANCES_MAX),
     {.name = "resources", .read = fields_skip}, /* group_asks() reads the value */
     {.name = "node_labels", .read = group_node_labels},
     {.name = "topology", .read = group_topology},
     {.name = "groups", .read = fields_skip}, /* group_read() reads the value */
-    COUNT("min_groups", min, TASK_GROUPS_MAX),
+    FIELDS_COUNT("min_groups", struct group_spec, min, 1, TASK_GROUPS_MAX),
     {0},
 };
 

@@ -89,11 +89,7 @@ static const struct field known_fields[] = {
     {.name = "cpu", .read = milli_read, .offset = IN_DRAFT(spec.cpu_milli)},
     {.name = "memory", .read = bytes_read, .offset = IN_DRAFT(spec.memory_bytes)},
     {.name = "gpu_memory", .read = bytes_read, .offset = IN_DRAFT(spec.gpu_memory_bytes)},
-    {.name = "gpu_devices",
-     .read = fields_u32,
-     .offset = IN_DRAFT(spec.gpu_devices),
-     .min = 1,
-     .max = NODE_DEVICES_MAX},
+    FIELDS_COUNT("gpu_devices", struct task_draft, spec.gpu_devices, 1, NODE_DEVICES_MAX),
     {.name = "resource_pool", .read = task_resources_pool_read},
     {0},
 };
