@@ -4,8 +4,7 @@
 /* One row: with what completion offers and the values allowed, and without. */
 #define FLAG_OF(kind, name, letter, value, help, complete, choices)                                \
     {name, letter, FLAG_##kind, value, help, COMPLETE_##complete, choices},
-#define FLAG(kind, name, letter, value, help)                                                      \
-    FLAG_OF(kind, name, letter, value, help, NONE, NULL)
+#define FLAG(kind, name, letter, value, help) FLAG_OF(kind, name, letter, value, help, NONE, NULL)
 /* clang-format off */
 
 const struct flag flags_common[] = {
