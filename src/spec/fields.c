@@ -346,6 +346,11 @@ void fields_duration(const struct doc_value *v, void *object)
     (void)fields_value_duration(v, target(v, object));
 }
 
+void fields_inner(const struct doc_value *v, void *object)
+{
+    (void)fields_read(v, v->field->inner, target(v, object));
+}
+
 void fields_skip(const struct doc_value *v, void *object)
 {
     (void)v;

@@ -38,6 +38,7 @@ struct field {
     int64_t max;   /* of a number the most, of a text the longest length */
     const char *note;
     const struct object_field *row; /* for object_read_field() */
+    const struct field *inner;      /* for fields_inner() */
 };
 
 /* Rows of a table: a whole number of uint32_t within its bounds, and the name of a thing. */
@@ -80,7 +81,8 @@ bool fields_read(const struct doc_value *map, const struct field *fields, void *
  * known field. */
 const struct field *fields_find(const struct doc_value *v, const struct field *fields);
 
-/* Reads a whole document of `size` bytes; the object changes only if no problem was noted. */
+/* Reads a whole document into an object of `size` bytes. The object changes only if no problem was
+ * noted. */
 must_use enum err fields_document(const struct doc *doc, struct arena *arena, field_fn read,
                                   void *object, size_t size, struct error *e);
 
@@ -105,8 +107,9 @@ void fields_name(const struct doc_value *v, void *object);
 void fields_u32(const struct doc_value *v, void *object);
 void fields_bool(const struct doc_value *v, void *object);
 void fields_duration(const struct doc_value *v, void *object); /* int64_t milliseconds */
-void fields_skip(const struct doc_value *v,
-                 void *object); /* reads nothing: others read the value */
+void fields_inner(const struct doc_value *v, void *object);    /* a map, by the table `inner` */
+/* Reads nothing: another function reads the value. */
+void fields_skip(const struct doc_value *v, void *object);
 
 /* ---- single values; false: a problem was noted ---- */
 

@@ -66,11 +66,6 @@ static const struct field scheduler_fields[] = {
 };
 #undef FIELD
 
-static void scheduler_read(const struct doc_value *v, void *object)
-{
-    (void)fields_read(v, scheduler_fields, object);
-}
-
 /* Checks the type of a provider and keeps nothing, because agents of a static pool are started by
  * hand. */
 static void type_read(const struct doc_value *v, void *object)
@@ -174,7 +169,7 @@ static void pool_name_read(const struct doc_value *v, void *object)
 #define POOL_HISTORY(id)
 static const struct field pool_fields[] = {
 #include "core/model/pool_fields.def"
-    {.name = "scheduler", .read = scheduler_read},
+    {.name = "scheduler", .read = fields_inner, .inner = scheduler_fields},
     {.name = "provider", .read = provider_read},
     {.name = "access", .note = "pools are open to every user for now"},
     {.name = "zones", .note = "zones do not exist yet"},

@@ -92,21 +92,11 @@ static const struct field retention_fields[] = {
     {0},
 };
 
-static void retention_read(const struct doc_value *v, void *object)
-{
-    (void)fields_read(v, retention_fields, object);
-}
-
 static const struct field defaults_fields[] = {
     FIELDS_NAME("gpu_pool", struct server_file, gpu_pool, "a pool"),
     FIELDS_NAME("cpu_pool", struct server_file, cpu_pool, "a pool"),
     {0},
 };
-
-static void defaults_read(const struct doc_value *v, void *object)
-{
-    (void)fields_read(v, defaults_fields, object);
-}
 
 /* ---- lists of things with names ---- */
 
@@ -224,13 +214,13 @@ static const struct field server_fields[] = {
      .offset = IN_FILE(data_dir),
      .min = 1,
      .max = PATH_LEN_MAX},
-    {.name = "defaults", .read = defaults_read},
+    {.name = "defaults", .read = fields_inner, .inner = defaults_fields},
     {.name = "pools", .read = pools_read, .max = POOLS_MAX},
     {.name = "departments", .read = departments_read, .max = ACCOUNT_CHILDREN_MAX},
     {.name = "projects", .read = projects_read, .max = ACCOUNT_CHILDREN_MAX},
     {.name = "quotas", .read = quotas_read, .max = QUOTAS_MAX},
     {.name = "lost_after", .read = fields_duration, .offset = IN_FILE(lost_after_ms)},
-    {.name = "retention", .read = retention_read},
+    {.name = "retention", .read = fields_inner, .inner = retention_fields},
     {.name = "tls", .note = "TLS does not exist yet; listen on loopback, or behind a proxy"},
     {.name = "store", .note = "SQLite under 'data' is the only store for now"},
     {0},
