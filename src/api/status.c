@@ -5,7 +5,6 @@
 #include "api/handlers.h"
 #include "base/mem.h"
 #include "wire/state_json.h"
-#include "wire/time_text.h"
 
 /* Counts of ended states include every task since the first. */
 static void tasks_count(struct json_out *j, const struct core *core)
@@ -72,8 +71,8 @@ void status_show(struct call *call)
     json_out_kv_text(&j, "version", WEIR_VERSION);
     json_out_kv_u64(&j, "epoch", query_epoch(core));
     json_out_kv_u64(&j, "seq", query_seq(core));
-    time_text_json(&j, "time", call_now_ms(call));
-    time_text_json(&j, "started_at", numbers.started_ms);
+    json_out_kv_time(&j, "time", call_now_ms(call));
+    json_out_kv_time(&j, "started_at", numbers.started_ms);
     json_out_kv_bool(&j, "writable", writable);
     json_out_kv_text(&j, "problem", writable ? "" : e.text);
     json_out_kv_u64(&j, "pools", pools);

@@ -3,8 +3,10 @@
 #include "base/json_out.h"
 
 #include "base/must.h"
+#include "base/time_text.h"
 #include "base/utf8.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 void json_out_init(struct json_out *j, struct buf *out)
@@ -197,6 +199,17 @@ void json_out_raw(struct json_out *j, struct str json)
     buf_add(j->out, json.p, json.len);
 }
 
+void json_out_time(struct json_out *j, int64_t ms)
+{
+    char text[TIME_TEXT_MAX];
+    if (ms == 0) {
+        json_out_null(j);
+        return;
+    }
+    time_text(ms, text);
+    json_out_text(j, text);
+}
+
 void json_out_kv_text(struct json_out *j, const char *key, const char *text)
 {
     json_out_key(j, key);
@@ -225,4 +238,80 @@ void json_out_kv_milli(struct json_out *j, const char *key, int64_t milli)
 {
     json_out_key(j, key);
     json_out_milli(j, milli);
+}
+
+void json_out_kv_time(struct json_out *j, const char *key, int64_t ms)
+{
+    json_out_key(j, key);
+    json_out_time(j, ms);
+}
+
+static void u64_or_null(struct json_out *j, uint64_t value)
+{
+    if (value != 0) {
+        json_out_u64(j, value);
+    } else {
+        json_out_null(j);
+    }
+}
+
+/* Writes the value of one conversion, which begins behind `%`. Returns the end of the conversion. */
+static const char *conversion_put(struct json_out *j, const char *at, va_list *values)
+{
+    switch (*at) {
+    case 's':
+        json_out_text(j, va_arg(*values, const char *));
+        return at + 1;
+    case 'i':
+        json_out_bool(j, va_arg(*values, int) != 0);
+        return at + 1;
+    case 'u':
+        json_out_u64(j, va_arg(*values, unsigned));
+        return at + 1;
+    case 'd':
+        json_out_i64(j, va_arg(*values, int));
+        return at + 1;
+    case 'z':
+        u64_or_null(j, va_arg(*values, uint64_t));
+        return at + strlen("zu");
+    case 't':
+        json_out_time(j, va_arg(*values, int64_t));
+        return at + strlen("td");
+    case '.':
+        json_out_milli(j, va_arg(*values, int64_t));
+        return at + strlen(".3ld");
+    default:
+        must(*at == 'l');
+        if (at[1] == 'u') {
+            json_out_u64(j, va_arg(*values, uint64_t));
+        } else {
+            json_out_i64(j, va_arg(*values, int64_t));
+        }
+        return at + strlen("ld");
+    }
+}
+
+void json_out_put(struct json_out *j, const char *shape, ...)
+{
+    va_list values;
+    va_start(values, shape);
+    while (*shape != '\0') {
+        const size_t word = strspn(shape, "abcdefghijklmnopqrstuvwxyz_0123456789");
+        if (word > 0) {
+            json_out_key_str(j, (struct str){shape, word});
+            shape += word;
+        } else if (*shape == '%') {
+            shape = conversion_put(j, shape + 1, &values);
+        } else {
+            const char mark = *shape++;
+            if (mark == '{' || mark == '[') {
+                nest(j, mark == '[');
+            } else if (mark == '}' || mark == ']') {
+                json_out_end(j);
+            } else {
+                must(mark == ':' || mark == ',');
+            }
+        }
+    }
+    va_end(values);
 }

@@ -13,7 +13,7 @@
 #include "spec/object_again.h"
 #include "spec/pool_spec.h"
 #include "wire/state_json.h"
-#include "wire/time_text.h"
+#include "base/time_text.h"
 
 #include <inttypes.h>
 

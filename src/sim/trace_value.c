@@ -4,7 +4,7 @@
 
 #include "base/amount.h"
 #include "core/model/limits.h"
-#include "wire/time_text.h"
+#include "base/time_text.h"
 
 #include <ctype.h>
 

@@ -7,7 +7,6 @@
 
 #include "wire/part_json.h"
 #include "wire/record_json.h"
-#include "wire/time_text.h"
 
 /* How many values `place` of struct record_field has. */
 enum { PLACES = 3 };
@@ -119,7 +118,7 @@ static void reservations_json(struct json_out *j, const struct fact *fact)
     for (uint32_t i = 0; i < fact->reserved.count; i++) {
         json_out_object(j);
         json_out_kv_u64(j, "task", fact->reserved.at[i].task.v);
-        time_text_json(j, "until", fact->reserved.at[i].until_ms);
+        json_out_kv_time(j, "until", fact->reserved.at[i].until_ms);
         json_out_end(j);
     }
     json_out_end(j);
@@ -162,7 +161,7 @@ void event_json(struct json_out *j, const struct core *core, uint64_t seq, const
     struct event_json_subject subject = event_json_subject(core, fact);
     json_out_object(j);
     json_out_kv_u64(j, "seq", seq);
-    time_text_json(j, "time", fact->time_ms);
+    json_out_kv_time(j, "time", fact->time_ms);
     json_out_kv_text(j, "type", fact_type_name(fact->type));
     json_out_kv_text(j, "actor", fact->actor);
     json_out_kv_text(j, "cause", fact->cause);

@@ -3,7 +3,6 @@
 #include "wire/eviction_json.h"
 
 #include "wire/reason_text.h"
-#include "wire/time_text.h"
 
 enum { TEXT_MAX = 1024, MS_PER_SECOND = 1000 };
 
@@ -113,7 +112,7 @@ void eviction_json_evicted(struct json_out *j, const struct core *core, const st
     buf_init(&text, TEXT_MAX);
     eviction_json_text(core, &note->why, &text);
     json_out_object(j);
-    time_text_json(j, "at", note->at_ms);
+    json_out_kv_time(j, "at", note->at_ms);
     json_out_kv_u64(j, "index", note->index);
     eviction_json(j, core, &note->why);
     json_out_kv_text(j, "message", buf_text(&text));

@@ -6,7 +6,6 @@
 #include "wire/part_json.h"
 #include "wire/reason_help.h"
 #include "wire/reason_text.h"
-#include "wire/time_text.h"
 #include "wire/task_json.h"
 
 enum { MESSAGE_MAX = 1024 };
@@ -118,7 +117,7 @@ void explain_json(struct json_out *j, const struct core *core, const struct task
     part_json_u64_or_null(j, "ms", (uint64_t)why.expect_ms);
     json_out_kv_text(j, "from", names_length_source(why.expect_from));
     json_out_end(j);
-    time_text_json(j, "reserved_until", why.reserved_until_ms);
+    json_out_kv_time(j, "reserved_until", why.reserved_until_ms);
     account_figures_json(j, core, &why.account);
     eviction_json_evicted(j, core, task);
     json_out_kv_u64(j, "nodes_total", why.nodes_total);

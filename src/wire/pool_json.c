@@ -4,7 +4,6 @@
 
 #include "wire/object_json.h"
 #include "wire/part_json.h"
-#include "wire/time_text.h"
 
 /* NULL: the pool has no slots, or slots of several types. */
 static const char *slot_type_name(enum slot_type type)
@@ -81,11 +80,11 @@ void pool_json(struct json_out *j, const struct core *core, const struct pool *p
     for (uint32_t i = 0; i < pool->reserved_count; i++) {
         json_out_object(j);
         json_out_kv_u64(j, "task", pool->reserved[i].task.v);
-        time_text_json(j, "until", pool->reserved[i].until_ms);
+        json_out_kv_time(j, "until", pool->reserved[i].until_ms);
         json_out_end(j);
     }
     json_out_end(j);
     part_json_u64_or_null(j, "blocked_task", pool->blocked_task.v);
-    time_text_json(j, "created_at", pool->created_ms);
+    json_out_kv_time(j, "created_at", pool->created_ms);
     json_out_end(j);
 }

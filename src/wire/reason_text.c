@@ -4,7 +4,6 @@
 
 #include "base/amount.h"
 #include "base/must.h"
-#include "wire/time_text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -385,7 +384,7 @@ void reason_text_json(struct json_out *j, const struct core *core, const struct 
     }
     json_out_kv_u64(j, "have", reason->have);
     json_out_kv_u64(j, "need", reason->need);
-    time_text_json(j, "until", reason->until_ms);
+    json_out_kv_time(j, "until", reason->until_ms);
     if (reason->group[0] != '\0') {
         json_out_kv_text(j, "group", reason->group);
     }

@@ -8,7 +8,6 @@
 #include "core/model/spec.h"
 #include "wire/attempt_key.h"
 #include "wire/part_json.h"
-#include "wire/time_text.h"
 
 #include <string.h>
 
@@ -92,7 +91,7 @@ static void value_put(struct json_out *j, const struct record_field *field, cons
         json_out_kv_milli(j, name, record_value(field, object));
         break;
     case RECORD_TIME:
-        time_text_json(j, name, record_value(field, object));
+        json_out_kv_time(j, name, record_value(field, object));
         break;
     case RECORD_WORD:
         json_out_kv_text(j, name, field->word((unsigned)record_value(field, object)));

@@ -7,7 +7,6 @@
 #include "wire/pool_json.h"
 #include "wire/quota_json.h"
 #include "wire/task_json.h"
-#include "wire/time_text.h"
 
 static void pools_json(struct json_out *j, const struct core *core, struct arena *arena)
 {
@@ -93,7 +92,7 @@ void state_json(const struct core *core, int64_t now_ms, struct buf *out)
     json_out_object(&j);
     json_out_kv_u64(&j, "version", STATE_JSON_VERSION);
     json_out_kv_u64(&j, "seq", query_seq(core));
-    time_text_json(&j, "time", now_ms);
+    json_out_kv_time(&j, "time", now_ms);
     defaults_json(&j, core);
     pools_json(&j, core, &arena);
     nodes_json(&j, core, &arena);

@@ -9,7 +9,6 @@
 #include "wire/object_json.h"
 #include "wire/part_json.h"
 #include "wire/reason_text.h"
-#include "wire/time_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,11 +156,11 @@ static void counts_json(struct json_out *j, const struct task *task)
 /* Writes the fields that change while the task lives. */
 static void course_json(struct json_out *j, const struct task *task)
 {
-    time_text_json(j, "submitted_at", task->submitted_ms);
-    time_text_json(j, "queued_at", task->queued_ms);
-    time_text_json(j, "started_at", task->started_ms);
-    time_text_json(j, "ended_at", task->ended_ms);
-    time_text_json(j, "running_since", task->running_ms);
+    json_out_kv_time(j, "submitted_at", task->submitted_ms);
+    json_out_kv_time(j, "queued_at", task->queued_ms);
+    json_out_kv_time(j, "started_at", task->started_ms);
+    json_out_kv_time(j, "ended_at", task->ended_ms);
+    json_out_kv_time(j, "running_since", task->running_ms);
     json_out_kv_i64(j, "ran_ms", task->ran_ms);
     json_out_kv_i64(j, "cpu_ms", task->cpu_ms);
     json_out_kv_i64(j, "memory_peak", task->memory_peak_bytes);
@@ -222,9 +221,9 @@ static void attempt_json(struct json_out *j, const struct core *core, const stru
                    instance->exit_code);
     message_json(j, program, instance);
     json_out_kv_bool(j, "workdir_used", instance->workdir_missed == 0);
-    time_text_json(j, "started_at", instance->started_ms);
-    time_text_json(j, "checkpoint_at", instance->checkpoint_ms);
-    time_text_json(j, "ended_at", instance->ended_ms);
+    json_out_kv_time(j, "started_at", instance->started_ms);
+    json_out_kv_time(j, "checkpoint_at", instance->checkpoint_ms);
+    json_out_kv_time(j, "ended_at", instance->ended_ms);
     use_json(j, instance);
     json_out_end(j);
 }
@@ -298,7 +297,7 @@ void task_json_short(struct task_writer *writer, struct json_out *j, const struc
     part_json_request(j, writer->core, &shape->request);
     json_out_kv_u64(j, "instances", task->instance_count);
     counts_json(j, task);
-    time_text_json(j, "submitted_at", task->submitted_ms);
+    json_out_kv_time(j, "submitted_at", task->submitted_ms);
     json_out_key(j, "reason");
     reason_text_json(j, writer->core, &reason);
     json_out_end(j);

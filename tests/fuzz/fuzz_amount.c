@@ -10,7 +10,7 @@
 #include "base/name.h"
 #include "spec/resources_text.h"
 #include "wire/attempt_key.h"
-#include "wire/time_text.h"
+#include "base/time_text.h"
 #include "core/model/limits.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* test_time_text.c - times to and from RFC 3339.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "wire/time_text.h"
+#include "base/time_text.h"
+#include "base/json_out.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,8 +97,8 @@ static void zero_is_null_in_json(void **state)
     buf_init(&out, 1000);
     json_out_init(&j, &out);
     json_out_object(&j);
-    time_text_json(&j, "a", 0);
-    time_text_json(&j, "b", 1000);
+    json_out_kv_time(&j, "a", 0);
+    json_out_kv_time(&j, "b", 1000);
     json_out_end(&j);
     assert_string_equal(buf_text(&out), "{\"a\":null,\"b\":\"1970-01-01T00:00:01.000Z\"}");
     buf_done(&out);

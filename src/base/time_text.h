@@ -1,9 +1,7 @@
-/* time_text.h - times as the API writes them: RFC 3339, UTC, milliseconds:
- * 2026-11-15T12:00:00.000Z.
+/* time_text.h - times as text: RFC 3339, UTC, milliseconds: 2026-11-15T12:00:00.000Z.
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/json_out.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -18,6 +16,3 @@ void time_text(int64_t ms, char *out);
 /* Parses RFC 3339 with `Z` or an offset; the fraction is optional. False: the text is malformed
  * or before 1970. */
 bool time_text_parse(struct str text, int64_t *ret_ms);
-
-/* Writes the time as a JSON string; 0 is written as null. */
-void time_text_json(struct json_out *j, const char *key, int64_t ms);
