@@ -62,7 +62,9 @@ void json_out_kv_time(struct json_out *j, const char *key, int64_t ms);
  * A word is a key. Brackets may stay open: the next call goes on where this one ends, also behind
  * a key. The compiler checks the values, because each has the letters of printf():
  *
- *   %s                text; NULL is written as null     %i    bool
+ *   %s                text; NULL is null                %i    bool
  *   %u %lu %d %ld     number                            %zu   number; 0 is written as null
- *   %.3ld             thousandths: json_out_milli()     %td   moment: json_out_time() */
+ *   %.3ld             thousandths: json_out_milli()     %td   moment: json_out_time()
+ *
+ * Where the code chooses between a text and NULL, use json_out_kv_text(): gcc warns of a NULL for %s. */
 void json_out_put(struct json_out *j, const char *shape, ...) __attribute__((format(printf, 2, 3)));

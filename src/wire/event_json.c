@@ -65,14 +65,6 @@ struct event_json_subject event_json_subject(const struct core *core, const stru
     return subject;
 }
 
-static void account_json(struct json_out *j, const struct core *core, account_id id)
-{
-    const struct account *account = query_account(core, id);
-    if (account != NULL) {
-        json_out_kv_text(j, names_account_kind(account->kind), query_account_name(core, id));
-    }
-}
-
 static bool is_named(const struct record_field *field, const char *name)
 {
     return strcmp(field->name, name) == 0;
@@ -90,7 +82,7 @@ static void fields_json(struct json_out *j, const struct core *core, const struc
                 continue;
             }
             if (is_named(field, "account")) {
-                account_json(j, core, (account_id){(uint32_t)record_value(field, fact)});
+                part_json_account(j, core, (account_id){(uint32_t)record_value(field, fact)});
             } else {
                 record_json_put_field(j, field, fact);
             }
@@ -101,27 +93,10 @@ static void fields_json(struct json_out *j, const struct core *core, const struc
 static void submitted_json(struct json_out *j, const struct core *core, const struct fact *fact)
 {
     const struct task_spec *spec = fact->task_submitted.spec;
-    json_out_kv_text(j, "name", spec->name);
-    json_out_kv_text(j, "user", spec->user);
-    json_out_kv_text(j, "project", spec->project);
-    json_out_kv_text(j, "kind", names_task_kind(spec->kind));
-    json_out_kv_u64(j, "priority", spec->priority);
-    json_out_kv_u64(j, "instances", spec->instances);
-    json_out_key(j, "resources");
+    json_out_put(j, "name:%s,user:%s,project:%s,kind:%s,priority:%u,instances:%u", spec->name,
+                 spec->user, spec->project, names_task_kind(spec->kind), spec->priority,
+                 spec->instances);
     part_json_request(j, core, fact->task_submitted.request);
-}
-
-static void reservations_json(struct json_out *j, const struct fact *fact)
-{
-    json_out_key(j, "reservations");
-    json_out_array(j);
-    for (uint32_t i = 0; i < fact->reserved.count; i++) {
-        json_out_object(j);
-        json_out_kv_u64(j, "task", fact->reserved.at[i].task.v);
-        json_out_kv_time(j, "until", fact->reserved.at[i].until_ms);
-        json_out_end(j);
-    }
-    json_out_end(j);
 }
 
 /* Writes what no single row of the fact says. */
@@ -140,7 +115,7 @@ static void more_json(struct json_out *j, const struct core *core, const struct 
         json_out_kv_text(j, names_account_kind(fact->account_set.spec->kind),
                          fact->account_set.spec->name);
     } else if (fact->type == FACT_RESERVED) {
-        reservations_json(j, fact);
+        part_json_reservations(j, fact->reserved.at, fact->reserved.count);
     }
 }
 
@@ -159,12 +134,8 @@ static const char *node_name(const struct core *core, const struct fact *fact, n
 void event_json(struct json_out *j, const struct core *core, uint64_t seq, const struct fact *fact)
 {
     struct event_json_subject subject = event_json_subject(core, fact);
-    json_out_object(j);
-    json_out_kv_u64(j, "seq", seq);
-    json_out_kv_time(j, "time", fact->time_ms);
-    json_out_kv_text(j, "type", fact_type_name(fact->type));
-    json_out_kv_text(j, "actor", fact->actor);
-    json_out_kv_text(j, "cause", fact->cause);
+    json_out_put(j, "{seq:%lu,time:%td,type:%s,actor:%s,cause:%s", seq, fact->time_ms,
+                 fact_type_name(fact->type), fact->actor, fact->cause);
     if (subject.task.v != 0) {
         json_out_kv_u64(j, "task", subject.task.v);
     }

@@ -4,6 +4,7 @@
 
 #include "base/amount.h"
 #include "base/must.h"
+#include "wire/part_json.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -27,15 +28,6 @@ void reason_text_amount(const struct core *core, resource_id resource, int64_t a
         buf_addf(out, "%s slot%s", text, amount == SLOT_MILLI ? "" : "s");
     } else {
         buf_addf(out, "%s %s", text, query_resource_name(core, resource));
-    }
-}
-
-void reason_text_amount_json(struct json_out *j, resource_id resource, int64_t amount)
-{
-    if (resource.v == RESOURCE_MEMORY || resource.v == RESOURCE_GPU_MEMORY) {
-        json_out_i64(j, amount);
-    } else {
-        json_out_milli(j, amount);
     }
 }
 
@@ -327,40 +319,16 @@ void reason_text(const struct core *core, const struct reason *reason, struct bu
     }
 }
 
-static void count_or_null(struct json_out *j, const char *key, int64_t value)
+/* Writes an amount in its unit, or a plain count. */
+static void amount_json(struct json_out *j, const char *key, const struct reason *reason,
+                        int64_t amount)
 {
-    json_out_key(j, key);
-    if (value < 0) {
-        json_out_null(j);
+    if (reason_text_has_amount(reason->code)) {
+        part_json_amount(j, key, reason->resource, amount);
     } else {
-        json_out_i64(j, value);
+        json_out_kv_i64(j, key, amount);
     }
 }
-
-/* Writes resource, wanted, available and smallest: amounts in their unit, or plain counts. */
-static void amounts_json(struct json_out *j, const struct core *core, const struct reason *reason)
-{
-    bool amount = reason_text_has_amount(reason->code);
-    json_out_kv_text(j, "resource", amount ? resource_of(core, reason) : NULL);
-    if (!amount) {
-        json_out_kv_i64(j, "wanted", reason->wanted);
-        json_out_kv_i64(j, "available", reason->available);
-        count_or_null(j, "smallest", reason->smallest);
-        return;
-    }
-    json_out_key(j, "wanted");
-    reason_text_amount_json(j, reason->resource, reason->wanted);
-    json_out_key(j, "available");
-    reason_text_amount_json(j, reason->resource, reason->available);
-    json_out_key(j, "smallest");
-    if (reason->smallest < 0) {
-        json_out_null(j);
-    } else {
-        reason_text_amount_json(j, reason->resource, reason->smallest);
-    }
-}
-
-enum { REASON_TEXT_MAX = 1024 };
 
 void reason_text_json(struct json_out *j, const struct core *core, const struct reason *reason)
 {
@@ -371,20 +339,19 @@ void reason_text_json(struct json_out *j, const struct core *core, const struct 
     struct buf message;
     buf_init(&message, REASON_TEXT_MAX);
     reason_text(core, reason, &message);
-    json_out_object(j);
-    json_out_kv_text(j, "code", names_reason(reason->code));
-    json_out_kv_text(j, "message", buf_text(&message));
-    amounts_json(j, core, reason);
-    json_out_kv_text(j, "node", reason->node.v != 0 ? query_node_name(core, reason->node) : NULL);
-    json_out_key(j, "task");
-    if (reason->task.v != 0) {
-        json_out_u64(j, reason->task.v);
+    json_out_put(j, "{code:%s,message:%s", names_reason(reason->code), buf_text(&message));
+    json_out_kv_text(j, "resource",
+                     reason_text_has_amount(reason->code) ? resource_of(core, reason) : NULL);
+    amount_json(j, "wanted", reason, reason->wanted);
+    amount_json(j, "available", reason, reason->available);
+    if (reason->smallest < 0) {
+        json_out_kv_text(j, "smallest", NULL);
     } else {
-        json_out_null(j);
+        amount_json(j, "smallest", reason, reason->smallest);
     }
-    json_out_kv_u64(j, "have", reason->have);
-    json_out_kv_u64(j, "need", reason->need);
-    json_out_kv_time(j, "until", reason->until_ms);
+    json_out_kv_text(j, "node", reason->node.v != 0 ? query_node_name(core, reason->node) : NULL);
+    json_out_put(j, "task:%zu,have:%u,need:%u,until:%td", reason->task.v, reason->have,
+                 reason->need, reason->until_ms);
     if (reason->group[0] != '\0') {
         json_out_kv_text(j, "group", reason->group);
     }

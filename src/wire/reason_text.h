@@ -10,6 +10,8 @@
 #include "core/core.h"
 #include "core/sched/explain/explain.h"
 
+enum { REASON_TEXT_MAX = 1024 }; /* the most bytes of a sentence */
+
 /* Appends the sentence to `out`, without a full stop; nothing for REASON_NONE. */
 void reason_text(const struct core *core, const struct reason *reason, struct buf *out);
 
@@ -25,6 +27,3 @@ void reason_text_amount(const struct core *core, resource_id resource, int64_t a
 
 /* Appends an amount without the name of its resource. */
 void reason_text_amount_bare(resource_id resource, int64_t amount, struct buf *out);
-
-/* Writes an amount as a JSON number: memory in bytes, other resources in decimal units. */
-void reason_text_amount_json(struct json_out *j, resource_id resource, int64_t amount);
