@@ -9,38 +9,20 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The failure and the field of a submission for each refusal. A code that is not listed is a
- * conflict with the present state. */
 static const struct {
-    enum err code;
+    enum err failure;
     const char *path;
 } refusals[REASON_COUNT] = {
-    [REASON_UNKNOWN_POOL] = {ERR_INVALID, "pools"},
-    [REASON_UNKNOWN_PROJECT] = {ERR_INVALID, "project"},
-    [REASON_UNKNOWN_RESOURCE] = {ERR_NEVER, "resources."},
-    [REASON_UNKNOWN_TASK] = {ERR_INVALID, "depends_on"},
-    [REASON_KIND_NOT_ACCEPTED] = {ERR_NEVER, "kind"},
-    [REASON_TOO_LARGE] = {ERR_NEVER, "resources."},
-    [REASON_GANG_TOO_LARGE] = {ERR_NEVER, "instances"},
-    [REASON_NO_DEVICES] = {ERR_NEVER, "resources"},
-    [REASON_COMBINATION] = {ERR_NEVER, "resources."},
-    [REASON_LIMIT] = {ERR_LIMIT, ""},
-    [REASON_UNKNOWN_NODE] = {ERR_INVALID, "avoid"},
-    [REASON_AVOIDED] = {ERR_NEVER, "avoid"},
-    [REASON_OTHER_LABELS] = {ERR_NEVER, "node_labels"},
-    [REASON_NO_IMAGE] = {ERR_NEVER, "image"},
-    [REASON_MANY_POOLS] = {ERR_INVALID, "pools"},
-    [REASON_UNKNOWN_OBJECT] = {ERR_NOT_FOUND, ""},
-    [REASON_UNKNOWN_DEPARTMENT] = {ERR_INVALID, "department"},
-    [REASON_CYCLE] = {ERR_INVALID, "parent"},
-    [REASON_UNKNOWN_LEVEL] = {ERR_INVALID, "topology"},
-    [REASON_DOMAIN_TOO_SMALL] = {ERR_NEVER, "topology"},
+    [REASON_NONE] = {ERR_CONFLICT, ""},
+#define REASON(code, traits, failure, path, sentence) [REASON_##code] = {ERR_##failure, (path)},
+#include "wire/reasons.def"
+#undef REASON
 };
 
 enum err reason_help_err(enum reason_code code)
 {
     must((unsigned)code < REASON_COUNT);
-    return refusals[code].path != NULL ? refusals[code].code : ERR_CONFLICT;
+    return refusals[code].failure;
 }
 
 const char *reason_help_path(const struct core *core, const struct reason *reason,
@@ -48,15 +30,9 @@ const char *reason_help_path(const struct core *core, const struct reason *reaso
 {
     must((unsigned)reason->code < REASON_COUNT);
     const char *path = refusals[reason->code].path;
-    if (path == NULL) {
-        return "";
-    }
-    if (strcmp(path, "resources.") != 0) {
-        return path;
-    }
-    bool unknown = reason->code == REASON_UNKNOWN_RESOURCE && reason->text[0] != '\0';
-    return arena_fmt(arena, "resources.%s",
-                     unknown ? reason->text : query_resource_name(core, reason->resource));
+    return strcmp(path, "resources.") != 0
+               ? path
+               : arena_fmt(arena, "resources.%s", reason_text_resource(core, reason));
 }
 
 /* Suggests a smaller request: "ask for 2 foo or less, and it can start now". */

@@ -21,6 +21,9 @@ void reason_text_json(struct json_out *j, const struct core *core, const struct 
 /* True when a reason with this code has a resource with amounts wanted and available. */
 bool reason_text_has_amount(enum reason_code code);
 
+/* Returns the name of the resource that the reason is about. */
+const char *reason_text_resource(const struct core *core, const struct reason *reason);
+
 /* Appends an amount with its resource: "5 foo", "1 slot", "64Gi of memory". */
 void reason_text_amount(const struct core *core, resource_id resource, int64_t amount,
                         struct buf *out);
