@@ -8,8 +8,6 @@
 #include "core/state/fact.h"
 #include "core/state/history.h"
 #include "core/state/state_codec.h"
-#include "core/state/query.h"
-#include "core/state/typical.h"
 
 #include <string.h>
 
@@ -55,45 +53,40 @@ static const struct record_field pool_fields[] = {
     {.type = RECORD_OWN, .put = reserved_put, .read = reserved_read},
     STATE_TIME(struct pool, wake_ms, .since = STATE_VERSION_ACCOUNTS),
 };
-static const struct record_table pool_table = RECORD_TABLE(struct pool, pool_fields);
 
-void state_codec_pool_put(const struct core *core, const void *row, struct buf *out)
+static bool pool_get(struct state_reader *r, uint64_t id, const void *row)
 {
-    (void)core;
-    record_write(&pool_table, row, out);
-    state_codec_put_text(((const struct pool *)row)->text, out);
-}
-
-bool state_codec_pool_get(struct state_reader *r, uint64_t id)
-{
-    struct pool read = {0};
+    const struct pool *read = row;
     struct pool_spec spec;
-    state_codec_read(r, &pool_table, &read);
     (r->version > STATE_VERSION_FIRST ? spec_codec_pool_decode
                                       : spec_codec_pool_decode_v1)(&r->in, &r->arena, &spec);
     if (r->in.bad || query_pool_named(r->core, spec.name) != NULL ||
-        (read.deleted && read.wake_ms != 0)) {
+        (read->deleted && read->wake_ms != 0)) {
         return false;
     }
-    struct fact fact = {.time_ms = read.created_ms};
+    struct fact fact = {.time_ms = read->created_ms};
     fact.pool_set.pool.v = (uint32_t)id;
     fact.pool_set.spec = &spec;
     r->core->pools.last = id - 1;
     change_pool_set(r->core, &fact);
-    if (read.deleted) {
+    if (read->deleted) {
         fact.pool_deleted.pool.v = (uint32_t)id;
         change_pool_delete(r->core, &fact);
     }
-    /* state_codec_pool_blocked_sound() checks these members and sets the deadline, once the tasks are read. */
+    /* blocked_sound() checks these members and sets the deadline, once the tasks are read-> */
     struct pool *pool = change_pool_edit(r->core, (pool_id){(uint32_t)id});
-    pool->blocked_task = read.blocked_task;
-    pool->blocked_since_ms = read.blocked_since_ms;
-    pool->blocked_more_ms = read.blocked_more_ms;
-    pool->reserved_count = read.reserved_count;
-    memcpy(pool->reserved, read.reserved, sizeof pool->reserved);
-    change_pool_wake_set(r->core, pool, read.wake_ms);
+    pool->blocked_task = read->blocked_task;
+    pool->blocked_since_ms = read->blocked_since_ms;
+    pool->blocked_more_ms = read->blocked_more_ms;
+    pool->reserved_count = read->reserved_count;
+    memcpy(pool->reserved, read->reserved, sizeof pool->reserved);
+    change_pool_wake_set(r->core, pool, read->wake_ms);
     return true;
 }
+
+const struct state_section state_codec_pool = {
+    "pools", STATE_ROWS(pools, pools), .fields = RECORD_TABLE(struct pool, pool_fields),
+    .text_at = offsetof(struct pool, text), .get = pool_get};
 
 /* ---- blocked and reserved tasks, once all tasks are read ---- */
 
@@ -122,7 +115,7 @@ static bool reserved_sound(struct core *core, struct pool *pool)
 }
 
 /* Checks the blocked and the reserved tasks of all pools, and sets the deadlines of patience. */
-bool state_codec_pool_blocked_sound(struct state_reader *r)
+static bool blocked_sound(struct state_reader *r)
 {
     for (uint64_t id = table_next(&r->core->pools, 0); id != 0;
          id = table_next(&r->core->pools, id)) {
@@ -140,6 +133,8 @@ bool state_codec_pool_blocked_sound(struct state_reader *r)
     }
     return true;
 }
+
+const struct state_section state_codec_pool_blocked = {"blocked tasks", .end = blocked_sound};
 
 /* ---- usage history: pools and accounts ascend, a 0 ends each list ---- */
 
@@ -166,7 +161,7 @@ static const struct record_field pool_history_fields[] = {
 };
 static const struct record_table pool_history = RECORD_TABLE(struct pool, pool_history_fields);
 
-void state_codec_pool_histories_put(const struct core *core, struct buf *out)
+static void histories_put(const struct core *core, struct buf *out)
 {
     for (uint64_t id = table_next(&core->pools, 0); id != 0; id = table_next(&core->pools, id)) {
         const struct pool *pool = table_get(&core->pools, id);
@@ -223,7 +218,7 @@ static bool history_get(struct state_reader *r, uint64_t id)
     return history_rows_get(r, pool->id);
 }
 
-bool state_codec_pool_histories_get(struct state_reader *r)
+static bool histories_get(struct state_reader *r)
 {
     uint64_t before = 0;
     uint64_t id;
@@ -242,6 +237,9 @@ bool state_codec_pool_histories_get(struct state_reader *r)
     return true;
 }
 
+const struct state_section state_codec_pool_history = {
+    "history", STATE_VERSION_HISTORY, .put_all = histories_put, .end = histories_get};
+
 /* ---- typical requests ---- */
 
 /* Far above every count, and far below the numbers whose sums could wrap. */
@@ -258,12 +256,12 @@ static void typical_rows_put(const struct core *core, uint64_t first_key, uint32
     }
 }
 
-bool state_codec_pool_has_typicals(const void *row)
+static bool has_typicals(const void *row)
 {
     return ((const struct pool *)row)->typical_counted > 0;
 }
 
-void state_codec_pool_typicals_put(const struct core *core, const void *row, struct buf *out)
+static void typicals_put(const struct core *core, const void *row, struct buf *out)
 {
     const struct pool *pool = row;
     bytes_put_u64(out, pool->typical_since);
@@ -292,8 +290,9 @@ static uint64_t typical_rows_get(struct state_reader *r, uint64_t first_key, uin
     return sum;
 }
 
-bool state_codec_pool_typicals_get(struct state_reader *r, uint64_t row)
+static bool typicals_get(struct state_reader *r, uint64_t row, const void *read)
 {
+    (void)read;
     const pool_id id = {(uint32_t)row};
     if (table_get(&r->core->pools, id.v) == NULL) {
         return false;
@@ -308,3 +307,7 @@ bool state_codec_pool_typicals_get(struct state_reader *r, uint64_t row)
     return !r->in.bad && pool->typical_counted > 0 &&
            pool->typical_weighed <= pool->typical_counted;
 }
+
+const struct state_section state_codec_pool_typical = {
+    "typical requests",  STATE_VERSION_TYPICAL, STATE_ROWS(pools, pools),
+    .has = has_typicals, .put = typicals_put,   .get = typicals_get};

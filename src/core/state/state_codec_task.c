@@ -2,11 +2,9 @@
  * keys of submissions, outcomes, run lengths.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/must.h"
-#include "core/state/query.h"
 #include "core/model/instance.h"
 #include "core/model/blob.h"
 #include "core/state/depends.h"
-#include "core/model/shape.h"
 #include "core/model/form_grow.h"
 #include "core/state/gang.h"
 #include "core/model/account.h"
@@ -244,7 +242,7 @@ static const struct record_field task_fields[] = {
 };
 static const struct record_table task_table = RECORD_TABLE(struct task, task_fields);
 
-void state_codec_task_put(const struct core *core, const void *row, struct buf *out)
+static void task_put(const struct core *core, const void *row, struct buf *out)
 {
     const struct task *task = row;
     bytes_put_str(out, blob_bytes(task->spec));
@@ -333,8 +331,9 @@ static bool edits_settled(const struct state_reader *r, struct task *task, struc
     return r->version < STATE_VERSION_GROWTH;
 }
 
-bool state_codec_task_get(struct state_reader *r, uint64_t id)
+static bool task_get(struct state_reader *r, uint64_t id, const void *read)
 {
+    (void)read; /* the spec comes before the fields */
     struct core *core = r->core;
     struct task *task = table_put(&core->tasks, id);
     struct task_spec spec;
@@ -386,7 +385,7 @@ bool state_codec_task_get(struct state_reader *r, uint64_t id)
     return true;
 }
 
-bool state_codec_task_end(struct state_reader *r)
+static bool tasks_end(struct state_reader *r)
 {
     r->core->instances.last = r->head.instances.last;
     for (uint64_t shape = table_next(&r->core->shapes, 0); shape != 0;
@@ -403,6 +402,9 @@ bool state_codec_task_end(struct state_reader *r)
     return true;
 }
 
+const struct state_section state_codec_task = {"tasks", STATE_ROWS(tasks, tasks), .put = task_put,
+                                               .get = task_get, .end = tasks_end};
+
 /* ---- keys of submissions ---- */
 
 static const struct record_field key_fields[] = {
@@ -412,13 +414,12 @@ static const struct record_field key_fields[] = {
     STATE_FIELD(struct submit_key, UINT, count, 0, SUBMIT_TASKS_MAX),
     STATE_TIME(struct submit_key, time_ms),
 };
-const struct record_table state_codec_task_key_fields = RECORD_TABLE(struct submit_key, key_fields);
 
-bool state_codec_task_key_get(struct state_reader *r, uint64_t row)
+static bool key_get(struct state_reader *r, uint64_t row, const void *read)
 {
     struct submit_key *key = table_put(&r->core->keys, row);
-    state_codec_read(r, &state_codec_task_key_fields, key);
-    if (r->in.bad || key->time_ms < r->key_ms) {
+    *key = *(const struct submit_key *)read;
+    if (key->time_ms < r->key_ms) {
         return false;
     }
     r->key_ms = key->time_ms;
@@ -426,22 +427,28 @@ bool state_codec_task_key_get(struct state_reader *r, uint64_t row)
     return true;
 }
 
+const struct state_section state_codec_task_key = {
+    "submission keys", STATE_ROWS(keys, keys),
+    .fields = RECORD_TABLE(struct submit_key, key_fields), .get = key_get};
+
 /* ---- outcomes ---- */
 
 static const struct record_field outcome_fields[] = {
     STATE_FIELD(struct outcome_row, UINT, bits, 1, RECORD_ANY),
 };
-const struct record_table state_codec_task_outcome_fields =
-    RECORD_TABLE(struct outcome_row, outcome_fields);
 
-bool state_codec_task_outcome_get(struct state_reader *r, uint64_t row)
+static bool outcome_get(struct state_reader *r, uint64_t row, const void *read)
 {
     if (row > r->head.tasks.last / OUTCOMES_PER_ROW + 1) {
         return false;
     }
-    state_codec_read(r, &state_codec_task_outcome_fields, table_put(&r->core->outcomes, row));
-    return !r->in.bad;
+    *(struct outcome_row *)table_put(&r->core->outcomes, row) = *(const struct outcome_row *)read;
+    return true;
 }
+
+const struct state_section state_codec_task_outcome = {
+    "outcomes", .table_at = offsetof(struct core, outcomes),
+    .fields = RECORD_TABLE(struct outcome_row, outcome_fields), .get = outcome_get};
 
 /* ---- run lengths ---- */
 
@@ -457,7 +464,7 @@ static const struct record_field length_fields[] = {
 static const struct record_table length_table = RECORD_TABLE(struct length_group, length_fields);
 
 /* Writes the groups by age, so that equal states have equal bytes whatever numbers their rows have. */
-void state_codec_task_lengths_put(const struct core *core, struct buf *out)
+static void lengths_write(const struct core *core, struct buf *out)
 {
     bytes_put_u64(out, core->lengths.count);
     struct okey key = {{0}};
@@ -468,7 +475,7 @@ void state_codec_task_lengths_put(const struct core *core, struct buf *out)
     }
 }
 
-bool state_codec_task_lengths_get(struct state_reader *r)
+static bool lengths_read(struct state_reader *r)
 {
     const uint32_t count = codec_get_count(&r->in, LENGTH_GROUPS_MAX);
     struct okey before = {{0}};
@@ -484,3 +491,6 @@ bool state_codec_task_lengths_get(struct state_reader *r)
     }
     return true;
 }
+
+const struct state_section state_codec_task_length = {
+    "run lengths", STATE_VERSION_LENGTHS, .put_all = lengths_write, .end = lengths_read};
