@@ -1,5 +1,5 @@
-/* event_json.c - writes facts as events. Most of an event follows from the table of the fact's
- * body (core/state/fact_bodies.c): each row that has a name is written under this name.
+/* event_json.c - writes facts as events. Most of an event follows from the fields of the
+ * fact's body (core/state/facts.def): each field that has a name is written under this name.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wire/event_json.h"
 
