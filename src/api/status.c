@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "wire/state_json.h"
 
+#include <stdio.h>
+
 /* Counts of ended states include every task since the first. */
 static void tasks_count(struct json_out *j, const struct core *core)
 {
@@ -37,17 +39,11 @@ static void nodes_count(struct json_out *j, const struct core *core)
 
 static void uuid_json(struct json_out *j, const uint8_t *uuid)
 {
-    static const char digits[] = "0123456789abcdef";
+    char hex[33];
+    str_hex(hex, uuid, 16);
     char text[37];
-    size_t n = 0;
-    for (size_t i = 0; i < 16; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10) {
-            text[n++] = '-';
-        }
-        text[n++] = digits[uuid[i] >> 4];
-        text[n++] = digits[uuid[i] & 15];
-    }
-    text[n] = '\0';
+    (void)snprintf(text, sizeof text, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16,
+                   hex + 20);
     json_out_kv_text(j, "server", text);
 }
 

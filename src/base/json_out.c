@@ -140,13 +140,8 @@ void json_out_text(struct json_out *j, const char *text)
 
 static void digits(struct buf *out, uint64_t value)
 {
-    char text[20];
-    size_t at = sizeof text;
-    do {
-        text[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    buf_add(out, text + at, sizeof text - at);
+    char text[STR_U64_MAX];
+    buf_add(out, text, str_u64(text, value));
 }
 
 void json_out_u64(struct json_out *j, uint64_t value)
